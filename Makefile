@@ -1,0 +1,57 @@
+# The main job is `make demo`. Every target sets up what it needs; stamp files in .venv keep it from being done twice.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-rust test-python lint golden bench docs clean
+
+VENV    := .venv
+PYTHON  := $(VENV)/bin/python
+TONOPAH := $(VENV)/bin/tonopah
+RUST    := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(VENV)/.installed: requirements.lock
+	python3 -c 'import sys; sys.exit("Tonopah needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	python3 -m venv $(VENV)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+# The package is installed in place, so only a change of the Rust code or of its metadata needs a new build.
+$(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --locked --quiet
+	touch $@
+
+setup: $(VENV)/.built ## make the virtual environment and build the engine (the other targets do this themselves)
+
+demo: $(VENV)/.built ## run the study `asran` in full and print where its report is
+	$(TONOPAH) study run asran --out results/asran
+
+test: test-rust test-python ## run all tests of both languages
+
+test-rust: ## run the tests of the engine
+	cargo test --release --workspace --locked
+
+test-python: $(VENV)/.built ## run the tests of the Python package
+	$(PYTHON) -m pytest
+
+lint: $(VENV)/.installed ## check format and style of both languages
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- --deny warnings
+	$(VENV)/bin/ruff format --check python
+	$(VENV)/bin/ruff check python
+
+golden: ## rewrite the golden tables of the engine (say why in the commit)
+	GOLDEN_UPDATE=1 cargo test --release --package tonopah-sim --locked --test golden
+
+bench: $(VENV)/.built ## data packets per CPU second on dumbbells of 10, 200 and 1,000 flows, beside ns-2 when it is installed
+	if command -v ns >/dev/null; then $(TONOPAH) bench --against ns2; else $(TONOPAH) bench; fi
+
+docs: $(VENV)/.built ## write docs/algorithms.md and docs/scenario.md from the engine's own registry and schema
+	$(PYTHON) -m tonopah.reference docs
+
+clean: ## remove everything that is built or computed
+	rm -rf $(VENV) target results .pytest_cache .ruff_cache
+	find python -name __pycache__ -prune -exec rm -rf {} +
+	rm -f python/tonopah/_core*.so

@@ -1,0 +1,192 @@
+//! The only crate that knows Python. It decides nothing: text in, text and arrays out, the GIL released meanwhile.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use numpy::PyArray1;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sim::{Column, Outcome, Scenario, Simulation, TextLog};
+
+create_exception!(_core, ScenarioError, PyValueError, "Wrong input: `path` names the field, `message` says what is allowed.");
+
+/// Why a run did not give an outcome.
+enum Failure {
+    /// The user's mistake.
+    Scenario(sim::ScenarioError),
+    /// Ours: a broken invariant.
+    Bug(String),
+}
+
+/// Series by name.
+type Series = Vec<(&'static str, Column)>;
+
+impl Failure {
+    fn to_py(&self, py: Python<'_>) -> PyErr {
+        match self {
+            Failure::Bug(message) => PyRuntimeError::new_err(format!("internal error, please report it: {message}")),
+            Failure::Scenario(error) => {
+                let raised = ScenarioError::new_err(error.to_string());
+                let value = raised.value(py);
+                let set = value
+                    .setattr("path", &error.path)
+                    .and_then(|()| value.setattr("message", &error.message))
+                    .and_then(|()| value.setattr("hint", &error.hint));
+                set.err().unwrap_or(raised)
+            }
+        }
+    }
+}
+
+/// Runs `work`; a broken invariant becomes an error with its sentence.
+fn guarded<T>(work: impl FnOnce() -> Result<T, sim::ScenarioError>) -> Result<T, Failure> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result.map_err(Failure::Scenario),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let sentence = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+            Err(Failure::Bug(sentence.unwrap_or_else(|| "no message".to_owned())))
+        }
+    }
+}
+
+fn run_one(scenario: &str, seed: u64) -> Result<(String, Series), Failure> {
+    guarded(|| {
+        let scenario = Scenario::from_json(scenario)?;
+        let Outcome { summary, series, .. } = Simulation::new(&scenario, seed)?.run();
+        let text = serde_json::to_string(&summary).expect("a summary is plain data");
+        Ok((text, series.into_iter().map(|(name, column)| (name.name(), column)).collect()))
+    })
+}
+
+fn to_dict(py: Python<'_>, series: Series) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, column) in series {
+        let columns = PyDict::new(py);
+        columns.set_item("t_s", PyArray1::from_vec(py, column.t_s))?;
+        columns.set_item("id", PyArray1::from_vec(py, column.id))?;
+        columns.set_item("value", PyArray1::from_vec(py, column.value))?;
+        dict.set_item(name, columns)?;
+    }
+    Ok(dict)
+}
+
+/// Runs a scenario (JSON text): summary as JSON text, series as `{name: {"t_s", "id", "value"}}` of arrays.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed = 1))]
+fn run(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<(String, Py<PyDict>)> {
+    let (summary, series) = py.detach(|| run_one(scenario, seed)).map_err(|e| e.to_py(py))?;
+    Ok((summary, to_dict(py, series)?.unbind()))
+}
+
+/// Runs many (scenario, seed) on `threads` threads. `on_done(index, summary_or_error, series_or_none)` is called here as
+/// each ends, in any order; if it returns False, or an interrupt is pending, no further run is started.
+#[pyfunction]
+fn run_many(py: Python<'_>, jobs: Vec<(String, u64)>, threads: usize, on_done: Py<PyAny>) -> PyResult<()> {
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, receiver) = mpsc::channel();
+    let receiver = Mutex::new(receiver);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, jobs.len().max(1)) {
+            let (sender, jobs, next, stop) = (sender.clone(), &jobs, &next, &stop);
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((scenario, seed)) = jobs.get(index) else { break };
+                    if sender.send((index, run_one(scenario, *seed))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut result = Ok(());
+        loop {
+            let wait = Duration::from_millis(100);
+            let message = py.detach(|| receiver.lock().expect("one thread receives").recv_timeout(wait));
+            result = result.and_then(|()| py.check_signals());
+            match message {
+                Ok((index, outcome)) => {
+                    let told = tell(py, &on_done, index, outcome);
+                    let go_on = told.as_ref().is_ok_and(|go_on| *go_on) && result.is_ok();
+                    result = result.and(told.map(|_| ()));
+                    stop.fetch_or(!go_on, Ordering::Relaxed);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    stop.fetch_or(result.is_err(), Ordering::Relaxed);
+                }
+                Err(RecvTimeoutError::Disconnected) => return result,
+            }
+        }
+    })
+}
+
+/// Hands one result over; true if the caller wants more.
+fn tell(py: Python<'_>, on_done: &Py<PyAny>, index: usize, outcome: Result<(String, Series), Failure>) -> PyResult<bool> {
+    let answer = match outcome {
+        Ok((summary, series)) => on_done.call1(py, (index, summary, to_dict(py, series)?))?,
+        Err(failure) => on_done.call1(py, (index, failure.to_py(py).into_value(py), py.None()))?,
+    };
+    Ok(answer.extract::<bool>(py).unwrap_or(true))
+}
+
+/// Checks a scenario (JSON text): `{"resolved", "graph"}` as JSON text.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed = 1))]
+fn check(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
+    let checked = guarded(|| {
+        let scenario = Scenario::from_json(scenario)?;
+        // Building finds what only the whole shows, such as an unreachable destination.
+        Simulation::new(&scenario, seed)?;
+        Ok(serde_json::json!({"resolved": sim::resolve(&scenario)?, "graph": sim::expand(&scenario, seed)?}))
+    });
+    Ok(checked.map_err(|e| e.to_py(py))?.to_string())
+}
+
+/// Runs a scenario (JSON text) and gives its packet events as text, one line each.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed = 1))]
+fn trace(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
+    let traced = py.detach(|| {
+        guarded(|| {
+            let scenario = Scenario::from_json(scenario)?;
+            Ok(Simulation::with_sink(&scenario, seed, Box::<TextLog>::default())?.run().trace.unwrap_or_default())
+        })
+    });
+    traced.map_err(|e| e.to_py(py))
+}
+
+/// The congestion-control algorithms with parameters and profiles, as JSON text.
+#[pyfunction]
+fn algorithms() -> String {
+    sim::algorithms().to_string()
+}
+
+/// The JSON schema of a scenario, as text.
+#[pyfunction]
+fn schema() -> String {
+    Scenario::schema().to_string()
+}
+
+/// Version of the engine.
+#[pyfunction]
+fn engine_version() -> &'static str {
+    sim::VERSION
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(run_many, module)?)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(trace, module)?)?;
+    module.add_function(wrap_pyfunction!(algorithms, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(engine_version, module)?)
+}

@@ -1,0 +1,50 @@
+//! The list of algorithms as data, for whoever shows it: command line, documentation, forms.
+
+use serde_json::{Value as Json, json};
+use tcp::cc::{ALGORITHMS, Algorithm, Param, ParamKind, Value};
+
+/// Every algorithm with its parameters and profiles.
+pub fn algorithms() -> Json {
+    ALGORITHMS.iter().map(|algorithm| describe(algorithm)).collect()
+}
+
+fn describe(algorithm: &Algorithm) -> Json {
+    let profiles: Json = algorithm
+        .profiles
+        .iter()
+        .map(|profile| {
+            let set: serde_json::Map<String, Json> = profile.set.iter().map(|(k, v)| ((*k).into(), value(*v))).collect();
+            json!({"name": profile.name, "set": set, "recovery": profile.recovery})
+        })
+        .collect();
+    json!({
+        "name": algorithm.name,
+        "title": algorithm.title,
+        "reference": algorithm.reference,
+        "params": algorithm.params.iter().map(param).collect::<Json>(),
+        "profiles": profiles,
+    })
+}
+
+fn param(param: &Param) -> Json {
+    let (min, max) = match param.kind {
+        ParamKind::Number { min, max } => (json!(min), json!(max)),
+        ParamKind::Flag => (Json::Null, Json::Null),
+    };
+    json!({
+        "name": param.name,
+        "default": value(param.default),
+        "min": min,
+        "max": max,
+        "unit": param.unit,
+        "doc": param.doc,
+        "source": param.source,
+    })
+}
+
+fn value(value: Value) -> Json {
+    match value {
+        Value::Number(x) => json!(x),
+        Value::Flag(x) => json!(x),
+    }
+}

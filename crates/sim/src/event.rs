@@ -1,0 +1,133 @@
+//! Events and the indices they speak in. An event holds no reference, so it can be printed and compared.
+
+use crate::packet::PacketId;
+
+/// Index of a node.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u32);
+
+/// Index of a simplex link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LinkId(pub u32);
+
+/// Index of a flow, in the order of the scenario.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FlowId(pub u32);
+
+/// One side of a flow: the source's is even, the sink's odd.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct EndpointId(pub u32);
+
+impl FlowId {
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The side that sends data.
+    pub fn source(self) -> EndpointId {
+        EndpointId(self.0 * 2)
+    }
+
+    /// The side that receives data.
+    pub fn sink(self) -> EndpointId {
+        EndpointId(self.0 * 2 + 1)
+    }
+}
+
+impl EndpointId {
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The flow it belongs to.
+    pub fn flow(self) -> FlowId {
+        FlowId(self.0 / 2)
+    }
+
+    /// True for the side that sends data.
+    pub fn is_source(self) -> bool {
+        self.0.is_multiple_of(2)
+    }
+
+    /// The other side.
+    pub fn peer(self) -> EndpointId {
+        EndpointId(self.0 ^ 1)
+    }
+}
+
+impl NodeId {
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl LinkId {
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Something that happens at an instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Event {
+    /// The last bit of a packet reaches the far end of a link.
+    Arrive {
+        /// The link it travelled.
+        link: LinkId,
+        /// The packet.
+        packet: PacketId,
+    },
+    /// A transmitter is free and its queue holds something.
+    LinkReady {
+        /// The link.
+        link: LinkId,
+    },
+    /// A deadline of an endpoint may have come.
+    Wake {
+        /// The endpoint.
+        endpoint: EndpointId,
+    },
+    /// An application acts.
+    App {
+        /// Its flow.
+        flow: FlowId,
+    },
+    /// A change of the network that the scenario foresees.
+    Change {
+        /// Index in the list of changes.
+        index: u32,
+    },
+    /// Series are sampled.
+    Sample,
+    /// Transient over: measurements start.
+    WarmupEnds,
+    /// The run is over.
+    Stop,
+}
+
+impl Event {
+    /// Rank among events of the same instant (networks.md §2): ends of transmissions and receptions first, then
+    /// decisions to transmit, the rest, and last the end of the run.
+    pub(crate) fn rank(self) -> u64 {
+        match self {
+            Event::Arrive { .. } => 0,
+            Event::LinkReady { .. } => 1,
+            Event::Wake { .. } | Event::App { .. } | Event::Change { .. } | Event::WarmupEnds => 2,
+            Event::Sample | Event::Stop => 3,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_stays_small() {
+        assert!(size_of::<Event>() <= 16);
+    }
+}

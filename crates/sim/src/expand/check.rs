@@ -1,0 +1,109 @@
+//! Checks of values that a shape hands on unchanged. Each error names the field as the user wrote it.
+
+use tcp::units::{Bytes, Span};
+
+use crate::scenario::{Amount, AppDef, LinkOptions, LossModel, PacketRate, PeriodDef, Queue, ScenarioError, TransportDef, join};
+
+/// Checks the options of a link.
+pub(super) fn check_link(options: &LinkOptions, path: &str) -> Result<(), ScenarioError> {
+    let fail = |field: &str, message: String| Err(ScenarioError::new(join(path, field), message));
+    if let Some(Queue::DropTail(queue)) = &options.queue {
+        if matches!(queue.limit, Amount::Packets(0) | Amount::Bytes(Bytes(0))) {
+            return fail("queue.limit", format!("{} would drop every packet; at least 1p or 1B, or \"unlimited\"", queue.limit));
+        }
+    }
+    if let Some(loss) = &options.loss {
+        check_loss(loss, &join(path, "loss"))?;
+    }
+    if options.overhead.is_some_and(|overhead| overhead > Bytes(1000)) {
+        return fail("overhead", "is not a framing of up to 1000B".into());
+    }
+    for (index, change) in options.changes.iter().enumerate() {
+        if change.up.is_none() && change.rate.is_none() && change.delay.is_none() {
+            return fail(&format!("changes[{index}]"), "changes nothing; give up, rate or delay".into());
+        }
+    }
+    match &options.reverse {
+        Some(reverse) if reverse.reverse.is_some() => fail("reverse.reverse", "a link has two directions only".into()),
+        Some(reverse) if !reverse.changes.is_empty() => {
+            fail("reverse.changes", "changes act on both directions; give them to the link".into())
+        }
+        Some(reverse) => check_link(reverse, &join(path, "reverse")),
+        None => Ok(()),
+    }
+}
+
+fn check_loss(loss: &LossModel, path: &str) -> Result<(), ScenarioError> {
+    let probability = |field: &str, p: f64| {
+        let message = format!("{p} is not a probability from 0 to 1");
+        if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(ScenarioError::new(join(path, field), message)) }
+    };
+    match loss {
+        LossModel::None(_) | LossModel::Nth(_) => Ok(()),
+        LossModel::Packet(packet) => probability("p", packet.p),
+        LossModel::Bit(bit) => probability("ber", bit.ber),
+        LossModel::GilbertElliott(model) => {
+            probability("good_to_bad", model.good_to_bad)?;
+            probability("bad_to_good", model.bad_to_good)?;
+            probability("loss_good", model.loss_good)?;
+            probability("loss_bad", model.loss_bad)
+        }
+    }
+}
+
+/// Checks an application.
+pub(crate) fn check_app(app: &AppDef, path: &str) -> Result<(), ScenarioError> {
+    let fail = |field: &str, message: String| Err(ScenarioError::new(join(path, field), message));
+    let (rate, size, transport) = match app {
+        AppDef::Bulk(bulk) => {
+            let empty = bulk.bytes == Some(Bytes::ZERO);
+            return if empty { fail("bytes", "0B is nothing to send; at least 1B".into()) } else { Ok(()) };
+        }
+        AppDef::Cbr(cbr) => (cbr.rate, cbr.size, cbr.transport),
+        AppDef::OnOff(on_off) => {
+            check_period(&on_off.on, &join(path, "on"))?;
+            check_period(&on_off.off, &join(path, "off"))?;
+            (on_off.rate, on_off.size, on_off.transport)
+        }
+    };
+    let largest = if transport == TransportDef::Udp { Bytes(65_507) } else { Bytes(1 << 30) };
+    if size == Bytes::ZERO || size > largest {
+        return fail("size", format!("{size} is not a message from 1B to {largest}"));
+    }
+    if interval_nanos(rate, size) < 1.0 {
+        return fail("rate", format!("{rate} means more than one message of {size} per nanosecond"));
+    }
+    Ok(())
+}
+
+fn check_period(period: &PeriodDef, path: &str) -> Result<(), ScenarioError> {
+    let (field, mean, shape) = match period {
+        PeriodDef::Constant(constant) => ("length", constant.length, 2.0),
+        PeriodDef::Exponential(exponential) => ("mean", exponential.mean, 2.0),
+        PeriodDef::Pareto(pareto) => ("mean", pareto.mean, pareto.shape),
+    };
+    if mean == Span::ZERO {
+        return Err(ScenarioError::new(join(path, field), "a period must be longer than 0s"));
+    }
+    if shape <= 1.0 || shape > 100.0 {
+        return Err(ScenarioError::new(join(path, "shape"), format!("{shape} is not above 1 and up to 100: no mean exists")));
+    }
+    Ok(())
+}
+
+/// Distance of messages in nanoseconds.
+pub(crate) fn interval_nanos(rate: PacketRate, size: Bytes) -> f64 {
+    match rate {
+        PacketRate::Packets(per_second) => 1e9 / per_second,
+        PacketRate::Bits(rate) => size.as_f64() * 8e9 / rate.as_bps() as f64,
+    }
+}
+
+/// What carries an application's data.
+pub(crate) fn transport_of(app: &AppDef) -> TransportDef {
+    match app {
+        AppDef::Bulk(_) => TransportDef::Tcp,
+        AppDef::Cbr(cbr) => cbr.transport,
+        AppDef::OnOff(on_off) => on_off.transport,
+    }
+}

@@ -1,0 +1,136 @@
+//! Scenario to graph: every shorthand becomes explicit nodes, links and flows with nothing left to a default.
+//!
+//! Random topologies and start times are drawn here, each from a stream of its own, so the graph holds no chance but
+//! the medium's.
+
+mod check;
+mod shapes;
+
+use tcp::rng::Rng;
+use tcp::units::Span;
+
+use crate::scenario::{FlowDef, Graph, LinkDef, Network, NodeDef, Scenario, ScenarioError, TcpOptions, TransportDef, AppDef, join};
+
+pub(crate) use check::{check_app, interval_nanos, transport_of};
+
+/// The most nodes or flows of a scenario.
+const MOST: u64 = 1_000_000;
+
+/// What a shorthand stands for.
+#[derive(Debug, Default)]
+struct Shape {
+    nodes: Vec<NodeDef>,
+    links: Vec<LinkDef>,
+    /// Ends of the flows that `network.flows` asks for.
+    pairs: Vec<(String, String)>,
+}
+
+/// The same world as an explicit graph, random parts drawn with `seed`.
+pub fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError> {
+    check_times(scenario)?;
+    let shape = shapes::shape_of(scenario, seed)?;
+    scenario.tcp.resolve("tcp")?;
+    check_app(&scenario.traffic.app, "traffic.app")?;
+    let mut flows = Vec::with_capacity(scenario.flow.len() + shape.pairs.len());
+    for (index, flow) in scenario.flow.iter().enumerate() {
+        flows.push(explicit_flow(scenario, flow, &format!("flow[{index}]"))?);
+    }
+    for (index, pair) in shape.pairs.iter().enumerate() {
+        flows.push(generated_flow(scenario, pair, index, seed)?);
+    }
+    if flows.is_empty() {
+        let hint = "add [[flow]] with from and to, or network.flows";
+        return Err(ScenarioError::new("flow", "the scenario has no flows").with_hint(hint));
+    }
+    Ok(Scenario {
+        network: Network::Graph(Graph {}),
+        node: shape.nodes,
+        link: shape.links,
+        flow: flows,
+        tcp: TcpOptions::default(),
+        traffic: Default::default(),
+        ..scenario.clone()
+    })
+}
+
+/// The scenario with every default of its own shape filled in.
+pub fn resolve(scenario: &Scenario) -> Result<Scenario, ScenarioError> {
+    let config = scenario.tcp.resolve("tcp")?;
+    let tcp = TcpOptions::of(scenario.tcp.profile.unwrap_or_default(), &config);
+    let mut resolved = Scenario { tcp, ..scenario.clone() };
+    shapes::fill(&mut resolved)?;
+    Ok(resolved)
+}
+
+fn check_times(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let longest = Span::from_millis(10_000_000_000);
+    if scenario.duration == Span::ZERO || scenario.duration > longest {
+        return Err(ScenarioError::new("duration", format!("{} is not above 0s and up to {longest}", scenario.duration)));
+    }
+    if scenario.warmup >= scenario.duration {
+        let message = format!("{} leaves nothing of a duration of {}", scenario.warmup, scenario.duration);
+        return Err(ScenarioError::new("warmup", message));
+    }
+    if scenario.record.bin == Span::ZERO {
+        return Err(ScenarioError::new("record.bin", "a bin must be longer than 0s"));
+    }
+    Ok(())
+}
+
+/// A flow with its settings spelled out.
+fn explicit_flow(scenario: &Scenario, flow: &FlowDef, path: &str) -> Result<FlowDef, ScenarioError> {
+    if flow.start > scenario.duration {
+        let message = format!("{} is after the end of the run ({})", flow.start, scenario.duration);
+        return Err(ScenarioError::new(join(path, "start"), message));
+    }
+    if flow.stop.is_some_and(|stop| stop <= flow.start) {
+        return Err(ScenarioError::new(join(path, "stop"), format!("is not after start ({})", flow.start)));
+    }
+    check_app(&flow.app, &join(path, "app"))?;
+    let mut options = flow.tcp.over(&scenario.tcp);
+    let mut cc_path = format!("{path}.tcp.cc");
+    if let Some(cc) = &flow.cc {
+        options.cc = Some(cc.clone());
+        cc_path = format!("{path}.cc");
+    }
+    let config = options.resolve(&join(path, "tcp")).map_err(|mut error| {
+        error.path = error.path.replace(&format!("{path}.tcp.cc"), &cc_path);
+        error
+    })?;
+    if let (TransportDef::Tcp, Some(size)) = (transport_of(&flow.app), message_size(&flow.app)) {
+        if config.send_buffer < size {
+            let message = format!("{size} never fits into send_buffer ({})", config.send_buffer);
+            return Err(ScenarioError::new(join(path, "app.size"), message));
+        }
+    }
+    let tcp = TcpOptions::of(options.profile.unwrap_or_default(), &config);
+    Ok(FlowDef { cc: None, tcp, ..flow.clone() })
+}
+
+fn message_size(app: &AppDef) -> Option<tcp::units::Bytes> {
+    match app {
+        AppDef::Bulk(_) => None,
+        AppDef::Cbr(cbr) => Some(cbr.size),
+        AppDef::OnOff(on_off) => Some(on_off.size),
+    }
+}
+
+/// A flow of `network.flows`: the template, a start of its own.
+fn generated_flow(scenario: &Scenario, pair: &(String, String), index: usize, seed: u64) -> Result<FlowDef, ScenarioError> {
+    let traffic = &scenario.traffic;
+    let jitter = Rng::stream(seed, &format!("traffic/{index}/start")).uniform() * traffic.start_jitter.as_secs_f64();
+    let start = traffic.start + Span::from_secs_f64(jitter);
+    let flow = FlowDef {
+        from: pair.0.clone(),
+        to: pair.1.clone(),
+        cc: None,
+        app: traffic.app.clone(),
+        start: start.min(scenario.duration),
+        stop: traffic.stop,
+        tcp: TcpOptions::default(),
+    };
+    explicit_flow(scenario, &flow, "traffic")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! A flow while it runs: its application, its two endpoints, and what only the endpoints can tell.
+
+use std::collections::VecDeque;
+
+use tcp::Connection;
+use tcp::units::{Bytes, Time};
+
+use crate::app::App;
+use crate::event::{EndpointId, NodeId};
+
+/// How a flow's data travels.
+#[derive(Debug)]
+pub(crate) enum Transport {
+    /// The two sides of a connection: source, sink.
+    Tcp(Box<[Side; 2]>),
+    /// Datagrams.
+    Udp,
+}
+
+/// One side of a TCP connection and its pending wake-up.
+#[derive(Debug)]
+pub(crate) struct Side {
+    pub(crate) connection: Connection,
+    /// When its `Wake` is due; one at another time is stale.
+    pub(crate) wake_at: Option<Time>,
+}
+
+/// What a write does when the send buffer is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OnFull {
+    /// The application waits.
+    Block,
+    /// The message is discarded.
+    Drop,
+}
+
+/// A flow while it runs.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) source: NodeId,
+    pub(crate) sink: NodeId,
+    pub(crate) app: App,
+    pub(crate) transport: Transport,
+    pub(crate) on_full: OnFull,
+    pub(crate) stop: Option<Time>,
+    /// The application has begun.
+    pub(crate) started: bool,
+    /// The application has ended.
+    pub(crate) finished: bool,
+    /// The rest of a write that did not fit.
+    pub(crate) blocked: Bytes,
+    /// Messages on their way: stream offset of the end, time of the write.
+    pub(crate) messages: VecDeque<(u64, Time)>,
+    /// Stream offset after the last message accepted.
+    pub(crate) written: u64,
+    /// Bytes read in order by the sink's application.
+    pub(crate) read: u64,
+    /// Sequence number after the highest byte sent, to tell retransmissions.
+    pub(crate) highest_sent: u64,
+    pub(crate) connected_at: Option<Time>,
+    pub(crate) completed_at: Option<Time>,
+    pub(crate) window_area: WindowArea,
+}
+
+/// Integral of cwnd over time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WindowArea {
+    area: u128,
+    since: Option<Time>,
+    start: Option<Time>,
+    cwnd: Bytes,
+}
+
+impl WindowArea {
+    /// cwnd is this from now on.
+    pub(crate) fn becomes(&mut self, now: Time, cwnd: Bytes) {
+        if let Some(since) = self.since.replace(now) {
+            self.area += u128::from(self.cwnd.0) * u128::from(now.since(since).as_nanos());
+        }
+        self.start.get_or_insert(now);
+        self.cwnd = cwnd;
+    }
+
+    /// The measurement window begins.
+    pub(crate) fn restart(&mut self, now: Time) {
+        if self.since.is_some() {
+            *self = WindowArea { since: Some(now), start: Some(now), cwnd: self.cwnd, area: 0 };
+        }
+    }
+
+    /// Time-weighted mean up to now, in bytes.
+    pub(crate) fn mean(&mut self, now: Time) -> Option<f64> {
+        self.becomes(now, self.cwnd);
+        let length = now.since(self.start?).as_nanos();
+        (length > 0).then(|| self.area as f64 / length as f64)
+    }
+}
+
+impl Flow {
+    /// The side of the connection that `endpoint` names; `None` for UDP.
+    pub(crate) fn side(&mut self, endpoint: EndpointId) -> Option<&mut Side> {
+        match &mut self.transport {
+            Transport::Tcp(sides) => Some(&mut sides[usize::from(!endpoint.is_source())]),
+            Transport::Udp => None,
+        }
+    }
+
+    /// Where `endpoint` is.
+    pub(crate) fn node(&self, endpoint: EndpointId) -> NodeId {
+        if endpoint.is_source() { self.source } else { self.sink }
+    }
+}

@@ -1,0 +1,229 @@
+//! Hosts: drive the connections and their applications. After any input the connection is drained into the network,
+//! its events go to the application, and a wake-up is pending at or before its next deadline.
+
+use tcp::units::{Bytes, Span, Time};
+use tcp::{Event as TcpEvent, Segment, Snapshot};
+
+use crate::core::Core;
+use crate::event::{EndpointId, Event, FlowId};
+use crate::flow::{Flow, OnFull, Transport};
+use crate::network::Network;
+use crate::packet::{Packet, Payload};
+
+/// IPv4 without options.
+const IP_HEADER: Bytes = Bytes(20);
+const UDP_HEADER: Bytes = Bytes(8);
+/// A write without end: more than any run can send.
+const ENDLESS: u64 = 1 << 60;
+
+/// All flows.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    pub(crate) flows: Vec<Flow>,
+}
+
+impl Hosts {
+    /// A flow's application acts: it starts, writes, or stops.
+    pub(crate) fn on_app(&mut self, core: &mut Core, network: &mut Network, id: FlowId) {
+        let flow = &mut self.flows[id.index()];
+        if flow.finished {
+            return;
+        }
+        if flow.stop.is_some_and(|stop| core.now >= stop) {
+            flow.finish();
+        } else {
+            if !flow.started {
+                flow.started = true;
+                flow.app.start(core.now);
+            }
+            flow.tick(core, network, id);
+        }
+        self.settle(core, network, id.source());
+    }
+
+    /// An endpoint's deadline may have come.
+    pub(crate) fn on_wake(&mut self, core: &mut Core, network: &mut Network, endpoint: EndpointId) {
+        let now = core.now;
+        let Some(side) = self.flows[endpoint.flow().index()].side(endpoint) else { return };
+        if side.wake_at != Some(now) {
+            return;
+        }
+        side.wake_at = None;
+        side.connection.on_timeout(now);
+        self.settle(core, network, endpoint);
+    }
+
+    /// A packet has reached its endpoint.
+    pub(crate) fn on_packet(&mut self, core: &mut Core, network: &mut Network, packet: &Packet) {
+        let flow = &mut self.flows[packet.to.flow().index()];
+        match &packet.payload {
+            Payload::Udp(bytes) => {
+                let window = &mut core.flows[packet.to.flow().index()].window;
+                window.delivered_bytes += *bytes;
+                window.app_delays.add(core.now.since(packet.sent_at));
+            }
+            Payload::Tcp(segment) => {
+                if let Some(side) = flow.side(packet.to) {
+                    side.connection.on_segment(core.now, segment);
+                }
+                self.settle(core, network, packet.to);
+            }
+        }
+    }
+
+    /// Drains a connection after an input.
+    fn settle(&mut self, core: &mut Core, network: &mut Network, endpoint: EndpointId) {
+        let flow = &mut self.flows[endpoint.flow().index()];
+        if !flow.started {
+            return;
+        }
+        while let Some(event) = flow.side(endpoint).and_then(|side| side.connection.poll_event()) {
+            flow.on_tcp_event(core, endpoint, event);
+        }
+        let (node, to) = (flow.node(endpoint), endpoint.peer());
+        let destination = flow.node(to);
+        while let Some(segment) = flow.side(endpoint).and_then(|side| side.connection.poll_segment(core.now)) {
+            let retransmission = endpoint.is_source() && flow.was_sent_before(&segment);
+            let size = IP_HEADER + Segment::HEADER + Bytes(u64::from(segment.len));
+            let payload = Payload::Tcp(segment);
+            network.originate(core, node, Packet { to, destination, size, sent_at: core.now, retransmission, payload });
+        }
+        if endpoint.is_source() {
+            if let Some(snapshot) = flow.snapshot() {
+                flow.window_area.becomes(core.now, snapshot.window.cwnd);
+            }
+        }
+        let Some(side) = flow.side(endpoint) else { return };
+        if let Some(deadline) = side.connection.next_timeout() {
+            if side.wake_at.is_none_or(|pending| deadline < pending) {
+                side.wake_at = Some(deadline);
+                core.schedule(deadline, Event::Wake { endpoint });
+            }
+        }
+    }
+}
+
+impl Flow {
+    /// The sender's state for a trace.
+    pub(crate) fn snapshot(&self) -> Option<Snapshot> {
+        match &self.transport {
+            Transport::Tcp(sides) => sides[0].connection.snapshot(),
+            Transport::Udp => None,
+        }
+    }
+
+    fn was_sent_before(&mut self, segment: &Segment) -> bool {
+        let before = segment.end() <= self.highest_sent;
+        self.highest_sent = self.highest_sent.max(segment.end());
+        before && segment.len > 0
+    }
+
+    /// The application writes what is due, and names the next tick.
+    fn tick(&mut self, core: &mut Core, network: &mut Network, id: FlowId) {
+        let amount = self.app.write();
+        if let Some(bytes) = amount {
+            core.flows[id.index()].window.offered_bytes += bytes;
+        }
+        match &mut self.transport {
+            Transport::Udp => {
+                let bytes = amount.unwrap_or(Bytes::ZERO);
+                let packet = Packet {
+                    to: id.sink(),
+                    destination: self.sink,
+                    size: IP_HEADER + UDP_HEADER + bytes,
+                    sent_at: core.now,
+                    retransmission: false,
+                    payload: Payload::Udp(bytes),
+                };
+                network.originate(core, self.source, packet);
+            }
+            Transport::Tcp(_) => self.write(core.now, amount),
+        }
+        if self.blocked == Bytes::ZERO {
+            self.schedule_tick(core, id);
+        }
+        if self.app.is_finite() && self.blocked == Bytes::ZERO {
+            self.finish();
+        }
+    }
+
+    fn schedule_tick(&mut self, core: &mut Core, id: FlowId) {
+        if let Some(next) = self.app.next_tick(core.now) {
+            if self.stop.is_none_or(|stop| next < stop) {
+                core.schedule(next, Event::App { flow: id });
+            }
+        }
+    }
+
+    fn write(&mut self, now: Time, amount: Option<Bytes>) {
+        let Transport::Tcp(sides) = &mut self.transport else { return };
+        let connection = &mut sides[0].connection;
+        let wanted = amount.map_or(ENDLESS, |bytes| bytes.0);
+        if self.on_full == OnFull::Drop && self.app.has_messages() && connection.room() < Bytes(wanted) {
+            return;
+        }
+        self.blocked = Bytes(wanted - connection.write(wanted));
+        self.written += wanted;
+        if self.app.has_messages() {
+            self.messages.push_back((self.written, now));
+        }
+    }
+
+    /// The application ends: what was not sent is given up, the connection closes.
+    fn finish(&mut self) {
+        self.finished = true;
+        if let Transport::Tcp(sides) = &mut self.transport {
+            if !self.app.is_finite() {
+                sides[0].connection.abandon_unsent();
+            }
+            sides[0].connection.close();
+        }
+    }
+
+    fn on_tcp_event(&mut self, core: &mut Core, endpoint: EndpointId, event: TcpEvent) {
+        let id = endpoint.flow();
+        match event {
+            TcpEvent::Connected if endpoint.is_source() => self.connected_at = Some(core.now),
+            TcpEvent::Delivered(bytes) if !endpoint.is_source() => self.on_delivered(core, id, bytes),
+            TcpEvent::Writable if endpoint.is_source() && !self.finished => self.on_writable(core, id),
+            // The sink has nothing to say: it closes when the source has.
+            TcpEvent::PeerClosed if !endpoint.is_source() => {
+                if let Some(side) = self.side(endpoint) {
+                    side.connection.close();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn on_delivered(&mut self, core: &mut Core, id: FlowId, bytes: u64) {
+        let window = &mut core.flows[id.index()].window;
+        window.delivered_bytes += Bytes(bytes);
+        self.read += bytes;
+        while let Some((_, written_at)) = self.messages.pop_front_if(|(end, _)| *end <= self.read) {
+            window.app_delays.add(core.now.since(written_at));
+        }
+        if self.app.is_finite() && Some(Bytes(self.read)) == self.app.write() {
+            self.completed_at = Some(core.now);
+        }
+    }
+
+    /// There is room again for what did not fit.
+    fn on_writable(&mut self, core: &mut Core, id: FlowId) {
+        let Transport::Tcp(sides) = &mut self.transport else { return };
+        self.blocked -= Bytes(sides[0].connection.write(self.blocked.0));
+        if self.blocked > Bytes::ZERO {
+            return;
+        }
+        if self.app.is_finite() {
+            self.finish();
+        } else {
+            self.schedule_tick(core, id);
+        }
+    }
+
+    /// Start of the flow to the last byte, for a flow that ends.
+    pub(crate) fn completion(&self, start: Time) -> Option<Span> {
+        self.completed_at.map(|at| at.since(start))
+    }
+}

@@ -1,0 +1,41 @@
+//! A packet-level network simulator: one world, one seed, the same bits every time.
+//!
+//! Data flows one way: [`Scenario`] → [`Simulation`] → records → [`Summary`]. No clock, no threads, no files.
+
+#![forbid(unsafe_code)]
+
+mod algorithms;
+mod app;
+mod assemble;
+mod core;
+mod event;
+mod expand;
+mod flow;
+mod host;
+mod link;
+mod loss;
+mod metrics;
+mod network;
+mod packet;
+mod qdisc;
+mod record;
+mod routing;
+pub mod scenario;
+pub mod schedule;
+mod series;
+mod simulation;
+mod summary;
+
+pub use algorithms::algorithms;
+pub use event::{EndpointId, FlowId, LinkId, NodeId};
+pub use expand::{expand, resolve};
+pub use metrics::report_defs::{NetSim, StudentNs2, StudentNs3};
+pub use packet::{DropReason, Packet, Payload};
+pub use record::{HashLog, Record, Sink, TextLog};
+pub use scenario::{Scenario, ScenarioError};
+pub use series::Column;
+pub use simulation::{Outcome, Simulation};
+pub use summary::{Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary};
+
+/// Version of the engine; results of different versions are not mixed.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

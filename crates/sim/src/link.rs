@@ -1,0 +1,194 @@
+//! A simplex point-to-point link: queue discipline, transmitter, propagation, loss (networks.md §3.1).
+//!
+//! An idle transmitter tells the far end's arrival at once; `LinkReady` exists only while something waits.
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Rate, Span, Time};
+
+use crate::core::Core;
+use crate::event::{Event, LinkId, NodeId};
+use crate::loss::Loss;
+use crate::metrics::LinkMetrics;
+use crate::packet::{DropReason, PacketId};
+use crate::qdisc::{Qdisc, Waiting};
+use crate::record::Record;
+
+/// A change that the scenario foresees for a link.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum LinkChange {
+    Up,
+    Down,
+    Rate(Rate),
+    Delay(Span),
+}
+
+/// A simplex link.
+#[derive(Debug)]
+pub(crate) struct Link {
+    id: LinkId,
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+    pub(crate) rate: Rate,
+    delay: Span,
+    /// Bytes of link framing per packet.
+    overhead: Bytes,
+    queue: Qdisc,
+    loss: Loss,
+    loss_draws: Rng,
+    pub(crate) up: bool,
+    /// The transmitter is busy until then.
+    free_at: Time,
+    /// When the pending `LinkReady` is due; one at another time is stale.
+    ready_at: Option<Time>,
+    /// First in, first out also when the delay shrinks.
+    last_arrival: Time,
+    in_flight: u64,
+    /// Packets in flight that a break of the link has already killed; they come first.
+    doomed: u64,
+    pub(crate) metrics: LinkMetrics,
+}
+
+/// What a link is made of.
+#[derive(Debug)]
+pub(crate) struct LinkParts {
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+    pub(crate) rate: Rate,
+    pub(crate) delay: Span,
+    pub(crate) overhead: Bytes,
+    pub(crate) queue: Qdisc,
+    pub(crate) loss: Loss,
+    pub(crate) loss_draws: Rng,
+}
+
+impl Link {
+    pub(crate) fn new(id: LinkId, parts: LinkParts) -> Link {
+        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_draws } = parts;
+        Link {
+            id,
+            from,
+            to,
+            rate,
+            delay,
+            overhead,
+            queue,
+            loss,
+            loss_draws,
+            up: true,
+            free_at: Time::ZERO,
+            ready_at: None,
+            last_arrival: Time::ZERO,
+            in_flight: 0,
+            doomed: 0,
+            metrics: LinkMetrics::default(),
+        }
+    }
+
+    /// Packets waiting and on their way.
+    pub(crate) fn holds(&self) -> u64 {
+        self.queue.packets() + self.in_flight
+    }
+
+    /// Bytes waiting.
+    pub(crate) fn queue_bytes(&self) -> Bytes {
+        self.queue.bytes()
+    }
+
+    /// Takes a packet to carry.
+    pub(crate) fn send(&mut self, core: &mut Core, id: PacketId) {
+        self.metrics.offered += 1;
+        if !self.up {
+            return self.drop(core, id, DropReason::LinkDown);
+        }
+        let packet = core.packets.get(id);
+        let size = packet.size + self.overhead;
+        if self.loss.at_entrance(packet) {
+            return self.drop(core, id, DropReason::Loss);
+        }
+        if let Err(reason) = self.queue.enqueue(Waiting { packet: id, size, since: core.now }) {
+            return self.drop(core, id, reason);
+        }
+        if self.ready_at.is_some() {
+            self.metrics.queue_grew(core.now, self.queue.packets());
+        } else if core.now >= self.free_at {
+            self.transmit(core);
+        } else {
+            self.metrics.queue_grew(core.now, self.queue.packets());
+            self.await_transmitter(core);
+        }
+    }
+
+    /// The transmitter is free.
+    pub(crate) fn on_ready(&mut self, core: &mut Core) {
+        if self.ready_at != Some(core.now) {
+            return;
+        }
+        self.ready_at = None;
+        self.metrics.queue_shrank(core.now, self.queue.packets());
+        self.transmit(core);
+    }
+
+    fn await_transmitter(&mut self, core: &mut Core) {
+        self.ready_at = Some(self.free_at);
+        core.schedule(self.free_at, Event::LinkReady { link: self.id });
+    }
+
+    /// Begins the transmission of the packet at the head of the queue.
+    fn transmit(&mut self, core: &mut Core) {
+        let Some(next) = self.queue.dequeue() else { return };
+        let transmission = self.rate.transmission_time(next.size);
+        self.free_at = core.now + transmission;
+        self.last_arrival = self.last_arrival.max(self.free_at + self.delay);
+        self.in_flight += 1;
+        self.metrics.on_transmission(next.size, transmission, core.now.since(next.since));
+        if core.sink.is_some() {
+            let packet = *core.packets.get(next.packet);
+            core.record(&Record::Transmitted { packet: &packet, link: self.id });
+        }
+        core.schedule(self.last_arrival, Event::Arrive { link: self.id, packet: next.packet });
+        if self.queue.packets() > 0 {
+            self.await_transmitter(core);
+        }
+    }
+
+    /// A packet reaches the far end; true if it is handed up.
+    pub(crate) fn on_arrive(&mut self, core: &mut Core, id: PacketId) -> bool {
+        self.in_flight -= 1;
+        if self.doomed > 0 {
+            self.doomed -= 1;
+            self.drop(core, id, DropReason::LinkDown);
+            return false;
+        }
+        let size = core.packets.get(id).size + self.overhead;
+        if self.loss.at_receiver(size, &mut self.loss_draws) {
+            self.drop(core, id, DropReason::Loss);
+            return false;
+        }
+        self.metrics.delivered += 1;
+        true
+    }
+
+    fn drop(&mut self, core: &mut Core, id: PacketId, reason: DropReason) {
+        self.metrics.drops[reason as usize] += 1;
+        core.drop(id, reason, Some(self.id));
+    }
+
+    /// Carries out a foreseen change.
+    pub(crate) fn on_change(&mut self, core: &mut Core, change: LinkChange) {
+        match change {
+            LinkChange::Up => self.up = true,
+            LinkChange::Rate(rate) => self.rate = rate,
+            LinkChange::Delay(delay) => self.delay = delay,
+            LinkChange::Down => {
+                self.up = false;
+                self.doomed = self.in_flight;
+                self.free_at = core.now;
+                self.ready_at = None;
+                self.metrics.queue_shrank(core.now, self.queue.packets());
+                while let Some(waiting) = self.queue.dequeue() {
+                    self.drop(core, waiting.packet, DropReason::LinkDown);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Delays of many packets: count, mean, extremes, quantiles, jitter.
+
+use tcp::units::Span;
+
+/// Sub-buckets per octave: a quantile is within 1/128 of the true value.
+const SUB: u32 = 64;
+const SUB_BITS: u32 = 6;
+
+/// A histogram with buckets of equal relative width, as long as what it has seen.
+#[derive(Clone, Debug, Default)]
+struct Histogram {
+    /// Number of the first bucket kept.
+    first: usize,
+    counts: Vec<u32>,
+}
+
+/// Number of the bucket of a value: linear below 2 SUB, then SUB per octave.
+fn bucket_of(nanos: u64) -> usize {
+    if nanos < u64::from(2 * SUB) {
+        return nanos as usize;
+    }
+    let shift = 63 - nanos.leading_zeros() - SUB_BITS;
+    (shift * SUB) as usize + (nanos >> shift) as usize
+}
+
+/// The middle of a bucket.
+fn middle_of(bucket: usize) -> f64 {
+    if bucket < 2 * SUB as usize {
+        return bucket as f64;
+    }
+    let shift = bucket as u32 / SUB - 1;
+    let mantissa = u64::from(bucket as u32 % SUB + SUB);
+    ((mantissa << shift) as f64) + ((1_u64 << shift) as f64) / 2.0
+}
+
+impl Histogram {
+    fn add(&mut self, nanos: u64, count: u32) {
+        let bucket = bucket_of(nanos);
+        if self.counts.is_empty() {
+            self.first = bucket;
+        }
+        if bucket < self.first {
+            let missing = self.first - bucket;
+            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
+            self.first = bucket;
+        }
+        let index = bucket - self.first;
+        if index >= self.counts.len() {
+            self.counts.resize(index + 1, 0);
+        }
+        self.counts[index] += count;
+    }
+
+    /// The value below which the share `q` lies, in nanoseconds.
+    fn quantile(&self, q: f64) -> Option<f64> {
+        let total: u64 = self.counts.iter().map(|c| u64::from(*c)).sum();
+        let rank = libm::ceil(q * total as f64) as u64;
+        let mut seen = 0;
+        for (index, count) in self.counts.iter().enumerate() {
+            seen += u64::from(*count);
+            if seen >= rank && seen > 0 {
+                return Some(middle_of(self.first + index));
+            }
+        }
+        None
+    }
+
+    fn merge(&mut self, other: &Histogram) {
+        for (index, count) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            self.add(middle_of(other.first + index) as u64, *count);
+        }
+    }
+}
+
+/// Delays of packets in the order of their reception.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Delays {
+    count: u64,
+    sum: u128,
+    min: Span,
+    max: Span,
+    histogram: Histogram,
+    last: Option<Span>,
+    /// Sum of |D| over consecutive packets (networks.md §14.1).
+    variation_sum: u128,
+    variations: u64,
+    /// J of RFC 3550 §6.4.1, in nanoseconds.
+    rfc3550: f64,
+}
+
+impl Delays {
+    pub(crate) fn add(&mut self, delay: Span) {
+        self.min = if self.count == 0 { delay } else { self.min.min(delay) };
+        self.max = self.max.max(delay);
+        self.count += 1;
+        self.sum += u128::from(delay.as_nanos());
+        self.histogram.add(delay.as_nanos(), 1);
+        if let Some(last) = self.last.replace(delay) {
+            let variation = delay.abs_diff(last).as_nanos();
+            self.variation_sum += u128::from(variation);
+            self.variations += 1;
+            // RFC 3550 §6.4.1: J += (|D| - J) / 16
+            self.rfc3550 += (variation as f64 - self.rfc3550) / 16.0;
+        }
+    }
+
+    /// Adds another flow's delays; the jitter of each keeps its weight.
+    pub(crate) fn merge(&mut self, other: &Delays) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        let (mine, theirs) = (self.variations as f64, other.variations as f64);
+        if mine + theirs > 0.0 {
+            self.rfc3550 = (self.rfc3550 * mine + other.rfc3550 * theirs) / (mine + theirs);
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.variation_sum += other.variation_sum;
+        self.variations += other.variations;
+        self.histogram.merge(&other.histogram);
+    }
+
+    pub(crate) fn mean_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
+    }
+
+    pub(crate) fn min_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.min.as_secs_f64())
+    }
+
+    pub(crate) fn max_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.max.as_secs_f64())
+    }
+
+    /// The quantile, exact to 1 %, within the extremes.
+    pub(crate) fn quantile_s(&self, q: f64) -> Option<f64> {
+        let nanos = self.histogram.quantile(q)?;
+        Some((nanos / 1e9).clamp(self.min.as_secs_f64(), self.max.as_secs_f64()))
+    }
+
+    /// Mean absolute difference of consecutive delays.
+    pub(crate) fn jitter_s(&self) -> Option<f64> {
+        (self.variations > 0).then(|| self.variation_sum as f64 / self.variations as f64 / 1e9)
+    }
+
+    /// Interarrival jitter (RFC 3550 §6.4.1) at the end.
+    pub(crate) fn jitter_rfc3550_s(&self) -> Option<f64> {
+        (self.variations > 0).then(|| self.rfc3550 / 1e9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jitter_vectors_of_networks_14_3() {
+        let mut delays = Delays::default();
+        let mut rfc = Vec::new();
+        for ms in [10, 12, 11, 15] {
+            delays.add(Span::from_millis(ms));
+            rfc.push(delays.rfc3550 / 1e6);
+        }
+        assert!((delays.jitter_s().unwrap() - 7.0 / 3.0 * 1e-3).abs() < 1e-12);
+        for (measured, expected) in rfc[1..].iter().zip([0.125, 0.1797, 0.4185]) {
+            assert!((measured - expected).abs() < 5e-5, "{measured} {expected}");
+        }
+        assert_eq!(delays.mean_s(), Some(0.012));
+    }
+
+    #[test]
+    fn quantiles_are_within_one_percent_over_nine_decades() {
+        let mut delays = Delays::default();
+        let values: Vec<u64> = (0..90).map(|i| libm::pow(10.0, f64::from(i) / 10.0) as u64).collect();
+        values.iter().for_each(|v| delays.add(Span::from_nanos(*v)));
+        for (rank, value) in values.iter().enumerate() {
+            let q = (rank as f64 + 1.0) / values.len() as f64;
+            let measured = delays.quantile_s(q - 1e-9).unwrap() * 1e9;
+            assert!((measured - *value as f64).abs() <= *value as f64 * 0.01, "{measured} {value}");
+        }
+        let mut merged = Delays::default();
+        merged.merge(&delays);
+        assert_eq!(merged.quantile_s(0.5), delays.quantile_s(0.5));
+        assert_eq!(Delays::default().quantile_s(0.5), None);
+    }
+}

@@ -1,0 +1,259 @@
+//! Canonical metrics, counted on the fly, without a trace (networks.md §14.2).
+//!
+//! Tallies run over the whole run and prove that packets are conserved; everything else covers the measurement window,
+//! which begins when the warm-up ends. The students' definitions are derived in `report_defs.rs`.
+
+mod delay;
+pub(crate) mod report_defs;
+
+use tcp::units::{Bytes, Span, Time};
+
+pub(crate) use delay::Delays;
+
+use crate::packet::{DropReason, Packet};
+
+/// Packets of the whole run: sent = delivered + dropped + in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    pub(crate) dropped: u64,
+}
+
+/// All packets of one direction, data and control, as a monitor at the IP layer sees them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Direction {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    pub(crate) dropped: u64,
+    pub(crate) received_ip_bytes: Bytes,
+    pub(crate) first_sent: Option<Time>,
+    pub(crate) last_received: Option<Time>,
+}
+
+/// What is counted of a flow in the measurement window.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowWindow {
+    /// From the source, data and control.
+    pub(crate) forward: Direction,
+    /// From the sink.
+    pub(crate) reverse: Direction,
+    /// Data packets.
+    pub(crate) sent: u64,
+    pub(crate) retransmitted: u64,
+    pub(crate) received: u64,
+    pub(crate) drops: [u64; DropReason::ALL.len()],
+    /// Payload of first transmissions.
+    pub(crate) unique_sent_bytes: Bytes,
+    /// Payload received, duplicates included.
+    pub(crate) received_bytes: Bytes,
+    /// Payload read in order by the application.
+    pub(crate) delivered_bytes: Bytes,
+    /// Payload the application offered.
+    pub(crate) offered_bytes: Bytes,
+    /// Last transmission of a data packet to its reception.
+    pub(crate) delays: Delays,
+    /// Application write to in-order read.
+    pub(crate) app_delays: Delays,
+}
+
+/// What is measured of a flow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowMetrics {
+    pub(crate) tally: Tally,
+    pub(crate) window: FlowWindow,
+    /// Payload received over the whole run; series take differences.
+    pub(crate) total_received_bytes: Bytes,
+}
+
+impl FlowMetrics {
+    pub(crate) fn on_sent(&mut self, now: Time, packet: &Packet) {
+        self.tally.sent += 1;
+        let direction = self.window.direction(packet);
+        direction.sent += 1;
+        direction.first_sent.get_or_insert(now);
+        if packet.has_data() && !packet.to.is_source() {
+            self.window.sent += 1;
+            if packet.retransmission {
+                self.window.retransmitted += 1;
+            } else {
+                self.window.unique_sent_bytes += packet.payload_bytes();
+            }
+        }
+    }
+
+    pub(crate) fn on_received(&mut self, now: Time, packet: &Packet) {
+        self.tally.delivered += 1;
+        let direction = self.window.direction(packet);
+        direction.received += 1;
+        direction.received_ip_bytes += packet.size;
+        direction.last_received = Some(now);
+        if packet.has_data() && !packet.to.is_source() {
+            self.window.received += 1;
+            self.window.received_bytes += packet.payload_bytes();
+            self.window.delays.add(now.since(packet.sent_at));
+            self.total_received_bytes += packet.payload_bytes();
+        }
+    }
+
+    pub(crate) fn on_dropped(&mut self, packet: &Packet, reason: DropReason) {
+        self.tally.dropped += 1;
+        self.window.direction(packet).dropped += 1;
+        if packet.has_data() && !packet.to.is_source() {
+            self.window.drops[reason as usize] += 1;
+        }
+    }
+
+    /// The measurement window begins.
+    pub(crate) fn on_warmup_end(&mut self) {
+        self.window = FlowWindow::default();
+    }
+}
+
+impl FlowWindow {
+    fn direction(&mut self, packet: &Packet) -> &mut Direction {
+        if packet.to.is_source() { &mut self.reverse } else { &mut self.forward }
+    }
+
+    /// Data packets dropped, for whatever reason.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.drops.iter().sum()
+    }
+
+    /// Adds another flow's counts.
+    pub(crate) fn merge(&mut self, other: &FlowWindow) {
+        self.forward.merge(&other.forward);
+        self.reverse.merge(&other.reverse);
+        self.sent += other.sent;
+        self.retransmitted += other.retransmitted;
+        self.received += other.received;
+        for (mine, theirs) in self.drops.iter_mut().zip(other.drops) {
+            *mine += theirs;
+        }
+        self.unique_sent_bytes += other.unique_sent_bytes;
+        self.received_bytes += other.received_bytes;
+        self.delivered_bytes += other.delivered_bytes;
+        self.offered_bytes += other.offered_bytes;
+        self.delays.merge(&other.delays);
+        self.app_delays.merge(&other.app_delays);
+    }
+}
+
+impl Direction {
+    fn merge(&mut self, other: &Direction) {
+        self.sent += other.sent;
+        self.received += other.received;
+        self.dropped += other.dropped;
+        self.received_ip_bytes += other.received_ip_bytes;
+        self.first_sent = [self.first_sent, other.first_sent].into_iter().flatten().min();
+        self.last_received = self.last_received.max(other.last_received);
+    }
+}
+
+/// What is measured of a simplex link. `offered`, `delivered` and `drops` cover the whole run, the rest the window.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinkMetrics {
+    pub(crate) offered: u64,
+    pub(crate) delivered: u64,
+    pub(crate) drops: [u64; DropReason::ALL.len()],
+    pub(crate) transmitted: u64,
+    pub(crate) transmitted_bytes: Bytes,
+    pub(crate) busy: Span,
+    /// Time that transmitted packets had waited.
+    pub(crate) waited: Span,
+    pub(crate) max_queue: u64,
+    /// Integral of the queue length over time, packet-nanoseconds.
+    queue_area: u128,
+    queue_length: u64,
+    queue_since: Time,
+}
+
+impl LinkMetrics {
+    pub(crate) fn on_transmission(&mut self, size: Bytes, transmission: Span, waited: Span) {
+        self.transmitted += 1;
+        self.transmitted_bytes += size;
+        self.busy += transmission;
+        self.waited += waited;
+    }
+
+    /// A packet now waits; `length` counts it.
+    pub(crate) fn queue_grew(&mut self, now: Time, length: u64) {
+        self.queue_becomes(now, length);
+        self.max_queue = self.max_queue.max(length);
+    }
+
+    /// Packets are about to leave a queue of this length.
+    pub(crate) fn queue_shrank(&mut self, now: Time, length_before: u64) {
+        self.queue_becomes(now, length_before.saturating_sub(1));
+    }
+
+    fn queue_becomes(&mut self, now: Time, length: u64) {
+        self.queue_area += u128::from(self.queue_length) * u128::from(now.since(self.queue_since).as_nanos());
+        self.queue_length = length;
+        self.queue_since = now;
+    }
+
+    /// Time-weighted mean queue length over `window`, which ends now.
+    pub(crate) fn mean_queue(&mut self, now: Time, window: Span) -> f64 {
+        self.queue_becomes(now, self.queue_length);
+        if window == Span::ZERO { 0.0 } else { self.queue_area as f64 / window.as_nanos() as f64 }
+    }
+
+    /// The measurement window begins.
+    pub(crate) fn on_warmup_end(&mut self, now: Time) {
+        *self = LinkMetrics {
+            offered: self.offered,
+            delivered: self.delivered,
+            drops: self.drops,
+            queue_length: self.queue_length,
+            max_queue: self.queue_length,
+            queue_since: now,
+            ..LinkMetrics::default()
+        };
+    }
+
+    /// Packets dropped on this link.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.drops.iter().sum()
+    }
+}
+
+/// What is counted at a node, over the whole run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NodeMetrics {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    pub(crate) forwarded: u64,
+    pub(crate) no_route: u64,
+}
+
+/// Jain's index (sum x)^2 / (n sum x^2) (Jain, Chiu, Hawe 1984); absent when nothing was delivered.
+pub(crate) fn jain(values: &[f64]) -> Option<f64> {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jain_vectors_of_networks_14_3() {
+        assert!((jain(&[1.0, 2.0, 3.0]).unwrap() - 0.857143).abs() < 1e-6);
+        assert_eq!(jain(&[4.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(jain(&[0.0, 0.0]), None);
+    }
+
+    #[test]
+    fn mean_queue_is_weighted_by_time() {
+        let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
+        let mut link = LinkMetrics::default();
+        link.queue_grew(at(10), 1);
+        link.queue_grew(at(20), 2);
+        link.queue_shrank(at(40), 2);
+        // 10 ms at 1, 20 ms at 2, 60 ms at 1, of 100 ms
+        assert!((link.mean_queue(at(100), Span::from_millis(100)) - 1.1).abs() < 1e-12);
+        assert_eq!(link.max_queue, 2);
+    }
+}

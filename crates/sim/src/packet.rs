@@ -1,0 +1,126 @@
+//! Packets and the slab they live in.
+
+use tcp::Segment;
+use tcp::units::{Bytes, Time};
+
+use crate::event::{EndpointId, NodeId};
+
+/// Index of a packet in the slab; used again after the packet is gone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct PacketId(u32);
+
+/// What a packet carries.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Payload {
+    /// A TCP segment.
+    Tcp(Segment),
+    /// A UDP datagram of this many payload bytes.
+    Udp(Bytes),
+}
+
+/// A network-layer packet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Packet {
+    /// Who gets it; names the flow as well.
+    pub to: EndpointId,
+    /// Where that is.
+    pub destination: NodeId,
+    /// Size of the IP datagram.
+    pub size: Bytes,
+    /// When the transport handed it to the network.
+    pub sent_at: Time,
+    /// Its bytes have been sent before.
+    pub retransmission: bool,
+    /// What it carries.
+    pub payload: Payload,
+}
+
+impl Packet {
+    /// Application bytes carried.
+    pub fn payload_bytes(&self) -> Bytes {
+        match &self.payload {
+            Payload::Tcp(segment) => Bytes(u64::from(segment.len)),
+            Payload::Udp(bytes) => *bytes,
+        }
+    }
+
+    /// True if it carries application bytes.
+    pub fn has_data(&self) -> bool {
+        self.payload_bytes() > Bytes::ZERO
+    }
+}
+
+/// Why the network did not deliver a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DropReason {
+    /// The queue was full.
+    Queue,
+    /// The medium lost it.
+    Loss,
+    /// The link was down, or went down under it.
+    LinkDown,
+    /// No route to the destination.
+    NoRoute,
+}
+
+impl DropReason {
+    /// All of them, in the order of their counters.
+    pub const ALL: [DropReason; 4] = [DropReason::Queue, DropReason::Loss, DropReason::LinkDown, DropReason::NoRoute];
+
+    /// As written in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            DropReason::Queue => "queue",
+            DropReason::Loss => "loss",
+            DropReason::LinkDown => "link_down",
+            DropReason::NoRoute => "no_route",
+        }
+    }
+}
+
+/// The packets that exist.
+#[derive(Debug, Default)]
+pub(crate) struct Slab {
+    packets: Vec<Packet>,
+    /// Parallel to `packets`: true while the packet exists.
+    alive: Vec<bool>,
+    free: Vec<PacketId>,
+}
+
+impl Slab {
+    /// Takes a packet in.
+    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
+        match self.free.pop() {
+            Some(id) => {
+                self.packets[id.0 as usize] = packet;
+                self.alive[id.0 as usize] = true;
+                id
+            }
+            None => {
+                let id = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets exist at once");
+                self.packets.push(packet);
+                self.alive.push(true);
+                PacketId(id)
+            }
+        }
+    }
+
+    /// Gives a packet up.
+    pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
+        debug_assert!(self.alive[id.0 as usize], "a packet leaves the network once");
+        self.alive[id.0 as usize] = false;
+        self.free.push(id);
+        self.packets[id.0 as usize]
+    }
+
+    /// A packet that exists.
+    pub(crate) fn get(&self, id: PacketId) -> &Packet {
+        debug_assert!(self.alive[id.0 as usize], "the packet has left the network");
+        &self.packets[id.0 as usize]
+    }
+
+    /// The packets that exist now.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Packet> {
+        self.packets.iter().zip(&self.alive).filter_map(|(packet, alive)| alive.then_some(packet))
+    }
+}

@@ -1,0 +1,132 @@
+//! The trace: what happens to packets, one record each, for whoever listens.
+
+use std::fmt::{Debug, Write as _};
+
+use tcp::units::Time;
+use tcp::{Flags, Segment};
+
+use crate::event::LinkId;
+use crate::packet::{DropReason, Packet, Payload};
+
+/// Something that happened to a packet.
+#[derive(Clone, Copy, Debug)]
+pub enum Record<'a> {
+    /// A transport handed it to the network.
+    Sent {
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A link began to transmit it.
+    Transmitted {
+        /// The packet.
+        packet: &'a Packet,
+        /// The link.
+        link: LinkId,
+    },
+    /// It was lost.
+    Dropped {
+        /// The packet.
+        packet: &'a Packet,
+        /// Why.
+        reason: DropReason,
+        /// On which link, if on one.
+        link: Option<LinkId>,
+    },
+    /// Its destination took it.
+    Delivered {
+        /// The packet.
+        packet: &'a Packet,
+    },
+}
+
+/// A listener.
+pub trait Sink: Debug + Send {
+    /// Takes one record.
+    fn record(&mut self, now: Time, record: &Record<'_>);
+    /// What was gathered, as text.
+    fn finish(self: Box<Self>) -> String;
+}
+
+/// Writes a line per record: the debugger of a run.
+#[derive(Debug, Default)]
+pub struct TextLog(String);
+
+/// Keeps one number that changes with every record: a trajectory's fingerprint.
+#[derive(Debug)]
+pub struct HashLog(u64);
+
+impl Default for HashLog {
+    fn default() -> HashLog {
+        // Offset basis of FNV-1a.
+        HashLog(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Sink for TextLog {
+    fn record(&mut self, now: Time, record: &Record<'_>) {
+        let line = match record {
+            Record::Sent { packet } => format!("{now} sent        {}", Show(packet)),
+            Record::Transmitted { packet, link } => format!("{now} transmitted {} link={}", Show(packet), link.0),
+            Record::Dropped { packet, reason, link } => {
+                let place = link.map_or(String::new(), |l| format!(" link={}", l.0));
+                format!("{now} dropped     {} reason={}{place}", Show(packet), reason.name())
+            }
+            Record::Delivered { packet } => format!("{now} delivered   {}", Show(packet)),
+        };
+        let _ = writeln!(self.0, "{line}");
+    }
+
+    fn finish(self: Box<Self>) -> String {
+        self.0
+    }
+}
+
+impl Sink for HashLog {
+    fn record(&mut self, now: Time, record: &Record<'_>) {
+        let (kind, packet, place) = match record {
+            Record::Sent { packet } => (1, packet, 0),
+            Record::Transmitted { packet, link } => (2, packet, u64::from(link.0)),
+            Record::Dropped { packet, reason, .. } => (3, packet, *reason as u64),
+            Record::Delivered { packet } => (4, packet, 0),
+        };
+        let number = match &packet.payload {
+            Payload::Tcp(segment) => segment.seq ^ segment.ack.rotate_left(32),
+            Payload::Udp(bytes) => bytes.0,
+        };
+        for word in [kind, now.as_nanos(), u64::from(packet.to.0), packet.size.0, number, place] {
+            self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
+        }
+    }
+
+    fn finish(self: Box<Self>) -> String {
+        format!("{:016x}", self.0)
+    }
+}
+
+/// Prints a packet.
+struct Show<'a>(&'a Packet);
+
+impl std::fmt::Display for Show<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let packet = self.0;
+        let towards = if packet.to.is_source() { "<" } else { ">" };
+        write!(f, "flow={} {towards} {}B", packet.to.flow().0, packet.size.0)?;
+        match &packet.payload {
+            Payload::Tcp(segment) => {
+                write!(f, " {} {}:{}({})", flags(segment), segment.seq, segment.end(), segment.len)?;
+                if segment.flags.contains(Flags::ACK) { write!(f, " ack {}", segment.ack) } else { Ok(()) }
+            }
+            Payload::Udp(bytes) => write!(f, " udp({})", bytes.0),
+        }
+    }
+}
+
+fn flags(segment: &Segment) -> String {
+    let mut text = String::new();
+    for (flag, letter) in [(Flags::SYN, 'S'), (Flags::FIN, 'F'), (Flags::ACK, '.')] {
+        if segment.flags.contains(flag) {
+            text.push(letter);
+        }
+    }
+    text
+}

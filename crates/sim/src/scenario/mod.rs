@@ -1,0 +1,121 @@
+//! The schema of a scenario file: one world. Every field has a reader in `assemble.rs` or `expand.rs`, and its doc
+//! comment is its manual (`docs/scenario.md` is generated from here).
+
+mod network;
+mod parse;
+mod tcp_options;
+mod text;
+mod traffic;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcp::units::Span;
+
+pub use network::{Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, RandomWired, Role, Star};
+pub use parse::{ScenarioError, join};
+pub use tcp_options::{CcChoice, TcpOptions};
+pub use text::{Amount, Every, PacketRate};
+pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
+
+/// One world: a network, the flows over it, and what to record.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// How long the world is simulated.
+    pub duration: Span,
+    /// Measurements leave out this much at the start.
+    #[serde(default)]
+    pub warmup: Span,
+    /// Nodes and links.
+    pub network: Network,
+    /// Settings of every TCP flow, unless the flow says otherwise.
+    #[serde(default)]
+    pub tcp: TcpOptions,
+    /// What the flows that `network.flows` asks for carry.
+    #[serde(default)]
+    pub traffic: Traffic,
+    /// Flows one by one. Together with `network.flows`, these come first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flow: Vec<FlowDef>,
+    /// Nodes, for `network.kind = "graph"`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub node: Vec<NodeDef>,
+    /// Links, for `network.kind = "graph"`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub link: Vec<LinkDef>,
+    /// Series to record; none unless asked for.
+    #[serde(default)]
+    pub record: RecordDef,
+}
+
+/// What to record over time.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecordDef {
+    /// Which series.
+    pub series: Vec<SeriesName>,
+    /// How often, or `"change"` for windows and RTT at each change.
+    pub every: Every,
+    /// Width of the bins of `throughput`, and the distance of `queue` samples, when `every = "change"`.
+    pub bin: Span,
+}
+
+impl Default for RecordDef {
+    fn default() -> RecordDef {
+        RecordDef { series: Vec::new(), every: Every::Span(Span::from_millis(10)), bin: Span::from_millis(100) }
+    }
+}
+
+/// A series.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SeriesName {
+    /// Congestion window of the algorithm, bytes, per flow.
+    Cwnd,
+    /// Slow-start threshold, bytes, per flow; not a number while it is not set.
+    Ssthresh,
+    /// The window in force: cwnd, or recovery's window during an episode, bytes, per flow.
+    SendWindow,
+    /// Smoothed round-trip time, seconds, per flow.
+    Srtt,
+    /// Bytes waiting in the queue, per link, for links where something has waited.
+    Queue,
+    /// Payload received per bin, bits per second, per flow.
+    Throughput,
+}
+
+impl SeriesName {
+    /// All of them.
+    pub const ALL: [SeriesName; 6] = [
+        SeriesName::Cwnd,
+        SeriesName::Ssthresh,
+        SeriesName::SendWindow,
+        SeriesName::Srtt,
+        SeriesName::Queue,
+        SeriesName::Throughput,
+    ];
+
+    /// As written in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            SeriesName::Cwnd => "cwnd",
+            SeriesName::Ssthresh => "ssthresh",
+            SeriesName::SendWindow => "send_window",
+            SeriesName::Srtt => "srtt",
+            SeriesName::Queue => "queue",
+            SeriesName::Throughput => "throughput",
+        }
+    }
+}
+
+impl Scenario {
+    /// Reads a scenario from JSON text.
+    pub fn from_json(text: &str) -> Result<Scenario, ScenarioError> {
+        parse::scenario(text)
+    }
+
+    /// The JSON schema of a scenario.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Scenario).to_value()
+    }
+}

@@ -1,0 +1,214 @@
+//! The part of the schema that describes flows and applications (networks.md §13).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use tcp::units::{Bytes, Span};
+
+use super::parse::{read, tagged};
+use super::tcp_options::{CcChoice, TcpOptions};
+use super::text::PacketRate;
+
+/// What the flows that `network.flows` asks for carry.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Traffic {
+    /// The application of each flow.
+    pub app: AppDef,
+    /// When flows start.
+    pub start: Span,
+    /// Each flow starts later by a uniform draw up to this, against phase effects.
+    pub start_jitter: Span,
+    /// When flows stop; the end of the run unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Span>,
+}
+
+impl Default for Traffic {
+    fn default() -> Traffic {
+        Traffic { app: AppDef::default(), start: Span::ZERO, start_jitter: Span::from_millis(100), stop: None }
+    }
+}
+
+/// A flow: data in one direction.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowDef {
+    /// The node that sends the data.
+    pub from: String,
+    /// The node that receives it.
+    pub to: String,
+    /// Congestion control; `tcp.cc` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cc: Option<CcChoice>,
+    /// The application.
+    #[serde(default)]
+    pub app: AppDef,
+    /// When it starts.
+    #[serde(default)]
+    pub start: Span,
+    /// When it stops; the end of the run unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Span>,
+    /// Settings that differ from those of `tcp`.
+    #[serde(default, skip_serializing_if = "TcpOptions::is_empty")]
+    pub tcp: TcpOptions,
+}
+
+/// An application.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AppDef {
+    /// Sends as fast as TCP allows.
+    Bulk(BulkDef),
+    /// Writes messages at a constant rate.
+    Cbr(CbrDef),
+    /// Writes messages at a constant rate during periods of activity.
+    OnOff(OnOffDef),
+}
+
+impl Default for AppDef {
+    fn default() -> AppDef {
+        AppDef::Bulk(BulkDef::default())
+    }
+}
+
+impl<'de> Deserialize<'de> for AppDef {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<AppDef, D::Error> {
+        tagged(
+            d,
+            "an application",
+            &[
+                ("bulk", |v| read(v).map(AppDef::Bulk)),
+                ("cbr", |v| read(v).map(AppDef::Cbr)),
+                ("on_off", |v| read(v).map(AppDef::OnOff)),
+            ],
+        )
+    }
+}
+
+/// A bulk transfer.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BulkDef {
+    /// How much; without end unless given. A flow that ends closes its connection and has a completion time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Bytes>,
+}
+
+/// Messages at a constant rate.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CbrDef {
+    /// Messages or payload bits per second.
+    pub rate: PacketRate,
+    /// Payload of a message.
+    pub size: Bytes,
+    /// What carries them.
+    #[serde(default)]
+    pub transport: TransportDef,
+    /// What happens to a message that the send buffer has no room for.
+    #[serde(default)]
+    pub on_full: Full,
+}
+
+/// Messages at a constant rate during periods of activity.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnOffDef {
+    /// Messages or payload bits per second while active.
+    pub rate: PacketRate,
+    /// Payload of a message.
+    pub size: Bytes,
+    /// What carries them.
+    #[serde(default)]
+    pub transport: TransportDef,
+    /// What happens to a message that the send buffer has no room for.
+    #[serde(default)]
+    pub on_full: Full,
+    /// How long activity lasts. Default: exponential with mean 0.5 s (ns-2).
+    #[serde(default)]
+    pub on: PeriodDef,
+    /// How long silence lasts. Default: exponential with mean 0.5 s (ns-2).
+    #[serde(default)]
+    pub off: PeriodDef,
+}
+
+/// What carries an application's messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TransportDef {
+    /// A TCP connection.
+    #[default]
+    Tcp,
+    /// Datagrams, one per message.
+    Udp,
+}
+
+/// What happens to a message that the send buffer has no room for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Full {
+    /// The application waits until it fits, and skips the messages that fell due meanwhile.
+    #[default]
+    Block,
+    /// It is discarded (ns-3's OnOff application).
+    Drop,
+}
+
+/// How long a period lasts.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PeriodDef {
+    /// Always as long.
+    Constant(ConstantDef),
+    /// Exponential.
+    Exponential(ExponentialDef),
+    /// Pareto.
+    Pareto(ParetoDef),
+}
+
+impl Default for PeriodDef {
+    fn default() -> PeriodDef {
+        PeriodDef::Exponential(ExponentialDef { mean: Span::from_millis(500) })
+    }
+}
+
+impl<'de> Deserialize<'de> for PeriodDef {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<PeriodDef, D::Error> {
+        tagged(
+            d,
+            "a period",
+            &[
+                ("constant", |v| read(v).map(PeriodDef::Constant)),
+                ("exponential", |v| read(v).map(PeriodDef::Exponential)),
+                ("pareto", |v| read(v).map(PeriodDef::Pareto)),
+            ],
+        )
+    }
+}
+
+/// Always as long.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantDef {
+    /// How long.
+    pub length: Span,
+}
+
+/// Exponentially distributed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExponentialDef {
+    /// Mean.
+    pub mean: Span,
+}
+
+/// Pareto distributed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ParetoDef {
+    /// Mean.
+    pub mean: Span,
+    /// Shape, above 1 (ns-2: 1.5).
+    pub shape: f64,
+}

@@ -1,0 +1,148 @@
+//! Series over time, recorded only when asked for: one column of times, of ids and of values each.
+
+use tcp::Snapshot;
+use tcp::units::{Bytes, Span, Time};
+
+use crate::core::Core;
+use crate::event::FlowId;
+use crate::flow::Flow;
+use crate::network::Network;
+use crate::scenario::{Every, RecordDef, SeriesName};
+
+/// A series: parallel columns.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Column {
+    /// Time in seconds.
+    pub t_s: Vec<f64>,
+    /// Flow, or link for queues.
+    pub id: Vec<u32>,
+    /// Value: bytes, seconds or bits per second.
+    pub value: Vec<f64>,
+}
+
+impl Column {
+    fn push(&mut self, now: Time, id: usize, value: f64) {
+        self.t_s.push(now.as_secs_f64());
+        self.id.push(id as u32);
+        self.value.push(value);
+    }
+}
+
+/// What is recorded, and how.
+#[derive(Debug)]
+pub(crate) struct Series {
+    wanted: Vec<SeriesName>,
+    every: Every,
+    bin: Span,
+    columns: Vec<Column>,
+    /// Last value by series and flow, to record changes only.
+    last: Vec<Vec<f64>>,
+    received: Vec<Bytes>,
+    has_queued: Vec<bool>,
+}
+
+/// Series that an ACK can change.
+const OF_SENDER: [SeriesName; 4] = [SeriesName::Cwnd, SeriesName::Ssthresh, SeriesName::SendWindow, SeriesName::Srtt];
+
+impl Series {
+    pub(crate) fn new(record: &RecordDef, flows: usize, links: usize) -> Series {
+        let mut wanted = record.series.clone();
+        wanted.sort_unstable();
+        wanted.dedup();
+        Series {
+            columns: vec![Column::default(); wanted.len()],
+            last: vec![vec![f64::NEG_INFINITY; flows]; wanted.len()],
+            wanted,
+            every: record.every,
+            bin: record.bin,
+            received: vec![Bytes::ZERO; flows],
+            has_queued: vec![false; links],
+        }
+    }
+
+    /// Distance of samples.
+    fn distance(&self) -> Span {
+        match self.every {
+            Every::Span(span) => span,
+            Every::Change => self.bin,
+        }
+    }
+
+    /// When the first sample is due, if any is.
+    pub(crate) fn first_sample(&self) -> Option<Time> {
+        let by_change_only = self.every == Every::Change && self.wanted.iter().all(|name| OF_SENDER.contains(name));
+        (!self.wanted.is_empty() && !by_change_only).then(|| Time::ZERO + self.distance())
+    }
+
+    /// True if every input to a sender is to be looked at.
+    pub(crate) fn watches_changes(&self) -> bool {
+        self.every == Every::Change && self.wanted.iter().any(|name| OF_SENDER.contains(name))
+    }
+
+    /// Takes all samples of this instant; gives the next instant.
+    pub(crate) fn sample(&mut self, core: &Core, network: &Network, flows: &[Flow]) -> Time {
+        for index in 0..self.wanted.len() {
+            match self.wanted[index] {
+                SeriesName::Queue => self.sample_queues(core.now, network, index),
+                SeriesName::Throughput => self.sample_throughput(core, index),
+                name if self.every != Every::Change => {
+                    for (id, flow) in flows.iter().enumerate() {
+                        if let Some(snapshot) = flow.snapshot() {
+                            self.columns[index].push(core.now, id, of_sender(name, &snapshot));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        core.now + self.distance()
+    }
+
+    /// Links where nothing ever waited are left out: their value is 0 throughout.
+    fn sample_queues(&mut self, now: Time, network: &Network, index: usize) {
+        for (id, link) in network.links.iter().enumerate() {
+            self.has_queued[id] |= link.metrics.max_queue > 0;
+            if self.has_queued[id] {
+                self.columns[index].push(now, id, link.queue_bytes().as_f64());
+            }
+        }
+    }
+
+    fn sample_throughput(&mut self, core: &Core, index: usize) {
+        let seconds = self.distance().as_secs_f64();
+        for (id, metrics) in core.flows.iter().enumerate() {
+            let total = metrics.total_received_bytes;
+            let bits = 8.0 * (total - self.received[id]).as_f64();
+            self.received[id] = total;
+            self.columns[index].push(core.now, id, bits / seconds);
+        }
+    }
+
+    /// Records what an input to a flow's sender changed.
+    pub(crate) fn on_change(&mut self, now: Time, id: FlowId, snapshot: &Snapshot) {
+        for (index, name) in self.wanted.iter().enumerate().filter(|(_, name)| OF_SENDER.contains(name)) {
+            let value = of_sender(*name, snapshot);
+            let last = &mut self.last[index][id.index()];
+            if value.to_bits() != last.to_bits() {
+                *last = value;
+                self.columns[index].push(now, id.index(), value);
+            }
+        }
+    }
+
+    /// The columns by name.
+    pub(crate) fn finish(self) -> Vec<(SeriesName, Column)> {
+        self.wanted.into_iter().zip(self.columns).collect()
+    }
+}
+
+fn of_sender(name: SeriesName, snapshot: &Snapshot) -> f64 {
+    let bytes = |b: Bytes| if b == Bytes::MAX { f64::NAN } else { b.as_f64() };
+    match name {
+        SeriesName::Cwnd => bytes(snapshot.window.cwnd),
+        SeriesName::Ssthresh => bytes(snapshot.window.ssthresh),
+        SeriesName::SendWindow => bytes(snapshot.send_window),
+        SeriesName::Srtt => snapshot.srtt.map_or(f64::NAN, Span::as_secs_f64),
+        SeriesName::Queue | SeriesName::Throughput => unreachable!("not a sender's series"),
+    }
+}

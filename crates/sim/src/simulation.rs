@@ -1,0 +1,123 @@
+//! The loop: pop an event, match it, call its component.
+
+use tcp::units::{Span, Time};
+
+use crate::assemble::assemble;
+use crate::core::Core;
+use crate::event::{Event, FlowId, LinkId};
+use crate::host::Hosts;
+use crate::link::LinkChange;
+use crate::network::Network;
+use crate::record::Sink;
+use crate::scenario::{Scenario, ScenarioError, SeriesName};
+use crate::series::{Column, Series};
+use crate::summary::{self, Summary};
+
+/// A foreseen change of a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    pub(crate) link: LinkId,
+    pub(crate) change: LinkChange,
+}
+
+/// A run that is ready to go.
+#[derive(Debug)]
+pub struct Simulation {
+    pub(crate) core: Core,
+    pub(crate) network: Network,
+    pub(crate) hosts: Hosts,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) series: Series,
+    /// The world with nothing left to a default.
+    pub(crate) graph: Scenario,
+    /// The scenario as the user wrote it, with its defaults.
+    pub(crate) resolved: Scenario,
+    pub(crate) seed: u64,
+}
+
+/// What a run gives.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Metrics.
+    pub summary: Summary,
+    /// The series asked for.
+    pub series: Vec<(SeriesName, Column)>,
+    /// What the sink gathered, if there was one.
+    pub trace: Option<String>,
+}
+
+impl Simulation {
+    /// The simulation of `scenario` with `seed`.
+    pub fn new(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError> {
+        assemble(scenario, seed, None)
+    }
+
+    /// The same; `sink` hears every packet event.
+    pub fn with_sink(scenario: &Scenario, seed: u64, sink: Box<dyn Sink>) -> Result<Simulation, ScenarioError> {
+        assemble(scenario, seed, Some(sink))
+    }
+
+    /// Runs to the end. Panics if the books do not balance: that is a bug, never the user's fault.
+    pub fn run(mut self) -> Outcome {
+        while let Some(event) = self.core.next() {
+            if event == Event::Stop {
+                break;
+            }
+            self.handle(event);
+        }
+        let summary = summary::of(&mut self);
+        let trace = self.core.sink.take().map(Sink::finish);
+        Outcome { summary, series: self.series.finish(), trace }
+    }
+
+    fn handle(&mut self, event: Event) {
+        let (core, network, hosts) = (&mut self.core, &mut self.network, &mut self.hosts);
+        match event {
+            Event::Arrive { link, packet } => {
+                if let Some(packet) = network.on_arrive(core, link, packet) {
+                    hosts.on_packet(core, network, &packet);
+                    self.watch(packet.to.flow());
+                }
+            }
+            Event::LinkReady { link } => network.links[link.index()].on_ready(core),
+            Event::Wake { endpoint } => {
+                hosts.on_wake(core, network, endpoint);
+                self.watch(endpoint.flow());
+            }
+            Event::App { flow } => {
+                hosts.on_app(core, network, flow);
+                self.watch(flow);
+            }
+            Event::Change { index } => {
+                let Change { link, change } = self.changes[index as usize];
+                network.on_change(core, link, change);
+            }
+            Event::Sample => {
+                let next = self.series.sample(core, network, &hosts.flows);
+                core.schedule(next, Event::Sample);
+            }
+            Event::WarmupEnds => self.on_warmup_end(),
+            Event::Stop => unreachable!("the loop ends at Stop"),
+        }
+    }
+
+    fn watch(&mut self, id: FlowId) {
+        if self.series.watches_changes() {
+            if let Some(snapshot) = self.hosts.flows[id.index()].snapshot() {
+                self.series.on_change(self.core.now, id, &snapshot);
+            }
+        }
+    }
+
+    fn on_warmup_end(&mut self) {
+        let now = self.core.now;
+        self.core.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
+        self.network.links.iter_mut().for_each(|link| link.metrics.on_warmup_end(now));
+        self.hosts.flows.iter_mut().for_each(|flow| flow.window_area.restart(now));
+    }
+
+    /// The part of the run that is measured.
+    pub(crate) fn measured(&self) -> Span {
+        self.core.now.since(Time::ZERO + self.resolved.warmup)
+    }
+}

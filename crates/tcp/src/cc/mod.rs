@@ -1,0 +1,192 @@
+//! The congestion-control trait, what it is told, and the list of algorithms.
+//!
+//! The algorithm owns cwnd and ssthresh; recovery owns a window of its own, in force while an episode lasts. So cwnd is
+//! never overwritten behind the algorithm's back. Adding an algorithm: one file, one line in [`ALGORITHMS`].
+
+mod choice;
+mod cubic;
+mod hystart;
+mod reno;
+mod window;
+
+use std::fmt::Debug;
+
+pub use choice::{Choice, ChoiceError, Param, ParamKind, Profile, Value, Values};
+pub use window::{Counter, Window};
+
+use crate::config::RecoveryKind;
+use crate::units::{Bytes, Span, Time};
+
+/// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
+pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC];
+
+/// The description of an algorithm: what a user can choose, and how to make one.
+#[derive(Debug)]
+pub struct Algorithm {
+    /// As written in a scenario.
+    pub name: &'static str,
+    /// In words.
+    pub title: &'static str,
+    /// Where it is defined.
+    pub reference: &'static str,
+    /// Parameters with range, unit and source.
+    pub params: &'static [Param],
+    /// Historical forms; the first is the default.
+    pub profiles: &'static [Profile],
+    /// Makes one for a connection whose handshake is done.
+    pub build: fn(&Values, &Setup) -> Box<dyn CongestionControl>,
+}
+
+/// What is known when the handshake is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// The time.
+    pub now: Time,
+    /// Largest payload of a segment.
+    pub mss: Bytes,
+    /// cwnd to start from.
+    pub initial_window: Bytes,
+    /// ssthresh to start from; [`Bytes::MAX`] means "not set".
+    pub initial_ssthresh: Bytes,
+    /// RTT of the handshake; absent if its SYN was sent twice.
+    pub handshake_rtt: Option<Span>,
+}
+
+/// A congestion-control algorithm. It never touches a segment; it answers with [`CongestionControl::window`].
+pub trait CongestionControl: Debug + Send {
+    /// Every ACK that carries information, in every state, duplicates included.
+    /// Classic growth belongs under `view.may_grow`.
+    fn on_ack(&mut self, ack: &Ack, view: &View);
+
+    /// Once per episode of congestion; the algorithm sets its own cwnd and ssthresh.
+    fn on_congestion(&mut self, event: &Congestion, view: &View);
+
+    /// cwnd and ssthresh as they stand.
+    fn window(&self) -> Window;
+
+    /// The recovery point has been acknowledged. Used by NewReno (RFC 6582 §3.2 step 3).
+    fn on_recovery_end(&mut self, _view: &View) {}
+
+    /// First transmission of new data after `idle` of silence with nothing outstanding.
+    /// Used by Reno (RFC 5681 §4.1) and CUBIC.
+    fn on_idle(&mut self, _idle: Span, _view: &View) {}
+
+    /// Named internals for traces, read-only.
+    fn observe(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// Where the sender stands (the names are Linux's).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum State {
+    /// No sign of trouble.
+    #[default]
+    Open,
+    /// Duplicate ACKs, fewer than mean loss.
+    Disorder,
+    /// Fast recovery.
+    Recovery,
+    /// After a time-out (or Tahoe's third duplicate ACK): slow start through what was lost.
+    Loss,
+}
+
+/// How things stand; the same for every method.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct View {
+    /// The time.
+    pub now: Time,
+    /// Largest payload of a segment.
+    pub mss: Bytes,
+    /// The sender's state.
+    pub state: State,
+    /// Oldest unacknowledged sequence number.
+    pub snd_una: u64,
+    /// Next sequence number to send.
+    pub snd_nxt: u64,
+    /// FlightSize (RFC 5681): sent, not cumulatively acknowledged.
+    pub flight: Bytes,
+    /// Estimated to be in the network (RFC 6675).
+    pub pipe: Bytes,
+    /// The receiver's window.
+    pub rwnd: Bytes,
+    /// Smoothed RTT, once there is a sample.
+    pub srtt: Option<Span>,
+    /// RTT variation.
+    pub rttvar: Span,
+    /// Least RTT seen.
+    pub min_rtt: Option<Span>,
+    /// Retransmission time-out in force.
+    pub rto: Span,
+    /// Payload acknowledged since the start.
+    pub delivered: Bytes,
+    /// Packet-timed rounds since the start.
+    pub round: u64,
+    /// This ACK began a round.
+    pub round_start: bool,
+    /// The window, not the application or the receiver, holds the sender back (algorithms.md §7.5, Linux's rule).
+    pub cwnd_limited: bool,
+    /// Classic growth is allowed: the state permits it and, if the connection validates its window, the window is used.
+    pub may_grow: bool,
+}
+
+/// What one ACK did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ack {
+    /// Bytes cumulatively acknowledged by it.
+    pub acked: Bytes,
+    /// Segments cumulatively acknowledged by it.
+    pub acked_segments: u32,
+    /// Its count among duplicate ACKs; 0 if it is none.
+    pub duplicate: u32,
+    /// It advanced `snd_una`, but not to the recovery point.
+    pub partial: bool,
+    /// RTT of the segments it covers; absent if one of them was sent twice.
+    pub rtt: Option<RttSample>,
+    /// Flight before it.
+    pub prior_flight: Bytes,
+}
+
+/// Round-trip times of the segments that one ACK covers.
+#[derive(Clone, Copy, Debug)]
+pub struct RttSample {
+    /// Of the segment sent last: without the receiver's delay.
+    pub latest: Span,
+    /// Of the segment sent first: with the receiver's delay.
+    pub oldest: Span,
+}
+
+/// Why the sender believes in congestion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// Duplicate ACKs (RFC 5681 §3.2).
+    DupAck,
+    /// The retransmission timer (RFC 6298).
+    Timeout,
+}
+
+/// An episode of congestion begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Congestion {
+    /// Its sign.
+    pub cause: Cause,
+    /// The sender's state when it came.
+    pub state_before: State,
+    /// FlightSize without what limited transmit added (RFC 5681 §3.2 step 2).
+    pub flight: Bytes,
+}
+
+/// The algorithm of that name.
+pub fn find(name: &str) -> Option<&'static Algorithm> {
+    ALGORITHMS.iter().find(|a| a.name == name).copied()
+}
+
+impl Algorithm {
+    /// The profile of that name.
+    pub fn profile(&self, name: &str) -> Option<&'static Profile> {
+        self.profiles.iter().find(|p| p.name == name)
+    }
+
+    /// The recovery this algorithm came with in `profile`, if it insists on one.
+    pub fn recovery(&self, profile: &str) -> Option<RecoveryKind> {
+        self.profile(profile).and_then(|p| p.recovery)
+    }
+}

@@ -1,0 +1,151 @@
+//! Tahoe, Reno and NewReno: additive increase, halving (RFC 5681; Jacobson 1988).
+//!
+//! The three differ in how losses are repaired, which is the recovery's business, and in the window after the third
+//! duplicate ACK: Tahoe starts again from one segment. Slow start adds at most `slow_start_limit` segments per ACK,
+//! congestion avoidance one segment per window of acknowledged bytes. Profile `rfc` takes half of the flight, profile
+//! `linux` half of cwnd (algorithms.md §0.1 pitfall 3).
+
+use super::{Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Param, ParamKind, Profile, Setup, Value, Values, View, Window};
+use crate::config::RecoveryKind;
+use crate::units::{Bytes, Span};
+
+/// Slow start again after every loss.
+pub const TAHOE: Algorithm = Algorithm {
+    name: "tahoe",
+    title: "Tahoe: slow start after every loss",
+    reference: "Jacobson 1988, Congestion Avoidance and Control; algorithms.md 7.1",
+    params: PARAMS,
+    profiles: &[Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Tahoe) }],
+    build: |values, setup| Box::new(Reno { dup_ack_collapses: true, ..Reno::new(values, setup) }),
+};
+
+/// Fast recovery left at the first ACK of new data.
+pub const RENO: Algorithm = Algorithm {
+    name: "reno",
+    title: "Reno: fast retransmit and fast recovery",
+    reference: "RFC 5681",
+    params: PARAMS,
+    profiles: &[
+        Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Reno) },
+        Profile { name: "linux", set: LINUX, recovery: None },
+    ],
+    build: |values, setup| Box::new(Reno::new(values, setup)),
+};
+
+/// Fast recovery that survives partial ACKs.
+pub const NEWRENO: Algorithm = Algorithm {
+    name: "newreno",
+    title: "NewReno: fast recovery over partial ACKs",
+    reference: "RFC 5681, RFC 6582",
+    params: PARAMS,
+    profiles: &[Profile { name: "rfc", set: &[("careful_exit", Value::Flag(true))], recovery: Some(RecoveryKind::NewReno) }],
+    build: |values, setup| Box::new(Reno::new(values, setup)),
+};
+
+const LINUX: &[(&str, Value)] = &[("slow_start_limit", Value::Number(1e6)), ("half_of_cwnd", Value::Flag(true))];
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "slow_start_limit",
+        kind: ParamKind::Number { min: 1.0, max: 1e6 },
+        default: Value::Number(1.0),
+        unit: "segments",
+        doc: "the most that one ACK adds to cwnd in slow start",
+        source: "RFC 5681 eq. 2; RFC 3465 calls it L",
+    },
+    Param {
+        name: "beta",
+        kind: ParamKind::Number { min: 0.1, max: 0.9 },
+        default: Value::Number(0.5),
+        unit: "",
+        doc: "what remains of the window after a loss",
+        source: "RFC 5681 eq. 4",
+    },
+    Param {
+        name: "half_of_cwnd",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "ssthresh from cwnd instead of the flight",
+        source: "algorithms.md 0.1: Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
+    },
+    Param {
+        name: "careful_exit",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "leave recovery with at most one segment more than the flight, against bursts",
+        source: "RFC 6582 section 3.2 step 3, option 1",
+    },
+];
+
+#[derive(Debug)]
+struct Reno {
+    window: Window,
+    counter: Counter,
+    initial_window: Bytes,
+    slow_start_limit: Bytes,
+    beta: f64,
+    half_of_cwnd: bool,
+    careful_exit: bool,
+    dup_ack_collapses: bool,
+}
+
+impl Reno {
+    fn new(values: &Values, setup: &Setup) -> Reno {
+        Reno {
+            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
+            counter: Counter::default(),
+            initial_window: setup.initial_window,
+            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+            beta: values.number("beta"),
+            half_of_cwnd: values.flag("half_of_cwnd"),
+            careful_exit: values.flag("careful_exit"),
+            dup_ack_collapses: false,
+        }
+    }
+}
+
+impl CongestionControl for Reno {
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        if !view.may_grow || ack.acked == Bytes::ZERO {
+            return;
+        }
+        let mut acked = ack.acked;
+        if self.window.in_slow_start() {
+            acked = self.window.slow_start(acked, self.slow_start_limit);
+        }
+        if acked > Bytes::ZERO && !self.window.in_slow_start() {
+            // RFC 5681 §3.1: one MSS per cwnd of acknowledged bytes
+            let per_increment = self.window.cwnd;
+            self.counter.grow(&mut self.window, acked, per_increment, view.mss);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, view: &View) {
+        let base = if self.half_of_cwnd { self.window.cwnd } else { event.flight };
+        // RFC 5681 eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS)
+        let ssthresh = Bytes((base.as_f64() * self.beta) as u64).max(view.mss * 2);
+        self.counter.reset();
+        if event.cause == Cause::Timeout || self.dup_ack_collapses {
+            self.window.collapse(ssthresh, view.mss);
+        } else {
+            self.window.cut(ssthresh);
+        }
+    }
+
+    fn window(&self) -> Window {
+        self.window
+    }
+
+    fn on_recovery_end(&mut self, view: &View) {
+        if self.careful_exit {
+            // RFC 6582 §3.2 step 3 (1): cwnd = min(ssthresh, max(FlightSize, SMSS) + SMSS)
+            self.window.cwnd = self.window.ssthresh.min(view.flight.max(view.mss) + view.mss);
+        }
+    }
+
+    fn on_idle(&mut self, idle: Span, view: &View) {
+        self.window.after_idle(idle, view.rto, self.initial_window);
+    }
+}

@@ -1,0 +1,110 @@
+//! cwnd and ssthresh, with the moves that the classic algorithms share (RFC 5681).
+
+use crate::units::{Bytes, Span};
+
+/// The congestion window and the slow-start threshold, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: Bytes,
+    /// Slow-start threshold; [`Bytes::MAX`] means "not set".
+    pub ssthresh: Bytes,
+}
+
+impl Window {
+    /// True below the threshold (RFC 5681 §3.1; at equality either is allowed, congestion avoidance is chosen).
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Slow start: cwnd grows by `acked`, at most `limit`, up to ssthresh. Gives back what was left at the threshold.
+    /// RFC 5681 §3.1 eq. 2 with `limit` = 1 MSS; RFC 3465 with `limit` = L MSS.
+    pub fn slow_start(&mut self, acked: Bytes, limit: Bytes) -> Bytes {
+        let grown = self.cwnd.saturating_add(acked.min(limit)).min(self.ssthresh);
+        let used = grown.saturating_sub(self.cwnd);
+        self.cwnd = self.cwnd.max(grown);
+        acked.min(limit).saturating_sub(used)
+    }
+
+    /// Sets ssthresh and comes down to it.
+    pub fn cut(&mut self, ssthresh: Bytes) {
+        *self = Window { cwnd: ssthresh, ssthresh };
+    }
+
+    /// Sets ssthresh and starts again from the loss window, one segment (RFC 5681 §3.1, after a time-out).
+    pub fn collapse(&mut self, ssthresh: Bytes, mss: Bytes) {
+        *self = Window { cwnd: mss, ssthresh };
+    }
+
+    /// After silence longer than the time-out, cwnd is at most the restart window (RFC 5681 §4.1).
+    pub fn after_idle(&mut self, idle: Span, rto: Span, initial_window: Bytes) {
+        if idle > rto {
+            self.cwnd = self.cwnd.min(initial_window);
+        }
+    }
+}
+
+/// Counts acknowledged bytes towards the next increment, as Linux's snd_cwnd_cnt counts segments (RFC 3465 §2.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counter(Bytes);
+
+impl Counter {
+    /// Grows cwnd by one `mss` for each `per_increment` bytes acknowledged.
+    pub fn grow(&mut self, window: &mut Window, acked: Bytes, per_increment: Bytes, mss: Bytes) {
+        // The price of an increment may have fallen since the last ACK: one increment is then due already.
+        if self.0 >= per_increment {
+            self.0 = Bytes::ZERO;
+            window.cwnd += mss;
+        }
+        self.0 += acked;
+        if self.0 >= per_increment {
+            let increments = self.0.0 / per_increment.0;
+            self.0 -= per_increment * increments;
+            window.cwnd += mss * increments;
+        }
+    }
+
+    /// Forgets what was counted.
+    pub fn reset(&mut self) {
+        self.0 = Bytes::ZERO;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: Bytes = Bytes(1460);
+
+    #[test]
+    fn slow_start_stops_at_the_threshold_and_returns_the_rest() {
+        let mut window = Window { cwnd: Bytes(1000), ssthresh: Bytes(2000) };
+        assert_eq!(window.slow_start(Bytes(1460), MSS), Bytes(460));
+        assert_eq!(window.cwnd, Bytes(2000));
+        let mut window = Window { cwnd: Bytes(1000), ssthresh: Bytes::MAX };
+        assert_eq!(window.slow_start(Bytes(5000), MSS), Bytes::ZERO);
+        assert_eq!(window.cwnd, Bytes(2460));
+    }
+
+    #[test]
+    fn one_segment_per_window_of_acknowledged_bytes() {
+        let mut window = Window { cwnd: MSS * 10, ssthresh: Bytes::ZERO };
+        let mut counter = Counter::default();
+        for _ in 0..9 {
+            counter.grow(&mut window, MSS, MSS * 10, MSS);
+        }
+        assert_eq!(window.cwnd, MSS * 10);
+        counter.grow(&mut window, MSS, MSS * 10, MSS);
+        assert_eq!(window.cwnd, MSS * 11);
+    }
+
+    #[test]
+    fn idle_restart_needs_silence_beyond_the_time_out() {
+        let mut window = Window { cwnd: MSS * 50, ssthresh: MSS * 20 };
+        let rto = Span::from_millis(1000);
+        window.after_idle(rto, rto, MSS * 10);
+        assert_eq!(window.cwnd, MSS * 50);
+        window.after_idle(rto + Span::from_nanos(1), rto, MSS * 10);
+        assert_eq!(window, Window { cwnd: MSS * 10, ssthresh: MSS * 20 });
+    }
+}

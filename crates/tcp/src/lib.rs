@@ -1,0 +1,25 @@
+//! A TCP endpoint without input or output: it is handed segments and the time, and says what to send and when to be
+//! woken. Congestion control sits behind the one trait [`cc::CongestionControl`].
+//!
+//! This crate knows no network. An algorithm sees what a real sender sees and nothing else; the compiler guarantees it.
+
+#![forbid(unsafe_code)]
+
+pub mod cc;
+pub mod config;
+mod connection;
+mod receiver;
+mod recovery;
+pub mod rng;
+mod round;
+mod rtt;
+mod scoreboard;
+mod segment;
+mod sender;
+mod timers;
+pub mod units;
+
+pub use config::TcpConfig;
+pub use connection::{Connection, Event, Phase};
+pub use segment::{Flags, Segment};
+pub use sender::{Snapshot, Totals};

@@ -1,0 +1,49 @@
+//! The timer table of one endpoint: at most one deadline per purpose.
+
+use crate::units::Time;
+
+/// What a deadline is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Timer {
+    /// Retransmission time-out (RFC 6298), of the SYN as well.
+    Rto,
+    /// An in-order segment waits for its ACK.
+    DelayedAck,
+    /// The connection is over but remembered.
+    TimeWait,
+}
+
+/// Deadlines by purpose.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Timers([Option<Time>; 3]);
+
+impl Timers {
+    /// Sets or moves a deadline.
+    pub(crate) fn arm(&mut self, timer: Timer, at: Time) {
+        self.0[timer as usize] = Some(at);
+    }
+
+    /// Forgets a deadline.
+    pub(crate) fn stop(&mut self, timer: Timer) {
+        self.0[timer as usize] = None;
+    }
+
+    /// True while a deadline is set.
+    pub(crate) fn armed(&self, timer: Timer) -> bool {
+        self.0[timer as usize].is_some()
+    }
+
+    /// The earliest deadline.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.0.iter().flatten().min().copied()
+    }
+
+    /// Takes a deadline that has been reached.
+    pub(crate) fn expire(&mut self, timer: Timer, now: Time) -> bool {
+        let due = self.0[timer as usize].is_some_and(|at| at <= now);
+        if due {
+            self.stop(timer);
+        }
+        due
+    }
+}

@@ -1,0 +1,86 @@
+"""Small worlds and small studies for the tests."""
+
+import copy
+from typing import Any
+
+import pytest
+
+DUMBBELL: dict[str, Any] = {
+    "duration": "3s",
+    "network": {
+        "kind": "dumbbell",
+        "pairs": 2,
+        "access": {"rate": "100Mbps", "delay": "1ms"},
+        "bottleneck": {"rate": "2Mbps", "delay": "8ms", "queue": {"kind": "drop_tail", "limit": "20p"}},
+    },
+    "tcp": {"cc": "newreno", "mss": "1000B"},
+    "flow": [
+        {"from": "left0", "to": "right0", "app": {"kind": "bulk"}},
+        {"from": "left1", "to": "right1", "app": {"kind": "bulk"}, "start": "100ms"},
+    ],
+}
+
+STUDY: dict[str, Any] = {
+    "question": "Does the number of flows matter?",
+    "baseline": "newreno",
+    "replicates": 3,
+    "scenario": {
+        "duration": "2s",
+        "network": {
+            "kind": "star",
+            "nodes": 8,
+            "flows": 2,
+            "source": {"rate": "2Mbps", "delay": "0.01ms"},
+            "sink": {"rate": "10Mbps", "delay": "5ms", "loss": {"kind": "packet", "p": 0.005}},
+        },
+        "traffic": {"app": {"kind": "cbr", "rate": "400pps", "size": "512B", "transport": "tcp"}},
+        "record": {"series": ["cwnd", "queue"], "every": "50ms"},
+    },
+    "compare": {"cc": ["newreno", "cubic"]},
+    "sweep": [
+        {"label": "Flows", "vary": {"network.flows": [2, 4, 6]}},
+        {"label": "Rate", "vary": {"traffic.app.rate": ["400pps", "600pps"]}},
+        {"label": "Flows and nodes", "vary": {"network.flows": [2, 4], "network.nodes": [8, 12]}},
+    ],
+    "figure": [
+        {"kind": "line", "x": "network.flows", "y": ["goodput_bps", "delay_s", "delivery_ratio"], "difference": True},
+        {"kind": "line", "x": "traffic.app.rate", "y": ["goodput_bps"]},
+        {"kind": "heatmap", "x": "network.flows", "rows": "network.nodes", "y": ["goodput_bps"]},
+        {"kind": "bar", "y": ["goodput_bps", "loss_ratio"]},
+        {"kind": "ecdf", "y": ["goodput_bps"]},
+        {"kind": "series", "y": ["cwnd", "queue"]},
+    ],
+    "claim": [
+        {
+            "id": "C1",
+            "text": "Throughput rises with the number of flows",
+            "test": {"metric": "goodput_bps", "trend": "increasing", "over": "network.flows"},
+        },
+        {"id": "C2", "text": "A matter of taste"},
+    ],
+    "assumed": [{"parameter": "loss", "value": "0.005", "reason": "large enough to be seen in 2 s"}],
+    "quick": {"replicates": 2, "duration": "1s", "values": {"network.flows": [2, 6]}},
+}
+
+
+@pytest.fixture
+def dumbbell() -> dict[str, Any]:
+    return copy.deepcopy(DUMBBELL)
+
+
+@pytest.fixture
+def study_document() -> dict[str, Any]:
+    return copy.deepcopy(STUDY)
+
+
+@pytest.fixture
+def study_file(study_document, tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(toml(study_document), encoding="utf-8")
+    return path
+
+
+def toml(document: dict[str, Any]) -> str:
+    from tonopah.scenario import to_toml
+
+    return to_toml(document)

@@ -1,0 +1,102 @@
+"""Verdicts on made-up replicates whose truth is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tonopah import claims
+from tonopah.plan import Plan
+from tonopah.study_file import parse_spec
+
+FLOWS = [10, 20, 30, 40, 50]
+RISES, LEVELS, FALLS, STAYS = [10, 20, 30, 40, 50], [10, 20, 28, 29, 29.2], [50, 40, 30, 20, 10], [30] * 5
+
+
+def world(means: dict[str, list[float]], tests, noise: float = 0.2, replicates: int = 10):
+    """Return spec, plan and table of a study in which goodput (Mb/s) has these means over the number of flows."""
+    document = {
+        "question": "?", "scenario": {}, "replicates": replicates, "compare": {"cc": list(means)},
+        "sweep": [{"label": "Flows", "vary": {"network.flows": FLOWS}}],
+        "claim": [{"id": "X", "text": "claimed", "test": tests}],
+    }  # fmt: skip
+    draw, rows = np.random.default_rng(5), []
+    for seed in range(1, replicates + 1):
+        shared = draw.normal(0, noise)
+        for algorithm, values in means.items():
+            for flows, value in zip(FLOWS, values, strict=True):
+                measured = (value + shared + draw.normal(0, noise / 10)) * 1e6
+                rows.append({"run": f"{algorithm}-{flows}-{seed}", "algorithm": algorithm, "seed": seed, "network.flows": flows,
+                             "goodput_bps": measured, "unmeasured": np.nan})  # fmt: skip
+    table = pd.DataFrame(rows)
+    plan = Plan(sweeps=[set(table["run"])], base=set(table[table["network.flows"] == 20]["run"]))
+    return parse_spec(document), plan, table
+
+
+def verdict(means, **test) -> claims.Verdict:
+    return claims.judge(*world(means, {"metric": "goodput_bps", **test}))[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "trend", "expected"),
+    [
+        (RISES, "increasing", "supported"), (FALLS, "increasing", "contradicted"), (STAYS, "increasing", "not supported"),
+        (FALLS, "decreasing", "supported"), (RISES, "decreasing", "contradicted"),
+        ([10, 20, 18, 40, 50], "increasing", "not supported"),
+        (STAYS, "flat", "supported"), (RISES, "flat", "contradicted"), ([30, 30, 30, 30, 31.9], "flat", "not supported"),
+        (LEVELS, "saturating", "supported"), (RISES, "saturating", "not supported"), (FALLS, "saturating", "contradicted"),
+    ],
+)  # fmt: skip
+def test_trends(values, trend, expected):
+    assert verdict({"reno": values}, trend=trend, over="network.flows").verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [({"above": 9e6}, "supported"), ({"above": 9.85e6}, "not supported"), ({"above": 11e6}, "contradicted"),
+     ({"below": 51e6}, "supported"), ({"below": 40e6}, "contradicted")],
+)  # fmt: skip
+def test_thresholds_hold_at_every_point(condition, expected):
+    assert verdict({"reno": RISES}, **condition).verdict == expected
+
+
+def test_order_is_paired_by_seed():
+    # The difference of 0.1 is smaller than the noise of 0.2 that both share, and seen all the same.
+    means = {"reno": STAYS, "cubic": [30.1] * 5}
+    assert verdict(means, order=["reno", "cubic"], over="network.flows").verdict == "supported"
+    assert verdict(means, order=["cubic", "reno"], over="network.flows").verdict == "contradicted"
+    assert verdict(means, order=["reno", "cubic"]).verdict == "supported"
+
+
+def test_a_claim_is_as_good_as_its_worst_test():
+    spec, plan, table = world({"reno": RISES}, [
+        {"metric": "goodput_bps", "trend": "increasing", "over": "network.flows"},
+        {"metric": "goodput_bps", "trend": "flat", "over": "network.flows"},
+    ])  # fmt: skip
+    found = claims.judge(spec, plan, table)[0]
+    assert [part.verdict for part in found.parts] == ["supported", "contradicted"]
+    assert found.verdict == "contradicted"
+
+
+def test_what_cannot_be_tested_says_why():
+    assert "no metric" in claims.judge(*world({"reno": RISES}, {"metric": "nosuch", "above": 1}))[0].parts[0].sentence
+    unmeasured = claims.judge(*world({"reno": RISES}, {"metric": "unmeasured", "above": 1}))[0]
+    assert (unmeasured.verdict, unmeasured.parts[0].sentence) == (
+        "not testable",
+        "0 complete replicates; at least 2 are needed.",
+    )
+    single = claims.judge(*world({"reno": RISES}, {"metric": "goodput_bps", "above": 1}, replicates=1))[0]
+    assert single.verdict == "not testable"
+    assert claims.judge(*world({"reno": RISES}, []))[0].verdict == "not testable"
+
+
+def test_effect_and_interval_are_those_of_the_replicates():
+    part = verdict({"reno": RISES}, trend="increasing", over="network.flows").parts[0]
+    assert part.effect.value == pytest.approx(40, abs=0.1)
+    assert part.effect.low < part.effect.value < part.effect.high
+    assert (part.effect.n, part.unit) == (10, "Mb/s")
+
+
+def test_p_values_are_adjusted_for_their_number():
+    test = {"metric": "goodput_bps", "above": 9.8e6, "over": "network.flows"}
+    alone, many = (claims.judge(*world({"reno": RISES}, [test] * n))[0].parts[0].p_for for n in (1, 5))
+    assert many == pytest.approx(5 * alone)

@@ -1,0 +1,175 @@
+"""The command line: output, exit codes, and one message for each mistake."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tonopah import cli
+from tonopah.scenario import load, to_toml
+
+
+@pytest.fixture
+def scenario(dumbbell, tmp_path):
+    path = tmp_path / "dumbbell.toml"
+    path.write_text(to_toml(dumbbell))
+    return str(path)
+
+
+def call(capsys, *arguments) -> tuple[int, str, str]:
+    code = cli.main(list(arguments))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_run_prints_flows_network_and_bottleneck(capsys, scenario):
+    code, out, err = call(capsys, "run", scenario)
+    assert (code, err) == (0, "")
+    for words in ("left0 → right0", "left1 → right1", "goodput", "Mb/s", "Network, 2 flows", "r0 → r1", "utilisation"):
+        assert words in out
+
+
+def test_run_prints_json(capsys, scenario):
+    code, out, _ = call(capsys, "run", scenario, "--json", "--seed", "3", "--set", "flow[1].cc=cubic")
+    summary = json.loads(out)
+    assert (code, summary["seed"], summary["flows"][1]["cc"]) == (0, 3, "cubic")
+
+
+def test_run_writes_series(capsys, scenario, tmp_path):
+    code, _, err = call(capsys, "run", scenario, "--series", str(tmp_path / "series"))
+    assert code == 0
+    assert "cwnd" in err
+    assert (tmp_path / "series" / "cwnd.csv").read_text().startswith("t_s,flow,value\n")
+
+
+def test_run_prints_events(capsys, scenario):
+    code, out, _ = call(capsys, "run", scenario, "--events", "--set", "duration=150ms")
+    assert code == 0
+    assert len(out.splitlines()) > 1
+
+
+def test_check_expands_to_a_scenario_that_is_accepted(capsys, scenario, tmp_path):
+    assert call(capsys, "check", scenario)[1] == "ok: 6 nodes, 5 links, 2 flows\n"
+    code, out, _ = call(capsys, "check", scenario, "--expand")
+    (tmp_path / "graph.toml").write_text(out)
+    assert code == 0
+    assert load(tmp_path / "graph.toml")["network"]["kind"] == "graph"
+    assert call(capsys, "check", str(tmp_path / "graph.toml"), "--json")[0] == 0
+
+
+def test_study_commands(capsys, study_file, tmp_path):
+    out = str(tmp_path / "out")
+    code, printed, err = call(capsys, "study", "run", str(study_file), "--quick", "--out", out, "--json")
+    facts = json.loads(printed)
+    assert (code, facts["run_now"]) == (0, facts["runs"])
+    assert "runs to do" in err
+    code, printed, _ = call(capsys, "study", "report", out)
+    assert code == 0
+    assert "report.html" in printed
+    assert "asran" in call(capsys, "study", "list")[1]
+    assert "a study of" in call(capsys, "check", str(study_file))[1]
+
+
+def test_an_interrupted_study_says_how_to_go_on(capsys, study_file, tmp_path, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tonopah._core.run_many", stop)
+    code, _, err = call(capsys, "study", "run", str(study_file), "--out", str(tmp_path / "out"))
+    assert code == 1
+    assert "the same command goes on from there" in err
+
+
+def test_algorithms(capsys):
+    assert "cubic" in call(capsys, "algorithms")[1]
+    assert "RFC 9438" in call(capsys, "algorithms", "cubic")[1]
+    assert json.loads(call(capsys, "algorithms", "cubic", "--json")[1])["name"] == "cubic"
+    assert call(capsys, "algorithms", "nosuch")[0] == 2
+
+
+def test_bench_counts_packets(capsys):
+    code, out, _ = call(capsys, "bench", "--flows", "2", "--duration", "1", "--repeats", "1", "--json")
+    row = json.loads(out)[0]
+    # 100 Mb/s for less than a second in packets of 1488 bytes or more.
+    assert code == 0
+    assert 1000 < row["packets"] < 8500
+
+
+MISTAKES = {
+    "unknown key": ("network.bottelneck.rate=1Mbps", "bottelneck"),
+    "wrong unit": ("network.bottleneck.rate=10ms", "network.bottleneck.rate"),
+    "number for a unit": ("network.bottleneck.rate=10", "network.bottleneck.rate"),
+    "missing end": ("flow.0.from=left9", "left9"),
+    "queue of zero": ("network.bottleneck.queue.limit=0p", "network.bottleneck.queue.limit"),
+    "too many flows": ("network.flows=1000000000", "network.flows"),
+    "too many pairs": ("network.pairs=1000000000", "network.pairs"),
+    "too large a number": ("network.pairs=100000000000000000000000000", "network.pairs"),
+    "negative": ("network.pairs=-1", "network.pairs"),
+    "unknown algorithm": ("tcp.cc=nosuch", "nosuch"),
+    "not a number": ("tcp.dup_thresh=nan", "tcp.dup_thresh"),
+    "endless": ("duration=inf", "duration"),
+    "flow to itself": ("flow.0.to=left0", "flow"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_wrong_input_gives_one_message_and_exit_code_2(capsys, scenario, mistake):
+    change, words = MISTAKES[mistake]
+    code, out, err = call(capsys, "run", scenario, "--set", change)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {scenario}: ")
+    assert words in err
+    assert len(err.splitlines()) == 1
+
+
+def test_an_unreachable_destination_is_refused(capsys, tmp_path):
+    world = {
+        "duration": "1s",
+        "network": {"kind": "graph"},
+        "node": [{"name": name} for name in "abcd"],
+        "link": [
+            {"from": "a", "to": "b", "rate": "1Mbps", "delay": "1ms"},
+            {"from": "c", "to": "d", "rate": "1Mbps", "delay": "1ms"},
+        ],
+        "flow": [{"from": "a", "to": "d"}],
+    }
+    (tmp_path / "island.toml").write_text(to_toml(world))
+    code, _, err = call(capsys, "run", str(tmp_path / "island.toml"))
+    assert code == 2
+    assert "flow" in err
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"\xff\xfe", b"[network\n"])
+def test_files_that_are_no_scenarios_are_refused(capsys, tmp_path, content):
+    (tmp_path / "bad.toml").write_bytes(content)
+    for command in (["run"], ["check"], ["study", "run"]):
+        code, _, err = call(capsys, *command, str(tmp_path / "bad.toml"))
+        assert code == 2
+        assert err.startswith(f"error: {tmp_path / 'bad.toml'}: ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run"], ["nosuch"], ["run", "x.toml", "--seed", "-1"], ["study", "run", "asran", "--jobs", "0"], []],
+)
+def test_wrong_arguments_have_exit_code_2(capsys, arguments):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(arguments)
+    assert caught.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_every_command_has_help_with_an_example(capsys):
+    commands = (["run"], ["check"], ["algorithms"], ["bench"], ["study", "run"], ["study", "report"], ["study", "list"])
+    for command in commands:
+        with pytest.raises(SystemExit) as caught:
+            cli.main([*command, "--help"])
+        assert caught.value.code == 0
+        assert f"example: tonopah {' '.join(command)}" in capsys.readouterr().out
+
+
+def test_a_reader_that_goes_away_is_no_error(scenario):
+    command = f"{sys.executable} -m tonopah.cli check {scenario} --expand | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr

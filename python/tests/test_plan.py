@@ -1,0 +1,75 @@
+"""Expansion of a study to runs."""
+
+import json
+
+import pytest
+
+import tonopah as tp
+from tonopah.plan import make_plan
+from tonopah.scenario import put
+from tonopah.study_file import parse_spec
+
+
+def plan_of(document):
+    return make_plan(parse_spec(document))
+
+
+def test_identical_runs_are_shared(study_document):
+    plan = plan_of(study_document)
+    # Points: flows 2 (default), 4, 6; rate 600 (400 is the default); flows × nodes: 2×12 and 4×12 (the other two are known).
+    points, algorithms, replicates, typical = 3 + 1 + 2, 2, 3, 2
+    assert len(plan.runs) == points * algorithms * replicates + typical
+    assert plan.base <= plan.sweeps[0]
+    assert [len(ids) for ids in plan.sweeps] == [18, 12, 24]
+
+
+def test_ids_do_not_depend_on_the_order_or_on_defaults_that_are_written_out(study_document):
+    before = set(plan_of(study_document).runs)
+    study_document["sweep"].reverse()
+    study_document["scenario"]["warmup"] = "0s"
+    assert set(plan_of(study_document).runs) == before
+
+
+def test_any_parameter_and_the_seed_change_the_id(study_document):
+    before = plan_of(study_document)
+    assert len({run.id for run in before.runs.values()}) == len(before.runs)
+    put(study_document, "scenario.network.sink.delay", "6ms")
+    assert not set(plan_of(study_document).runs) & set(before.runs)
+
+
+def test_replicate_k_has_seed_k_for_every_algorithm(study_document):
+    plan = plan_of(study_document)
+    for algorithm in ("newreno", "cubic"):
+        assert {run.seed for run in plan.runs.values() if run.algorithm == algorithm} == {1, 2, 3}
+
+
+def test_only_typical_runs_record_series(study_document):
+    plan = plan_of(study_document)
+    assert set(plan.typical) == {"newreno", "cubic"}
+    for run in plan.runs.values():
+        assert ("record" in json.loads(run.scenario)) == run.typical
+
+
+def test_every_run_has_every_axis(study_document):
+    for run in plan_of(study_document).runs.values():
+        assert set(run.values) == {"network.flows", "network.nodes", "traffic.app.rate"}
+
+
+def test_the_engines_refusal_names_the_point(study_document):
+    study_document["sweep"][0]["vary"]["network.flows"] = [2, "many"]
+    with pytest.raises(tp.InputError) as caught:
+        plan_of(study_document)
+    assert "scenario.network.flows" in str(caught.value)
+    assert "network.flows = many" in str(caught.value)
+
+
+def test_an_unknown_algorithm_is_refused(study_document):
+    study_document["compare"]["cc"] = ["newreno", "nosuch"]
+    with pytest.raises(tp.InputError, match="nosuch"):
+        plan_of(study_document)
+
+
+def test_a_study_of_a_billion_runs_is_refused(study_document):
+    study_document["replicates"] = 100_000
+    with pytest.raises(tp.InputError, match="at most 1,000,000"):
+        plan_of(study_document)

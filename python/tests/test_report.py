@@ -1,0 +1,121 @@
+"""Figures, pictures and reports from a small real study."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pandas as pd
+import pytest
+
+import tonopah as tp
+from tonopah import axes, metrics, picture
+from tonopah.study import shipped
+
+SVG = "{http://www.w3.org/2000/svg}svg"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    from conftest import STUDY, toml
+
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "small.toml").write_text(toml(STUDY))
+    study = tp.Study.load(folder / "small.toml")
+    study.run(quiet=True, out=folder / "out")
+    return study, study.report()
+
+
+def test_the_report_stands_alone(finished):
+    text = finished[1].read_text()
+    links = re.findall(r'(?:src|href)="([^"]*)"', text)
+    assert links
+    assert all(link.startswith(("data:image/svg+xml;base64,", "#", "figures/")) for link in links)
+    assert "@import" not in text
+    assert "<script" not in text
+
+
+def test_the_report_says_what_was_asked_and_found(finished):
+    text = finished[1].read_text()
+    expected = [
+        "Does the number of flows matter?", "Throughput rises with the number of flows", "not testable", "How to repeat",
+        "large enough to be seen in 2 s", "packets sent = delivered + dropped + in flight", "tcp.mss",
+    ]  # fmt: skip
+    for words in expected:
+        assert words in text, words
+
+
+def test_every_kind_of_figure_renders_and_keeps_its_data(finished):
+    folder = finished[1].parent / "figures"
+    names = {path.stem for path in folder.glob("*.svg")}
+    for kind in ("line-network-flows-goodput-bps", "difference-network-flows-delay-s", "bar-goodput-bps", "ecdf-goodput-bps",
+                 "heatmap-network-flows-network-nodes-goodput-bps-cubic", "series-cwnd", "series-queue"):  # fmt: skip
+        assert kind in names
+    for path in folder.glob("*.svg"):
+        assert ET.parse(path).getroot().tag == SVG
+        assert len(pd.read_csv(path.with_suffix(".csv"))) > 0
+
+
+def test_figures_show_what_the_table_holds(finished):
+    study, report = finished
+    drawn = pd.read_csv(report.parent / "figures" / "line-network-flows-goodput-bps.csv")
+    table = study.table()
+    mine = table[(table["algorithm"] == "cubic") & (table["network.flows"] == 6) & (table["network.nodes"] == 8)]
+    row = drawn[(drawn["algorithm"] == "cubic") & (drawn["network.flows"] == 6)].iloc[0]
+    assert row["value"] == pytest.approx(mine["goodput_bps"].mean() / 1e6)
+    assert row["n"] == 3
+
+
+def test_tables_are_written_as_csv_and_parquet(finished):
+    study, report = finished
+    for name, level in (("runs", "run"), ("flows", "flow")):
+        csv, parquet = (report.parent / "tables" / f"{name}.{ending}" for ending in ("csv", "parquet"))
+        assert len(pd.read_csv(csv)) == len(pd.read_parquet(parquet)) == len(study.table(level))
+
+
+def test_reports_of_the_same_results_are_the_same(finished):
+    study, report = finished
+    before = report.read_bytes()
+    assert tp.Study.open(study.folder).report().read_bytes() == before
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_every_shipped_study_runs_at_its_quick_size(name, tmp_path):
+    study = tp.Study.load(name)
+    study.run(quick=True, quiet=True, out=tmp_path)
+    text = study.report().read_text()
+    for claim in study.spec.claims:
+        assert claim.id in text
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        {"kind": "star", "nodes": 100, "flows": 4},
+        {"kind": "dumbbell", "pairs": 3, "flows": 3},
+        {"kind": "lan", "flows": 4},
+        {"kind": "random_wired", "nodes": 50, "flows": 4},
+    ],
+)
+def test_every_wired_network_has_a_picture(network):
+    graph = tp.check({"duration": "1s", "network": network})["graph"]
+    assert ET.fromstring(picture.draw(graph)).tag == SVG
+    assert picture.describe(graph).startswith(f"{len(graph['node'])} nodes")
+
+
+def test_long_columns_are_thinned_out():
+    assert picture.thin(list("abcdef")) == list("abcdef")
+    assert picture.thin(list("abcdefgh")) == ["a", "b", "c", "d", None, "h"]
+
+
+def test_numbers_for_people():
+    shown = [metrics.show(value) for value in (0, 0.99883, 12345.6, 1.5e-7, None, float("nan"), -3.14159)]
+    assert shown == ["0", "0.9988", "12,346", "1.5e-07", "–", "–", "-3.142"]
+    assert metrics.metric("student_ns3.delay_s").axis == "Delay [student_ns3] (ms)"
+    assert metrics.metric("weird_thing_bps").axis == "Weird thing (Mb/s)"
+
+
+def test_axis_values_become_numbers_in_one_unit():
+    assert axes.numbers(["100pps", "200pps"]) == ([100.0, 200.0], "packets/s")
+    assert axes.numbers(["900kbps", "1Mbps"]) == ([900e3, 1e6], "b/s")
+    assert axes.numbers([1, 2.5]) == ([1.0, 2.5], "")
+    assert axes.numbers(["a", "b"]) is None
+    assert axes.positions(["a", "b"]) == ([0.0, 1.0], "")

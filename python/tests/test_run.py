@@ -1,0 +1,71 @@
+"""One run."""
+
+import math
+
+import pytest
+
+import tonopah as tp
+
+
+def test_a_run_measures_its_flows(dumbbell):
+    result = tp.run(dumbbell)
+    flows, network = result.summary["flows"], result.summary["network"]
+    assert len(flows) == 2
+    assert network["goodput_bps"] == pytest.approx(sum(flow["goodput_bps"] for flow in flows))
+    # Two bulk flows fill most of 2 Mb/s from the first second on.
+    assert 1e6 < network["goodput_bps"] < 2e6
+    kept = result.summary["conservation"]
+    assert kept["sent"] == kept["delivered"] + kept["dropped"] + kept["in_flight"]
+
+
+def test_the_same_seed_gives_the_same_summary(dumbbell):
+    dumbbell["network"]["bottleneck"]["loss"] = {"kind": "packet", "p": 0.01}
+    assert tp.run(dumbbell, seed=5).summary == tp.run(dumbbell, seed=5).summary
+    assert tp.run(dumbbell, seed=5).summary["network"] != tp.run(dumbbell, seed=6).summary["network"]
+
+
+def test_changes_by_path_reach_the_engine(dumbbell):
+    result = tp.run(dumbbell, set={"flow[0].cc": "reno", "duration": "1s"})
+    assert [flow["cc"] for flow in result.summary["flows"]] == ["reno", "newreno"]
+    assert result.summary["duration_s"] == 1.0
+
+
+def test_series_are_tables_in_time_order(dumbbell):
+    result = tp.run(dumbbell, set={"record": {"series": ["cwnd", "queue"], "every": "50ms"}})
+    assert result.names == ["cwnd", "queue"]
+    cwnd, queue = result.series("cwnd"), result.series("queue")
+    assert list(cwnd.columns) == ["t_s", "flow", "value"]
+    assert list(queue.columns) == ["t_s", "link", "value"]
+    assert set(cwnd["flow"]) == {0, 1}
+    assert cwnd[cwnd["flow"] == 0]["t_s"].is_monotonic_increasing
+    assert (cwnd["value"] >= 1000).all()
+    # The queue holds 20 packets of at most 1060 bytes.
+    assert 0 < queue["value"].max() <= 20 * 1060
+
+
+def test_a_series_that_was_not_recorded_is_an_error(dumbbell):
+    with pytest.raises(tp.InputError, match=r"'cwnd' was not recorded \(recorded: nothing"):
+        tp.run(dumbbell).series("cwnd")
+
+
+def test_errors_of_the_engine_name_file_and_path(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text('duration = "1s"\n[network]\nkind = "dumbbell"\npairz = 2\n')
+    with pytest.raises(tp.ScenarioError) as caught:
+        tp.run(path)
+    assert str(caught.value).startswith(f"{path}: network")
+    assert "pairz" in str(caught.value)
+
+
+def test_algorithms_have_sources():
+    known = {entry["name"]: entry for entry in tp.algorithms()}
+    assert {"newreno", "reno", "cubic"} <= set(known)
+    for entry in known.values():
+        assert entry["reference"]
+        assert all(parameter["source"] for parameter in entry["params"])
+
+
+def test_numbers_are_finite_or_missing(dumbbell):
+    for flow in tp.run(dumbbell).summary["flows"]:
+        for name, value in flow.items():
+            assert not isinstance(value, float) or math.isfinite(value), name

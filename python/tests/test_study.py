@@ -1,0 +1,115 @@
+"""Run, stop, resume, look."""
+
+import sqlite3
+
+import pytest
+
+import tonopah as tp
+from tonopah import _core
+from tonopah.store import Store
+
+
+@pytest.fixture
+def study(study_file, tmp_path):
+    study = tp.Study.load(study_file)
+    study.folder = tmp_path / "out"
+    return study
+
+
+def test_a_study_runs_once(study):
+    assert study.run(quiet=True, jobs=1) == len(study.plan.runs)
+    assert study.run(quiet=True) == 0
+    assert study.missing() == 0
+
+
+def test_more_replicates_run_only_what_is_new(study):
+    study.run(quiet=True, replicates=2)
+    before = len(study.plan.runs)
+    assert study.run(quiet=True, replicates=3) == len(study.plan.runs) - before
+
+
+def test_an_interrupted_study_keeps_what_was_finished_and_goes_on(study, monkeypatch):
+    real, stored = _core.run_many, []
+
+    def stops_after_five(jobs, threads, on_done):
+        def counted(index, outcome, series):
+            more = on_done(index, outcome, series)
+            stored.append(index)
+            return more and len(stored) < 5
+
+        real(jobs, threads, counted)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_core, "run_many", stops_after_five)
+    with pytest.raises(KeyboardInterrupt):
+        study.run(quiet=True, jobs=1)
+    monkeypatch.setattr(_core, "run_many", real)
+    left = study.missing()
+    assert len(study.plan.runs) - left == len(stored) >= 5
+    assert study.run(quiet=True) == left
+
+
+def test_a_result_that_cannot_be_stored_stops_the_study(study, monkeypatch):
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(Store, "put_series", full)
+    with pytest.raises(tp.RunFailedError, match="disk is full"):
+        study.run(quiet=True)
+
+
+def test_results_do_not_depend_on_the_number_of_threads(study, tmp_path):
+    study.run(quiet=True, jobs=1)
+    one = study.table().sort_values("run", ignore_index=True)
+    study.run(quiet=True, jobs=2, out=tmp_path / "two")
+    assert one.equals(study.table().sort_values("run", ignore_index=True))
+
+
+def test_tables_are_tidy(study):
+    study.run(quiet=True)
+    runs, flows = study.table(), study.table("flow")
+    assert list(runs.columns[:3]) == ["run", "algorithm", "seed"]
+    assert {"network.flows", "network.nodes", "traffic.app.rate"} <= set(runs.columns)
+    assert {"goodput_bps", "student_ns3.delay_s", "utilisation_max"} <= set(runs.columns)
+    assert len(runs) == len(study.plan.runs) - 2
+    assert runs["run"].is_unique
+    assert not flows.duplicated(["run", "flow"]).any()
+    assert flows.groupby("run").size().to_dict() == runs.set_index("run")["flows"].to_dict()
+
+
+def test_a_report_on_an_unfinished_study_says_so(study):
+    study.run(quiet=True, replicates=2)
+    with Store(study.folder) as store:
+        store.remember("study", store.recall("study") | {"replicates": 3})
+    again = tp.Study.open(study.folder)
+    assert f"{again.missing()} of {len(again.plan.runs) - 2} runs are missing" in again.report().read_text()
+
+
+def test_series_of_typical_runs_are_stored(study):
+    study.run(quiet=True)
+    with Store(study.folder) as store:
+        cwnd = store.series(study.plan.typical["cubic"].id, "cwnd")
+        queue = store.series(study.plan.typical["cubic"].id, "queue")
+    assert list(cwnd.columns) == ["t_s", "flow", "value"]
+    assert list(queue.columns) == ["t_s", "link", "value"]
+    assert len(list((study.folder / "series").iterdir())) == 2
+
+
+def test_a_stored_study_is_opened_as_it_was_run(study):
+    study.run(quiet=True, quick=True, out=study.folder)
+    again = tp.Study.open(study.folder)
+    assert again.quick
+    assert set(again.plan.runs) == set(study.plan.runs)
+
+
+def test_a_folder_without_a_study_is_refused(tmp_path):
+    with pytest.raises(tp.InputError, match="holds no study"):
+        tp.Study.open(tmp_path)
+    (tmp_path / "runs.sqlite").write_bytes(b"not a database, but long enough to be read as one" * 100)
+    with pytest.raises(tp.InputError, match="cannot be used as a store"):
+        tp.Study.open(tmp_path)
+
+
+def test_an_unknown_study_is_refused():
+    with pytest.raises(tp.InputError, match="is neither a file nor a study"):
+        tp.Study.load("nosuch")

@@ -1,0 +1,33 @@
+"""Tonopah: a test range for TCP congestion control.
+
+import tonopah as tp
+
+result = tp.run("dumbbell.toml", seed=1, set={"flow.0.cc": "reno"})
+result.summary["flows"][0]["goodput_bps"]
+result.series("cwnd")
+
+study = tp.Study.load("asran")
+study.run(quick=True)
+study.report()
+"""
+
+from tonopah._core import engine_version
+from tonopah.errors import InputError, RunFailedError, ScenarioError
+from tonopah.result import Result, algorithms, run
+from tonopah.scenario import check, load
+from tonopah.study import Study
+
+__version__ = engine_version()
+__all__ = [
+    "InputError",
+    "Result",
+    "RunFailedError",
+    "ScenarioError",
+    "Study",
+    "__version__",
+    "algorithms",
+    "check",
+    "engine_version",
+    "load",
+    "run",
+]

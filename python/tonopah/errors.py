@@ -1,0 +1,25 @@
+"""Errors that a user can cause. Everything else that is raised is a defect of this package."""
+
+from tonopah._core import ScenarioError
+
+
+class InputError(ScenarioError):
+    """Input that cannot be used: file (`source`), place in it (`path`), what is wrong (`message`), what is allowed (`hint`)."""
+
+    def __init__(self, path: str, message: str, hint: str | None = None, source: str | None = None):
+        self.path, self.message, self.hint, self.source = path, message, hint, source
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        text = ": ".join(part for part in (self.source, self.path, self.message) if part)
+        return f"{text} ({self.hint})" if self.hint else text
+
+
+class RunFailedError(RuntimeError):
+    """A study that could not be finished: interrupted, or its store cannot be written."""
+
+
+def relay(error: ScenarioError, source: str | None = None, prefix: str = "", suffix: str = "") -> InputError:
+    """Return `error` with the file it came from, and with `prefix` before its path and `suffix` after its message."""
+    path = ".".join(part for part in (prefix, error.path) if part)
+    return InputError(path, f"{error.message}{suffix}", error.hint, getattr(error, "source", None) or source)

@@ -1,0 +1,268 @@
+"""Table to figure: line with interval band, difference to the baseline, bars, ECDF, heat map, time series.
+
+Every figure keeps its data: `Drawing.data` is what is plotted, in the units of its axes, and is written beside it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tonopah import style
+from tonopah.axes import numbers, positions
+from tonopah.metrics import Metric, metric
+from tonopah.stats import Estimate
+from tonopah.table import difference, estimate, values_at
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A finished figure: file name without ending, title, what it says in words, SVG text, and the data behind it."""
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    data: "pd.DataFrame"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A swept axis: its key in the tables, its values as in the study file, and its label for people."""
+
+    key: str
+    values: list[Any]
+    label: str
+
+    @property
+    def title(self) -> str:
+        """Label with the unit of the values."""
+        found = numbers(self.values)
+        return f"{self.label} ({found[1]})" if found and found[1] and found[1] not in self.label else self.label
+
+
+BAND = "mean and 95 % t interval over replicates"
+
+
+def line(table: "pd.DataFrame", axis: Axis, name: str, algorithms: list[str]) -> Drawing:
+    """Draw a metric along an axis: a line with markers for each algorithm and a band for its interval."""
+    shown = metric(name)
+    rows = collect(axis, name, algorithms, lambda a, where: estimate(table, name, a, where).scaled(shown.factor))
+    x, _ = positions(axis.values)
+    with style.canvas() as (figure, axes):
+        for i, algorithm in enumerate(algorithms):
+            y, low, high = columns(rows, algorithm)
+            look = style.look(i)
+            axes.plot(x, y, label=algorithm, zorder=3 + i, **look)
+            axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
+        label_x(axes, axis, x)
+        axes.set_ylabel(shown.axis)
+        not_exaggerated(axes, shown)
+        style.legend_below(figure, axes)
+        text = style.svg(figure)
+    title = f"{shown.label} against {lower(axis.label)}"
+    return drawing("line", axis.key, name, title, f"{title}; {BAND}.", text, rows)
+
+
+def difference_line(table: "pd.DataFrame", axis: Axis, name: str, algorithms: list[str], baseline: str) -> Drawing:
+    """Draw the paired difference to the baseline in percent along an axis, with intervals and a line at zero."""
+    shown, others = metric(name), [algorithm for algorithm in algorithms if algorithm != baseline]
+    rows = collect(axis, name, others, lambda a, where: difference(table, name, a, baseline, where))
+    x, _ = positions(axis.values)
+    step = min(np.diff(sorted(x)), default=1.0)
+    with style.canvas() as (figure, axes):
+        axes.axhline(0, color="#333333", linewidth=1.0, zorder=2)
+        for i, algorithm in enumerate(others):
+            y, low, high = columns(rows, algorithm)
+            look = style.look(algorithms.index(algorithm))
+            # Intervals of several algorithms stand beside each other, not on each other.
+            at = np.asarray(x) + step * 0.08 * (i - (len(others) - 1) / 2)
+            axes.plot(at, y, label=f"{algorithm} against {baseline}", zorder=3, **look)
+            axes.vlines(at, low, high, color=look["color"], linewidth=1.2, zorder=2)
+            axes.plot(at, low, at, high, linestyle="", marker="_", color=look["color"], markersize=6, zorder=2)
+        label_x(axes, axis, x)
+        axes.set_ylabel(f"{shown.label}:\ndifference (%)")
+        spread(axes, 0.5)
+        style.legend_below(figure, axes)
+        text = style.svg(figure)
+    title = f"{shown.label}: difference to {baseline}"
+    caption = f"{title} in percent, against {lower(axis.label)}; paired by seed, 95 % interval (Fieller)."
+    return drawing("difference", axis.key, name, title, caption, text, rows)
+
+
+def bar(table: "pd.DataFrame", name: str, algorithms: list[str]) -> Drawing:
+    """Draw a metric at the default point: a bar with its interval for each algorithm."""
+    shown = metric(name)
+    rows = collect(None, name, algorithms, lambda a, where: estimate(table, name, a, where).scaled(shown.factor))
+    with style.canvas() as (figure, axes):
+        for i, row in rows.iterrows():
+            spare = 0.0 if np.isnan(row["low"]) else row["value"] - row["low"]
+            axes.bar(
+                i, row["value"], yerr=spare, width=0.6, color=style.COLOURS[i % 7], hatch=style.HATCHES[i % 7],
+                edgecolor="white", ecolor="#222222", capsize=5,
+            )  # fmt: skip
+        axes.set_xticks(range(len(algorithms)), algorithms)
+        axes.set_ylabel(shown.axis)
+        axes.grid(axis="x", visible=False)
+        text = style.svg(figure)
+    return drawing("bar", "", name, shown.label, f"{shown.label} at the default point; {BAND}.", text, rows)
+
+
+def ecdf(flows: "pd.DataFrame", name: str, algorithms: list[str]) -> Drawing:
+    """Draw the empirical distribution of a metric over all flows of all replicates at the default point."""
+    import pandas as pd
+
+    shown, rows = metric(name), []
+    with style.canvas() as (figure, axes):
+        for i, algorithm in enumerate(algorithms):
+            values = np.sort(pd.to_numeric(flows[flows["algorithm"] == algorithm][name], errors="coerce").dropna()) * shown.factor
+            share = np.arange(1, len(values) + 1) / max(1, len(values))
+            look = style.look(i) | {"marker": ""}
+            axes.step(values, share, where="post", label=f"{algorithm} ({len(values)} flows)", **look)
+            rows.append(pd.DataFrame({"algorithm": algorithm, "value": values, "share": share}))
+        axes.set_xlabel(shown.axis)
+        axes.set_ylabel("Share of flows")
+        axes.set_ylim(0, 1.02)
+        style.legend_below(figure, axes)
+        text = style.svg(figure)
+    caption = f"Empirical distribution of {lower(shown.label)} over the flows of all replicates at the default point."
+    return drawing("ecdf", "", name, f"{shown.label} of the flows", caption, text, pd.concat(rows, ignore_index=True))
+
+
+def heatmap(table: "pd.DataFrame", axis: Axis, rows_axis: Axis, name: str, algorithm: str) -> Drawing:
+    """Draw a metric over two crossed axes as colours with the mean written in each cell."""
+    import pandas as pd
+
+    shown, cells = metric(name), []
+    for row in rows_axis.values:
+        for value in axis.values:
+            mean = estimate(table, name, algorithm, {axis.key: value, rows_axis.key: row}).scaled(shown.factor)
+            cells.append(
+                {
+                    axis.key: value,
+                    rows_axis.key: row,
+                    "value": mean.value,
+                    "low": mean.low,
+                    "high": mean.high,
+                    "n": mean.n,
+                }
+            )
+    grid = np.array([cell["value"] for cell in cells]).reshape(len(rows_axis.values), len(axis.values))
+    with style.canvas() as (figure, axes):
+        image = axes.imshow(grid, cmap="cividis", aspect="auto", origin="lower")
+        middle = (np.nanmin(grid) + np.nanmax(grid)) / 2 if np.isfinite(grid).any() else 0.0
+        for (i, j), value in np.ndenumerate(grid):
+            axes.text(j, i, f"{value:.3g}", ha="center", va="center", color="white" if value < middle else "black", fontsize=8)
+        axes.set_xticks(range(len(axis.values)), [str(v) for v in axis.values])
+        axes.set_yticks(range(len(rows_axis.values)), [str(v) for v in rows_axis.values])
+        axes.set_xlabel(axis.label)
+        axes.set_ylabel(rows_axis.label)
+        axes.grid(visible=False)
+        figure.colorbar(image, label=shown.axis)
+        text = style.svg(figure)
+    title = f"{shown.label}, {algorithm}"
+    caption = f"{title}: mean over replicates for each {lower(axis.label)} and {lower(rows_axis.label)}."
+    return drawing("heatmap", f"{axis.key}-{rows_axis.key}", f"{name}-{algorithm}", title, caption, text, pd.DataFrame(cells))
+
+
+def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str) -> Drawing:
+    """Draw a sampled variable over time for one typical run of each algorithm; `frames` hold t_s and value."""
+    import pandas as pd
+
+    shown, rows = metric(name), []
+    with style.canvas(7.2, 3.2) as (figure, axes):
+        for i, (algorithm, frame) in enumerate(frames.items()):
+            look = {key: value for key, value in style.look(i).items() if key in ("color", "linestyle")}
+            # A value holds until the next sample.
+            axes.plot(
+                frame["t_s"],
+                frame["value"] * shown.factor,
+                drawstyle="steps-post",
+                linewidth=1.1,
+                label=algorithm,
+                **look,
+            )
+            rows.append(pd.DataFrame({"algorithm": algorithm, "t_s": frame["t_s"], "value": frame["value"] * shown.factor}))
+        axes.set_xlabel("Time (s)")
+        axes.set_ylabel(shown.axis)
+        axes.set_ylim(bottom=0)
+        style.legend_below(figure, axes)
+        text = style.svg(figure)
+    caption = f"{shown.label} of {which} over time, one typical run (default point, seed 1) of each algorithm."
+    return drawing("series", "", name, f"{shown.label} over time", caption, text, pd.concat(rows, ignore_index=True))
+
+
+def collect(axis: Axis | None, name: str, algorithms: list[str], measure: Any) -> "pd.DataFrame":
+    """Return what a figure shows: one row for each algorithm and point, with value, low, high and n."""
+    import pandas as pd
+
+    rows = []
+    for algorithm in algorithms:
+        for where in [{axis.key: value} for value in axis.values] if axis else [{}]:
+            e: Estimate = measure(algorithm, where)
+            rows.append(
+                {
+                    "algorithm": algorithm,
+                    **where,
+                    "metric": name,
+                    "value": e.value,
+                    "low": e.low,
+                    "high": e.high,
+                    "n": e.n,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def columns(rows: "pd.DataFrame", algorithm: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return value, low and high of one algorithm along the axis."""
+    mine = rows[rows["algorithm"] == algorithm]
+    return mine["value"].to_numpy(float), mine["low"].to_numpy(float), mine["high"].to_numpy(float)
+
+
+def drawing(kind: str, axis: str, name: str, title: str, caption: str, text: str, rows: "pd.DataFrame") -> Drawing:
+    """Return a Drawing with its file name."""
+    from tonopah.study_file import slug
+
+    return Drawing("-".join(slug(part) for part in (kind, axis, name) if part), title, caption, text, rows)
+
+
+def label_x(axes: "Axes", axis: Axis, x: list[float]) -> None:
+    """Put ticks at the swept values."""
+    found = numbers(axis.values)
+    axes.set_xticks(x, [f"{v:g}" for v in found[0]] if found else [str(v) for v in axis.values])
+    axes.set_xlabel(axis.title)
+
+
+def not_exaggerated(axes: "Axes", shown: Metric) -> None:
+    """Keep noise from filling the figure: the axis spans at least 2 % of the values (ratios: 0.2 percentage points)."""
+    low, high = axes.get_ylim()
+    if shown.unit == "%":
+        spread(axes, 0.2)
+        # A share above 100 % does not exist; room for the marker is left.
+        axes.set_ylim(top=min(axes.get_ylim()[1], 100 + 0.05 * np.diff(axes.get_ylim())[0]))
+    else:
+        spread(axes, 0.02 * max(abs(low), abs(high)))
+
+
+def spread(axes: "Axes", least: float) -> None:
+    """Widen the vertical axis to at least `least`."""
+    low, high = axes.get_ylim()
+    if high - low < least:
+        middle = (low + high) / 2
+        axes.set_ylim(middle - least / 2, middle + least / 2)
+
+
+def lower(label: str) -> str:
+    """Return a label inside a sentence: abbreviations keep their capitals."""
+    return label if label[:2].isupper() else label[:1].lower() + label[1:]
+
+
+def has(table: "pd.DataFrame", name: str, algorithms: list[str]) -> bool:
+    """Tell whether the metric was measured at all."""
+    return any(values_at(table, name, algorithm, {}).notna().any() for algorithm in algorithms)

@@ -1,0 +1,127 @@
+"""What the numbers in the tables are: name, unit for people, definition and where it comes from.
+
+Tables hold SI units, named in the column (`goodput_bps`, `delay_s`); people are shown Mb/s, ms and percent.
+"""
+
+from dataclasses import dataclass
+from math import floor, isnan, log10
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a metric is shown: `shown = value * factor` in `unit`; `definition` says what it is and cites its source."""
+
+    label: str
+    unit: str
+    factor: float
+    definition: str = ""
+
+    @property
+    def axis(self) -> str:
+        """Label with unit, for an axis or a column."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+
+MBPS, MS, PERCENT, COUNT = ("Mb/s", 1e-6), ("ms", 1e3), ("%", 100.0), ("packets", 1.0)
+
+METRICS = {
+    "goodput_bps": Metric(
+        "Goodput", *MBPS, "New in-order payload handed to the application, per second of the window (RFC 2647 §3.17)"
+    ),
+    "throughput_bps": Metric(
+        "Throughput", *MBPS, "All payload received by the transport, duplicates included, per second of the window"
+    ),
+    "offered_bps": Metric("Offered load", *MBPS, "Payload that the application writes, per second of the window"),
+    "sent_packets": Metric("Packets sent", *COUNT, "Data packets handed to the network, retransmissions included"),
+    "received_packets": Metric("Packets received", *COUNT, "Data packets that reached their destination"),
+    "dropped_packets": Metric("Packets dropped", *COUNT, "Data packets dropped by queues or lost by links"),
+    "retransmitted_packets": Metric("Retransmissions", *COUNT, "Data packets sent again"),
+    "delivery_ratio": Metric(
+        "Delivery ratio", *PERCENT, "Data packets received / sent; packets under way at the end count as sent"
+    ),
+    "loss_ratio": Metric("Loss ratio", *PERCENT, "Data packets dropped or lost / sent"),
+    "segment_delivery_ratio": Metric("Segment delivery ratio", *PERCENT, "Distinct segments delivered / distinct segments sent"),
+    "delay_s": Metric(
+        "Delay", *MS, "Mean one-way delay of data packets, from the last transmission by TCP to reception (RFC 7679)"
+    ),
+    "delay_p95_s": Metric("Delay, 95th percentile", *MS, "95th percentile of the one-way delay of data packets (RFC 7679 §5)"),
+    "delay_p99_s": Metric("Delay, 99th percentile", *MS, "99th percentile of the one-way delay of data packets (RFC 7679 §5)"),
+    "app_delay_s": Metric("Application delay", *MS, "Mean time from the application's write to the in-order read"),
+    "app_delay_p95_s": Metric(
+        "Application delay, 95th percentile", *MS, "95th percentile of the time from write to in-order read"
+    ),
+    "jitter_s": Metric("Jitter", *MS, "Mean absolute difference of the delays of consecutive packets (RFC 3393)"),
+    "jitter_rfc3550_s": Metric(
+        "Jitter (RFC 3550)", *MS, "Smoothed difference of transit times, J += (|D| - J)/16 (RFC 3550 §6.4.1)"
+    ),
+    "srtt_s": Metric("Smoothed RTT", *MS, "SRTT at the end of the run (RFC 6298)"),
+    "min_rtt_s": Metric("Minimum RTT", *MS, "Smallest RTT sample"),
+    "rtt_mean_s": Metric("Mean RTT", *MS, "Mean of the RTT samples"),
+    "cwnd_mean_bytes": Metric("Mean congestion window", "kB", 1e-3, "Time average of cwnd (RFC 5681)"),
+    "completion_s": Metric("Completion time", "s", 1.0, "Start of the flow to its last byte delivered"),
+    "jain": Metric("Jain's fairness index", "", 1.0, "(sum x)² / (n · sum x²) of the flows' goodputs (Jain, Chiu, Hawe 1984)"),
+    "utilisation_max": Metric("Busiest link", *PERCENT, "Largest share of the window that a link is transmitting"),
+    "flows_without_delivery": Metric("Flows without delivery", "flows", 1.0, "Flows that delivered no byte"),
+    "rto_count": Metric("Timeouts", "", 1.0, "Retransmission timeouts (RFC 6298)"),
+    "recovery_count": Metric("Recovery episodes", "", 1.0, "Loss-recovery episodes begun by duplicate ACKs or SACK (RFC 5681)"),
+    "cwnd": Metric("Congestion window", "kB", 1e-3, "cwnd (RFC 5681)"),
+    "ssthresh": Metric("Slow-start threshold", "kB", 1e-3, "ssthresh (RFC 5681)"),
+    "send_window": Metric("Send window", "kB", 1e-3, "What the sender may have outstanding now"),
+    "srtt": Metric("Smoothed RTT", *MS, "SRTT (RFC 6298)"),
+    "queue": Metric("Queue", "kB", 1e-3, "Bytes in the queue of a link"),
+    "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
+}
+
+STUDENT = {
+    "student_ns2": "as the ns-2 scripts of the reports compute it from a trace (transport level)",
+    "student_ns3": "as ns-3's FlowMonitor computes it: IP level, headers included, data and ACK flows",
+    "netsim": "as NetSim computes it: application level, from generation to delivery",
+}
+
+SUFFIXES = {"_bps": MBPS, "_s": MS, "_ratio": PERCENT, "_packets": COUNT, "_bytes": ("kB", 1e-3)}
+
+
+def metric(name: str) -> Metric:
+    """Return how to show the metric `name`; unknown names are shown by the unit in their ending."""
+    if name in METRICS:
+        return METRICS[name]
+    profile, _, rest = name.partition(".")
+    if rest and profile in STUDENT:
+        known = metric(rest)
+        return Metric(f"{known.label} [{profile}]", known.unit, known.factor, f"{known.label} {STUDENT[profile]}")
+    for suffix, (unit, factor) in SUFFIXES.items():
+        if name.endswith(suffix):
+            return Metric(readable(name.removesuffix(suffix)), unit, factor)
+    return Metric(readable(name), "", 1.0)
+
+
+def readable(name: str) -> str:
+    """Return a column name as words."""
+    words = name.replace(".", " ").replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def show(value: float | None, digits: int = 4) -> str:
+    """Return a number for people: `digits` significant digits, thousands apart; a dash for what was not measured."""
+    if value is None or isnan(value):
+        return "–"
+    if value in (float("inf"), float("-inf")):
+        return "∞" if value > 0 else "-∞"
+    if value == 0:
+        return "0"
+    if abs(value) >= 10**digits:
+        return f"{value:,.0f}"
+    if abs(value) < 1e-4:
+        return f"{value:.{digits - 1}g}"
+    return f"{value:.{max(0, digits - 1 - floor(log10(abs(value))))}f}"
+
+
+def parameter(value: float | bool | str | None) -> str:
+    """Return the value of an algorithm's parameter for people."""
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value).lower()
+
+
+def parameter_range(entry: dict[str, Any]) -> str:
+    """Return the range of an algorithm's parameter for people; a flag has none."""
+    return "" if entry["min"] is None else f"{parameter(entry['min'])} to {parameter(entry['max'])}"

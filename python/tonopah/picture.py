@@ -1,0 +1,153 @@
+"""The picture of a wired network, from the graph that `check` returns.
+
+One or two inner nodes (a star, a dumbbell): senders left, receivers right, long columns thinned out. Otherwise: nodes at
+their own places if they have any, else on circles.
+"""
+
+import math
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from tonopah import axes as units
+from tonopah import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_IN_COLUMN = 6
+MOST_LABELS = 40
+LOOKS = {
+    "host": {"boxstyle": "round,pad=0.25", "facecolor": "#ffffff", "edgecolor": "#0072B2"},
+    "router": {"boxstyle": "circle,pad=0.3", "facecolor": "#e8e8e8", "edgecolor": "#222222"},
+    "switch": {"boxstyle": "square,pad=0.3", "facecolor": "#f4f4f4", "edgecolor": "#222222"},
+    "gateway": {"boxstyle": "circle,pad=0.3", "facecolor": "#fbe3d0", "edgecolor": "#D55E00"},
+}
+
+
+def draw(graph: dict[str, Any]) -> str:
+    """Return the network as SVG text."""
+    nodes = {node["name"]: node for node in graph.get("node", [])}
+    links = [link for link in graph.get("link", []) if link["from"] in nodes and link["to"] in nodes]
+    neighbours: dict[str, set[str]] = defaultdict(set)
+    for link in links:
+        neighbours[link["from"]].add(link["to"])
+        neighbours[link["to"]].add(link["from"])
+    inner = [name for name in nodes if len(neighbours[name]) > 1 or nodes[name].get("role", "host") != "host"]
+    with style.canvas(7.2, 3.4 if len(inner) <= 2 else 5.4) as (figure, axes):
+        figure.set_layout_engine("none")
+        axes.set_position((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.grid(visible=False)
+        if 1 <= len(inner) <= 2:
+            draw_columns(axes, graph, nodes, links, inner, neighbours)
+        else:
+            draw_mesh(axes, nodes, links, inner, neighbours)
+        return style.svg(figure)
+
+
+def describe(graph: dict[str, Any]) -> str:
+    """Return the size of the network in words."""
+    pairs = {frozenset((link["from"], link["to"])) for link in graph.get("link", [])}
+    return f"{len(graph.get('node', []))} nodes, {len(pairs)} links, {len(graph.get('flow', []))} flows"
+
+
+def draw_columns(axes: "Axes", graph: dict[str, Any], nodes: Any, links: list[Any], inner: list[str], neighbours: Any) -> None:
+    """Draw inner nodes in the middle, and their hosts in columns left and right."""
+    place = {name: (5.0 if len(inner) == 1 else 3.6 + 2.8 * i, 0.0) for i, name in enumerate(inner)}
+    right = receivers(graph, nodes)
+    columns: dict[tuple[str, bool], list[str]] = defaultdict(list)
+    for name in nodes:
+        if name not in place and neighbours[name]:
+            columns[(next(iter(neighbours[name])), name in right)].append(name)
+    height = max((min(len(names), MOST_IN_COLUMN) for names in columns.values()), default=1)
+    by_pair = {(link["from"], link["to"]): link for link in links} | {(link["to"], link["from"]): link for link in links}
+    for (hub, is_right), names in columns.items():
+        shown = thin(names)
+        x = 9.0 if is_right else 1.0
+        for i, name in enumerate(shown):
+            y = (len(shown) - 1) / 2 - i
+            if name is None:
+                axes.text(x, y, f"… {len(names) - len(shown) + 1} more", ha="center", va="center", color="#444444", fontsize=8)
+                continue
+            axes.plot([x, place[hub][0]], [y, place[hub][1]], color="#999999", linewidth=1, zorder=1)
+            draw_node(axes, name, nodes[name], (x, y))
+        text = link_text(next((by_pair[(a, b)] for a in names for b in (hub,) if (a, b) in by_pair), {}))
+        axes.text((x + place[hub][0]) / 2, height / 2 + 0.25, text, ha="center", va="bottom", fontsize=8, color="#222222")
+    if len(inner) == 2 and (inner[0], inner[1]) in by_pair:
+        axes.plot([place[name][0] for name in inner], [0, 0], color="#333333", linewidth=2.5, zorder=1)
+        axes.text(5.0, -0.35, link_text(by_pair[(inner[0], inner[1])]), ha="center", va="top", fontsize=8, color="#222222")
+    for name in inner:
+        draw_node(axes, name, nodes[name], place[name])
+    axes.set_xlim(0, 10)
+    axes.set_ylim(-height / 2 - 0.3, height / 2 + 1.0)
+
+
+def receivers(graph: dict[str, Any], nodes: Any) -> set[str]:
+    """Return the hosts drawn on the right: those that flows go to, and their namesakes without a flow."""
+    ends = {flow["to"] for flow in graph.get("flow", [])} - {flow["from"] for flow in graph.get("flow", [])}
+    stems = {re.sub(r"\d+$", "", name) for name in ends} - {re.sub(r"\d+$", "", flow["from"]) for flow in graph.get("flow", [])}
+    return {name for name in nodes if name in ends or re.sub(r"\d+$", "", name) in stems}
+
+
+def thin(names: list[str]) -> list[str | None]:
+    """Return the names that are drawn; None stands for those left out."""
+    if len(names) <= MOST_IN_COLUMN:
+        return list(names)
+    return [*names[: MOST_IN_COLUMN - 2], None, names[-1]]
+
+
+def draw_mesh(axes: "Axes", nodes: Any, links: list[Any], inner: list[str], neighbours: Any) -> None:
+    """Draw nodes where they are; without places, inner nodes on a circle and hosts outside of theirs."""
+    if all(node.get("x") is not None and node.get("y") is not None for node in nodes.values()):
+        place = {name: (float(node["x"]), float(node["y"])) for name, node in nodes.items()}
+    else:
+        place = circles(list(nodes), inner, neighbours)
+    for link in links:
+        (x0, y0), (x1, y1) = place[link["from"]], place[link["to"]]
+        axes.plot([x0, x1], [y0, y1], color="#999999", linewidth=1, zorder=1)
+    for name, node in nodes.items():
+        if len(nodes) <= MOST_LABELS or (node.get("role", "host") != "host" and len(inner) <= MOST_LABELS):
+            draw_node(axes, name, node, place[name])
+        else:
+            axes.plot(*place[name], marker="o", color="#0072B2", markerfacecolor="white", markersize=5, zorder=3)
+    axes.margins(0.08)
+
+
+def circles(names: list[str], inner: list[str], neighbours: Any) -> dict[str, tuple[float, float]]:
+    """Return places on two circles: inner nodes inside, each one's hosts fanned out behind it."""
+    centre = inner or names
+    place = {}
+    for i, name in enumerate(centre):
+        angle = 2 * math.pi * i / len(centre)
+        place[name] = (math.cos(angle), math.sin(angle))
+        hosts = sorted(neighbours[name] - set(centre))
+        for j, host in enumerate(hosts):
+            turn = angle + 2 * math.pi / len(centre) * 0.8 * ((j + 0.5) / len(hosts) - 0.5)
+            place[host] = (2 * math.cos(turn), 2 * math.sin(turn))
+    for i, name in enumerate(name for name in names if name not in place):
+        place[name] = (2.5, i * 0.3)
+    return place
+
+
+def draw_node(axes: "Axes", name: str, node: dict[str, Any], at: tuple[float, float]) -> None:
+    """Draw one node with its name."""
+    look = LOOKS.get(node.get("role", "host"), LOOKS["host"])
+    axes.text(*at, name, ha="center", va="center", fontsize=8, bbox=look, zorder=3)
+
+
+def link_text(link: dict[str, Any]) -> str:
+    """Return rate, delay and loss of a link for people."""
+    parts = [readable(link[key]) for key in ("rate", "delay") if isinstance(link.get(key), str)]
+    loss = link.get("loss")
+    if isinstance(loss, dict) and loss.get("kind") == "packet":
+        parts.append(f"loss {loss['p']:g}")
+    elif isinstance(loss, dict) and loss.get("kind", "none") != "none":
+        parts.append(f"{loss['kind']} loss")
+    return ", ".join(parts)
+
+
+def readable(value: str) -> str:
+    """Return a value with unit for people: "2Mbps" as 2 Mb/s."""
+    found = units.split(value)
+    return f"{found[0]:g} {units.SHOWN.get(found[1], found[1])}".strip() if found else value

@@ -1,0 +1,140 @@
+"""What the command line prints for people: tables of a run, of the algorithms, of the speed test."""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tonopah.metrics import parameter, parameter_range, show
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+MOST_ROWS = 20
+PIPE_WIDTH = 160
+
+
+def console() -> "Console":
+    """Return a console on standard output: as wide as the terminal, or wide enough for every table in a pipe."""
+    from rich.console import Console
+
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = shutil.get_terminal_size().columns if known else PIPE_WIDTH
+    return Console(width=width, highlight=False, soft_wrap=False)
+
+
+def plain_table(title: str = "") -> "Table":
+    """Return an empty table in the common style."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+
+
+FLOW_COLUMNS = (
+    ("flow", "flow", 1.0, ""), ("from → to", "", 1.0, ""), ("cc", "cc", 1.0, ""), ("goodput", "goodput_bps", 1e-6, "Mb/s"),
+    ("delay", "delay_s", 1e3, "ms"), ("p95", "delay_p95_s", 1e3, "ms"), ("delivered", "delivery_ratio", 100.0, "%"),
+    ("lost", "loss_ratio", 100.0, "%"), ("retransm.", "retransmitted_packets", 1.0, "packets"), ("srtt", "srtt_s", 1e3, "ms"),
+    ("timeouts", "rto_count", 1.0, ""),
+)  # fmt: skip
+
+
+def run_tables(summary: Mapping[str, Any]) -> list["Table"]:
+    """Return the tables of a run: its flows, the network as a whole, its busiest links."""
+    start, end = summary["window_s"]
+    seconds = f"{summary['duration_s']:g} s simulated, measured from {start:g} s to {end:g} s"
+    flows = plain_table(f"{seconds}, seed {summary['seed']}, {summary['events']:,} events")
+    for name, _, _, unit in FLOW_COLUMNS:
+        flows.add_column(
+            f"{name}\n{unit}" if unit else name,
+            justify="left" if name in ("from → to", "cc") else "right",
+            no_wrap=True,
+        )
+    for flow in summary["flows"][:MOST_ROWS]:
+        flows.add_row(*(flow_cell(flow, key, factor) for _, key, factor, _ in FLOW_COLUMNS))
+    if (left := len(summary["flows"]) - MOST_ROWS) > 0:
+        flows.add_row("…", f"{left} more (--json shows all)")
+    return [flows, network_table(summary), link_table(summary)]
+
+
+def flow_cell(flow: Mapping[str, Any], key: str, factor: float) -> str:
+    """Return one cell of the table of flows."""
+    if not key:
+        return f"{flow['from']} → {flow['to']}"
+    value = flow.get(key)
+    if isinstance(value, int) and factor == 1.0:
+        return f"{value:,}"
+    return str(value) if isinstance(value, str) else show(None if value is None else value * factor)
+
+
+def network_table(summary: Mapping[str, Any]) -> "Table":
+    """Return the table of the network as a whole."""
+    network = summary["network"]
+    table = plain_table(f"Network, {len(summary['flows'])} flows")
+    rows = (
+        ("goodput", "goodput_bps", 1e-6, "Mb/s"), ("offered", "offered_bps", 1e-6, "Mb/s"), ("delay", "delay_s", 1e3, "ms"),
+        ("delivered", "delivery_ratio", 100.0, "%"), ("lost", "loss_ratio", 100.0, "%"), ("fairness", "jain", 1.0, "Jain"),
+        ("retransm.", "retransmitted_packets", 1.0, "packets"), ("without delivery", "flows_without_delivery", 1.0, "flows"),
+    )  # fmt: skip
+    for name, _, _, unit in rows:
+        table.add_column(f"{name}\n{unit}", justify="right", no_wrap=True)
+    table.add_row(*(flow_cell(network, key, factor) for _, key, factor, _ in rows))
+    return table
+
+
+def link_table(summary: Mapping[str, Any]) -> "Table":
+    """Return the table of the three busiest links: the first is the bottleneck."""
+    table = plain_table("Busiest links")
+    for name in (
+        "link",
+        "rate\nMb/s",
+        "utilisation\n%",
+        "mean queue\npackets",
+        "longest queue\npackets",
+        "dropped\npackets",
+    ):
+        table.add_column(name, justify="left" if name == "link" else "right", no_wrap=True)
+    busiest = sorted(summary.get("links", []), key=lambda link: -(link["utilisation"] or 0.0))
+    for link in busiest[:3]:
+        share = link["utilisation"]
+        table.add_row(
+            f"{link['from']} → {link['to']}", show(link["rate_bps"] * 1e-6), show(None if share is None else share * 100),
+            show(link["queue_mean_packets"]), show(link["queue_max_packets"]), f"{link['dropped_packets']:,}",
+        )  # fmt: skip
+    return table
+
+
+def algorithm_table(algorithms: list[dict[str, Any]]) -> "Table":
+    """Return the list of algorithms."""
+    table = plain_table()
+    for name in ("name", "title", "reference", "profiles"):
+        table.add_column(name)
+    for entry in algorithms:
+        profiles = ", ".join(profile["name"] for profile in entry["profiles"])
+        table.add_row(entry["name"], entry["title"], entry["reference"], profiles)
+    return table
+
+
+def parameter_table(algorithm: dict[str, Any]) -> "Table":
+    """Return the parameters of one algorithm with range, unit, source and what the profiles make of them."""
+    table = plain_table(f"{algorithm['name']}: {algorithm['title']} ({algorithm['reference']})")
+    profiles = algorithm["profiles"]
+    for name in (
+        "parameter",
+        "default",
+        "range",
+        "unit",
+        "meaning",
+        "source",
+        *(profile["name"] for profile in profiles),
+    ):
+        table.add_column(name)
+    for entry in algorithm["params"]:
+        set_by = [profile["set"].get(entry["name"]) for profile in profiles]
+        table.add_row(
+            entry["name"], parameter(entry["default"]), parameter_range(entry), entry["unit"] or "", entry["doc"],
+            entry["source"], *("" if value is None else parameter(value) for value in set_by),
+        )  # fmt: skip
+    return table

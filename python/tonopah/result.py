@@ -1,0 +1,70 @@
+"""One run: scenario in, summary and series out."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tonopah import _core
+from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.scenario import checked_seed, prepare, to_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LINK_SERIES = {"queue"}
+"""Series that belong to links; all others belong to flows."""
+
+
+class Result:
+    """What a run measured: `summary`, a dictionary (see docs/glossary.md for its terms), and sampled series."""
+
+    def __init__(self, summary: dict[str, Any], series: Mapping[str, Mapping[str, Any]]):
+        self.summary = summary
+        self._series = series
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the series that the scenario asked for in `record.series`."""
+        return sorted(self._series)
+
+    def series(self, name: str) -> "pd.DataFrame":
+        """Return one series: columns t_s, flow (or link), value; windows in bytes, times in s, rates in bit/s.
+
+        Raises InputError when the scenario did not record it.
+        """
+        if name not in self._series:
+            hint = f"recorded: {', '.join(self.names) or 'nothing'}; add it to record.series"
+            raise InputError("series", f"{name!r} was not recorded", hint)
+        return series_frame(name, self._series[name])
+
+    def __repr__(self) -> str:
+        flows, duration = len(self.summary.get("flows", [])), self.summary.get("duration_s")
+        return f"<tonopah.Result: {flows} flows, {duration} s, seed {self.summary.get('seed')}, series {self.names}>"
+
+
+def series_frame(name: str, columns: Mapping[str, Any]) -> "pd.DataFrame":
+    """Return the engine's columns of a series as a table."""
+    import pandas as pd
+
+    owner = "link" if name in LINK_SERIES else "flow"
+    return pd.DataFrame({"t_s": columns["t_s"], owner: columns["id"], "value": columns["value"]})
+
+
+def run(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[str, Any] | None = None) -> Result:
+    """Run one scenario, given as TOML file or as dictionary, and return its Result.
+
+    `set` changes values by path before the run: `{"flow.0.cc": "reno", "network.flows": 20}`. The same scenario and
+    seed give the same bits. Raises ScenarioError when the scenario cannot be run.
+    """
+    scenario, name = prepare(source, set)
+    try:
+        summary, series = _core.run(to_json(scenario), checked_seed(seed))
+    except ScenarioError as error:
+        raise relay(error, name) from None
+    return Result(json.loads(summary), series)
+
+
+def algorithms() -> list[dict[str, Any]]:
+    """Return the registry of congestion-control algorithms: name, title, reference, parameters with sources, profiles."""
+    return json.loads(_core.algorithms())

@@ -1,0 +1,132 @@
+"""A study: one question, answered by replicated runs. Load it, run it, look at its tables, write its report."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tonopah import runner
+from tonopah.errors import InputError, relay
+from tonopah.plan import Plan, make_plan
+from tonopah.store import Store
+from tonopah.study_file import StudySpec, parse_spec, read_spec, reduce_spec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHIPPED = Path(__file__).parents[2] / "studies"
+"""The studies of the source tree."""
+
+
+class Study:
+    """A study file and the folder that holds its results.
+
+    `Study.load("asran")` takes a shipped study by name or any study by its file.
+    """
+
+    def __init__(self, name: str, spec: StudySpec, document: dict[str, Any], source: str):
+        self.name, self.spec, self.document, self.source = name, spec, document, source
+        self.quick = False
+        self.folder = Path("results") / name
+        self._plan: Plan | None = None
+
+    @classmethod
+    def load(cls, name_or_path: str | Path) -> "Study":
+        """Return the study of that name (see `shipped`) or in that file. Raises InputError."""
+        path = find(name_or_path)
+        spec, document = read_spec(path)
+        return cls(path.stem, spec, document, str(path))
+
+    @classmethod
+    def open(cls, folder: str | Path) -> "Study":
+        """Return the study whose results are in `folder`, as it was run. Raises InputError when there is none."""
+        with Store(folder, create=False) as store:
+            kept = store.recall("study")
+        if kept is None:
+            raise InputError("", "holds no study that was run to the end of its preparation", None, str(folder))
+        study = cls(kept["name"], parse_spec(kept["document"]), kept["document"], kept["source"])
+        study.resize(kept["quick"], kept["replicates"])
+        study.folder = Path(folder)
+        return study
+
+    def resize(self, quick: bool = False, replicates: int | None = None) -> None:
+        """Reduce the study to its quick form, or change its number of replicates."""
+        if quick:
+            self.spec, self.quick = reduce_spec(self.spec), True
+            self.folder = Path("results") / f"{self.name}-quick"
+        if replicates is not None:
+            if replicates < 1:
+                raise InputError("replicates", f"{replicates} is out of range", "at least 1")
+            self.spec.replicates = replicates
+        self._plan = None
+
+    @property
+    def plan(self) -> Plan:
+        """All runs of the study, checked by the engine. Raises InputError."""
+        if self._plan is None:
+            try:
+                self._plan = make_plan(self.spec)
+            except InputError as error:
+                raise relay(error, self.source) from None
+        return self._plan
+
+    def run(
+        self,
+        jobs: int | None = None,
+        replicates: int | None = None,
+        quick: bool = False,
+        out: str | Path | None = None,
+        quiet: bool = False,
+    ) -> int:
+        """Run what is missing in the folder `out` (default: results/NAME) and return how many runs that were.
+
+        `jobs` is the number of threads (default: all cores), `quick` the reduced size of the study file. An
+        interruption is harmless: the next call goes on. Raises InputError and RunFailedError.
+        """
+        if quick or replicates is not None:
+            self.resize(quick, replicates)
+        if out is not None:
+            self.folder = Path(out)
+        plan = self.plan
+        with Store(self.folder) as store:
+            kept = {"name": self.name, "document": self.document, "source": self.source}
+            store.remember("study", {**kept, "quick": self.quick, "replicates": self.spec.replicates})
+            try:
+                return runner.run_missing(plan, store, jobs, quiet)
+            except InputError as error:
+                raise relay(error, self.source) from None
+
+    def missing(self) -> int:
+        """Return how many runs are not in the folder yet."""
+        with Store(self.folder, create=False) as store:
+            return len(set(self.plan.runs) - store.ids())
+
+    def table(self, level: str = "run") -> "pd.DataFrame":
+        """Return the results as tidy table, one row for each run, or with level "flow" for each run and flow."""
+        from tonopah import table
+
+        if level not in ("run", "flow"):
+            raise InputError("level", f"{level!r} is unknown", "run or flow")
+        with Store(self.folder, create=False) as store:
+            return table.run_table(self.plan, store) if level == "run" else table.flow_table(self.plan, store)
+
+    def report(self, out: str | Path | None = None) -> Path:
+        """Write report, tables and figures into `out` (default: the study's folder); return the path of the report."""
+        from tonopah import report
+
+        with Store(self.folder, create=False) as store:
+            return report.write(self, store, Path(out) if out is not None else self.folder)
+
+
+def shipped() -> dict[str, Path]:
+    """Return the studies that can be run by name."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+
+
+def find(name_or_path: str | Path) -> Path:
+    """Return the file of a study given by name or by path."""
+    path = Path(name_or_path)
+    if path.suffix == ".toml" or path.is_file() or len(path.parts) > 1:
+        return path
+    known = shipped()
+    if str(name_or_path) not in known:
+        raise InputError("", "is neither a file nor a study", f"studies: {', '.join(known) or 'none'}", str(name_or_path))
+    return known[str(name_or_path)]

@@ -1,0 +1,69 @@
+"""One look for all figures: colours that the colour-blind can tell apart, and line styles and markers that survive grey."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito, "Color universal design" (2008), without its yellow, which is too light on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (7, 3)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo")
+
+SETTINGS: dict[str, Any] = {
+    "figure.dpi": 100, "savefig.dpi": 150, "svg.hashsalt": "tonopah", "svg.fonttype": "path",
+    "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 9.5, "axes.labelsize": 9, "legend.fontsize": 8.5,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#555555", "axes.linewidth": 0.8,
+    "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True,
+    "xtick.color": "#333333", "ytick.color": "#333333", "lines.linewidth": 1.6, "lines.markersize": 5,
+    "axes.formatter.useoffset": False, "legend.frameon": False, "figure.constrained_layout.use": True,
+}  # fmt: skip
+
+
+def look(index: int) -> dict[str, Any]:
+    """Return colour, line style and marker of the index-th algorithm of a study; the same in all its figures."""
+    return {
+        "color": COLOURS[index % len(COLOURS)],
+        "linestyle": LINES[index % len(LINES)],
+        "marker": MARKERS[index % len(MARKERS)],
+        # Open markers, the earlier the larger: lines that lie on each other can still be told apart.
+        "markerfacecolor": "white",
+        "markeredgewidth": 1.4,
+        "markersize": max(4.0, 8.0 - 1.6 * index),
+    }
+
+
+@contextmanager
+def canvas(width: float = 5.4, height: float = 3.5) -> "Iterator[tuple[Figure, Axes]]":
+    """Yield an empty figure (inches) in the common style, and close it."""
+    import matplotlib.pyplot as plt
+
+    with mpl.rc_context(SETTINGS):
+        figure, axes = plt.subplots(figsize=(width, height))
+        try:
+            yield figure, axes
+        finally:
+            plt.close(figure)
+
+
+def legend_below(figure: "Figure", axes: "Axes") -> None:
+    """Put the legend under the figure, where no data is."""
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(handles)), handlelength=3.2)
+
+
+def svg(figure: "Figure") -> str:
+    """Return the figure as SVG text; the same data give the same text."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()
