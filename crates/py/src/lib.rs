@@ -13,7 +13,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::{Column, Outcome, Scenario, Simulation, TextLog};
 
-create_exception!(_core, ScenarioError, PyValueError, "Wrong input: `path` names the field, `message` says what is allowed.");
+create_exception!(
+    _core,
+    ScenarioError,
+    PyValueError,
+    "Wrong input: `path` names the field, `message` says what is allowed."
+);
 
 /// Why a run did not give an outcome.
 enum Failure {
@@ -127,7 +132,12 @@ fn run_many(py: Python<'_>, jobs: Vec<(String, u64)>, threads: usize, on_done: P
 }
 
 /// Hands one result over; true if the caller wants more.
-fn tell(py: Python<'_>, on_done: &Py<PyAny>, index: usize, outcome: Result<(String, Series), Failure>) -> PyResult<bool> {
+fn tell(
+    py: Python<'_>,
+    on_done: &Py<PyAny>,
+    index: usize,
+    outcome: Result<(String, Series), Failure>,
+) -> PyResult<bool> {
     let answer = match outcome {
         Ok((summary, series)) => on_done.call1(py, (index, summary, to_dict(py, series)?))?,
         Err(failure) => on_done.call1(py, (index, failure.to_py(py).into_value(py), py.None()))?,

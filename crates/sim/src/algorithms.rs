@@ -13,7 +13,8 @@ fn describe(algorithm: &Algorithm) -> Json {
         .profiles
         .iter()
         .map(|profile| {
-            let set: serde_json::Map<String, Json> = profile.set.iter().map(|(k, v)| ((*k).into(), value(*v))).collect();
+            let set: serde_json::Map<String, Json> =
+                profile.set.iter().map(|(k, v)| ((*k).into(), value(*v))).collect();
             json!({"name": profile.name, "set": set, "recovery": profile.recovery})
         })
         .collect();

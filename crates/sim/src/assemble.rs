@@ -18,13 +18,18 @@ use crate::network::Network;
 use crate::qdisc::{DropTail, Limit, Qdisc};
 use crate::record::Sink;
 use crate::scenario::{
-    Amount, AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, PeriodDef, Queue, Scenario, ScenarioError, TransportDef, join,
+    Amount, AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, PeriodDef, Queue, Scenario, ScenarioError,
+    TransportDef, join,
 };
 use crate::series::Series;
 use crate::simulation::{Change, Simulation};
 
 /// Builds the simulation of `scenario` with `seed`; `sink` hears every packet event.
-pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink>>) -> Result<Simulation, ScenarioError> {
+pub(crate) fn assemble(
+    scenario: &Scenario,
+    seed: u64,
+    sink: Option<Box<dyn Sink>>,
+) -> Result<Simulation, ScenarioError> {
     let graph = expand::expand(scenario, seed)?;
     let resolved = expand::resolve(scenario)?;
     let names = node_names(&graph)?;
@@ -36,7 +41,8 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let mut core = Core::new(graph.flow.len(), sink);
     let mut flows = Vec::with_capacity(graph.flow.len());
     for (index, def) in graph.flow.iter().enumerate() {
-        let flow = build_flow(&graph, def, &path_of(index), &names, &network, Rng::stream(seed, &app_stream(index, listed)))?;
+        let flow =
+            build_flow(&graph, def, &path_of(index), &names, &network, Rng::stream(seed, &app_stream(index, listed)))?;
         let id = FlowId(index as u32);
         core.schedule(Time::ZERO + def.start, Event::App { flow: id });
         if let Some(stop) = flow.stop {
@@ -68,7 +74,10 @@ fn node_names(graph: &Scenario) -> Result<BTreeMap<&str, NodeId>, ScenarioError>
     let mut names = BTreeMap::new();
     for (index, node) in graph.node.iter().enumerate() {
         if names.insert(node.name.as_str(), NodeId(index as u32)).is_some() {
-            return Err(ScenarioError::new(format!("node[{index}].name"), format!("{:?} is the name of two nodes", node.name)));
+            return Err(ScenarioError::new(
+                format!("node[{index}].name"),
+                format!("{:?} is the name of two nodes", node.name),
+            ));
         }
     }
     Ok(names)
@@ -78,7 +87,8 @@ fn find(names: &BTreeMap<&str, NodeId>, name: &str, path: &str) -> Result<NodeId
     names.get(name).copied().ok_or_else(|| {
         let some: Vec<&str> = names.keys().copied().take(8).collect();
         let more = if names.len() > some.len() { format!(", … ({} in all)", names.len()) } else { String::new() };
-        ScenarioError::new(path, format!("unknown node {name:?}")).with_hint(format!("nodes: {}{more}", some.join(", ")))
+        ScenarioError::new(path, format!("unknown node {name:?}"))
+            .with_hint(format!("nodes: {}{more}", some.join(", ")))
     })
 }
 
@@ -90,9 +100,10 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
         if from == to {
             return Err(ScenarioError::new(format!("link[{index}].to"), "a link joins two different nodes"));
         }
-        for (from, to, options, name) in
-            [(from, to, forth(def), format!("link/{}/{}", def.from, def.to)), (to, from, back(def), format!("link/{}/{}", def.to, def.from))]
-        {
+        for (from, to, options, name) in [
+            (from, to, forth(def), format!("link/{}/{}", def.from, def.to)),
+            (to, from, back(def), format!("link/{}/{}", def.to, def.from)),
+        ] {
             let id = LinkId(links.len() as u32);
             links.push(Link::new(id, parts(from, to, &options, Rng::stream(seed, &format!("{name}/loss")))));
         }
@@ -172,7 +183,9 @@ fn build_flow(
     }
     if network.path(source, sink).is_none() || network.path(sink, source).is_none() {
         let message = format!("no path from {:?} to {:?} and back", def.from, def.to);
-        return Err(ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to"));
+        return Err(
+            ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to")
+        );
     }
     let transport = match transport_of(&def.app) {
         TransportDef::Udp => Transport::Udp,

@@ -88,17 +88,17 @@ impl Hosts {
             let payload = Payload::Tcp(segment);
             network.originate(core, node, Packet { to, destination, size, sent_at: core.now, retransmission, payload });
         }
-        if endpoint.is_source() {
-            if let Some(snapshot) = flow.snapshot() {
-                flow.window_area.becomes(core.now, snapshot.window.cwnd);
-            }
+        if endpoint.is_source()
+            && let Some(snapshot) = flow.snapshot()
+        {
+            flow.window_area.becomes(core.now, snapshot.window.cwnd);
         }
         let Some(side) = flow.side(endpoint) else { return };
-        if let Some(deadline) = side.connection.next_timeout() {
-            if side.wake_at.is_none_or(|pending| deadline < pending) {
-                side.wake_at = Some(deadline);
-                core.schedule(deadline, Event::Wake { endpoint });
-            }
+        if let Some(deadline) = side.connection.next_timeout()
+            && side.wake_at.is_none_or(|pending| deadline < pending)
+        {
+            side.wake_at = Some(deadline);
+            core.schedule(deadline, Event::Wake { endpoint });
         }
     }
 }
@@ -148,10 +148,10 @@ impl Flow {
     }
 
     fn schedule_tick(&mut self, core: &mut Core, id: FlowId) {
-        if let Some(next) = self.app.next_tick(core.now) {
-            if self.stop.is_none_or(|stop| next < stop) {
-                core.schedule(next, Event::App { flow: id });
-            }
+        if let Some(next) = self.app.next_tick(core.now)
+            && self.stop.is_none_or(|stop| next < stop)
+        {
+            core.schedule(next, Event::App { flow: id });
         }
     }
 

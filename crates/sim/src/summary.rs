@@ -286,7 +286,15 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
     let mut flows = Vec::with_capacity(run.hosts.flows.len());
     for (index, flow) in run.hosts.flows.iter_mut().enumerate() {
         let window = &run.core.flows[index].window;
-        flows.push(flow_summary(&run.graph.flow[index], flow, window, FlowId(index as u32), now, measured, in_flight[index]));
+        flows.push(flow_summary(
+            &run.graph.flow[index],
+            flow,
+            window,
+            FlowId(index as u32),
+            now,
+            measured,
+            in_flight[index],
+        ));
     }
     let nodes = run.graph.node.iter().zip(&run.network.nodes).map(|(def, metrics)| NodeSummary {
         node: def.name.clone(),

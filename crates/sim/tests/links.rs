@@ -89,7 +89,8 @@ fn routes_follow_a_link_that_breaks_and_comes_back() {
 
 #[test]
 fn a_new_rate_and_delay_act_on_the_next_transmission_in_order() {
-    let hop = [json!({"rate": "8Mbps", "delay": "10ms", "changes": [{"at": "0.5ms", "rate": "80Mbps", "delay": "1ms"}]})];
+    let hop =
+        [json!({"rate": "8Mbps", "delay": "10ms", "changes": [{"at": "0.5ms", "rate": "80Mbps", "delay": "1ms"}]})];
     let arrivals = times(&path(&hop, "972B", "2000pps", "12ms"), "delivered");
     // The first is under way at the old rate; the second would overtake it and is kept in order.
     assert_eq!(arrivals[..2], ["0.011000000", "0.011000000"]);

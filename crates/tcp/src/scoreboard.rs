@@ -47,13 +47,6 @@ pub(crate) struct Advance {
     pub(crate) rtt: Option<(Span, Span)>,
 }
 
-/// The head of the board: the oldest unacknowledged segment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HeadEntry {
-    pub(crate) sent_at: Time,
-    pub(crate) transmissions: u32,
-}
-
 /// The board.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
@@ -75,28 +68,9 @@ impl Scoreboard {
         Bytes(self.flight)
     }
 
-    /// Segments not cumulatively acknowledged.
-    pub(crate) fn segments(&self) -> usize {
-        self.segments.len()
-    }
-
     /// Estimated to be in the network (RFC 6675 §4): not lost, or sent again since.
     pub(crate) fn pipe(&self) -> Bytes {
         Bytes(self.flight - self.lost + self.retransmitted)
-    }
-
-    /// Bytes considered lost, sent again or not.
-    pub(crate) fn lost(&self) -> Bytes {
-        Bytes(self.lost)
-    }
-
-    /// Bytes of lost segments whose retransmission is out.
-    pub(crate) fn retransmitted(&self) -> Bytes {
-        Bytes(self.retransmitted)
-    }
-
-    pub(crate) fn head(&self) -> Option<HeadEntry> {
-        self.segments.front().map(|s| HeadEntry { sent_at: s.sent_at, transmissions: s.transmissions })
     }
 
     /// Notes new data on its way.

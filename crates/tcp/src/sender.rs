@@ -73,6 +73,8 @@ pub(crate) struct Sender {
     last_sent_at: Option<Time>,
     /// Time-outs since `snd_una` last moved.
     timeouts_in_a_row: u32,
+    /// FlightSize when the episode under way began.
+    episode_flight: Bytes,
     /// Something was sent since the send loop last ran dry.
     sent_in_burst: bool,
     totals: Totals,
@@ -111,6 +113,7 @@ impl Sender {
             rwnd,
             last_sent_at: None,
             timeouts_in_a_row: 0,
+            episode_flight: Bytes::ZERO,
             sent_in_burst: false,
             totals: Totals::default(),
         }
@@ -246,7 +249,14 @@ impl Sender {
     }
 
     fn notify_congestion(&mut self, now: Time, cause: Cause) {
-        let flight = self.board.flight().saturating_sub(self.recovery.limited_transmit_sent());
+        let mut flight = self.board.flight().saturating_sub(self.recovery.limited_transmit_sent());
+        if matches!(self.state, State::Open | State::Disorder) {
+            self.episode_flight = flight;
+        } else {
+            // Departs from RFC 5681's FlightSize: a long recovery goes on sending while nothing is cumulatively
+            // acknowledged, so a time-out that ends it would set ssthresh to many times what the path ever held.
+            flight = flight.min(self.episode_flight);
+        }
         let event = Congestion { cause, state_before: self.state, flight };
         let view = self.view(now, false);
         self.cc.on_congestion(&event, &view);

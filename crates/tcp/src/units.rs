@@ -260,12 +260,7 @@ impl std::error::Error for ParseQuantityError {}
 /// Reads `<number><unit>` as a whole number of the smallest unit, rounded to nearest.
 ///
 /// `what` and `example` name the quantity in the error.
-pub fn parse_quantity(
-    text: &str,
-    units: &[(&str, u64)],
-    what: &str,
-    example: &str,
-) -> Result<u64, ParseQuantityError> {
+pub fn parse_quantity(text: &str, units: &[(&str, u64)], what: &str, example: &str) -> Result<u64, ParseQuantityError> {
     let fail = |why: String| {
         let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
         Err(ParseQuantityError(format!(
@@ -369,7 +364,10 @@ impl fmt::Debug for Rate {
 }
 
 /// Reads a quantity from its text form; a bare number is refused, since its unit would be a guess.
-fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err = ParseQuantityError>>(d: D, example: &str) -> Result<T, D::Error> {
+fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err = ParseQuantityError>>(
+    d: D,
+    example: &str,
+) -> Result<T, D::Error> {
     struct Text<'e>(&'e str);
     impl serde::de::Visitor<'_> for Text<'_> {
         type Value = String;
@@ -466,9 +464,12 @@ mod tests {
 
     #[test]
     fn texts_are_read_exactly_and_printed_back() {
-        for (text, nanos, printed) in
-            [("20ms", 20_000_000, "20ms"), ("0.01ms", 10_000, "10us"), ("1.5 s", 1_500_000_000, "1500ms"), ("0s", 0, "0s")]
-        {
+        for (text, nanos, printed) in [
+            ("20ms", 20_000_000, "20ms"),
+            ("0.01ms", 10_000, "10us"),
+            ("1.5 s", 1_500_000_000, "1500ms"),
+            ("0s", 0, "0s"),
+        ] {
             let span: Span = text.parse().unwrap();
             assert_eq!(span.as_nanos(), nanos);
             assert_eq!(span.to_string(), printed);

@@ -2,15 +2,20 @@
 
 use tcp::units::{Bytes, Span};
 
-use crate::scenario::{Amount, AppDef, LinkOptions, LossModel, PacketRate, PeriodDef, Queue, ScenarioError, TransportDef, join};
+use crate::scenario::{
+    Amount, AppDef, LinkOptions, LossModel, PacketRate, PeriodDef, Queue, ScenarioError, TransportDef, join,
+};
 
 /// Checks the options of a link.
 pub(super) fn check_link(options: &LinkOptions, path: &str) -> Result<(), ScenarioError> {
     let fail = |field: &str, message: String| Err(ScenarioError::new(join(path, field), message));
-    if let Some(Queue::DropTail(queue)) = &options.queue {
-        if matches!(queue.limit, Amount::Packets(0) | Amount::Bytes(Bytes(0))) {
-            return fail("queue.limit", format!("{} would drop every packet; at least 1p or 1B, or \"unlimited\"", queue.limit));
-        }
+    if let Some(Queue::DropTail(queue)) = &options.queue
+        && matches!(queue.limit, Amount::Packets(0) | Amount::Bytes(Bytes(0)))
+    {
+        return fail(
+            "queue.limit",
+            format!("{} would drop every packet; at least 1p or 1B, or \"unlimited\"", queue.limit),
+        );
     }
     if let Some(loss) = &options.loss {
         check_loss(loss, &join(path, "loss"))?;
@@ -86,7 +91,10 @@ fn check_period(period: &PeriodDef, path: &str) -> Result<(), ScenarioError> {
         return Err(ScenarioError::new(join(path, field), "a period must be longer than 0s"));
     }
     if shape <= 1.0 || shape > 100.0 {
-        return Err(ScenarioError::new(join(path, "shape"), format!("{shape} is not above 1 and up to 100: no mean exists")));
+        return Err(ScenarioError::new(
+            join(path, "shape"),
+            format!("{shape} is not above 1 and up to 100: no mean exists"),
+        ));
     }
     Ok(())
 }

@@ -9,7 +9,9 @@ mod shapes;
 use tcp::rng::Rng;
 use tcp::units::Span;
 
-use crate::scenario::{FlowDef, Graph, LinkDef, Network, NodeDef, Scenario, ScenarioError, TcpOptions, TransportDef, AppDef, join};
+use crate::scenario::{
+    AppDef, FlowDef, Graph, LinkDef, Network, NodeDef, Scenario, ScenarioError, TcpOptions, TransportDef, join,
+};
 
 pub(crate) use check::{check_app, interval_nanos, transport_of};
 
@@ -65,7 +67,10 @@ pub fn resolve(scenario: &Scenario) -> Result<Scenario, ScenarioError> {
 fn check_times(scenario: &Scenario) -> Result<(), ScenarioError> {
     let longest = Span::from_millis(10_000_000_000);
     if scenario.duration == Span::ZERO || scenario.duration > longest {
-        return Err(ScenarioError::new("duration", format!("{} is not above 0s and up to {longest}", scenario.duration)));
+        return Err(ScenarioError::new(
+            "duration",
+            format!("{} is not above 0s and up to {longest}", scenario.duration),
+        ));
     }
     if scenario.warmup >= scenario.duration {
         let message = format!("{} leaves nothing of a duration of {}", scenario.warmup, scenario.duration);
@@ -97,11 +102,11 @@ fn explicit_flow(scenario: &Scenario, flow: &FlowDef, path: &str) -> Result<Flow
         error.path = error.path.replace(&format!("{path}.tcp.cc"), &cc_path);
         error
     })?;
-    if let (TransportDef::Tcp, Some(size)) = (transport_of(&flow.app), message_size(&flow.app)) {
-        if config.send_buffer < size {
-            let message = format!("{size} never fits into send_buffer ({})", config.send_buffer);
-            return Err(ScenarioError::new(join(path, "app.size"), message));
-        }
+    if let (TransportDef::Tcp, Some(size)) = (transport_of(&flow.app), message_size(&flow.app))
+        && config.send_buffer < size
+    {
+        let message = format!("{size} never fits into send_buffer ({})", config.send_buffer);
+        return Err(ScenarioError::new(join(path, "app.size"), message));
     }
     let tcp = TcpOptions::of(options.profile.unwrap_or_default(), &config);
     Ok(FlowDef { cc: None, tcp, ..flow.clone() })
@@ -116,7 +121,12 @@ fn message_size(app: &AppDef) -> Option<tcp::units::Bytes> {
 }
 
 /// A flow of `network.flows`: the template, a start of its own.
-fn generated_flow(scenario: &Scenario, pair: &(String, String), index: usize, seed: u64) -> Result<FlowDef, ScenarioError> {
+fn generated_flow(
+    scenario: &Scenario,
+    pair: &(String, String),
+    index: usize,
+    seed: u64,
+) -> Result<FlowDef, ScenarioError> {
     let traffic = &scenario.traffic;
     let jitter = Rng::stream(seed, &format!("traffic/{index}/start")).uniform() * traffic.start_jitter.as_secs_f64();
     let start = traffic.start + Span::from_secs_f64(jitter);

@@ -6,7 +6,8 @@ use tcp::units::{Bytes, Rate, Span};
 use super::check::check_link;
 use super::{MOST, Shape};
 use crate::scenario::{
-    Amount, Dumbbell, Lan, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, RandomWired, Role, Scenario, ScenarioError, Star,
+    Amount, Dumbbell, Lan, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, RandomWired, Role, Scenario,
+    ScenarioError, Star,
 };
 
 /// Defaults of a link: rate in Mbps, delay in microseconds, queue in packets.

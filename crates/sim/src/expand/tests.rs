@@ -1,1 +1,57 @@
+//! Shapes of networks: counts, names and ends of flows.
+
 use super::*;
+
+fn expanded(text: &str, seed: u64) -> Scenario {
+    expand(&Scenario::from_json(text).unwrap(), seed).unwrap()
+}
+
+#[test]
+fn a_star_spreads_its_flows_over_sources_and_sinks() {
+    let graph = expanded(r#"{"duration": "1s", "network": {"kind": "star", "nodes": 7, "flows": 5}}"#, 1);
+    assert_eq!((graph.node.len(), graph.link.len(), graph.flow.len()), (8, 7, 5));
+    let ends: Vec<(&str, &str)> = graph.flow.iter().map(|f| (f.from.as_str(), f.to.as_str())).collect();
+    assert_eq!(ends, [("src0", "sink0"), ("src1", "sink1"), ("src2", "sink2"), ("src0", "sink3"), ("src1", "sink0")]);
+}
+
+#[test]
+fn a_lan_has_routers_switches_and_pcs() {
+    let graph = expanded(r#"{"duration": "1s", "network": {"kind": "lan", "flows": 7}}"#, 1);
+    // 2 routers, 2 switches, 12 PCs; 1 + 2 + 12 links; the seventh flow starts over
+    assert_eq!((graph.node.len(), graph.link.len()), (16, 15));
+    assert_eq!((graph.flow[6].from.as_str(), graph.flow[6].to.as_str()), ("pc0", "pc6"));
+}
+
+#[test]
+fn a_random_network_is_connected_depends_on_the_seed_and_keeps_its_degree() {
+    let text = r#"{"duration": "1s", "network": {"kind": "random_wired", "nodes": 30, "flows": 10, "degree": 3.0}}"#;
+    let graph = expanded(text, 1);
+    assert_eq!((graph.node.len(), graph.link.len()), (30, 45));
+    assert_eq!(graph, expanded(text, 1));
+    assert_ne!(graph.link, expanded(text, 2).link);
+    assert!(graph.flow.iter().all(|flow| flow.from != flow.to));
+    // The first links are a tree: each node but the first is joined to an earlier one.
+    for (i, link) in graph.link[..29].iter().enumerate() {
+        let earlier: usize = link.from[1..].parse().unwrap();
+        assert!(link.to == format!("n{}", i + 1) && earlier <= i);
+    }
+}
+
+#[test]
+fn an_expanded_scenario_reads_back_and_expands_to_itself() {
+    let text = r#"{"duration": "1s", "network": {"kind": "dumbbell", "pairs": 2, "flows": 3}, "tcp": {"cc": "cubic"}}"#;
+    let graph = expanded(text, 1);
+    let printed = serde_json::to_string(&graph).unwrap();
+    assert_eq!(expanded(&printed, 9), graph);
+}
+
+#[test]
+fn start_times_are_drawn_per_flow_and_do_not_depend_on_their_number() {
+    let starts = |flows: u32| -> Vec<Span> {
+        let text = format!(r#"{{"duration": "1s", "network": {{"kind": "star", "flows": {flows}}}}}"#);
+        expanded(&text, 4).flow.iter().map(|f| f.start).collect()
+    };
+    let (few, many) = (starts(3), starts(9));
+    assert_eq!(few, many[..3]);
+    assert!(many.iter().all(|s| *s < Span::from_millis(100)) && few[0] != few[1]);
+}

@@ -11,7 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::Span;
 
-pub use network::{Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, RandomWired, Role, Star};
+pub use network::{
+    Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, RandomWired, Role,
+    Star,
+};
 pub use parse::{ScenarioError, join};
 pub use tcp_options::{CcChoice, TcpOptions};
 pub use text::{Amount, Every, PacketRate};

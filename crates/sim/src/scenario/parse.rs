@@ -69,7 +69,9 @@ fn with_path<T: DeserializeOwned>(value: Value) -> Result<T, ScenarioError> {
 
 /// serde's words with those of a scenario's author: a field is a key.
 fn plain(text: &str) -> String {
-    text.replace("unknown field", "unknown key").replace("missing field", "missing key").replace("expected one of", "known:")
+    text.replace("unknown field", "unknown key")
+        .replace("missing field", "missing key")
+        .replace("expected one of", "known:")
 }
 
 /// How one kind of a tagged value is read.
@@ -81,12 +83,17 @@ pub(super) fn read<V: DeserializeOwned>(value: Value) -> Result<V, ScenarioError
 }
 
 /// Reads a table whose `kind` says which of `kinds` it is. (serde's own tagged enums lose the path to the fault.)
-pub(super) fn tagged<'de, D: Deserializer<'de>, T>(d: D, what: &str, kinds: &[(&str, Reader<T>)]) -> Result<T, D::Error> {
+pub(super) fn tagged<'de, D: Deserializer<'de>, T>(
+    d: D,
+    what: &str,
+    kinds: &[(&str, Reader<T>)],
+) -> Result<T, D::Error> {
     let carry = |e: ScenarioError| D::Error::custom(format!("{}{MARK}{}", e.path, e.message));
     let known = || kinds.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let value = Value::deserialize(d)?;
     let Value::Object(mut table) = value else {
-        let message = format!("{what} is a table with a `kind`, such as {{ kind = {:?} }}; known: {}", kinds[0].0, known());
+        let message =
+            format!("{what} is a table with a `kind`, such as {{ kind = {:?} }}; known: {}", kinds[0].0, known());
         return Err(carry(ScenarioError::new("", message)));
     };
     let Some(kind) = table.remove("kind") else {
@@ -100,7 +107,7 @@ pub(super) fn tagged<'de, D: Deserializer<'de>, T>(d: D, what: &str, kinds: &[(&
 
 /// Reads a scenario from JSON text.
 pub(super) fn scenario(text: &str) -> Result<Scenario, ScenarioError> {
-    let value: Value =
-        serde_json::from_str(text).map_err(|e| ScenarioError::new("", format!("the scenario is not valid JSON: {e}")))?;
+    let value: Value = serde_json::from_str(text)
+        .map_err(|e| ScenarioError::new("", format!("the scenario is not valid JSON: {e}")))?;
     with_path(value)
 }

@@ -95,7 +95,8 @@ impl CcChoice {
     fn resolve(&self, path: &str) -> Result<Choice, ScenarioError> {
         let params: Vec<(String, Value)> = self.params.iter().map(|(k, v)| (k.clone(), *v)).collect();
         Choice::new(&self.name, self.profile.as_deref(), &params).map_err(|e| {
-            let field = if e.field == "name" && self.params.is_empty() && self.profile.is_none() { "" } else { &e.field };
+            let field =
+                if e.field == "name" && self.params.is_empty() && self.profile.is_none() { "" } else { &e.field };
             ScenarioError::new(join(path, field), e.message)
         })
     }
@@ -112,7 +113,8 @@ impl CcChoice {
 impl<'de> Deserialize<'de> for CcChoice {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<CcChoice, D::Error> {
         use serde_json::Value as Json;
-        let wrong = |what: &str| D::Error::custom(format!("{what}; write \"cubic\" or {{ name = \"cubic\", beta = 0.7 }}"));
+        let wrong =
+            |what: &str| D::Error::custom(format!("{what}; write \"cubic\" or {{ name = \"cubic\", beta = 0.7 }}"));
         let table = match Json::deserialize(d)? {
             Json::String(name) => return Ok(CcChoice::named(&name)),
             Json::Object(table) => table,
@@ -275,7 +277,10 @@ fn check(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
         return fail("mss", format!("{mss} is not a segment size from 1B to 65495B"));
     }
     if config.initial_window < mss || config.initial_window == Bytes::MAX {
-        return fail("initial_window", format!("{} is not a window of at least one segment ({mss})", config.initial_window));
+        return fail(
+            "initial_window",
+            format!("{} is not a window of at least one segment ({mss})", config.initial_window),
+        );
     }
     if config.recv_buffer < mss || config.recv_buffer > Bytes(1 << 40) {
         return fail("recv_buffer", format!("{} is not from one segment ({mss}) to 1099GB", config.recv_buffer));

@@ -66,11 +66,16 @@ impl FromStr for PacketRate {
     type Err = String;
     fn from_str(text: &str) -> Result<PacketRate, String> {
         let Some(number) = text.strip_suffix("pps") else {
-            return text.parse().map(PacketRate::Bits).map_err(|e| format!("{e}, or packets per second such as \"200pps\""));
+            return text
+                .parse()
+                .map(PacketRate::Bits)
+                .map_err(|e| format!("{e}, or packets per second such as \"200pps\""));
         };
         match number.trim().parse::<f64>() {
             Ok(rate) if rate > 0.0 && rate <= 1e9 => Ok(PacketRate::Packets(rate)),
-            _ => Err(format!("{text:?} is not a packet rate; write a number above 0 and up to 1e9, such as \"200pps\"")),
+            _ => {
+                Err(format!("{text:?} is not a packet rate; write a number above 0 and up to 1e9, such as \"200pps\""))
+            }
         }
     }
 }

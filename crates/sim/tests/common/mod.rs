@@ -4,28 +4,28 @@
 use serde_json::{Value, json};
 use sim::{HashLog, Scenario, Simulation, Summary, TextLog};
 
-pub fn scenario(value: &Value) -> Scenario {
+pub(crate) fn scenario(value: &Value) -> Scenario {
     Scenario::from_json(&value.to_string()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-pub fn run(value: &Value, seed: u64) -> Summary {
+pub(crate) fn run(value: &Value, seed: u64) -> Summary {
     Simulation::new(&scenario(value), seed).unwrap_or_else(|e| panic!("{e}")).run().summary
 }
 
 /// Fingerprint of every packet event.
-pub fn fingerprint(value: &Value, seed: u64) -> String {
+pub(crate) fn fingerprint(value: &Value, seed: u64) -> String {
     let simulation = Simulation::with_sink(&scenario(value), seed, Box::<HashLog>::default()).unwrap();
     simulation.run().trace.unwrap()
 }
 
 /// Every packet event as text.
-pub fn events(value: &Value, seed: u64) -> Vec<String> {
+pub(crate) fn events(value: &Value, seed: u64) -> Vec<String> {
     let simulation = Simulation::with_sink(&scenario(value), seed, Box::<TextLog>::default()).unwrap();
     simulation.run().trace.unwrap().lines().map(str::to_owned).collect()
 }
 
 /// Why a scenario is refused.
-pub fn refusal(value: &Value) -> String {
+pub(crate) fn refusal(value: &Value) -> String {
     let error = match Scenario::from_json(&value.to_string()) {
         Ok(scenario) => Simulation::new(&scenario, 1).err(),
         Err(error) => Some(error),
@@ -34,7 +34,7 @@ pub fn refusal(value: &Value) -> String {
 }
 
 /// A dumbbell of one pair with one flow: bottleneck rate, one-way delay of the whole path, queue limit, TCP options.
-pub fn one_flow(rate: &str, delay_ms: u64, queue: &str, duration: &str, tcp: Value) -> Value {
+pub(crate) fn one_flow(rate: &str, delay_ms: u64, queue: &str, duration: &str, tcp: Value) -> Value {
     json!({
         "duration": duration,
         "network": {

@@ -196,7 +196,12 @@ mod tests {
             for profile in algorithm.profiles {
                 for (name, value) in profile.set {
                     let param = algorithm.params.iter().find(|p| p.name == *name);
-                    assert!(param.is_some_and(|p| p.check(*value).is_ok()), "{} {} {name}", algorithm.name, profile.name);
+                    assert!(
+                        param.is_some_and(|p| p.check(*value).is_ok()),
+                        "{} {} {name}",
+                        algorithm.name,
+                        profile.name
+                    );
                 }
                 assert!(Choice::new(algorithm.name, Some(profile.name), &[]).is_ok());
             }

@@ -5,12 +5,15 @@
 //! congestion avoidance one segment per window of acknowledged bytes. Profile `rfc` takes half of the flight, profile
 //! `linux` half of cwnd (algorithms.md §0.1 pitfall 3).
 
-use super::{Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Param, ParamKind, Profile, Setup, Value, Values, View, Window};
+use super::{
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Param, ParamKind, Profile, Setup, Value, Values,
+    View, Window,
+};
 use crate::config::RecoveryKind;
 use crate::units::{Bytes, Span};
 
 /// Slow start again after every loss.
-pub const TAHOE: Algorithm = Algorithm {
+pub(super) const TAHOE: Algorithm = Algorithm {
     name: "tahoe",
     title: "Tahoe: slow start after every loss",
     reference: "Jacobson 1988, Congestion Avoidance and Control; algorithms.md 7.1",
@@ -20,7 +23,7 @@ pub const TAHOE: Algorithm = Algorithm {
 };
 
 /// Fast recovery left at the first ACK of new data.
-pub const RENO: Algorithm = Algorithm {
+pub(super) const RENO: Algorithm = Algorithm {
     name: "reno",
     title: "Reno: fast retransmit and fast recovery",
     reference: "RFC 5681",
@@ -33,12 +36,16 @@ pub const RENO: Algorithm = Algorithm {
 };
 
 /// Fast recovery that survives partial ACKs.
-pub const NEWRENO: Algorithm = Algorithm {
+pub(super) const NEWRENO: Algorithm = Algorithm {
     name: "newreno",
     title: "NewReno: fast recovery over partial ACKs",
     reference: "RFC 5681, RFC 6582",
     params: PARAMS,
-    profiles: &[Profile { name: "rfc", set: &[("careful_exit", Value::Flag(true))], recovery: Some(RecoveryKind::NewReno) }],
+    profiles: &[Profile {
+        name: "rfc",
+        set: &[("careful_exit", Value::Flag(true))],
+        recovery: Some(RecoveryKind::NewReno),
+    }],
     build: |values, setup| Box::new(Reno::new(values, setup)),
 };
 

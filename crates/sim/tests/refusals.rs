@@ -1,0 +1,101 @@
+//! Wrong input is refused with the path to the mistake and what is allowed.
+
+mod common;
+
+use common::refusal;
+use serde_json::{Value, json};
+
+fn good() -> Value {
+    json!({
+        "duration": "1s",
+        "network": {"kind": "dumbbell", "bottleneck": {"rate": "10Mbps", "queue": {"kind": "drop_tail", "limit": "33p"}}},
+        "flow": [{"from": "left0", "to": "right0"}],
+    })
+}
+
+/// `good` with the value at a JSON pointer replaced.
+fn with(pointer: &str, value: Value) -> Value {
+    let mut scenario = good();
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    match scenario.pointer_mut(parent).unwrap() {
+        Value::Array(items) => items[key.parse::<usize>().unwrap()] = value,
+        table => table[key] = value,
+    }
+    scenario
+}
+
+#[test]
+fn each_mistake_names_its_path_and_the_way_out() {
+    let cases = [
+        ("/duration", json!("1 hour"), "duration: ", "s, ms, us, ns"),
+        ("/duration", json!(5), "duration: ", "20ms"),
+        ("/duration", json!("0s"), "duration: ", "above 0s"),
+        ("/warmup", json!("1s"), "warmup: ", "nothing"),
+        ("/speed", json!(1), "speed: ", "unknown key"),
+        ("/network/kind", json!("ring"), "network.kind: ", "`dumbbell`"),
+        ("/network", json!("dumbbell"), "network: ", "`star`"),
+        ("/network/pears", json!(2), "network.pears: ", "`pairs`"),
+        ("/network/pairs", json!(1_000_000_000), "network.pairs: ", "1000000"),
+        ("/network/flows", json!(1_000_000_000), "network.flows: ", "1000000"),
+        ("/network/pairs", json!(-1), "network.pairs: ", "-1"),
+        ("/network/bottleneck/rate", json!("10 mbps"), "network.bottleneck.rate: ", "Mbps"),
+        ("/network/bottleneck/rate", json!("0Mbps"), "network.bottleneck.rate: ", "above zero"),
+        ("/network/bottleneck/queue/limit", json!("0p"), "network.bottleneck.queue.limit: ", "at least 1p"),
+        ("/network/bottleneck/queue/limit", json!(33), "network.bottleneck.queue.limit: ", "33p"),
+        ("/network/bottleneck/queue/limt", json!("3p"), "network.bottleneck.queue.limt: ", "`limit`"),
+        ("/network/bottleneck/queue/kind", json!("red2"), "network.bottleneck.queue.kind: ", "`drop_tail`"),
+        ("/network/bottleneck/loss", json!({"kind": "packet", "p": 1.5}), "network.bottleneck.loss.p: ", "0 to 1"),
+        ("/network/bottleneck/loss", json!({"kind": "packet"}), "network.bottleneck.loss: ", "`p`"),
+        ("/network/bottleneck/changes", json!([{"at": "1s"}]), "network.bottleneck.changes[0]: ", "up, rate or delay"),
+        ("/node", json!([{"name": "a"}]), "node: ", "graph"),
+        ("/flow", json!([]), "flow: ", "add [[flow]]"),
+        ("/flow/0", json!({"from": "left0"}), "flow[0]: ", "`to`"),
+        ("/flow/0/to", json!("right7"), "flow[0].to: ", "nodes: left0"),
+        ("/flow/0/to", json!("left0"), "flow[0].to: ", "itself"),
+        ("/flow/0/cc", json!("cubik"), "flow[0].cc: ", "cubic"),
+        ("/flow/0/cc", json!({"name": "cubic", "betta": 0.7}), "flow[0].cc.betta: ", "beta"),
+        ("/flow/0/cc", json!({"name": "cubic", "beta": 7.0}), "flow[0].cc.beta: ", " to "),
+        ("/flow/0/cc", json!({"name": "cubic", "profile": "vms"}), "flow[0].cc.profile: ", "linux"),
+        ("/flow/0/app", json!({"kind": "cbr", "rate": "100", "size": "1B"}), "flow[0].app.rate: ", "200pps"),
+        ("/flow/0/app", json!({"kind": "cbr", "rate": "1pps", "size": "0B"}), "flow[0].app.size: ", "1B"),
+        ("/flow/0/start", json!("2s"), "flow[0].start: ", "after the end"),
+        ("/flow/0/stop", json!("0s"), "flow[0].stop: ", "start"),
+        ("/tcp", json!({"mss": "0B"}), "tcp.mss: ", "1B to 65495B"),
+        ("/tcp", json!({"profile": "beos"}), "tcp.profile: ", "`rfc`"),
+        ("/tcp", json!({"ack_every": 0}), "tcp.ack_every: ", "1 for an ACK"),
+        ("/tcp", json!({"recv_buffer": "10B"}), "tcp.recv_buffer: ", "one segment"),
+        ("/record", json!({"series": ["cwnds"]}), "record.series[0]: ", "`cwnd`"),
+        ("/record", json!({"every": "0s"}), "record.every: ", "above zero"),
+    ];
+    for (pointer, value, path, allowed) in cases {
+        let error = refusal(&with(pointer, value.clone()));
+        assert!(
+            error.starts_with(path) && error.contains(allowed),
+            "{pointer} = {value}: {error:?}, not {path:?} … {allowed:?}"
+        );
+    }
+}
+
+#[test]
+fn an_unreachable_destination_is_named() {
+    let scenario = json!({
+        "duration": "1s", "network": {"kind": "graph"},
+        "node": [{"name": "a"}, {"name": "b"}, {"name": "c"}],
+        "link": [{"from": "a", "to": "b", "rate": "1Mbps"}],
+        "flow": [{"from": "a", "to": "c"}],
+    });
+    assert!(refusal(&scenario).starts_with("flow[0].to: no path from \"a\" to \"c\""));
+    let mut twice = scenario.clone();
+    twice["node"][2]["name"] = json!("a");
+    assert!(refusal(&twice).starts_with("node[2].name: \"a\" is the name of two nodes"));
+    let mut nowhere = scenario;
+    nowhere["link"][0]["to"] = json!("z");
+    assert!(refusal(&nowhere).starts_with("link[0].to: unknown node \"z\""));
+}
+
+#[test]
+fn text_that_is_no_scenario_is_refused() {
+    for text in ["", "[]", "nonsense", "null", "{\"duration\": \"1s\"}"] {
+        assert!(sim::Scenario::from_json(text).is_err(), "{text:?}");
+    }
+}
