@@ -30,8 +30,10 @@ demo: $(VENV)/.built ## run the study `asran` in full and print where its report
 
 test: test-rust test-python ## run all tests of both languages
 
+# The golden table holds fingerprints of every packet event; the second line proves that debug gives the same bits.
 test-rust: ## run the tests of the engine
 	cargo test --release --workspace --locked
+	cargo test --package tonopah-sim --locked --test golden
 
 test-python: $(VENV)/.built ## run the tests of the Python package
 	$(PYTHON) -m pytest

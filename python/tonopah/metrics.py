@@ -57,7 +57,6 @@ METRICS = {
     ),
     "srtt_s": Metric("Smoothed RTT", *MS, "SRTT at the end of the run (RFC 6298)"),
     "min_rtt_s": Metric("Minimum RTT", *MS, "Smallest RTT sample"),
-    "rtt_mean_s": Metric("Mean RTT", *MS, "Mean of the RTT samples"),
     "cwnd_mean_bytes": Metric("Mean congestion window", "kB", 1e-3, "Time average of cwnd (RFC 5681)"),
     "completion_s": Metric("Completion time", "s", 1.0, "Start of the flow to its last byte delivered"),
     "jain": Metric("Jain's fairness index", "", 1.0, "(sum x)² / (n · sum x²) of the flows' goodputs (Jain, Chiu, Hawe 1984)"),
@@ -75,7 +74,7 @@ METRICS = {
 
 STUDENT = {
     "student_ns2": "as the ns-2 scripts of the reports compute it from a trace (transport level)",
-    "student_ns3": "as ns-3's FlowMonitor computes it: IP level, headers included, data and ACK flows",
+    "student_ns3": "as ns-3's FlowMonitor computes it: IP level, headers included, the direction of the data",
     "netsim": "as NetSim computes it: application level, from generation to delivery",
 }
 

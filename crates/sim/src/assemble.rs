@@ -94,18 +94,21 @@ fn find(names: &BTreeMap<&str, NodeId>, name: &str, path: &str) -> Result<NodeId
 
 fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> Result<Vec<Link>, ScenarioError> {
     let mut links = Vec::with_capacity(graph.link.len() * 2);
+    // A stream is named by the ends of its link, so that a further link elsewhere shifts nothing; parallel links count.
+    let mut parallel: BTreeMap<(NodeId, NodeId), u32> = BTreeMap::new();
     for (index, def) in graph.link.iter().enumerate() {
         let from = find(names, &def.from, &format!("link[{index}].from"))?;
         let to = find(names, &def.to, &format!("link[{index}].to"))?;
         if from == to {
             return Err(ScenarioError::new(format!("link[{index}].to"), "a link joins two different nodes"));
         }
-        for (from, to, options, name) in [
-            (from, to, forth(def), format!("link/{}/{}", def.from, def.to)),
-            (to, from, back(def), format!("link/{}/{}", def.to, def.from)),
-        ] {
-            let id = LinkId(links.len() as u32);
-            links.push(Link::new(id, parts(from, to, &options, Rng::stream(seed, &format!("{name}/loss")))));
+        for (from, to, options, ends) in
+            [(from, to, forth(def), [&def.from, &def.to]), (to, from, back(def), [&def.to, &def.from])]
+        {
+            let number = parallel.entry((from, to)).or_default();
+            let draws = Rng::stream(seed, &format!("link/{}/{}/{number}/loss", ends[0], ends[1]));
+            *number += 1;
+            links.push(Link::new(LinkId(links.len() as u32), parts(from, to, &options, draws)));
         }
     }
     Ok(links)

@@ -27,6 +27,19 @@ pub enum Profile {
     /// What the RFCs ask for, without SACK and timestamps.
     #[default]
     Rfc,
+    /// Linux's values for what is modelled: MSS 1448, delayed ACK 40 ms, RTO from 200 ms to 120 s, the algorithm in its
+    /// `linux` form. Loss recovery is NewReno's, as with net.ipv4.tcp_sack = 0: SACK, RACK and PRR are not modelled yet.
+    Linux,
+}
+
+impl Profile {
+    /// As written in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Rfc => "rfc",
+            Profile::Linux => "linux",
+        }
+    }
 }
 
 /// When a receiver acknowledges in-order data (RFC 9293 §3.8.6.3).
@@ -89,12 +102,26 @@ pub struct TcpConfig {
 impl TcpConfig {
     /// The settings of a profile, with the congestion control in its form for that profile.
     pub fn of_profile(profile: Profile, cc: Choice) -> TcpConfig {
-        let Profile::Rfc = profile;
+        let rfc = TcpConfig::rfc(cc);
+        let ms = Span::from_millis;
+        match profile {
+            Profile::Rfc => rfc,
+            Profile::Linux => TcpConfig {
+                // An Ethernet frame less the headers and the 12 bytes of the timestamp option.
+                mss: Bytes(1448),
+                initial_window: initial_window(profile, Bytes(1448)),
+                delayed_ack: DelayedAck { segments: 2, timeout: ms(40) },
+                rto: RtoBounds { min: ms(200), max: ms(120_000), ..rfc.rto },
+                ..rfc
+            },
+        }
+    }
+
+    fn rfc(cc: Choice) -> TcpConfig {
         let mss = Bytes(1460);
         TcpConfig {
             mss,
-            // RFC 6928 §2: min(10 MSS, max(2 MSS, 14600)).
-            initial_window: initial_window_rfc6928(mss),
+            initial_window: initial_window(Profile::Rfc, mss),
             initial_ssthresh: Bytes::MAX,
             recv_buffer: Bytes(1 << 30),
             send_buffer: Bytes::MAX,
@@ -117,7 +144,11 @@ impl TcpConfig {
     }
 }
 
-/// RFC 6928 §2: min(10 MSS, max(2 MSS, 14600 B)).
-pub fn initial_window_rfc6928(mss: Bytes) -> Bytes {
-    (mss * 10).min((mss * 2).max(Bytes(14_600)))
+/// cwnd after the handshake.
+pub fn initial_window(profile: Profile, mss: Bytes) -> Bytes {
+    match profile {
+        // RFC 6928 §2: min(10 MSS, max(2 MSS, 14600 B))
+        Profile::Rfc => (mss * 10).min((mss * 2).max(Bytes(14_600))),
+        Profile::Linux => mss * 10,
+    }
 }

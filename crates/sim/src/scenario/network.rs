@@ -211,7 +211,7 @@ pub struct LinkOptions {
     /// Queue of each direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
-    /// Loss by the medium, in the direction of the data only.
+    /// Loss by the medium, in the forward direction only: towards the second router, the sinks, the later node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
     /// Framing bytes per packet: 0 as in ns-2 unless given, 2 for PPP, 38 for Ethernet on the wire.

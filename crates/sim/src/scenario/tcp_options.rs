@@ -79,7 +79,7 @@ pub struct TcpOptions {
 pub struct CcChoice {
     /// The algorithm.
     pub name: String,
-    /// Its historical form; the first one it lists unless given.
+    /// Its historical form; that of the connection's profile if it has one, else the first it lists, unless given.
     pub profile: Option<String>,
     /// Parameters that differ from the profile.
     pub params: BTreeMap<String, Value>,
@@ -92,9 +92,12 @@ impl CcChoice {
     }
 
     /// Looks the choice up; the error's path starts at `path`.
-    fn resolve(&self, path: &str) -> Result<Choice, ScenarioError> {
+    fn resolve(&self, path: &str, connection: Profile) -> Result<Choice, ScenarioError> {
+        // A connection in the form of a stack takes the algorithm in its form for that stack, if it has one.
+        let own = tcp::cc::find(&self.name).and_then(|a| a.profile(connection.name())).map(|p| p.name);
+        let profile = self.profile.as_deref().or(own);
         let params: Vec<(String, Value)> = self.params.iter().map(|(k, v)| (k.clone(), *v)).collect();
-        Choice::new(&self.name, self.profile.as_deref(), &params).map_err(|e| {
+        Choice::new(&self.name, profile, &params).map_err(|e| {
             let field =
                 if e.field == "name" && self.params.is_empty() && self.profile.is_none() { "" } else { &e.field };
             ScenarioError::new(join(path, field), e.message)
@@ -208,10 +211,10 @@ impl TcpOptions {
     pub fn resolve(&self, path: &str) -> Result<TcpConfig, ScenarioError> {
         let profile = self.profile.unwrap_or_default();
         let cc = self.cc.clone().unwrap_or_else(|| CcChoice::named("newreno"));
-        let mut config = TcpConfig::of_profile(profile, cc.resolve(&join(path, "cc"))?);
+        let mut config = TcpConfig::of_profile(profile, cc.resolve(&join(path, "cc"), profile)?);
         if let Some(mss) = self.mss {
             config.mss = mss;
-            config.initial_window = tcp::config::initial_window_rfc6928(mss);
+            config.initial_window = tcp::config::initial_window(profile, mss);
         }
         let mss = config.mss;
         let in_bytes = |amount: Amount| match amount {

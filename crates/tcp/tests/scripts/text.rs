@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use tcp::cc::{Choice, Value};
-use tcp::config::{RecoveryKind, initial_window_rfc6928};
+use tcp::config::{Profile, RecoveryKind, initial_window};
 use tcp::units::{Bytes, Span};
 use tcp::{Connection, Flags, Segment, TcpConfig};
 
@@ -31,7 +31,7 @@ pub(crate) fn set(config: &mut TcpConfig, key: &str, words: &[&str]) -> Outcome 
     match key {
         "mss" => {
             config.mss = Bytes(number(word)?);
-            config.initial_window = initial_window_rfc6928(config.mss);
+            config.initial_window = initial_window(Profile::Rfc, config.mss);
         }
         "initial_window" => config.initial_window = window(word, mss)?,
         "initial_ssthresh" => config.initial_ssthresh = window(word, mss)?,

@@ -1,0 +1,218 @@
+//! From counters to the summary, and the check that the books balance.
+
+use tcp::units::{Bytes, Span, Time};
+
+use super::{Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary};
+use crate::event::{FlowId, NodeId};
+use crate::flow::{Flow, Transport};
+use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3, ratio};
+use crate::metrics::{FlowWindow, jain};
+use crate::scenario::{AppDef, FlowDef, TransportDef};
+use crate::simulation::Simulation;
+
+impl Measures {
+    fn of(window: &FlowWindow, measured: Span, offered: bool) -> Measures {
+        let per_second = |bytes: Bytes| 8.0 * bytes.as_f64() / measured.as_secs_f64();
+        let delays = &window.delays;
+        Measures {
+            goodput_bps: per_second(window.delivered_bytes),
+            throughput_bps: per_second(window.received_bytes),
+            offered_bps: offered.then(|| per_second(window.offered_bytes)),
+            sent_packets: window.sent,
+            received_packets: window.received,
+            dropped_packets: window.dropped(),
+            retransmitted_packets: window.retransmitted,
+            ack_packets: window.reverse.sent,
+            drops: Drops::of(window.drops),
+            delivery_ratio: ratio(window.received as f64, window.sent as f64),
+            loss_ratio: ratio(window.dropped() as f64, window.sent as f64),
+            segment_delivery_ratio: ratio(window.delivered_bytes.as_f64(), window.unique_sent_bytes.as_f64()),
+            delivered_bytes: window.delivered_bytes.0,
+            delay_s: delays.mean_s(),
+            delay_min_s: delays.min_s(),
+            delay_max_s: delays.max_s(),
+            delay_p50_s: delays.quantile_s(0.50),
+            delay_p95_s: delays.quantile_s(0.95),
+            delay_p99_s: delays.quantile_s(0.99),
+            app_delay_s: window.app_delays.mean_s(),
+            app_delay_p95_s: window.app_delays.quantile_s(0.95),
+            jitter_s: delays.jitter_s(),
+            jitter_rfc3550_s: delays.jitter_rfc3550_s(),
+            student_ns2: StudentNs2::of(window),
+            student_ns3: StudentNs3::of(window),
+            netsim: NetSim::of(window, measured),
+        }
+    }
+}
+
+/// Sums a run up and checks its books.
+pub(crate) fn of(run: &mut Simulation) -> Summary {
+    let measured = run.measured();
+    let conservation = balance(run);
+    let in_flight = data_in_flight(run);
+    let now = run.core.now;
+    let links: Vec<LinkSummary> = (0..run.network.links.len()).map(|i| link_summary(run, i, measured)).collect();
+    let mut flows = Vec::with_capacity(run.hosts.flows.len());
+    for (index, flow) in run.hosts.flows.iter_mut().enumerate() {
+        let window = &run.core.flows[index].window;
+        flows.push(flow_summary(
+            &run.graph.flow[index],
+            flow,
+            window,
+            FlowId(index as u32),
+            now,
+            measured,
+            in_flight[index],
+        ));
+    }
+    let nodes = run.graph.node.iter().zip(&run.network.nodes).map(|(def, metrics)| NodeSummary {
+        node: def.name.clone(),
+        sent_packets: metrics.sent,
+        received_packets: metrics.received,
+        forwarded_packets: metrics.forwarded,
+        dropped_packets: metrics.no_route,
+    });
+    Summary {
+        engine: env!("CARGO_PKG_VERSION"),
+        seed: run.seed,
+        duration_s: now.as_secs_f64(),
+        window_s: [run.resolved.warmup.as_secs_f64(), now.as_secs_f64()],
+        events: run.core.events,
+        network: network_summary(run, &flows, &links, measured),
+        nodes: nodes.collect(),
+        flows,
+        links,
+        conservation,
+        resolved: run.resolved.clone(),
+    }
+}
+
+fn flow_summary(
+    def: &FlowDef,
+    flow: &mut Flow,
+    window: &FlowWindow,
+    id: FlowId,
+    now: Time,
+    measured: Span,
+    in_flight_packets: u64,
+) -> FlowSummary {
+    let start = Time::ZERO + def.start;
+    let snapshot = flow.snapshot();
+    let totals = match &flow.transport {
+        Transport::Tcp(sides) => sides[0].connection.totals(),
+        Transport::Udp => Default::default(),
+    };
+    let (app, transport) = app_names(&def.app);
+    let cc = def.tcp.cc.as_ref().filter(|_| transport == "tcp");
+    FlowSummary {
+        flow: id.0,
+        from: def.from.clone(),
+        to: def.to.clone(),
+        cc: cc.map(|cc| cc.name.clone()),
+        cc_profile: cc.and_then(|cc| cc.profile.clone()),
+        app,
+        transport,
+        start_s: def.start.as_secs_f64(),
+        measures: Measures::of(window, measured, flow.app.write().is_some()),
+        in_flight_packets,
+        srtt_s: snapshot.and_then(|s| s.srtt).map(Span::as_secs_f64),
+        min_rtt_s: snapshot.and_then(|s| s.min_rtt).map(Span::as_secs_f64),
+        cwnd_mean_bytes: flow.window_area.mean(now),
+        rto_count: totals.timeouts,
+        recovery_count: totals.recoveries,
+        connected_s: flow.connected_at.map(|at| at.since(start).as_secs_f64()),
+        completion_s: flow.completion(start).map(Span::as_secs_f64),
+    }
+}
+
+fn app_names(app: &AppDef) -> (&'static str, &'static str) {
+    let name = |transport| if transport == TransportDef::Udp { "udp" } else { "tcp" };
+    match app {
+        AppDef::Bulk(_) => ("bulk", "tcp"),
+        AppDef::Cbr(cbr) => ("cbr", name(cbr.transport)),
+        AppDef::OnOff(on_off) => ("on_off", name(on_off.transport)),
+    }
+}
+
+fn link_summary(run: &mut Simulation, index: usize, measured: Span) -> LinkSummary {
+    let now = run.core.now;
+    let link = &mut run.network.links[index];
+    let queue_mean_packets = link.metrics.mean_queue(now, measured);
+    let metrics = &link.metrics;
+    let name = |node: NodeId| run.graph.node[node.index()].name.clone();
+    LinkSummary {
+        link: index as u32,
+        from: name(link.from),
+        to: name(link.to),
+        rate_bps: link.rate.as_bps(),
+        utilisation: (metrics.busy.as_secs_f64() / measured.as_secs_f64()).min(1.0),
+        sent_packets: metrics.transmitted,
+        sent_bytes: metrics.transmitted_bytes.0,
+        dropped_packets: metrics.dropped(),
+        drops: Drops::of(metrics.drops),
+        queue_mean_packets,
+        queue_max_packets: metrics.max_queue,
+        queue_mean_s: ratio(metrics.waited.as_secs_f64(), metrics.transmitted as f64),
+        in_flight_packets: link.holds(),
+    }
+}
+
+fn network_summary(run: &Simulation, flows: &[FlowSummary], links: &[LinkSummary], measured: Span) -> NetworkSummary {
+    let mut all = FlowWindow::default();
+    run.core.flows.iter().for_each(|flow| all.merge(&flow.window));
+    let goodputs: Vec<f64> = flows.iter().map(|f| f.measures.goodput_bps).collect();
+    let srtts: Vec<f64> = flows.iter().filter_map(|f| f.srtt_s).collect();
+    NetworkSummary {
+        flows: flows.len() as u64,
+        flows_without_delivery: flows.iter().filter(|f| f.measures.delivered_bytes == 0).count() as u64,
+        measures: Measures::of(&all, measured, run.hosts.flows.iter().all(|flow| flow.app.write().is_some())),
+        jain: jain(&goodputs),
+        goodput_min_bps: goodputs.iter().copied().fold(f64::INFINITY, f64::min),
+        goodput_max_bps: goodputs.iter().copied().fold(0.0, f64::max),
+        srtt_s: ratio(srtts.iter().sum(), srtts.len() as f64),
+        rto_count: flows.iter().map(|f| f.rto_count).sum(),
+        recovery_count: flows.iter().map(|f| f.recovery_count).sum(),
+        utilisation_max: links.iter().map(|l| l.utilisation).fold(0.0, f64::max),
+    }
+}
+
+/// Data packets of each flow that exist now.
+fn data_in_flight(run: &Simulation) -> Vec<u64> {
+    let mut counts = vec![0; run.hosts.flows.len()];
+    for packet in run.core.packets.iter().filter(|p| p.has_data() && !p.to.is_source()) {
+        counts[packet.to.flow().index()] += 1;
+    }
+    counts
+}
+
+/// Checks that every packet is accounted for. What is in flight is counted where it is, not by subtraction.
+fn balance(run: &Simulation) -> Conservation {
+    let mut alive = vec![0; run.core.flows.len()];
+    run.core.packets.iter().for_each(|packet| alive[packet.to.flow().index()] += 1);
+    let mut sum = Conservation::default();
+    for (index, flow) in run.core.flows.iter().enumerate() {
+        let (tally, in_flight) = (flow.tally, alive[index]);
+        assert!(
+            tally.sent == tally.delivered + tally.dropped + in_flight,
+            "flow {index} lost count of its packets (seed {}): {tally:?}, {in_flight} in flight",
+            run.seed
+        );
+        sum.sent += tally.sent;
+        sum.delivered += tally.delivered;
+        sum.dropped += tally.dropped;
+        sum.in_flight += in_flight;
+    }
+    let mut on_links = 0;
+    for (index, link) in run.network.links.iter().enumerate() {
+        let metrics = &link.metrics;
+        assert!(
+            metrics.offered == metrics.delivered + metrics.dropped() + link.holds(),
+            "link {index} lost count of its packets (seed {}): {metrics:?}, {} held",
+            run.seed,
+            link.holds()
+        );
+        on_links += link.holds();
+    }
+    assert!(on_links == sum.in_flight, "{on_links} packets on links, {} in flight (seed {})", sum.in_flight, run.seed);
+    sum
+}
