@@ -69,3 +69,37 @@ def test_numbers_are_finite_or_missing(dumbbell):
     for flow in tp.run(dumbbell).summary["flows"]:
         for name, value in flow.items():
             assert not isinstance(value, float) or math.isfinite(value), name
+
+
+def test_the_example_of_the_design_runs(tmp_path):
+    """An inline table over several lines is TOML 1.1; profile linux takes the algorithm in its linux form."""
+    path = tmp_path / "dumbbell.toml"
+    path.write_text(
+        """
+duration = "10s"
+[network]
+kind       = "dumbbell"
+pairs      = 2
+access     = { rate = "1Gbps", delay = "1ms" }
+bottleneck = { rate = "10Mbps", delay = "18ms",
+               queue = { kind = "drop_tail", limit = "33p" },
+               loss  = { kind = "nth", data_packets = [300, 303] } }
+[tcp]
+profile = "linux"
+mss     = "1448B"
+[[flow]]
+from  = "left0"
+to    = "right0"
+cc    = "cubic"
+app   = { kind = "bulk" }
+start = "0s"
+[record]
+series = ["cwnd", "ssthresh", "send_window", "srtt", "queue"]
+every  = "10ms"
+"""
+    )
+    result = tp.run(path, seed=1)
+    flow = result.summary["flows"][0]
+    assert flow["cc_profile"] == "linux"
+    assert flow["drops"]["loss"] == 2
+    assert list(result.series("send_window").columns) == ["t_s", "flow", "value"]

@@ -8,10 +8,11 @@ import datetime
 import json
 import math
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import tomli
 
 from tonopah import _core
 from tonopah.errors import InputError, ScenarioError, relay
@@ -46,8 +47,8 @@ def parse(text: str, source: str | None = None) -> dict[str, Any]:
     if not text.strip():
         raise InputError("", "is empty", None, source)
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        document = tomli.loads(text)
+    except tomli.TOMLDecodeError as error:
         raise InputError("", f"is not valid TOML: {error}", None, source) from None
     except RecursionError:
         raise InputError("", "is nested too deeply", None, source) from None
@@ -173,8 +174,8 @@ def parse_assignment(text: str) -> tuple[str, Any]:
         raise InputError("--set", f"{text!r} is not PATH=VALUE", "like network.flows=20 or flow.0.cc=reno")
     value = value.strip()
     try:
-        document = tomllib.loads(f"value = {value}")
-    except (tomllib.TOMLDecodeError, RecursionError):
+        document = tomli.loads(f"value = {value}")
+    except (tomli.TOMLDecodeError, RecursionError):
         return path.strip(), value
     return path.strip(), document["value"] if set(document) == {"value"} else value
 

@@ -85,6 +85,8 @@ pub struct TcpConfig {
     pub dup_thresh: u32,
     /// One new segment on each of the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
+    /// Of several partial ACKs only the first restarts the retransmission timer (RFC 6582 §3.2 step 3, "Impatient").
+    pub impatient: bool,
     /// The window grows only while the sender uses it (RFC 7661's aim, by Linux's rule; algorithms.md §7.5).
     pub cwnd_validation: bool,
     /// The window shrinks after silence (RFC 5681 §4.1).
@@ -112,6 +114,7 @@ impl TcpConfig {
                 initial_window: initial_window(profile, Bytes(1448)),
                 delayed_ack: DelayedAck { segments: 2, timeout: ms(40) },
                 rto: RtoBounds { min: ms(200), max: ms(120_000), ..rfc.rto },
+                impatient: false,
                 ..rfc
             },
         }
@@ -134,6 +137,7 @@ impl TcpConfig {
             },
             dup_thresh: 3,
             limited_transmit: true,
+            impatient: true,
             cwnd_validation: true,
             idle_restart: true,
             syn_retries: 6,

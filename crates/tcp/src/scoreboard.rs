@@ -42,6 +42,9 @@ impl Chunk {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Advance {
     pub(crate) bytes: Bytes,
+    /// Of these, what was believed in the network; the rest had been written off and arrived before that.
+    pub(crate) delivered: Bytes,
+    /// Segments of `delivered`.
     pub(crate) segments: u32,
     /// Time since the oldest and the newest of them were sent; absent if any had been sent twice (Karn).
     pub(crate) rtt: Option<(Span, Span)>,
@@ -101,12 +104,14 @@ impl Scoreboard {
             self.lost -= if head.lost { covered } else { 0 };
             self.retransmitted -= if head.retransmitted { covered } else { 0 };
             result.bytes += Bytes(covered);
+            let written_off = head.lost && !head.retransmitted;
+            result.delivered += if written_off { Bytes::ZERO } else { Bytes(covered) };
             if covered < u64::from(head.len) {
                 head.seq += covered;
                 head.len -= covered as u32;
                 break;
             }
-            result.segments += 1;
+            result.segments += u32::from(!written_off);
             clean &= head.transmissions == 1;
             oldest = oldest.or(Some(now.since(head.sent_at)));
             newest = Some(now.since(head.sent_at));
@@ -207,6 +212,16 @@ mod tests {
         let rest = board.advance(Time::from_nanos(20), 301);
         assert_eq!(rest.rtt, Some((Span::from_nanos(18), Span::from_nanos(18))));
         assert!(board.is_empty() && board.pipe() == Bytes::ZERO);
+    }
+
+    #[test]
+    fn what_a_time_out_wrote_off_and_had_arrived_is_not_delivered_again() {
+        let mut board = board(10);
+        board.mark_all_lost();
+        board.next_lost();
+        board.resent(Time::ZERO);
+        let advance = board.advance(Time::ZERO, 1001);
+        assert_eq!((advance.bytes, advance.delivered, advance.segments), (Bytes(1000), Bytes(100), 1));
     }
 
     #[test]

@@ -210,7 +210,7 @@ impl Sender {
         let advance = self.board.advance(now, to);
         self.snd_una = to;
         self.timeouts_in_a_row = 0;
-        ack.acked = advance.bytes;
+        ack.acked = advance.delivered;
         ack.acked_segments = advance.segments;
         if let Some((oldest, latest)) = advance.rtt {
             self.rtt.sample(oldest);
@@ -230,7 +230,7 @@ impl Sender {
         // RFC 6298 §5.2, §5.3; RFC 6582 §3.2: of several partial ACKs only the first restarts the timer.
         if self.board.is_empty() {
             timers.stop(Timer::Rto);
-        } else if progress != (Progress::Partial { first: false }) {
+        } else if progress != (Progress::Partial { restart_timer: false }) {
             timers.arm(Timer::Rto, now + self.rtt.rto());
         }
         round_start

@@ -63,6 +63,10 @@ pub struct TcpOptions {
     /// One new segment on each of the first two duplicate ACKs (RFC 3042); true unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
+    /// Of several partial ACKs only the first restarts the retransmission timer (RFC 6582); true unless given, false for
+    /// profile `linux`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impatient: Option<bool>,
     /// The window grows only while it is used; true unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwnd_validation: Option<bool>,
@@ -201,6 +205,7 @@ impl TcpOptions {
             rto_max: self.rto_max.or(base.rto_max),
             dup_thresh: self.dup_thresh.or(base.dup_thresh),
             limited_transmit: self.limited_transmit.or(base.limited_transmit),
+            impatient: self.impatient.or(base.impatient),
             cwnd_validation: self.cwnd_validation.or(base.cwnd_validation),
             idle_restart: self.idle_restart.or(base.idle_restart),
             syn_retries: self.syn_retries.or(base.syn_retries),
@@ -233,6 +238,7 @@ impl TcpOptions {
         set(&mut config.rto.max, self.rto_max);
         set(&mut config.dup_thresh, self.dup_thresh);
         set(&mut config.limited_transmit, self.limited_transmit);
+        set(&mut config.impatient, self.impatient);
         set(&mut config.cwnd_validation, self.cwnd_validation);
         set(&mut config.idle_restart, self.idle_restart);
         set(&mut config.syn_retries, self.syn_retries);
@@ -260,6 +266,7 @@ impl TcpOptions {
             rto_max: Some(config.rto.max),
             dup_thresh: Some(config.dup_thresh),
             limited_transmit: Some(config.limited_transmit),
+            impatient: Some(config.impatient),
             cwnd_validation: Some(config.cwnd_validation),
             idle_restart: Some(config.idle_restart),
             syn_retries: Some(config.syn_retries),

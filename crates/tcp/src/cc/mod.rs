@@ -131,9 +131,10 @@ pub struct View {
 /// What one ACK did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
-    /// Bytes cumulatively acknowledged by it.
+    /// Bytes cumulatively acknowledged by it that were believed in the network. Data that a time-out had written off
+    /// and that turns out to have arrived before is left out: it says nothing of the path now.
     pub acked: Bytes,
-    /// Segments cumulatively acknowledged by it.
+    /// The same in segments.
     pub acked_segments: u32,
     /// Its count among duplicate ACKs; 0 if it is none.
     pub duplicate: u32,

@@ -10,8 +10,8 @@ use crate::units::Bytes;
 pub(crate) enum Progress {
     /// No episode, or a time-out's episode goes on.
     Nothing,
-    /// NewReno's partial ACK; the RTO timer restarts on the first of an episode only (RFC 6582 §3.2 step 3).
-    Partial { first: bool },
+    /// NewReno's partial ACK; the impatient variant restarts the timer on the first only (RFC 6582 §3.2 step 3).
+    Partial { restart_timer: bool },
     /// The episode is over.
     Done,
 }
@@ -22,6 +22,7 @@ pub(crate) struct DupAck {
     kind: RecoveryKind,
     threshold: u32,
     limited_transmit: bool,
+    impatient: bool,
     mss: Bytes,
     /// Duplicate ACKs since `snd_una` last moved.
     count: u32,
@@ -44,6 +45,7 @@ impl DupAck {
             kind: config.recovery,
             threshold: config.dup_thresh,
             limited_transmit: config.limited_transmit,
+            impatient: config.impatient,
             mss: config.mss,
             count: 0,
             limited: Bytes::ZERO,
@@ -163,9 +165,9 @@ impl DupAck {
                 self.urgent = true;
                 let add_back = if acked >= self.mss { self.mss } else { Bytes::ZERO };
                 self.window = self.window.saturating_sub(acked) + add_back;
-                let first = !self.partial_seen;
+                let restart_timer = !self.impatient || !self.partial_seen;
                 self.partial_seen = true;
-                Progress::Partial { first }
+                Progress::Partial { restart_timer }
             }
         }
     }
