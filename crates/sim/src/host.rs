@@ -84,7 +84,7 @@ impl Hosts {
         let destination = flow.node(to);
         while let Some(segment) = flow.side(endpoint).and_then(|side| side.connection.poll_segment(core.now)) {
             let retransmission = endpoint.is_source() && flow.was_sent_before(&segment);
-            let size = IP_HEADER + Segment::HEADER + Bytes(u64::from(segment.len));
+            let size = IP_HEADER + segment.header() + Bytes(u64::from(segment.len));
             let payload = Payload::Tcp(segment);
             network.originate(core, node, Packet { to, destination, size, sent_at: core.now, retransmission, payload });
         }

@@ -4,6 +4,7 @@
 //! `poll_event`. No callbacks, no clock: the driver hands in the time and drains `poll_segment` after every input.
 
 use crate::config::TcpConfig;
+use crate::options::Agreed;
 use crate::receiver::{AckWish, Receiver};
 use crate::rtt::Rtt;
 use crate::segment::{Flags, Segment};
@@ -199,11 +200,10 @@ impl Connection {
         if self.timers.expire(Timer::DelayedAck, now) {
             self.ack_due = true;
         }
-        if self.timers.expire(Timer::Rto, now) {
-            match &mut self.sender {
-                Some(sender) => sender.on_rto(now),
-                None => self.on_handshake_timeout(),
-            }
+        match &mut self.sender {
+            Some(sender) => sender.on_timeout(now, &mut self.timers),
+            None if self.timers.expire(Timer::Rto, now) => self.on_handshake_timeout(),
+            None => {}
         }
         if self.timers.expire(Timer::TimeWait, now) {
             self.end();
@@ -281,7 +281,7 @@ impl Connection {
         self.timers.stop(Timer::Rto);
         self.syn_due = false;
         let rtt: Option<Span> = (self.syn_transmissions == 1).then(|| now.since(self.syn_sent_at));
-        let mut sender = Sender::new(&self.config, now, rtt, window);
+        let mut sender = Sender::new(&self.config, Agreed::all(&self.config), now, rtt, window);
         sender.write(self.early_data);
         if self.close_wanted {
             sender.close();
@@ -339,10 +339,11 @@ impl Connection {
         let sender = self.sender.as_mut()?;
         let ack = self.receiver.rcv_nxt;
         let mut segment = Segment { ack, window, flags: Flags::ACK, ..Segment::default() };
-        if let Some(chunk) = sender.poll(now, &mut self.timers) {
-            segment.seq = chunk.seq;
-            segment.len = chunk.len;
-            segment.flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
+        if let Some(next) = sender.poll(now, &mut self.timers) {
+            segment.seq = next.chunk.seq;
+            segment.len = next.chunk.len;
+            segment.ecn = next.ecn;
+            segment.flags = if next.chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
         } else if self.ack_due {
             segment.seq = sender.snd_nxt();
         } else {
@@ -369,6 +370,7 @@ impl Connection {
             len: 0,
             flags: if passive { Flags::SYN.with(Flags::ACK) } else { Flags::SYN },
             window: self.receiver.window(),
+            ..Segment::default()
         }
     }
 }

@@ -8,6 +8,7 @@
 pub mod cc;
 pub mod config;
 mod connection;
+mod options;
 mod receiver;
 mod recovery;
 pub mod rng;
@@ -21,5 +22,5 @@ pub mod units;
 
 pub use config::TcpConfig;
 pub use connection::{Connection, Event, Phase};
-pub use segment::{Flags, Segment};
+pub use segment::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
 pub use sender::{Snapshot, Totals};

@@ -1,7 +1,8 @@
-//! A TCP segment, always parsed. Payload is counted, not carried.
+//! A TCP segment, always parsed, with the ECN field of the IP packet that carries it. Payload is counted, not carried.
 //!
 //! Sequence numbers are 64 bits and start at 0 with the SYN, so the first data byte is number 1. Wrapping is not what
-//! this laboratory studies (`docs/models.md`); exporters wrap.
+//! this laboratory studies (`docs/models.md`); exporters wrap. Options are fields; [`Segment::header`] says what they
+//! cost on the wire.
 
 use crate::units::Bytes;
 
@@ -18,6 +19,12 @@ impl Flags {
     pub const FIN: Flags = Flags(4);
     /// Reset: the connection is gone.
     pub const RST: Flags = Flags(8);
+    /// ECN echo: congestion was experienced (RFC 3168 §6.1); lowest bit of the ACE counter with AccECN (RFC 9768).
+    pub const ECE: Flags = Flags(16);
+    /// Congestion window reduced (RFC 3168 §6.1.2); middle bit of the ACE counter with AccECN.
+    pub const CWR: Flags = Flags(32);
+    /// Accurate ECN (RFC 9768 §3.1); highest bit of the ACE counter.
+    pub const AE: Flags = Flags(64);
 
     /// Both sets of bits.
     pub const fn with(self, other: Flags) -> Flags {
@@ -28,6 +35,76 @@ impl Flags {
     pub const fn contains(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
+}
+
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ecn {
+    /// The transport does not take marks.
+    #[default]
+    NotEct,
+    /// Takes marks, with the meaning of L4S (RFC 9331).
+    Ect1,
+    /// Takes marks.
+    Ect0,
+    /// Congestion experienced: a queue marked it.
+    Ce,
+}
+
+/// The timestamps option (RFC 7323 §3), in milliseconds of the sender's clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timestamps {
+    /// When the segment was sent.
+    pub value: u32,
+    /// The other side's value that it echoes.
+    pub echo: u32,
+}
+
+/// The SACK option (RFC 2018): up to four stretches `[start, end)`. The first may report a duplicate (RFC 2883).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sack {
+    blocks: [(u64, u64); 4],
+    len: u8,
+}
+
+impl Sack {
+    /// Adds a stretch; false if there is no room.
+    pub fn push(&mut self, start: u64, end: u64) -> bool {
+        let free = self.blocks.get_mut(usize::from(self.len));
+        let fits = free.is_some();
+        if let Some(block) = free {
+            *block = (start, end);
+            self.len += 1;
+        }
+        fits
+    }
+
+    /// The stretches, in the order they were reported.
+    pub fn blocks(&self) -> &[(u64, u64)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+}
+
+/// Options that only a SYN carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SynOptions {
+    /// Largest payload the sender takes in a segment without options (RFC 9293 §3.7.1).
+    pub mss: u32,
+    /// Window scale shift (RFC 7323 §2).
+    pub window_scale: Option<u8>,
+    /// SACK may be used (RFC 2018 §2).
+    pub sack_permitted: bool,
+}
+
+/// The AccECN option (RFC 9768 §3.2.3): payload bytes received by ECN field, since the start. Counts wrap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EcnBytes {
+    /// With ECT(0).
+    pub ect0: u32,
+    /// With CE.
+    pub ce: u32,
+    /// With ECT(1).
+    pub ect1: u32,
 }
 
 /// One TCP segment.
@@ -41,13 +118,39 @@ pub struct Segment {
     pub len: u32,
     /// Control bits.
     pub flags: Flags,
+    /// ECN field of the packet around it.
+    pub ecn: Ecn,
     /// Advertised receive window in bytes, scaling already applied.
     pub window: Bytes,
+    /// Timestamps option.
+    pub timestamps: Option<Timestamps>,
+    /// SACK option; empty if absent.
+    pub sack: Sack,
+    /// Options of a SYN.
+    pub syn: Option<SynOptions>,
+    /// AccECN option.
+    pub ecn_bytes: Option<EcnBytes>,
 }
 
 impl Segment {
     /// Bytes of a TCP header without options (RFC 9293 §3.1).
-    pub const HEADER: Bytes = Bytes(20);
+    pub const BARE_HEADER: Bytes = Bytes(20);
+    /// Bytes of the timestamps option, padded.
+    pub const TIMESTAMPS: Bytes = Bytes(12);
+
+    /// Bytes of the TCP header with its options, each padded to four as senders do.
+    pub fn header(&self) -> Bytes {
+        let optional = |present: bool, bytes: u64| if present { bytes } else { 0 };
+        let blocks = self.sack.blocks().len() as u64;
+        let mut options = optional(self.timestamps.is_some(), Segment::TIMESTAMPS.0);
+        options += optional(blocks > 0, 4 + 8 * blocks) + optional(self.ecn_bytes.is_some(), 12);
+        if let Some(syn) = self.syn {
+            // SACK-permitted takes the place of the padding of the timestamps.
+            let alone = syn.sack_permitted && self.timestamps.is_none();
+            options += 4 + optional(syn.window_scale.is_some(), 4) + optional(alone, 4);
+        }
+        Segment::BARE_HEADER + Bytes(options)
+    }
 
     /// Sequence numbers occupied: payload, plus one each for SYN and FIN.
     pub fn sequence_len(&self) -> u64 {
@@ -58,5 +161,36 @@ impl Segment {
     /// The sequence number after this segment.
     pub fn end(&self) -> u64 {
         self.seq + self.sequence_len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn header_lengths_are_those_on_the_wire() {
+        let timestamps = Some(Timestamps { value: 1, echo: 2 });
+        let mut segment = Segment::default();
+        assert_eq!(segment.header(), Bytes(20));
+        segment.timestamps = timestamps;
+        assert_eq!(segment.header(), Bytes(32));
+        for blocks in 1..=3 {
+            assert!(segment.sack.push(blocks * 10, blocks * 10 + 5));
+            assert_eq!(segment.header(), Bytes(36 + 8 * blocks));
+        }
+        let syn = SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true };
+        let full = Segment { timestamps, syn: Some(syn), ..Segment::default() };
+        assert_eq!(full.header(), Bytes(40));
+        assert_eq!(Segment { timestamps: None, ..full }.header(), Bytes(32));
+    }
+
+    #[test]
+    fn a_fifth_block_is_refused() {
+        let mut sack = Sack::default();
+        for i in 0..5 {
+            assert_eq!(sack.push(i, i + 1), i < 4);
+        }
+        assert_eq!(sack.blocks().len(), 4);
     }
 }

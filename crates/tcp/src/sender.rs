@@ -2,11 +2,12 @@
 
 use crate::cc::{Ack, Cause, Congestion, CongestionControl, RttSample, Setup, State, View, Window};
 use crate::config::TcpConfig;
+use crate::options::Agreed;
 use crate::recovery::{DupAck, Progress};
 use crate::round::Round;
 use crate::rtt::Rtt;
 use crate::scoreboard::{Chunk, Scoreboard};
-use crate::segment::{Flags, Segment};
+use crate::segment::{Ecn, Flags, Segment};
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
 
@@ -29,6 +30,17 @@ pub struct Snapshot {
     pub pipe: Bytes,
     /// State.
     pub state: State,
+}
+
+/// A segment to send, as far as the sender decides on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Outgoing {
+    /// The stretch of the sequence space.
+    pub(crate) chunk: Chunk,
+    /// ECN field of the packet.
+    pub(crate) ecn: Ecn,
+    /// Tell the other side that the window has been reduced (RFC 3168 §6.1.2).
+    pub(crate) cwr: bool,
 }
 
 /// Counts over the life of a sender.
@@ -82,7 +94,7 @@ pub(crate) struct Sender {
 
 impl Sender {
     /// A sender of data from number 1 on. `handshake_rtt` is absent if the SYN was sent twice.
-    pub(crate) fn new(config: &TcpConfig, now: Time, handshake_rtt: Option<Span>, rwnd: Bytes) -> Sender {
+    pub(crate) fn new(config: &TcpConfig, agreed: Agreed, now: Time, handshake_rtt: Option<Span>, rwnd: Bytes) -> Sender {
         let mut rtt = Rtt::new(config.rto);
         let mut initial_window = config.initial_window;
         match handshake_rtt {
@@ -96,7 +108,7 @@ impl Sender {
         let setup =
             Setup { now, mss: config.mss, initial_window, initial_ssthresh: config.initial_ssthresh, handshake_rtt };
         Sender {
-            mss: config.mss,
+            mss: agreed.mss,
             cwnd_validation: config.cwnd_validation,
             idle_restart: config.idle_restart,
             cc: config.cc.build(&setup),
@@ -262,8 +274,15 @@ impl Sender {
         self.cc.on_congestion(&event, &view);
     }
 
+    /// Some deadline may have been reached.
+    pub(crate) fn on_timeout(&mut self, now: Time, timers: &mut Timers) {
+        if timers.expire(Timer::Rto, now) {
+            self.on_rto(now);
+        }
+    }
+
     /// The retransmission timer expired (RFC 6298 §5.4 to §5.6).
-    pub(crate) fn on_rto(&mut self, now: Time) {
+    fn on_rto(&mut self, now: Time) {
         if self.board.is_empty() {
             return;
         }
@@ -279,7 +298,7 @@ impl Sender {
     }
 
     /// The next stretch to send, lost ones first; `None` when nothing may be sent now.
-    pub(crate) fn poll(&mut self, now: Time, timers: &mut Timers) -> Option<Chunk> {
+    pub(crate) fn poll(&mut self, now: Time, timers: &mut Timers) -> Option<Outgoing> {
         let chunk = match self.board.next_lost() {
             Some(lost) => self.poll_lost(now, lost),
             None => self.poll_new(now),
@@ -292,7 +311,7 @@ impl Sender {
                 timers.arm(Timer::Rto, now + self.rtt.rto());
             }
         }
-        chunk
+        chunk.map(|chunk| Outgoing { chunk, ecn: Ecn::NotEct, cwr: false })
     }
 
     fn poll_lost(&mut self, now: Time, lost: Chunk) -> Option<Chunk> {

@@ -7,15 +7,25 @@ use crate::units::Time;
 pub(crate) enum Timer {
     /// Retransmission time-out (RFC 6298), of the SYN as well.
     Rto,
+    /// Probe for a lost tail (RFC 8985 §7).
+    Tlp,
+    /// Segments may turn out lost when nothing more arrives (RFC 8985 §6.2 step 5).
+    Reorder,
+    /// The next segment may leave.
+    Pacing,
+    /// The receiver's window is closed: ask whether it has opened (RFC 9293 §3.8.6.1).
+    Persist,
     /// An in-order segment waits for its ACK.
     DelayedAck,
+    /// Duplicate ACKs that waited for one another (Linux).
+    CompressedAck,
     /// The connection is over but remembered.
     TimeWait,
 }
 
 /// Deadlines by purpose.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Timers([Option<Time>; 3]);
+pub(crate) struct Timers([Option<Time>; 8]);
 
 impl Timers {
     /// Sets or moves a deadline.

@@ -103,7 +103,7 @@ impl Pattern {
         let ends = seq + len == self.seq.1;
         let here = FLAGS.iter().filter(|(name, flag)| self.flags.contains(*flag) && (ends || *name != 'F'));
         let flags = here.fold(Flags::default(), |all, (_, flag)| all.with(*flag));
-        Segment { seq, ack, len: len as u32, flags, window: self.window }
+        Segment { seq, ack, len: len as u32, flags, window: self.window, ..Segment::default() }
     }
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn segments(words: &[&str], mss: Bytes, window: Bytes) -> Outcome<Vec
 
 /// A segment as a script would write it.
 pub(crate) fn show(segment: &Segment) -> String {
-    let Segment { seq, len, ack, flags, window } = *segment;
+    let Segment { seq, len, ack, flags, window, .. } = *segment;
     let flags: String = FLAGS.iter().filter(|(_, flag)| flags.contains(*flag)).map(|(name, _)| name).collect();
     format!("{flags} {seq}:{}({len}) ack {ack} win {}", seq + u64::from(len), window.0)
 }
