@@ -37,8 +37,10 @@ impl RecoveryKind {
 pub enum Descent {
     /// The reduced window holds at once: silence until the pipe has drained to it (RFC 6675).
     AtOnce,
-    /// In proportion to what arrives (RFC 6937 with the refinements of RFC 9937).
+    /// In proportion to what arrives, counted from the flight (RFC 9937).
     Prr,
+    /// The same counted from cwnd, as Linux does.
+    LinuxPrr,
     /// One segment for two that arrive (Linux before 3.2, ns-2's TCP-Linux).
     RateHalving,
 }
@@ -250,6 +252,7 @@ impl TcpConfig {
             timestamps: true,
             nagle: true,
             impatient: false,
+            descent: Descent::LinuxPrr,
             ..rfc
         }
     }

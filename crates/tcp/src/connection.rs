@@ -89,7 +89,7 @@ impl Connection {
     fn new(config: TcpConfig, phase: Phase) -> Connection {
         Connection {
             receiver: Receiver::new(config.delayed_ack, config.recv_buffer, 1),
-            handshake: Rtt::new(config.rto),
+            handshake: Rtt::new(config.rto, config.rtt_estimator),
             config,
             phase,
             sender: None,

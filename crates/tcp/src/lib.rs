@@ -8,7 +8,9 @@
 pub mod cc;
 pub mod config;
 mod connection;
+mod ecn;
 mod options;
+mod rate;
 mod receiver;
 mod recovery;
 pub mod rng;

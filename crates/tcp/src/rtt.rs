@@ -1,30 +1,80 @@
-//! Round-trip time and retransmission time-out (RFC 6298).
+//! Round-trip time and retransmission time-out: RFC 6298, and Linux's estimator.
 //!
-//! Karn's rule is kept by the caller: an ACK that covers a retransmitted segment gives no sample.
+//! Karn's rule is kept by the caller: what was sent twice gives no sample.
 
-use crate::config::RtoBounds;
-use crate::units::Span;
+use crate::config::{RtoBounds, RttEstimator};
+use crate::units::{Bytes, Span};
 
 /// The estimator.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rtt {
     bounds: RtoBounds,
+    kind: RttEstimator,
     srtt: Option<Span>,
     rttvar: Span,
     min: Option<Span>,
     /// Expiries since the last sample; each doubles the time-out (§5.5), a sample ends it (§5, last paragraph).
     backoff: u32,
+    spread: Spread,
+}
+
+/// Linux's variance term: the greatest mean deviation of a round; it rises at once and falls by a quarter per round.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spread {
+    /// Four times the mean deviation, in µs.
+    deviation: u64,
+    /// The greatest of this round.
+    greatest: u64,
+    /// The term itself.
+    term: u64,
+    /// The round ends when this has been acknowledged.
+    round_end: u64,
+    /// Eight times the smoothed RTT, in µs.
+    srtt8: u64,
+}
+
+impl Spread {
+    fn first(&mut self, rtt: u64, least: u64, snd_nxt: u64) {
+        self.srtt8 = rtt * 8;
+        // The first time-out is three RTTs.
+        self.deviation = rtt * 2;
+        self.term = self.deviation.max(least);
+        self.greatest = self.term;
+        self.round_end = snd_nxt;
+    }
+
+    fn next(&mut self, rtt: u64, least: u64, snd_una: u64, snd_nxt: u64) {
+        let error = rtt as i64 - (self.srtt8 >> 3) as i64;
+        self.srtt8 = self.srtt8.saturating_add_signed(error).max(1);
+        let mut change = error.abs() - (self.deviation >> 2) as i64;
+        if error < 0 && change > 0 {
+            // An RTT that falls says little of how far it may rise (an idea of the Eifel timer).
+            change >>= 3;
+        }
+        self.deviation = self.deviation.saturating_add_signed(change);
+        if self.deviation > self.greatest {
+            self.greatest = self.deviation;
+            self.term = self.term.max(self.greatest);
+        }
+        if snd_una > self.round_end {
+            self.term -= self.term.saturating_sub(self.greatest) >> 2;
+            self.round_end = snd_nxt;
+            self.greatest = least;
+        }
+    }
 }
 
 impl Rtt {
-    pub(crate) fn new(bounds: RtoBounds) -> Rtt {
-        Rtt { bounds, srtt: None, rttvar: Span::ZERO, min: None, backoff: 0 }
+    pub(crate) fn new(bounds: RtoBounds, kind: RttEstimator) -> Rtt {
+        Rtt { bounds, kind, srtt: None, rttvar: Span::ZERO, min: None, backoff: 0, spread: Spread::default() }
     }
 
-    /// Takes a sample of a segment that was sent once.
-    pub(crate) fn sample(&mut self, r: Span) {
-        self.min = Some(self.min.map_or(r, |min| min.min(r)));
+    /// Takes a sample of a segment that was sent once; `snd_una` and `snd_nxt` mark Linux's rounds.
+    pub(crate) fn sample(&mut self, r: Span, snd_una: u64, snd_nxt: u64) {
         self.backoff = 0;
+        if self.kind == RttEstimator::Linux {
+            return self.sample_linux(r, snd_una, snd_nxt);
+        }
         match self.srtt {
             // §2.2: SRTT = R, RTTVAR = R/2
             None => {
@@ -39,14 +89,41 @@ impl Rtt {
         }
     }
 
+    fn sample_linux(&mut self, r: Span, snd_una: u64, snd_nxt: u64) {
+        let (rtt, least) = (r.as_micros().max(1), self.bounds.min.as_micros());
+        match self.srtt {
+            None => self.spread.first(rtt, least, snd_nxt),
+            Some(_) => self.spread.next(rtt, least, snd_una, snd_nxt),
+        }
+        self.srtt = Some(Span::from_micros(self.spread.srtt8) / 8);
+        self.rttvar = Span::from_micros(self.spread.deviation / 4);
+    }
+
+    /// Notes an RTT for the least one; it may be of another segment than the one the estimator takes.
+    pub(crate) fn note_min(&mut self, r: Span) {
+        self.min = Some(self.min.map_or(r, |min| min.min(r)));
+    }
+
     /// The time-out now, backed off.
     pub(crate) fn rto(&self) -> Span {
-        let base = match self.srtt {
+        let base = match (self.srtt, self.kind) {
+            (None, _) => self.bounds.initial,
             // §2.3: RTO = SRTT + max(G, 4 RTTVAR); §2.4: at least the minimum
-            Some(srtt) => (srtt + (self.rttvar * 4).max(self.bounds.granularity)).max(self.bounds.min),
-            None => self.bounds.initial,
+            (Some(srtt), RttEstimator::Rfc) => {
+                (srtt + (self.rttvar * 4).max(self.bounds.granularity)).max(self.bounds.min)
+            }
+            (Some(_), RttEstimator::Linux) => {
+                let micros = (self.spread.srtt8 >> 3) + self.spread.term;
+                let tick = self.bounds.granularity.as_micros().max(1);
+                Span::from_micros(micros.div_ceil(tick) * tick)
+            }
         };
         base.saturating_mul(1 << self.backoff.min(32)).min(self.bounds.max)
+    }
+
+    /// Least time-out, or least variance term.
+    pub(crate) fn rto_min(&self) -> Span {
+        self.bounds.min
     }
 
     /// The timer expired: the next time-out is twice as long (§5.5).
@@ -71,23 +148,29 @@ impl Rtt {
     pub(crate) fn min(&self) -> Option<Span> {
         self.min
     }
+
+    /// The rate of a window per RTT.
+    pub(crate) fn rate_of(&self, window: Bytes) -> Option<crate::units::Rate> {
+        self.srtt.map(|srtt| crate::units::Rate::of(window, srtt))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn estimator(min_ms: u64) -> Rtt {
+    fn estimator(min_ms: u64, kind: RttEstimator) -> Rtt {
         let ms = Span::from_millis;
-        Rtt::new(RtoBounds { initial: ms(1000), min: ms(min_ms), max: ms(60_000), granularity: ms(1) })
+        let bounds = RtoBounds { initial: ms(1000), min: ms(min_ms), max: ms(60_000), granularity: ms(1) };
+        Rtt::new(bounds, kind)
     }
 
     #[test]
     fn vectors_of_algorithms_7_4() {
-        let mut rtt = estimator(0);
-        rtt.sample(Span::from_millis(100));
+        let mut rtt = estimator(0, RttEstimator::Rfc);
+        rtt.sample(Span::from_millis(100), 1, 2);
         assert_eq!(rtt.rto(), Span::from_millis(300));
-        rtt.sample(Span::from_millis(120));
+        rtt.sample(Span::from_millis(120), 1, 2);
         assert_eq!(rtt.rttvar(), Span::from_micros(42_500));
         assert_eq!(rtt.srtt(), Some(Span::from_micros(102_500)));
         assert_eq!(rtt.rto(), Span::from_micros(272_500));
@@ -95,15 +178,43 @@ mod tests {
 
     #[test]
     fn floor_backoff_and_ceiling() {
-        let mut rtt = estimator(1000);
+        let mut rtt = estimator(1000, RttEstimator::Rfc);
         assert_eq!(rtt.rto(), Span::from_millis(1000));
-        rtt.sample(Span::from_millis(100));
+        rtt.sample(Span::from_millis(100), 1, 2);
         assert_eq!(rtt.rto(), Span::from_millis(1000));
         for doubled in [2, 4, 8, 16, 32, 60, 60] {
             rtt.back_off();
             assert_eq!(rtt.rto(), Span::from_millis(doubled * 1000));
         }
-        rtt.sample(Span::from_millis(100));
+        rtt.sample(Span::from_millis(100), 1, 2);
         assert_eq!(rtt.rto(), Span::from_millis(1000));
+    }
+
+    /// The first samples of the recording reno-drop-one of Linux 6.1: srtt, rttvar and RTO in µs after each.
+    #[test]
+    fn linux_first_samples_of_a_recording() {
+        let mut rtt = estimator(200, RttEstimator::Linux);
+        for (sample, srtt, rttvar, rto) in [(50_027, 50_027, 25_013, 251_000), (50_617, 50_101, 18_908, 251_000)] {
+            rtt.sample(Span::from_micros(sample), 1, 14_481);
+            let (got_srtt, got_var) = (rtt.srtt().unwrap().as_micros(), rtt.rttvar().as_micros());
+            assert!(got_srtt.abs_diff(srtt) <= 1 && got_var.abs_diff(rttvar) <= 2, "{got_srtt} {got_var}");
+            assert_eq!(rtt.rto(), Span::from_micros(rto));
+        }
+    }
+
+    #[test]
+    fn linux_term_rises_at_once_and_falls_by_a_quarter_per_round() {
+        let mut rtt = estimator(200, RttEstimator::Linux);
+        rtt.sample(Span::from_millis(500), 1, 2);
+        assert_eq!(rtt.rto(), Span::from_millis(1500));
+        let mut before = rtt.rto();
+        for round in 1..20 {
+            for _ in 0..50 {
+                rtt.sample(Span::from_millis(500), 10 * round, 10 * round + 9);
+            }
+            assert!(rtt.rto() <= before);
+            before = rtt.rto();
+        }
+        assert!(before < Span::from_millis(720), "{before:?}");
     }
 }

@@ -1,10 +1,17 @@
 //! What was sent and not yet cumulatively acknowledged: one entry per segment, in sequence order.
 //!
-//! Gives flight (RFC 5681: sent, not acked) and pipe (RFC 6675: estimated to be in the network).
+//! Gives flight (RFC 5681: sent, not acked) and pipe (RFC 6675: estimated to be in the network), and keeps per segment
+//! what SACK, RACK (RFC 8985) and the rate sampler need. Work per ACK is bounded by what the ACK changes: stretches
+//! that were reported before are not looked at again, and each search starts where the last one ended.
 
 use std::collections::VecDeque;
 
+use crate::rate::Stamp;
 use crate::units::{Bytes, Span, Time};
+
+mod detect;
+#[cfg(test)]
+mod tests;
 
 /// A sent segment.
 #[derive(Clone, Copy, Debug)]
@@ -13,13 +20,30 @@ struct Sent {
     /// Sequence numbers occupied, a FIN included.
     len: u32,
     fin: bool,
+    /// The receiver has reported it.
+    sacked: bool,
     /// Considered lost; stays set while a retransmission is out.
     lost: bool,
-    /// A retransmission of the lost segment is believed in the network.
+    /// A retransmission is believed in the network.
     retransmitted: bool,
     transmissions: u32,
     /// Of the latest transmission.
     sent_at: Time,
+    stamp: Stamp,
+}
+
+impl Sent {
+    fn end(&self) -> u64 {
+        self.seq + u64::from(self.len)
+    }
+
+    fn bytes(&self) -> u64 {
+        u64::from(self.len)
+    }
+
+    fn waits(&self) -> bool {
+        self.lost && !self.retransmitted
+    }
 }
 
 /// A segment to be sent: a stretch of the sequence space.
@@ -38,16 +62,60 @@ impl Chunk {
     }
 }
 
-/// What a cumulative ACK took off the board.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Advance {
+/// A segment that an ACK reports for the first time, cumulatively or selectively.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delivered {
+    pub(crate) end: u64,
     pub(crate) bytes: Bytes,
-    /// Of these, what was believed in the network; the rest had been written off and arrived before that.
+    pub(crate) transmissions: u32,
+    /// Of the latest transmission.
+    pub(crate) sent_at: Time,
+    pub(crate) stamp: Stamp,
+}
+
+/// When the first and the last segment of a group were sent, those sent more than once left out.
+pub(crate) type SentBetween = Option<(Time, Time)>;
+
+/// What one ACK says about what was sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct News {
+    /// By so much `snd_una` moved.
+    pub(crate) advanced: Bytes,
+    /// Of `advanced`, what was believed in the network; the rest had been written off and arrived before that.
+    pub(crate) believed: Bytes,
+    /// Segments of `believed`.
+    pub(crate) believed_segments: u32,
+    /// Reported for the first time, either way.
     pub(crate) delivered: Bytes,
     /// Segments of `delivered`.
-    pub(crate) segments: u32,
-    /// Time since the oldest and the newest of them were sent; absent if any had been sent twice (Karn).
-    pub(crate) rtt: Option<(Span, Span)>,
+    pub(crate) delivered_segments: u32,
+    /// Segments taken off the board.
+    pub(crate) acked_segments: u32,
+    /// Some of it was reported selectively.
+    pub(crate) sacked: bool,
+    /// `snd_una` moved over something that was sent more than once.
+    pub(crate) retransmission_acked: bool,
+    /// Something sent once, below the recovery point, was reported: what F-RTO looks for.
+    pub(crate) original_delivered: bool,
+    /// The lowest of it that was sent once and lies below something reported earlier: reordering.
+    pub(crate) late: Option<u64>,
+    /// Sending times of what was cumulatively acknowledged.
+    pub(crate) acked_sent: SentBetween,
+    /// Sending times of what was selectively acknowledged.
+    pub(crate) sacked_sent: SentBetween,
+}
+
+/// What was known before an ACK.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    /// Where the episode under way, or the last one, ends.
+    pub(crate) point: u64,
+    /// The end of the highest segment reported selectively.
+    pub(crate) highest_sacked: u64,
+}
+
+fn widen(between: &mut SentBetween, at: Time) {
+    *between = Some((between.map_or(at, |(first, _)| first), at));
 }
 
 /// The board.
@@ -55,10 +123,23 @@ pub(crate) struct Advance {
 pub(crate) struct Scoreboard {
     segments: VecDeque<Sent>,
     flight: u64,
+    sacked: u64,
     lost: u64,
     retransmitted: u64,
+    /// Without SACK: what duplicate ACKs say has left the network, segment unknown.
+    presumed: u64,
+    /// The end of the highest segment reported selectively.
+    highest_sacked: u64,
+    /// Stretches of the last SACK option, up to whole segments: nothing new is inside them.
+    reported: [(u64, u64); 4],
     /// No segment before this index is lost and waiting.
     first_waiting: usize,
+    /// No segment before this index, sent once, is without a verdict.
+    first_open: usize,
+    /// Retransmissions in the order they were sent: sequence number and time.
+    retransmissions: VecDeque<(u64, Time)>,
+    /// Everything ever marked lost, each time it was.
+    lost_in_all: u64,
 }
 
 impl Scoreboard {
@@ -71,165 +152,289 @@ impl Scoreboard {
         Bytes(self.flight)
     }
 
-    /// Estimated to be in the network (RFC 6675 §4): not lost, or sent again since.
+    /// Estimated to be in the network (RFC 6675 §4): not reported and not lost, or sent again since.
     pub(crate) fn pipe(&self) -> Bytes {
-        Bytes(self.flight - self.lost + self.retransmitted)
+        let left = self.sacked + self.lost + self.presumed;
+        Bytes((self.flight + self.retransmitted).saturating_sub(left))
+    }
+
+    /// Reported or presumed to have arrived beyond a gap.
+    pub(crate) fn sacked(&self) -> Bytes {
+        Bytes(self.sacked + self.presumed)
+    }
+
+    /// Considered lost, sent again or not.
+    pub(crate) fn lost(&self) -> Bytes {
+        Bytes(self.lost)
+    }
+
+    /// Retransmissions believed in the network.
+    pub(crate) fn retransmitted(&self) -> Bytes {
+        Bytes(self.retransmitted)
+    }
+
+    /// Everything ever marked lost; a segment counts each time.
+    pub(crate) fn lost_in_all(&self) -> Bytes {
+        Bytes(self.lost_in_all)
+    }
+
+    /// The end of the highest segment reported selectively; 0 if none is.
+    pub(crate) fn highest_sacked(&self) -> u64 {
+        if self.sacked > 0 { self.highest_sacked } else { 0 }
+    }
+
+    /// Segments outstanding.
+    pub(crate) fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// When the oldest segment was last sent.
+    pub(crate) fn head_sent_at(&self) -> Option<Time> {
+        self.segments.front().map(|head| head.sent_at)
+    }
+
+    /// True if some outstanding segment was sent more than once, as far as the head tells (Linux asks the same).
+    pub(crate) fn head_was_retransmitted(&self) -> bool {
+        self.retransmitted > 0 || self.segments.front().is_some_and(|head| head.transmissions > 1)
     }
 
     /// Notes new data on its way.
-    pub(crate) fn push(&mut self, now: Time, chunk: Chunk) {
+    pub(crate) fn push(&mut self, now: Time, chunk: Chunk, stamp: Stamp) {
         let len = chunk.len + u32::from(chunk.fin);
         self.flight += u64::from(len);
         self.segments.push_back(Sent {
             seq: chunk.seq,
             len,
             fin: chunk.fin,
+            sacked: false,
             lost: false,
             retransmitted: false,
             transmissions: 1,
             sent_at: now,
+            stamp,
         });
     }
 
-    /// Takes everything before `ack` off the board.
-    pub(crate) fn advance(&mut self, now: Time, ack: u64) -> Advance {
-        let mut result = Advance::default();
-        let (mut oldest, mut newest, mut clean) = (None, None, true);
+    /// Takes everything before `ack` off the board; `each` sees what had not been reported before.
+    pub(crate) fn advance(&mut self, ack: u64, seen: Seen, news: &mut News, mut each: impl FnMut(&Delivered)) {
         while let Some(head) = self.segments.front_mut() {
             if head.seq >= ack {
                 break;
             }
-            let covered = u64::from(head.len).min(ack - head.seq);
+            let covered = head.bytes().min(ack - head.seq);
             self.flight -= covered;
+            self.sacked -= if head.sacked { covered } else { 0 };
             self.lost -= if head.lost { covered } else { 0 };
             self.retransmitted -= if head.retransmitted { covered } else { 0 };
-            result.bytes += Bytes(covered);
-            let written_off = head.lost && !head.retransmitted;
-            result.delivered += if written_off { Bytes::ZERO } else { Bytes(covered) };
-            if covered < u64::from(head.len) {
+            news.advanced += Bytes(covered);
+            let written_off = head.waits();
+            news.believed += if written_off { Bytes::ZERO } else { Bytes(covered) };
+            news.delivered += if head.sacked { Bytes::ZERO } else { Bytes(covered) };
+            if covered < head.bytes() {
                 head.seq += covered;
                 head.len -= covered as u32;
                 break;
             }
-            result.segments += u32::from(!written_off);
-            clean &= head.transmissions == 1;
-            oldest = oldest.or(Some(now.since(head.sent_at)));
-            newest = Some(now.since(head.sent_at));
+            news.believed_segments += u32::from(!written_off);
+            news.acked_segments += 1;
+            if head.transmissions > 1 {
+                news.retransmission_acked = true;
+            } else if !head.sacked {
+                widen(&mut news.acked_sent, head.sent_at);
+                news.original_delivered |= head.end() <= seen.point;
+                if head.seq < seen.highest_sacked {
+                    news.late = Some(news.late.map_or(head.seq, |late| late.min(head.seq)));
+                }
+            }
+            if !head.sacked {
+                news.delivered_segments += 1;
+                each(&delivered(head));
+            }
             self.segments.pop_front();
             self.first_waiting = self.first_waiting.saturating_sub(1);
+            self.first_open = self.first_open.saturating_sub(1);
         }
-        result.rtt = oldest.zip(newest).filter(|_| clean);
-        result
     }
 
-    /// Marks the oldest segment lost, even if it was sent again already.
-    pub(crate) fn mark_head_lost(&mut self) {
-        self.mark(0..1.min(self.segments.len()));
+    /// Takes note of what a SACK option reports; `each` sees what had not been reported before.
+    pub(crate) fn sack(
+        &mut self,
+        blocks: &[(u64, u64)],
+        seen: Seen,
+        news: &mut News,
+        mut each: impl FnMut(&Delivered),
+    ) {
+        let mut reported = [(0, 0); 4];
+        for (slot, block) in reported.iter_mut().zip(blocks) {
+            let fresh = self.not_yet_reported(*block);
+            let (from, to) = self.sack_stretch(fresh, seen, news, &mut each);
+            // What begins or ends within a segment is remembered from or up to whole segments only.
+            let start = if fresh.0 == block.0 { from } else { block.0 };
+            *slot = match to {
+                _ if to >= fresh.1 => (start, block.1),
+                _ if fresh.1 == block.1 => (start, to),
+                _ => (0, 0),
+            };
+        }
+        self.reported = reported;
     }
 
-    /// Marks everything lost: what a time-out means without SACK (RFC 6298 §5.4, go-back-N).
-    pub(crate) fn mark_all_lost(&mut self) {
-        self.mark(0..self.segments.len());
+    /// The part of a block between stretches that the last option reported already.
+    fn not_yet_reported(&self, (mut start, mut end): (u64, u64)) -> (u64, u64) {
+        for known in &self.reported {
+            if known.0 <= start && start < known.1 {
+                start = known.1;
+            }
+            if known.0 < end && end <= known.1 {
+                end = known.0;
+            }
+        }
+        (start, end.max(start))
     }
 
-    fn mark(&mut self, range: std::ops::Range<usize>) {
-        self.first_waiting = self.first_waiting.min(range.start);
-        for sent in self.segments.range_mut(range) {
-            self.lost += if sent.lost { 0 } else { u64::from(sent.len) };
-            self.retransmitted -= if sent.retransmitted { u64::from(sent.len) } else { 0 };
-            sent.lost = true;
+    /// Marks the segments that lie wholly inside; gives where the first begins and the last ends.
+    fn sack_stretch(
+        &mut self,
+        (start, end): (u64, u64),
+        seen: Seen,
+        news: &mut News,
+        each: &mut impl FnMut(&Delivered),
+    ) -> (u64, u64) {
+        let from = self.segments.partition_point(|sent| sent.seq < start);
+        let covered_from = self.segments.get(from).map_or(end, |sent| sent.seq);
+        let mut covered_to = start;
+        for sent in self.segments.range_mut(from..) {
+            if sent.end() > end {
+                break;
+            }
+            covered_to = sent.end();
+            if sent.sacked {
+                continue;
+            }
+            let bytes = sent.bytes();
+            self.lost -= if sent.lost { bytes } else { 0 };
+            self.retransmitted -= if sent.retransmitted { bytes } else { 0 };
+            self.sacked += bytes;
+            self.highest_sacked = self.highest_sacked.max(covered_to);
+            if sent.transmissions == 1 {
+                widen(&mut news.sacked_sent, sent.sent_at);
+                news.original_delivered |= covered_to <= seen.point;
+                if sent.seq < seen.highest_sacked {
+                    news.late = Some(news.late.map_or(sent.seq, |late| late.min(sent.seq)));
+                }
+            }
+            news.sacked = true;
+            news.delivered += Bytes(bytes);
+            news.delivered_segments += 1;
+            each(&delivered(sent));
+            sent.sacked = true;
+            sent.lost = false;
             sent.retransmitted = false;
         }
+        (covered_from, covered_to)
+    }
+
+    /// Without SACK: so much is presumed to have arrived beyond the gap.
+    pub(crate) fn presume(&mut self, bytes: Bytes) {
+        self.presumed = bytes.0;
+    }
+
+    /// Without SACK: what is presumed to have arrived beyond the gap.
+    pub(crate) fn presumed(&self) -> Bytes {
+        Bytes(self.presumed)
+    }
+
+    /// True if the oldest segment was reported and yet is not acknowledged: the receiver has changed its mind.
+    pub(crate) fn is_reneged(&self) -> bool {
+        self.segments.front().is_some_and(|head| head.sacked)
+    }
+
+    /// Forgets what was reported selectively (RFC 2018 §8).
+    pub(crate) fn forget_sacked(&mut self) {
+        self.segments.iter_mut().for_each(|sent| sent.sacked = false);
+        self.sacked = 0;
+        self.highest_sacked = 0;
+        self.reported = Default::default();
+        self.first_open = 0;
     }
 
     /// The first segment that is lost and not sent again, if any.
     pub(crate) fn next_lost(&mut self) -> Option<Chunk> {
-        if self.lost == self.retransmitted {
+        if self.lost == 0 {
             return None;
         }
-        let waiting = |s: &Sent| s.lost && !s.retransmitted;
-        let index = (self.first_waiting..self.segments.len()).find(|i| waiting(&self.segments[*i]))?;
+        let from = self.first_waiting.min(self.segments.len());
+        let found = self.segments.range(from..).position(Sent::waits);
+        let Some(index) = found.map(|offset| from + offset) else {
+            self.first_waiting = self.segments.len();
+            return None;
+        };
         self.first_waiting = index;
-        let sent = &self.segments[index];
-        Some(Chunk { seq: sent.seq, len: sent.len - u32::from(sent.fin), fin: sent.fin })
+        Some(self.chunk(index))
     }
 
-    /// Notes that the segment which [`Scoreboard::next_lost`] gave was sent again.
-    pub(crate) fn resent(&mut self, now: Time) {
-        let sent = &mut self.segments[self.first_waiting];
+    /// The last segment, for a probe (RFC 8985 §7.3).
+    pub(crate) fn last(&self) -> Option<Chunk> {
+        self.segments.len().checked_sub(1).map(|index| self.chunk(index))
+    }
+
+    fn chunk(&self, index: usize) -> Chunk {
+        let sent = &self.segments[index];
+        Chunk { seq: sent.seq, len: sent.len - u32::from(sent.fin), fin: sent.fin }
+    }
+
+    /// Notes that the segment which [`Scoreboard::next_lost`] gave was sent again. True if it is the oldest.
+    pub(crate) fn resent(&mut self, now: Time, stamp: Stamp) -> bool {
+        self.note_retransmission(self.first_waiting, now, stamp);
+        self.first_waiting += 1;
+        self.first_waiting == 1
+    }
+
+    /// Notes that the segment which [`Scoreboard::last`] gave was sent again.
+    pub(crate) fn resent_last(&mut self, now: Time, stamp: Stamp) {
+        self.note_retransmission(self.segments.len() - 1, now, stamp);
+    }
+
+    /// Sends the first hole below the highest report again that has not been (RFC 6675 §4, NextSeg rule 3).
+    pub(crate) fn resend_hole(&mut self, now: Time, stamp: Stamp) -> Option<Chunk> {
+        let below = self.highest_sacked();
+        let hole = |sent: &Sent| !sent.sacked && !sent.retransmitted && !sent.lost && sent.end() < below;
+        let index = self.segments.iter().position(hole)?;
+        self.note_retransmission(index, now, stamp);
+        Some(self.chunk(index))
+    }
+
+    /// Sends the highest segment again that has not been reported (rule 4).
+    pub(crate) fn resend_highest(&mut self, now: Time, stamp: Stamp) -> Option<Chunk> {
+        let index = self.segments.iter().rposition(|sent| !sent.sacked && !sent.retransmitted)?;
+        self.note_retransmission(index, now, stamp);
+        Some(self.chunk(index))
+    }
+
+    fn note_retransmission(&mut self, index: usize, now: Time, stamp: Stamp) {
+        let sent = &mut self.segments[index];
+        if !sent.retransmitted {
+            self.retransmitted += sent.bytes();
+        }
         sent.retransmitted = true;
         sent.transmissions += 1;
         sent.sent_at = now;
-        self.retransmitted += u64::from(sent.len);
-        self.first_waiting += 1;
+        sent.stamp = stamp;
+        self.retransmissions.push_back((sent.seq, now));
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn board(segments: u64) -> Scoreboard {
-        let mut board = Scoreboard::default();
-        for i in 0..segments {
-            board.push(Time::from_nanos(i), Chunk { seq: 1 + 100 * i, len: 100, fin: false });
-        }
-        board
+fn delivered(sent: &Sent) -> Delivered {
+    Delivered {
+        end: sent.end(),
+        bytes: Bytes(sent.bytes()),
+        transmissions: sent.transmissions,
+        sent_at: sent.sent_at,
+        stamp: sent.stamp,
     }
+}
 
-    #[test]
-    fn pipe_counts_what_is_believed_in_the_network() {
-        let mut board = board(10);
-        board.mark_head_lost();
-        assert_eq!((board.flight(), board.pipe()), (Bytes(1000), Bytes(900)));
-        let chunk = board.next_lost().unwrap();
-        assert_eq!(chunk.seq, 1);
-        board.resent(Time::from_nanos(50));
-        assert_eq!((board.pipe(), board.next_lost()), (Bytes(1000), None));
-        board.mark_all_lost();
-        assert_eq!(board.pipe(), Bytes::ZERO);
-        assert_eq!(board.next_lost().unwrap().seq, 1);
-    }
-
-    #[test]
-    fn lost_segments_are_offered_in_order_once() {
-        let mut board = board(3);
-        board.mark_all_lost();
-        for seq in [1, 101, 201] {
-            assert_eq!(board.next_lost().unwrap().seq, seq);
-            board.resent(Time::ZERO);
-        }
-        assert_eq!(board.next_lost(), None);
-    }
-
-    #[test]
-    fn karn_no_sample_from_an_ack_that_covers_a_retransmission() {
-        let mut board = board(3);
-        board.mark_head_lost();
-        board.next_lost();
-        board.resent(Time::from_nanos(10));
-        assert!(board.advance(Time::from_nanos(20), 201).rtt.is_none());
-        let rest = board.advance(Time::from_nanos(20), 301);
-        assert_eq!(rest.rtt, Some((Span::from_nanos(18), Span::from_nanos(18))));
-        assert!(board.is_empty() && board.pipe() == Bytes::ZERO);
-    }
-
-    #[test]
-    fn what_a_time_out_wrote_off_and_had_arrived_is_not_delivered_again() {
-        let mut board = board(10);
-        board.mark_all_lost();
-        board.next_lost();
-        board.resent(Time::ZERO);
-        let advance = board.advance(Time::ZERO, 1001);
-        assert_eq!((advance.bytes, advance.delivered, advance.segments), (Bytes(1000), Bytes(100), 1));
-    }
-
-    #[test]
-    fn an_ack_inside_a_segment_trims_it() {
-        let mut board = board(2);
-        assert_eq!(board.advance(Time::ZERO, 51).bytes, Bytes(50));
-        board.mark_head_lost();
-        let chunk = board.next_lost().unwrap();
-        assert_eq!((chunk.seq, chunk.len), (51, 50));
-    }
+/// Time from a transmission to `now`, for the first and the last of a group.
+pub(crate) fn ages(between: SentBetween, now: Time) -> Option<(Span, Span)> {
+    between.map(|(first, last)| (now.since(first), now.since(last)))
 }

@@ -28,6 +28,20 @@ pub(crate) enum Timer {
 pub(crate) struct Timers([Option<Time>; 8]);
 
 impl Timers {
+    /// The timers that watch over what is outstanding; one of them at a time.
+    pub(crate) const OF_LOSS: [Timer; 3] = [Timer::Rto, Timer::Tlp, Timer::Reorder];
+
+    /// Sets one of [`Timers::OF_LOSS`] and forgets the other two.
+    pub(crate) fn arm_alone(&mut self, timer: Timer, at: Time) {
+        Timers::OF_LOSS.iter().for_each(|other| self.stop(*other));
+        self.arm(timer, at);
+    }
+
+    /// True while one of them is set.
+    pub(crate) fn any_armed(&self, timers: &[Timer]) -> bool {
+        timers.iter().any(|timer| self.armed(*timer))
+    }
+
     /// Sets or moves a deadline.
     pub(crate) fn arm(&mut self, timer: Timer, at: Time) {
         self.0[timer as usize] = Some(at);

@@ -141,6 +141,12 @@ impl Rate {
         if bits == 0 { None } else { Some(Rate(bits)) }
     }
 
+    /// The rate at which `size` passes in `time`; at least one bit per second, at most what 64 bits hold.
+    pub fn of(size: Bytes, time: Span) -> Rate {
+        let bits = u128::from(size.0) * u128::from(8 * NANOS_PER_SECOND) / u128::from(time.0.max(1));
+        Rate(u64::try_from(bits).unwrap_or(u64::MAX).max(1))
+    }
+
     /// Bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0

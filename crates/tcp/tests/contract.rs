@@ -5,7 +5,7 @@
 
 use tcp::cc::{
     ALGORITHMS, Ack, Algorithm, Cause, Choice, Congestion, CongestionControl, ParamKind, RttSample, Setup, State,
-    Value, View,
+    Value, View, Window,
 };
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
@@ -57,6 +57,8 @@ struct World {
     cc: Box<dyn CongestionControl>,
     view: View,
     cwnd: Bytes,
+    /// The window before the episode under way.
+    undone: Option<Window>,
 }
 
 impl World {
@@ -72,7 +74,7 @@ impl World {
         let setup = Setup { now: Time::ZERO, mss, initial_window, initial_ssthresh, handshake_rtt };
         let cc = choice(&mut rng, algorithm, profile).build(&setup);
         let view = View { mss, snd_una: 1, snd_nxt: 1, rwnd: Bytes(1 << 30), ..View::default() };
-        World { rng, cc, view, cwnd: initial_window }
+        World { rng, cc, view, cwnd: initial_window, undone: None }
     }
 
     /// Time passes and everything that the algorithm does not decide is drawn anew.
@@ -89,7 +91,7 @@ impl World {
         view.srtt = self.rng.chance(0.9).then(|| span(&mut self.rng));
         view.min_rtt = view.srtt;
         view.cwnd_limited = self.rng.chance(0.7);
-        view.may_grow = view.state != State::Recovery && view.cwnd_limited;
+        view.may_grow = !matches!(view.state, State::Cwr | State::Recovery) && view.cwnd_limited;
     }
 
     fn step(&mut self) {
@@ -98,7 +100,9 @@ impl World {
             0 => self.congestion(Cause::DupAck),
             1 if self.rng.chance(0.3) => self.congestion(Cause::Timeout),
             2 => self.idle(),
-            3..=5 => self.duplicate(),
+            3 if self.rng.chance(0.5) => self.congestion(Cause::Ecn),
+            4 => self.undo(),
+            5..=7 => self.duplicate(),
             _ => self.new_data(),
         }
         let window = self.cc.window();
@@ -130,7 +134,7 @@ impl World {
         let partial = self.view.state != State::Open;
         let rtt = rtt(&mut self.rng);
         let prior_flight = self.view.flight + acked;
-        self.ack(&Ack { acked, acked_segments, duplicate: 0, partial, rtt, prior_flight });
+        self.ack(&Ack { acked, acked_segments, partial, rtt, prior_flight, ..Ack::default() });
     }
 
     fn duplicate(&mut self) {
@@ -153,7 +157,8 @@ impl World {
     fn leave_episode(&mut self) {
         let was = std::mem::take(&mut self.view.state);
         self.view.may_grow = self.view.cwnd_limited;
-        if was == State::Recovery {
+        self.undone = None;
+        if matches!(was, State::Cwr | State::Recovery) {
             self.cc.on_recovery_end(&self.view);
         }
     }
@@ -161,15 +166,37 @@ impl World {
     fn congestion(&mut self, cause: Cause) {
         let before = self.cc.window();
         let state_before = self.view.state;
-        if cause == Cause::DupAck && state_before == State::Recovery {
+        if cause != Cause::Timeout && matches!(state_before, State::Cwr | State::Recovery) {
             return;
         }
+        let first = cause != Cause::Timeout || state_before != State::Loss || self.rng.chance(0.5);
+        self.view.pipe = Bytes(self.rng.below(before.cwnd.0 / 2 + 1));
+        let loss_window = self.view.mss + if self.rng.chance(0.5) { self.view.pipe } else { Bytes::ZERO };
         self.view.may_grow = false;
-        self.cc.on_congestion(&Congestion { cause, state_before, flight: self.view.flight }, &self.view);
+        let flight = self.view.flight;
+        let event = Congestion { cause, state_before, flight, first, loss_window };
+        self.cc.on_congestion(&event, &self.view);
         let after = self.cc.window();
         // RFC 5681 eq. 4: two segments are the floor.
         assert!(after.cwnd <= before.cwnd.max(self.view.mss * 2), "{before:?} grew to {after:?} on {cause:?}");
-        self.view.state = if cause == Cause::Timeout { State::Loss } else { State::Recovery };
+        assert!(first || after.ssthresh == before.ssthresh, "{before:?} to {after:?}: ssthresh once per episode");
+        self.undone = if first { Some(before) } else { self.undone };
+        self.view.state = match cause {
+            Cause::Timeout => State::Loss,
+            Cause::Ecn => State::Cwr,
+            _ => State::Recovery,
+        };
+    }
+
+    /// The episode under way was spurious.
+    fn undo(&mut self) {
+        let Some(before) = self.undone.take() else { return };
+        let reduced = self.cc.window();
+        self.cc.on_undo(before, &self.view);
+        let after = self.cc.window();
+        assert!(after.cwnd >= reduced.cwnd, "{reduced:?} shrank to {after:?} by undoing");
+        assert!(after.cwnd <= before.cwnd.max(reduced.cwnd), "{before:?}, {reduced:?} grew to {after:?} by undoing");
+        self.view.state = State::Open;
     }
 
     fn idle(&mut self) {

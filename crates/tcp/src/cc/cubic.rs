@@ -142,9 +142,9 @@ impl Base {
     }
 
     /// The reduced window, or slow start from one segment after a time-out.
-    fn reduce(&mut self, cause: Cause, ssthresh: Bytes, view: &View) {
-        if cause == Cause::Timeout {
-            self.window.collapse(ssthresh, view.mss);
+    fn reduce(&mut self, event: &Congestion, ssthresh: Bytes, view: &View) {
+        if event.cause == Cause::Timeout {
+            self.window.collapse(ssthresh, event);
             self.hystart.reset(view);
         } else {
             self.window.cut(ssthresh);
@@ -167,6 +167,16 @@ struct Rfc {
     epoch: Option<Epoch>,
     /// The time up to which the epoch is accounted for.
     accounted: Time,
+    /// As it was before the last reduction.
+    saved: Saved,
+}
+
+/// What an undone reduction returns to (RFC 9438 §4.9.2).
+#[derive(Clone, Copy, Debug, Default)]
+struct Saved {
+    w_max: Option<f64>,
+    cwnd_prior: Option<f64>,
+    epoch: Option<Epoch>,
 }
 
 /// A stage of congestion avoidance.
@@ -191,6 +201,7 @@ impl Rfc {
             cwnd_prior: None,
             epoch: None,
             accounted: setup.now,
+            saved: Saved::default(),
         }
     }
 
@@ -260,6 +271,7 @@ impl CongestionControl for Rfc {
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         let w = self.segments(view.mss);
+        self.saved = Saved { w_max: self.w_max, cwnd_prior: self.cwnd_prior, epoch: self.epoch };
         self.w_max = match self.w_max {
             _ if event.cause == Cause::Timeout => None,
             // RFC 9438 §4.7: W_max = cwnd (1 + beta) / 2 if cwnd < W_max
@@ -271,11 +283,19 @@ impl CongestionControl for Rfc {
         self.fraction = 0.0;
         // RFC 9438 §4.6: ssthresh = max(flight_size * beta, 2)
         let ssthresh = Bytes(libm::round(event.flight.as_f64() * self.beta) as u64).max(view.mss * 2);
-        self.base.reduce(event.cause, ssthresh, view);
+        self.base.reduce(event, ssthresh, view);
     }
 
     fn window(&self) -> Window {
         self.base.window
+    }
+
+    fn on_undo(&mut self, before: Window, view: &View) {
+        // RFC 9438 §4.9.2: back to the state before, time standing still meanwhile excepted
+        self.base.window.restore(before);
+        let Saved { w_max, cwnd_prior, epoch } = self.saved;
+        (self.w_max, self.cwnd_prior, self.epoch) = (w_max, cwnd_prior, epoch);
+        self.accounted = view.now;
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

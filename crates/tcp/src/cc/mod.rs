@@ -14,8 +14,10 @@ use std::fmt::Debug;
 pub use choice::{Choice, ChoiceError, Param, ParamKind, Profile, Value, Values};
 pub use window::{Counter, Window};
 
+pub use crate::rate::RateSample;
+
 use crate::config::RecoveryKind;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
 pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC];
@@ -67,22 +69,32 @@ pub trait CongestionControl: Debug + Send {
     /// The recovery point has been acknowledged. Used by NewReno (RFC 6582 §3.2 step 3).
     fn on_recovery_end(&mut self, _view: &View) {}
 
+    /// The episode was spurious; `before` is what [`CongestionControl::window`] said when it began.
+    fn on_undo(&mut self, before: Window, view: &View);
+
     /// First transmission of new data after `idle` of silence with nothing outstanding.
     /// Used by Reno (RFC 5681 §4.1) and CUBIC.
     fn on_idle(&mut self, _idle: Span, _view: &View) {}
+
+    /// The rate to send at; `None` leaves it to the connection, which paces only if it is set to.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
 
     /// Named internals for traces, read-only.
     fn observe(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
 }
 
 /// Where the sender stands (the names are Linux's).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum State {
     /// No sign of trouble.
     #[default]
     Open,
     /// Duplicate ACKs, fewer than mean loss.
     Disorder,
+    /// The window is coming down after an ECN echo or a lost tail; nothing is to be sent again.
+    Cwr,
     /// Fast recovery.
     Recovery,
     /// After a time-out (or Tahoe's third duplicate ACK): slow start through what was lost.
@@ -116,7 +128,9 @@ pub struct View {
     pub min_rtt: Option<Span>,
     /// Retransmission time-out in force.
     pub rto: Span,
-    /// Payload acknowledged since the start.
+    /// Considered lost, sent again or not.
+    pub lost: Bytes,
+    /// Reported or presumed to have arrived, since the start, selectively or cumulatively.
     pub delivered: Bytes,
     /// Packet-timed rounds since the start.
     pub round: u64,
@@ -131,8 +145,9 @@ pub struct View {
 /// What one ACK did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
-    /// Bytes cumulatively acknowledged by it that were believed in the network. Data that a time-out had written off
-    /// and that turns out to have arrived before is left out: it says nothing of the path now.
+    /// Bytes that it reports for the first time, cumulatively or selectively. Without SACK: bytes cumulatively
+    /// acknowledged that were believed in the network; what a time-out had written off and turns out to have arrived
+    /// before is left out, for it says nothing of the path now.
     pub acked: Bytes,
     /// The same in segments.
     pub acked_segments: u32,
@@ -144,6 +159,10 @@ pub struct Ack {
     pub rtt: Option<RttSample>,
     /// Flight before it.
     pub prior_flight: Bytes,
+    /// Of the reported bytes, those that the network marked.
+    pub ce: Bytes,
+    /// Delivery rate, if it reported anything.
+    pub rate: Option<RateSample>,
 }
 
 /// Round-trip times of the segments that one ACK covers.
@@ -160,6 +179,14 @@ pub struct RttSample {
 pub enum Cause {
     /// Duplicate ACKs (RFC 5681 §3.2).
     DupAck,
+    /// Reports of data beyond a gap (RFC 6675).
+    Sack,
+    /// Time since something sent later has arrived (RFC 8985).
+    Rack,
+    /// The tail was lost and repaired by a probe (RFC 8985 §7.4).
+    Tlp,
+    /// An ECN echo (RFC 3168).
+    Ecn,
     /// The retransmission timer (RFC 6298).
     Timeout,
 }
@@ -173,6 +200,10 @@ pub struct Congestion {
     pub state_before: State,
     /// FlightSize without what limited transmit added (RFC 5681 §3.2 step 2).
     pub flight: Bytes,
+    /// The first reduction of this episode; if not, ssthresh is to be left alone.
+    pub first: bool,
+    /// What a timed-out sender starts from: one segment, and what is still believed in the network.
+    pub loss_window: Bytes,
 }
 
 /// The algorithm of that name.

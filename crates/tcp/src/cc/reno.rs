@@ -135,7 +135,7 @@ impl CongestionControl for Reno {
         let ssthresh = Bytes((base.as_f64() * self.beta) as u64).max(view.mss * 2);
         self.counter.reset();
         if event.cause == Cause::Timeout || self.dup_ack_collapses {
-            self.window.collapse(ssthresh, view.mss);
+            self.window.collapse(ssthresh, event);
         } else {
             self.window.cut(ssthresh);
         }
@@ -150,6 +150,10 @@ impl CongestionControl for Reno {
             // RFC 6582 §3.2 step 3 (1): cwnd = min(ssthresh, max(FlightSize, SMSS) + SMSS)
             self.window.cwnd = self.window.ssthresh.min(view.flight.max(view.mss) + view.mss);
         }
+    }
+
+    fn on_undo(&mut self, before: Window, _view: &View) {
+        self.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

@@ -1,5 +1,6 @@
 //! cwnd and ssthresh, with the moves that the classic algorithms share (RFC 5681).
 
+use super::Congestion;
 use crate::units::{Bytes, Span};
 
 /// The congestion window and the slow-start threshold, in bytes.
@@ -31,9 +32,21 @@ impl Window {
         *self = Window { cwnd: ssthresh, ssthresh };
     }
 
-    /// Sets ssthresh and starts again from the loss window, one segment (RFC 5681 §3.1, after a time-out).
-    pub fn collapse(&mut self, ssthresh: Bytes, mss: Bytes) {
-        *self = Window { cwnd: mss, ssthresh };
+    /// Sets ssthresh, unless the episode had it set before, and starts again from the loss window (RFC 5681 §3.1,
+    /// after a time-out).
+    pub fn collapse(&mut self, ssthresh: Bytes, event: &Congestion) {
+        self.cwnd = event.loss_window;
+        if event.first {
+            self.ssthresh = ssthresh;
+        }
+    }
+
+    /// Takes a reduction back: never below what `before` was; ssthresh at least three quarters of that cwnd, as Linux
+    /// has it.
+    pub fn restore(&mut self, before: Window) {
+        self.cwnd = self.cwnd.max(before.cwnd);
+        let three_quarters = Bytes(before.cwnd.0 / 2 + before.cwnd.0 / 4);
+        self.ssthresh = self.ssthresh.max(before.ssthresh).max(three_quarters);
     }
 
     /// After silence longer than the time-out, cwnd is at most the restart window (RFC 5681 §4.1).

@@ -40,9 +40,9 @@ pub(crate) struct DupAck {
 }
 
 impl DupAck {
-    pub(crate) fn new(config: &TcpConfig) -> DupAck {
+    pub(crate) fn new(config: &TcpConfig, kind: RecoveryKind) -> DupAck {
         DupAck {
-            kind: config.recovery,
+            kind,
             threshold: config.dup_thresh,
             limited_transmit: config.limited_transmit,
             impatient: config.impatient,
@@ -113,7 +113,7 @@ impl DupAck {
                 false
             }
             State::Loss => false,
-            State::Open | State::Disorder => self.count == self.threshold && snd_una > self.guard,
+            State::Open | State::Disorder | State::Cwr => self.count == self.threshold && snd_una > self.guard,
         }
     }
 
@@ -138,6 +138,12 @@ impl DupAck {
         State::Recovery
     }
 
+    /// Begins a reduction on an ECN echo: nothing is to be sent again, and no second one before `snd_nxt`.
+    pub(crate) fn begin_cwr(&mut self, snd_nxt: u64) {
+        self.point = snd_nxt;
+        self.limited = Bytes::ZERO;
+    }
+
     /// Begins the episode of a time-out: everything is to be sent again (RFC 5681 §3.1, RFC 6582 §4).
     pub(crate) fn on_timeout(&mut self, snd_nxt: u64, board: &mut Scoreboard) {
         self.count = 0;
@@ -156,7 +162,9 @@ impl DupAck {
         match state {
             State::Open | State::Disorder => Progress::Nothing,
             State::Loss if reached => Progress::Done,
-            State::Loss => Progress::Nothing,
+            // RFC 3168 §6.1.2: something sent after the reduction must have been acknowledged.
+            State::Cwr if snd_una > self.point => Progress::Done,
+            State::Loss | State::Cwr => Progress::Nothing,
             State::Recovery if reached || self.kind != RecoveryKind::NewReno => Progress::Done,
             State::Recovery => {
                 // RFC 6582 §3.2 step 3, partial ACK: retransmit the new head, deflate by what was acknowledged,

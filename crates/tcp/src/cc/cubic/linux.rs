@@ -171,11 +171,15 @@ impl CongestionControl for Linux {
         }
         // ssthresh = max(beta W, 2)
         let ssthresh = view.mss * (w * self.beta / 1024).max(2);
-        self.base.reduce(event.cause, ssthresh, view);
+        self.base.reduce(event, ssthresh, view);
     }
 
     fn window(&self) -> Window {
         self.base.window
+    }
+
+    fn on_undo(&mut self, before: Window, _view: &View) {
+        self.base.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
@@ -232,7 +236,10 @@ mod tests {
 
     fn lose(cubic: &mut Linux, cause: Cause, millis: u64) {
         let flight = cubic.base.window.cwnd;
-        cubic.on_congestion(&Congestion { cause, state_before: State::Open, flight }, &at(millis));
+        cubic.on_congestion(
+            &Congestion { cause, state_before: State::Open, flight, first: true, loss_window: MSS },
+            &at(millis),
+        );
     }
 
     fn segments(cubic: &Linux) -> u64 {

@@ -25,7 +25,10 @@ fn ack(segments: u64) -> Ack {
 }
 
 fn lose(cubic: &mut Rfc, cause: Cause, flight: u64) {
-    cubic.on_congestion(&Congestion { cause, state_before: State::Open, flight: MSS * flight }, &at(0.0));
+    cubic.on_congestion(
+        &Congestion { cause, state_before: State::Open, flight: MSS * flight, first: true, loss_window: MSS },
+        &at(0.0),
+    );
 }
 
 /// A sender that lost at `w_max` segments, used its whole window, and whose epoch begins at time zero.

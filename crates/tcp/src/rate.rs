@@ -1,0 +1,166 @@
+//! Delivery rate: how fast data arrives, sampled by each ACK (draft-ietf-ccwg-bbr §4.5; algorithms.md §9.5).
+//!
+//! A sample spans the time between two transmissions an RTT apart and the time in which what was sent between them was
+//! reported; the longer one counts, so that neither bursts of data nor bunched ACKs raise the rate.
+
+use crate::scoreboard::Delivered;
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// The sampler's state when a segment was sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Stamp {
+    delivered: Bytes,
+    delivered_at: Time,
+    first_sent_at: Time,
+    app_limited: bool,
+}
+
+/// A sample of the delivery rate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RateSample {
+    /// Delivered over the interval; absent when the interval is shorter than the least RTT and so tells nothing.
+    pub rate: Option<Rate>,
+    /// Delivered between the transmission of the newest reported segment and now.
+    pub delivered: Bytes,
+    /// Delivered in all when that segment was sent.
+    pub prior_delivered: Bytes,
+    /// The longer of the time to send and the time to report.
+    pub interval: Span,
+    /// The application, not the network, set the pace at some time in the interval.
+    pub app_limited: bool,
+}
+
+/// The sampler of one connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sampler {
+    delivered: Bytes,
+    delivered_at: Time,
+    first_sent_at: Time,
+    /// Samples are application-limited until so much has been delivered; zero if they are not.
+    app_limited_until: Bytes,
+    newest: Option<Newest>,
+}
+
+/// The newest segment that the ACK under way reports.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    sent_at: Time,
+    end: u64,
+    stamp: Stamp,
+}
+
+impl Sampler {
+    /// Everything delivered so far.
+    pub(crate) fn delivered(&self) -> Bytes {
+        self.delivered
+    }
+
+    /// Delivered in all when the newest segment that the ACK under way reports was sent.
+    pub(crate) fn prior_delivered(&self) -> Option<Bytes> {
+        self.newest.map(|newest| newest.stamp.delivered)
+    }
+
+    /// True while samples are application-limited.
+    pub(crate) fn app_limited(&self) -> bool {
+        self.app_limited_until > Bytes::ZERO
+    }
+
+    /// A segment leaves; `idle` if nothing was in the network.
+    pub(crate) fn on_sent(&mut self, now: Time, idle: bool) -> Stamp {
+        if idle {
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+        Stamp {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            app_limited: self.app_limited(),
+        }
+    }
+
+    /// An ACK reports a segment for the first time.
+    pub(crate) fn on_delivered(&mut self, now: Time, segment: &Delivered) {
+        self.delivered += segment.bytes;
+        self.delivered_at = now;
+        if self.newest.is_none_or(|newest| (segment.sent_at, segment.end) > (newest.sent_at, newest.end)) {
+            self.newest = Some(Newest { sent_at: segment.sent_at, end: segment.end, stamp: segment.stamp });
+        }
+    }
+
+    /// All that an ACK reports has been taken: the sample, if it reported anything.
+    pub(crate) fn sample(&mut self, min_rtt: Option<Span>) -> Option<RateSample> {
+        if self.app_limited() && self.delivered > self.app_limited_until {
+            self.app_limited_until = Bytes::ZERO;
+        }
+        let Newest { sent_at, stamp, .. } = self.newest.take()?;
+        self.first_sent_at = sent_at;
+        let interval = sent_at.since(stamp.first_sent_at).max(self.delivered_at.since(stamp.delivered_at));
+        let delivered = self.delivered - stamp.delivered;
+        let telling = interval > Span::ZERO && min_rtt.is_none_or(|least| interval >= least);
+        Some(RateSample {
+            rate: telling.then(|| Rate::of(delivered, interval)),
+            delivered,
+            prior_delivered: stamp.delivered,
+            interval,
+            app_limited: stamp.app_limited,
+        })
+    }
+
+    /// Nothing more to send and room for it: samples of what is in the network say little about the path.
+    pub(crate) fn mark_app_limited(&mut self, pipe: Bytes) {
+        self.app_limited_until = (self.delivered + pipe).max(Bytes(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// algorithms.md §9.5: 10 packets of 1000 B at 0, 1, … 9 ms, RTT 50 ms, one ACK each, then clocked by the ACKs.
+    #[test]
+    fn vectors_of_algorithms_9_5() {
+        let mut sampler = Sampler::default();
+        let mut sent: Vec<(Time, Stamp)> = (0..10).map(|i| (at(i), sampler.on_sent(at(i), i == 0))).collect();
+        let mut rates = Vec::new();
+        for i in 0..11_usize {
+            let (sent_at, stamp) = sent[i];
+            let now = sent_at + Span::from_millis(50);
+            let end = 1000 * (i as u64 + 1);
+            sampler.on_delivered(now, &Delivered { end, bytes: Bytes(1000), transmissions: 1, sent_at, stamp });
+            rates.push(sampler.sample(None).and_then(|sample| sample.rate).unwrap().as_bps() as f64 / 8e3);
+            sent.push((now, sampler.on_sent(now, false)));
+        }
+        for (index, wanted) in [(0, 20.0), (1, 39.2157), (9, 169.4915), (10, 200.0)] {
+            assert!((rates[index] - wanted).abs() < 1e-3, "packet {}: {} kB/s", index + 1, rates[index]);
+        }
+    }
+
+    #[test]
+    fn no_rate_over_less_than_the_least_rtt() {
+        let mut sampler = Sampler::default();
+        let stamp = sampler.on_sent(at(0), true);
+        let segment = Delivered { end: 1000, bytes: Bytes(1000), transmissions: 1, sent_at: at(0), stamp };
+        sampler.on_delivered(at(10), &segment);
+        assert_eq!(sampler.sample(Some(Span::from_millis(11))).unwrap().rate, None);
+        assert_eq!(sampler.sample(None), None, "an ACK that reports nothing gives no sample");
+    }
+
+    #[test]
+    fn application_limited_until_the_bubble_has_passed() {
+        let mut sampler = Sampler::default();
+        sampler.mark_app_limited(Bytes(1000));
+        let limited = sampler.on_sent(at(0), true);
+        assert!(limited.app_limited);
+        for (end, still) in [(1000, true), (2000, false)] {
+            let segment = Delivered { end, bytes: Bytes(1000), transmissions: 1, sent_at: at(0), stamp: limited };
+            sampler.on_delivered(at(10), &segment);
+            assert!(sampler.sample(None).unwrap().app_limited);
+            assert_eq!(sampler.app_limited(), still);
+        }
+    }
+}

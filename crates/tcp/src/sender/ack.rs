@@ -1,0 +1,147 @@
+//! The order of work on an ACK (algorithms.md §9.4): what it reports, the RTT, loss and state, growth, timers.
+
+use super::{Repair, Sender};
+use crate::cc::{Ack, RttSample};
+use crate::ecn::Marks;
+use crate::scoreboard::{News, Seen, ages};
+use crate::segment::{Flags, Segment};
+use crate::timers::{Timer, Timers};
+use crate::units::{Bytes, Span, Time};
+
+/// An ACK on its way through the sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    pub(super) now: Time,
+    pub(super) news: News,
+    /// Congestion that it reports.
+    pub(super) marks: Marks,
+    /// It moves `snd_una`.
+    pub(super) advances: bool,
+    /// It carries no data, no new window and acknowledges nothing: another segment has arrived out of order.
+    pub(super) duplicate: bool,
+    /// It reports a duplicate, and one of the probe among them.
+    pub(super) reports_duplicate: bool,
+    /// Timestamp that it echoes.
+    pub(super) echo: Option<u32>,
+    /// `snd_una` before.
+    pub(super) prior_una: u64,
+    /// Marked lost since the start, before this ACK was judged.
+    pub(super) prior_lost: Bytes,
+    /// It gives the timers of loss a new start.
+    pub(super) restarts_timers: bool,
+    /// What it tells the algorithm.
+    pub(super) ack: Ack,
+    pub(super) round_start: bool,
+}
+
+impl Sender {
+    /// Takes the acknowledgment that a segment carries.
+    pub(crate) fn on_ack(&mut self, now: Time, segment: &Segment, timers: &mut Timers) {
+        if segment.ack < self.snd_una || segment.ack > self.snd_nxt {
+            return;
+        }
+        let window_changed = self.rwnd != segment.window;
+        self.rwnd = segment.window;
+        self.on_window(timers);
+        let prior_flight = self.board.flight();
+        let (prior_una, prior_lost) = (self.snd_una, self.board.lost_in_all());
+        let mut news = News::default();
+        let reports_duplicate = self.take_reports(now, segment, &mut news);
+        let advances = segment.ack > prior_una;
+        self.snd_una = segment.ack;
+        let bare = segment.len == 0 && !segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::FIN);
+        let mut arrived = Arrived {
+            now,
+            news,
+            marks: self.feedback.on_ack(segment, news.delivered, self.mss),
+            advances,
+            duplicate: bare && !advances && !window_changed && !self.board.is_empty() && !reports_duplicate,
+            reports_duplicate,
+            echo: segment.timestamps.map(|timestamps| timestamps.echo),
+            prior_una,
+            prior_lost,
+            restarts_timers: news.acked_segments > 0,
+            ack: Ack { prior_flight, ..Ack::default() },
+            round_start: false,
+        };
+        if advances {
+            self.timeouts_in_a_row = 0;
+            arrived.round_start = self.round.on_advance(self.snd_una, self.snd_nxt);
+        }
+        arrived.ack.rtt = self.sample_rtt(&mut arrived);
+        match self.repair {
+            Repair::Classic(_) => self.judge_classic(&mut arrived, timers),
+            Repair::Modern(_) => self.judge_modern(&mut arrived, timers),
+        }
+    }
+
+    /// What the ACK reports, selectively first; true if a duplicate is reported (RFC 2883).
+    fn take_reports(&mut self, now: Time, segment: &Segment, news: &mut News) -> bool {
+        let Sender { repair, board, sampler, rtt, .. } = self;
+        let echo = segment.timestamps.map(|timestamps| timestamps.echo);
+        let Repair::Modern(modern) = repair else {
+            board.advance(segment.ack, Seen::default(), news, |delivered| sampler.on_delivered(now, delivered));
+            return false;
+        };
+        let seen = Seen { point: modern.point, highest_sacked: board.highest_sacked() };
+        let duplicate = modern.on_duplicate_report(segment, self.snd_una);
+        let mut each = |delivered: &crate::scoreboard::Delivered| {
+            sampler.on_delivered(now, delivered);
+            modern.on_delivered(now, delivered, echo, rtt.min());
+        };
+        let mut blocks = [(0, 0); 4];
+        let mut count = 0;
+        for block in segment.sack.blocks() {
+            // What lies below the acknowledgment is old or a duplicate; what was never sent cannot be reported.
+            if block.0 < block.1 && block.1 > segment.ack && block.1 <= self.snd_nxt {
+                blocks[count] = *block;
+                count += 1;
+            }
+        }
+        board.sack(&blocks[..count], seen, news, &mut each);
+        board.advance(segment.ack, seen, news, &mut each);
+        duplicate
+    }
+
+    /// Takes the RTT that the ACK shows: of the oldest segment for the time-out, of the newest for the algorithm.
+    fn sample_rtt(&mut self, arrived: &mut Arrived) -> Option<RttSample> {
+        let (now, news) = (arrived.now, &arrived.news);
+        // Karn: nothing from an ACK that covers something sent twice.
+        let acked = ages(news.acked_sent, now).filter(|_| !news.retransmission_acked);
+        let sacked = ages(news.sacked_sent, now);
+        // Timestamps tell even then, to a millisecond (RFC 7323 §4).
+        let echoed = arrived.echo.filter(|_| news.acked_segments > 0 && acked.is_none() && sacked.is_none());
+        let echoed = echoed.map(|echo| {
+            let age = super::modern::timestamp(now).saturating_sub(echo);
+            let span = Span::from_millis(u64::from(age.max(1)));
+            (span, span)
+        });
+        let (oldest, _) = acked.or(sacked).or(echoed)?;
+        let (_, latest) = sacked.or(acked).or(echoed)?;
+        if let (None, Some((first, _)), Some(head)) = (acked, sacked, self.board.head_sent_at()) {
+            // A report of something sent after the oldest segment says that the path is alive.
+            arrived.restarts_timers |= first > now.since(head);
+        }
+        self.rtt.note_min(latest);
+        self.rtt.sample(oldest, self.snd_una, self.snd_nxt);
+        Some(RttSample { latest, oldest })
+    }
+
+    /// The receiver has said how much it takes.
+    fn on_window(&mut self, timers: &mut Timers) {
+        if self.snd_una + self.rwnd.0 > self.snd_nxt {
+            self.window_probes = 0;
+            timers.stop(Timer::Persist);
+        }
+    }
+
+    /// Growth, and the algorithm's own measurements.
+    pub(super) fn tell_algorithm(&mut self, arrived: &Arrived, may_grow: bool) {
+        let mut ack = arrived.ack;
+        ack.ce = arrived.marks.ce;
+        ack.rate = self.sampler.sample(self.rtt.min());
+        let mut view = self.view(arrived.now, arrived.round_start);
+        view.may_grow &= may_grow;
+        self.cc.on_ack(&ack, &view);
+    }
+}

@@ -1,0 +1,98 @@
+//! Judging an ACK by duplicates: Tahoe, Reno and NewReno.
+
+use super::ack::Arrived;
+use super::{Repair, Sender};
+use crate::cc::{Cause, State};
+use crate::recovery::{DupAck, Progress};
+use crate::timers::{Timer, Timers};
+use crate::units::Time;
+
+impl Sender {
+    fn dupack(&mut self) -> &mut DupAck {
+        match &mut self.repair {
+            Repair::Classic(dupack) => dupack,
+            Repair::Modern(_) => unreachable!("the way to repair losses does not change"),
+        }
+    }
+
+    pub(super) fn judge_classic(&mut self, arrived: &mut Arrived, timers: &mut Timers) {
+        let recovering = self.state == State::Recovery;
+        let before = self.state;
+        if arrived.advances {
+            self.on_advance(arrived, timers);
+        } else if arrived.duplicate {
+            self.on_duplicate(arrived);
+        }
+        if arrived.marks.echo && matches!(self.state, State::Open | State::Disorder) {
+            self.reduce_on_echo(arrived.now);
+        }
+        if arrived.advances || arrived.duplicate {
+            // RFC 5681 §3.2 step 6: the ACK that ends fast recovery deflates the window to ssthresh; it adds nothing.
+            self.tell_algorithm(arrived, !recovering && before != State::Cwr);
+        }
+    }
+
+    /// `snd_una` has moved.
+    fn on_advance(&mut self, arrived: &mut Arrived, timers: &mut Timers) {
+        let (now, una, was) = (arrived.now, self.snd_una, self.state);
+        arrived.ack.acked = arrived.news.believed;
+        arrived.ack.acked_segments = arrived.news.believed_segments;
+        let advanced = arrived.news.advanced;
+        let Sender { repair, board, .. } = self;
+        let Repair::Classic(dupack) = repair else { return };
+        let progress = dupack.on_advance(was, una, advanced, board);
+        arrived.ack.partial = matches!(progress, Progress::Partial { .. });
+        if progress == Progress::Done || was == State::Disorder {
+            self.state = State::Open;
+        }
+        if progress == Progress::Done && matches!(was, State::Recovery | State::Cwr) {
+            let view = self.view(now, arrived.round_start);
+            self.cc.on_recovery_end(&view);
+        }
+        // RFC 6298 §5.2, §5.3; RFC 6582 §3.2: of several partial ACKs only the first restarts the timer.
+        if self.board.is_empty() {
+            timers.stop(Timer::Rto);
+        } else if progress != (Progress::Partial { restart_timer: false }) {
+            timers.arm(Timer::Rto, now + self.rtt.rto());
+        }
+    }
+
+    fn on_duplicate(&mut self, arrived: &mut Arrived) {
+        let (state, una) = (self.state, self.snd_una);
+        let meant_loss = self.dupack().on_duplicate(state, una);
+        arrived.ack.duplicate = self.dupack().duplicates();
+        if meant_loss {
+            self.totals.recoveries += 1;
+            if self.state != State::Cwr {
+                self.notify_congestion(arrived.now, Cause::DupAck, true);
+            }
+            let (snd_nxt, cwnd) = (self.snd_nxt, self.cc.window().cwnd);
+            let Sender { repair, board, .. } = self;
+            let Repair::Classic(dupack) = repair else { return };
+            self.state = dupack.begin(snd_nxt, cwnd, board);
+        } else if self.state == State::Open {
+            self.state = State::Disorder;
+        }
+    }
+
+    /// RFC 3168 §6.1.2: once per window of data.
+    fn reduce_on_echo(&mut self, now: Time) {
+        self.totals.ecn_reductions += 1;
+        self.notify_congestion(now, Cause::Ecn, true);
+        let snd_nxt = self.snd_nxt;
+        self.dupack().begin_cwr(snd_nxt);
+        self.state = State::Cwr;
+    }
+
+    /// The retransmission timer expired (RFC 6298 §5.4 to §5.6).
+    pub(super) fn on_rto_classic(&mut self, now: Time) {
+        // RFC 5681 §3.1: ssthresh is left alone when the same segment times out again.
+        if self.timeouts_in_a_row == 0 {
+            self.notify_congestion(now, Cause::Timeout, true);
+        }
+        let Sender { repair, board, snd_nxt, .. } = self;
+        let Repair::Classic(dupack) = repair else { return };
+        dupack.on_timeout(*snd_nxt, board);
+        self.state = State::Loss;
+    }
+}

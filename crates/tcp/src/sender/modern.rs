@@ -1,0 +1,247 @@
+//! Judging an ACK by what it reports: SACK (RFC 6675) or RACK (RFC 8985), with the states and their ends, F-RTO
+//! (RFC 5682), undo (RFC 3522, RFC 3708) and the descent. The order of work and the corner cases are Linux's, also
+//! without SACK, where a duplicate ACK stands for one segment that has left the network.
+
+mod state;
+
+use super::ack::Arrived;
+use super::{Repair, Sender};
+use crate::cc::{State, Window};
+use crate::config::{RecoveryKind, TcpConfig};
+use crate::options::Agreed;
+use crate::recovery::{Rack, Undo, Way};
+use crate::scoreboard::Delivered;
+use crate::segment::Segment;
+use crate::timers::Timers;
+use crate::units::{Bytes, Span, Time};
+
+/// The estimate of reordering, in segments, does not go beyond this (Linux tcp_max_reordering).
+const MOST_REORDERING: u64 = 300;
+
+/// A probe for a lost tail that has not been judged yet (RFC 8985 §7).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TailProbe {
+    /// TLP.end_seq: `snd_nxt` when it left.
+    pub(super) end: u64,
+    /// It repeated the last segment.
+    pub(super) repeats: bool,
+    /// The receiver has reported it as a duplicate.
+    pub(super) was_duplicate: bool,
+}
+
+/// Who goes first when both new data and lost segments could leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum First {
+    /// What is lost.
+    #[default]
+    Lost,
+    /// New data: F-RTO wants to see what is reported of it (RFC 5682 §2.1 step 2b).
+    New,
+}
+
+/// Recovery by SACK or time.
+#[derive(Debug)]
+pub(super) struct Modern {
+    pub(super) kind: RecoveryKind,
+    pub(super) sack: bool,
+    pub(super) tail_probes: bool,
+    frto_wanted: bool,
+    undo_wanted: bool,
+    mss: Bytes,
+    threshold: u32,
+    /// Segments by which something may be out of order without being lost; only ever more than `threshold` once seen.
+    pub(super) reordering: u64,
+    pub(super) rack: Rack,
+    pub(super) way: Way,
+    pub(super) undo: Undo,
+    /// Where the episode under way, or the last one, ends.
+    pub(super) point: u64,
+    /// F-RTO watches the time-out under way.
+    pub(super) frto: bool,
+    pub(super) first: First,
+    pub(super) probe: Option<TailProbe>,
+    pub(super) probe_due: bool,
+    /// This episode has had its rescue retransmission (RFC 6675 §4, NextSeg rule 4).
+    pub(super) rescued: bool,
+    /// Duplicate ACKs since `snd_una` last moved.
+    pub(super) duplicates: u32,
+}
+
+/// The clock of the timestamps option.
+pub(super) fn timestamp(now: Time) -> u32 {
+    (now.as_nanos() / 1_000_000) as u32
+}
+
+impl Modern {
+    pub(super) fn new(config: &TcpConfig, agreed: Agreed) -> Modern {
+        let by_time = config.recovery == RecoveryKind::Rack;
+        Modern {
+            kind: config.recovery,
+            sack: agreed.sack,
+            tail_probes: config.tlp && agreed.sack && by_time,
+            frto_wanted: config.frto && by_time,
+            undo_wanted: config.undo && by_time,
+            mss: agreed.mss,
+            threshold: config.dup_thresh,
+            reordering: u64::from(config.dup_thresh),
+            rack: Rack::default(),
+            way: Way::new(config.descent, agreed.mss),
+            undo: Undo::default(),
+            point: 0,
+            frto: false,
+            first: First::Lost,
+            probe: None,
+            probe_due: false,
+            rescued: false,
+            duplicates: 0,
+        }
+    }
+
+    /// The window in force.
+    pub(super) fn window(&self, state: State, cwnd: Bytes) -> Bytes {
+        if matches!(state, State::Cwr | State::Recovery) { self.way.window() } else { cwnd }
+    }
+
+    /// An ACK reports a segment for the first time.
+    pub(super) fn on_delivered(&mut self, now: Time, segment: &Delivered, echo: Option<u32>, min_rtt: Option<Span>) {
+        // The echo is older than the last transmission: this is the original, the retransmission was for nothing.
+        let spurious = segment.transmissions > 1 && echo.is_some_and(|echo| echo < timestamp(segment.sent_at));
+        if self.sack && !spurious {
+            self.rack.on_delivered(now, segment, min_rtt);
+        }
+    }
+
+    /// Looks for the report of a duplicate (RFC 2883): a first block below the acknowledgment or inside the second.
+    pub(super) fn on_duplicate_report(&mut self, segment: &Segment, prior_una: u64) -> bool {
+        let blocks = segment.sack.blocks();
+        let Some(&(start, end)) = blocks.first().filter(|_| self.sack) else { return false };
+        let inside = blocks.get(1).is_some_and(|second| second.0 <= start && end <= second.1);
+        if end > segment.ack && !inside {
+            return false;
+        }
+        match &mut self.probe {
+            Some(probe) if probe.repeats && end >= probe.end => probe.was_duplicate = true,
+            _ => self.rack.on_duplicate_report(),
+        }
+        self.undo.on_duplicate_report(end, prior_una);
+        true
+    }
+
+    pub(super) fn on_retransmission(&mut self, timestamp: u32) {
+        self.undo.on_retransmission(timestamp);
+    }
+
+    /// Something that was sent once arrived late.
+    fn on_reordering(&mut self, from: u64, highest_sacked: u64) {
+        let extent = highest_sacked.saturating_sub(from);
+        if extent == 0 {
+            return;
+        }
+        if extent > self.reordering * self.mss.0 {
+            self.reordering = extent.div_ceil(self.mss.0).min(MOST_REORDERING);
+        }
+        self.rack.reordering_seen = true;
+    }
+
+    /// A time-out after this much had been reported says that reordering was overestimated.
+    pub(super) fn on_time_out_in_disorder(&mut self, sacked: Bytes) {
+        if sacked >= self.mss * u64::from(self.threshold) {
+            self.reordering = self.reordering.min(u64::from(self.threshold));
+        }
+    }
+
+    /// The episode begins; `before` is where an undo would return to.
+    pub(super) fn begin_undo(&mut self, snd_una: u64, retransmitted: Bytes, before: Option<Window>) {
+        let segments = retransmitted.0.div_ceil(self.mss.0) as u32;
+        if self.undo_wanted || self.frto_wanted {
+            self.undo.begin(snd_una, segments, before);
+        }
+    }
+
+    /// A time-out begins or continues.
+    pub(super) fn begin_frto(&mut self, allowed: bool) {
+        self.frto = self.frto_wanted && allowed;
+        self.first = First::Lost;
+    }
+
+    /// From this age on a time-out takes a segment for lost; by SACK all of them (RFC 6675 §5.1).
+    pub(super) fn time_out_age(&self) -> Option<Span> {
+        (self.kind == RecoveryKind::Rack && self.sack).then(|| self.rack.rtt())
+    }
+
+    /// Eifel or duplicate reports show the episode to be spurious.
+    fn is_spurious(&self, echo: Option<u32>) -> bool {
+        self.undo_wanted && self.undo.is_spurious(echo)
+    }
+}
+
+impl Sender {
+    pub(super) fn modern(&mut self) -> &mut Modern {
+        match &mut self.repair {
+            Repair::Modern(modern) => modern,
+            Repair::Classic(_) => unreachable!("the way to repair losses does not change"),
+        }
+    }
+
+    pub(super) fn judge_modern(&mut self, arrived: &mut Arrived, timers: &mut Timers) {
+        let delivered = self.sampler.delivered();
+        let prior_delivered = self.sampler.prior_delivered();
+        let highest_sacked = self.board.highest_sacked().max(self.snd_una);
+        let modern = self.modern();
+        modern.first = First::Lost;
+        if let Some(from) = arrived.news.late {
+            modern.on_reordering(from, highest_sacked);
+        }
+        if let Some(prior) = prior_delivered {
+            modern.rack.adapt(prior, delivered);
+        }
+        modern.duplicates = match (arrived.advances, arrived.duplicate) {
+            (true, _) => 0,
+            (false, true) => modern.duplicates + 1,
+            (false, false) => modern.duplicates,
+        };
+        arrived.ack.duplicate = if arrived.duplicate { modern.duplicates } else { 0 };
+        self.count_without_sack(arrived);
+        self.judge_tail_probe(arrived);
+        let alarming = arrived.duplicate || arrived.news.sacked || arrived.reports_duplicate || arrived.marks.echo;
+        if alarming || self.state != State::Open {
+            self.judge_state(arrived, timers);
+        }
+        arrived.ack.partial = arrived.advances && self.state != State::Open;
+        if arrived.restarts_timers {
+            self.restart_timers(arrived.now, timers);
+        }
+        self.grow_or_descend(arrived);
+    }
+
+    /// Without SACK the count of duplicates stands in for reports.
+    fn count_without_sack(&mut self, arrived: &mut Arrived) {
+        arrived.ack.acked = arrived.news.delivered;
+        arrived.ack.acked_segments = arrived.news.delivered_segments;
+        let mss = self.mss;
+        if self.modern().sack {
+            return;
+        }
+        if arrived.news.acked_segments > 0 {
+            // One segment filled the hole; the others had sent their duplicate ACKs before.
+            let presumed = self.board.presumed();
+            let acked = arrived.news.advanced;
+            arrived.ack.acked = acked.saturating_sub(presumed).max(mss.min(acked));
+            arrived.ack.acked_segments = arrived.ack.acked.0.div_ceil(mss.0) as u32;
+            self.board.presume(presumed.saturating_sub(acked.saturating_sub(mss)));
+        }
+    }
+
+    /// Linux's order: PRR while the window comes down, else growth.
+    fn grow_or_descend(&mut self, arrived: &mut Arrived) {
+        let newly_lost = self.board.lost_in_all() > arrived.prior_lost;
+        let news = &arrived.news;
+        let progress = news.acked_segments > 0 || (news.sacked && self.modern().reordering > 3);
+        let may_grow = if self.modern().reordering > 3 { progress } else { arrived.advances };
+        let delivered = arrived.ack.acked;
+        self.tell_algorithm(arrived, may_grow);
+        if matches!(self.state, State::Cwr | State::Recovery) {
+            self.descend(delivered, arrived.advances && !newly_lost);
+        }
+    }
+}

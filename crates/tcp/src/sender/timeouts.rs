@@ -1,0 +1,230 @@
+//! The sender's timers: the retransmission time-out (RFC 6298), probes for a lost tail and the wait for reordering
+//! (RFC 8985), probes of a closed window (RFC 9293 §3.8.6.1), the pace.
+
+use super::modern::TailProbe;
+use super::transmit::Outgoing;
+use super::{Repair, Sender};
+use crate::cc::{Cause, State};
+use crate::segment::Ecn;
+use crate::timers::{Timer, Timers};
+use crate::units::{Bytes, Span, Time};
+
+/// Added to short waits: two ticks of Linux's clock.
+pub(super) const LEAST_WAIT: Span = Span::from_millis(2);
+/// With one segment outstanding the receiver may delay its ACK this long (RFC 8985 §7.2, WCDelAckT).
+const WORST_DELAYED_ACK: Span = Span::from_millis(200);
+
+impl Sender {
+    /// Some deadline may have been reached.
+    pub(crate) fn on_timeout(&mut self, now: Time, timers: &mut Timers) {
+        // The pace needs nothing but another look.
+        timers.expire(Timer::Pacing, now);
+        if timers.expire(Timer::Persist, now) && self.board.is_empty() {
+            self.window_probe_due = true;
+            self.window_probes += 1;
+            timers.arm(Timer::Persist, now + self.persist_interval());
+        }
+        if timers.expire(Timer::Reorder, now) {
+            self.on_reorder_timer(now, timers);
+        }
+        if timers.expire(Timer::Tlp, now) {
+            self.on_probe_timer(now, timers);
+        }
+        if timers.expire(Timer::Rto, now) {
+            self.on_rto(now, timers);
+        }
+    }
+
+    /// RFC 9293 §3.8.6.1: the first probe after a time-out, then at doubling intervals.
+    pub(super) fn persist_interval(&self) -> Span {
+        let most = Span::from_millis(120_000);
+        self.rtt.rto().saturating_mul(1 << self.window_probes.min(16)).min(most)
+    }
+
+    /// The retransmission timer expired (RFC 6298 §5.4 to §5.6).
+    fn on_rto(&mut self, now: Time, timers: &mut Timers) {
+        if self.board.is_empty() {
+            return;
+        }
+        self.totals.timeouts += 1;
+        match self.repair {
+            Repair::Classic(_) => self.on_rto_classic(now),
+            Repair::Modern(_) => self.on_rto_modern(now),
+        }
+        self.timeouts_in_a_row += 1;
+        self.rtt.back_off();
+        timers.arm_alone(Timer::Rto, now + self.rtt.rto());
+    }
+
+    fn on_rto_modern(&mut self, now: Time) {
+        let calm = self.state <= State::Disorder;
+        let new_recovery = self.state < State::Recovery;
+        let sacked = self.board.sacked();
+        self.board.presume(Bytes::ZERO);
+        if self.board.is_reneged() {
+            self.board.forget_sacked();
+        }
+        let age = self.modern().time_out_age();
+        self.board.mark_lost_by_time_out(now, age);
+        // Once per window of data: what reduced the window for these losses already counts.
+        let reached = self.snd_una >= self.modern().point;
+        let first = calm || reached || (self.state == State::Loss && self.timeouts_in_a_row == 0);
+        if first {
+            let (una, retransmitted, window) = (self.snd_una, self.board.retransmitted(), self.cc.window());
+            self.modern().begin_undo(una, retransmitted, Some(window));
+        }
+        self.notify_congestion(now, Cause::Timeout, first);
+        if calm {
+            self.modern().on_time_out_in_disorder(sacked);
+        }
+        let again = self.timeouts_in_a_row > 0;
+        self.state = State::Loss;
+        let snd_nxt = self.snd_nxt;
+        let modern = self.modern();
+        modern.point = snd_nxt;
+        modern.probe = None;
+        modern.probe_due = false;
+        modern.begin_frto(new_recovery || again);
+    }
+
+    /// What was sent early enough to be lost if nothing more has arrived (RFC 8985 §6.2 step 5).
+    fn on_reorder_timer(&mut self, now: Time, timers: &mut Timers) {
+        if !self.board.is_empty()
+            && let Some(newest) = self.modern().rack.newest()
+        {
+            let before = self.board.pipe();
+            let age = self.age_of_loss();
+            let found = self.board.mark_lost_by_time(now, newest, age);
+            if let Some(wait) = found.wait {
+                timers.arm_alone(Timer::Reorder, now + wait + LEAST_WAIT);
+            }
+            if self.board.pipe() != before && self.state != State::Recovery {
+                self.enter_recovery(now, false);
+                let segment = self.mss;
+                self.descend(segment, false);
+            }
+        }
+        if !timers.any_armed(&Timers::OF_LOSS) {
+            let from_head = self.board.head_sent_at().map(|sent| sent + self.rtt.rto());
+            self.arm_rto(now, from_head, timers);
+        }
+    }
+
+    fn arm_rto(&self, now: Time, at: Option<Time>, timers: &mut Timers) {
+        match at {
+            None => Timers::OF_LOSS.iter().for_each(|timer| timers.stop(*timer)),
+            Some(at) => timers.arm_alone(Timer::Rto, at.max(now + Span::from_micros(1))),
+        }
+    }
+
+    /// Sets the retransmission timer anew: from now, or from the oldest segment where another timer stood in for it.
+    pub(super) fn restart_rto(&self, now: Time, timers: &mut Timers) {
+        let stood_in = timers.armed(Timer::Tlp) || timers.armed(Timer::Reorder);
+        let rto = self.rtt.rto();
+        let at = self.board.head_sent_at().map(|sent| if stood_in { sent + rto } else { now + rto });
+        self.arm_rto(now, at, timers);
+    }
+
+    /// The ACK has given the timers a new start.
+    pub(super) fn restart_timers(&mut self, now: Time, timers: &mut Timers) {
+        if !self.schedule_tail_probe(now, true, timers) {
+            self.restart_rto(now, timers);
+        }
+    }
+
+    /// RFC 8985 §7.2: a probe after two RTTs without an ACK, in place of the time-out. `restarts`: counted from now.
+    pub(super) fn schedule_tail_probe(&mut self, now: Time, restarts: bool, timers: &mut Timers) -> bool {
+        let Repair::Modern(modern) = &self.repair else { return false };
+        let wanted = modern.tail_probes && matches!(self.state, State::Open | State::Cwr);
+        let Some(head) = self.board.head_sent_at().filter(|_| wanted) else { return false };
+        let wait = match self.rtt.srtt() {
+            Some(srtt) if self.board.segments() == 1 => srtt * 2 + self.rtt.rto_min().min(WORST_DELAYED_ACK),
+            Some(srtt) => srtt * 2 + LEAST_WAIT,
+            None => Span::from_millis(1000),
+        };
+        let rto = self.rtt.rto();
+        let due = if restarts { now + rto } else { head + rto };
+        let latest = if due > now { due } else { Time::from_nanos(u64::MAX) };
+        timers.arm_alone(Timer::Tlp, (now + wait).min(latest));
+        true
+    }
+
+    /// RFC 8985 §7.3: one probe at a time.
+    fn on_probe_timer(&mut self, now: Time, timers: &mut Timers) {
+        if self.modern().probe.is_none() && !self.board.is_empty() {
+            self.modern().probe_due = true;
+        }
+        let rto = now + self.rtt.rto();
+        let at = if self.modern().probe_due {
+            Some(rto)
+        } else {
+            self.board.head_sent_at().map(|sent| sent + self.rtt.rto())
+        };
+        self.arm_rto(now, at, timers);
+    }
+
+    /// The probe: new data if the receiver takes it, else the last segment once more.
+    pub(super) fn poll_tail_probe(&mut self, now: Time, timers: &mut Timers) -> Option<Outgoing> {
+        let Repair::Modern(modern) = &mut self.repair else { return None };
+        if !std::mem::take(&mut modern.probe_due) || self.board.is_empty() {
+            return None;
+        }
+        self.totals.tail_probes += 1;
+        let new = self.poll_new(now, timers, true);
+        let repeats = new.is_none();
+        let out = new.or_else(|| self.repeat_last(now));
+        let end = self.snd_nxt;
+        self.modern().probe = Some(TailProbe { end, repeats, was_duplicate: false });
+        timers.arm_alone(Timer::Rto, now + self.rtt.rto());
+        // A probe is no burst: it does not schedule the next one.
+        self.sent_in_burst = false;
+        out
+    }
+
+    fn repeat_last(&mut self, now: Time) -> Option<Outgoing> {
+        let chunk = self.board.last()?;
+        let stamp = self.sampler.on_sent(now, self.board.pipe() == Bytes::ZERO);
+        self.board.resent_last(now, stamp);
+        self.on_retransmission(now, chunk);
+        Some(Outgoing { chunk, ecn: Ecn::NotEct, cwr: false })
+    }
+
+    /// RFC 8985 §7.4: was something lost that the probe repaired?
+    pub(super) fn judge_tail_probe(&mut self, arrived: &super::ack::Arrived) {
+        let una = self.snd_una;
+        let Some(probe) = self.modern().probe.filter(|probe| una >= probe.end) else { return };
+        let pure_duplicate = !arrived.advances && arrived.duplicate && !arrived.news.sacked;
+        if !probe.repeats || probe.was_duplicate || pure_duplicate {
+            self.modern().probe = None;
+        } else if una > probe.end {
+            // Nothing reported the original: it was lost, and the probe repaired it.
+            self.begin_descent(arrived.now, Cause::Tlp);
+            self.state = State::Cwr;
+            let view = self.view(arrived.now, false);
+            self.cc.on_recovery_end(&view);
+            self.keep_open();
+        }
+    }
+
+    /// RFC 6675 §4, NextSeg rules 3 and 4: with nothing else to send, a hole not yet believed lost, and once per
+    /// episode the last segment.
+    pub(super) fn poll_hole(&mut self, now: Time) -> Option<Outgoing> {
+        let window = self.send_window();
+        let Repair::Modern(modern) = &mut self.repair else { return None };
+        let by_sack = modern.kind == crate::config::RecoveryKind::Sack && self.state == State::Recovery;
+        if !by_sack || self.board.pipe() + self.mss > window {
+            return None;
+        }
+        let stamp = self.sampler.on_sent(now, self.board.pipe() == Bytes::ZERO);
+        let chunk = match self.board.resend_hole(now, stamp) {
+            Some(chunk) => chunk,
+            None if !modern.rescued => {
+                modern.rescued = true;
+                self.board.resend_highest(now, stamp)?
+            }
+            None => return None,
+        };
+        self.on_retransmission(now, chunk);
+        Some(Outgoing { chunk, ecn: Ecn::NotEct, cwr: false })
+    }
+}

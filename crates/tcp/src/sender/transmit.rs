@@ -1,0 +1,229 @@
+//! What may be sent now: the window's room, the receiver's, Nagle's rule, pacing; and whether the window was used.
+
+use super::{Repair, Sender};
+use crate::cc::State;
+use crate::scoreboard::Chunk;
+use crate::segment::Ecn;
+use crate::timers::{Timer, Timers};
+use crate::units::{Bytes, Rate, Time};
+
+/// A segment to send, as far as the sender decides on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Outgoing {
+    /// The stretch of the sequence space.
+    pub(crate) chunk: Chunk,
+    /// ECN field of the packet.
+    pub(crate) ecn: Ecn,
+    /// Tell the other side that the window has been reduced (RFC 3168 §6.1.2).
+    pub(crate) cwr: bool,
+}
+
+/// Whether the window was used, so that an unused one does not grow (algorithms.md §7.5, Linux's rule).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    limited: bool,
+    max_flight: Bytes,
+    until: u64,
+}
+
+/// When the next segment may leave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// The connection paces although its algorithm does not ask for it.
+    always: bool,
+    next_at: Time,
+    /// Segments that leave as they come: the initial window.
+    free: u32,
+}
+
+impl Pace {
+    pub(super) fn new(always: bool) -> Pace {
+        Pace { always, next_at: Time::ZERO, free: 10 }
+    }
+}
+
+impl Sender {
+    /// The next stretch to send, lost ones first; `None` when nothing may be sent now.
+    pub(crate) fn poll(&mut self, now: Time, timers: &mut Timers) -> Option<Outgoing> {
+        if std::mem::take(&mut self.window_probe_due) {
+            let chunk = Chunk { seq: self.snd_una - 1, len: 0, fin: false };
+            return Some(Outgoing { chunk, ecn: Ecn::NotEct, cwr: false });
+        }
+        if self.pacing_rate().is_some() && now < self.pace.next_at {
+            timers.arm(Timer::Pacing, self.pace.next_at);
+            self.burst_ended(now, timers);
+            return None;
+        }
+        let out = self.pick(now, timers);
+        match &out {
+            Some(out) => self.after_sending(now, out),
+            None => self.burst_ended(now, timers),
+        }
+        out
+    }
+
+    fn pick(&mut self, now: Time, timers: &mut Timers) -> Option<Outgoing> {
+        if let Some(probe) = self.poll_tail_probe(now, timers) {
+            return Some(probe);
+        }
+        if self.new_data_goes_first() {
+            if let Some(new) = self.poll_new(now, timers, false) {
+                return Some(new);
+            }
+            if !self.give_up_frto_without_new_data() {
+                return None;
+            }
+        }
+        match self.board.next_lost() {
+            Some(lost) => self.poll_lost(now, lost, timers),
+            None => self.poll_new(now, timers, false).or_else(|| self.poll_hole(now)),
+        }
+    }
+
+    fn after_sending(&mut self, now: Time, out: &Outgoing) {
+        self.last_sent_at = Some(now);
+        self.sent_in_burst = true;
+        if self.pace.free > 0 {
+            self.pace.free -= 1;
+        } else if let Some(rate) = self.pacing_rate() {
+            let start = self.pace.next_at.max(now);
+            self.pace.next_at = start + rate.transmission_time(Bytes(u64::from(out.chunk.len)));
+        }
+    }
+
+    fn poll_lost(&mut self, now: Time, lost: Chunk, timers: &mut Timers) -> Option<Outgoing> {
+        let fits = self.board.pipe() + Bytes(u64::from(lost.len)) <= self.send_window();
+        let urgent = matches!(&self.repair, Repair::Classic(dupack) if dupack.urgent());
+        if !fits && !urgent {
+            return None;
+        }
+        let stamp = self.sampler.on_sent(now, self.board.pipe() == Bytes::ZERO);
+        let oldest = self.board.resent(now, stamp);
+        self.on_retransmission(now, lost);
+        // RFC 6298 §5.1; RFC 8985 lets the repair of the oldest segment restart the timer, as Linux does.
+        let restart = oldest && matches!(self.repair, Repair::Modern(_)) && !timers.armed(Timer::Reorder);
+        if restart || !timers.any_armed(&Timers::OF_LOSS) {
+            timers.arm_alone(Timer::Rto, now + self.rtt.rto());
+        }
+        // RFC 3168 §6.1.5: what is sent again is not ECN-capable.
+        Some(Outgoing { chunk: lost, ecn: Ecn::NotEct, cwr: false })
+    }
+
+    /// Notes that a segment is sent again.
+    pub(super) fn on_retransmission(&mut self, now: Time, chunk: Chunk) {
+        self.totals.retransmitted_segments += 1;
+        let in_episode = matches!(self.state, State::Cwr | State::Recovery);
+        match &mut self.repair {
+            Repair::Classic(dupack) => dupack.on_retransmitted(),
+            Repair::Modern(modern) => {
+                modern.on_retransmission(super::modern::timestamp(now));
+                if in_episode {
+                    modern.way.on_sent(Bytes(chunk.sequence_len()));
+                }
+            }
+        }
+    }
+
+    /// New data, if window and receiver have room; `probe` leaves the window out of account.
+    pub(super) fn poll_new(&mut self, now: Time, timers: &mut Timers, probe: bool) -> Option<Outgoing> {
+        let unsent = self.end.saturating_sub(self.snd_nxt);
+        let fin_waits = self.fin && !self.fin_sent();
+        if unsent == 0 && !fin_waits {
+            return None;
+        }
+        let idle = self.board.is_empty();
+        let wanted = unsent.min(self.mss.0);
+        let room = (self.snd_una + self.rwnd.0).saturating_sub(self.snd_nxt);
+        // Silly-window avoidance (RFC 9293 §3.8.6.2.1): a window smaller than the segment waits, unless all is quiet.
+        let len = if room >= wanted || idle { wanted.min(room) } else { 0 };
+        // The FIN occupies a number of its own and stays within the window too, unless all is quiet (RFC 9293 §3.4).
+        let fin = fin_waits && len == unsent && (room > len || (idle && len == 0));
+        if len == 0 && !fin {
+            if idle && !timers.armed(Timer::Persist) {
+                timers.arm(Timer::Persist, now + self.persist_interval());
+            }
+            return None;
+        }
+        let small = len < self.mss.0 && !fin;
+        // Nagle's rule with Minshall's refinement: one small segment at a time.
+        if small && self.nagle && !probe && self.small_end > self.snd_una {
+            return None;
+        }
+        if let Some(last) = self.last_sent_at.filter(|_| idle && self.idle_restart) {
+            let view = self.view(now, false);
+            self.cc.on_idle(now.since(last), &view);
+        }
+        if self.board.pipe() + Bytes(len) > self.send_window() && !idle && !probe {
+            return None;
+        }
+        let chunk = Chunk { seq: self.snd_nxt, len: len as u32, fin };
+        Some(self.send_new(now, chunk, small, timers))
+    }
+
+    fn send_new(&mut self, now: Time, chunk: Chunk, small: bool, timers: &mut Timers) -> Outgoing {
+        let bytes = Bytes(u64::from(chunk.len));
+        let pipe = self.board.pipe();
+        let in_episode = matches!(self.state, State::Cwr | State::Recovery);
+        match &mut self.repair {
+            Repair::Classic(dupack) => dupack.on_new_data(self.state, bytes, pipe + bytes, self.cc.window().cwnd),
+            Repair::Modern(modern) if in_episode => modern.way.on_sent(Bytes(chunk.sequence_len())),
+            Repair::Modern(_) => {}
+        }
+        let stamp = self.sampler.on_sent(now, pipe == Bytes::ZERO);
+        let idle = self.board.is_empty();
+        self.board.push(now, chunk, stamp);
+        self.snd_nxt += chunk.sequence_len();
+        if small {
+            self.small_end = self.snd_nxt;
+        }
+        // RFC 6298 §5.1. A pending probe gives way to the time-out until the burst has ended and it is set anew.
+        if idle || timers.armed(Timer::Tlp) {
+            self.restart_rto(now, timers);
+        } else if !timers.any_armed(&Timers::OF_LOSS) {
+            timers.arm_alone(Timer::Rto, now + self.rtt.rto());
+        }
+        let cwr = self.ecn == Ecn::Ect0 && std::mem::take(&mut self.cwr_due);
+        Outgoing { chunk, ecn: self.ecn, cwr }
+    }
+
+    /// The send loop ran dry.
+    fn burst_ended(&mut self, now: Time, timers: &mut Timers) {
+        let window = self.send_window();
+        let limited = self.board.pipe() + self.mss > window;
+        let sent = std::mem::take(&mut self.sent_in_burst);
+        if sent || limited {
+            let flight = self.board.flight();
+            let stale = self.snd_una >= self.usage.until;
+            if stale || limited || (!self.usage.limited && flight > self.usage.max_flight) {
+                self.usage = Usage { limited, max_flight: flight, until: self.snd_nxt };
+            }
+        }
+        if !limited && self.end <= self.snd_nxt && self.board.lost() <= self.board.retransmitted() {
+            self.sampler.mark_app_limited(self.board.pipe());
+        }
+        if sent {
+            self.schedule_tail_probe(now, false, timers);
+        }
+    }
+
+    /// Linux's tcp_is_cwnd_limited, in words: the window was full, or in slow start at least half of it was.
+    pub(super) fn cwnd_limited(&self) -> bool {
+        let window = self.cc.window();
+        self.usage.limited || (window.in_slow_start() && window.cwnd < self.usage.max_flight * 2)
+    }
+
+    /// The rate to send at, if the connection or its algorithm paces.
+    fn pacing_rate(&self) -> Option<Rate> {
+        if let Some(rate) = self.cc.pacing_rate() {
+            return Some(rate);
+        }
+        if !self.pace.always {
+            return None;
+        }
+        // algorithms.md §7.5: twice cwnd/srtt below half of ssthresh, 1.2 times above
+        let window = self.cc.window();
+        let percent = if window.cwnd.0 < window.ssthresh.0 / 2 { 200 } else { 120 };
+        let bytes = Bytes(window.cwnd.max(self.board.flight()).0.saturating_mul(percent) / 100);
+        self.rtt.rate_of(bytes)
+    }
+}
