@@ -1,6 +1,7 @@
 //! The schema of a scenario file: one world. Every field has a reader in `assemble.rs` or `expand.rs`, and its doc
 //! comment is its manual (`docs/scenario.md` is generated from here).
 
+mod cc_choice;
 mod network;
 mod parse;
 mod tcp_options;
@@ -11,12 +12,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::Span;
 
+pub use cc_choice::CcChoice;
 pub use network::{
     Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, RandomWired, Role,
     Star,
 };
 pub use parse::{ScenarioError, join};
-pub use tcp_options::{CcChoice, TcpOptions};
+pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
 

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use tcp::units::{Bytes, Span};
 
+use super::cc_choice::CcChoice;
 use super::parse::{read, tagged};
-use super::tcp_options::{CcChoice, TcpOptions};
+use super::tcp_options::TcpOptions;
 use super::text::PacketRate;
 
 /// What the flows that `network.flows` asks for carry.
