@@ -18,6 +18,7 @@ from tonopah.result import Result, algorithms, run
 from tonopah.scenario import check, load, parse_assignment, prepare, to_json, to_toml
 from tonopah.study import Study, shipped
 from tonopah.study_file import SERIES
+from tonopah.validate.command import add_validate
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,6 +77,8 @@ def parser() -> argparse.ArgumentParser:
 
     command = add(commands, "algorithms", "list congestion-control algorithms", "tonopah algorithms cubic", do_algorithms)
     command.add_argument("name", nargs="?", help="show the parameters of this one")
+
+    add_validate(commands, positive)
 
     command = add(commands, "bench", "measure speed on dumbbells", "tonopah bench --against ns2", do_bench)
     command.add_argument("--against", choices=["ns2"], help="run the same dumbbell in this simulator, in turn")

@@ -70,6 +70,11 @@ METRICS = {
     "srtt": Metric("Smoothed RTT", *MS, "SRTT (RFC 6298)"),
     "queue": Metric("Queue", "kB", 1e-3, "Bytes in the queue of a link"),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
+    "state": Metric("State of recovery", "", 1.0, "0 open, 1 disorder, 2 window reduced, 3 recovery, 4 loss"),
+    "retransmits": Metric("Retransmissions so far", *COUNT, "Segments sent again so far"),
+    "pipe": Metric("Pipe", "kB", 1e-3, "Bytes estimated to be in the network (RFC 6675)"),
+    "rto": Metric("Retransmission time-out", *MS, "RTO in force (RFC 6298)"),
+    "acked": Metric("Acknowledged", "kB", 1e-3, "Payload acknowledged so far"),
 }
 
 STUDENT = {

@@ -13,7 +13,9 @@ from tonopah import scenario as scenarios
 from tonopah.errors import InputError, relay
 
 FIGURE_KINDS = ("line", "bar", "ecdf", "heatmap", "series")
-SERIES = ("cwnd", "ssthresh", "send_window", "srtt", "queue", "throughput")
+SERIES = (
+    "cwnd", "ssthresh", "send_window", "srtt", "queue", "throughput", "state", "retransmits", "pipe", "rto", "acked",
+)  # fmt: skip
 TRENDS = ("increasing", "decreasing", "flat", "saturating")
 CONDITIONS = ("trend", "above", "below", "order")
 MAX_REPLICATES = 100_000

@@ -1,11 +1,12 @@
 //! Series over time, recorded only when asked for: one column of times, of ids and of values each.
 
-use tcp::Snapshot;
+use tcp::cc::State;
 use tcp::units::{Bytes, Span, Time};
+use tcp::{Snapshot, Totals};
 
 use crate::core::Core;
 use crate::event::FlowId;
-use crate::flow::Flow;
+use crate::flow::{Flow, Transport};
 use crate::network::Network;
 use crate::scenario::{Every, RecordDef, SeriesName};
 
@@ -16,7 +17,7 @@ pub struct Column {
     pub t_s: Vec<f64>,
     /// Flow, or link for queues.
     pub id: Vec<u32>,
-    /// Value: bytes, seconds or bits per second.
+    /// Value: bytes, seconds, bits per second, or a number.
     pub value: Vec<f64>,
 }
 
@@ -42,7 +43,17 @@ pub(crate) struct Series {
 }
 
 /// Series that an ACK can change.
-const OF_SENDER: [SeriesName; 4] = [SeriesName::Cwnd, SeriesName::Ssthresh, SeriesName::SendWindow, SeriesName::Srtt];
+const OF_SENDER: [SeriesName; 9] = [
+    SeriesName::Cwnd,
+    SeriesName::Ssthresh,
+    SeriesName::SendWindow,
+    SeriesName::Srtt,
+    SeriesName::State,
+    SeriesName::Retransmits,
+    SeriesName::Pipe,
+    SeriesName::Rto,
+    SeriesName::Acked,
+];
 
 impl Series {
     pub(crate) fn new(record: &RecordDef, flows: usize, links: usize) -> Series {
@@ -88,7 +99,7 @@ impl Series {
                 name if self.every != Every::Change => {
                     for (id, flow) in flows.iter().enumerate() {
                         if let Some(snapshot) = flow.snapshot() {
-                            self.columns[index].push(core.now, id, of_sender(name, &snapshot));
+                            self.columns[index].push(core.now, id, of_sender(name, flow, &snapshot));
                         }
                     }
                 }
@@ -119,9 +130,10 @@ impl Series {
     }
 
     /// Records what an input to a flow's sender changed.
-    pub(crate) fn on_change(&mut self, now: Time, id: FlowId, snapshot: &Snapshot) {
+    pub(crate) fn on_change(&mut self, now: Time, id: FlowId, flow: &Flow) {
+        let Some(snapshot) = flow.snapshot() else { return };
         for (index, name) in self.wanted.iter().enumerate().filter(|(_, name)| OF_SENDER.contains(name)) {
-            let value = of_sender(*name, snapshot);
+            let value = of_sender(*name, flow, &snapshot);
             let last = &mut self.last[index][id.index()];
             if value.to_bits() != last.to_bits() {
                 *last = value;
@@ -136,13 +148,36 @@ impl Series {
     }
 }
 
-fn of_sender(name: SeriesName, snapshot: &Snapshot) -> f64 {
+fn of_sender(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
     let bytes = |b: Bytes| if b == Bytes::MAX { f64::NAN } else { b.as_f64() };
     match name {
         SeriesName::Cwnd => bytes(snapshot.window.cwnd),
         SeriesName::Ssthresh => bytes(snapshot.window.ssthresh),
         SeriesName::SendWindow => bytes(snapshot.send_window),
         SeriesName::Srtt => snapshot.srtt.map_or(f64::NAN, Span::as_secs_f64),
+        SeriesName::State => number_of(snapshot.state),
+        SeriesName::Retransmits => totals(flow).retransmitted_segments as f64,
+        SeriesName::Pipe => bytes(snapshot.pipe),
+        SeriesName::Rto => snapshot.rto.as_secs_f64(),
+        // snd_una less the SYN.
+        SeriesName::Acked => flow.highest_sent.saturating_sub(snapshot.flight.0 + 1) as f64,
         SeriesName::Queue | SeriesName::Throughput => unreachable!("not a sender's series"),
+    }
+}
+
+/// As in Linux's `tcp_info.tcpi_ca_state`; 2 is CWR.
+fn number_of(state: State) -> f64 {
+    match state {
+        State::Open => 0.0,
+        State::Disorder => 1.0,
+        State::Recovery => 3.0,
+        State::Loss => 4.0,
+    }
+}
+
+fn totals(flow: &Flow) -> Totals {
+    match &flow.transport {
+        Transport::Tcp(sides) => sides[0].connection.totals(),
+        Transport::Udp => Totals::default(),
     }
 }

@@ -102,10 +102,8 @@ impl Simulation {
     }
 
     fn watch(&mut self, id: FlowId) {
-        if self.series.watches_changes()
-            && let Some(snapshot) = self.hosts.flows[id.index()].snapshot()
-        {
-            self.series.on_change(self.core.now, id, &snapshot);
+        if self.series.watches_changes() {
+            self.series.on_change(self.core.now, id, &self.hosts.flows[id.index()]);
         }
     }
 

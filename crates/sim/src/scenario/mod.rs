@@ -87,17 +87,32 @@ pub enum SeriesName {
     Queue,
     /// Payload received per bin, bits per second, per flow.
     Throughput,
+    /// State of loss recovery, per flow: 0 open, 1 disorder, 2 window reduced, 3 recovery, 4 loss (as Linux counts).
+    State,
+    /// Segments sent again so far, per flow.
+    Retransmits,
+    /// Bytes estimated to be in the network (RFC 6675), per flow.
+    Pipe,
+    /// Retransmission time-out in force, seconds, per flow.
+    Rto,
+    /// Payload acknowledged so far, bytes, per flow.
+    Acked,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 6] = [
+    pub const ALL: [SeriesName; 11] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
         SeriesName::Srtt,
         SeriesName::Queue,
         SeriesName::Throughput,
+        SeriesName::State,
+        SeriesName::Retransmits,
+        SeriesName::Pipe,
+        SeriesName::Rto,
+        SeriesName::Acked,
     ];
 
     /// As written in a scenario.
@@ -109,6 +124,11 @@ impl SeriesName {
             SeriesName::Srtt => "srtt",
             SeriesName::Queue => "queue",
             SeriesName::Throughput => "throughput",
+            SeriesName::State => "state",
+            SeriesName::Retransmits => "retransmits",
+            SeriesName::Pipe => "pipe",
+            SeriesName::Rto => "rto",
+            SeriesName::Acked => "acked",
         }
     }
 }

@@ -1,0 +1,126 @@
+"""Runs the recorded cases in the engine and judges them."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tonopah import _core
+from tonopah.errors import InputError
+from tonopah.scenario import to_json
+from tonopah.validate import measures, packets, worlds
+from tonopah.validate.measures import CaseResult
+from tonopah.validate.recordings import Case, Library
+from tonopah.validate.tracks import Track, kernel_track, our_track
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a case."""
+
+    case: Case
+    seed: int
+
+    @property
+    def text(self) -> str:
+        """The scenario as the engine takes it."""
+        return to_json(worlds.scenario(self.case, self.seed))
+
+
+def jobs_of(cases: Sequence[Case]) -> list[Job]:
+    """Return the runs that the cases need."""
+    return [Job(case, seed) for case in cases if worlds.missing(case) is None for seed in worlds.seeds(case)]
+
+
+def validate(
+    library: Library, cases: Sequence[Case], threads: int | None = None, step: Callable[[], None] = lambda: None
+) -> list[CaseResult]:
+    """Run the cases and return a result for each; `step` is called after every run."""
+    results = {case.id: CaseResult(case, worlds.missing(case) or "interrupted") for case in cases}
+    jobs = [Job(case, seed) for case in cases if worlds.missing(case) is None for seed in worlds.seeds(case)]
+    open_cases: dict[str, Runs] = {}
+
+    def take(index: int, outcome: Any, series: Any) -> bool:
+        case, seed = jobs[index].case, jobs[index].seed
+        runs = open_cases.setdefault(case.id, Runs(case, kernel_tracks(library, case)))
+        runs.add(seed, outcome, series)
+        if runs.complete:
+            results[case.id] = judge(library, open_cases.pop(case.id))
+        step()
+        return True
+
+    _core.run_many([(job.text, job.seed) for job in jobs], threads or os.cpu_count() or 1, take)
+    return list(results.values())
+
+
+class Runs:
+    """The runs of one case so far."""
+
+    def __init__(self, case: Case, kernel: list[Track]):
+        self.case, self.kernel = case, kernel
+        self.full: list[Track] = []
+        """Tracks of the flows with seed 1, at each change."""
+        self.sampled: dict[int, list[Track]] = {}
+        """Tracks by seed, read at the recording's samples."""
+        self.error: Exception | None = None
+        self.seen = 0
+
+    def add(self, seed: int, outcome: Any, series: Any) -> None:
+        """Take a finished run."""
+        self.seen += 1
+        if isinstance(outcome, Exception):
+            self.error = outcome
+            return
+        tracks = [our_track(series, i) for i in range(self.case.flows)]
+        self.sampled[seed] = [ours.at(theirs.t_s) for ours, theirs in zip(tracks, self.kernel, strict=True)]
+        if seed == 1:
+            self.full = tracks
+
+    @property
+    def complete(self) -> bool:
+        """All runs are there."""
+        return self.seen == len(worlds.seeds(self.case))
+
+
+def kernel_tracks(library: Library, case: Case) -> list[Track]:
+    """Return the recorded tracks of all flows of a case."""
+    samples = library.samples(case)
+    return [kernel_track(samples, i) for i in range(case.flows)]
+
+
+def judge(library: Library, runs: Runs) -> CaseResult:
+    """Return the result of one case from its runs."""
+    case, kernel = runs.case, runs.kernel
+    if runs.error:
+        return CaseResult(case, f"not runnable: {runs.error}")
+    flows = [measures.compare_flow(case.algorithm(i), kernel[i], runs.full[i]) for i in range(case.flows)]
+    replicates = [runs.sampled[seed] for seed in sorted(runs.sampled)]
+    result = CaseResult(case, flows=flows)
+    if len(replicates) > 1:
+        result.replicates = [[track.goodput_bps for track in run] for run in replicates]
+    match case.kind:
+        case "scripted":
+            theirs = packets.kernel_packets(library.packets(case))
+            result.checks = measures.scripted_checks(case, flows[0], our_log(case), theirs)
+        case "random":
+            result.checks = measures.random_checks(flows[0], [run[0] for run in result.replicates])
+        case "shared":
+            ours = [measures.shares_of(run) for run in replicates]
+            result.checks = measures.shared_checks(flows, ours, measures.shares_of(kernel))
+        case _:
+            result.checks = measures.steady_checks(flows[0])
+    return result
+
+
+def our_log(case: Case) -> list[packets.Packet]:
+    """Return the packets of our run of a case with one flow."""
+    return packets.our_packets(_core.trace(json.dumps(worlds.scenario(case)), 1))
+
+
+def logs(library: Library, case: Case) -> tuple[list[packets.Packet], list[packets.Packet]]:
+    """Return the kernel's packet log and ours. Raises InputError where one is not to be had."""
+    theirs = packets.kernel_packets(library.packets(case))
+    if lacking := worlds.missing(case):
+        raise InputError("--case", f"{case.id}: {lacking}")
+    return theirs, our_log(case)

@@ -1,0 +1,239 @@
+"""What is compared, and the goals. Every definition here stands in the page too (page.md.j2)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tonopah.stats import mean_interval, t_quantile
+from tonopah.validate.packets import Packet, last_ack_s, retransmitted
+from tonopah.validate.recordings import Case
+from tonopah.validate.tracks import Episode, Track, episodes, grid
+
+WINDOW_ERROR = 0.05
+STEADY = 0.05
+STEADY_GOODPUT = 0.01
+RANDOM_GOODPUT = 0.05
+SHARE = 0.10
+SEGMENTS = 1
+RTTS = 1.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """One goal: what was found on both sides, what is allowed, and whether it is met."""
+
+    name: str
+    ours: str
+    kernel: str
+    goal: str
+    met: bool
+
+
+@dataclass
+class FlowResult:
+    """One flow of a case on both sides: tracks on the common grid, and what was measured."""
+
+    algorithm: str
+    kernel: Track
+    ours: Track
+    window_error: float
+    """mean |ours - kernel's window| / mean kernel's window, over the grid."""
+    window_ratio: float
+    """Mean window, ours / kernel's."""
+    goodput_bps: float
+    kernel_goodput_bps: float
+    retransmits: int
+    kernel_retransmits: int
+    episodes: list[Episode]
+    kernel_episodes: list[Episode]
+
+    @property
+    def goodput_ratio(self) -> float:
+        """Goodput, ours / kernel's."""
+        return ratio(self.goodput_bps, self.kernel_goodput_bps)
+
+
+@dataclass
+class CaseResult:
+    """A case: whether it was compared (`refused` says why not), its flows, its goals."""
+
+    case: Case
+    refused: str | None = None
+    flows: list[FlowResult] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    replicates: list[list[float]] = field(default_factory=list)
+    """Goodput (bit/s) of each flow in each replicate."""
+
+    @property
+    def met(self) -> bool:
+        """All goals are met."""
+        return self.refused is None and all(check.met for check in self.checks)
+
+
+def ratio(a: float, b: float) -> float:
+    """Return a / b; not a number where b is 0."""
+    return a / b if b else math.nan
+
+
+def compare_flow(algorithm: str, kernel: Track, ours: Track) -> FlowResult:
+    """Return the measures of one flow. Both sides are read at the same instants."""
+    times = grid(kernel)
+    k, o = kernel.at(times), ours.at(times)
+    # Episodes and sums are read at the recording's own samples: what is too short to show there shows on neither side.
+    sampled = ours.at(kernel.t_s)
+    return FlowResult(
+        algorithm, k, o,
+        window_error=ratio(float(np.mean(np.abs(o.window - k.window))), float(np.mean(k.window))),
+        window_ratio=ratio(float(np.mean(o.window)), float(np.mean(k.window))),
+        goodput_bps=sampled.goodput_bps, kernel_goodput_bps=kernel.goodput_bps,
+        retransmits=int(sampled.retransmits[-1]), kernel_retransmits=int(kernel.retransmits[-1]),
+        episodes=episodes(sampled), kernel_episodes=episodes(kernel),
+    )  # fmt: skip
+
+
+def close(ours: float, kernel: float, tolerance: float) -> bool:
+    """Tell whether ours differs from the kernel's value by at most this part of it."""
+    return abs(ours - kernel) <= tolerance * abs(kernel) + 1e-12
+
+
+def steady_checks(flow: FlowResult) -> list[Check]:
+    """Return the goals of a flow that is alone and loses only by overflow of the queue."""
+    ours, kernel = len(flow.episodes), len(flow.kernel_episodes)
+    window, theirs = float(np.mean(flow.ours.window)), float(np.mean(flow.kernel.window))
+    return [
+        Check("mean window", segments(window), segments(theirs), "within 5 %", close(window, theirs, STEADY)),
+        Check("loss episodes", str(ours), str(kernel), "within 5 %", close(ours, kernel, STEADY)),
+        Check("goodput", mbps(flow.goodput_bps), mbps(flow.kernel_goodput_bps), "within 1 %",
+              close(flow.goodput_bps, flow.kernel_goodput_bps, STEADY_GOODPUT)),
+    ]  # fmt: skip
+
+
+def scripted_checks(case: Case, flow: FlowResult, ours: Sequence[Packet], kernel: Sequence[Packet]) -> list[Check]:
+    """Return the goals of a flow that loses exactly the packets of a list."""
+    a, b = retransmitted(list(ours)), retransmitted(list(kernel))
+    same = sorted(a) == sorted(b)
+    order = "" if a == b or not same else "; in another order"
+    found = [Check("segments sent again", numbers(a) + order, numbers(b), "the same", same)]
+    found += after_recovery(flow)
+    rtt = 2 * case.owd_ms / 1000
+    mine, theirs = completion(case, flow.episodes, ours), completion(case, flow.kernel_episodes, kernel)
+    apart = (mine - theirs) / rtt if mine is not None and theirs is not None else math.inf
+    found.append(Check("completion", seconds(mine), seconds(theirs), "within 1 RTT", abs(apart) <= RTTS))
+    error = flow.window_error
+    found.append(Check("window error", f"{100 * error:.1f} %", "–", "at most 5 %", error <= WINDOW_ERROR))
+    return found
+
+
+def after_recovery(flow: FlowResult) -> list[Check]:
+    """Return the goals for window and ssthresh at the end of each episode."""
+    sides = (flow.episodes, flow.kernel_episodes)
+    found = []
+    for name, label in (("window", "cwnd"), ("ssthresh", "ssthresh")):
+        mine, theirs = ([getattr(episode, name) for episode in side] for side in sides)
+        met = len(mine) == len(theirs) and all(
+            a == b or abs(a - b) <= SEGMENTS or (math.isnan(a) and math.isnan(b)) for a, b in zip(mine, theirs, strict=True)
+        )
+        found.append(Check(f"{label} after recovery", listed(mine), listed(theirs), "± 1 segment", met))
+    return found
+
+
+def completion(case: Case, found: Sequence[Episode], packets: Sequence[Packet]) -> float | None:
+    """Return when all is repaired: the last byte acknowledged by the receiver, or, without end, the last episode over."""
+    if case.bytes is not None:
+        return last_ack_s(list(packets))
+    return found[-1].end_s if found else None
+
+
+def random_checks(flow: FlowResult, goodputs: Sequence[float]) -> list[Check]:
+    """Return the goal of a flow with random losses: the kernel's goodput within 5 % of the interval of our seeds."""
+    found, kernel = mean_interval(goodputs), flow.kernel_goodput_bps
+    low, high = found.low * (1 - RANDOM_GOODPUT), found.high * (1 + RANDOM_GOODPUT)
+    ours = f"{mbps(found.value)} ({found.low / 1e6:.3f} – {found.high / 1e6:.3f})"
+    return [Check("goodput", ours, mbps(kernel), "kernel within 5 % of our 95 % interval", low <= kernel <= high)]
+
+
+def shared_checks(flows: Sequence[FlowResult], shares: Sequence[Sequence[float]], kernel: Sequence[float]) -> list[Check]:
+    """Return the goals of flows that compete; `shares[k]` are those of our k-th replicate."""
+    found = []
+    for i, theirs in enumerate(kernel):
+        mine = [share[i] for share in shares]
+        low, high = next_run(mine)
+        mean = float(np.mean(mine))
+        met = low <= theirs <= high or close(mean, theirs, SHARE)
+        ours = f"{100 * mean:.1f} % ({100 * low:.1f} – {100 * high:.1f})"
+        name = f"share of flow {i} ({flows[i].algorithm})"
+        found.append(Check(name, ours, f"{100 * theirs:.1f} %", "kernel in our interval, or within 10 %", met))
+    return found
+
+
+def next_run(values: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % interval for one further run: mean ± t · s · √(1 + 1/n) (Hahn and Meeker, Statistical Intervals, §4.7)."""
+    n = len(values)
+    if n < 2:
+        return math.nan, math.nan
+    half = t_quantile(0.975, n - 1) * float(np.std(values, ddof=1)) * math.sqrt(1 + 1 / n)
+    return float(np.mean(values)) - half, float(np.mean(values)) + half
+
+
+def shares_of(tracks: Sequence[Track]) -> list[float]:
+    """Return each flow's part of all payload acknowledged while all of them were there."""
+    start, end = max(t.t_s[0] for t in tracks), min(t.t_s[-1] for t in tracks)
+    moved = [float(np.diff(t.at(np.array([start, end])).acked)[0]) for t in tracks]
+    return [ratio(x, sum(moved)) for x in moved]
+
+
+def mbps(value: float) -> str:
+    """Return a rate for people."""
+    return f"{value / 1e6:.3f} Mb/s"
+
+
+def segments(value: float) -> str:
+    """Return a window for people."""
+    return f"{value:.1f} segments"
+
+
+def seconds(value: float | None) -> str:
+    """Return an instant for people."""
+    return "never" if value is None else f"{value:.3f} s"
+
+
+def listed(values: Sequence[float]) -> str:
+    """Return numbers of segments for people."""
+    return ", ".join("not set" if math.isnan(value) else f"{value:.1f}".removesuffix(".0") for value in values) or "no episode"
+
+
+def numbers(values: Sequence[int], most: int = 12) -> str:
+    """Return numbers of segments, the first ones if there are many."""
+    shown = ", ".join(str(value) for value in values[:most])
+    return f"{shown} … ({len(values)})" if len(values) > most else shown or "none"
+
+
+def as_json(result: CaseResult) -> dict[str, Any]:
+    """Return a result for machines."""
+    return {
+        "case": result.case.id,
+        "kind": result.case.kind,
+        "refused": result.refused,
+        "met": None if result.refused else result.met,
+        "flows": [flow_json(flow) for flow in result.flows],
+        "goals": [vars(check) for check in result.checks],
+        "replicate_goodput_bps": result.replicates,
+    }
+
+
+def flow_json(flow: FlowResult) -> dict[str, Any]:
+    """Return a flow's measures for machines; not-a-number becomes null."""
+    names = ("algorithm", "window_error", "window_ratio", "goodput_ratio", "goodput_bps", "kernel_goodput_bps",
+             "retransmits", "kernel_retransmits")  # fmt: skip
+    found = {name: plain(getattr(flow, name)) for name in names}
+    for name in ("episodes", "kernel_episodes"):
+        found[name] = [{key: plain(value) for key, value in vars(episode).items()} for episode in getattr(flow, name)]
+    return found
+
+
+def plain(value: Any) -> Any:
+    """Return a value that JSON can hold."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

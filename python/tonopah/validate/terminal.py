@@ -1,0 +1,77 @@
+"""What `tonopah validate` prints for people: a table of the cases, the goals that were missed."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from tonopah.render import plain_table
+from tonopah.validate.measures import CaseResult, FlowResult
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+FEW = 2
+"""Up to so many cases all goals are printed, not only those that were missed."""
+COLUMNS = ("window\nerror %", "mean w.\nratio", "goodput\nratio", "sent again\nours/kernel", "episodes\nours/kernel")
+
+
+def tables(results: Sequence[CaseResult]) -> list["Table"]:
+    """Return the tables: one of measures for each kernel, then the goals."""
+    compared = [result for result in results if result.refused is None]
+    found = [case_table(kernel, list(group)) for kernel, group in groupby(compared, lambda result: result.case.kernel)]
+    goals = goal_table(compared, every=len(compared) <= FEW)
+    return found + ([goals] if goals.row_count else [])
+
+
+def case_table(kernel: str, results: Sequence[CaseResult]) -> "Table":
+    """Return the measures of the cases of one kernel: a line for each flow."""
+    table = plain_table(f"Linux {kernel}")
+    table.add_column("case", no_wrap=True)
+    for name in COLUMNS:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("goals", no_wrap=True)
+    for result in results:
+        for index, flow in enumerate(result.flows):
+            name = result.case.name if index == 0 else ""
+            label = f"{name} ({flow.algorithm})" if len(set(result.case.cc)) > 1 else name
+            table.add_row(label or f"  flow {index}", *cells(flow), verdict(result) if index == 0 else "")
+    return table
+
+
+def cells(flow: FlowResult) -> list[str]:
+    """Return the measures of one flow as text."""
+    return [
+        f"{100 * flow.window_error:.1f}",
+        f"{flow.window_ratio:.3f}",
+        f"{flow.goodput_ratio:.4f}",
+        f"{flow.retransmits}/{flow.kernel_retransmits}",
+        f"{len(flow.episodes)}/{len(flow.kernel_episodes)}",
+    ]
+
+
+def verdict(result: CaseResult) -> str:
+    """Return how many goals are met."""
+    met, total = sum(check.met for check in result.checks), len(result.checks)
+    return "pass" if met == total else f"MISS {total - met} of {total}"
+
+
+def goal_table(results: Sequence[CaseResult], every: bool) -> "Table":
+    """Return the goals, `every` one or those that were missed."""
+    table = plain_table("Goals" if every else "Goals missed")
+    for name in ("case", "goal", "ours", "kernel", "allowed"):
+        table.add_column(name, overflow="fold", no_wrap=name == "case")
+    table.add_column("")
+    for result in results:
+        for check in result.checks:
+            if every or not check.met:
+                table.add_row(result.case.id, check.name, check.ours, check.kernel, check.goal, "pass" if check.met else "MISS")
+    return table
+
+
+def not_compared(results: Sequence[CaseResult]) -> list[str]:
+    """Return one line for each reason why cases were not compared."""
+    reasons: dict[str, list[str]] = {}
+    for result in results:
+        if result.refused is not None:
+            reasons.setdefault(result.refused, []).append(result.case.id)
+    return [f"{reason} ({len(names)}): {', '.join(names)}" for reason, names in reasons.items()]

@@ -1,0 +1,74 @@
+"""A recorded case as scenario: two nodes and one link, the endpoint and the algorithm in their `linux` profiles."""
+
+from typing import Any
+
+import numpy as np
+
+from tonopah.result import algorithms
+from tonopah.validate.recordings import Case
+
+REPLICATES = 10
+"""Runs of a case in which chance has a part: random losses, or flows that compete."""
+MSS_BYTES = 1448
+SERIES = ("send_window", "ssthresh", "state", "retransmits", "acked", "srtt")
+
+
+def missing(case: Case) -> str | None:
+    """Return what the engine lacks for this case, or None."""
+    known = {entry["name"] for entry in algorithms() if any(p["name"] == "linux" for p in entry["profiles"])}
+    absent = [name for name in dict.fromkeys(case.cc) if name not in known]
+    if absent:
+        return f"algorithm not there yet: {', '.join(absent)}"
+    return "ECN marking by queue length not there yet" if case.mark is not None else None
+
+
+def scenario(case: Case, seed: int = 1, series: tuple[str, ...] = SERIES) -> dict[str, Any]:
+    """Return the case as scenario. A seed above 1 starts competing flows at other instants, within one base RTT."""
+    link: dict[str, Any] = {
+        "from": "sender",
+        "to": "receiver",
+        "rate": f"{case.mbps:g}Mbps",
+        "delay": f"{case.owd_ms:g}ms",
+        "queue": {"kind": "drop_tail", "limit": f"{case.queue}p"},
+        # The recorded way back has the same delay and no limit of rate.
+        "reverse": {"rate": "100Gbps", "queue": {"kind": "drop_tail", "limit": "1000000p"}},
+    }
+    if case.drop:
+        link["loss"] = {"kind": "nth", "data_packets": list(case.drop)}
+    elif case.loss:
+        link["loss"] = {"kind": "packet", "p": case.loss}
+    tcp: dict[str, Any] = {"profile": "linux"}
+    if not case.sack:
+        tcp["sack"] = False
+    return {
+        "duration": f"{case.secs:g}s",
+        "network": {"kind": "graph"},
+        "node": [{"name": "sender"}, {"name": "receiver"}],
+        "link": [link],
+        "tcp": tcp,
+        "flow": [flow(case, i, start) for i, start in enumerate(starts(case, seed))],
+        "record": {"series": list(series), "every": "change"},
+    }
+
+
+def flow(case: Case, index: int, start_us: int) -> dict[str, Any]:
+    """Return one flow of the scenario."""
+    app: dict[str, Any] = {"kind": "bulk"}
+    if case.bytes is not None:
+        app["bytes"] = f"{case.bytes}B"
+    cc = {"name": case.algorithm(index), "profile": "linux"}
+    return {"from": "sender", "to": "receiver", "cc": cc, "app": app, "start": f"{start_us}us"}
+
+
+def starts(case: Case, seed: int) -> list[int]:
+    """Return when the flows start, in microseconds: as recorded for seed 1, else all but the first up to an RTT later."""
+    recorded = [round(i * case.stagger_ms * 1000) for i in range(case.flows)]
+    if seed == 1:
+        return recorded
+    later = np.random.default_rng(seed).integers(0, round(2000 * case.owd_ms), case.flows)
+    return [start + int(later[i]) * (i > 0) for i, start in enumerate(recorded)]
+
+
+def seeds(case: Case) -> list[int]:
+    """Return the seeds with which the case is run."""
+    return list(range(1, REPLICATES + 1)) if case.kind in ("random", "shared") else [1]
