@@ -170,6 +170,7 @@ fn number_of(state: State) -> f64 {
     match state {
         State::Open => 0.0,
         State::Disorder => 1.0,
+        State::Cwr => 2.0,
         State::Recovery => 3.0,
         State::Loss => 4.0,
     }

@@ -3,7 +3,7 @@
 use super::{Repair, Sender};
 use crate::cc::{Ack, RttSample};
 use crate::ecn::Marks;
-use crate::scoreboard::{News, Seen, ages};
+use crate::scoreboard::{Delivered, News, Seen, ages};
 use crate::segment::{Flags, Segment};
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
@@ -85,7 +85,7 @@ impl Sender {
         };
         let seen = Seen { point: modern.point, highest_sacked: board.highest_sacked() };
         let duplicate = modern.on_duplicate_report(segment, self.snd_una);
-        let mut each = |delivered: &crate::scoreboard::Delivered| {
+        let mut each = |delivered: &Delivered, echo: Option<u32>| {
             sampler.on_delivered(now, delivered);
             modern.on_delivered(now, delivered, echo, rtt.min());
         };
@@ -98,8 +98,9 @@ impl Sender {
                 count += 1;
             }
         }
-        board.sack(&blocks[..count], seen, news, &mut each);
-        board.advance(segment.ack, seen, news, &mut each);
+        // A report of something out of order echoes an older timestamp than its own (RFC 7323 §4.3).
+        board.sack(&blocks[..count], seen, news, |delivered| each(delivered, None));
+        board.advance(segment.ack, seen, news, |delivered| each(delivered, echo));
         duplicate
     }
 
