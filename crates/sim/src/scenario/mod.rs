@@ -3,6 +3,7 @@
 
 mod network;
 mod parse;
+mod queue;
 mod tcp_options;
 mod text;
 mod traffic;
@@ -12,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use tcp::units::Span;
 
 pub use network::{
-    Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, RandomWired, Role,
-    Star,
+    Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, RandomWired, Role, Star,
 };
 pub use parse::{ScenarioError, join};
+pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
 pub use tcp_options::{CcChoice, TcpOptions};
 pub use text::{Amount, Every, PacketRate};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
