@@ -15,11 +15,10 @@ use crate::host::Hosts;
 use crate::link::{Link, LinkChange, LinkParts};
 use crate::loss::Loss;
 use crate::network::Network;
-use crate::qdisc::{DropTail, Limit, Qdisc};
+use crate::qdisc::Qdisc;
 use crate::record::Sink;
 use crate::scenario::{
-    Amount, AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, PeriodDef, Queue, Scenario, ScenarioError,
-    TransportDef, join,
+    AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, PeriodDef, Scenario, ScenarioError, TransportDef, join,
 };
 use crate::series::Series;
 use crate::simulation::{Change, Simulation};
@@ -106,9 +105,10 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
             [(from, to, forth(def), [&def.from, &def.to]), (to, from, back(def), [&def.to, &def.from])]
         {
             let number = parallel.entry((from, to)).or_default();
-            let draws = Rng::stream(seed, &format!("link/{}/{}/{number}/loss", ends[0], ends[1]));
+            let draws = |what| Rng::stream(seed, &format!("link/{}/{}/{number}/{what}", ends[0], ends[1]));
+            let parts = parts(from, to, &options, draws("queue"), draws("loss"));
             *number += 1;
-            links.push(Link::new(LinkId(links.len() as u32), parts(from, to, &options, draws)));
+            links.push(Link::new(LinkId(links.len() as u32), parts));
         }
     }
     Ok(links)
@@ -132,20 +132,17 @@ fn back(def: &LinkDef) -> LinkOptions {
     }
 }
 
-fn parts(from: NodeId, to: NodeId, options: &LinkOptions, loss_draws: Rng) -> LinkParts {
-    let Some(Queue::DropTail(queue)) = &options.queue else { unreachable!("an expanded link has a queue") };
-    let limit = match queue.limit {
-        Amount::Packets(packets) => Limit::Packets(packets),
-        Amount::Bytes(bytes) => Limit::Bytes(bytes),
-        Amount::Unlimited => Limit::Unlimited,
-    };
+fn parts(from: NodeId, to: NodeId, options: &LinkOptions, queue_draws: Rng, loss_draws: Rng) -> LinkParts {
+    let rate = options.rate.expect("an expanded link has a rate");
+    let delay = options.delay.unwrap_or_default();
+    let queue = options.queue.as_ref().expect("an expanded link has a queue");
     LinkParts {
         from,
         to,
-        rate: options.rate.expect("an expanded link has a rate"),
-        delay: options.delay.unwrap_or_default(),
+        rate,
+        delay,
         overhead: options.overhead.unwrap_or_default(),
-        queue: Qdisc::DropTail(DropTail::new(limit)),
+        queue: Qdisc::new(queue, rate, delay, queue_draws),
         loss: options.loss.as_ref().map_or(Loss::None, loss_of),
         loss_draws,
     }

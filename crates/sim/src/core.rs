@@ -72,6 +72,13 @@ impl Core {
         self.record(&Record::Dropped { packet: &packet, reason, link });
     }
 
+    /// The queue of `link` marks a packet CE.
+    pub(crate) fn mark(&mut self, id: PacketId, link: LinkId) {
+        let packet = self.packets.mark(id);
+        self.flows[packet.to.flow().index()].on_marked(&packet);
+        self.record(&Record::Marked { packet: &packet, link });
+    }
+
     pub(crate) fn record(&mut self, record: &Record<'_>) {
         if let Some(sink) = &mut self.sink {
             sink.record(self.now, record);

@@ -10,7 +10,7 @@ use crate::event::{Event, LinkId, NodeId};
 use crate::loss::Loss;
 use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, PacketId};
-use crate::qdisc::{Qdisc, Waiting};
+use crate::qdisc::{Ledger, Qdisc, Waiting};
 use crate::record::Record;
 
 /// A change that the scenario foresees for a link.
@@ -105,7 +105,9 @@ impl Link {
         if self.loss.at_entrance(packet) {
             return self.drop(core, id, DropReason::Loss);
         }
-        if let Err(reason) = self.queue.enqueue(Waiting { packet: id, size, since: core.now }) {
+        let arrival = Waiting { packet: id, size, since: core.now };
+        let mut ledger = Ledger::new(core, &mut self.metrics, self.id, self.free_at);
+        if let Err(reason) = self.queue.enqueue(&mut ledger, arrival) {
             return self.drop(core, id, reason);
         }
         if self.ready_at.is_some() {
@@ -124,8 +126,8 @@ impl Link {
             return;
         }
         self.ready_at = None;
-        self.metrics.queue_shrank(core.now, self.queue.packets());
         self.transmit(core);
+        self.metrics.queue_shrank(core.now, self.queue.packets());
     }
 
     fn await_transmitter(&mut self, core: &mut Core) {
@@ -135,7 +137,8 @@ impl Link {
 
     /// Begins the transmission of the packet at the head of the queue.
     fn transmit(&mut self, core: &mut Core) {
-        let Some(next) = self.queue.dequeue() else { return };
+        let mut ledger = Ledger::new(core, &mut self.metrics, self.id, self.free_at);
+        let Some(next) = self.queue.dequeue(&mut ledger) else { return };
         let transmission = self.rate.transmission_time(next.size);
         self.free_at = core.now + transmission;
         self.last_arrival = self.last_arrival.max(self.free_at + self.delay);
@@ -184,10 +187,9 @@ impl Link {
                 self.doomed = self.in_flight;
                 self.free_at = core.now;
                 self.ready_at = None;
-                self.metrics.queue_shrank(core.now, self.queue.packets());
-                while let Some(waiting) = self.queue.dequeue() {
-                    self.drop(core, waiting.packet, DropReason::LinkDown);
-                }
+                let mut ledger = Ledger::new(core, &mut self.metrics, self.id, self.free_at);
+                self.queue.flush(&mut ledger, DropReason::LinkDown);
+                self.metrics.queue_shrank(core.now, 0);
             }
         }
     }

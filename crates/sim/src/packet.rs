@@ -1,7 +1,7 @@
 //! Packets and the slab they live in.
 
-use tcp::Segment;
 use tcp::units::{Bytes, Time};
+use tcp::{Ecn, Segment};
 
 use crate::event::{EndpointId, NodeId};
 
@@ -44,6 +44,14 @@ impl Packet {
         }
     }
 
+    /// The ECN field of its IP header (RFC 3168 §5). Datagrams of UDP do not take marks.
+    pub fn ecn(&self) -> Ecn {
+        match &self.payload {
+            Payload::Tcp(segment) => segment.ecn,
+            Payload::Udp(_) => Ecn::NotEct,
+        }
+    }
+
     /// True if it carries application bytes.
     pub fn has_data(&self) -> bool {
         self.payload_bytes() > Bytes::ZERO
@@ -61,11 +69,14 @@ pub enum DropReason {
     LinkDown,
     /// No route to the destination.
     NoRoute,
+    /// The queue's discipline dropped it to keep the queue short.
+    Aqm,
 }
 
 impl DropReason {
     /// All of them, in the order of their counters.
-    pub const ALL: [DropReason; 4] = [DropReason::Queue, DropReason::Loss, DropReason::LinkDown, DropReason::NoRoute];
+    pub const ALL: [DropReason; 5] =
+        [DropReason::Queue, DropReason::Loss, DropReason::LinkDown, DropReason::NoRoute, DropReason::Aqm];
 
     /// As written in tables.
     pub fn name(self) -> &'static str {
@@ -74,6 +85,7 @@ impl DropReason {
             DropReason::Loss => "loss",
             DropReason::LinkDown => "link_down",
             DropReason::NoRoute => "no_route",
+            DropReason::Aqm => "aqm",
         }
     }
 }
@@ -117,6 +129,15 @@ impl Slab {
     pub(crate) fn get(&self, id: PacketId) -> &Packet {
         debug_assert!(self.alive[id.0 as usize], "the packet has left the network");
         &self.packets[id.0 as usize]
+    }
+
+    /// Sets CE in a packet that takes marks; gives the packet as it is then.
+    pub(crate) fn mark(&mut self, id: PacketId) -> Packet {
+        let packet = &mut self.packets[id.0 as usize];
+        if let Payload::Tcp(segment) = &mut packet.payload {
+            segment.ecn = Ecn::Ce;
+        }
+        *packet
     }
 
     /// The packets that exist now.

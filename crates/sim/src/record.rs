@@ -23,6 +23,13 @@ pub enum Record<'a> {
         /// The link.
         link: LinkId,
     },
+    /// The queue of a link marked it CE.
+    Marked {
+        /// The packet.
+        packet: &'a Packet,
+        /// The link.
+        link: LinkId,
+    },
     /// It was lost.
     Dropped {
         /// The packet.
@@ -67,6 +74,7 @@ impl Sink for TextLog {
         let line = match record {
             Record::Sent { packet } => format!("{now} sent        {}", Show(packet)),
             Record::Transmitted { packet, link } => format!("{now} transmitted {} link={}", Show(packet), link.0),
+            Record::Marked { packet, link } => format!("{now} marked      {} link={}", Show(packet), link.0),
             Record::Dropped { packet, reason, link } => {
                 let place = link.map_or(String::new(), |l| format!(" link={}", l.0));
                 format!("{now} dropped     {} reason={}{place}", Show(packet), reason.name())
@@ -88,6 +96,7 @@ impl Sink for HashLog {
             Record::Transmitted { packet, link } => (2, packet, u64::from(link.0)),
             Record::Dropped { packet, reason, .. } => (3, packet, *reason as u64),
             Record::Delivered { packet } => (4, packet, 0),
+            Record::Marked { packet, link } => (5, packet, u64::from(link.0)),
         };
         let number = match &packet.payload {
             Payload::Tcp(segment) => segment.seq ^ segment.ack.rotate_left(32),

@@ -62,12 +62,14 @@ pub struct Drops {
     pub link_down: u64,
     /// No route.
     pub no_route: u64,
+    /// The queue's discipline dropped them to keep the queue short.
+    pub aqm: u64,
 }
 
 impl Drops {
     fn of(counts: [u64; DropReason::ALL.len()]) -> Drops {
-        let [queue, loss, link_down, no_route] = counts;
-        Drops { queue, loss, link_down, no_route }
+        let [queue, loss, link_down, no_route, aqm] = counts;
+        Drops { queue, loss, link_down, no_route, aqm }
     }
 }
 
@@ -92,6 +94,8 @@ pub struct Measures {
     pub ack_packets: u64,
     /// Data packets dropped, by reason.
     pub drops: Drops,
+    /// Data packets that a queue marked CE.
+    pub marked_packets: u64,
     /// Received / sent data packets.
     pub delivery_ratio: Option<f64>,
     /// Dropped / sent data packets.
@@ -189,6 +193,8 @@ pub struct LinkSummary {
     pub dropped_packets: u64,
     /// The same by reason.
     pub drops: Drops,
+    /// Packets that its queue marked CE, over the whole run.
+    pub marked_packets: u64,
     /// Time-weighted mean of packets waiting.
     pub queue_mean_packets: f64,
     /// Most packets waiting.

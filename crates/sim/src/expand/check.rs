@@ -2,20 +2,14 @@
 
 use tcp::units::{Bytes, Span};
 
-use crate::scenario::{
-    Amount, AppDef, LinkOptions, LossModel, PacketRate, PeriodDef, Queue, ScenarioError, TransportDef, join,
-};
+use super::check_queue::check_queue;
+use crate::scenario::{AppDef, LinkOptions, LossModel, PacketRate, PeriodDef, ScenarioError, TransportDef, join};
 
 /// Checks the options of a link.
 pub(super) fn check_link(options: &LinkOptions, path: &str) -> Result<(), ScenarioError> {
     let fail = |field: &str, message: String| Err(ScenarioError::new(join(path, field), message));
-    if let Some(Queue::DropTail(queue)) = &options.queue
-        && matches!(queue.limit, Amount::Packets(0) | Amount::Bytes(Bytes(0)))
-    {
-        return fail(
-            "queue.limit",
-            format!("{} would drop every packet; at least 1p or 1B, or \"unlimited\"", queue.limit),
-        );
+    if let Some(queue) = &options.queue {
+        check_queue(queue, &join(path, "queue"))?;
     }
     if let Some(loss) = &options.loss {
         check_loss(loss, &join(path, "loss"))?;

@@ -4,6 +4,7 @@
 //! the medium's.
 
 mod check;
+mod check_queue;
 mod shapes;
 
 use tcp::rng::Rng;

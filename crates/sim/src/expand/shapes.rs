@@ -30,7 +30,11 @@ fn filled(options: &LinkOptions, path: &str, defaults: &Defaults) -> Result<Link
     let mut options = options.clone();
     options.rate = options.rate.or(Rate::from_bps(defaults.0 * 1_000_000));
     options.delay.get_or_insert(Span::from_micros(defaults.1));
-    options.queue.get_or_insert(Queue::drop_tail(Amount::Packets(defaults.2)));
+    let queue = options.queue.unwrap_or_else(|| Queue::drop_tail(Amount::Packets(defaults.2)));
+    options.queue = Some(queue.filled());
+    if let Some(reverse) = &mut options.reverse {
+        reverse.queue = reverse.queue.as_ref().map(Queue::filled);
+    }
     options.loss.get_or_insert(LossModel::None(Default::default()));
     options.overhead.get_or_insert(Bytes::ZERO);
     Ok(options)

@@ -43,6 +43,8 @@ pub(crate) struct FlowWindow {
     pub(crate) retransmitted: u64,
     pub(crate) received: u64,
     pub(crate) drops: [u64; DropReason::ALL.len()],
+    /// Marked CE by a queue.
+    pub(crate) marked: u64,
     /// Payload of first transmissions.
     pub(crate) unique_sent_bytes: Bytes,
     /// Payload received, duplicates included.
@@ -104,6 +106,12 @@ impl FlowMetrics {
         }
     }
 
+    pub(crate) fn on_marked(&mut self, packet: &Packet) {
+        if packet.has_data() && !packet.to.is_source() {
+            self.window.marked += 1;
+        }
+    }
+
     /// The measurement window begins.
     pub(crate) fn on_warmup_end(&mut self) {
         self.window = FlowWindow::default();
@@ -130,6 +138,7 @@ impl FlowWindow {
         for (mine, theirs) in self.drops.iter_mut().zip(other.drops) {
             *mine += theirs;
         }
+        self.marked += other.marked;
         self.unique_sent_bytes += other.unique_sent_bytes;
         self.received_bytes += other.received_bytes;
         self.delivered_bytes += other.delivered_bytes;
@@ -150,12 +159,15 @@ impl Direction {
     }
 }
 
-/// What is measured of a simplex link. `offered`, `delivered` and `drops` cover the whole run, the rest the window.
+/// What is measured of a simplex link. `offered`, `delivered`, `drops` and `marks` cover the whole run, the rest the
+/// window.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkMetrics {
     pub(crate) offered: u64,
     pub(crate) delivered: u64,
     pub(crate) drops: [u64; DropReason::ALL.len()],
+    /// Packets that its queue marked CE.
+    pub(crate) marks: u64,
     pub(crate) transmitted: u64,
     pub(crate) transmitted_bytes: Bytes,
     pub(crate) busy: Span,
@@ -182,9 +194,9 @@ impl LinkMetrics {
         self.max_queue = self.max_queue.max(length);
     }
 
-    /// Packets are about to leave a queue of this length.
-    pub(crate) fn queue_shrank(&mut self, now: Time, length_before: u64) {
-        self.queue_becomes(now, length_before.saturating_sub(1));
+    /// Packets have left; so many still wait.
+    pub(crate) fn queue_shrank(&mut self, now: Time, length: u64) {
+        self.queue_becomes(now, length);
     }
 
     fn queue_becomes(&mut self, now: Time, length: u64) {
@@ -205,6 +217,7 @@ impl LinkMetrics {
             offered: self.offered,
             delivered: self.delivered,
             drops: self.drops,
+            marks: self.marks,
             queue_length: self.queue_length,
             max_queue: self.queue_length,
             queue_since: now,
@@ -251,7 +264,7 @@ mod tests {
         let mut link = LinkMetrics::default();
         link.queue_grew(at(10), 1);
         link.queue_grew(at(20), 2);
-        link.queue_shrank(at(40), 2);
+        link.queue_shrank(at(40), 1);
         // 10 ms at 1, 20 ms at 2, 60 ms at 1, of 100 ms
         assert!((link.mean_queue(at(100), Span::from_millis(100)) - 1.1).abs() < 1e-12);
         assert_eq!(link.max_queue, 2);

@@ -1,62 +1,55 @@
-//! DropTail: the arriving packet is dropped if the queue is full (networks.md §4.1).
+//! DropTail: the arriving packet is dropped if the queue is full (networks.md §4.1). With a threshold it is the switch
+//! of DCTCP (RFC 8257 §3.1): the queue at an arrival, and nothing else, decides about the mark.
 
-use std::collections::VecDeque;
-
-use tcp::units::Bytes;
-
-use super::Waiting;
+use super::{Fifo, Ledger, Limit, Waiting};
 use crate::packet::DropReason;
+use crate::scenario::DropTailDef;
 
-/// How much may wait.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Limit {
-    /// So many packets.
-    Packets(u64),
-    /// So many bytes, link overhead included.
-    Bytes(Bytes),
-    /// Anything.
-    Unlimited,
-}
-
-/// A first-in first-out queue.
+/// A first-in first-out queue with a limit.
 #[derive(Debug)]
 pub(crate) struct DropTail {
     limit: Limit,
-    waiting: VecDeque<Waiting>,
-    bytes: Bytes,
+    /// An arrival that finds more than so many packets waiting is marked, if it can be.
+    mark_threshold: u64,
+    pub(super) waiting: Fifo,
 }
 
 impl DropTail {
     /// An empty queue.
-    pub(crate) fn new(limit: Limit) -> DropTail {
-        DropTail { limit, waiting: VecDeque::new(), bytes: Bytes::ZERO }
+    pub(super) fn new(def: &DropTailDef) -> DropTail {
+        DropTail {
+            limit: def.limit.into(),
+            mark_threshold: def.mark_threshold.unwrap_or(u64::MAX),
+            waiting: Fifo::default(),
+        }
     }
 
-    pub(super) fn enqueue(&mut self, arrival: Waiting) -> Result<(), DropReason> {
-        let full = match self.limit {
-            Limit::Packets(limit) => self.packets() >= limit,
-            Limit::Bytes(limit) => self.bytes + arrival.size > limit,
-            Limit::Unlimited => false,
-        };
-        if full {
+    pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
+        if self.limit.refuses(&self.waiting, &arrival) {
             return Err(DropReason::Queue);
         }
-        self.bytes += arrival.size;
-        self.waiting.push_back(arrival);
+        if self.waiting.packets() > self.mark_threshold {
+            ledger.mark(&arrival);
+        }
+        self.waiting.push(arrival);
         Ok(())
     }
+}
 
-    pub(super) fn dequeue(&mut self) -> Option<Waiting> {
-        let next = self.waiting.pop_front()?;
-        self.bytes -= next.size;
-        Some(next)
-    }
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use crate::packet::DropReason::Queue;
+    use tcp::Ecn::{Ce, Ect0, NotEct};
 
-    pub(super) fn packets(&self) -> u64 {
-        self.waiting.len() as u64
-    }
-
-    pub(super) fn bytes(&self) -> Bytes {
-        self.bytes
+    #[test]
+    fn a_packet_that_finds_more_than_the_threshold_is_marked_if_it_can_be() {
+        let mut bench = Bench::new(r#"{"kind": "drop_tail", "limit": "5p", "mark_threshold": 2}"#);
+        let arrivals = [Ect0, Ect0, Ect0, Ect0, NotEct];
+        assert!(arrivals.iter().all(|ecn| bench.enqueue(*ecn).is_ok()));
+        assert_eq!(bench.enqueue(Ect0), Err(Queue));
+        let left: Vec<_> = std::iter::from_fn(|| bench.dequeue()).collect();
+        assert_eq!(left, [Ect0, Ect0, Ect0, Ce, NotEct]);
+        assert_eq!((bench.marks(), bench.drops(Queue)), (1, 0));
     }
 }

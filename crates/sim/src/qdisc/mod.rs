@@ -1,14 +1,32 @@
-//! Queue disciplines: what waits in front of a transmitter, and what is dropped.
+//! Queue disciplines: what waits in front of a transmitter, what is dropped, and what is marked (networks.md §4).
 //!
-//! The packet in transmission is not in the queue. A new discipline: one file and one variant.
+//! The packet in transmission is not in the queue. A new discipline: one file, one variant, one of `Queue` in
+//! `scenario/queue.rs`.
 
+mod codel;
 mod drop_tail;
+mod fifo;
+mod fq_codel;
+mod ledger;
+mod pie;
+mod red;
 
-pub(crate) use drop_tail::{DropTail, Limit};
+#[cfg(test)]
+mod bench;
 
-use tcp::units::{Bytes, Time};
+use codel::Codel;
+use drop_tail::DropTail;
+use fifo::{Fifo, Limit};
+use fq_codel::FqCodel;
+pub(crate) use ledger::Ledger;
+use pie::Pie;
+use red::Red;
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Rate, Span, Time};
 
 use crate::packet::{DropReason, PacketId};
+use crate::scenario::Queue;
 
 /// A packet waiting for the transmitter.
 #[derive(Clone, Copy, Debug)]
@@ -21,39 +39,91 @@ pub(crate) struct Waiting {
     pub since: Time,
 }
 
-/// A queue discipline.
+/// A queue discipline. Those with much state are boxed, one box per link, to keep a link small.
 #[derive(Debug)]
 pub(crate) enum Qdisc {
     /// First in, first out; what does not fit is dropped.
     DropTail(DropTail),
+    /// Drops by the average length.
+    Red(Box<Red>),
+    /// Drops by the least wait of an interval.
+    Codel(Box<Codel>),
+    /// A queue for each flow, each under CoDel.
+    FqCodel(Box<FqCodel>),
+    /// Drops by a probability that a controller of the delay sets.
+    Pie(Box<Pie>),
 }
 
 impl Qdisc {
-    /// Takes a packet in, or says why not.
-    pub(crate) fn enqueue(&mut self, waiting: Waiting) -> Result<(), DropReason> {
-        match self {
-            Qdisc::DropTail(queue) => queue.enqueue(waiting),
+    /// The empty queue before a transmitter of this rate and delay. A discipline that draws has `draws` for itself.
+    pub(crate) fn new(queue: &Queue, rate: Rate, delay: Span, draws: Rng) -> Qdisc {
+        match queue {
+            Queue::DropTail(def) => Qdisc::DropTail(DropTail::new(def)),
+            Queue::Red(def) => Qdisc::Red(Box::new(Red::new(def, rate, delay, draws))),
+            Queue::Codel(def) => Qdisc::Codel(Box::new(Codel::new(def))),
+            Queue::FqCodel(def) => Qdisc::FqCodel(Box::new(FqCodel::new(def, draws))),
+            Queue::Pie(def) => Qdisc::Pie(Box::new(Pie::new(def, draws))),
         }
     }
 
-    /// Gives the next packet to transmit.
-    pub(crate) fn dequeue(&mut self) -> Option<Waiting> {
+    /// Takes a packet in, or says why not. Others may be dropped for it.
+    pub(crate) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
         match self {
-            Qdisc::DropTail(queue) => queue.dequeue(),
+            Qdisc::DropTail(queue) => queue.enqueue(ledger, arrival),
+            Qdisc::Red(queue) => queue.enqueue(ledger, arrival),
+            Qdisc::Codel(queue) => queue.enqueue(arrival),
+            Qdisc::FqCodel(queue) => queue.enqueue(ledger, arrival),
+            Qdisc::Pie(queue) => queue.enqueue(ledger, arrival),
+        }
+    }
+
+    /// Gives the next packet to transmit. Others may be dropped before it; `None` leaves the queue empty.
+    pub(crate) fn dequeue(&mut self, ledger: &mut Ledger<'_>) -> Option<Waiting> {
+        match self {
+            Qdisc::DropTail(queue) => queue.waiting.pop(),
+            Qdisc::Red(queue) => queue.waiting.pop(),
+            Qdisc::Codel(queue) => queue.dequeue(ledger),
+            Qdisc::FqCodel(queue) => queue.dequeue(ledger),
+            Qdisc::Pie(queue) => queue.dequeue(ledger),
+        }
+    }
+
+    /// Drops everything, without the discipline's judgement.
+    pub(crate) fn flush(&mut self, ledger: &mut Ledger<'_>, reason: DropReason) {
+        while let Some(gone) = self.remove() {
+            ledger.drop(&gone, reason);
+        }
+    }
+
+    fn remove(&mut self) -> Option<Waiting> {
+        match self {
+            Qdisc::DropTail(queue) => queue.waiting.pop(),
+            Qdisc::Red(queue) => queue.waiting.pop(),
+            Qdisc::Codel(queue) => queue.waiting.pop(),
+            Qdisc::FqCodel(queue) => queue.remove(),
+            Qdisc::Pie(queue) => queue.remove(),
         }
     }
 
     /// Packets waiting.
     pub(crate) fn packets(&self) -> u64 {
         match self {
-            Qdisc::DropTail(queue) => queue.packets(),
+            Qdisc::DropTail(queue) => queue.waiting.packets(),
+            Qdisc::Red(queue) => queue.waiting.packets(),
+            Qdisc::Codel(queue) => queue.waiting.packets(),
+            Qdisc::FqCodel(queue) => queue.packets(),
+            Qdisc::Pie(queue) => queue.waiting.packets(),
         }
     }
 
     /// Bytes waiting, link overhead included.
     pub(crate) fn bytes(&self) -> Bytes {
         match self {
-            Qdisc::DropTail(queue) => queue.bytes(),
+            Qdisc::DropTail(queue) => queue.waiting.bytes(),
+            Qdisc::Red(queue) => queue.waiting.bytes(),
+            Qdisc::Codel(queue) => queue.waiting.bytes(),
+            Qdisc::FqCodel(queue) => queue.bytes(),
+            Qdisc::Pie(queue) => queue.waiting.bytes(),
         }
     }
 }

@@ -4,6 +4,7 @@
 mod cc_choice;
 mod network;
 mod parse;
+mod queue;
 mod tcp_options;
 mod text;
 mod traffic;
@@ -14,10 +15,10 @@ use tcp::units::Span;
 
 pub use cc_choice::CcChoice;
 pub use network::{
-    Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, RandomWired, Role,
-    Star,
+    Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, RandomWired, Role, Star,
 };
 pub use parse::{ScenarioError, join};
+pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};

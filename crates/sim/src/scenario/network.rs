@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tcp::units::{Bytes, Rate, Span};
 
 use super::parse::{read, tagged};
-use super::text::Amount;
+use super::queue::Queue;
 
 /// The shape of the network. All but `graph` are shorthands, which `tonopah check FILE --expand` prints as a graph.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -240,35 +240,6 @@ pub struct LinkChangeAt {
     /// New propagation delay; packets stay in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Span>,
-}
-
-/// A queue discipline.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Queue {
-    /// First in, first out; what does not fit is dropped. The packet in transmission is not counted.
-    DropTail(DropTailDef),
-}
-
-impl<'de> Deserialize<'de> for Queue {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Queue, D::Error> {
-        tagged(d, "a queue", &[("drop_tail", |v| read(v).map(Queue::DropTail))])
-    }
-}
-
-/// DropTail.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DropTailDef {
-    /// What may wait, in packets or bytes.
-    pub limit: Amount,
-}
-
-impl Queue {
-    /// DropTail with this limit.
-    pub fn drop_tail(limit: Amount) -> Queue {
-        Queue::DropTail(DropTailDef { limit })
-    }
 }
 
 /// Loss by the medium (networks.md §3.2).

@@ -1,0 +1,107 @@
+//! Checks of the parameters of queues.
+
+use std::fmt::Display;
+
+use tcp::units::{Bytes, Span};
+
+use crate::scenario::{Amount, CodelDef, FqCodelDef, PieDef, Queue, RedDef, ScenarioError, join};
+
+/// Where a queue stands in the scenario.
+struct Place<'a>(&'a str);
+
+impl Place<'_> {
+    fn error(&self, field: &str, message: String) -> ScenarioError {
+        ScenarioError::new(join(self.0, field), message)
+    }
+
+    fn check(&self, field: &str, value: impl Display, ok: bool, allowed: &str) -> Result<(), ScenarioError> {
+        if ok { Ok(()) } else { Err(self.error(field, format!("{value} is not {allowed}"))) }
+    }
+
+    fn limit(&self, limit: Amount) -> Result<(), ScenarioError> {
+        let nothing = matches!(limit, Amount::Packets(0) | Amount::Bytes(Bytes(0)));
+        let message = || format!("{limit} would drop every packet; at least 1p or 1B, or \"unlimited\"");
+        if nothing { Err(self.error("limit", message())) } else { Ok(()) }
+    }
+
+    /// A number above 0 and up to `most`.
+    fn number(&self, field: &str, x: f64, most: f64) -> Result<(), ScenarioError> {
+        self.check(field, x, x > 0.0 && x <= most, &format!("a number above 0 and up to {most}"))
+    }
+
+    fn probability(&self, field: &str, p: f64) -> Result<(), ScenarioError> {
+        self.check(field, p, (0.0..=1.0).contains(&p), "a probability from 0 to 1")
+    }
+
+    /// A time long enough for a clock of the simulator and short enough to matter in a run.
+    fn time(&self, field: &str, span: Span) -> Result<(), ScenarioError> {
+        let (least, most) = (Span::from_micros(1), Span::from_millis(1_000_000));
+        self.check(field, span, (least..=most).contains(&span), &format!("a time from {least} to {most}"))
+    }
+
+    fn size(&self, field: &str, bytes: Bytes) -> Result<(), ScenarioError> {
+        let most = Bytes(1_000_000);
+        self.check(field, bytes, (Bytes(1)..=most).contains(&bytes), &format!("a size from 1B to {most}"))
+    }
+}
+
+/// Checks a queue.
+pub(super) fn check_queue(queue: &Queue, path: &str) -> Result<(), ScenarioError> {
+    let place = Place(path);
+    match queue {
+        Queue::DropTail(def) => place.limit(def.limit),
+        Queue::Red(def) => check_red(&place, def),
+        Queue::Codel(def) => check_codel(&place, def),
+        Queue::FqCodel(def) => check_fq_codel(&place, def),
+        Queue::Pie(def) => check_pie(&place, def),
+    }
+}
+
+fn check_red(place: &Place<'_>, def: &RedDef) -> Result<(), ScenarioError> {
+    const MOST: f64 = 1e9;
+    if def.max_threshold.is_some() && def.min_threshold.is_none() {
+        return Err(place.error("max_threshold", "needs min_threshold beside it".into()));
+    }
+    let def = def.filled();
+    def.limit.map_or(Ok(()), |limit| place.limit(limit))?;
+    if let Some(min) = def.min_threshold {
+        place.number("min_threshold", min, MOST)?;
+        let max = def.max_threshold.unwrap_or(3.0 * min);
+        place.check("max_threshold", max, max > min && max <= MOST, &format!("above min_threshold ({min})"))?;
+    }
+    for (field, value) in [("weight", def.weight), ("max_p", def.max_p)] {
+        value.map_or(Ok(()), |x| place.number(field, x, 1.0))?;
+    }
+    def.mark_p.map_or(Ok(()), |p| place.probability("mark_p", p))?;
+    def.mean_packet.map_or(Ok(()), |bytes| place.size("mean_packet", bytes))?;
+    for (field, value) in [("target_delay", def.target_delay), ("interval", def.interval)] {
+        value.map_or(Ok(()), |span| place.time(field, span))?;
+    }
+    Ok(())
+}
+
+fn check_codel(place: &Place<'_>, def: &CodelDef) -> Result<(), ScenarioError> {
+    place.limit(def.limit)?;
+    place.time("target", def.target)?;
+    place.time("interval", def.interval)
+}
+
+fn check_fq_codel(place: &Place<'_>, def: &FqCodelDef) -> Result<(), ScenarioError> {
+    place.limit(def.limit)?;
+    let most = 65_536;
+    place.check("queues", def.queues, (1..=most).contains(&def.queues), &format!("a count from 1 to {most}"))?;
+    place.size("quantum", def.quantum)?;
+    place.time("target", def.target)?;
+    place.time("interval", def.interval)
+}
+
+fn check_pie(place: &Place<'_>, def: &PieDef) -> Result<(), ScenarioError> {
+    place.limit(def.limit)?;
+    place.time("target", def.target)?;
+    place.time("update", def.update)?;
+    place.number("alpha", def.alpha, 1000.0)?;
+    place.number("beta", def.beta, 1000.0)?;
+    place.probability("mark_p", def.mark_p)?;
+    place.size("mean_packet", def.mean_packet)?;
+    place.size("departure_threshold", def.departure_threshold)
+}

@@ -1,0 +1,98 @@
+//! A workbench for the tests of disciplines: a queue of its own, fed and emptied by hand.
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Rate, Span, Time};
+use tcp::{Ecn, Segment};
+
+use super::{Ledger, Qdisc, Waiting};
+use crate::core::Core;
+use crate::event::{Event, FlowId, LinkId, NodeId};
+use crate::metrics::LinkMetrics;
+use crate::packet::{DropReason, Packet, Payload};
+use crate::scenario::Queue;
+
+/// A queue before a transmitter of 10 Mb/s that is busy all the time.
+pub(super) struct Bench {
+    core: Core,
+    metrics: LinkMetrics,
+    pub(super) queue: Qdisc,
+    held: u64,
+}
+
+/// Flows that may send to the bench.
+const FLOWS: usize = 200;
+
+impl Bench {
+    /// The queue as a scenario writes it.
+    pub(super) fn new(queue: &str) -> Bench {
+        let def: Queue = serde_json::from_str(queue).unwrap_or_else(|e| panic!("{e}"));
+        let rate = Rate::from_bps(10_000_000).unwrap();
+        let queue = Qdisc::new(&def, rate, Span::from_millis(10), Rng::stream(1, "test"));
+        Bench { core: Core::new(FLOWS, None), metrics: LinkMetrics::default(), queue, held: 0 }
+    }
+
+    /// Moves the clock.
+    pub(super) fn at(&mut self, time: Time) {
+        self.core.schedule(time, Event::Sample);
+        self.core.next();
+    }
+
+    /// A packet of 1000 bytes of flow 0 comes.
+    pub(super) fn enqueue(&mut self, ecn: Ecn) -> Result<(), DropReason> {
+        self.enqueue_of(0, 1000, ecn)
+    }
+
+    pub(super) fn enqueue_of(&mut self, flow: u32, size: u64, ecn: Ecn) -> Result<(), DropReason> {
+        let payload = Payload::Tcp(Segment { len: size as u32 - 40, ecn, ..Segment::default() });
+        let packet = Packet {
+            to: FlowId(flow).sink(),
+            destination: NodeId(1),
+            size: Bytes(size),
+            sent_at: self.core.now,
+            retransmission: false,
+            payload,
+        };
+        let arrival = Waiting { packet: self.core.packets.insert(packet), size: Bytes(size), since: self.core.now };
+        let result = self.queue.enqueue(&mut ledger(&mut self.core, &mut self.metrics), arrival);
+        match result {
+            Ok(()) => self.held += 1,
+            Err(_) => {
+                self.core.packets.remove(arrival.packet);
+            }
+        }
+        self.check();
+        result
+    }
+
+    /// Flow and mark of the next packet that leaves.
+    pub(super) fn dequeue_packet(&mut self) -> Option<Packet> {
+        let next = self.queue.dequeue(&mut ledger(&mut self.core, &mut self.metrics))?;
+        self.held -= 1;
+        self.check();
+        Some(self.core.packets.remove(next.packet))
+    }
+
+    /// The mark of the next packet that leaves.
+    pub(super) fn dequeue(&mut self) -> Option<Ecn> {
+        self.dequeue_packet().map(|packet| packet.ecn())
+    }
+
+    /// What came and did not leave is in the queue or was dropped there.
+    fn check(&self) {
+        assert_eq!(self.held, self.queue.packets() + self.metrics.dropped());
+    }
+
+    pub(super) fn marks(&self) -> u64 {
+        self.metrics.marks
+    }
+
+    /// Packets dropped after they had been taken in.
+    pub(super) fn drops(&self, reason: DropReason) -> u64 {
+        self.metrics.drops[reason as usize]
+    }
+}
+
+fn ledger<'a>(core: &'a mut Core, metrics: &'a mut LinkMetrics) -> Ledger<'a> {
+    let busy = core.now;
+    Ledger::new(core, metrics, LinkId(0), busy)
+}

@@ -1,0 +1,127 @@
+//! CoDel (RFC 8289): drops when every packet of an interval has waited longer than the target (networks.md §4.3).
+
+use tcp::units::{Bytes, Span, Time};
+
+use super::{Fifo, Ledger, Limit, Waiting};
+use crate::packet::DropReason;
+use crate::scenario::CodelDef;
+
+/// The settings of the control law.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub(super) target: Span,
+    pub(super) interval: Span,
+    /// A queue that holds no more than this is short, however long it takes.
+    pub(super) mtu: Bytes,
+    pub(super) ecn: bool,
+}
+
+/// The control law's state; FQ-CoDel has one for each of its queues.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Control {
+    /// When the wait will have been above target for an interval; unset while it is below.
+    first_above: Option<Time>,
+    dropping: bool,
+    /// Drops since the dropping state was entered.
+    count: u64,
+    /// `count` when it was entered.
+    last_count: u64,
+    drop_next: Time,
+}
+
+/// A CoDel queue.
+#[derive(Debug)]
+pub(crate) struct Codel {
+    limit: Limit,
+    settings: Settings,
+    control: Control,
+    pub(super) waiting: Fifo,
+}
+
+impl Codel {
+    /// An empty queue.
+    pub(super) fn new(def: &CodelDef) -> Codel {
+        let settings = Settings { target: def.target, interval: def.interval, mtu: def.mtu, ecn: def.ecn };
+        Codel { limit: def.limit.into(), settings, control: Control::default(), waiting: Fifo::default() }
+    }
+
+    pub(super) fn enqueue(&mut self, arrival: Waiting) -> Result<(), DropReason> {
+        if self.limit.refuses(&self.waiting, &arrival) {
+            return Err(DropReason::Queue);
+        }
+        self.waiting.push(arrival);
+        Ok(())
+    }
+
+    pub(super) fn dequeue(&mut self, ledger: &mut Ledger<'_>) -> Option<Waiting> {
+        self.control.dequeue(&self.settings, &mut self.waiting, ledger)
+    }
+}
+
+impl Control {
+    /// RFC 8289 §5.5, `dequeue`: the next packet to send, after those that have to go.
+    pub(super) fn dequeue(
+        &mut self,
+        settings: &Settings,
+        waiting: &mut Fifo,
+        ledger: &mut Ledger<'_>,
+    ) -> Option<Waiting> {
+        let now = ledger.now();
+        let (mut next, mut ok_to_drop) = self.pop(settings, waiting, ledger);
+        if self.dropping {
+            self.dropping = ok_to_drop;
+            while self.dropping && now >= self.drop_next {
+                let head = next?;
+                self.count += 1;
+                if settings.ecn && ledger.mark(&head) {
+                    self.drop_next = self.after(self.drop_next, settings);
+                    return Some(head);
+                }
+                ledger.drop(&head, DropReason::Aqm);
+                (next, ok_to_drop) = self.pop(settings, waiting, ledger);
+                self.dropping = ok_to_drop;
+                if ok_to_drop {
+                    self.drop_next = self.after(self.drop_next, settings);
+                }
+            }
+        } else if ok_to_drop {
+            let head = next?;
+            if !(settings.ecn && ledger.mark(&head)) {
+                ledger.drop(&head, DropReason::Aqm);
+                next = self.pop(settings, waiting, ledger).0;
+            }
+            self.enter(now, settings);
+        }
+        next
+    }
+
+    /// RFC 8289 §5.4, `dodequeue`: the head, and whether it has been bad for so long that it may be dropped.
+    fn pop(&mut self, settings: &Settings, waiting: &mut Fifo, ledger: &Ledger<'_>) -> (Option<Waiting>, bool) {
+        let next = waiting.pop();
+        let long = next.is_some_and(|head| ledger.sojourn(&head) >= settings.target && waiting.bytes() > settings.mtu);
+        if !long {
+            self.first_above = None;
+            return (next, false);
+        }
+        let first_above = *self.first_above.get_or_insert(ledger.now() + settings.interval);
+        (next, ledger.now() >= first_above)
+    }
+
+    /// Begins to drop, at the rate of the last time if that was not long ago.
+    fn enter(&mut self, now: Time, settings: &Settings) {
+        self.dropping = true;
+        let delta = self.count.saturating_sub(self.last_count);
+        let recently = now.since(self.drop_next) < settings.interval * 16;
+        self.count = if delta > 1 && recently { delta } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = self.after(now, settings);
+    }
+
+    /// The control law: t + interval / sqrt(count).
+    fn after(&self, t: Time, settings: &Settings) -> Time {
+        t + Span::from_secs_f64(settings.interval.as_secs_f64() / libm::sqrt(self.count as f64))
+    }
+}
+
+#[cfg(test)]
+mod tests;

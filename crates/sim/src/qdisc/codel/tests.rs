@@ -1,0 +1,89 @@
+//! Vectors of networks.md §4.7, and the rules one by one.
+
+use tcp::Ecn::{self, Ce, Ect0, NotEct};
+
+use super::super::bench::Bench;
+use super::*;
+
+const CODEL: &str = r#"{"kind": "codel", "ecn": true}"#;
+
+fn at_micros(us: u64) -> Time {
+    Time::ZERO + Span::from_micros(us)
+}
+
+/// One packet leaves per millisecond from a queue of 900 that came at 0; the milliseconds at which one was dropped or
+/// marked.
+fn signals(ecn: Ecn) -> Vec<u64> {
+    let mut bench = Bench::new(CODEL);
+    (0..900).for_each(|_| bench.enqueue(ecn).unwrap());
+    let (mut seen, mut times) = (0, Vec::new());
+    for ms in 5..520 {
+        bench.at(at_micros(1000 * ms));
+        bench.dequeue().unwrap();
+        let now = bench.drops(DropReason::Aqm) + bench.marks();
+        times.extend((seen..now).map(|_| ms));
+        seen = now;
+    }
+    times
+}
+
+#[test]
+fn drop_times_of_networks_4_7() {
+    // The wait is above target from 5 ms on. T = 105 ms; then T + 100, 170.711, 228.446, 278.446, 323.167, 363.992 ms,
+    // each at the next departure.
+    let expected = [105, 205, 276, 334, 384, 429, 469, 507];
+    assert_eq!(signals(NotEct), expected);
+    assert_eq!(signals(Ect0), expected, "marks follow the same law");
+}
+
+#[test]
+fn who_takes_marks_is_marked_and_others_are_dropped() {
+    let mut bench = Bench::new(CODEL);
+    for ecn in [NotEct, Ect0, NotEct, Ect0, Ect0] {
+        bench.enqueue(ecn).unwrap();
+    }
+    bench.at(at_micros(5_000));
+    assert_eq!(bench.dequeue(), Some(NotEct));
+    bench.at(at_micros(105_000));
+    // Marked, not dropped, and the next mark is not due.
+    assert_eq!((bench.dequeue(), bench.marks(), bench.drops(DropReason::Aqm)), (Some(Ce), 1, 0));
+    bench.at(at_micros(205_000));
+    // The next is due, takes no mark, and is dropped; what follows it is short enough.
+    assert_eq!((bench.dequeue(), bench.marks(), bench.drops(DropReason::Aqm)), (Some(Ect0), 1, 1));
+}
+
+#[test]
+fn a_short_queue_or_a_short_wait_ends_the_dropping() {
+    let mut bench = Bench::new(r#"{"kind": "codel"}"#);
+    for _ in 0..3 {
+        bench.enqueue(NotEct).unwrap();
+    }
+    for ms in [5, 105, 500] {
+        bench.at(at_micros(1000 * ms));
+        bench.dequeue().unwrap();
+    }
+    assert_eq!(bench.drops(DropReason::Aqm), 0, "1000 bytes behind the head are less than an MTU");
+    assert_eq!(bench.dequeue(), None);
+}
+
+#[test]
+fn dropping_resumes_at_the_rate_of_before_if_that_is_recent() {
+    let settings =
+        Settings { target: Span::from_millis(5), interval: Span::from_millis(100), mtu: Bytes(1500), ecn: false };
+    let entered = |count, last_count, now_ms| {
+        let drop_next = Time::ZERO + Span::from_millis(1000);
+        let mut control = Control { count, last_count, drop_next, ..Control::default() };
+        control.enter(Time::ZERO + Span::from_millis(now_ms), &settings);
+        control.count
+    };
+    assert_eq!(entered(9, 1, 1500), 8);
+    assert_eq!(entered(9, 8, 1500), 1, "only one drop more than last time");
+    assert_eq!(entered(9, 1, 2600), 1, "16 intervals later");
+}
+
+#[test]
+fn the_limit_holds() {
+    let mut bench = Bench::new(r#"{"kind": "codel", "limit": "2p"}"#);
+    assert!(bench.enqueue(Ect0).is_ok() && bench.enqueue(Ect0).is_ok());
+    assert_eq!(bench.enqueue(Ect0), Err(DropReason::Queue));
+}

@@ -1,0 +1,166 @@
+//! FQ-CoDel (RFC 8290): flows hashed into queues, served by deficit round robin with precedence for queues that have
+//! just become active, each under CoDel's control (networks.md §4.4).
+
+use std::collections::VecDeque;
+
+use tcp::rng::Rng;
+use tcp::units::Bytes;
+
+use super::codel::{Control, Settings};
+use super::{Fifo, Ledger, Limit, Waiting};
+use crate::event::EndpointId;
+use crate::packet::DropReason;
+use crate::scenario::FqCodelDef;
+
+/// RFC 8290 §4.1: at an overload at most so many packets are dropped at once, and at most half of a queue's bytes.
+const BATCH: u64 = 64;
+
+/// An FQ-CoDel queue.
+#[derive(Debug)]
+pub(crate) struct FqCodel {
+    limit: Limit,
+    quantum: i64,
+    settings: Settings,
+    /// Makes the hash another one in each run and on each link.
+    salt: u64,
+    queues: Vec<Queue>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    packets: u64,
+    bytes: Bytes,
+}
+
+/// The queue of the flows with one hash.
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Fifo,
+    control: Control,
+    /// Bytes it may still send in this round.
+    deficit: i64,
+    /// It is on one of the lists.
+    active: bool,
+}
+
+/// Where an active queue stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    New,
+    Old,
+}
+
+impl FqCodel {
+    /// An empty queue.
+    pub(super) fn new(def: &FqCodelDef, mut draws: Rng) -> FqCodel {
+        FqCodel {
+            limit: def.limit.into(),
+            quantum: def.quantum.0 as i64,
+            settings: Settings { target: def.target, interval: def.interval, mtu: def.mtu, ecn: def.ecn },
+            salt: draws.next_u64(),
+            queues: (0..def.queues).map(|_| Queue::default()).collect(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            packets: 0,
+            bytes: Bytes::ZERO,
+        }
+    }
+
+    /// An endpoint is one direction of one flow, as the five-tuple that a router hashes.
+    fn index_of(&self, to: EndpointId) -> usize {
+        // The finalizer of SplitMix64: every bit of the input moves every bit of the output.
+        let mut z = u64::from(to.0) ^ self.salt;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % self.queues.len() as u64) as usize
+    }
+
+    /// RFC 8290 §4.1: the arrival is taken in; if that is too much, the fattest queue pays.
+    pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
+        let index = self.index_of(ledger.packet(&arrival).to);
+        let queue = &mut self.queues[index];
+        if !queue.active {
+            queue.active = true;
+            queue.deficit = self.quantum;
+            self.new.push_back(index as u32);
+        }
+        queue.waiting.push(arrival);
+        self.packets += 1;
+        self.bytes += arrival.size;
+        while self.limit.is_exceeded(self.packets, self.bytes) {
+            self.drop_from_the_fattest(ledger);
+        }
+        Ok(())
+    }
+
+    fn drop_from_the_fattest(&mut self, ledger: &mut Ledger<'_>) {
+        // Of equals the first, so that the choice is the same on every machine.
+        let fattest = self.queues.iter_mut().rev().max_by_key(|queue| queue.waiting.bytes());
+        let queue = fattest.expect("there is at least one queue");
+        let enough = queue.waiting.bytes() / 2;
+        let mut gone = Bytes::ZERO;
+        for _ in 0..BATCH {
+            let Some(head) = queue.waiting.pop() else { break };
+            ledger.drop(&head, DropReason::Queue);
+            gone += head.size;
+            self.packets -= 1;
+            if gone >= enough {
+                break;
+            }
+        }
+        self.bytes -= gone;
+    }
+
+    /// RFC 8290 §4.2: new queues first, then the old ones in turn.
+    pub(super) fn dequeue(&mut self, ledger: &mut Ledger<'_>) -> Option<Waiting> {
+        loop {
+            let list = if self.new.is_empty() { List::Old } else { List::New };
+            let index = *if list == List::New { self.new.front() } else { self.old.front() }?;
+            let queue = &mut self.queues[index as usize];
+            if queue.deficit <= 0 {
+                queue.deficit += self.quantum;
+                self.retire(list);
+                continue;
+            }
+            let (packets, bytes) = (queue.waiting.packets(), queue.waiting.bytes());
+            let next = queue.control.dequeue(&self.settings, &mut queue.waiting, ledger);
+            self.packets -= packets - queue.waiting.packets();
+            self.bytes -= bytes - queue.waiting.bytes();
+            match next {
+                Some(head) => {
+                    queue.deficit -= head.size.0 as i64;
+                    return Some(head);
+                }
+                // A new queue has to pass through the old ones first, or it would be new again at its next packet.
+                None if list == List::New => self.retire(list),
+                None => {
+                    queue.active = false;
+                    self.old.pop_front();
+                }
+            }
+        }
+    }
+
+    /// The head of `list` goes to the end of the old queues.
+    fn retire(&mut self, list: List) {
+        let head = if list == List::New { self.new.pop_front() } else { self.old.pop_front() };
+        self.old.extend(head);
+    }
+
+    /// The next packet of any queue, in no particular order and without CoDel's judgement.
+    pub(super) fn remove(&mut self) -> Option<Waiting> {
+        let gone = self.queues.iter_mut().find_map(|queue| queue.waiting.pop())?;
+        self.packets -= 1;
+        self.bytes -= gone.size;
+        Some(gone)
+    }
+
+    pub(super) fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    pub(super) fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests;

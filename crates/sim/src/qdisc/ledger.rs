@@ -1,0 +1,67 @@
+//! What a discipline is handed with every call: the time, and the books in which drops and marks are written at once.
+//!
+//! A discipline may drop more than the packet in question, also when it is asked for the next one; written down where
+//! they happen, the books of the link balance whatever a discipline does.
+
+use tcp::Ecn;
+use tcp::units::{Span, Time};
+
+use super::Waiting;
+use crate::core::Core;
+use crate::event::LinkId;
+use crate::metrics::LinkMetrics;
+use crate::packet::{DropReason, Packet};
+
+/// The books of a link while its queue is at work.
+#[derive(Debug)]
+pub(crate) struct Ledger<'a> {
+    core: &'a mut Core,
+    metrics: &'a mut LinkMetrics,
+    link: LinkId,
+    /// The transmitter is, or was, busy until then.
+    free_at: Time,
+}
+
+impl<'a> Ledger<'a> {
+    pub(crate) fn new(core: &'a mut Core, metrics: &'a mut LinkMetrics, link: LinkId, free_at: Time) -> Ledger<'a> {
+        Ledger { core, metrics, link, free_at }
+    }
+
+    pub(super) fn now(&self) -> Time {
+        self.core.now
+    }
+
+    /// How long the transmitter has had nothing to do.
+    pub(super) fn idle(&self) -> Span {
+        self.core.now.since(self.free_at)
+    }
+
+    pub(super) fn packet(&self, waiting: &Waiting) -> &Packet {
+        self.core.packets.get(waiting.packet)
+    }
+
+    /// How long a packet has waited.
+    pub(super) fn sojourn(&self, waiting: &Waiting) -> Span {
+        self.core.now.since(waiting.since)
+    }
+
+    /// Gives a packet up.
+    pub(super) fn drop(&mut self, gone: &Waiting, reason: DropReason) {
+        self.metrics.drops[reason as usize] += 1;
+        self.core.drop(gone.packet, reason, Some(self.link));
+    }
+
+    /// Marks a packet CE; false if its transport does not take marks (RFC 3168 §5).
+    pub(super) fn mark(&mut self, waiting: &Waiting) -> bool {
+        match self.packet(waiting).ecn() {
+            Ecn::NotEct => return false,
+            // Another queue did it: one mark, counted once.
+            Ecn::Ce => {}
+            Ecn::Ect0 | Ecn::Ect1 => {
+                self.metrics.marks += 1;
+                self.core.mark(waiting.packet, self.link);
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,193 @@
+//! PIE (RFC 8033): a controller of the queueing delay sets the probability with which arrivals are dropped
+//! (networks.md §4.5).
+
+use tcp::rng::Rng;
+use tcp::units::{Span, Time};
+
+use super::{Fifo, Ledger, Limit, Waiting};
+use crate::packet::DropReason;
+use crate::scenario::{DelayEstimator, PieDef};
+
+/// RFC 8033 §5.4: with derandomisation the sum of the probabilities since the last drop below which nothing is dropped,
+/// and above which everything is.
+const ACCUMULATED: (f64, f64) = (0.85, 8.5);
+
+/// A PIE queue.
+#[derive(Debug)]
+pub(crate) struct Pie {
+    limit: Limit,
+    def: PieDef,
+    control: Control,
+    /// Sum of the drop probabilities since the last drop.
+    accumulated: f64,
+    next_update: Time,
+    /// Wait of the last packet that left; zero if it left nothing behind.
+    last_wait: Span,
+    departures: Departures,
+    draws: Rng,
+    pub(super) waiting: Fifo,
+}
+
+/// The controller (RFC 8033 §4.2): what is known at its updates.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Control {
+    p: f64,
+    /// Queueing delay at the last update, seconds.
+    delay: f64,
+    burst_allowance: Span,
+}
+
+/// How fast a queue that is long enough empties (RFC 8033 §5.3).
+#[derive(Clone, Copy, Debug, Default)]
+struct Departures {
+    /// When the measurement under way began.
+    since: Option<Time>,
+    bytes: u64,
+    /// Seconds in which the threshold's bytes leave; zero until measured.
+    average: f64,
+}
+
+impl Pie {
+    /// An empty queue.
+    pub(super) fn new(def: &PieDef, draws: Rng) -> Pie {
+        Pie {
+            limit: def.limit.into(),
+            def: def.clone(),
+            control: Control { p: 0.0, delay: 0.0, burst_allowance: def.max_burst },
+            accumulated: 0.0,
+            next_update: Time::ZERO + def.update,
+            last_wait: Span::ZERO,
+            departures: Departures::default(),
+            draws,
+            waiting: Fifo::default(),
+        }
+    }
+
+    pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
+        self.catch_up(ledger.now());
+        if self.limit.refuses(&self.waiting, &arrival) {
+            self.accumulated = 0.0;
+            return Err(DropReason::Queue);
+        }
+        if self.control.burst_allowance == Span::ZERO && self.decides_to_drop() {
+            // RFC 8033 §5.1: beyond the threshold even who takes marks is dropped.
+            let may_mark = self.def.ecn && self.control.p <= self.def.mark_p;
+            if !(may_mark && ledger.mark(&arrival)) {
+                return Err(DropReason::Aqm);
+            }
+        }
+        self.waiting.push(arrival);
+        Ok(())
+    }
+
+    pub(super) fn dequeue(&mut self, ledger: &mut Ledger<'_>) -> Option<Waiting> {
+        self.catch_up(ledger.now());
+        let before = self.waiting.bytes().0;
+        let next = self.waiting.pop()?;
+        let left_some = self.waiting.packets() > 0;
+        self.last_wait = if left_some { ledger.sojourn(&next) } else { Span::ZERO };
+        self.departures.on_departure(ledger.now(), before, next.size.0, self.def.departure_threshold.0);
+        Some(next)
+    }
+
+    /// The next packet without a measurement: it does not leave through the transmitter.
+    pub(super) fn remove(&mut self) -> Option<Waiting> {
+        self.last_wait = Span::ZERO;
+        self.waiting.pop()
+    }
+
+    /// Makes up for the updates that have become due. Between arrivals and departures nothing moves that they depend on,
+    /// so it is exact to do them late.
+    fn catch_up(&mut self, now: Time) {
+        while self.next_update <= now {
+            self.next_update = self.next_update + self.def.update;
+            let was = self.control;
+            self.control.update(&self.def, self.queueing_delay());
+            if self.control == was {
+                // At rest: all further updates would change as little.
+                let whole = now.since(self.next_update).as_nanos() / self.def.update.as_nanos();
+                self.next_update = self.next_update + self.def.update * whole;
+            }
+        }
+    }
+
+    /// The delay now, in seconds.
+    fn queueing_delay(&self) -> f64 {
+        match self.def.estimator {
+            DelayEstimator::Timestamps => self.last_wait.as_secs_f64(),
+            DelayEstimator::DepartureRate => {
+                self.waiting.bytes().as_f64() * self.departures.average / self.def.departure_threshold.as_f64()
+            }
+        }
+    }
+
+    /// RFC 8033 §4.1 and §5.4.
+    fn decides_to_drop(&mut self) -> bool {
+        let Control { p, delay, .. } = self.control;
+        let calm = delay < self.def.target.as_secs_f64() / 2.0 && p < 0.2;
+        if calm || self.waiting.bytes() <= self.def.mean_packet * 2 {
+            return false;
+        }
+        if !self.def.derandomise {
+            return self.draws.chance(p);
+        }
+        self.accumulated = if p == 0.0 { 0.0 } else { self.accumulated + p };
+        let (never, always) = ACCUMULATED;
+        let drop = self.accumulated >= always || (self.accumulated >= never && self.draws.chance(p));
+        if drop {
+            self.accumulated = 0.0;
+        }
+        drop
+    }
+}
+
+impl Control {
+    /// RFC 8033 §4.2, §4.4: the probability from the delay and its trend, and what is left of the allowance for bursts.
+    fn update(&mut self, def: &PieDef, delay: f64) {
+        let target = def.target.as_secs_f64();
+        let mut change = def.alpha * (delay - target) + def.beta * (delay - self.delay);
+        change /= divisor(self.p);
+        if self.p >= 0.1 {
+            change = f64::min(change, 0.02);
+        }
+        self.p += change;
+        if delay == 0.0 && self.delay == 0.0 {
+            self.p *= 0.98;
+        }
+        self.p = self.p.clamp(0.0, 1.0);
+        self.burst_allowance = self.burst_allowance.saturating_sub(def.update);
+        if self.p == 0.0 && delay < target / 2.0 && self.delay < target / 2.0 {
+            self.burst_allowance = def.max_burst;
+        }
+        self.delay = delay;
+    }
+}
+
+/// Small probabilities move in small steps.
+fn divisor(p: f64) -> f64 {
+    const STEPS: [(f64, f64); 6] =
+        [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
+    STEPS.iter().find(|(below, _)| p < *below).map_or(1.0, |(_, divisor)| *divisor)
+}
+
+impl Departures {
+    /// A packet of `size` leaves; `backlog` counts it. A measurement lasts `threshold` bytes and begins when as many wait.
+    fn on_departure(&mut self, now: Time, backlog: u64, size: u64, threshold: u64) {
+        if self.since.is_none() && backlog >= threshold {
+            *self = Departures { since: Some(now), bytes: 0, ..*self };
+        }
+        let Some(since) = self.since else { return };
+        self.bytes += size;
+        if self.bytes < threshold {
+            return;
+        }
+        let took = now.since(since).as_secs_f64();
+        // RFC 8033 §5.3: weight = DQ_THRESHOLD / 2^16
+        let weight = if self.average == 0.0 { 1.0 } else { f64::min(threshold as f64 / 65_536.0, 1.0) };
+        self.average += weight * (took - self.average);
+        self.since = None;
+    }
+}
+
+#[cfg(test)]
+mod tests;

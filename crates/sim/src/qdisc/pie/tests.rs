@@ -1,0 +1,126 @@
+//! Vectors of networks.md §4.7, and the rules one by one.
+
+use tcp::Ecn::{Ce, Ect0, NotEct};
+
+use super::super::Qdisc;
+use super::super::bench::Bench;
+use super::*;
+
+fn updated(p: f64, delay_ms: f64, before_ms: f64) -> f64 {
+    let def = PieDef::default();
+    let mut control = Control { p, delay: before_ms / 1e3, burst_allowance: Span::ZERO };
+    control.update(&def, delay_ms / 1e3);
+    control.p
+}
+
+#[test]
+fn updates_of_networks_4_7() {
+    for (p, delay, before, expected) in [
+        (0.0, 30.0, 20.0, 7.0190e-6),
+        (0.05, 30.0, 30.0, 0.0509375),
+        (0.2, 300.0, 20.0, 0.22),
+        (0.01, 0.0, 0.0, 0.00888125),
+        (0.99, 300.0, 20.0, 1.0),
+        (1e-7, 0.0, 20.0, 0.0),
+    ] {
+        let p = updated(p, delay, before);
+        assert!((p - expected).abs() <= 1e-5 * expected, "{p}, not {expected}");
+    }
+}
+
+fn at(bench: &mut Bench, ms: u64) {
+    bench.at(Time::ZERO + Span::from_millis(ms));
+}
+
+fn pie(bench: &mut Bench) -> &mut Pie {
+    let Qdisc::Pie(pie) = &mut bench.queue else { unreachable!("made as PIE") };
+    pie
+}
+
+/// Ten packets wait, the controller is at work with probability `p` and the burst is over.
+fn bench_at(p: f64, more: &str) -> Bench {
+    let mut bench = Bench::new(&format!(r#"{{"kind": "pie", "ecn": true {more}}}"#));
+    (0..10).for_each(|_| bench.enqueue(NotEct).unwrap());
+    pie(&mut bench).control = Control { p, delay: 0.02, burst_allowance: Span::ZERO };
+    bench
+}
+
+#[test]
+fn who_takes_marks_is_marked_and_others_are_dropped() {
+    let mut bench = bench_at(0.1, "");
+    let dropped = (0..500).filter(|_| bench.enqueue(NotEct) == Err(DropReason::Aqm)).count();
+    // Five standard deviations of 500 draws: 34.
+    assert!((16..=84).contains(&dropped), "{dropped}");
+    let mut bench = bench_at(0.1, "");
+    assert!((0..500).all(|_| bench.enqueue(Ect0).is_ok()));
+    let marked = std::iter::from_fn(|| bench.dequeue()).filter(|ecn| *ecn == Ce).count();
+    assert!((16..=84).contains(&marked) && bench.marks() == marked as u64, "{marked}");
+    let mut bench = bench_at(0.11, "");
+    assert!((0..500).any(|_| bench.enqueue(Ect0).is_err()), "beyond mark_p");
+    assert_eq!(bench.marks(), 0);
+}
+
+#[test]
+fn bursts_calm_queues_and_two_packets_pass() {
+    let dropped = |bench: &mut Bench| (0..200).filter(|_| bench.enqueue(NotEct).is_err()).count();
+    let mut burst = bench_at(0.5, "");
+    pie(&mut burst).control.burst_allowance = Span::from_millis(1);
+    assert_eq!(dropped(&mut burst), 0);
+    let mut calm = bench_at(0.19, "");
+    pie(&mut calm).control.delay = 0.007;
+    assert_eq!(dropped(&mut calm), 0);
+    let mut short = bench_at(1.0, "");
+    while short.dequeue().is_some() {}
+    assert_eq!(dropped(&mut short), 197, "of 200 the first three find no more than 2000 bytes");
+}
+
+#[test]
+fn derandomised_drops_are_neither_close_nor_far_apart() {
+    let mut bench = bench_at(0.1, r#", "derandomise": true"#);
+    let (mut gaps, mut gap) = (Vec::new(), 0);
+    for _ in 0..900 {
+        gap += 1;
+        if bench.enqueue(NotEct).is_err() {
+            gaps.push(gap);
+            gap = 0;
+        }
+    }
+    // 0.85 / 0.1 packets at least, 8.5 / 0.1 at most.
+    assert!(gaps.len() > 30 && gaps.iter().all(|gap| (9..=85).contains(gap)), "{gaps:?}");
+}
+
+#[test]
+fn the_controller_works_every_update_whoever_asks() {
+    // 100 packets at 0, one leaves each millisecond: at update k the last wait is 15 k - 1 ms (the departure of the same
+    // instant comes after the update).
+    let mut bench = Bench::new(r#"{"kind": "pie"}"#);
+    (0..100).for_each(|_| bench.enqueue(NotEct).unwrap());
+    for ms in 1..=60 {
+        at(&mut bench, ms);
+        bench.dequeue().unwrap();
+    }
+    let mut expected = Control { p: 0.0, delay: 0.0, burst_allowance: Span::from_millis(150) };
+    for delay in [0.014, 0.029, 0.044, 0.059] {
+        expected.update(&PieDef::default(), delay);
+    }
+    assert_eq!(pie(&mut bench).control, expected);
+    // A long silence is made up for: the queue is empty, the probability dies, bursts are welcome again.
+    while bench.dequeue().is_some() {}
+    at(&mut bench, 3_600_000);
+    bench.enqueue(NotEct).unwrap();
+    let rest = Control { p: 0.0, delay: 0.0, burst_allowance: Span::from_millis(150) };
+    assert_eq!(pie(&mut bench).control, rest);
+    assert!(pie(&mut bench).next_update > Time::ZERO + Span::from_millis(3_600_000));
+}
+
+#[test]
+fn the_delay_by_departure_rate_is_the_backlog_over_the_rate() {
+    let mut bench = Bench::new(r#"{"kind": "pie", "estimator": "departure_rate", "departure_threshold": "10000B"}"#);
+    (0..100).for_each(|_| bench.enqueue(NotEct).unwrap());
+    for ms in 1..=30 {
+        at(&mut bench, ms);
+        bench.dequeue().unwrap();
+    }
+    // Ten packets, the last nine milliseconds after the first: RFC 8033 counts the first one in.
+    assert!((pie(&mut bench).queueing_delay() - 70.0 * 0.9e-3).abs() < 1e-9);
+}

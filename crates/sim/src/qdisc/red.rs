@@ -1,0 +1,189 @@
+//! RED (Floyd, Jacobson 1993) with gentle mode, and Adaptive RED (Floyd, Gummadi, Shenker 2001): networks.md §4.2.
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Rate, Span, Time};
+
+use super::{Fifo, Ledger, Limit, Waiting};
+use crate::packet::DropReason;
+use crate::scenario::RedDef;
+
+/// A RED queue.
+#[derive(Debug)]
+pub(crate) struct Red {
+    limit: Limit,
+    /// Weight of the newest queue length in the average.
+    weight: f64,
+    min: f64,
+    max: f64,
+    max_p: f64,
+    /// Packets of mean size per second that the link carries.
+    packets_per_second: f64,
+    settings: Settings,
+    /// The average queue length, in packets.
+    average: f64,
+    /// Packets since the last drop or mark, or since the average rose above `min`; of mean size in byte mode.
+    count: f64,
+    adapted_at: Time,
+    draws: Rng,
+    pub(super) waiting: Fifo,
+}
+
+/// What does not change during a run.
+#[derive(Debug)]
+struct Settings {
+    mean_packet: f64,
+    gentle: bool,
+    wait: bool,
+    byte_mode: bool,
+    queue_in_bytes: bool,
+    ecn: bool,
+    mark_p: f64,
+    adaptive: bool,
+    interval: Span,
+}
+
+/// What happens to an arrival.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Verdict {
+    Pass,
+    /// Chance decided.
+    Early,
+    /// The average is above all thresholds.
+    Forced,
+}
+
+impl Red {
+    /// An empty queue before a transmitter of this rate and delay, from which come the values left to RED itself.
+    pub(super) fn new(def: &RedDef, rate: Rate, delay: Span, draws: Rng) -> Red {
+        let def = def.filled();
+        let given = "filled in from the profile";
+        let mean_packet = def.mean_packet.expect(given).as_f64();
+        let packets_per_second = rate.as_bps() as f64 / (8.0 * mean_packet);
+        let target = def.target_delay.expect(given).as_secs_f64();
+        let min = def.min_threshold.unwrap_or_else(|| f64::max(5.0, target * packets_per_second / 2.0));
+        Red {
+            limit: def.limit.expect(given).into(),
+            weight: def.weight.unwrap_or_else(|| automatic_weight(delay.as_secs_f64(), packets_per_second)),
+            min,
+            max: def.max_threshold.unwrap_or(3.0 * min),
+            max_p: def.max_p.expect(given),
+            packets_per_second,
+            settings: Settings {
+                mean_packet,
+                gentle: def.gentle.expect(given),
+                wait: def.wait.expect(given),
+                byte_mode: def.byte_mode.expect(given),
+                queue_in_bytes: def.queue_in_bytes.expect(given),
+                ecn: def.ecn.expect(given),
+                mark_p: def.mark_p.expect(given),
+                adaptive: def.adaptive.expect(given),
+                interval: def.interval.expect(given),
+            },
+            average: 0.0,
+            count: 0.0,
+            adapted_at: Time::ZERO,
+            draws,
+            waiting: Fifo::default(),
+        }
+    }
+
+    pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
+        self.observe(ledger.idle());
+        if self.settings.adaptive {
+            self.adapt(ledger.now());
+        }
+        let verdict = self.judge(arrival.size);
+        if self.limit.refuses(&self.waiting, &arrival) {
+            self.count = 0.0;
+            return Err(DropReason::Queue);
+        }
+        // Beyond `mark_p` the queue is out of control and even who takes marks is dropped (RFC 3168 §7).
+        let may_mark = self.settings.ecn && verdict == Verdict::Early && self.probability() <= self.settings.mark_p;
+        if verdict != Verdict::Pass && !(may_mark && ledger.mark(&arrival)) {
+            return Err(DropReason::Aqm);
+        }
+        self.waiting.push(arrival);
+        Ok(())
+    }
+
+    /// avg = (1 - w)^(m + 1) avg + w q, with m packets that could have been sent while nothing waited.
+    fn observe(&mut self, idle: Span) {
+        let mut keep = 1.0 - self.weight;
+        if idle > Span::ZERO {
+            keep = libm::pow(keep, idle.as_secs_f64() * self.packets_per_second + 1.0);
+        }
+        let length = if self.settings.queue_in_bytes {
+            self.waiting.bytes().as_f64() / self.settings.mean_packet
+        } else {
+            self.waiting.packets() as f64
+        };
+        self.average = keep * self.average + self.weight * length;
+    }
+
+    /// Every interval the greatest probability moves so that the average returns to the middle of the thresholds.
+    /// As in ns-2 an arrival finds out that the interval is over.
+    fn adapt(&mut self, now: Time) {
+        if now.since(self.adapted_at) < self.settings.interval {
+            return;
+        }
+        self.adapted_at = now;
+        let part = |share: f64| self.min + share * (self.max - self.min);
+        if self.average > part(0.6) && self.max_p <= 0.5 {
+            self.max_p += f64::min(0.01, self.max_p / 4.0);
+        } else if self.average < part(0.4) && self.max_p >= 0.01 {
+            self.max_p *= 0.9;
+        }
+    }
+
+    /// p_b, from the average alone.
+    fn probability(&self) -> f64 {
+        if self.average < self.min {
+            0.0
+        } else if self.average < self.max {
+            self.max_p * (self.average - self.min) / (self.max - self.min)
+        } else if self.settings.gentle && self.average < 2.0 * self.max {
+            self.max_p + (1.0 - self.max_p) * (self.average - self.max) / self.max
+        } else {
+            1.0
+        }
+    }
+
+    fn judge(&mut self, size: Bytes) -> Verdict {
+        let base = self.probability();
+        if self.average < self.min {
+            self.count = 0.0;
+            return Verdict::Pass;
+        }
+        if base >= 1.0 {
+            self.count = 0.0;
+            return Verdict::Forced;
+        }
+        let relative = if self.settings.byte_mode { size.as_f64() / self.settings.mean_packet } else { 1.0 };
+        self.count += relative;
+        if self.draws.chance(spread(base, self.count, self.settings.wait) * relative) {
+            self.count = 0.0;
+            return Verdict::Early;
+        }
+        Verdict::Pass
+    }
+}
+
+/// p_a: with p_b alone the gaps between drops would be geometric; counting makes them uniform (§4 of the 1993 paper).
+fn spread(base: f64, count: f64, wait: bool) -> f64 {
+    let expected = count * base;
+    match (wait, expected) {
+        (true, e) if e < 1.0 => 0.0,
+        (true, e) if e < 2.0 => base / (2.0 - e),
+        (false, e) if e < 1.0 => base / (1.0 - e),
+        _ => 1.0,
+    }
+}
+
+/// w = 1 - exp(-1 / (10 rtt ptc)), so that the average follows over ten round trips of a guessed RTT (ns-2.35).
+fn automatic_weight(delay: f64, packets_per_second: f64) -> f64 {
+    let rtt = f64::max(0.1, 3.0 * (delay + 1.0 / packets_per_second));
+    -libm::expm1(-1.0 / (10.0 * rtt * packets_per_second))
+}
+
+#[cfg(test)]
+mod tests;
