@@ -114,7 +114,7 @@ impl Settings {
         let mut rest = Span::from_millis(10_000);
         for (end, path) in self.ends.iter().zip(&self.paths) {
             round += end.config.delayed_ack.timeout + end.config.delayed_ack.compression;
-            rest += end.config.rto.max * 20 + end.config.time_wait + path.held_up_by * 4;
+            rest += end.config.rto.max * 20 + path.held_up_by * 4;
             rest += end.writes.iter().fold(Span::ZERO, |sum, (pause, _)| sum + *pause);
         }
         self.clean_at() + round * (2 * self.segments() + 50) + rest
@@ -217,7 +217,8 @@ fn writes(rng: &mut Rng, unit: Bytes) -> Vec<(Span, u64)> {
     if rng.chance(0.2) {
         return Vec::new();
     }
-    let mut left = spread(rng, 1, SEGMENTS * unit.0);
+    let most = SEGMENTS * unit.0;
+    let mut left = if coin(rng) { spread(rng, 1, most) } else { 1 + rng.below(most) };
     let mut writes = Vec::new();
     while left > 0 && writes.len() < 20 {
         let bytes = if coin(rng) { left } else { spread(rng, 1, left) };

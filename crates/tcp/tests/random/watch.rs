@@ -84,8 +84,33 @@ pub(crate) struct Watch {
     edge_sent: u64,
     /// Greatest unit in which its windows are told; absent until it has sent a SYN with options.
     window_unit: Option<u64>,
+    /// Where the other side's windows have ended at most.
+    edge_arrived: u64,
     /// A time-out has been handed in since the last check.
     fired: bool,
+    silence: Silence,
+}
+
+/// Retransmission time-outs since something arrived: each must take longer than the one before (RFC 6298 §5.5).
+#[derive(Clone, Copy, Debug, Default)]
+struct Silence {
+    timeouts: u64,
+    last: Option<Time>,
+    interval: Span,
+}
+
+impl Silence {
+    fn check(&mut self, now: Time, timeouts: u64, rto_max: Span) -> Outcome {
+        if timeouts == self.timeouts {
+            return Ok(());
+        }
+        ensure(timeouts == self.timeouts + 1, || format!("{} time-outs at once", timeouts - self.timeouts))?;
+        self.timeouts = timeouts;
+        let interval = self.last.replace(now).map(|last| now.since(last));
+        let least = (self.interval * 3 / 2).min(rto_max);
+        self.interval = interval.unwrap_or_default();
+        ensure(interval.is_none_or(|i| i >= least), || format!("time-out after {interval:?}, at least {least} is due"))
+    }
 }
 
 impl Watch {
@@ -106,7 +131,9 @@ impl Watch {
             ack_sent: 0,
             edge_sent: 0,
             window_unit: None,
+            edge_arrived: 0,
             fired: false,
+            silence: Silence::default(),
         }
     }
 
@@ -128,10 +155,16 @@ impl Watch {
     /// A segment arrives.
     pub(crate) fn receive(&mut self, now: Time, segment: &Segment) {
         let has = |flag| segment.flags.contains(flag);
-        self.arrived.insert(segment.seq, segment.end());
+        // What no window can have covered is not there.
+        let edge = self.arrived.end().max(1) + self.config.recv_buffer.0 + self.window_unit.unwrap_or(1);
+        if segment.seq < edge {
+            self.arrived.insert(segment.seq, segment.end().min(edge));
+        }
         if has(Flags::ACK) {
             self.highest_ack_arrived = self.highest_ack_arrived.max(segment.ack);
         }
+        self.edge_arrived = self.edge_arrived.max(segment.ack.max(1) + segment.window.0);
+        self.silence = Silence { timeouts: self.silence.timeouts, ..Silence::default() };
         if has(Flags::SYN) {
             let (old, syn) = (self.offered, segment.syn.unwrap_or_default());
             self.offered = Offered {
@@ -158,6 +191,7 @@ impl Watch {
         self.segments += burst as u64;
         // Sending a FIN may move the connection on.
         self.drain_events()?;
+        self.silence.check(now, self.connection.totals().timeouts, self.config.rto.max)?;
         if let Some(snapshot) = self.connection.snapshot() {
             self.check_snapshot(&snapshot).map_err(|broken| format!("{broken}, at {now} in {snapshot:?}"))?;
         }
@@ -220,6 +254,9 @@ impl Watch {
         // A bare ACK may follow the FIN.
         let last = end_of_data + u64::from(self.close_asked);
         ensure(data_end <= if segment.len > 0 { end_of_data } else { last }, || format!("only {last} was written"))?;
+        // A probe of a closed window may be one byte beyond it (RFC 9293 §3.8.6.1).
+        let edge = self.edge_arrived + 1;
+        ensure(segment.len == 0 || data_end <= edge, || format!("the window ends before {edge}"))?;
         ensure(segment.len == 0 || segment.end() > self.una, || format!("{} is acknowledged", self.una))?;
         self.sent_end = self.sent_end.max(segment.end());
         Ok(())
@@ -237,6 +274,7 @@ impl Watch {
         ensure(segment.ack <= arrived, || format!("acknowledged, but numbers end at {arrived}"))?;
         ensure(segment.ack >= self.ack_sent, || format!("{} was acknowledged before", self.ack_sent))?;
         self.ack_sent = segment.ack;
+        ensure(segment.window <= self.config.recv_buffer, || "the window is above the buffer".into())?;
         let edge = segment.ack.saturating_add(segment.window.0);
         let unit = self.window_unit.unwrap_or(1);
         ensure(edge.saturating_add(unit) > self.edge_sent, || format!("the window ended at {}", self.edge_sent))?;
