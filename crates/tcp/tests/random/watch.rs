@@ -45,7 +45,8 @@ impl Arrived {
 /// What the other side's SYNs offered, all of them together: nonsense may come in several kinds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Offered {
-    mss: Option<u32>,
+    /// The least and the greatest.
+    mss: Option<(u32, u32)>,
     sack: bool,
     timestamps: bool,
     window_scale: bool,
@@ -74,14 +75,14 @@ pub(crate) struct Watch {
     /// Segments sent.
     pub(crate) segments: u64,
     /// The number after the highest one sent.
-    sent_end: u64,
+    pub(crate) sent_end: u64,
     offered: Offered,
     arrived: Arrived,
     highest_ack_arrived: u64,
     /// What the endpoint takes for acknowledged, by its own count of what is outstanding.
-    una: u64,
-    ack_sent: u64,
-    edge_sent: u64,
+    pub(crate) una: u64,
+    pub(crate) ack_sent: u64,
+    pub(crate) edge_sent: u64,
     /// Greatest unit in which its windows are told; absent until it has sent a SYN with options.
     window_unit: Option<u64>,
     /// Where the other side's windows have ended at most.
@@ -166,9 +167,14 @@ impl Watch {
         self.edge_arrived = self.edge_arrived.max(segment.ack.max(1) + segment.window.0);
         self.silence = Silence { timeouts: self.silence.timeouts, ..Silence::default() };
         if has(Flags::SYN) {
+            // A SYN is number 0, whatever it says.
+            self.arrived.insert(0, 1);
             let (old, syn) = (self.offered, segment.syn.unwrap_or_default());
             self.offered = Offered {
-                mss: segment.syn.map(|syn| syn.mss).max(old.mss),
+                mss: segment
+                    .syn
+                    .map(|new| old.mss.map_or((new.mss, new.mss), |m| (m.0.min(new.mss), m.1.max(new.mss))))
+                    .or(old.mss),
                 sack: old.sack || syn.sack_permitted,
                 timestamps: old.timestamps || segment.timestamps.is_some(),
                 window_scale: old.window_scale || syn.window_scale.is_some(),
@@ -207,6 +213,10 @@ impl Watch {
     /// Deadlines up to `now` are due.
     pub(crate) fn timeout(&mut self, now: Time) {
         self.fired = true;
+        if self.connection.next_timeout().is_some_and(|at| at < now) {
+            // The driver was late, so the distance to the next time-out says nothing.
+            self.silence = Silence { timeouts: self.silence.timeouts, ..Silence::default() };
+        }
         self.connection.on_timeout(now);
     }
 
@@ -302,7 +312,7 @@ impl Watch {
         // RFC 9293 §3.7.1 with RFC 6691: options count. Below 100 B an endpoint may refuse to follow.
         let options = if segment.timestamps.is_some() { Segment::TIMESTAMPS.0 } else { 0 };
         let fits = |mss: u32| mss < 100 || u64::from(segment.len) + options <= u64::from(mss);
-        ensure(theirs.mss.is_none_or(fits), || format!("the other side takes {:?}", theirs.mss))
+        ensure(theirs.mss.is_none_or(|mss| fits(mss.1)), || format!("the other side takes {:?}", theirs.mss))
     }
 
     fn check_snapshot(&mut self, snapshot: &Snapshot) -> Outcome {
@@ -315,7 +325,7 @@ impl Watch {
         self.una = una;
         // RFC 6675 §4 counts a segment twice if it was sent again and is not believed lost.
         ensure(pipe <= 2 * flight, || "pipe is above twice the flight".into())?;
-        let mss = self.offered.mss.map_or(self.config.mss, |mss| self.config.mss.min(Bytes(u64::from(mss))));
+        let mss = self.offered.mss.map_or(self.config.mss, |mss| self.config.mss.min(Bytes(u64::from(mss.0))));
         ensure(window.cwnd >= mss && window.cwnd < SANE, || format!("cwnd is not from {mss} on"))?;
         let rto_max = self.config.rto.max.max(Span::from_millis(3_000));
         ensure(snapshot.rto > Span::ZERO && snapshot.rto <= rto_max, || format!("the RTO is not up to {rto_max}"))
