@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint golden bench docs clean
+.PHONY: help setup demo test test-rust test-python lint golden random fuzz bench docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -46,6 +46,16 @@ lint: $(VENV)/.installed ## check format and style of both languages
 
 golden: ## rewrite the golden tables of the engine (say why in the commit)
 	GOLDEN_UPDATE=1 cargo test --release --package tonopah-sim --locked --test golden
+
+RANDOM_SEQUENCES ?= 100000
+
+random: ## run RANDOM_SEQUENCES (100000) random sequences of two TCP ends over a disturbed network
+	TONOPAH_RANDOM_SEQUENCES=$(RANDOM_SEQUENCES) cargo test --release --package tonopah-tcp --locked --test random -- --nocapture
+
+FUZZ_SECONDS ?= 60
+
+fuzz: ## feed a TCP end nonsense for FUZZ_SECONDS (60); needs nightly Rust and cargo-fuzz
+	cargo +nightly fuzz run endpoint -- -max_total_time=$(FUZZ_SECONDS) -max_len=2048
 
 bench: $(VENV)/.built ## data packets per CPU second on dumbbells of 10, 200 and 1,000 flows, beside ns-2 when it is installed
 	if command -v ns >/dev/null; then $(TONOPAH) bench --against ns2; else $(TONOPAH) bench; fi

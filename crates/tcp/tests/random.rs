@@ -1,0 +1,242 @@
+//! Random sequences: two ends with random settings over a network that disturbs them in every way and then becomes
+//! clean. Whatever happened, everything arrives once and in order, both ends close, and it takes bounded time and work.
+//!
+//! A failure prints its number; `TONOPAH_RANDOM_SEED=number` runs that sequence alone and prints every segment.
+//! `TONOPAH_RANDOM_SEQUENCES` is how many are run.
+
+#[path = "random/network.rs"]
+mod network;
+#[path = "random/settings.rs"]
+mod settings;
+#[path = "random/watch.rs"]
+mod watch;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use settings::{Close, Settings};
+use tcp::rng::Rng;
+use tcp::units::{Span, Time};
+use tcp::{Phase, Segment};
+use watch::{Outcome, Watch, ensure};
+
+const SEQUENCES: u64 = 3_000;
+/// So many failures are enough to see what is wrong.
+const FAILURES: usize = 5;
+
+/// An application: what it has left to do.
+struct App {
+    /// Pauses and sizes, the next one last.
+    writes: Vec<(Span, u64)>,
+    /// When it goes on; absent while it waits for the endpoint.
+    next_at: Option<Time>,
+    close: Close,
+}
+
+/// Two ends, two applications, and what is between them.
+struct World {
+    settings: Settings,
+    rng: Rng,
+    now: Time,
+    ends: [Watch; 2],
+    apps: [App; 2],
+    /// Segments on their way, by arrival and by the order in which they left, with the end they go to.
+    network: BTreeMap<(Time, u64), (usize, Segment)>,
+    departures: u64,
+    events: u64,
+    verbose: bool,
+}
+
+/// How much work a sequence was, beside what it needed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work {
+    events: u64,
+    segments: u64,
+    needed: u64,
+}
+
+impl World {
+    fn new(settings: Settings, rng: Rng, verbose: bool) -> World {
+        let ends = [0, 1].map(|i| Watch::new(settings.ends[i].config.clone(), i == 0));
+        let apps = [0, 1].map(|i| {
+            let mut writes = settings.ends[i].writes.clone();
+            writes.reverse();
+            let next_at = Some(Time::ZERO + writes.last().map_or(Span::ZERO, |(pause, _)| *pause));
+            App { writes, next_at, close: settings.ends[i].close }
+        });
+        let (now, network) = (Time::ZERO, BTreeMap::new());
+        World { settings, rng, now, ends, apps, network, departures: 0, events: 0, verbose }
+    }
+
+    /// Runs until both ends are closed and nothing is on its way.
+    fn run(&mut self) -> Outcome<Work> {
+        let (deadline, needed) = (self.settings.deadline(), self.settings.segments());
+        // Twice what the worst of 10^5 sequences took: a storm of time-outs or ACKs is above that soon.
+        let most = 40 * (needed + 50);
+        self.settle(0)?;
+        self.settle(1)?;
+        while let Some(at) = self.next() {
+            ensure(at <= deadline || self.both_over(), || format!("not over at {deadline}: {}", self.state()))?;
+            self.now = at;
+            self.events += 1;
+            self.step()?;
+            let segments = self.ends[0].segments + self.ends[1].segments;
+            ensure(self.events.max(segments) < most, || {
+                format!("{} events, {segments} segments for {needed}: {}", self.events, self.state())
+            })?;
+        }
+        self.check_end()?;
+        let segments = self.ends[0].segments + self.ends[1].segments;
+        Ok(Work { events: self.events, segments, needed })
+    }
+
+    /// True once both ends have only to remember.
+    fn both_over(&self) -> bool {
+        self.ends.iter().all(|end| matches!(end.connection.phase(), Phase::TimeWait | Phase::Closed))
+    }
+
+    /// When something happens next.
+    fn next(&self) -> Option<Time> {
+        let arrival = self.network.first_key_value().map(|((at, _), _)| *at);
+        let timers = self.ends.iter().filter_map(|end| end.connection.next_timeout());
+        let apps = self.apps.iter().filter_map(|app| app.next_at);
+        arrival.into_iter().chain(timers).chain(apps).min()
+    }
+
+    /// One thing happens: an arrival before a timer before an application.
+    fn step(&mut self) -> Outcome {
+        if let Some(entry) = self.network.first_entry().filter(|entry| entry.key().0 <= self.now) {
+            let (to, segment) = entry.remove();
+            self.ends[to].receive(self.now, &segment);
+            return self.settle(to);
+        }
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= self.now);
+        let timer = (0..2).find(|i| due(self.ends[*i].connection.next_timeout()));
+        let app = (0..2).find(|i| due(self.apps[*i].next_at));
+        match (timer, app) {
+            (Some(i), _) => {
+                self.ends[i].timeout(self.now);
+                self.settle(i)
+            }
+            (None, Some(i)) => {
+                self.act(i)?;
+                self.settle(i)
+            }
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// The application writes what is due, or closes.
+    fn act(&mut self, i: usize) -> Outcome {
+        let (app, end) = (&mut self.apps[i], &mut self.ends[i]);
+        app.next_at = None;
+        if let Some((_, bytes)) = app.writes.pop() {
+            let taken = end.write(bytes)?;
+            if taken < bytes {
+                app.writes.push((Span::ZERO, bytes - taken));
+            } else {
+                app.next_at = Some(self.now + app.writes.last().map_or(Span::ZERO, |(pause, _)| *pause));
+            }
+        } else if !end.close_asked && (app.close == Close::AfterWrites || end.told.peer_closed) {
+            end.close();
+        }
+        Ok(())
+    }
+
+    /// Drains an end into the network; its application hears of what happened.
+    fn settle(&mut self, i: usize) -> Outcome {
+        if self.rng.chance(0.01) {
+            // Harmless by contract.
+            self.ends[i].timeout(self.now);
+        }
+        let mut sent = Vec::new();
+        let result = self.ends[i].settle(self.now, |segment| sent.push(segment));
+        for segment in sent {
+            let arrivals = self.settings.paths[i].carry(self.now, segment, &mut self.rng);
+            if self.verbose {
+                println!(
+                    "{} {} {segment:?} arrives {:?}",
+                    self.now,
+                    ["->", "<-"][i],
+                    arrivals.iter().map(|a| a.0).collect::<Vec<_>>()
+                );
+            }
+            for (at, segment) in arrivals {
+                self.network.insert((at, self.departures), (1 - i, segment));
+                self.departures += 1;
+            }
+        }
+        result?;
+        let told = &mut self.ends[i].told;
+        let woken = std::mem::take(&mut told.writable) || (told.peer_closed && self.apps[i].writes.is_empty());
+        if woken && self.apps[i].next_at.is_none() && !self.ends[i].close_asked {
+            self.apps[i].next_at = Some(self.now);
+        }
+        let (delivered, written) = (self.ends[i].told.delivered, self.ends[1 - i].written);
+        ensure(delivered <= written, || format!("{delivered} B delivered, {written} B written"))?;
+        let complete = !self.ends[i].told.peer_closed || (delivered == written && self.ends[1 - i].close_asked);
+        ensure(complete, || format!("the end of the data is told after {delivered} B of {written} B"))
+    }
+
+    /// Nothing is pending any more: that is the end, or a deadlock.
+    fn check_end(&self) -> Outcome {
+        for (i, end) in self.ends.iter().enumerate() {
+            let wanted: u64 = self.settings.ends[i].writes.iter().map(|(_, bytes)| bytes).sum();
+            let delivered = self.ends[1 - i].told.delivered;
+            let whole = end.written == wanted && delivered == wanted && end.connection.phase() == Phase::Closed;
+            ensure(whole && end.told.peer_closed, || format!("nothing is pending, {wanted} B: {}", self.state()))?;
+        }
+        Ok(())
+    }
+
+    fn state(&self) -> String {
+        let each = |i: usize| {
+            let end = &self.ends[i];
+            let connection = &end.connection;
+            let (phase, next) = (connection.phase(), connection.next_timeout());
+            format!("{phase:?}, {} B written, {:?}, next {next:?}, {:?}", end.written, end.told, connection.snapshot())
+        };
+        format!("at {}\n  {}\n  {}", self.now, each(0), each(1))
+    }
+}
+
+/// Runs the sequence of that number; a failure comes with all that was drawn.
+fn sequence(seed: u64, verbose: bool) -> Outcome<Work> {
+    let mut rng = Rng::stream(seed, "random");
+    let settings = Settings::draw(&mut rng);
+    let drawn = settings.to_string();
+    let mut world = World::new(settings, rng, verbose);
+    let result = catch_unwind(AssertUnwindSafe(|| world.run())).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let sentence = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Err(format!("panic at {}: {sentence}", world.now))
+    });
+    result.map_err(|broken| format!("TONOPAH_RANDOM_SEED={seed}: {broken}\n{drawn}"))
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is not a whole number")))
+}
+
+#[test]
+fn everything_arrives_and_closes_whatever_the_network_did() {
+    let one = number("TONOPAH_RANDOM_SEED");
+    let seeds = one.map_or(0..number("TONOPAH_RANDOM_SEQUENCES").unwrap_or(SEQUENCES), |seed| seed..seed + 1);
+    let (mut failures, mut work) = (Vec::new(), Work::default());
+    for seed in seeds.clone() {
+        match sequence(seed, one.is_some()) {
+            Ok(done) => {
+                work.events += done.events;
+                work.segments += done.segments;
+                work.needed += done.needed;
+            }
+            Err(failure) => failures.push(failure),
+        }
+        if failures.len() == FAILURES {
+            break;
+        }
+    }
+    println!("{} sequences: {work:?}", seeds.end - seeds.start);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

@@ -1,0 +1,256 @@
+//! What a sequence is made of, drawn from its seed: two ends with their applications, and a path each way.
+
+use std::fmt;
+
+use tcp::TcpConfig;
+use tcp::cc::{ALGORITHMS, Choice};
+use tcp::config::{DelayedAck, Descent, EcnMode, Profile, RecoveryKind, RttEstimator};
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Span, Time};
+
+use super::network::Path;
+
+/// About so many segments each way at most, counted in the smallest that some setting may force.
+const SEGMENTS: u64 = 250;
+
+/// When an application closes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Close {
+    /// After its last write.
+    AfterWrites,
+    /// After its last write, once the other side has closed.
+    AfterPeer,
+}
+
+/// An end and its application.
+#[derive(Clone)]
+pub(crate) struct End {
+    pub(crate) config: TcpConfig,
+    /// Pauses and sizes of the writes.
+    pub(crate) writes: Vec<(Span, u64)>,
+    pub(crate) close: Close,
+}
+
+/// A sequence.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// The active end, then the passive one.
+    pub(crate) ends: [End; 2],
+    /// The path from each end to the other.
+    pub(crate) paths: [Path; 2],
+}
+
+impl fmt::Debug for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The choice prints its algorithm's whole description.
+        let config = format!("{:?}", self.config);
+        let cc = &self.config.cc;
+        writeln!(f, "{}, cc: {} {}", config.split(", cc: ").next().unwrap_or(""), cc.algorithm.name, cc.profile)?;
+        write!(f, "    writes {:?}, close {:?}", self.writes, self.close)
+    }
+}
+
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, end, path) in
+            [("active", 0, 0), ("passive", 1, 1)].map(|(n, e, p)| (n, &self.ends[e], &self.paths[p]))
+        {
+            writeln!(f, "  {name}: {end:?}\n    sends over {path:?}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Settings {
+    /// Draws a sequence.
+    pub(crate) fn draw(rng: &mut Rng) -> Settings {
+        let clean_at = Time::ZERO + span(rng, 1_000_000, 30_000_000_000);
+        let mut configs = [config(rng), config(rng)];
+        for config in &mut configs {
+            // Longer than the other side can need to repeat its FIN.
+            config.time_wait = clean_at.since(Time::ZERO) + config.rto.max * 4 + Span::from_millis(400_000);
+        }
+        let closes = match rng.below(3) {
+            0 => [Close::AfterWrites, Close::AfterPeer],
+            1 => [Close::AfterPeer, Close::AfterWrites],
+            _ => [Close::AfterWrites; 2],
+        };
+        let least_mss = configs[0].mss.min(configs[1].mss);
+        let writes = [(0, 1), (1, 0)].map(|(from, to): (usize, usize)| {
+            let unit = least_mss.min(configs[from].send_buffer).min(configs[to].recv_buffer);
+            writes(rng, unit)
+        });
+        let [first, second] = writes;
+        let [active, passive] = configs;
+        let ends = [
+            End { config: active, writes: first, close: closes[0] },
+            End { config: passive, writes: second, close: closes[1] },
+        ];
+        Settings { ends, paths: [path(rng, clean_at), path(rng, clean_at)] }
+    }
+
+    /// When the network is clean.
+    pub(crate) fn clean_at(&self) -> Time {
+        self.paths[0].clean_at
+    }
+
+    /// The smallest payload that a full segment may have to be.
+    fn unit(&self, from: usize) -> u64 {
+        let [a, b] = &self.ends;
+        a.config.mss.min(b.config.mss).min(self.ends[1 - from].config.recv_buffer).0
+    }
+
+    /// Segments that the sequence needs if each carries the least it may.
+    pub(crate) fn segments(&self) -> u64 {
+        let each =
+            |i: usize| self.ends[i].writes.iter().map(|(_, bytes)| bytes.div_ceil(self.unit(i)) + 1).sum::<u64>();
+        each(0) + each(1)
+    }
+
+    /// When everything must be over: a round trip with its delayed ACKs for each segment, and room for time-outs that
+    /// had been backed off when the network became clean.
+    pub(crate) fn deadline(&self) -> Time {
+        let mut round = self.paths[0].longest_delay() + self.paths[1].longest_delay();
+        let mut rest = Span::from_millis(10_000);
+        for (end, path) in self.ends.iter().zip(&self.paths) {
+            round += end.config.delayed_ack.timeout + end.config.delayed_ack.compression;
+            rest += end.config.rto.max * 20 + path.held_up_by * 4;
+            rest += end.writes.iter().fold(Span::ZERO, |sum, (pause, _)| sum + *pause);
+        }
+        self.clean_at() + round * (2 * self.segments() + 50) + rest
+    }
+}
+
+/// A span from `low` to `high` nanoseconds, the same chance for each order of magnitude.
+fn span(rng: &mut Rng, low: u64, high: u64) -> Span {
+    Span::from_nanos(spread(rng, low, high))
+}
+
+fn spread(rng: &mut Rng, low: u64, high: u64) -> u64 {
+    let (a, b) = (libm::log(low as f64), libm::log(high as f64));
+    (libm::exp(a + (b - a) * rng.uniform()) as u64).clamp(low, high)
+}
+
+fn pick<T: Copy>(rng: &mut Rng, items: &[T]) -> T {
+    items[rng.below(items.len() as u64) as usize]
+}
+
+/// Most often leaves a setting as its profile has it.
+fn vary<T>(rng: &mut Rng, setting: &mut T, draw: impl FnOnce(&mut Rng) -> T) {
+    if rng.chance(0.25) {
+        *setting = draw(rng);
+    }
+}
+
+fn coin(rng: &mut Rng) -> bool {
+    rng.chance(0.5)
+}
+
+fn config(rng: &mut Rng) -> TcpConfig {
+    let algorithm = ALGORITHMS[rng.below(ALGORITHMS.len() as u64) as usize];
+    let form = &algorithm.profiles[rng.below(algorithm.profiles.len() as u64) as usize];
+    let cc = Choice::new(algorithm.name, Some(form.name), &[]).expect("the algorithm lists this profile");
+    let profiles = [Profile::Rfc, Profile::Linux, Profile::Ns2, Profile::Ns3, Profile::Netsim12];
+    let mut config = TcpConfig::of_profile(pick(rng, &profiles), cc);
+    vary_sizes(rng, &mut config);
+    vary_times(rng, &mut config);
+    vary_methods(rng, &mut config);
+    // A handshake that is given up proves nothing here; `scripts/handshake` has that.
+    config.syn_retries = 1_000;
+    // The application reads at once. Reading late is what `recv_autotune` and a closed window need to be of interest.
+    config.auto_read = true;
+    config
+}
+
+fn vary_sizes(rng: &mut Rng, config: &mut TcpConfig) {
+    vary(rng, &mut config.mss, |rng| Bytes(pick(rng, &[1, 100, 536, 1000, 1448, 1460, 8948, 65_495])));
+    let mss = config.mss;
+    config.initial_window = mss * pick(rng, &[1, 2, 4, 10, 10, 100]);
+    vary(rng, &mut config.initial_ssthresh, |rng| mss * (2 + rng.below(100)));
+    vary(rng, &mut config.recv_buffer, |rng| Bytes(spread(rng, 1, 1 << 20)));
+    vary(rng, &mut config.send_buffer, |rng| Bytes(spread(rng, 1, 1 << 20)));
+    vary(rng, &mut config.recv_autotune, coin);
+}
+
+fn vary_times(rng: &mut Rng, config: &mut TcpConfig) {
+    let ms = Span::from_millis;
+    vary(rng, &mut config.delayed_ack, |rng| DelayedAck {
+        segments: pick(rng, &[1, 2, 3, 100]),
+        timeout: span(rng, 1_000_000, 500_000_000),
+        quick: pick(rng, &[0, 1, 16]),
+        compression: pick(rng, &[Span::ZERO, ms(1), ms(5)]),
+    });
+    vary(rng, &mut config.rto.initial, |rng| ms(pick(rng, &[100, 1000, 3000])));
+    vary(rng, &mut config.rto.min, |rng| ms(pick(rng, &[0, 10, 200, 1000])));
+    vary(rng, &mut config.rto.max, |rng| ms(pick(rng, &[3_000, 10_000, 120_000])));
+    vary(rng, &mut config.rto.granularity, |rng| ms(pick(rng, &[1, 10, 100])));
+    vary(rng, &mut config.rtt_estimator, |rng| pick(rng, &[RttEstimator::Rfc, RttEstimator::Linux]));
+}
+
+fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
+    use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe};
+    vary(rng, &mut config.recovery, |rng| pick(rng, &[Tahoe, Reno, NewReno, Sack, Rack]));
+    vary(rng, &mut config.descent, |rng| pick(rng, &[Descent::AtOnce, Descent::Prr, Descent::RateHalving]));
+    let modes = [EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::Accecn];
+    config.ecn = pick(rng, &modes);
+    vary(rng, &mut config.dup_thresh, |rng| pick(rng, &[1, 2, 3, 10]));
+    for flag in [
+        &mut config.sack,
+        &mut config.timestamps,
+        &mut config.window_scale,
+        &mut config.limited_transmit,
+        &mut config.impatient,
+        &mut config.tlp,
+        &mut config.frto,
+        &mut config.undo,
+        &mut config.nagle,
+        &mut config.pacing,
+        &mut config.cwnd_validation,
+        &mut config.idle_restart,
+    ] {
+        vary(rng, flag, coin);
+    }
+}
+
+/// Writes of at most [`SEGMENTS`] times `unit` bytes, in a few pieces of any size; none at all for some.
+fn writes(rng: &mut Rng, unit: Bytes) -> Vec<(Span, u64)> {
+    if rng.chance(0.2) {
+        return Vec::new();
+    }
+    let most = SEGMENTS * unit.0;
+    let mut left = if coin(rng) { spread(rng, 1, most) } else { 1 + rng.below(most) };
+    let mut writes = Vec::new();
+    while left > 0 && writes.len() < 20 {
+        let bytes = if coin(rng) { left } else { spread(rng, 1, left) };
+        let pause = if coin(rng) { Span::ZERO } else { span(rng, 1_000, 3_000_000_000) };
+        writes.push((pause, bytes));
+        left -= bytes;
+    }
+    writes
+}
+
+fn path(rng: &mut Rng, clean_at: Time) -> Path {
+    let rare = |rng: &mut Rng, most: f64| if coin(rng) { 0.0 } else { most * rng.uniform() * rng.uniform() };
+    let disturbed = clean_at.as_nanos();
+    let mut delays = vec![(Time::ZERO, span(rng, 10_000, 500_000_000))];
+    let mut blackouts = Vec::new();
+    while rng.chance(0.3) {
+        delays.push((Time::from_nanos(rng.below(disturbed)), span(rng, 10_000, 500_000_000)));
+    }
+    delays.sort_unstable();
+    while rng.chance(0.3) {
+        let from = Time::from_nanos(rng.below(disturbed));
+        blackouts.push((from, from + span(rng, 1_000_000, 10_000_000_000)));
+    }
+    Path {
+        held_up_by: delays[0].1 * pick(rng, &[1, 2, 10]),
+        delays,
+        blackouts,
+        loss: if rng.chance(0.05) { 0.9 } else { rare(rng, 0.5) },
+        ack_loss: rare(rng, 1.0),
+        duplicate: rare(rng, 0.5),
+        hold_up: rare(rng, 0.5),
+        mark: rare(rng, 1.0),
+        clean_at,
+    }
+}

@@ -1,0 +1,333 @@
+//! One end under watch: every call passes through here, and what comes out is held against what went in.
+//!
+//! The checks know nothing of how the endpoint works inside, only what no endpoint may do: acknowledge, report or
+//! deliver what has not arrived, send what was not written, use what was not agreed, lose count of what is outstanding.
+
+use tcp::config::EcnMode;
+use tcp::units::{Bytes, Span, Time};
+use tcp::{Connection, Ecn, Event, Flags, Phase, Segment, Snapshot, TcpConfig};
+
+/// Something holds, or a sentence says what is broken.
+pub(crate) type Outcome<T = ()> = Result<T, String>;
+
+/// No window that the tests can bring about comes near.
+const SANE: Bytes = Bytes(1 << 50);
+/// What one input may at most set off. The tests write far fewer segments.
+const BURST: usize = 50_000;
+
+/// The condition or the sentence.
+pub(crate) fn ensure(holds: bool, sentence: impl FnOnce() -> String) -> Outcome {
+    if holds { Ok(()) } else { Err(sentence()) }
+}
+
+/// Stretches of the sequence space that have arrived: sorted, apart from each other.
+#[derive(Debug, Default)]
+struct Arrived(Vec<(u64, u64)>);
+
+impl Arrived {
+    fn insert(&mut self, start: u64, end: u64) {
+        let from = self.0.partition_point(|range| range.1 < start);
+        let to = self.0.partition_point(|range| range.0 <= end);
+        let merged = self.0[from..to].iter().fold((start, end), |m, r| (m.0.min(r.0), m.1.max(r.1)));
+        self.0.splice(from..to, [merged]);
+    }
+
+    /// The number after everything that has arrived without a gap.
+    fn end(&self) -> u64 {
+        self.0.first().filter(|range| range.0 == 0).map_or(0, |range| range.1)
+    }
+
+    fn contains(&self, start: u64, end: u64) -> bool {
+        self.0.iter().any(|range| range.0 <= start && end <= range.1)
+    }
+}
+
+/// What the other side's SYNs offered, all of them together: nonsense may come in several kinds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Offered {
+    /// The least and the greatest.
+    mss: Option<(u32, u32)>,
+    sack: bool,
+    timestamps: bool,
+    window_scale: bool,
+    ecn: bool,
+}
+
+/// What the application has been told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) connected: bool,
+    pub(crate) delivered: u64,
+    pub(crate) writable: bool,
+    pub(crate) peer_closed: bool,
+    pub(crate) closed: bool,
+}
+
+/// A connection and what has gone in and come out of it.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    pub(crate) connection: Connection,
+    config: TcpConfig,
+    pub(crate) told: Told,
+    /// Bytes the endpoint took.
+    pub(crate) written: u64,
+    pub(crate) close_asked: bool,
+    /// Segments sent.
+    pub(crate) segments: u64,
+    /// The number after the highest one sent.
+    pub(crate) sent_end: u64,
+    offered: Offered,
+    arrived: Arrived,
+    highest_ack_arrived: u64,
+    /// What the endpoint takes for acknowledged, by its own count of what is outstanding.
+    pub(crate) una: u64,
+    pub(crate) ack_sent: u64,
+    pub(crate) edge_sent: u64,
+    /// Greatest unit in which its windows are told; absent until it has sent a SYN with options.
+    window_unit: Option<u64>,
+    /// Where the other side's windows have ended at most.
+    edge_arrived: u64,
+    /// A time-out has been handed in since the last check.
+    fired: bool,
+    silence: Silence,
+}
+
+/// Retransmission time-outs since something arrived: each must take longer than the one before (RFC 6298 §5.5).
+#[derive(Clone, Copy, Debug, Default)]
+struct Silence {
+    timeouts: u64,
+    last: Option<Time>,
+    interval: Span,
+}
+
+impl Silence {
+    fn check(&mut self, now: Time, timeouts: u64, rto_max: Span) -> Outcome {
+        if timeouts == self.timeouts {
+            return Ok(());
+        }
+        ensure(timeouts == self.timeouts + 1, || format!("{} time-outs at once", timeouts - self.timeouts))?;
+        self.timeouts = timeouts;
+        let interval = self.last.replace(now).map(|last| now.since(last));
+        let least = (self.interval * 3 / 2).min(rto_max);
+        self.interval = interval.unwrap_or_default();
+        ensure(interval.is_none_or(|i| i >= least), || format!("time-out after {interval:?}, at least {least} is due"))
+    }
+}
+
+impl Watch {
+    pub(crate) fn new(config: TcpConfig, active: bool) -> Watch {
+        let open = if active { Connection::connect } else { Connection::listen };
+        Watch {
+            connection: open(config.clone()),
+            config,
+            told: Told::default(),
+            written: 0,
+            close_asked: false,
+            segments: 0,
+            sent_end: 0,
+            offered: Offered::default(),
+            arrived: Arrived::default(),
+            highest_ack_arrived: 0,
+            una: 0,
+            ack_sent: 0,
+            edge_sent: 0,
+            window_unit: None,
+            edge_arrived: 0,
+            fired: false,
+            silence: Silence::default(),
+        }
+    }
+
+    /// Offers bytes; gives how many were taken.
+    pub(crate) fn write(&mut self, bytes: u64) -> Outcome<u64> {
+        let room = self.connection.room();
+        let taken = self.connection.write(bytes);
+        let wanted = if self.close_asked { 0 } else { bytes.min(room.0) };
+        ensure(taken == wanted, || format!("a write of {bytes} with room for {room} took {taken}"))?;
+        self.written += taken;
+        Ok(taken)
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.close_asked = true;
+        self.connection.close();
+    }
+
+    /// A segment arrives.
+    pub(crate) fn receive(&mut self, now: Time, segment: &Segment) {
+        let has = |flag| segment.flags.contains(flag);
+        // What no window can have covered is not there.
+        let edge = self.arrived.end().max(1) + self.config.recv_buffer.0 + self.window_unit.unwrap_or(1);
+        if segment.seq < edge {
+            self.arrived.insert(segment.seq, segment.end().min(edge));
+        }
+        if has(Flags::ACK) {
+            self.highest_ack_arrived = self.highest_ack_arrived.max(segment.ack);
+        }
+        self.edge_arrived = self.edge_arrived.max(segment.ack.max(1) + segment.window.0);
+        self.silence = Silence { timeouts: self.silence.timeouts, ..Silence::default() };
+        if has(Flags::SYN) {
+            // A SYN is number 0, whatever it says.
+            self.arrived.insert(0, 1);
+            let (old, syn) = (self.offered, segment.syn.unwrap_or_default());
+            self.offered = Offered {
+                mss: segment
+                    .syn
+                    .map(|new| old.mss.map_or((new.mss, new.mss), |m| (m.0.min(new.mss), m.1.max(new.mss))))
+                    .or(old.mss),
+                sack: old.sack || syn.sack_permitted,
+                timestamps: old.timestamps || segment.timestamps.is_some(),
+                window_scale: old.window_scale || syn.window_scale.is_some(),
+                ecn: old.ecn || has(Flags::ECE) || has(Flags::AE) || has(Flags::CWR),
+            };
+        }
+        self.connection.on_segment(now, segment);
+    }
+
+    /// Drains the connection after an input and checks everything.
+    pub(crate) fn settle(&mut self, now: Time, mut send: impl FnMut(Segment)) -> Outcome {
+        self.drain_events()?;
+        let mut burst = 0;
+        while let Some(segment) = self.connection.poll_segment(now) {
+            self.check_segment(&segment).map_err(|broken| format!("{broken}, at {now} in {segment:?}"))?;
+            burst += 1;
+            ensure(burst < BURST, || format!("{BURST} segments at {now} and no end"))?;
+            send(segment);
+        }
+        self.segments += burst as u64;
+        // Sending a FIN may move the connection on.
+        self.drain_events()?;
+        self.silence.check(now, self.connection.totals().timeouts, self.config.rto.max)?;
+        if let Some(snapshot) = self.connection.snapshot() {
+            self.check_snapshot(&snapshot).map_err(|broken| format!("{broken}, at {now} in {snapshot:?}"))?;
+        }
+        let over = self.connection.phase() == Phase::Closed;
+        ensure(over == self.told.closed, || format!("closed is {over}, the application was told {}", !over))?;
+        let next = self.connection.next_timeout();
+        ensure(!over || next.is_none(), || "a timer runs in CLOSED".into())?;
+        // A deadline that has come before its time-out is due, not stuck.
+        let fired = std::mem::take(&mut self.fired);
+        ensure(!fired || next.is_none_or(|at| at > now), || format!("a timer stands at {next:?}, now is {now}"))
+    }
+
+    /// Deadlines up to `now` are due.
+    pub(crate) fn timeout(&mut self, now: Time) {
+        self.fired = true;
+        if self.connection.next_timeout().is_some_and(|at| at < now) {
+            // The driver was late, so the distance to the next time-out says nothing.
+            self.silence = Silence { timeouts: self.silence.timeouts, ..Silence::default() };
+        }
+        self.connection.on_timeout(now);
+    }
+
+    fn drain_events(&mut self) -> Outcome {
+        while let Some(event) = self.connection.poll_event() {
+            let told = &mut self.told;
+            ensure(!told.closed, || format!("{event:?} after Closed"))?;
+            let news = match event {
+                Event::Connected => !std::mem::replace(&mut told.connected, true),
+                Event::PeerClosed => !std::mem::replace(&mut told.peer_closed, true),
+                Event::Closed => !std::mem::replace(&mut told.closed, true),
+                Event::Writable => {
+                    told.writable = true;
+                    !self.close_asked
+                }
+                Event::Delivered(bytes) => {
+                    told.delivered += bytes;
+                    bytes > 0 && !told.peer_closed
+                }
+            };
+            ensure(news, || format!("{event:?} is out of place"))?;
+        }
+        let (delivered, arrived) = (self.told.delivered, self.arrived.end());
+        ensure(delivered < arrived.max(1), || format!("{delivered} B delivered, numbers below {arrived} arrived"))
+    }
+
+    fn check_segment(&mut self, segment: &Segment) -> Outcome {
+        self.check_stretch(segment)?;
+        self.check_acknowledgment(segment)?;
+        self.check_agreement(segment)
+    }
+
+    /// What is sent has been written, and is not acknowledged yet.
+    fn check_stretch(&mut self, segment: &Segment) -> Outcome {
+        let has = |flag| segment.flags.contains(flag);
+        let end_of_data = 1 + self.written;
+        let data_end = segment.seq + u64::from(segment.len);
+        if has(Flags::SYN) {
+            ensure(segment.seq == 0 && segment.len == 0 && !has(Flags::FIN), || "a SYN is number 0 and alone".into())?;
+        } else if has(Flags::FIN) {
+            ensure(self.close_asked && data_end == end_of_data, || format!("a FIN belongs to {end_of_data}"))?;
+        }
+        let limit = self.config.mss.0 + if self.config.timestamps { Segment::TIMESTAMPS.0 } else { 0 };
+        ensure(u64::from(segment.len) <= limit, || format!("payload above {limit}"))?;
+        // A bare ACK may follow the FIN.
+        let last = end_of_data + u64::from(self.close_asked);
+        ensure(data_end <= if segment.len > 0 { end_of_data } else { last }, || format!("only {last} was written"))?;
+        // A probe of a closed window may be one byte beyond it (RFC 9293 §3.8.6.1).
+        let edge = self.edge_arrived + 1;
+        ensure(segment.len == 0 || data_end <= edge, || format!("the window ends before {edge}"))?;
+        ensure(segment.len == 0 || segment.end() > self.una, || format!("{} is acknowledged", self.una))?;
+        self.sent_end = self.sent_end.max(segment.end());
+        Ok(())
+    }
+
+    /// What is acknowledged and reported has arrived, and the window does not shrink (RFC 9293 §3.8.6.2.2).
+    fn check_acknowledgment(&mut self, segment: &Segment) -> Outcome {
+        if let Some(syn) = segment.syn {
+            self.window_unit = Some(1 << syn.window_scale.unwrap_or_default());
+        }
+        if !segment.flags.contains(Flags::ACK) {
+            return Ok(());
+        }
+        let arrived = self.arrived.end();
+        ensure(segment.ack <= arrived, || format!("acknowledged, but numbers end at {arrived}"))?;
+        ensure(segment.ack >= self.ack_sent, || format!("{} was acknowledged before", self.ack_sent))?;
+        self.ack_sent = segment.ack;
+        ensure(segment.window <= self.config.recv_buffer, || "the window is above the buffer".into())?;
+        let edge = segment.ack.saturating_add(segment.window.0);
+        let unit = self.window_unit.unwrap_or(1);
+        ensure(edge.saturating_add(unit) > self.edge_sent, || format!("the window ended at {}", self.edge_sent))?;
+        self.edge_sent = self.edge_sent.max(edge);
+        for (start, end) in segment.sack.blocks() {
+            let sound = start < end && self.arrived.contains(*start, *end);
+            ensure(sound, || format!("{start}..{end} is reported, but did not arrive"))?;
+        }
+        Ok(())
+    }
+
+    /// What both sides have not offered is not used.
+    fn check_agreement(&self, segment: &Segment) -> Outcome {
+        let (ours, theirs, syn) = (&self.config, self.offered, segment.flags.contains(Flags::SYN));
+        let sack = segment.sack.blocks().is_empty() || (ours.sack && theirs.sack && !syn);
+        ensure(sack, || "SACK was not agreed".into())?;
+        let offers = syn && !segment.flags.contains(Flags::ACK);
+        let timestamps = segment.timestamps.is_none() || (ours.timestamps && (theirs.timestamps || offers));
+        ensure(timestamps, || "timestamps were not agreed".into())?;
+        let ecn = segment.ecn == Ecn::NotEct || (ours.ecn != EcnMode::Off && theirs.ecn);
+        ensure(ecn, || "ECN was not agreed".into())?;
+        let scaled = ours.window_scale && theirs.window_scale && !syn;
+        let window = self.window_unit.is_none() || scaled || segment.window <= Bytes(65_535);
+        ensure(window, || "the window needs a scale that was not agreed".into())?;
+        // RFC 9293 §3.7.1 with RFC 6691: options count. Below 100 B an endpoint may refuse to follow.
+        let options = if segment.timestamps.is_some() { Segment::TIMESTAMPS.0 } else { 0 };
+        let fits = |mss: u32| mss < 100 || u64::from(segment.len) + options <= u64::from(mss);
+        ensure(theirs.mss.is_none_or(|mss| fits(mss.1)), || format!("the other side takes {:?}", theirs.mss))
+    }
+
+    fn check_snapshot(&mut self, snapshot: &Snapshot) -> Outcome {
+        let (flight, pipe, window) = (snapshot.flight.0, snapshot.pipe.0, snapshot.window);
+        ensure(flight <= self.sent_end, || format!("more outstanding than the {} sent", self.sent_end))?;
+        let una = self.sent_end - flight;
+        let sound = self.una <= una && una <= self.highest_ack_arrived.max(1);
+        let acks = self.highest_ack_arrived;
+        ensure(sound, || format!("{una} is acknowledged; it was {} before, {acks} at most arrived", self.una))?;
+        self.una = una;
+        // RFC 6675 §4 counts a segment twice if it was sent again and is not believed lost.
+        ensure(pipe <= 2 * flight, || "pipe is above twice the flight".into())?;
+        let mss = self.offered.mss.map_or(self.config.mss, |mss| self.config.mss.min(Bytes(u64::from(mss.0))));
+        ensure(window.cwnd >= mss && window.cwnd < SANE, || format!("cwnd is not from {mss} on"))?;
+        let rto_max = self.config.rto.max.max(Span::from_millis(3_000));
+        ensure(snapshot.rto > Span::ZERO && snapshot.rto <= rto_max, || format!("the RTO is not up to {rto_max}"))
+    }
+}

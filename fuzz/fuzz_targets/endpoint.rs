@@ -1,0 +1,163 @@
+//! One endpoint against a peer, an application and a clock that do anything at all: bytes become settings and inputs.
+//!
+//! Nothing panics, no loop is endless, and what `Watch` checks holds. `TONOPAH_FUZZ_TRACE=1` prints every step, to read
+//! what an artifact does.
+#![no_main]
+
+#[path = "../decode.rs"]
+mod decode;
+#[path = "../../crates/tcp/tests/random/watch.rs"]
+mod watch;
+
+use decode::Input;
+use libfuzzer_sys::fuzz_target;
+use tcp::units::{Bytes, Span, Time};
+use tcp::{Flags, Phase, Segment};
+use watch::{Outcome, Watch, ensure};
+
+const STEPS: usize = 300;
+/// The longest pause, and how many deadlines may lie in it.
+const PAUSE: u64 = 600_000_000_000;
+const DEADLINES: usize = 10_000;
+/// So many segments of the endpoint's size may be written.
+const WRITTEN: u64 = 2_000;
+
+struct Run<'a> {
+    input: Input<'a>,
+    end: Watch,
+    mss: Bytes,
+    active: bool,
+    now: Time,
+    trace: bool,
+}
+
+impl Run<'_> {
+    fn settle(&mut self) -> Outcome {
+        let (trace, now) = (self.trace, self.now);
+        self.end.settle(now, |segment| {
+            if trace {
+                eprintln!("{now} > {segment:?}");
+            }
+        })?;
+        let next = self.end.connection.next_timeout();
+        let writes = self.end.connection.phase() != Phase::Closed;
+        ensure(!writes || self.end.written <= WRITTEN * self.mss.0, || format!("{next:?}: too much is written"))
+    }
+
+    fn receive(&mut self, segment: Segment) -> Outcome {
+        if self.trace {
+            eprintln!("{} < {segment:?}", self.now);
+        }
+        self.end.receive(self.now, &segment);
+        self.settle()
+    }
+
+    /// Lets time pass; deadlines on the way are met.
+    fn advance(&mut self, span: Span) -> Outcome {
+        let to = self.now + span;
+        let mut deadlines = 0;
+        while let Some(at) = self.end.connection.next_timeout().filter(|at| *at <= to) {
+            self.now = self.now.max(at);
+            self.end.timeout(self.now);
+            self.settle()?;
+            deadlines += 1;
+            ensure(deadlines < DEADLINES, || format!("{DEADLINES} deadlines within {span}"))?;
+        }
+        self.now = to;
+        Ok(())
+    }
+
+    /// The peer's side of a proper handshake, with the options it feels like.
+    fn shake_hands(&mut self) -> Outcome {
+        let syn = decode::syn(&mut self.input, self.active);
+        self.settle()?;
+        self.receive(syn)?;
+        let ack = Segment { seq: 1, ack: 1, flags: Flags::ACK, window: syn.window, ..Segment::default() };
+        self.receive(ack)
+    }
+
+    /// What a well-behaved peer could send: data in order, or an acknowledgment of all, or again of the same.
+    fn behave(&mut self) -> Outcome {
+        let (seq, una, sent) = (self.end.ack_sent.max(1), self.end.una.max(1), self.end.sent_end.max(1));
+        let mut segment = Segment { seq, ack: sent, flags: Flags::ACK, window: Bytes(1 << 20), ..Segment::default() };
+        let beyond = self.mss.0 * (1 + self.input.below(8));
+        match self.input.below(5) {
+            0 => segment.len = 1 + self.input.below(self.mss.0.min(65_495)) as u32,
+            1 => segment.flags = Flags::ACK.with(Flags::FIN),
+            2 => segment.ack = una,
+            3 => {
+                segment.ack = una;
+                segment.sack.push((una + beyond).min(sent), sent.min(una + 2 * beyond));
+            }
+            _ => segment.ack = (una + beyond).min(sent),
+        }
+        segment.timestamps = decode::timestamps(&mut self.input, self.now);
+        self.receive(segment)
+    }
+
+    fn step(&mut self) -> Outcome {
+        let spread = |byte: u64| Span::from_nanos(1 << byte.min(39));
+        match self.input.byte() {
+            0..=39 => {
+                let span = spread(u64::from(self.input.byte()) / 6);
+                self.advance(span.min(Span::from_nanos(PAUSE)))
+            }
+            40..=59 => {
+                let to = self.end.connection.next_timeout().unwrap_or(self.now);
+                self.advance(to.since(self.now))
+            }
+            60..=69 => {
+                // The driver is late, or early.
+                self.now = self.now + spread(u64::from(self.input.byte()) / 7);
+                self.end.timeout(self.now);
+                self.settle()
+            }
+            70..=99 => {
+                let left = WRITTEN * self.mss.0 - self.end.written;
+                let bytes = self.input.size(self.mss).min(left);
+                self.end.write(bytes)?;
+                self.settle()
+            }
+            100..=103 => {
+                self.end.close();
+                self.settle()
+            }
+            104..=179 => self.behave(),
+            _ => {
+                let marks = [0, 1, self.end.una, self.end.sent_end, self.end.ack_sent, self.end.edge_sent];
+                let segment = decode::segment(&mut self.input, &marks, self.mss, self.now);
+                self.receive(segment)
+            }
+        }
+    }
+
+    fn run(&mut self) -> Outcome {
+        self.settle()?;
+        if self.input.byte() < 200 {
+            self.shake_hands()?;
+        }
+        for _ in 0..STEPS {
+            if self.input.is_empty() {
+                break;
+            }
+            self.step()?;
+        }
+        // Left alone, it goes on by the clock and no faster.
+        self.advance(Span::from_nanos(PAUSE))
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let mut input = Input::new(data);
+    let config = decode::config(&mut input);
+    let active = input.flag();
+    let trace = std::env::var_os("TONOPAH_FUZZ_TRACE").is_some();
+    if trace {
+        eprintln!("active: {active}, {config:?}");
+    }
+    let mss = config.mss;
+    let mut run = Run { input, end: Watch::new(config, active), mss, active, now: Time::ZERO, trace };
+    if let Err(broken) = run.run() {
+        panic!("{broken}");
+    }
+});
