@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ EXAMPLES = """examples:
   tonopah validate linux --check                            run all, write nothing, exit code 1 if a goal is missed
   tonopah validate linux --check --case 'reno-drop-*'       only some cases, of all kernels
   tonopah validate linux --check --case 6.1/cubic-two-flows
-  tonopah validate linux --case 6.1/reno-drop-one --log DIR packet logs side by side, and where they diverge
+  tonopah validate linux --case 6.1/reno-drop-one --log DIR windows and packets side by side
 """
 
 
@@ -33,22 +34,27 @@ def add_validate(commands: Any, positive: Callable[[str], int]) -> None:
     )
     command.set_defaults(action=do_linux)
     command.add_argument("--json", action="store_true", help="print JSON for machines")
-    command.add_argument("--case", metavar="GLOB", help="only cases whose name, or kernel/name, matches; writes no page")
+    command.add_argument("--case", metavar="GLOB", help="only cases whose name, or kernel/name, matches; no page without --out")
     command.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a goal is missed")
     command.add_argument("--out", metavar="DIR", help="folder of the page (default: docs, in a checkout)")
-    command.add_argument("--log", metavar="DIR", help="write the packet logs of the chosen cases side by side into DIR")
+    command.add_argument(
+        "--log", metavar="DIR", help="write windows and packets of both sides into DIR, and where they differ first"
+    )
     command.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
 
 
 def do_linux(options: argparse.Namespace) -> int:
     """Carry out `tonopah validate linux`."""
     from tonopah import render
-    from tonopah.validate import linux, terminal, worlds
+    from tonopah.validate import linux, logs, page, terminal, worlds
 
     library = shipped()
     cases = library.select(options.case)
     if options.log:
-        return write_logs(library, cases, Path(options.log))
+        for case in cases:
+            print("\n  ".join(logs.write(library, case, Path(options.log))))
+        return 0
+    folder = page_folder(options)
     runs = sum(len(worlds.seeds(case)) for case in cases if worlds.missing(case) is None)
     with progress(runs, 0, quiet=runs < 10) as step:
         results = linux.validate(library, cases, options.jobs, step)
@@ -60,20 +66,16 @@ def do_linux(options: argparse.Namespace) -> int:
             console.print(table)
         for line in terminal.not_compared(results):
             console.print(line)
+    if folder:
+        print(f"page: {page.write(library, results, folder)}", file=sys.stderr)
     missed = any(result.refused is None and not result.met for result in results)
     return 1 if options.check and missed else 0
 
 
-def write_logs(library: Any, cases: Any, folder: Path) -> int:
-    """Write kernel's and our packets side by side, and print the first divergence of each case."""
-    from tonopah.validate import linux, packets
+def page_folder(options: argparse.Namespace) -> Path | None:
+    """Return the folder of the page, or None if none is to be written: a page of some cases only would mislead."""
+    from tonopah.validate import page
 
-    folder.mkdir(parents=True, exist_ok=True)
-    for case in cases:
-        theirs, ours = linux.logs(library, case)
-        path = folder / f"{case.kernel}-{case.name}.txt"
-        found = packets.divergences(theirs, ours) or ["no divergence"]
-        lines = [f"# {case.id}", *(f"# {text}" for text in found), "# mark #: another number; ~: another time"]
-        path.write_text("\n".join([*lines, *packets.side_by_side(theirs, ours)]) + "\n", encoding="utf-8")
-        print("\n  ".join([f"{case.id}: {path}", *found]))
-    return 0
+    if options.check or (options.case and not options.out):
+        return None
+    return Path(options.out) if options.out else page.default_folder()

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from tonopah import _core
-from tonopah.errors import InputError
 from tonopah.scenario import to_json
 from tonopah.validate import measures, packets, worlds
 from tonopah.validate.measures import CaseResult
@@ -116,11 +115,3 @@ def judge(library: Library, runs: Runs) -> CaseResult:
 def our_log(case: Case) -> list[packets.Packet]:
     """Return the packets of our run of a case with one flow."""
     return packets.our_packets(_core.trace(json.dumps(worlds.scenario(case)), 1))
-
-
-def logs(library: Library, case: Case) -> tuple[list[packets.Packet], list[packets.Packet]]:
-    """Return the kernel's packet log and ours. Raises InputError where one is not to be had."""
-    theirs = packets.kernel_packets(library.packets(case))
-    if lacking := worlds.missing(case):
-        raise InputError("--case", f"{case.id}: {lacking}")
-    return theirs, our_log(case)

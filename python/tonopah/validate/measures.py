@@ -106,7 +106,7 @@ def steady_checks(flow: FlowResult) -> list[Check]:
     return [
         Check("mean window", segments(window), segments(theirs), "within 5 %", close(window, theirs, STEADY)),
         Check("loss episodes", str(ours), str(kernel), "within 5 %", close(ours, kernel, STEADY)),
-        Check("goodput", mbps(flow.goodput_bps), mbps(flow.kernel_goodput_bps), "within 1 %",
+        Check("goodput, Mb/s", mbps(flow.goodput_bps), mbps(flow.kernel_goodput_bps), "within 1 %",
               close(flow.goodput_bps, flow.kernel_goodput_bps, STEADY_GOODPUT)),
     ]  # fmt: skip
 
@@ -115,7 +115,7 @@ def scripted_checks(case: Case, flow: FlowResult, ours: Sequence[Packet], kernel
     """Return the goals of a flow that loses exactly the packets of a list."""
     a, b = retransmitted(list(ours)), retransmitted(list(kernel))
     same = sorted(a) == sorted(b)
-    order = "" if a == b or not same else "; in another order"
+    order = "" if a == b or not same else " (in another order)"
     found = [Check("segments sent again", numbers(a) + order, numbers(b), "the same", same)]
     found += after_recovery(flow)
     rtt = 2 * case.owd_ms / 1000
@@ -152,7 +152,7 @@ def random_checks(flow: FlowResult, goodputs: Sequence[float]) -> list[Check]:
     found, kernel = mean_interval(goodputs), flow.kernel_goodput_bps
     low, high = found.low * (1 - RANDOM_GOODPUT), found.high * (1 + RANDOM_GOODPUT)
     ours = f"{mbps(found.value)} ({found.low / 1e6:.3f} – {found.high / 1e6:.3f})"
-    return [Check("goodput", ours, mbps(kernel), "kernel within 5 % of our 95 % interval", low <= kernel <= high)]
+    return [Check("goodput, Mb/s", ours, mbps(kernel), "in our interval ± 5 %", low <= kernel <= high)]
 
 
 def shared_checks(flows: Sequence[FlowResult], shares: Sequence[Sequence[float]], kernel: Sequence[float]) -> list[Check]:
@@ -164,8 +164,8 @@ def shared_checks(flows: Sequence[FlowResult], shares: Sequence[Sequence[float]]
         mean = float(np.mean(mine))
         met = low <= theirs <= high or close(mean, theirs, SHARE)
         ours = f"{100 * mean:.1f} % ({100 * low:.1f} – {100 * high:.1f})"
-        name = f"share of flow {i} ({flows[i].algorithm})"
-        found.append(Check(name, ours, f"{100 * theirs:.1f} %", "kernel in our interval, or within 10 %", met))
+        name = f"share, flow {i} {flows[i].algorithm}"
+        found.append(Check(name, ours, f"{100 * theirs:.1f} %", "in our interval or 10 %", met))
     return found
 
 
@@ -186,13 +186,13 @@ def shares_of(tracks: Sequence[Track]) -> list[float]:
 
 
 def mbps(value: float) -> str:
-    """Return a rate for people."""
-    return f"{value / 1e6:.3f} Mb/s"
+    """Return a rate in Mb/s for people."""
+    return f"{value / 1e6:.3f}"
 
 
 def segments(value: float) -> str:
-    """Return a window for people."""
-    return f"{value:.1f} segments"
+    """Return a window in segments for people."""
+    return f"{value:.1f}"
 
 
 def seconds(value: float | None) -> str:
@@ -205,10 +205,16 @@ def listed(values: Sequence[float]) -> str:
     return ", ".join("not set" if math.isnan(value) else f"{value:.1f}".removesuffix(".0") for value in values) or "no episode"
 
 
-def numbers(values: Sequence[int], most: int = 12) -> str:
-    """Return numbers of segments, the first ones if there are many."""
-    shown = ", ".join(str(value) for value in values[:most])
-    return f"{shown} … ({len(values)})" if len(values) > most else shown or "none"
+def numbers(values: Sequence[int], most: int = 8) -> str:
+    """Return numbers of segments in their order for people: neighbours as a range, the first ones if there are many."""
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][1] + 1:
+            runs[-1][1] = value
+        else:
+            runs.append([value, value])
+    shown = ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in runs[:most])
+    return f"{shown}, … ({len(values)} in all)" if len(runs) > most else shown or "none"
 
 
 def as_json(result: CaseResult) -> dict[str, Any]:

@@ -92,8 +92,8 @@ def last_ack_s(packets: list[Packet]) -> float | None:
 
 def pairs(kernel: list[Packet], ours: list[Packet], data: bool) -> Iterator[tuple[Packet | None, Packet | None]]:
     """Yield the k-th packet of one direction of both sides. Only what carries payload counts as data."""
-    sides = ([p for p in side if p.data == data and (p.length > 0 or not data)] for side in (kernel, ours))
-    return zip_longest(*sides)
+    theirs, mine = ([p for p in side if p.data == data and (p.length > 0 or not data)] for side in (kernel, ours))
+    return zip_longest(theirs, mine)
 
 
 def divergences(kernel: list[Packet], ours: list[Packet]) -> list[str]:

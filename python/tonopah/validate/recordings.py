@@ -5,6 +5,7 @@ package's Parquet files. data/linux/README.md tells where the recordings come fr
 """
 
 import argparse
+import difflib
 import fnmatch
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -114,9 +115,14 @@ class Library:
         """Return the cases whose name, or kernel/name, matches a glob pattern; all without one."""
         found = [case for case in self.cases if pattern is None or matches(case, pattern)]
         if not found:
-            names = ", ".join(dict.fromkeys(case.name for case in self.cases))
-            raise InputError("--case", f"{pattern!r} matches no recording", f"known: {names}; kernels: 6.1/…, 6.18/…")
+            raise InputError("--case", f"{pattern!r} matches no recording", self.advice(str(pattern)))
         return found
+
+    def advice(self, pattern: str) -> str:
+        """Return the names that come close to a pattern that matches nothing, else some examples."""
+        names = {name for case in self.cases for name in (case.name, case.id)}
+        near = difflib.get_close_matches(pattern, sorted(names), n=3)
+        return f"did you mean {', '.join(near)}?" if near else "like reno-drop-one, 'cubic-*' or '6.1/*'"
 
     def samples(self, case: Case) -> "pd.DataFrame":
         """Return what TCP_INFO said: one row a sample, columns as in SAMPLE_TYPES."""
@@ -144,7 +150,8 @@ def matches(case: Case, pattern: str) -> bool:
 
 def case_of(entry: Mapping[str, Any]) -> Case:
     """Return an entry of the index as Case."""
-    return Case(**{key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()})
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    return Case(**values)
 
 
 def read(path: Path) -> "pd.DataFrame":

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 FEW = 2
 """Up to so many cases all goals are printed, not only those that were missed."""
-COLUMNS = ("window\nerror %", "mean w.\nratio", "goodput\nratio", "sent again\nours/kernel", "episodes\nours/kernel")
+COLUMNS = ("window\nerror %", "window\nratio", "goodput\nratio", "sent again\nours/Linux", "episodes\nours/Linux")
 
 
 def tables(results: Sequence[CaseResult]) -> list["Table"]:
@@ -50,28 +50,37 @@ def cells(flow: FlowResult) -> list[str]:
 
 
 def verdict(result: CaseResult) -> str:
-    """Return how many goals are met."""
+    """Return how many of the goals are missed, if any."""
     met, total = sum(check.met for check in result.checks), len(result.checks)
-    return "pass" if met == total else f"MISS {total - met} of {total}"
+    return "pass" if met == total else f"MISS {total - met}/{total}"
 
 
 def goal_table(results: Sequence[CaseResult], every: bool) -> "Table":
-    """Return the goals, `every` one or those that were missed."""
+    """Return the goals, `every` one or those that were missed, below the name of their case."""
     table = plain_table("Goals" if every else "Goals missed")
-    for name in ("case", "goal", "ours", "kernel", "allowed"):
-        table.add_column(name, overflow="fold", no_wrap=name == "case")
+    table.add_column("case and goal", no_wrap=True)
+    for name in ("ours", "kernel", "allowed"):
+        table.add_column(name, overflow="fold")
     table.add_column("")
     for result in results:
-        for check in result.checks:
-            if every or not check.met:
-                table.add_row(result.case.id, check.name, check.ours, check.kernel, check.goal, "pass" if check.met else "MISS")
+        checks = [check for check in result.checks if every or not check.met]
+        if checks:
+            table.add_row(result.case.id)
+        for check in checks:
+            table.add_row(f"  {check.name}", check.ours, check.kernel, check.goal, "pass" if check.met else "MISS")
     return table
 
 
 def not_compared(results: Sequence[CaseResult]) -> list[str]:
-    """Return one line for each reason why cases were not compared."""
-    reasons: dict[str, list[str]] = {}
+    """Return one line for each kind of reason why cases were not compared."""
+    reasons: dict[str, dict[str, list[str]]] = {}
     for result in results:
         if result.refused is not None:
-            reasons.setdefault(result.refused, []).append(result.case.id)
-    return [f"{reason} ({len(names)}): {', '.join(names)}" for reason, names in reasons.items()]
+            reason, _, detail = result.refused.partition(": ")
+            reasons.setdefault(reason, {}).setdefault(detail, []).append(result.case.id)
+    return [f"{reason}: {'; '.join(affected(*entry) for entry in details.items())}" for reason, details in reasons.items()]
+
+
+def affected(detail: str, names: Sequence[str]) -> str:
+    """Return a reason with the cases it holds for, or their number if they are many."""
+    return f"{detail} ({', '.join(names) if len(names) <= FEW else f'{len(names)} cases'})"

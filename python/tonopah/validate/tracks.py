@@ -113,13 +113,7 @@ def episodes(track: Track) -> list[Episode]:
         end = min(end, limit)
         over = end < len(state)
         at = end if over else len(state) - 1
-        found.append(
-            Episode(
-                float(track.t_s[start]),
-                float(track.t_s[end]) if over else None,
-                int(state[start]),
-                float(track.window[at]),
-                float(track.ssthresh[at]),
-            )  # fmt: skip
-        )
+        ends = float(track.t_s[end]) if over else None
+        window, ssthresh = float(track.window[at]), float(track.ssthresh[at])
+        found.append(Episode(float(track.t_s[start]), ends, int(state[start]), window, ssthresh))
     return found

@@ -1,0 +1,174 @@
+"""Comparison with recordings: conversion, measures on known series, the scenario of a case, the command line."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from tonopah import _core, cli
+from tonopah.errors import InputError
+from tonopah.scenario import to_json
+from tonopah.validate import linux, measures, packets, page, recordings, tracks, worlds
+from tonopah.validate.recordings import Case, Library, shipped
+from tonopah.validate.tracks import Track
+
+SAMPLE = (
+    "t_s,ca_state,cwnd_pkts,ssthresh_pkts,srtt_us,rttvar_us,min_rtt_us,unacked,sacked,lost,retrans,total_retrans,reordering,"
+    "delivered,bytes_acked,pacing_Bps,delivery_Bps,rto_us"
+)
+PACKET = "t_s,dir,port,seq,ack,len,flags,queue_pkts,data_index,dropped"
+
+
+def sample(t, state, cwnd, again):
+    return f"{t},{state},{cwnd},2147483647,50000,10,50000,10,0,0,0,{again},3,10,14481,0,0,250000"
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """A folder as recorded: four samples, of which the second repeats the first; three packets, whose numbers wrap."""
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    case = {"name": "tiny", "cc": "reno", "mbps": 10, "owd_ms": 20, "queue": 33, "secs": 1, "drop": "3,5", "nosack": 1}
+    index = {"kernel": "6.1.192, virtual", "mss_bytes": 1448, "cases": [case]}
+    (folder / "index.json").write_text(json.dumps(index))
+    rows = [sample(0.05, 0, 10, 0), sample(0.052, 0, 10, 0), sample(0.054, 3, 7, 1), sample(0.066, 3, 7, 1)]
+    log = ["0.0,0,7,4294967290,0,0,02,1,-1,0", "0.02,1,7,500,4294967291,0,12,0,-1,0", "0.04,0,7,4294967291,501,1448,18,1,0,1"]
+    for name, lines in (("tiny.flow0", [SAMPLE, *rows]), ("tiny.packets", [PACKET, *log, "0.05,0,7,1443,501,1448,10,2,1,0"])):
+        (folder / f"{name}.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    return folder
+
+
+def test_conversion_keeps_what_is_compared(recorded, tmp_path):
+    library = Library(tmp_path / "made")
+    assert recordings.convert([recorded], library.folder) == 1
+    (case,) = library.cases
+    assert (case.id, case.cc, case.drop, case.sack, case.packets) == ("6.1/tiny", ("reno",), (3, 5), False, True)
+    samples, log = library.samples(case), library.packets(case)
+    assert list(samples["t_us"]) == [50000, 54000, 66000]
+    assert list(samples["cwnd_pkts"]) == [10, 7, 7]
+    assert list(log["seq"]) == [0, 0, 1, 1449]
+    assert list(log["ack"]) == [0, 1, 1, 1]
+    assert list(log["flags"]) == [0x02, 0x12, 0x18, 0x10]
+    assert list(log["dropped"]) == [0, 0, 1, 0]
+
+
+def test_every_shipped_case_can_be_read():
+    library = shipped()
+    assert len(library.cases) == len({case.id for case in library.cases}) == 109
+    for case in library.cases:
+        assert (library.folder / case.kernel / f"{case.name}.samples.parquet").is_file()
+        assert case.packets == (library.folder / case.kernel / f"{case.name}.packets.parquet").is_file()
+
+
+def track(times, window, state=None, ssthresh=None):
+    times = np.asarray(times, float)
+    zero = np.zeros_like(times)
+    state = zero if state is None else np.asarray(state, float)
+    ssthresh = zero + np.nan if ssthresh is None else np.asarray(ssthresh, float)
+    return Track(times, np.asarray(window, float), ssthresh, state, zero, 1e6 * times)
+
+
+def test_window_error_is_the_mean_distance_over_the_kernels_mean():
+    times = np.arange(0, 1.0, 0.01)
+    kernel, ours = track(times, np.full(100, 20.0)), track([0, 0.5], [20, 24])
+    found = measures.compare_flow("reno", kernel, ours)
+    assert found.window_error == pytest.approx(0.5 * 4 / 20)
+    assert found.window_ratio == pytest.approx(1.1)
+    assert found.kernel_goodput_bps == pytest.approx(8e6)
+    assert measures.compare_flow("reno", kernel, kernel).window_error == 0
+
+
+def test_episodes_begin_with_a_reduced_window_or_a_timeout_and_end_in_open():
+    state = [0, 1, 3, 3, 0, 2, 2, 4, 1, 4]
+    found = tracks.episodes(track(range(10), range(10), state, range(10, 20)))
+    assert [(e.start_s, e.end_s, e.state, e.window, e.ssthresh) for e in found] == [
+        (2, 4, 3, 4, 14), (5, 7, 2, 7, 17), (7, 8, 4, 8, 18), (9, None, 4, 9, 19),
+    ]  # fmt: skip
+
+
+def test_goals():
+    assert measures.close(95, 100, 0.05)
+    assert not measures.close(94, 100, 0.05)
+    low, high = measures.next_run([0.4, 0.5, 0.6])
+    assert low == pytest.approx(0.5 - 4.302652730 * 0.1 * np.sqrt(4 / 3))
+    assert high == pytest.approx(1 - low)
+    flow = measures.compare_flow("reno", track(range(5), [9, 9, 9, 5, 5], [0, 3, 3, 0, 0], [1, 5, 5, 5, 5]), track([0], [9]))
+    assert [check.met for check in measures.after_recovery(flow)] == [False, False]
+
+
+@pytest.mark.parametrize("name", ["6.18/reno-two-flows", "6.1/cubic-drop-one", "6.18/reno-tail-loss", "6.1/reno-loss0.1pct"])
+def test_a_case_is_a_scenario_that_the_engine_takes(name):
+    (case,) = shipped().select(name)
+    graph = json.loads(_core.check(to_json(worlds.scenario(case, seed=2)), 2))["graph"]
+    assert len(graph["flow"]) == case.flows
+    assert graph["link"][0]["queue"]["limit"] == f"{case.queue}p"
+
+
+def test_seed_1_starts_as_recorded_and_others_within_an_rtt():
+    case = Case("6.1", "x", ("reno", "cubic"), 10, 20, 33, 90, flows=2, stagger_ms=5000)
+    assert worlds.starts(case, 1) == [0, 5_000_000]
+    first, second = worlds.starts(case, 2)
+    assert first == 0
+    assert 5_000_000 <= second < 5_040_000
+    assert (case.kind, case.algorithm(1)) == ("shared", "cubic")
+    assert worlds.missing(Case("6.1", "y", ("nothing",), 10, 20, 33, 90)) == "algorithm not there yet: nothing"
+
+
+TRACE = """0.000000000 sent        flow=0 > 40B S 0:1(0)
+0.025000000 sent        flow=0 < 40B S. 0:1(0) ack 1
+0.050000000 sent        flow=0 > 1500B . 1:1449(1448) ack 1
+0.050000000 sent        flow=0 > 1500B . 1449:2897(1448) ack 1
+0.050000000 dropped     flow=0 > 1500B . 1449:2897(1448) ack 1 reason=loss link=0
+0.076000000 sent        flow=0 < 52B . 1:1(0) ack 1449
+0.300000000 sent        flow=0 > 1500B . 1449:2897(1448) ack 1
+0.326000000 sent        flow=0 < 52B . 1:1(0) ack 2897
+"""
+
+
+def test_packets_of_the_engine_are_read_and_compared():
+    ours = packets.our_packets(TRACE)
+    assert packets.retransmitted(ours) == [1]
+    assert [p.dropped for p in ours if p.data] == [False, False, True, False]
+    assert measures.numbers([1, 2, 3, 7, 3]) == "1–3, 7, 3"
+    assert packets.last_ack_s(ours) == 0.326
+    assert packets.divergences(ours, ours) == []
+    late = packets.our_packets(TRACE.replace("0.300000000", "0.400000000"))
+    assert packets.divergences(ours, late)[0].startswith("first 0.5 ms apart: data 2:")
+    assert any(line.startswith("~ data") for line in packets.side_by_side(ours, late))
+
+
+def test_a_refused_case_is_reported_and_does_not_stop_the_others(monkeypatch):
+    whole = worlds.scenario
+    monkeypatch.setattr(worlds, "scenario", lambda case, seed=1: whole(case, seed) | {"nonsense": 1})
+    (result,) = linux.validate(shipped(), shipped().select("6.18/reno-tail-loss"))
+    assert result.refused is not None
+    assert result.refused.startswith("not runnable: nonsense")
+    assert not result.met
+
+
+def test_command_compares_a_case_and_writes_page_and_figure(capsys, tmp_path):
+    arguments = ["validate", "linux", "--case", "6.18/reno-tail-loss"]
+    assert cli.main([*arguments, "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "Linux 6.18" in printed
+    assert "segments sent again" in printed
+    text = (tmp_path / "validation.md").read_text()
+    assert "reno-tail-loss" in text
+    assert (tmp_path / page.FIGURES / "linux-6.18-reno-tail-loss.png").stat().st_size > 3000
+    code = cli.main([*arguments, "--check", "--json"])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["case"] == "6.18/reno-tail-loss"
+    assert code == (0 if found["met"] else 1)
+
+
+def test_command_writes_logs_side_by_side(capsys, tmp_path):
+    assert cli.main(["validate", "linux", "--case", "6.18/reno-tail-loss", "--log", str(tmp_path)]) == 0
+    assert "6.18-reno-tail-loss.packets.txt" in capsys.readouterr().out
+    assert "ours - kernel" in (tmp_path / "6.18-reno-tail-loss.packets.txt").read_text()
+    assert "Open" in (tmp_path / "6.18-reno-tail-loss.flow0.txt").read_text()
+
+
+def test_an_unknown_case_is_refused():
+    with pytest.raises(InputError, match=r"did you mean .*reno-drop-one"):
+        shipped().select("reno-drop-on")

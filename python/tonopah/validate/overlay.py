@@ -1,0 +1,95 @@
+"""Figures of a case: our window on the kernel's, a panel for each flow, and when the episodes of loss began."""
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tonopah import style
+from tonopah.validate.measures import CaseResult, FlowResult
+from tonopah.validate.tracks import Episode, Track
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# The kernel's line is broad and light, ours narrow and dark on top of it: where they agree both are seen.
+KERNEL: dict[str, Any] = {"color": style.COLOURS[6], "linewidth": 2.8}
+OURS: dict[str, Any] = {"color": style.COLOURS[1], "linewidth": 1.1}
+MARKS = {"kernel": 1.10, "ours": 1.04}
+"""Height of the marks of episodes above the panel, in parts of its height."""
+AFTER_S = 1.0
+"""Of a scripted loss so much is shown after the last episode is over."""
+
+
+def draw(result: CaseResult, path: Path) -> None:
+    """Write the figure of a compared case as PNG."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    count, limits = len(result.flows), shown(result)
+    with mpl.rc_context(style.SETTINGS):
+        figure, panels = plt.subplots(count, 1, figsize=(7.2, 0.7 + 2.3 * count), sharex=True, squeeze=False)
+        try:
+            for index, (axes, flow) in enumerate(zip(panels[:, 0], result.flows, strict=True)):
+                panel(axes, flow, limits)
+                axes.set_title(title(result, index), loc="left", pad=20)
+            panels[-1, 0].set_xlabel("Time since the first flow began to connect (s)")
+            panels[-1, 0].set_xlim(limits)
+            handles, labels = panels[0, 0].get_legend_handles_labels()
+            labels = [label.format(kernel=f"Linux {result.case.kernel}") for label in labels]
+            figure.legend(handles, labels, loc="outside lower center", ncols=4, handlelength=2.4)
+            save(figure, path)
+        finally:
+            plt.close(figure)
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write the figure as PNG with few colours, a third of the size."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    figure.savefig(buffer, dpi=100, metadata={"Software": None})
+    Image.open(buffer).convert("RGB").quantize(48, method=Image.Quantize.MEDIANCUT).save(path, optimize=True)
+
+
+def title(result: CaseResult, index: int) -> str:
+    """Return what a panel shows."""
+    several = f", flow {index}: {result.flows[index].algorithm}" if len(result.flows) > 1 else ""
+    return f"{result.case.name}, Linux {result.case.kernel}{several}"
+
+
+def panel(axes: "Axes", flow: FlowResult, limits: tuple[float, float]) -> None:
+    """Draw the windows and the beginnings of the episodes of one flow."""
+    for track, label, look in ((flow.kernel, "{kernel}", KERNEL), (flow.ours, "Tonopah", OURS)):
+        axes.plot(*changes(track), drawstyle="steps-post", label=label, **look)
+    mark(axes, flow.kernel_episodes, MARKS["kernel"], "{kernel}: loss episode", KERNEL["color"])
+    mark(axes, flow.episodes, MARKS["ours"], "Tonopah: loss episode", OURS["color"])
+    axes.set_ylabel("Window (segments)")
+    seen = flow.kernel.t_s <= limits[1]
+    axes.set_ylim(0, 1.05 * max(flow.kernel.window[seen].max(), flow.ours.window[seen].max()))
+
+
+def changes(track: Track) -> tuple[np.ndarray, np.ndarray]:
+    """Return the instants at which the window changes, with the last one."""
+    keep = np.append(np.diff(track.window, prepend=np.nan) != 0, True)[: len(track.window)]
+    keep[-1] = True
+    return track.t_s[keep], track.window[keep]
+
+
+def mark(axes: "Axes", found: list[Episode], height: float, label: str, colour: object) -> None:
+    """Mark the beginning of each episode above the panel."""
+    axes.plot(
+        [e.start_s for e in found], [height] * len(found), linestyle="", marker="v", markersize=4.5,
+        color=colour, label=label, transform=axes.get_xaxis_transform(), clip_on=False,
+    )  # fmt: skip
+
+
+def shown(result: CaseResult) -> tuple[float, float]:
+    """Return the part of the time that is drawn: all of it, or with scripted losses until they are repaired."""
+    end = max(float(flow.kernel.t_s[-1]) for flow in result.flows)
+    if result.case.kind != "scripted":
+        return 0.0, end
+    over = [e.end_s for flow in result.flows for e in (*flow.episodes, *flow.kernel_episodes) if e.end_s is not None]
+    return 0.0, min(end, max(over, default=end) + AFTER_S)

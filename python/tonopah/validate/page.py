@@ -1,0 +1,113 @@
+"""Writes docs/validation.md and its figures."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tonopah.errors import InputError
+from tonopah.validate import overlay, terminal
+from tonopah.validate.measures import CaseResult
+from tonopah.validate.recordings import Library
+
+HERE = Path(__file__).parent
+FIGURES = "validation"
+"""Folder of the figures beside the page."""
+
+
+def default_folder() -> Path:
+    """Return the folder `docs` of the checkout that this package was installed from or that is the current folder."""
+    for root in (Path.cwd(), HERE.parents[2]):
+        if (root / "docs").is_dir() and (root / "crates" / "tcp").is_dir():
+            return root / "docs"
+    raise InputError("--out", "this is not a checkout, so there is no folder for the page", "name one, or use --check")
+
+
+def write(library: Library, results: Sequence[CaseResult], folder: Path) -> Path:
+    """Write the page and its figures; return the path of the page."""
+    figures = folder / FIGURES
+    figures.mkdir(parents=True, exist_ok=True)
+    compared = [result for result in results if result.refused is None]
+    drawn = set()
+    for result in compared:
+        overlay.draw(result, figures / figure_name(result))
+        drawn.add(figure_name(result))
+    for stale in figures.glob("*.png"):
+        if stale.name not in drawn:
+            stale.unlink()
+    path = folder / "validation.md"
+    path.write_text(text(library, results), encoding="utf-8")
+    return path
+
+
+def text(library: Library, results: Sequence[CaseResult]) -> str:
+    """Return the page."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+        autoescape=False,
+    )  # fmt: skip
+    compared = [result for result in results if result.refused is None]
+    return environment.get_template("page.md.j2").render(
+        kernels=[kernel_part(entry, compared) for entry in library.index["kernels"]],
+        passed=sum(result.met for result in compared),
+        compared=len(compared),
+        goals=sum(len(result.checks) for result in compared),
+        goals_met=sum(check.met for result in compared for check in result.checks),
+        not_compared=terminal.not_compared(results),
+        differences=(HERE / "differences.md").read_text(encoding="utf-8").strip(),
+    )
+
+
+def kernel_part(entry: dict[str, Any], results: Sequence[CaseResult]) -> dict[str, Any]:
+    """Return what the page says about one kernel."""
+    mine = [result for result in results if result.case.kernel == entry["kernel"]]
+    return {
+        "name": entry["kernel"],
+        "release": entry["release"],
+        "rows": [row for result in mine for row in rows(result)],
+        "cases": [case_part(result) for result in mine],
+    }
+
+
+def case_part(result: CaseResult) -> dict[str, Any]:
+    """Return what the page says about one case."""
+    figure = f"{FIGURES}/{figure_name(result)}"
+    return {"name": result.case.name, "anchor": anchor(result), "figure": figure, "checks": result.checks, "about": about(result)}
+
+
+def rows(result: CaseResult) -> list[list[str]]:
+    """Return the rows of a case in the table of measures, one for each flow."""
+    found = []
+    for index, flow in enumerate(result.flows):
+        name = f"[{result.case.name}](#{anchor(result)})" if index == 0 else ""
+        which = f"{index} {flow.algorithm}" if len(result.flows) > 1 else flow.algorithm
+        found.append([name, which, *terminal.cells(flow), terminal.verdict(result) if index == 0 else ""])
+    return found
+
+
+def about(result: CaseResult) -> str:
+    """Return the link and the losses of a case in words."""
+    case = result.case
+    words = [f"{case.mbps:g} Mb/s, {2 * case.owd_ms:g} ms base RTT, queue of {case.queue} packets"]
+    if case.drop:
+        words.append(f"data packets dropped: {', '.join(str(number) for number in case.drop)}")
+    if case.loss:
+        words.append(f"random loss {100 * case.loss:g} %")
+    if case.bytes is not None:
+        words.append(f"transfer of {case.bytes:,} B")
+    if case.flows > 1:
+        words.append(f"{case.flows} flows, {case.stagger_ms / 1000:g} s apart")
+    if not case.sack:
+        words.append("without SACK")
+    return "; ".join(words)
+
+
+def anchor(result: CaseResult) -> str:
+    """Return the anchor of a case in the page."""
+    return figure_name(result).removesuffix(".png").replace(".", "")
+
+
+def figure_name(result: CaseResult) -> str:
+    """Return the file name of a case's figure."""
+    return f"linux-{result.case.kernel}-{result.case.name}.png"
