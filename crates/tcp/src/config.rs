@@ -106,11 +106,14 @@ pub struct DelayedAck {
     pub segments: u32,
     /// An ACK leaves at the latest this long after the first unacknowledged segment.
     pub timeout: Span,
-    /// So many ACKs at the start are not delayed (Linux's quick ACKs).
+    /// Linux's quick ACKs: so many at the start, after a duplicate and after a long silence are not delayed, and no ACK
+    /// of a segment with which the window grew; zero delays them all.
     pub quick: u32,
     /// While there is a gap and three duplicate ACKs have left, further ones wait for one another at most this long and
     /// at most a twentieth of the RTT (Linux's SACK compression); zero sends each at once (RFC 5681 §4.2).
     pub compression: Span,
+    /// What ends a write, told by PSH or its length, is acknowledged when it is read; the FIN waits as data does (Linux).
+    pub push: bool,
 }
 
 /// Bounds of the retransmission time-out (RFC 6298).
@@ -137,6 +140,9 @@ pub struct TcpConfig {
     pub initial_ssthresh: Bytes,
     /// Receive buffer: the most the advertised window can be.
     pub recv_buffer: Bytes,
+    /// The window at first; each segment opens it by two, as far as the buffer or `recv_autotune` goes (Linux).
+    /// [`Bytes::MAX`] opens it at once.
+    pub initial_recv_window: Bytes,
     /// The window starts small and keeps ahead of what the application reads in an RTT (as Linux's tcp_moderate_rcvbuf).
     pub recv_autotune: bool,
     /// The application reads what arrives at once. If not, [`crate::Connection::read`] does.
@@ -210,10 +216,11 @@ impl TcpConfig {
             initial_window: initial_window(Profile::Rfc, mss),
             initial_ssthresh: Bytes::MAX,
             recv_buffer: Bytes(1 << 30),
+            initial_recv_window: Bytes::MAX,
             recv_autotune: false,
             auto_read: true,
             send_buffer: Bytes::MAX,
-            delayed_ack: DelayedAck { segments: 2, timeout: ms(200), quick: 0, compression: Span::ZERO },
+            delayed_ack: DelayedAck { segments: 2, timeout: ms(200), quick: 0, compression: Span::ZERO, push: false },
             rto: RtoBounds { initial: ms(1000), min: ms(1000), max: ms(60_000), granularity: ms(1) },
             rtt_estimator: RttEstimator::Rfc,
             sack: recovery.uses_sack(),
@@ -246,7 +253,10 @@ impl TcpConfig {
         TcpConfig {
             mss,
             initial_window: initial_window(Profile::Linux, mss),
-            delayed_ack: DelayedAck { segments: 2, timeout: ms(40), quick: 16, compression: ms(1) },
+            // As the recorded receiver: 32 MiB, of which the SYN-ACK shows what its field can.
+            recv_buffer: Bytes(1 << 25),
+            initial_recv_window: Bytes(65_535),
+            delayed_ack: DelayedAck { segments: 2, timeout: ms(40), quick: 16, compression: ms(1), push: true },
             rto: RtoBounds { min: ms(200), max: ms(120_000), ..rfc.rto },
             rtt_estimator: RttEstimator::Linux,
             timestamps: true,

@@ -1,83 +1,34 @@
 //! A connection: handshake and close (RFC 9293 §3.5, §3.6) around a sender and a receiver, driven by five calls.
 //!
-//! `on_segment`, `on_timeout`, `next_timeout`, `poll_segment`, and the application's side `write`, `close`,
+//! `on_segment`, `on_timeout`, `next_timeout`, `poll_segment`, and the application's side `write`, `read`, `close`,
 //! `poll_event`. No callbacks, no clock: the driver hands in the time and drains `poll_segment` after every input.
 
-use crate::config::TcpConfig;
-use crate::options::Agreed;
-use crate::receiver::{AckWish, Receiver};
-use crate::rtt::Rtt;
-use crate::segment::{Flags, Segment};
-use crate::sender::{Sender, Snapshot, Totals};
+use crate::ack_policy::AckWish;
+use crate::config::{EcnMode, TcpConfig};
+use crate::ecn::{Echo, EchoWish};
+use crate::event::{Event, Pending, Phase};
+use crate::handshake::Handshake;
+use crate::options::Clock;
+use crate::receiver::Receiver;
+use crate::segment::{EcnBytes, Flags, Segment};
+use crate::sender::{Outgoing, Sender, Snapshot, Totals};
 use crate::timers::{Timer, Timers};
-use crate::units::{Bytes, Span, Time};
-
-/// Where a connection stands (RFC 9293 §3.3.2).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Phase {
-    /// Waits for a SYN.
-    Listen,
-    /// A SYN is out.
-    SynSent,
-    /// A SYN-ACK is out.
-    SynReceived,
-    /// Data flows.
-    Established,
-    /// Closed here; the FIN is not yet acknowledged.
-    FinWait1,
-    /// Closed here; waits for the other side.
-    FinWait2,
-    /// Closed there.
-    CloseWait,
-    /// Closed on both sides at once; our FIN is not yet acknowledged.
-    Closing,
-    /// Closed there, then here; our FIN is not yet acknowledged.
-    LastAck,
-    /// Over, but remembered.
-    TimeWait,
-    /// Over.
-    Closed,
-}
-
-/// What the application is told.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Event {
-    /// The handshake is done.
-    Connected,
-    /// This many new bytes arrived in order and were read.
-    Delivered(u64),
-    /// A write that was cut short may go on.
-    Writable,
-    /// The other side has sent its last byte, and it has been read.
-    PeerClosed,
-    /// The connection is over, or was given up.
-    Closed,
-}
-
-/// Events not yet told.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pending {
-    connected: bool,
-    delivered: u64,
-    writable: bool,
-    peer_closed: bool,
-    closed: bool,
-}
+use crate::units::{Bytes, Time};
 
 /// One side of a connection.
 #[derive(Debug)]
 pub struct Connection {
     config: TcpConfig,
     phase: Phase,
+    handshake: Handshake,
     sender: Option<Sender>,
     receiver: Receiver,
+    echo: Echo,
+    clock: Clock,
     timers: Timers,
-    /// Time-outs of the handshake.
-    handshake: Rtt,
-    syn_sent_at: Time,
-    syn_transmissions: u32,
-    syn_due: bool,
     ack_due: bool,
+    /// An ACK of this number leaves first, with the congestion echo as it was (RFC 8257 §3.2).
+    early_ack: Option<u64>,
     /// Bytes written before the handshake was done.
     early_data: u64,
     close_wanted: bool,
@@ -88,16 +39,16 @@ pub struct Connection {
 impl Connection {
     fn new(config: TcpConfig, phase: Phase) -> Connection {
         Connection {
-            receiver: Receiver::new(config.delayed_ack, config.recv_buffer, 1),
-            handshake: Rtt::new(config.rto, config.rtt_estimator),
+            handshake: Handshake::new(&config, phase == Phase::SynSent),
+            receiver: Receiver::new(&config),
+            echo: Echo::new(EcnMode::Off),
             config,
             phase,
             sender: None,
+            clock: Clock::default(),
             timers: Timers::default(),
-            syn_sent_at: Time::ZERO,
-            syn_transmissions: 0,
-            syn_due: phase == Phase::SynSent,
             ack_due: false,
+            early_ack: None,
             early_data: 0,
             close_wanted: false,
             write_cut_short: false,
@@ -135,6 +86,11 @@ impl Connection {
         self.sender.as_ref().map(Sender::recovery_point)
     }
 
+    /// The deadlines that are set, by name; for traces.
+    pub fn timers(&self) -> impl Iterator<Item = (&'static str, Time)> + '_ {
+        self.timers.armed_by_name()
+    }
+
     /// Offers `bytes` to send; gives how many the send buffer took. [`Event::Writable`] follows when it took fewer.
     pub fn write(&mut self, bytes: u64) -> u64 {
         if self.close_wanted {
@@ -155,6 +111,18 @@ impl Connection {
         self.config.send_buffer.saturating_sub(buffered)
     }
 
+    /// Bytes received in order that wait for [`Connection::read`].
+    pub fn readable(&self) -> Bytes {
+        self.receiver.unread()
+    }
+
+    /// Reads up to `bytes`; gives how many there were. `poll_segment` may follow: the other side is told of new room.
+    pub fn read(&mut self, now: Time, bytes: u64) -> u64 {
+        let taken = self.receiver.read(now, bytes);
+        self.ack_due |= taken > 0 && self.sender.is_some() && self.receiver.window_opens();
+        taken
+    }
+
     /// Forgets what was written and never sent.
     pub fn abandon_unsent(&mut self) {
         self.early_data = 0;
@@ -173,21 +141,7 @@ impl Connection {
 
     /// The next thing to tell the application.
     pub fn poll_event(&mut self) -> Option<Event> {
-        let pending = &mut self.pending;
-        if std::mem::take(&mut pending.connected) {
-            return Some(Event::Connected);
-        }
-        let delivered = std::mem::take(&mut pending.delivered);
-        if delivered > 0 {
-            return Some(Event::Delivered(delivered));
-        }
-        if std::mem::take(&mut pending.writable) {
-            return Some(Event::Writable);
-        }
-        if std::mem::take(&mut pending.peer_closed) {
-            return Some(Event::PeerClosed);
-        }
-        std::mem::take(&mut pending.closed).then_some(Event::Closed)
+        self.pending.poll(self.receiver.unread() == Bytes::ZERO)
     }
 
     /// The earliest deadline, if any.
@@ -197,12 +151,16 @@ impl Connection {
 
     /// Some deadline has been reached; calls before it are harmless.
     pub fn on_timeout(&mut self, now: Time) {
-        if self.timers.expire(Timer::DelayedAck, now) {
-            self.ack_due = true;
+        for timer in [Timer::DelayedAck, Timer::CompressedAck] {
+            self.ack_due |= self.timers.expire(timer, now);
         }
         match &mut self.sender {
             Some(sender) => sender.on_timeout(now, &mut self.timers),
-            None if self.timers.expire(Timer::Rto, now) => self.on_handshake_timeout(),
+            None if self.timers.expire(Timer::Rto, now) => {
+                if !self.handshake.on_timeout(&self.config) {
+                    self.end();
+                }
+            }
             None => {}
         }
         if self.timers.expire(Timer::TimeWait, now) {
@@ -210,39 +168,29 @@ impl Connection {
         }
     }
 
-    fn on_handshake_timeout(&mut self) {
-        if self.syn_transmissions > self.config.syn_retries {
-            self.end();
-        } else {
-            self.handshake.back_off();
-            self.syn_due = true;
-        }
-    }
-
     fn end(&mut self) {
         self.phase = Phase::Closed;
         self.timers = Timers::default();
+        self.handshake.due = false;
+        self.ack_due = false;
         self.pending.closed = true;
     }
 
     /// A segment arrived.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         let has = |flag| segment.flags.contains(flag);
+        if has(Flags::RST) {
+            return self.on_reset(segment);
+        }
         match self.phase {
             Phase::Closed => return,
-            Phase::Listen => {
-                if has(Flags::SYN) {
-                    self.phase = Phase::SynReceived;
-                    self.syn_due = true;
-                }
-                return;
-            }
+            Phase::Listen | Phase::SynSent if !has(Flags::SYN) => return,
             _ if has(Flags::SYN) => return self.on_syn(now, segment),
-            Phase::SynSent => return,
             Phase::SynReceived if has(Flags::ACK) && segment.ack == 1 => self.establish(now, segment.window),
             _ => {}
         }
         let Some(sender) = &mut self.sender else { return };
+        self.clock.on_segment(segment);
         if has(Flags::ACK) && segment.ack > sender.snd_nxt() {
             // RFC 9293 §3.10.7.4: what was never sent cannot be acknowledged; the peer is told where we are.
             self.ack_due = true;
@@ -263,25 +211,47 @@ impl Connection {
         self.move_on(now);
     }
 
-    /// A SYN or SYN-ACK arrived after we sent ours.
+    /// A SYN or SYN-ACK arrived.
     fn on_syn(&mut self, now: Time, segment: &Segment) {
+        let answers = segment.flags.contains(Flags::ACK) && segment.ack == 1;
         match self.phase {
-            Phase::SynSent if segment.flags.contains(Flags::ACK) && segment.ack == 1 => {
+            Phase::SynSent | Phase::SynReceived if answers => {
+                self.handshake.on_syn_ack(&self.config, &mut self.clock, segment);
                 self.establish(now, segment.window);
                 self.ack_due = true;
             }
-            // Our SYN-ACK was lost.
-            Phase::SynReceived => self.syn_due = true,
+            Phase::SynSent if segment.flags.contains(Flags::ACK) => {}
+            // The first SYN; or both sides opened at once (RFC 9293 §3.5); or our SYN-ACK was lost.
+            Phase::Listen | Phase::SynSent | Phase::SynReceived => {
+                self.phase = Phase::SynReceived;
+                self.handshake.on_syn(&self.config, &mut self.clock, segment);
+            }
             // Our ACK of the SYN-ACK was lost.
             _ => self.ack_due = self.sender.is_some(),
         }
     }
 
+    /// RFC 9293 §3.10.7.3, §3.10.7.4: a reset counts if it answers our SYN or lies within the window.
+    fn on_reset(&mut self, segment: &Segment) {
+        let counts = match self.phase {
+            Phase::Closed | Phase::Listen => false,
+            Phase::SynSent => segment.flags.contains(Flags::ACK) && segment.ack == 1,
+            _ => self.receiver.expects(segment.seq),
+        };
+        if counts {
+            self.end();
+        }
+    }
+
     fn establish(&mut self, now: Time, window: Bytes) {
         self.timers.stop(Timer::Rto);
-        self.syn_due = false;
-        let rtt: Option<Span> = (self.syn_transmissions == 1).then(|| now.since(self.syn_sent_at));
-        let mut sender = Sender::new(&self.config, Agreed::all(&self.config), now, rtt, window);
+        self.handshake.due = false;
+        let rtt = self.handshake.rtt(now);
+        let agreed = self.handshake.agreed(&self.config);
+        self.receiver.agree(&agreed, rtt);
+        self.clock.agree(agreed.timestamps);
+        self.echo = Echo::new(agreed.ecn);
+        let mut sender = Sender::new(&self.config, agreed, now, rtt, window);
         sender.write(self.early_data);
         if self.close_wanted {
             sender.close();
@@ -292,14 +262,29 @@ impl Connection {
     }
 
     fn take_data(&mut self, now: Time, segment: &Segment) {
-        let before = self.receiver.in_order();
+        let (rcv_nxt, before) = (self.receiver.rcv_nxt(), self.receiver.in_order());
+        let waiting = self.receiver.holds_back();
+        // RFC 3168 §6.1.5: what lies outside the window may be forged, or sent again.
+        let new = segment.len > 0 && segment.end() > rcv_nxt;
+        let echo_wish = self.echo.on_segment(segment, new);
+        self.ack_due |= echo_wish != EchoWish::None;
+        if echo_wish == EchoWish::Split && waiting {
+            self.early_ack = Some(rcv_nxt);
+        }
         match self.receiver.on_segment(now, segment) {
             AckWish::None => {}
             AckWish::Now => self.ack_due = true,
-            AckWish::By(_) if self.timers.armed(Timer::DelayedAck) => {}
-            AckWish::By(deadline) => self.timers.arm(Timer::DelayedAck, deadline),
+            AckWish::By(deadline) => self.arm_ack(Timer::DelayedAck, deadline),
+            AckWish::CompressedBy(deadline) => self.arm_ack(Timer::CompressedAck, deadline),
         }
         self.pending.delivered += self.receiver.in_order() - before;
+    }
+
+    /// The first of several that wait sets the deadline.
+    fn arm_ack(&mut self, timer: Timer, deadline: Time) {
+        if !self.timers.armed(timer) {
+            self.timers.arm(timer, deadline);
+        }
     }
 
     /// Follows the FINs through the states of RFC 9293 figure 5.
@@ -332,26 +317,23 @@ impl Connection {
 
     /// The next segment to send now; call until `None`.
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
-        if self.syn_due {
+        if self.handshake.due {
             return Some(self.make_syn(now));
         }
-        let window = self.receiver.window();
         let sender = self.sender.as_mut()?;
-        let ack = self.receiver.rcv_nxt;
-        let mut segment = Segment { ack, window, flags: Flags::ACK, ..Segment::default() };
-        if let Some(next) = sender.poll(now, &mut self.timers) {
-            segment.seq = next.chunk.seq;
-            segment.len = next.chunk.len;
-            segment.ecn = next.ecn;
-            segment.flags = if next.chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
-        } else if self.ack_due {
-            segment.seq = sender.snd_nxt();
-        } else {
-            return None;
+        if let Some(ack) = self.early_ack.take() {
+            return Some(self.make_early_ack(now, ack));
         }
+        let segment = match sender.poll(now, &mut self.timers) {
+            Some(next) => self.make_data(now, &next),
+            None if self.ack_due => self.make_ack(now),
+            None => return None,
+        };
         self.ack_due = false;
         self.timers.stop(Timer::DelayedAck);
-        self.receiver.on_ack_sent();
+        self.timers.stop(Timer::CompressedAck);
+        self.receiver.on_ack_sent(segment.window);
+        self.echo.on_ack_sent();
         if segment.flags.contains(Flags::FIN) {
             self.move_on(now);
         }
@@ -359,18 +341,53 @@ impl Connection {
     }
 
     fn make_syn(&mut self, now: Time) -> Segment {
-        self.syn_due = false;
-        self.syn_sent_at = now;
-        self.syn_transmissions += 1;
-        self.timers.arm(Timer::Rto, now + self.handshake.rto());
-        let passive = self.phase == Phase::SynReceived;
+        let segment = self.handshake.make(now, &self.config, &self.clock, self.receiver.window());
+        self.timers.arm(Timer::Rto, now + self.handshake.timeout(&self.config));
+        segment
+    }
+
+    fn make_data(&mut self, now: Time, next: &Outgoing) -> Segment {
+        let fin = if next.chunk.fin { Flags::FIN } else { Flags::default() };
         Segment {
-            seq: 0,
-            ack: u64::from(passive),
-            len: 0,
-            flags: if passive { Flags::SYN.with(Flags::ACK) } else { Flags::SYN },
-            window: self.receiver.window(),
+            seq: next.chunk.seq,
+            len: next.chunk.len,
+            ecn: next.ecn,
+            flags: Flags::ACK.with(fin).with(self.echo.flags(next.cwr)),
+            ..self.make_header(now, None)
+        }
+    }
+
+    /// Not ECN-capable (RFC 3168 §6.1.4).
+    fn make_ack(&mut self, now: Time) -> Segment {
+        let ecn_bytes = self.echo.option();
+        let flags = Flags::ACK.with(self.echo.flags(false));
+        Segment { seq: self.snd_nxt(), flags, ..self.make_header(now, ecn_bytes) }
+    }
+
+    /// What every segment says about what was received.
+    fn make_header(&mut self, now: Time, ecn_bytes: Option<EcnBytes>) -> Segment {
+        let ack = self.receiver.rcv_nxt();
+        let timestamps = self.clock.stamp(now, ack);
+        let window = self.receiver.window();
+        let segment = Segment { ack, window, timestamps, ecn_bytes, ..Segment::default() };
+        Segment { sack: self.receiver.sack(segment.room_for_blocks()), ..segment }
+    }
+
+    fn make_early_ack(&mut self, now: Time, ack: u64) -> Segment {
+        Segment {
+            seq: self.snd_nxt(),
+            ack,
+            flags: Flags::ACK.with(self.echo.flags_before()),
+            window: self.receiver.window_at(ack),
+            timestamps: self.clock.stamp(now, ack),
             ..Segment::default()
         }
     }
+
+    fn snd_nxt(&self) -> u64 {
+        self.sender.as_ref().map_or(0, Sender::snd_nxt)
+    }
 }
+
+#[cfg(test)]
+mod tests;

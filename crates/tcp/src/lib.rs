@@ -5,12 +5,17 @@
 
 #![forbid(unsafe_code)]
 
+mod ack_policy;
 pub mod cc;
 pub mod config;
 mod connection;
 mod ecn;
+mod event;
+mod handshake;
 mod options;
 mod rate;
+mod reassembly;
+mod receive_window;
 mod receiver;
 mod recovery;
 pub mod rng;
@@ -23,6 +28,7 @@ mod timers;
 pub mod units;
 
 pub use config::TcpConfig;
-pub use connection::{Connection, Event, Phase};
+pub use connection::Connection;
+pub use event::{Event, Phase};
 pub use segment::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
 pub use sender::{Snapshot, Totals};

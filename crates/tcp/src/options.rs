@@ -1,7 +1,14 @@
-//! What the two ends agree on in the handshake (RFC 9293 §3.7.1, RFC 7323, RFC 2018, RFC 3168).
+//! Options: what the two ends agree on in the handshake (RFC 9293 §3.7.1, RFC 7323, RFC 2018), and the clock behind
+//! the timestamps.
 
 use crate::config::{EcnMode, TcpConfig};
-use crate::units::Bytes;
+use crate::segment::{Segment, SynOptions, Timestamps};
+use crate::units::{Bytes, Time};
+
+/// The most that the window field holds without scaling.
+pub(crate) const UNSCALED: Bytes = Bytes(65_535);
+/// RFC 7323 §2.3
+const MAX_SHIFT: u8 = 14;
 
 /// The outcome of the handshake for one end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,11 +21,130 @@ pub(crate) struct Agreed {
     pub(crate) timestamps: bool,
     /// How marks are echoed.
     pub(crate) ecn: EcnMode,
+    /// How our windows are written.
+    pub(crate) scale: Scale,
 }
 
 impl Agreed {
-    /// Everything that `config` would offer.
-    pub(crate) fn all(config: &TcpConfig) -> Agreed {
-        Agreed { mss: config.mss, sack: config.sack, timestamps: config.timestamps, ecn: config.ecn }
+    /// What `config` and the other side's SYN or SYN-ACK have in common.
+    pub(crate) fn new(config: &TcpConfig, theirs: &Segment, ecn: EcnMode) -> Agreed {
+        // A peer without options, such as one made of text, does not model them: nothing limits its segments.
+        let Some(syn) = theirs.syn else {
+            return Agreed { mss: config.mss, sack: false, timestamps: false, ecn, scale: Scale::Free };
+        };
+        let timestamps = config.timestamps && theirs.timestamps.is_some();
+        let room = if timestamps { Segment::TIMESTAMPS } else { Bytes::ZERO };
+        Agreed {
+            mss: config.mss.min(Bytes(u64::from(syn.mss)).saturating_sub(room)).max(Bytes(1)),
+            sack: config.sack && syn.sack_permitted,
+            timestamps,
+            ecn,
+            scale: if config.window_scale && syn.window_scale.is_some() {
+                Scale::Shift(shift_for(config.recv_buffer))
+            } else {
+                Scale::Unscaled
+            },
+        }
     }
 }
+
+/// How the window field stands for a window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Scale {
+    /// The other side does not model the field.
+    Free,
+    /// As it is, so at most [`UNSCALED`]; in every SYN as well (RFC 7323 §2.2).
+    Unscaled,
+    /// Shifted to the right by so many bits.
+    Shift(u8),
+}
+
+impl Scale {
+    /// The largest window that can be written.
+    pub(crate) fn most(self) -> Bytes {
+        match self {
+            Scale::Free => Bytes::MAX,
+            Scale::Unscaled => UNSCALED,
+            Scale::Shift(bits) => Bytes(UNSCALED.0 << bits),
+        }
+    }
+
+    /// Windows are multiples of this.
+    pub(crate) fn unit(self) -> u64 {
+        match self {
+            Scale::Free | Scale::Unscaled => 1,
+            Scale::Shift(bits) => 1 << bits,
+        }
+    }
+}
+
+/// The least shift that lets all of `buffer` be advertised (RFC 7323 §2.3).
+fn shift_for(buffer: Bytes) -> u8 {
+    (0..MAX_SHIFT).find(|bits| UNSCALED.0 << bits >= buffer.0).unwrap_or(MAX_SHIFT)
+}
+
+/// The options of our SYN, or of our SYN-ACK to `theirs`, which repeats only what the SYN offered.
+pub(crate) fn offer(config: &TcpConfig, theirs: Option<&Segment>) -> SynOptions {
+    let offered = |by: fn(&SynOptions) -> bool| theirs.is_none_or(|segment| segment.syn.as_ref().is_some_and(by));
+    // RFC 9293 §3.7.1: the option counts a segment's room without options.
+    let room = if config.timestamps { Segment::TIMESTAMPS } else { Bytes::ZERO };
+    let scale = config.window_scale && offered(|syn| syn.window_scale.is_some());
+    SynOptions {
+        mss: u32::try_from((config.mss + room).0).unwrap_or(u32::MAX),
+        window_scale: scale.then(|| shift_for(config.recv_buffer)),
+        sack_permitted: config.sack && offered(|syn| syn.sack_permitted),
+    }
+}
+
+/// The clock behind our timestamps and the other side's (RFC 7323 §4).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clock {
+    agreed: bool,
+    /// TS.Recent
+    recent: u32,
+    /// Last.ACK.sent
+    last_ack_sent: u64,
+}
+
+impl Clock {
+    /// Our timestamp at `now`, in milliseconds.
+    pub(crate) fn at(now: Time) -> u32 {
+        (now.as_nanos() / 1_000_000) as u32
+    }
+
+    /// The other side's SYN or SYN-ACK gives the first value to echo; it is about to be acknowledged.
+    pub(crate) fn on_syn(&mut self, theirs: &Segment) {
+        self.last_ack_sent = theirs.end();
+        self.recent = theirs.timestamps.map_or(0, |stamps| stamps.value);
+    }
+
+    pub(crate) fn agree(&mut self, agreed: bool) {
+        self.agreed = agreed;
+    }
+
+    /// RFC 7323 §4.3 (2): the echo is that of the earliest segment not yet acknowledged, so that the sender measures the
+    /// delay of our ACK as well, and never that of one beyond a gap.
+    pub(crate) fn on_segment(&mut self, segment: &Segment) {
+        if let Some(stamps) = segment.timestamps
+            && segment.seq <= self.last_ack_sent
+            && stamps.value.wrapping_sub(self.recent) <= u32::MAX / 2
+        {
+            self.recent = stamps.value;
+        }
+    }
+
+    /// The option of a segment that leaves now and acknowledges up to `ack`.
+    pub(crate) fn stamp(&mut self, now: Time, ack: u64) -> Option<Timestamps> {
+        self.last_ack_sent = ack;
+        self.agreed.then(|| Timestamps { value: Clock::at(now), echo: self.recent })
+    }
+
+    /// The option of our SYN: offered, and in a SYN-ACK only if the SYN did.
+    pub(crate) fn stamp_syn(&self, now: Time, theirs: Option<&Segment>) -> Option<Timestamps> {
+        let wanted = theirs.is_none_or(|segment| segment.timestamps.is_some());
+        wanted.then(|| Timestamps { value: Clock::at(now), echo: self.recent })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,169 +1,187 @@
-//! The receiving half: puts segments in order and decides when to acknowledge (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
-//!
-//! The application reads at once, so the advertised window is the whole buffer.
+//! The receiving half: puts segments in order, decides when to acknowledge and how much more it takes.
 
-use crate::config::DelayedAck;
-use crate::segment::{Flags, Segment};
-use crate::units::{Bytes, Time};
-
-/// What an arriving segment asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum AckWish {
-    /// Nothing to acknowledge.
-    None,
-    /// An ACK at once.
-    Now,
-    /// An ACK by this time at the latest.
-    By(Time),
-}
+use crate::ack_policy::{AckPolicy, AckWish, InOrder};
+use crate::config::TcpConfig;
+use crate::options::{Agreed, Clock};
+use crate::reassembly::Reassembly;
+use crate::receive_window::{ReceiveWindow, ReceiverRtt};
+use crate::segment::{Flags, Sack, Segment};
+use crate::units::{Bytes, Span, Time};
 
 /// The receiving half.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    policy: DelayedAck,
-    buffer: Bytes,
-    /// Next byte expected.
-    pub(crate) rcv_nxt: u64,
-    /// Stretches received beyond a gap: sorted, apart from each other.
-    beyond: Vec<(u64, u64)>,
-    /// In-order segments not yet acknowledged.
-    unacknowledged: u32,
+    auto_read: bool,
+    sack: bool,
+    mss: Bytes,
+    reassembly: Reassembly,
+    acks: AckPolicy,
+    window: ReceiveWindow,
+    rtt: ReceiverRtt,
     /// Where the FIN is, once it has been seen.
     fin_at: Option<u64>,
+    /// In order and not yet read by the application.
+    unread: Bytes,
+    /// The longest payload so far.
+    longest: u32,
 }
 
 impl Receiver {
-    /// Expects `rcv_nxt` first.
-    pub(crate) fn new(policy: DelayedAck, buffer: Bytes, rcv_nxt: u64) -> Receiver {
-        Receiver { policy, buffer, rcv_nxt, beyond: Vec::new(), unacknowledged: 0, fin_at: None }
+    /// Expects the number after the SYN first.
+    pub(crate) fn new(config: &TcpConfig) -> Receiver {
+        Receiver {
+            auto_read: config.auto_read,
+            sack: false,
+            mss: config.mss,
+            reassembly: Reassembly::new(1),
+            acks: AckPolicy::new(config.delayed_ack, config.mss, config.rto.min),
+            window: ReceiveWindow::new(config),
+            rtt: ReceiverRtt::new(None),
+            fin_at: None,
+            unread: Bytes::ZERO,
+            longest: 0,
+        }
+    }
+
+    /// The handshake is done.
+    pub(crate) fn agree(&mut self, agreed: &Agreed, rtt: Option<Span>) {
+        self.sack = agreed.sack;
+        self.mss = agreed.mss;
+        self.acks.agree(agreed.mss);
+        self.window.agree(agreed);
+        self.rtt = ReceiverRtt::new(rtt);
+    }
+
+    /// Next number expected.
+    pub(crate) fn rcv_nxt(&self) -> u64 {
+        self.reassembly.rcv_nxt
     }
 
     /// The window to advertise.
     pub(crate) fn window(&self) -> Bytes {
-        self.buffer
+        self.window.advertise(self.rcv_nxt(), self.unread)
+    }
+
+    /// The window of an ACK that says less than what has arrived.
+    pub(crate) fn window_at(&self, ack: u64) -> Bytes {
+        self.window.up_to_edge(ack)
     }
 
     /// True once everything up to and including the FIN has arrived.
     pub(crate) fn finished(&self) -> bool {
-        self.fin_at.is_some_and(|fin| self.rcv_nxt > fin)
+        self.fin_at.is_some_and(|fin| self.rcv_nxt() > fin)
     }
 
     /// Payload bytes received in order so far; the SYN is number 0.
     pub(crate) fn in_order(&self) -> u64 {
-        self.rcv_nxt - 1 - u64::from(self.finished())
+        self.rcv_nxt() - 1 - u64::from(self.finished())
     }
 
-    /// Takes a segment with payload or FIN.
+    /// Bytes that wait for the application.
+    pub(crate) fn unread(&self) -> Bytes {
+        self.unread
+    }
+
+    /// True if in-order segments wait for their ACK.
+    pub(crate) fn holds_back(&self) -> bool {
+        self.acks.holds_back()
+    }
+
+    /// The application reads up to `bytes`. Gives how many there were.
+    pub(crate) fn read(&mut self, now: Time, bytes: u64) -> u64 {
+        let taken = Bytes(bytes).min(self.unread);
+        self.unread = self.unread.saturating_sub(taken);
+        self.window.on_read(now, self.in_order() - self.unread.0, self.rtt.get());
+        taken.0
+    }
+
+    /// True if the other side is to be told that there is room again.
+    pub(crate) fn window_opens(&self) -> bool {
+        !self.finished() && self.window.opens(self.rcv_nxt(), self.unread)
+    }
+
+    /// True if the segment's number lies where data is expected (RFC 9293 §3.10.7.4).
+    pub(crate) fn expects(&self, seq: u64) -> bool {
+        let rcv_nxt = self.rcv_nxt();
+        seq == rcv_nxt || (rcv_nxt < seq && seq < rcv_nxt + self.window().0)
+    }
+
+    /// Takes a segment.
     pub(crate) fn on_segment(&mut self, now: Time, segment: &Segment) -> AckWish {
+        let rcv_nxt = self.rcv_nxt();
         if segment.sequence_len() == 0 {
-            return AckWish::None;
+            // RFC 9293 §3.10.7.4, §3.8.4: not acceptable, so answered; keep-alives and probes of a closed window live on it.
+            return if segment.seq < rcv_nxt { AckWish::Now } else { AckWish::None };
         }
         if segment.flags.contains(Flags::FIN) {
             self.fin_at = Some(segment.end() - 1);
         }
-        // What lies beyond the window is cut off. If nothing new is left, the ACK tells the sender where we are
-        // (RFC 9293 §3.10.7.4).
-        let end = segment.end().min(self.rcv_nxt + self.buffer.0);
-        if end <= segment.seq.max(self.rcv_nxt) {
+        // What lies beyond the window is cut off.
+        let end = segment.end().min(rcv_nxt + self.window().0);
+        if end <= segment.seq.max(rcv_nxt) {
+            return self.on_nothing_new(segment);
+        }
+        if segment.seq > rcv_nxt {
+            return self.on_beyond(now, segment, end);
+        }
+        self.on_in_order(now, segment, end)
+    }
+
+    /// The ACK tells the sender where we are (RFC 9293 §3.10.7.4), and what came twice (RFC 2883 §4.1.1).
+    fn on_nothing_new(&mut self, segment: &Segment) -> AckWish {
+        if segment.end() > self.rcv_nxt() {
             return AckWish::Now;
         }
-        if segment.seq > self.rcv_nxt {
-            // RFC 5681 §4.2: an out-of-order segment is acknowledged at once.
-            self.insert(segment.seq, end);
-            return AckWish::Now;
+        self.reassembly.on_duplicate(segment.seq, segment.end());
+        self.acks.on_duplicate(self.window())
+    }
+
+    fn on_beyond(&mut self, now: Time, segment: &Segment, end: u64) -> AckWish {
+        let known = self.reassembly.insert(segment.seq, end);
+        // Without SACK a window that changed would hide that the ACK is a duplicate (RFC 5681 §2).
+        let grew = self.sack && !known && self.window.grow(segment, self.unread);
+        let wish = self.acks.on_beyond(now, grew, self.sack, self.rtt.get());
+        // RFC 2883 §4: a duplicate is reported at once.
+        if known { AckWish::Now } else { wish }
+    }
+
+    fn on_in_order(&mut self, now: Time, segment: &Segment, end: u64) -> AckWish {
+        let before = self.in_order();
+        let gap = self.reassembly.advance(segment.seq, end);
+        self.measure_rtt(now, segment);
+        self.unread += Bytes(self.in_order() - before);
+        if self.auto_read {
+            self.read(now, u64::MAX);
         }
-        self.rcv_nxt = end;
-        let filled = self.absorb();
-        self.unacknowledged += 1;
-        // RFC 5681 §4.2: at once when a gap is filled in part or whole, and at the latest for every second segment.
-        if filled || !self.beyond.is_empty() || self.finished() || self.unacknowledged >= self.policy.segments {
-            AckWish::Now
-        } else {
-            AckWish::By(now + self.policy.timeout)
+        let pushed = segment.len < self.longest || segment.flags.contains(Flags::PSH);
+        self.longest = self.longest.max(segment.len);
+        let grew = self.window.grow(segment, self.unread);
+        let what = InOrder { gap, fin: self.finished(), pushed, grew };
+        self.acks.on_in_order(now, what, self.window(), self.rtt.get())
+    }
+
+    fn measure_rtt(&mut self, now: Time, segment: &Segment) {
+        match segment.timestamps {
+            Some(stamps) if u64::from(segment.len) >= self.mss.0 => {
+                let ms = Clock::at(now).wrapping_sub(stamps.echo).max(1);
+                self.rtt.on_echo(Span::from_millis(u64::from(ms)));
+            }
+            Some(_) => {}
+            None => self.rtt.on_data(now, self.rcv_nxt(), self.window()),
         }
     }
 
-    /// Notes that an acknowledgment is leaving.
-    pub(crate) fn on_ack_sent(&mut self) {
-        self.unacknowledged = 0;
+    /// The SACK option of an ACK that leaves now, in at most `room` blocks.
+    pub(crate) fn sack(&mut self, room: usize) -> Sack {
+        if self.sack { self.reassembly.report(room) } else { Sack::default() }
     }
 
-    /// Adds a stretch beyond the gap, merged with what it touches.
-    fn insert(&mut self, start: u64, end: u64) {
-        let from = self.beyond.partition_point(|range| range.1 < start);
-        let to = self.beyond.partition_point(|range| range.0 <= end);
-        let merged = self.beyond[from..to].iter().fold((start, end), |m, r| (m.0.min(r.0), m.1.max(r.1)));
-        self.beyond.splice(from..to, [merged]);
-    }
-
-    /// Moves past stretches that the gap no longer separates; true if there were any.
-    fn absorb(&mut self) -> bool {
-        let touched = self.beyond.partition_point(|range| range.0 <= self.rcv_nxt);
-        for (_, end) in self.beyond.drain(..touched) {
-            self.rcv_nxt = self.rcv_nxt.max(end);
-        }
-        touched > 0
+    /// Notes that an acknowledgment of everything received is leaving, with `window`.
+    pub(crate) fn on_ack_sent(&mut self, window: Bytes) {
+        self.acks.on_ack_sent();
+        self.window.on_advertised(self.rcv_nxt(), window);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::units::Span;
-
-    fn receiver(segments: u32) -> Receiver {
-        Receiver::new(
-            DelayedAck { segments, timeout: Span::from_millis(200), quick: 0, compression: Span::ZERO },
-            Bytes(100_000),
-            1,
-        )
-    }
-
-    fn data(seq: u64, len: u32) -> Segment {
-        Segment { seq, len, flags: Flags::ACK, ..Segment::default() }
-    }
-
-    #[test]
-    fn every_second_segment_is_acknowledged() {
-        let mut r = receiver(2);
-        assert_eq!(r.on_segment(Time::ZERO, &data(1, 100)), AckWish::By(Time::ZERO + Span::from_millis(200)));
-        assert_eq!(r.on_segment(Time::ZERO, &data(101, 100)), AckWish::Now);
-        r.on_ack_sent();
-        assert!(matches!(r.on_segment(Time::ZERO, &data(201, 100)), AckWish::By(_)));
-    }
-
-    #[test]
-    fn gaps_are_acknowledged_at_once_and_filled_in_any_order() {
-        let mut r = receiver(2);
-        for seq in [301, 101, 501] {
-            assert_eq!(r.on_segment(Time::ZERO, &data(seq, 100)), AckWish::Now);
-        }
-        assert_eq!((r.rcv_nxt, r.beyond.len()), (1, 3));
-        assert_eq!(r.on_segment(Time::ZERO, &data(1, 100)), AckWish::Now);
-        assert_eq!(r.rcv_nxt, 201);
-        r.on_segment(Time::ZERO, &data(201, 100));
-        assert_eq!(r.rcv_nxt, 401);
-        r.on_segment(Time::ZERO, &data(401, 100));
-        assert_eq!((r.rcv_nxt, r.in_order(), r.beyond.len()), (601, 600, 0));
-    }
-
-    #[test]
-    fn duplicates_and_data_outside_the_window_change_nothing() {
-        let mut r = receiver(1);
-        r.on_segment(Time::ZERO, &data(1, 100));
-        assert_eq!(r.on_segment(Time::ZERO, &data(1, 100)), AckWish::Now);
-        assert_eq!(r.on_segment(Time::ZERO, &data(200_000, 100)), AckWish::Now);
-        assert_eq!((r.rcv_nxt, r.beyond.len()), (101, 0));
-    }
-
-    #[test]
-    fn the_fin_counts_one_number_and_no_byte() {
-        let mut r = receiver(2);
-        let fin = Segment { seq: 101, len: 0, flags: Flags::ACK.with(Flags::FIN), ..Segment::default() };
-        r.on_segment(Time::ZERO, &fin);
-        assert!(!r.finished());
-        r.on_segment(Time::ZERO, &data(1, 100));
-        assert!(r.finished());
-        assert_eq!((r.rcv_nxt, r.in_order()), (102, 100));
-    }
-}
+mod tests;

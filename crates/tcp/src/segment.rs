@@ -26,6 +26,9 @@ impl Flags {
     /// Accurate ECN (RFC 9768 §3.1); highest bit of the ACE counter.
     pub const AE: Flags = Flags(64);
 
+    /// The sender had no more to send at this moment (RFC 9293 §3.9.1.2). Understood by receivers, not set by senders.
+    pub const PSH: Flags = Flags(128);
+
     /// Both sets of bits.
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
@@ -150,6 +153,12 @@ impl Segment {
             options += 4 + optional(syn.window_scale.is_some(), 4) + optional(alone, 4);
         }
         Segment::BARE_HEADER + Bytes(options)
+    }
+
+    /// Blocks that a SACK option can have beside the other options: 40 bytes are there for all (RFC 9293 §3.1).
+    pub(crate) fn room_for_blocks(&self) -> usize {
+        let options = self.header() - Segment::BARE_HEADER;
+        ((40 - options.0 - 4) / 8) as usize
     }
 
     /// Sequence numbers occupied: payload, plus one each for SYN and FIN.

@@ -22,6 +22,7 @@ use crate::segment::Ecn;
 use crate::units::{Bytes, Span, Time};
 
 use modern::Modern;
+pub(crate) use transmit::Outgoing;
 use transmit::{Pace, Usage};
 
 /// What a trace shows of a sender.

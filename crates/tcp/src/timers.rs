@@ -23,6 +23,12 @@ pub(crate) enum Timer {
     TimeWait,
 }
 
+impl Timer {
+    /// In the order of the variants, for traces.
+    const NAMES: [&'static str; 8] =
+        ["rto", "tlp", "reorder", "pacing", "persist", "delayed_ack", "compressed_ack", "time_wait"];
+}
+
 /// Deadlines by purpose.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Timers([Option<Time>; 8]);
@@ -62,6 +68,11 @@ impl Timers {
         self.0.iter().flatten().min().copied()
     }
 
+    /// What is armed, by name, for traces.
+    pub(crate) fn armed_by_name(&self) -> impl Iterator<Item = (&'static str, Time)> + '_ {
+        Timer::NAMES.into_iter().zip(self.0).filter_map(|(name, at)| Some((name, at?)))
+    }
+
     /// Takes a deadline that has been reached.
     pub(crate) fn expire(&mut self, timer: Timer, now: Time) -> bool {
         let due = self.0[timer as usize].is_some_and(|at| at <= now);
@@ -69,5 +80,23 @@ impl Timers {
             self.stop(timer);
         }
         due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_comes_first_and_each_has_its_name() {
+        let mut timers = Timers::default();
+        timers.arm(Timer::TimeWait, Time::from_nanos(9));
+        timers.arm(Timer::Rto, Time::from_nanos(7));
+        timers.arm(Timer::CompressedAck, Time::from_nanos(8));
+        assert_eq!(timers.next(), Some(Time::from_nanos(7)));
+        assert!(!timers.expire(Timer::Rto, Time::from_nanos(6)));
+        assert!(timers.expire(Timer::Rto, Time::from_nanos(7)));
+        let left: Vec<_> = timers.armed_by_name().collect();
+        assert_eq!(left, [("compressed_ack", Time::from_nanos(8)), ("time_wait", Time::from_nanos(9))]);
     }
 }

@@ -169,6 +169,7 @@ fn vary_sizes(rng: &mut Rng, config: &mut TcpConfig) {
     vary(rng, &mut config.initial_ssthresh, |rng| mss * (2 + rng.below(100)));
     vary(rng, &mut config.recv_buffer, |rng| Bytes(spread(rng, 1, 1 << 20)));
     vary(rng, &mut config.send_buffer, |rng| Bytes(spread(rng, 1, 1 << 20)));
+    vary(rng, &mut config.initial_recv_window, |rng| Bytes(spread(rng, 1, 1 << 20)));
     vary(rng, &mut config.recv_autotune, coin);
 }
 
@@ -179,6 +180,7 @@ fn vary_times(rng: &mut Rng, config: &mut TcpConfig) {
         timeout: span(rng, 1_000_000, 500_000_000),
         quick: pick(rng, &[0, 1, 16]),
         compression: pick(rng, &[Span::ZERO, ms(1), ms(5)]),
+        push: coin(rng),
     });
     vary(rng, &mut config.rto.initial, |rng| ms(pick(rng, &[100, 1000, 3000])));
     vary(rng, &mut config.rto.min, |rng| ms(pick(rng, &[0, 10, 200, 1000])));
@@ -190,7 +192,9 @@ fn vary_times(rng: &mut Rng, config: &mut TcpConfig) {
 fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
     use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe};
     vary(rng, &mut config.recovery, |rng| pick(rng, &[Tahoe, Reno, NewReno, Sack, Rack]));
-    vary(rng, &mut config.descent, |rng| pick(rng, &[Descent::AtOnce, Descent::Prr, Descent::RateHalving]));
+    vary(rng, &mut config.descent, |rng| {
+        pick(rng, &[Descent::AtOnce, Descent::Prr, Descent::LinuxPrr, Descent::RateHalving])
+    });
     let modes = [EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::Accecn];
     config.ecn = pick(rng, &modes);
     vary(rng, &mut config.dup_thresh, |rng| pick(rng, &[1, 2, 3, 10]));

@@ -1,0 +1,271 @@
+use std::collections::VecDeque;
+
+use super::*;
+use crate::cc::Choice;
+use crate::config::Profile;
+use crate::segment::{Ecn, SynOptions, Timestamps};
+use crate::units::Span;
+
+const ONE_WAY: Span = Span::from_millis(10);
+
+fn config(profile: Profile) -> TcpConfig {
+    match Choice::new("newreno", None, &[]) {
+        Ok(cc) => TcpConfig { sack: true, ..TcpConfig::of_profile(profile, cc) },
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+/// Two endpoints, 10 ms apart, on a wire without a rate.
+struct Pair {
+    ends: [Connection; 2],
+    now: Time,
+    wire: VecDeque<(Time, usize, Segment)>,
+    /// All that was sent, by which end.
+    log: Vec<(Time, usize, Segment)>,
+    /// Marks each data segment of end 0 that it is asked about, by number of data segment.
+    marks: fn(usize) -> bool,
+    delivered: [u64; 2],
+    events: Vec<(usize, Event)>,
+}
+
+impl Pair {
+    fn new(ends: [Connection; 2]) -> Pair {
+        let (wire, log) = (VecDeque::new(), Vec::new());
+        Pair { ends, now: Time::ZERO, wire, log, marks: |_| false, delivered: [0; 2], events: Vec::new() }
+    }
+
+    fn of(active: TcpConfig, passive: TcpConfig) -> Pair {
+        Pair::new([Connection::connect(active), Connection::listen(passive)])
+    }
+
+    fn drain(&mut self) {
+        for end in 0..2 {
+            while let Some(event) = self.ends[end].poll_event() {
+                match event {
+                    Event::Delivered(bytes) => self.delivered[end] += bytes,
+                    other => self.events.push((end, other)),
+                }
+            }
+            while let Some(segment) = self.ends[end].poll_segment(self.now) {
+                self.log.push((self.now, end, segment));
+                let number = self.log.iter().filter(|sent| sent.1 == 0 && sent.2.len > 0).count();
+                let marked = end == 0 && segment.len > 0 && segment.ecn != Ecn::NotEct && (self.marks)(number);
+                let ecn = if marked { Ecn::Ce } else { segment.ecn };
+                self.wire.push_back((self.now + ONE_WAY, 1 - end, Segment { ecn, ..segment }));
+            }
+        }
+    }
+
+    /// Lets time pass up to `until`.
+    fn run(&mut self, until: Time) {
+        self.drain();
+        loop {
+            let timers = self.ends.iter().filter_map(Connection::next_timeout);
+            let next = timers.chain(self.wire.front().map(|first| first.0)).min();
+            let Some(next) = next.filter(|next| *next <= until) else { break };
+            self.now = next;
+            if let Some((_, end, segment)) = self.wire.pop_front_if(|first| first.0 == next) {
+                self.ends[end].on_segment(next, &segment);
+            }
+            self.ends.iter_mut().for_each(|end| end.on_timeout(next));
+            self.drain();
+        }
+        self.now = until;
+    }
+
+    fn sent_by(&self, end: usize) -> impl Iterator<Item = &Segment> {
+        self.log.iter().filter(move |sent| sent.1 == end).map(|sent| &sent.2)
+    }
+}
+
+#[test]
+fn every_segment_carries_what_was_agreed() {
+    let linux = config(Profile::Linux);
+    let mut pair = Pair::of(linux.clone(), linux);
+    pair.ends[0].write(100_000);
+    pair.run(ms(1000));
+    assert_eq!(pair.delivered, [0, 100_000]);
+    let syn = SynOptions { mss: 1460, window_scale: Some(10), sack_permitted: true };
+    for end in 0..2 {
+        let first = pair.sent_by(end).next().copied().unwrap_or_default();
+        assert_eq!((first.syn, first.window, first.header()), (Some(syn), Bytes(65_535), Bytes(40)));
+        assert!(pair.sent_by(end).skip(1).all(|segment| segment.syn.is_none()));
+    }
+    assert!(pair.log.iter().all(|(at, _, segment)| segment.timestamps.map(|t| t.value) == Some(Clock::at(*at))));
+    assert!(pair.sent_by(0).all(|segment| segment.len <= 1448));
+    // Without a queue an ACK returns what was sent one way before it.
+    let echoes =
+        pair.log.iter().filter(|sent| sent.1 == 1).filter_map(|(at, _, segment)| Some((at, segment.timestamps?)));
+    assert!(echoes.clone().count() > 60);
+    assert!(echoes.clone().all(|(at, t)| t.echo + 10 == Clock::at(*at)));
+}
+
+#[test]
+fn without_scaling_no_window_exceeds_the_field() {
+    let rfc = config(Profile::Rfc);
+    let mut pair = Pair::of(rfc.clone(), TcpConfig { window_scale: false, ..rfc.clone() });
+    pair.ends[0].write(1_000_000);
+    pair.run(ms(2000));
+    assert_eq!(pair.delivered, [0, 1_000_000]);
+    assert!(pair.log.iter().all(|sent| sent.2.window <= Bytes(65_535)));
+    let mut pair = Pair::of(rfc.clone(), rfc);
+    pair.run(ms(100));
+    assert_eq!(pair.log.last().map(|sent| sent.2.window), Some(Bytes(65_535 << 14)));
+}
+
+#[test]
+fn a_slow_reader_closes_the_window_and_opens_it_again() {
+    let rfc = config(Profile::Rfc);
+    let slow = TcpConfig { recv_buffer: Bytes(8192), auto_read: false, ..rfc.clone() };
+    let mut pair = Pair::of(rfc, slow);
+    pair.ends[0].write(20_000);
+    pair.ends[0].close();
+    pair.run(ms(1000));
+    assert_eq!((pair.delivered[1], pair.ends[1].readable()), (8192, Bytes(8192)));
+    assert_eq!(pair.sent_by(1).last().map(|ack| ack.window), Some(Bytes::ZERO));
+    let mut read = 0;
+    for step in 1..40 {
+        read += pair.ends[1].read(pair.now, 1000);
+        pair.run(ms(1000 + 50 * step));
+    }
+    assert_eq!((read, pair.delivered[1], pair.ends[1].readable()), (20_000, 20_000, Bytes::ZERO));
+    assert!(pair.events.contains(&(1, Event::PeerClosed)));
+}
+
+#[test]
+fn the_last_byte_is_read_before_the_close_is_told() {
+    let rfc = config(Profile::Rfc);
+    let mut pair = Pair::of(rfc.clone(), TcpConfig { auto_read: false, ..rfc });
+    pair.ends[0].write(1000);
+    pair.ends[0].close();
+    pair.run(ms(300));
+    assert_eq!(pair.ends[1].phase(), Phase::CloseWait);
+    assert!(!pair.events.contains(&(1, Event::PeerClosed)));
+    pair.ends[1].read(pair.now, 1000);
+    assert_eq!(pair.ends[1].poll_event(), Some(Event::PeerClosed));
+}
+
+#[test]
+fn both_sides_may_open_and_close_at_once() {
+    let linux = config(Profile::Linux);
+    let mut pair = Pair::new([Connection::connect(linux.clone()), Connection::connect(linux)]);
+    pair.run(ms(15));
+    assert!(pair.ends.iter().all(|end| end.phase() == Phase::SynReceived));
+    pair.run(ms(100));
+    assert!(pair.ends.iter().all(|end| end.phase() == Phase::Established));
+    for end in &mut pair.ends {
+        end.write(30_000);
+        end.close();
+    }
+    pair.run(ms(500));
+    assert_eq!(pair.delivered, [30_000; 2]);
+    assert!(pair.ends.iter().all(|end| end.phase() == Phase::TimeWait));
+    pair.run(ms(200_000));
+    assert!(pair.ends.iter().all(|end| end.phase() == Phase::Closed));
+}
+
+#[test]
+fn a_lost_syn_is_sent_again_with_its_options() {
+    let mut end = Connection::connect(config(Profile::Linux));
+    let first = end.poll_segment(ms(0)).unwrap_or_default();
+    assert_eq!(end.timers().collect::<Vec<_>>(), [("rto", ms(1000))]);
+    end.on_timeout(ms(1000));
+    let again = end.poll_segment(ms(1000)).unwrap_or_default();
+    let stamps = Some(Timestamps { value: 1000, echo: 0 });
+    assert_eq!(again, Segment { timestamps: stamps, ..first });
+    assert_eq!(end.timers().collect::<Vec<_>>(), [("rto", ms(3000))]);
+}
+
+#[test]
+fn a_reset_closes_if_it_lies_within_the_window() {
+    let established = || {
+        let mut pair = Pair::of(config(Profile::Rfc), TcpConfig { recv_buffer: Bytes(10_000), ..config(Profile::Rfc) });
+        pair.run(ms(100));
+        pair.ends.into_iter().next_back()
+    };
+    for (seq, closes) in [(0, false), (1, true), (10_000, true), (11_000, false)] {
+        let Some(mut end) = established() else { continue };
+        end.on_segment(ms(200), &Segment { seq, flags: Flags::RST, ..Segment::default() });
+        assert_eq!(end.phase() == Phase::Closed, closes, "{seq}");
+        assert_eq!(end.poll_event() == Some(Event::Closed), closes, "{seq}");
+        assert!(!closes || (end.next_timeout().is_none() && end.poll_segment(ms(200)).is_none()));
+    }
+    let mut end = Connection::connect(config(Profile::Rfc));
+    end.poll_segment(ms(0));
+    end.on_segment(ms(10), &Segment { flags: Flags::RST, ..Segment::default() });
+    assert_eq!(end.phase(), Phase::SynSent);
+    end.on_segment(ms(10), &Segment { ack: 1, flags: Flags::RST.with(Flags::ACK), ..Segment::default() });
+    assert_eq!(end.phase(), Phase::Closed);
+}
+
+/// The passive end of a connection with ECN in `mode`, at 100 ms, and the ACKs that data brings, with their flags.
+fn acks_of(mode: EcnMode, packets: &[(u64, Ecn, Flags)]) -> Vec<(u64, bool, bool, bool)> {
+    let config = TcpConfig { ecn: mode, ..config(Profile::Rfc) };
+    let mut pair = Pair::of(config.clone(), config);
+    pair.run(ms(100));
+    let mut acks = Vec::new();
+    for (number, ecn, flags) in packets {
+        let data = Segment { seq: 1 + number * 1460, len: 1460, ack: 1, ecn: *ecn, ..Segment::default() };
+        pair.ends[1].on_segment(ms(100), &Segment { flags: Flags::ACK.with(*flags), ..data });
+        while let Some(ack) = pair.ends[1].poll_segment(ms(100)) {
+            assert_eq!(ack.ecn, Ecn::NotEct);
+            let has = |flag| ack.flags.contains(flag);
+            acks.push(((ack.ack - 1) / 1460, has(Flags::AE), has(Flags::CWR), has(Flags::ECE)));
+        }
+    }
+    acks
+}
+
+#[test]
+fn classic_acks_echo_until_the_window_is_reduced() {
+    let none = Flags::default();
+    let packets = [
+        (0, Ecn::Ect0, none),
+        (1, Ecn::Ce, none),
+        (2, Ecn::Ect0, none),
+        (3, Ecn::Ect0, none),
+        (4, Ecn::Ect0, Flags::CWR),
+    ];
+    let echo = |ack, ece| (ack, false, false, ece);
+    assert_eq!(acks_of(EcnMode::Classic, &packets), [echo(2, true), echo(4, true), echo(5, false)]);
+    assert_eq!(acks_of(EcnMode::Off, &packets[..2]), [echo(2, false)]);
+}
+
+#[test]
+fn dctcp_acks_keep_marked_and_unmarked_packets_apart() {
+    let fields = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0];
+    let packets: Vec<_> = (0..).zip(fields).map(|(number, ecn)| (number, ecn, Flags::default())).collect();
+    let acks: Vec<(u64, bool)> = acks_of(EcnMode::Dctcp, &packets).iter().map(|ack| (ack.0, ack.3)).collect();
+    // One unmarked, one marked and told at once, two marked, one unmarked and told at once.
+    assert_eq!(acks, [(1, false), (2, true), (4, true), (5, false)]);
+    let packets: Vec<_> = packets.into_iter().take(3).chain([(3, Ecn::Ect0, Flags::default())]).collect();
+    let acks: Vec<(u64, bool)> = acks_of(EcnMode::Dctcp, &packets).iter().map(|ack| (ack.0, ack.3)).collect();
+    // The third waits, marked; the fourth is not, so the third is told first.
+    assert_eq!(acks, [(1, false), (2, true), (3, true), (4, false)]);
+}
+
+#[test]
+fn accurate_acks_count() {
+    let fields = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ce];
+    let packets: Vec<_> = (0..).zip(fields).map(|(number, ecn)| (number, ecn, Flags::default())).collect();
+    // 5 + 1 = 0b110, 5 + 3 = 0b000.
+    assert_eq!(acks_of(EcnMode::Accecn, &packets), [(2, true, true, false), (4, false, false, false)]);
+}
+
+#[test]
+fn options_leave_room_for_one_block_beside_counters_and_timestamps() {
+    let config = TcpConfig { ecn: EcnMode::Accecn, timestamps: true, ..config(Profile::Rfc) };
+    let mut pair = Pair::of(config.clone(), config);
+    pair.run(ms(100));
+    for number in [1, 3, 5] {
+        let data = Segment { seq: 1 + number * 1000, len: 1000, ack: 1, flags: Flags::ACK, ..Segment::default() };
+        pair.ends[1].on_segment(ms(100), &data);
+        let ack = pair.ends[1].poll_segment(ms(100)).unwrap_or_default();
+        assert_eq!(ack.sack.blocks(), [(1 + number * 1000, 1001 + number * 1000)]);
+        assert!(ack.header() <= Bytes(60) && ack.ecn_bytes.is_some() && ack.timestamps.is_some());
+    }
+}

@@ -1,0 +1,81 @@
+use super::*;
+use crate::cc::Choice;
+use crate::config::Profile;
+use crate::segment::Flags;
+use crate::units::Span;
+
+fn config(profile: Profile) -> TcpConfig {
+    match Choice::new("newreno", None, &[]) {
+        Ok(cc) => TcpConfig::of_profile(profile, cc),
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+/// The SYN of an endpoint with these settings.
+fn syn(config: &TcpConfig) -> Segment {
+    let timestamps = config.timestamps.then_some(Timestamps { value: 7, echo: 0 });
+    Segment { flags: Flags::SYN, syn: Some(offer(config, None)), timestamps, ..Segment::default() }
+}
+
+#[test]
+fn the_option_counts_the_room_of_the_timestamps() {
+    let linux = config(Profile::Linux);
+    let rfc = config(Profile::Rfc);
+    assert_eq!((syn(&linux).syn, syn(&rfc).syn).0.map(|syn| syn.mss), Some(1460));
+    assert_eq!(Agreed::new(&linux, &syn(&linux), EcnMode::Off).mss, Bytes(1448));
+    assert_eq!(Agreed::new(&rfc, &syn(&linux), EcnMode::Off).mss, Bytes(1460));
+    let small = TcpConfig { mss: Bytes(536), timestamps: false, ..rfc.clone() };
+    assert_eq!(Agreed::new(&linux, &syn(&small), EcnMode::Off).mss, Bytes(536));
+    let stamped = TcpConfig { mss: Bytes(524), timestamps: true, ..rfc };
+    assert_eq!(Agreed::new(&linux, &syn(&stamped), EcnMode::Off).mss, Bytes(524));
+}
+
+#[test]
+fn what_one_side_does_not_offer_is_not_agreed() {
+    let full = TcpConfig { sack: true, timestamps: true, window_scale: true, ..config(Profile::Linux) };
+    let bare = TcpConfig { sack: false, timestamps: false, window_scale: false, ..full.clone() };
+    let agreed = Agreed::new(&full, &syn(&full), EcnMode::Off);
+    assert!(agreed.sack && agreed.timestamps && agreed.scale == Scale::Shift(10));
+    for (ours, theirs) in [(&full, &bare), (&bare, &full)] {
+        let agreed = Agreed::new(ours, &syn(theirs), EcnMode::Off);
+        assert!(!agreed.sack && !agreed.timestamps && agreed.scale == Scale::Unscaled);
+    }
+    let answer = offer(&full, Some(&syn(&bare)));
+    assert_eq!(answer, SynOptions { mss: 1460, window_scale: None, sack_permitted: false });
+    assert_eq!(Clock::default().stamp_syn(Time::ZERO, Some(&syn(&bare))), None);
+}
+
+#[test]
+fn a_peer_without_options_takes_windows_of_any_size() {
+    let config = config(Profile::Linux);
+    let agreed = Agreed::new(&config, &Segment { flags: Flags::SYN, ..Segment::default() }, EcnMode::Off);
+    assert_eq!((agreed.mss, agreed.scale.most(), agreed.scale.unit()), (config.mss, Bytes::MAX, 1));
+    assert!(!agreed.sack && !agreed.timestamps);
+}
+
+#[test]
+fn the_least_shift_that_shows_the_buffer() {
+    for (buffer, shift) in [(1, 0), (65_535, 0), (65_536, 1), (131_070, 1), (1 << 25, 10), (1 << 40, 14)] {
+        assert_eq!(shift_for(Bytes(buffer)), shift, "{buffer}");
+    }
+}
+
+#[test]
+fn the_echo_is_that_of_the_earliest_segment_not_acknowledged() {
+    let mut clock = Clock::default();
+    let ms = |ms| Time::ZERO + Span::from_millis(ms);
+    let segment =
+        |seq, value| Segment { seq, len: 100, timestamps: Some(Timestamps { value, echo: 0 }), ..Segment::default() };
+    clock.on_syn(&segment(0, 10));
+    clock.agree(true);
+    assert_eq!(clock.stamp(ms(5), 1), Some(Timestamps { value: 5, echo: 10 }));
+    clock.on_segment(&segment(1, 20));
+    clock.on_segment(&segment(101, 30));
+    assert_eq!(clock.stamp(ms(6), 201), Some(Timestamps { value: 6, echo: 20 }));
+    // Beyond a gap; the segment that fills it; an old one.
+    clock.on_segment(&segment(301, 40));
+    assert_eq!(clock.stamp(ms(7), 201).map(|stamps| stamps.echo), Some(20));
+    clock.on_segment(&segment(201, 50));
+    clock.on_segment(&segment(1, 15));
+    assert_eq!(clock.stamp(ms(8), 401).map(|stamps| stamps.echo), Some(50));
+}

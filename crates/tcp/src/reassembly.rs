@@ -1,0 +1,106 @@
+//! Reassembly: what has arrived in order and beyond gaps, and how that is reported (RFC 2018 §4, RFC 2883).
+
+use crate::segment::Sack;
+
+/// Numbers `[start, end)`.
+pub(crate) type Stretch = (u64, u64);
+
+/// What has arrived.
+#[derive(Clone, Debug)]
+pub(crate) struct Reassembly {
+    /// Next number expected.
+    pub(crate) rcv_nxt: u64,
+    /// Stretches received beyond a gap: sorted, apart from each other.
+    beyond: Vec<Stretch>,
+    /// Those of them last reported, latest first; an empty one ends the list.
+    reported: [Stretch; Reassembly::REPORTED],
+    /// Received twice and not yet reported.
+    duplicate: Option<Stretch>,
+}
+
+impl Reassembly {
+    /// Room for blocks in the SACK option (RFC 2018 §3).
+    const REPORTED: usize = 4;
+
+    pub(crate) fn new(rcv_nxt: u64) -> Reassembly {
+        Reassembly { rcv_nxt, beyond: Vec::new(), reported: Default::default(), duplicate: None }
+    }
+
+    /// True while something is missing.
+    pub(crate) fn has_gap(&self) -> bool {
+        !self.beyond.is_empty()
+    }
+
+    /// Takes a stretch that reaches beyond `rcv_nxt` and begins at or before it. True if it closed or shortened a gap.
+    pub(crate) fn advance(&mut self, start: u64, end: u64) -> bool {
+        if start < self.rcv_nxt {
+            self.duplicate = Some((start, self.rcv_nxt));
+        }
+        let had_gap = self.has_gap();
+        self.rcv_nxt = end;
+        if had_gap {
+            self.absorb();
+        }
+        had_gap
+    }
+
+    /// Moves past stretches that the gap no longer separates.
+    fn absorb(&mut self) {
+        let touched = self.beyond.partition_point(|range| range.0 <= self.rcv_nxt);
+        for (_, end) in self.beyond.drain(..touched) {
+            self.rcv_nxt = self.rcv_nxt.max(end);
+        }
+        let rcv_nxt = self.rcv_nxt;
+        self.keep_reported(|range| range.0 > rcv_nxt);
+    }
+
+    /// Takes a stretch beyond a gap. True if all of it was there already.
+    pub(crate) fn insert(&mut self, start: u64, end: u64) -> bool {
+        let from = self.beyond.partition_point(|range| range.1 < start);
+        let to = self.beyond.partition_point(|range| range.0 <= end);
+        let touched = &self.beyond[from..to];
+        // RFC 2883 §4.1.2, §4.2: the part received twice; of several parts the first.
+        let overlap = |range: &Stretch| (start.max(range.0), end.min(range.1));
+        self.duplicate = touched.iter().map(overlap).find(|part| part.0 < part.1).or(self.duplicate);
+        let known = touched.iter().any(|range| range.0 <= start && end <= range.1);
+        let merged = touched.iter().fold((start, end), |m, r| (m.0.min(r.0), m.1.max(r.1)));
+        self.beyond.splice(from..to, [merged]);
+        self.report_first(merged);
+        known
+    }
+
+    /// Notes a stretch that has been acknowledged before.
+    pub(crate) fn on_duplicate(&mut self, start: u64, end: u64) {
+        self.duplicate = Some((start, end));
+    }
+
+    /// RFC 2018 §4: the block around the segment that brings the ACK comes first, then those reported before it.
+    fn report_first(&mut self, first: Stretch) {
+        self.keep_reported(|range| range.1 < first.0 || first.1 < range.0);
+        self.reported.rotate_right(1);
+        self.reported[0] = first;
+    }
+
+    fn keep_reported(&mut self, keep: impl Fn(&Stretch) -> bool) {
+        let mut kept = [Stretch::default(); Reassembly::REPORTED];
+        let still = self.reported.iter().filter(|range| range.1 > 0 && keep(range));
+        kept.iter_mut().zip(still).for_each(|(slot, range)| *slot = *range);
+        self.reported = kept;
+    }
+
+    /// The SACK option of an ACK that leaves now, of at most `room` blocks. A duplicate is reported once (RFC 2883 §4).
+    pub(crate) fn report(&mut self, room: usize) -> Sack {
+        let mut sack = Sack::default();
+        if self.duplicate.is_none() && self.beyond.is_empty() {
+            return sack;
+        }
+        let blocks = self.reported.into_iter().filter(|range| range.1 > 0);
+        for (start, end) in self.duplicate.take().into_iter().chain(blocks).take(room) {
+            sack.push(start, end);
+        }
+        sack
+    }
+}
+
+#[cfg(test)]
+mod tests;
