@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # The kernel's line is broad and light, ours narrow and dark on top of it: where they agree both are seen.
 KERNEL: dict[str, Any] = {"color": style.COLOURS[6], "linewidth": 2.8}
-OURS: dict[str, Any] = {"color": style.COLOURS[1], "linewidth": 1.1}
+OURS: dict[str, Any] = {"color": style.COLOURS[4], "linewidth": 1.0}
 MARKS = {"kernel": 1.10, "ours": 1.04}
 """Height of the marks of episodes above the panel, in parts of its height."""
 AFTER_S = 1.0
@@ -51,7 +51,7 @@ def save(figure: "Figure", path: Path) -> None:
 
     buffer = io.BytesIO()
     figure.savefig(buffer, dpi=100, metadata={"Software": None})
-    Image.open(buffer).convert("RGB").quantize(48, method=Image.Quantize.MEDIANCUT).save(path, optimize=True)
+    Image.open(buffer).convert("RGB").quantize(128, method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
 
 
 def title(result: CaseResult, index: int) -> str:

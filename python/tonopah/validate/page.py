@@ -1,13 +1,14 @@
 """Writes docs/validation.md and its figures."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tonopah.errors import InputError
-from tonopah.validate import overlay, terminal
+from tonopah.validate import linux, measures, overlay, terminal
 from tonopah.validate.measures import CaseResult
-from tonopah.validate.recordings import Library
+from tonopah.validate.recordings import Case, Library
 
 HERE = Path(__file__).parent
 FIGURES = "validation"
@@ -54,9 +55,25 @@ def text(library: Library, results: Sequence[CaseResult]) -> str:
         compared=len(compared),
         goals=sum(len(result.checks) for result in compared),
         goals_met=sum(check.met for result in compared for check in result.checks),
+        twins=[row for pair in twins(library) for row in twin_rows(library, *pair)],
         not_compared=terminal.not_compared(results),
         differences=(HERE / "differences.md").read_text(encoding="utf-8").strip(),
     )
+
+
+def twins(library: Library) -> list[tuple[Case, Case]]:
+    """Return the cases that were recorded in the same world with two kernels."""
+    worlds: dict[Case, list[Case]] = {}
+    for case in library.cases:
+        worlds.setdefault(replace(case, kernel="", name="", packets=False), []).append(case)
+    return [(same[0], same[1]) for same in worlds.values() if len(same) > 1]
+
+
+def twin_rows(library: Library, first: Case, second: Case) -> list[list[str]]:
+    """Return the measures of one kernel against the other, a row for each flow."""
+    pairs = zip(linux.kernel_tracks(library, first), linux.kernel_tracks(library, second), strict=True)
+    flows = [measures.compare_flow(first.algorithm(i), theirs, ours) for i, (theirs, ours) in enumerate(pairs)]
+    return [[first.name if i == 0 else "", f"{i} {flow.algorithm}", *terminal.cells(flow)] for i, flow in enumerate(flows)]
 
 
 def kernel_part(entry: dict[str, Any], results: Sequence[CaseResult]) -> dict[str, Any]:
