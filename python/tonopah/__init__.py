@@ -12,6 +12,7 @@ study.report()
 """
 
 from tonopah._core import engine_version
+from tonopah.endpoint import Endpoint, EndpointEvent, EndpointState, Segment
 from tonopah.errors import InputError, RunFailedError, ScenarioError
 from tonopah.result import Result, algorithms, run
 from tonopah.scenario import check, load
@@ -19,10 +20,14 @@ from tonopah.study import Study
 
 __version__ = engine_version()
 __all__ = [
+    "Endpoint",
+    "EndpointEvent",
+    "EndpointState",
     "InputError",
     "Result",
     "RunFailedError",
     "ScenarioError",
+    "Segment",
     "Study",
     "__version__",
     "algorithms",

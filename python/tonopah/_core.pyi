@@ -1,7 +1,7 @@
 """The Rust engine. JSON text goes in, JSON text and numpy arrays come out; units are SI and part of every name."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,47 @@ class ScenarioError(ValueError):
     path: str
     message: str
     hint: str | None
+
+class Endpoint:
+    """A TCP endpoint driven by hand; `tonopah.Endpoint` is the form to use."""
+
+    @staticmethod
+    def connect(tcp: str) -> Endpoint:
+        """Return the active side; `tcp` is JSON text, as under `tcp` in a scenario."""
+
+    @staticmethod
+    def listen(tcp: str) -> Endpoint:
+        """Return the passive side, which waits for a SYN."""
+
+    def write(self, bytes: int) -> int:
+        """Offer bytes and return how many the send buffer took."""
+
+    def close(self) -> None:
+        """Send no more data than what was written."""
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass; timers on the way fire."""
+
+    def at(self, time_s: float) -> None:
+        """Let time pass until `time_s`; timers on the way fire."""
+
+    def inject(self, segment: Any) -> None:
+        """Let a segment arrive: any object with the fields of `tonopah.Segment`."""
+
+    def sent(self) -> list[tuple[float, dict[str, Any]]]:
+        """Return times and fields of the segments sent since the last call."""
+
+    def events(self) -> list[tuple[float, str, int]]:
+        """Return time, name and bytes of what the application was told since the last call."""
+
+    def state(self) -> dict[str, Any]:
+        """Return the fields of `tonopah.EndpointState`."""
+
+    def settings(self) -> str:
+        """Return the settings with every default filled in, as JSON text."""
+
+def check_segment(segment: Any) -> None:
+    """Raise ScenarioError for a segment that cannot be read, with the field and what is allowed."""
 
 def check(scenario_json: str, seed: int = 1) -> str:
     """Return `{"resolved": …, "graph": …}`: the scenario with every default filled in, and its world as a graph."""

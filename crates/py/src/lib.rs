@@ -1,5 +1,9 @@
 //! The only crate that knows Python. It decides nothing: text in, text and arrays out, the GIL released meanwhile.
 
+mod endpoint;
+mod segment;
+
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -52,12 +56,14 @@ impl Failure {
 fn guarded<T>(work: impl FnOnce() -> Result<T, sim::ScenarioError>) -> Result<T, Failure> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => result.map_err(Failure::Scenario),
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().cloned();
-            let sentence = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
-            Err(Failure::Bug(sentence.unwrap_or_else(|| "no message".to_owned())))
-        }
+        Err(panic) => Err(Failure::Bug(sentence(&*panic))),
     }
+}
+
+/// The sentence of a broken invariant.
+fn sentence(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
 }
 
 fn run_one(scenario: &str, seed: u64) -> Result<(String, Series), Failure> {
@@ -192,6 +198,8 @@ fn engine_version() -> &'static str {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add_class::<endpoint::Endpoint>()?;
+    module.add_function(wrap_pyfunction!(segment::check_segment, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(run_many, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;

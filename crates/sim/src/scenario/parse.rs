@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::Scenario;
+use super::{Scenario, TcpOptions};
 
 /// What is wrong with a scenario, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -102,6 +102,15 @@ pub(super) fn tagged<'de, D: Deserializer<'de>, T>(
     match kinds.iter().find(|(name, _)| kind == *name) {
         Some((_, reader)) => reader(Value::Object(table)).map_err(carry),
         None => Err(carry(ScenarioError::new("kind", format!("unknown kind {kind}; known: {}", known())))),
+    }
+}
+
+impl TcpOptions {
+    /// Reads the settings of endpoints from JSON text, as under `tcp` in a scenario; errors start at `path`.
+    pub fn from_json(text: &str, path: &str) -> Result<TcpOptions, ScenarioError> {
+        let value: Value =
+            serde_json::from_str(text).map_err(|e| ScenarioError::new(path, format!("not valid JSON: {e}")))?;
+        with_path(value).map_err(|error: ScenarioError| ScenarioError { path: join(path, &error.path), ..error })
     }
 }
 

@@ -312,7 +312,9 @@ impl Watch {
         // RFC 9293 §3.7.1 with RFC 6691: options count. Below 100 B an endpoint may refuse to follow.
         let options = if segment.timestamps.is_some() { Segment::TIMESTAMPS.0 } else { 0 };
         let fits = |mss: u32| mss < 100 || u64::from(segment.len) + options <= u64::from(mss);
-        ensure(theirs.mss.is_none_or(|mss| fits(mss.1)), || format!("the other side takes {:?}", theirs.mss))
+        // Only an end that speaks of options follows them.
+        let mss = theirs.mss.filter(|_| self.window_unit.is_some());
+        ensure(mss.is_none_or(|mss| fits(mss.1)), || format!("the other side takes {:?}", theirs.mss))
     }
 
     fn check_snapshot(&mut self, snapshot: &Snapshot) -> Outcome {

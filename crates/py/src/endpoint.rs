@@ -1,0 +1,247 @@
+//! One TCP endpoint driven by hand: its peer, its application and its clock are the caller.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use sim::ScenarioError;
+use sim::scenario::TcpOptions;
+use tcp::config::Profile;
+use tcp::units::{Bytes, Span, Time};
+use tcp::{Connection, Event, Segment, Snapshot, TcpConfig};
+
+use crate::{Failure, segment, sentence};
+
+/// No more is written at once; more than any test sends.
+const MOST_BYTES: i64 = 1 << 40;
+/// About 31 years: times stay exact to a nanosecond or so.
+const MOST_SECONDS: f64 = 1e9;
+/// After so many deadlines Python may interrupt.
+const DEADLINES: usize = 10_000;
+/// What one input may set off at most; an endpoint that has more to send at one instant does not stop.
+const MOST_SEGMENTS: usize = 100_000;
+
+/// A connection with the clock, and what it has sent and told since it was last asked.
+struct Hand {
+    connection: Connection,
+    profile: Profile,
+    config: TcpConfig,
+    now: Time,
+    sent: Vec<(Time, Segment)>,
+    events: Vec<(Time, Event)>,
+}
+
+/// A TCP endpoint driven by hand. `tonopah.Endpoint` is the form to use.
+#[pyclass(frozen, module = "tonopah._core")]
+pub(crate) struct Endpoint(Mutex<Hand>);
+
+impl Hand {
+    fn new(tcp: &str, open: fn(TcpConfig) -> Connection) -> Result<Hand, ScenarioError> {
+        let options = TcpOptions::from_json(tcp, "tcp")?;
+        let config = options.resolve("tcp")?;
+        let profile = options.profile.unwrap_or_default();
+        let connection = open(config.clone());
+        let mut hand = Hand { connection, profile, config, now: Time::ZERO, sent: Vec::new(), events: Vec::new() };
+        hand.drain();
+        Ok(hand)
+    }
+
+    /// Takes what the endpoint has to send and to tell after an input.
+    fn drain(&mut self) {
+        let now = self.now;
+        let before = self.sent.len();
+        while let Some(segment) = self.connection.poll_segment(now) {
+            self.sent.push((now, segment));
+            assert!(self.sent.len() - before < MOST_SEGMENTS, "{MOST_SEGMENTS} segments at once, at {now}");
+        }
+        while let Some(event) = self.connection.poll_event() {
+            self.events.push((now, event));
+        }
+    }
+
+    /// Goes on to `to`, or to the last of [`DEADLINES`] deadlines on the way; true if that was all.
+    fn advance(&mut self, to: Time) -> bool {
+        for _ in 0..DEADLINES {
+            let Some(at) = self.connection.next_timeout().filter(|at| *at <= to) else {
+                self.now = to;
+                return true;
+            };
+            self.now = self.now.max(at);
+            self.connection.on_timeout(self.now);
+            self.drain();
+            let next = self.connection.next_timeout();
+            assert!(next.is_none_or(|next| next > self.now), "the timer due at {at} does not go away");
+        }
+        false
+    }
+}
+
+impl Endpoint {
+    fn open(py: Python<'_>, tcp: &str, open: fn(TcpConfig) -> Connection) -> PyResult<Endpoint> {
+        let hand = crate::guarded(|| Hand::new(tcp, open)).map_err(|e| e.to_py(py))?;
+        Ok(Endpoint(Mutex::new(hand)))
+    }
+
+    /// Lets `work` have the connection. After a broken invariant the connection is of no use and says so.
+    fn with<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Hand) -> T) -> PyResult<T> {
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            let mut hand = self.0.lock().map_err(|_| "this endpoint has failed before".to_owned())?;
+            Ok(work(&mut hand))
+        }));
+        done.unwrap_or_else(|panic| Err(sentence(&*panic))).map_err(|message| Failure::Bug(message).to_py(py))
+    }
+
+    /// Moves the clock.
+    fn go_to(&self, py: Python<'_>, to: Time) -> PyResult<()> {
+        while !self.with(py, |hand| hand.advance(to))? {
+            py.check_signals()?;
+        }
+        Ok(())
+    }
+}
+
+/// A time from 0 to [`MOST_SECONDS`] seconds.
+fn seconds(value: &Bound<'_, PyAny>, field: &str) -> PyResult<Span> {
+    let number = value.extract::<f64>().ok().filter(|number| (0.0..=MOST_SECONDS).contains(number));
+    let allowed = || segment::wrong(value.py(), field, value, &format!("seconds from 0 to {MOST_SECONDS:e}"));
+    number.map(Span::from_secs_f64).ok_or_else(allowed)
+}
+
+#[pymethods]
+impl Endpoint {
+    /// The active side: its SYN is sent at once. `tcp` is JSON text, as under `tcp` in a scenario.
+    #[staticmethod]
+    fn connect(py: Python<'_>, tcp: &str) -> PyResult<Endpoint> {
+        Endpoint::open(py, tcp, Connection::connect)
+    }
+
+    /// The passive side: it waits for a SYN.
+    #[staticmethod]
+    fn listen(py: Python<'_>, tcp: &str) -> PyResult<Endpoint> {
+        Endpoint::open(py, tcp, Connection::listen)
+    }
+
+    /// Offers bytes; gives how many the send buffer took.
+    fn write(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let bytes = segment::whole(bytes, "bytes", MOST_BYTES)?;
+        self.with(py, |hand| {
+            let taken = hand.connection.write(bytes);
+            hand.drain();
+            taken
+        })
+    }
+
+    /// No more data follows.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |hand| {
+            hand.connection.close();
+            hand.drain();
+        })
+    }
+
+    /// Lets time pass; timers on the way fire.
+    fn advance(&self, py: Python<'_>, seconds: &Bound<'_, PyAny>) -> PyResult<()> {
+        let span = self::seconds(seconds, "seconds")?;
+        let now = self.with(py, |hand| hand.now)?;
+        self.go_to(py, now + span)
+    }
+
+    /// Lets time pass until `time_s`; timers on the way fire.
+    fn at(&self, py: Python<'_>, time_s: &Bound<'_, PyAny>) -> PyResult<()> {
+        let to = Time::ZERO + seconds(time_s, "time_s")?;
+        let now = self.with(py, |hand| hand.now)?;
+        if to < now {
+            let allowed = format!("a time that is not before now, {} s", now.as_secs_f64());
+            return Err(segment::wrong(py, "time_s", time_s, &allowed));
+        }
+        self.go_to(py, to)
+    }
+
+    /// A segment arrives.
+    fn inject(&self, py: Python<'_>, segment: &Bound<'_, PyAny>) -> PyResult<()> {
+        let segment = segment::read(segment)?;
+        self.with(py, |hand| {
+            hand.connection.on_segment(hand.now, &segment);
+            hand.drain();
+        })
+    }
+
+    /// What it has sent since the last call: times and fields of the segments.
+    fn sent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let sent = self.with(py, |hand| std::mem::take(&mut hand.sent))?;
+        let list = PyList::empty(py);
+        for (at, segment) in sent {
+            list.append((at.as_secs_f64(), segment::write(py, &segment)?))?;
+        }
+        Ok(list)
+    }
+
+    /// What its application was told since the last call: times, names, and bytes of `delivered`.
+    fn events(&self, py: Python<'_>) -> PyResult<Vec<(f64, &'static str, u64)>> {
+        let events = self.with(py, |hand| std::mem::take(&mut hand.events))?;
+        let told = |event| match event {
+            Event::Connected => ("connected", 0),
+            Event::Delivered(bytes) => ("delivered", bytes),
+            Event::Writable => ("writable", 0),
+            Event::PeerClosed => ("peer_closed", 0),
+            Event::Closed => ("closed", 0),
+        };
+        Ok(events.into_iter().map(|(at, event)| (at.as_secs_f64(), told(event).0, told(event).1)).collect())
+    }
+
+    /// How it stands, as `tonopah.EndpointState` takes it.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let fields = PyDict::new(py);
+        self.with(py, |hand| state(hand, &fields))??;
+        Ok(fields)
+    }
+
+    /// Its settings with every default filled in, as JSON text.
+    fn settings(&self, py: Python<'_>) -> PyResult<String> {
+        let options = self.with(py, |hand| TcpOptions::of(hand.profile, &hand.config))?;
+        Ok(serde_json::to_string(&options).expect("settings are plain data"))
+    }
+}
+
+/// `FinWait1` as it is written in Python.
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for (i, letter) in name.char_indices() {
+        if i > 0 && (letter.is_uppercase() || letter.is_ascii_digit()) {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
+}
+
+fn state(hand: &Hand, fields: &Bound<'_, PyDict>) -> PyResult<()> {
+    let connection = &hand.connection;
+    let totals = connection.totals();
+    fields.set_item("now_s", hand.now.as_secs_f64())?;
+    fields.set_item("phase", snake_case(&format!("{:?}", connection.phase())))?;
+    fields.set_item("next_timeout_s", connection.next_timeout().map(Time::as_secs_f64))?;
+    fields.set_item("room_bytes", limit(connection.room()))?;
+    fields.set_item("timeouts", totals.timeouts)?;
+    fields.set_item("recoveries", totals.recoveries)?;
+    fields.set_item("retransmitted_segments", totals.retransmitted_segments)?;
+    fields.set_item("recovery_point", connection.recovery_point())?;
+    let snapshot = connection.snapshot();
+    let bytes = |part: fn(&Snapshot) -> Bytes| snapshot.as_ref().and_then(|s| limit(part(s)));
+    let span = |part: fn(&Snapshot) -> Option<Span>| snapshot.as_ref().and_then(part).map(Span::as_secs_f64);
+    fields.set_item("state", snapshot.map(|s| snake_case(&format!("{:?}", s.state))))?;
+    fields.set_item("cwnd_bytes", bytes(|s| s.window.cwnd))?;
+    fields.set_item("ssthresh_bytes", bytes(|s| s.window.ssthresh))?;
+    fields.set_item("send_window_bytes", bytes(|s| s.send_window))?;
+    fields.set_item("pipe_bytes", bytes(|s| s.pipe))?;
+    fields.set_item("flight_bytes", bytes(|s| s.flight))?;
+    fields.set_item("srtt_s", span(|s| s.srtt))?;
+    fields.set_item("min_rtt_s", span(|s| s.min_rtt))?;
+    fields.set_item("rto_s", span(|s| Some(s.rto)))
+}
+
+/// A number of bytes, absent if there is no limit.
+fn limit(bytes: Bytes) -> Option<u64> {
+    Some(bytes.0).filter(|_| bytes != Bytes::MAX)
+}
