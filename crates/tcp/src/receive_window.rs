@@ -40,7 +40,8 @@ impl ReceiveWindow {
         self.mss = agreed.mss;
         self.most = self.most.min(agreed.scale.most());
         self.buffer = self.buffer.min(self.most);
-        self.open = self.open.min(self.most);
+        // At least what the smallest window that can be written stands for: less would round down to none.
+        self.open = self.open.max(Bytes(self.unit)).min(self.most);
     }
 
     /// The window to advertise while `unread` bytes wait for the application.

@@ -169,7 +169,7 @@ fn vary_sizes(rng: &mut Rng, config: &mut TcpConfig) {
     vary(rng, &mut config.initial_ssthresh, |rng| mss * (2 + rng.below(100)));
     vary(rng, &mut config.recv_buffer, |rng| Bytes(spread(rng, 1, 1 << 20)));
     vary(rng, &mut config.send_buffer, |rng| Bytes(spread(rng, 1, 1 << 20)));
-    vary(rng, &mut config.initial_recv_window, |rng| Bytes(spread(rng, 1, 1 << 20)));
+    vary(rng, &mut config.initial_recv_window, |rng| mss * (2 + rng.below(64)));
     vary(rng, &mut config.recv_autotune, coin);
 }
 
