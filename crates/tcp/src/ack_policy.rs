@@ -2,6 +2,7 @@
 //! of duplicate ACKs. What Linux does was learnt from recordings (docs/validation.md).
 
 use crate::config::DelayedAck;
+use crate::options::Agreed;
 use crate::units::{Bytes, Span, Time};
 
 /// What an arriving segment asks for.
@@ -73,9 +74,12 @@ impl AckPolicy {
         }
     }
 
-    /// The handshake settled the size of segments.
-    pub(crate) fn agree(&mut self, mss: Bytes) {
-        self.mss = mss;
+    /// The handshake is done. Without SACK the sender counts duplicate ACKs, so none is held back.
+    pub(crate) fn agree(&mut self, agreed: &Agreed) {
+        self.mss = agreed.mss;
+        if !agreed.sack {
+            self.policy.compression = Span::ZERO;
+        }
     }
 
     /// True if in-order segments wait for their ACK.
@@ -107,10 +111,10 @@ impl AckPolicy {
     }
 
     /// A segment arrived beyond a gap; it is acknowledged at once (RFC 5681 §4.2), or as Linux does.
-    pub(crate) fn on_beyond(&mut self, now: Time, grew: bool, sack: bool, rtt: Option<Span>) -> AckWish {
+    pub(crate) fn on_beyond(&mut self, now: Time, grew: bool, rtt: Option<Span>) -> AckWish {
         self.owed = true;
         self.on_growth(grew);
-        let compresses = self.policy.compression > Span::ZERO && sack;
+        let compresses = self.policy.compression > Span::ZERO;
         if !compresses || self.quick > 0 || self.compressed >= AckPolicy::MOST_COMPRESSED {
             return AckWish::Now;
         }

@@ -154,14 +154,10 @@ impl Connection {
         for timer in [Timer::DelayedAck, Timer::CompressedAck] {
             self.ack_due |= self.timers.expire(timer, now);
         }
-        match &mut self.sender {
-            Some(sender) => sender.on_timeout(now, &mut self.timers),
-            None if self.timers.expire(Timer::Rto, now) => {
-                if !self.handshake.on_timeout(&self.config) {
-                    self.end();
-                }
-            }
-            None => {}
+        if let Some(sender) = &mut self.sender {
+            sender.on_timeout(now, &mut self.timers);
+        } else if self.timers.expire(Timer::Rto, now) && !self.handshake.on_timeout(&self.config) {
+            self.end();
         }
         if self.timers.expire(Timer::TimeWait, now) {
             self.end();
@@ -369,8 +365,11 @@ impl Connection {
         let ack = self.receiver.rcv_nxt();
         let timestamps = self.clock.stamp(now, ack);
         let window = self.receiver.window();
-        let segment = Segment { ack, window, timestamps, ecn_bytes, ..Segment::default() };
-        Segment { sack: self.receiver.sack(segment.room_for_blocks()), ..segment }
+        let mut segment = Segment { ack, window, timestamps, ecn_bytes, ..Segment::default() };
+        if self.receiver.has_report() {
+            segment.sack = self.receiver.report(segment.room_for_blocks());
+        }
+        segment
     }
 
     fn make_early_ack(&mut self, now: Time, ack: u64) -> Segment {

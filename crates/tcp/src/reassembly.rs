@@ -88,12 +88,14 @@ impl Reassembly {
         self.reported = kept;
     }
 
+    /// True if there is a duplicate or something beyond a gap to report.
+    pub(crate) fn has_report(&self) -> bool {
+        self.duplicate.is_some() || self.has_gap()
+    }
+
     /// The SACK option of an ACK that leaves now, of at most `room` blocks. A duplicate is reported once (RFC 2883 §4).
     pub(crate) fn report(&mut self, room: usize) -> Sack {
         let mut sack = Sack::default();
-        if self.duplicate.is_none() && self.beyond.is_empty() {
-            return sack;
-        }
         let blocks = self.reported.into_iter().filter(|range| range.1 > 0);
         for (start, end) in self.duplicate.take().into_iter().chain(blocks).take(room) {
             sack.push(start, end);

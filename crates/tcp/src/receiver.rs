@@ -47,7 +47,7 @@ impl Receiver {
     pub(crate) fn agree(&mut self, agreed: &Agreed, rtt: Option<Span>) {
         self.sack = agreed.sack;
         self.mss = agreed.mss;
-        self.acks.agree(agreed.mss);
+        self.acks.agree(agreed);
         self.window.agree(agreed);
         self.rtt = ReceiverRtt::new(rtt);
     }
@@ -140,7 +140,7 @@ impl Receiver {
         let known = self.reassembly.insert(segment.seq, end);
         // Without SACK a window that changed would hide that the ACK is a duplicate (RFC 5681 §2).
         let grew = self.sack && !known && self.window.grow(segment, self.unread);
-        let wish = self.acks.on_beyond(now, grew, self.sack, self.rtt.get());
+        let wish = self.acks.on_beyond(now, grew, self.rtt.get());
         // RFC 2883 §4: a duplicate is reported at once.
         if known { AckWish::Now } else { wish }
     }
@@ -171,9 +171,14 @@ impl Receiver {
         }
     }
 
-    /// The SACK option of an ACK that leaves now, in at most `room` blocks.
-    pub(crate) fn sack(&mut self, room: usize) -> Sack {
-        if self.sack { self.reassembly.report(room) } else { Sack::default() }
+    /// True if an ACK that leaves now has something to say beyond its number.
+    pub(crate) fn has_report(&self) -> bool {
+        self.sack && self.reassembly.has_report()
+    }
+
+    /// The SACK option of that ACK, in at most `room` blocks.
+    pub(crate) fn report(&mut self, room: usize) -> Sack {
+        self.reassembly.report(room)
     }
 
     /// Notes that an acknowledgment of everything received is leaving, with `window`.

@@ -1,4 +1,6 @@
 use super::*;
+use crate::config::EcnMode;
+use crate::options::Scale;
 
 const MSS: Bytes = Bytes(1000);
 const WINDOW: Bytes = Bytes(100_000);
@@ -53,7 +55,7 @@ fn every_second_segment_is_acknowledged() {
 fn without_compression_every_duplicate_is_sent_at_once() {
     let mut acks = rfc();
     for _ in 0..100 {
-        assert_eq!(acks.on_beyond(ms(1), false, true, RTT), AckWish::Now);
+        assert_eq!(acks.on_beyond(ms(1), false, RTT), AckWish::Now);
         acks.on_ack_sent();
     }
 }
@@ -85,7 +87,7 @@ fn quick_acks_last_while_the_window_grows() {
 #[test]
 fn a_connection_that_begins_beyond_a_gap_gets_no_quick_acks() {
     let mut acks = linux();
-    acks.on_beyond(ms(1), true, true, RTT);
+    acks.on_beyond(ms(1), true, RTT);
     acks.on_ack_sent();
     assert_eq!(quick_acks(&mut acks, 2, PLAIN), 0);
 }
@@ -109,23 +111,25 @@ fn duplicates_after_the_third_wait_for_one_another() {
     quick_acks(&mut acks, 1, PLAIN);
     acks.on_ack_sent();
     for _ in 0..3 {
-        assert_eq!(acks.on_beyond(ms(2), false, true, RTT), AckWish::Now);
+        assert_eq!(acks.on_beyond(ms(2), false, RTT), AckWish::Now);
         acks.on_ack_sent();
     }
     // A twentieth of 10 ms.
     for _ in 0..44 {
-        assert_eq!(acks.on_beyond(ms(3), false, true, RTT), AckWish::CompressedBy(ms(3) + Span::from_micros(500)));
+        assert_eq!(acks.on_beyond(ms(3), false, RTT), AckWish::CompressedBy(ms(3) + Span::from_micros(500)));
     }
-    assert_eq!(acks.on_beyond(ms(3), false, true, RTT), AckWish::Now);
+    assert_eq!(acks.on_beyond(ms(3), false, RTT), AckWish::Now);
     acks.on_ack_sent();
     let rtt = Some(Span::from_millis(100));
-    assert_eq!(acks.on_beyond(ms(4), false, true, rtt), AckWish::CompressedBy(ms(5)));
+    assert_eq!(acks.on_beyond(ms(4), false, rtt), AckWish::CompressedBy(ms(5)));
     acks.on_ack_sent();
     // A gap that got shorter, and a peer without SACK.
     assert_eq!(acks.on_in_order(ms(5), InOrder { gap: true, ..PLAIN }, WINDOW, RTT), AckWish::Now);
     acks.on_ack_sent();
-    assert_eq!(acks.on_beyond(ms(6), false, true, RTT), AckWish::Now);
-    assert_eq!([1; 9].map(|_| acks.on_beyond(ms(7), false, false, RTT)), [AckWish::Now; 9]);
+    assert_eq!(acks.on_beyond(ms(6), false, RTT), AckWish::Now);
+    let (ecn, scale) = (EcnMode::Off, Scale::Unscaled);
+    acks.agree(&Agreed { mss: MSS, sack: false, timestamps: false, ecn, scale });
+    assert_eq!([1; 9].map(|_| acks.on_beyond(ms(7), false, RTT)), [AckWish::Now; 9]);
 }
 
 #[test]

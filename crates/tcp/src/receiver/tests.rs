@@ -36,7 +36,7 @@ fn duplicates_and_data_outside_the_window_change_nothing() {
     assert_eq!(r.on_segment(Time::ZERO, &data(1, 100)), AckWish::Now);
     assert_eq!(r.on_segment(Time::ZERO, &data(200_000, 100)), AckWish::Now);
     assert_eq!((r.rcv_nxt(), r.reassembly.has_gap()), (101, false));
-    assert_eq!(r.sack(4).blocks(), [(1, 101)]);
+    assert_eq!(r.report(4).blocks(), [(1, 101)]);
 }
 
 #[test]
@@ -123,7 +123,8 @@ fn acknowledges_when_the_recorded_linux_receiver_did() {
     let at = |us: u64| Time::ZERO + Span::from_micros(us);
     let mut r = receiver(&config(Profile::Linux));
     r.on_ack_sent(Bytes(65_535));
-    let pushed = |n: u64| PUSHED.iter().any(|(first, last)| (*first..=*last).contains(&n) && (n - first) % 2 == 0);
+    let pushed =
+        |n: u64| PUSHED.iter().any(|(first, last)| (*first..=*last).contains(&n) && (n - first).is_multiple_of(2));
     let mut sent: Vec<(Time, u64)> = Vec::new();
     let segments = ARRIVALS.iter().flat_map(|(us, first, count)| (0..*count).map(move |i| (us + 600 * i, first + i)));
     for (us, number) in segments {
