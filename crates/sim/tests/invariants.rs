@@ -18,7 +18,14 @@ fn world(seed: u64) -> Value {
         json!({"kind": "gilbert_elliott", "good_to_bad": 0.01, "bad_to_good": 0.3, "loss_bad": 0.7}),
         json!({"kind": "nth", "data_packets": [5, 6, 7, 30]}),
     ];
-    let queue = [json!({"kind": "drop_tail", "limit": "5p"}), json!({"kind": "drop_tail", "limit": "30kB"})];
+    let queue = [
+        json!("5p"),
+        json!({"kind": "drop_tail", "limit": "30kB", "mark_threshold": 3}),
+        json!({"kind": "red", "limit": "20p", "ecn": true}),
+        json!({"kind": "codel", "ecn": true}),
+        json!({"kind": "fq_codel", "limit": "10p", "queues": 4}),
+        json!({"kind": "pie", "ecn": true, "derandomise": true}),
+    ];
     let changes = [
         json!([]),
         json!([{"at": "2s", "up": false}, {"at": "4s", "up": true}]),

@@ -24,6 +24,12 @@ fn with(pointer: &str, value: Value) -> Value {
     scenario
 }
 
+/// A RED queue with these parameters.
+fn red(mut parameters: Value) -> Value {
+    parameters["kind"] = json!("red");
+    parameters
+}
+
 #[test]
 fn each_mistake_names_its_path_and_the_way_out() {
     let cases = [
@@ -44,6 +50,59 @@ fn each_mistake_names_its_path_and_the_way_out() {
         ("/network/bottleneck/queue/limit", json!(33), "network.bottleneck.queue.limit: ", "33p"),
         ("/network/bottleneck/queue/limt", json!("3p"), "network.bottleneck.queue.limt: ", "`limit`"),
         ("/network/bottleneck/queue/kind", json!("red2"), "network.bottleneck.queue.kind: ", "`drop_tail`"),
+        ("/network/bottleneck/queue", json!("many"), "network.bottleneck.queue: ", "33p"),
+        ("/network/bottleneck/queue", json!("0p"), "network.bottleneck.queue.limit: ", "at least 1p"),
+        ("/network/bottleneck/queue", json!(100), "network.bottleneck.queue: ", "`fq_codel`"),
+        ("/network/bottleneck/queue", json!({"limit": "1p"}), "network.bottleneck.queue.kind: ", "`codel`"),
+        ("/network/bottleneck/queue", json!({"kind": "red2"}), "network.bottleneck.queue.kind: ", "`pie`"),
+        ("/network/bottleneck/queue", red(json!({"limt": "1p"})), "network.bottleneck.queue.limt: ", "`min_threshold`"),
+        ("/network/bottleneck/queue", red(json!({"profile": "ns4"})), "network.bottleneck.queue.profile: ", "`ns2`"),
+        ("/network/bottleneck/queue", red(json!({"limit": "0B"})), "network.bottleneck.queue.limit: ", "at least 1p"),
+        ("/network/bottleneck/queue", red(json!({"max_p": 2})), "network.bottleneck.queue.max_p: ", "up to 1"),
+        ("/network/bottleneck/queue", red(json!({"weight": 0})), "network.bottleneck.queue.weight: ", "above 0"),
+        ("/network/bottleneck/queue", red(json!({"mark_p": -1})), "network.bottleneck.queue.mark_p: ", "0 to 1"),
+        (
+            "/network/bottleneck/queue",
+            red(json!({"max_threshold": 9})),
+            "network.bottleneck.queue.max_threshold: ",
+            "min_threshold",
+        ),
+        (
+            "/network/bottleneck/queue",
+            red(json!({"min_threshold": 9, "max_threshold": 9})),
+            "network.bottleneck.queue.max_threshold: ",
+            "above min_threshold (9)",
+        ),
+        (
+            "/network/bottleneck/queue",
+            json!({"kind": "codel", "target": 5}),
+            "network.bottleneck.queue.target: ",
+            "20ms",
+        ),
+        (
+            "/network/bottleneck/queue",
+            json!({"kind": "codel", "interval": "0s"}),
+            "network.bottleneck.queue.interval: ",
+            "1us to",
+        ),
+        (
+            "/network/bottleneck/queue",
+            json!({"kind": "fq_codel", "queues": 0}),
+            "network.bottleneck.queue.queues: ",
+            "1 to 65536",
+        ),
+        (
+            "/network/bottleneck/queue",
+            json!({"kind": "pie", "estimator": "guess"}),
+            "network.bottleneck.queue.estimator: ",
+            "`departure_rate`",
+        ),
+        (
+            "/network/bottleneck/reverse",
+            json!({"queue": {"kind": "pie", "update": "0s"}}),
+            "network.bottleneck.reverse.queue.update: ",
+            "1us to",
+        ),
         ("/network/bottleneck/loss", json!({"kind": "packet", "p": 1.5}), "network.bottleneck.loss.p: ", "0 to 1"),
         ("/network/bottleneck/loss", json!({"kind": "packet"}), "network.bottleneck.loss: ", "`p`"),
         ("/network/bottleneck/changes", json!([{"at": "1s"}]), "network.bottleneck.changes[0]: ", "up, rate or delay"),

@@ -55,3 +55,33 @@ fn start_times_are_drawn_per_flow_and_do_not_depend_on_their_number() {
     assert_eq!(few, many[..3]);
     assert!(many.iter().all(|s| *s < Span::from_millis(100)) && few[0] != few[1]);
 }
+
+#[test]
+fn an_expanded_queue_is_spelled_out_and_reads_back() {
+    let queues = [
+        r#""100p""#,
+        r#"{"kind": "drop_tail", "limit": "64kB", "mark_threshold": 20}"#,
+        r#"{"kind": "red"}"#,
+        r#"{"kind": "red", "profile": "ns3", "min_threshold": 7.5, "ecn": true}"#,
+        r#"{"kind": "codel", "limit": "unlimited"}"#,
+        r#"{"kind": "fq_codel", "quantum": "300B"}"#,
+        r#"{"kind": "pie", "estimator": "departure_rate", "alpha": 0.2}"#,
+    ];
+    for queue in queues {
+        let text = format!(
+            r#"{{"duration": "1s", "network": {{"kind": "dumbbell", "flows": 1,
+                "bottleneck": {{"queue": {queue}, "reverse": {{"queue": {queue}}}}}}}}}"#
+        );
+        let graph = expanded(&text, 1);
+        let printed = serde_json::to_string(&graph).unwrap();
+        assert_eq!(expanded(&printed, 1), graph, "{queue}");
+        let resolved = resolve(&Scenario::from_json(&text).unwrap()).unwrap();
+        assert_eq!(resolve(&resolved).unwrap(), resolved, "{queue}");
+        let explicit = serde_json::to_value(&graph.link[0].queue).unwrap();
+        assert!(explicit["kind"].is_string() && explicit["limit"].is_string(), "{explicit}");
+        assert_eq!(serde_json::to_value(&graph.link[0].reverse.as_ref().unwrap().queue).unwrap(), explicit);
+    }
+    let short =
+        expanded(r#"{"duration": "1s", "network": {"kind": "dumbbell", "flows": 1, "access": {"queue": "7p"}}}"#, 1);
+    assert_eq!(short.link[1].queue, Some(crate::scenario::Queue::drop_tail(crate::scenario::Amount::Packets(7))));
+}

@@ -86,6 +86,11 @@ impl Bench {
         self.metrics.marks
     }
 
+    /// Packets of a flow that its metrics count as marked.
+    pub(super) fn marks_of_flow(&self, flow: u32) -> u64 {
+        self.core.flows[flow as usize].window.marked
+    }
+
     /// Packets dropped after they had been taken in.
     pub(super) fn drops(&self, reason: DropReason) -> u64 {
         self.metrics.drops[reason as usize]

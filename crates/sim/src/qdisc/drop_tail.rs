@@ -50,6 +50,6 @@ mod tests {
         assert_eq!(bench.enqueue(Ect0), Err(Queue));
         let left: Vec<_> = std::iter::from_fn(|| bench.dequeue()).collect();
         assert_eq!(left, [Ect0, Ect0, Ect0, Ce, NotEct]);
-        assert_eq!((bench.marks(), bench.drops(Queue)), (1, 0));
+        assert_eq!((bench.marks(), bench.marks_of_flow(0), bench.drops(Queue)), (1, 1, 0));
     }
 }
