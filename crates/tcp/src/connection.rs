@@ -320,7 +320,9 @@ impl Connection {
         if let Some(ack) = self.early_ack.take() {
             return Some(self.make_early_ack(now, ack));
         }
-        let segment = match sender.poll(now, &mut self.timers) {
+        // What is over sends nothing of its own any more.
+        let next = (self.phase != Phase::Closed).then(|| sender.poll(now, &mut self.timers)).flatten();
+        let segment = match next {
             Some(next) => self.make_data(now, &next),
             None if self.ack_due => self.make_ack(now),
             None => return None,
