@@ -10,6 +10,13 @@ from tonopah.validate.recordings import Case
 REPLICATES = 10
 """Runs of a case in which chance has a part: random losses, or flows that compete."""
 MSS_BYTES = 1448
+RECEIVER: dict[str, dict[str, str]] = {
+    "6.1": {"recv_buffer": "33554432B", "initial_recv_window": "65535B"},
+    "6.18": {"recv_buffer": "16777216B", "initial_recv_window": "8384608B"},
+}
+"""The receiver's buffer in the recordings, which never limits. Linux acknowledges every segment while its window still
+opens, by two segments for each that arrives: the packet logs show 11,564 such segments before delayed ACKs begin with
+6.1 and 2,898 with 6.18."""
 SERIES = ("send_window", "ssthresh", "state", "retransmits", "acked", "srtt")
 
 
@@ -37,7 +44,7 @@ def scenario(case: Case, seed: int = 1, series: tuple[str, ...] = SERIES) -> dic
         link["loss"] = {"kind": "nth", "data_packets": list(case.drop)}
     elif case.loss:
         link["loss"] = {"kind": "packet", "p": case.loss}
-    tcp: dict[str, Any] = {"profile": "linux"}
+    tcp: dict[str, Any] = {"profile": "linux", **RECEIVER[case.kernel]}
     if not case.sack:
         tcp["sack"] = False
     return {

@@ -99,6 +99,8 @@ options! {
     initial_ssthresh: Amount => initial_ssthresh,
     /// Receive buffer: the most that is advertised.
     recv_buffer: Bytes => recv_buffer,
+    /// The advertised window at first; each segment opens it by two, up to the buffer. Unlimited opens it at once.
+    initial_recv_window: Amount => initial_recv_window,
     /// The advertised window starts small and keeps ahead of the application, as in Linux.
     recv_autotune: bool => recv_autotune,
     /// Data accepted from the application and not yet acknowledged.
@@ -107,10 +109,12 @@ options! {
     ack_every: u32 => delayed_ack.segments,
     /// An ACK at the latest after this.
     ack_delay: Span => delayed_ack.timeout,
-    /// So many ACKs at the start are not delayed.
+    /// Linux's quick ACKs: so many at the start and after trouble are not delayed, and none while the window still opens.
     quick_acks: u32 => delayed_ack.quick,
     /// Duplicate ACKs after the third wait for one another this long at most; 0 sends each at once.
     ack_compression: Span => delayed_ack.compression,
+    /// What ends a write is acknowledged when it is read, and the FIN like data (Linux).
+    ack_push: bool => delayed_ack.push,
     /// Retransmission time-out before the first RTT sample.
     rto_initial: Span => rto.initial,
     /// Least retransmission time-out; for estimator `linux` its least variance term.
@@ -191,6 +195,10 @@ fn check(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
     }
     if config.recv_buffer < mss || config.recv_buffer > Bytes(1 << 40) {
         return fail("recv_buffer", format!("{} is not from one segment ({mss}) to 1099GB", config.recv_buffer));
+    }
+    if config.initial_recv_window < mss {
+        let window = config.initial_recv_window;
+        return fail("initial_recv_window", format!("{window} is less than one segment ({mss})"));
     }
     if config.send_buffer < mss {
         return fail("send_buffer", format!("{} is less than one segment ({mss})", config.send_buffer));
