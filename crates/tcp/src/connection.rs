@@ -169,6 +169,7 @@ impl Connection {
         self.timers = Timers::default();
         self.handshake.due = false;
         self.ack_due = false;
+        self.early_ack = None;
         self.pending.closed = true;
     }
 
