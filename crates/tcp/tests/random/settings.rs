@@ -96,8 +96,8 @@ impl Settings {
 
     /// The smallest payload that a full segment may have to be.
     fn unit(&self, from: usize) -> u64 {
-        let [a, b] = &self.ends;
-        a.config.mss.min(b.config.mss).min(self.ends[1 - from].config.recv_buffer).0
+        let (own, other) = (&self.ends[from].config, &self.ends[1 - from].config);
+        own.mss.min(other.mss).min(own.send_buffer).min(other.recv_buffer).0
     }
 
     /// Segments that the sequence needs if each carries the least it may.
