@@ -341,6 +341,8 @@ impl Connection {
 
     fn make_syn(&mut self, now: Time) -> Segment {
         let segment = self.handshake.make(now, &self.config, &self.clock, self.receiver.window());
+        // What a SYN offers is a promise too.
+        self.receiver.on_ack_sent(segment.window);
         self.timers.arm(Timer::Rto, now + self.handshake.timeout(&self.config));
         segment
     }

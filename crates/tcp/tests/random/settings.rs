@@ -4,7 +4,7 @@ use std::fmt;
 
 use tcp::TcpConfig;
 use tcp::cc::{ALGORITHMS, Choice};
-use tcp::config::{DelayedAck, Descent, EcnMode, Profile, RecoveryKind, RttEstimator};
+use tcp::config::{Descent, EcnMode, Profile, RecoveryKind, RttEstimator};
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
@@ -96,8 +96,8 @@ impl Settings {
 
     /// The smallest payload that a full segment may have to be.
     fn unit(&self, from: usize) -> u64 {
-        let [a, b] = &self.ends;
-        a.config.mss.min(b.config.mss).min(self.ends[1 - from].config.recv_buffer).0
+        let (own, other) = (&self.ends[from].config, &self.ends[1 - from].config);
+        own.mss.min(other.mss).min(own.send_buffer).min(other.recv_buffer).0
     }
 
     /// Segments that the sequence needs if each carries the least it may.
@@ -175,13 +175,12 @@ fn vary_sizes(rng: &mut Rng, config: &mut TcpConfig) {
 
 fn vary_times(rng: &mut Rng, config: &mut TcpConfig) {
     let ms = Span::from_millis;
-    vary(rng, &mut config.delayed_ack, |rng| DelayedAck {
-        segments: pick(rng, &[1, 2, 3, 100]),
-        timeout: span(rng, 1_000_000, 500_000_000),
-        quick: pick(rng, &[0, 1, 16]),
-        compression: pick(rng, &[Span::ZERO, ms(1), ms(5)]),
-        push: coin(rng),
-    });
+    let acks = &mut config.delayed_ack;
+    vary(rng, &mut acks.segments, |rng| pick(rng, &[1, 2, 3, 100]));
+    vary(rng, &mut acks.timeout, |rng| span(rng, 1_000_000, 500_000_000));
+    vary(rng, &mut acks.quick, |rng| pick(rng, &[0, 1, 16]));
+    vary(rng, &mut acks.push, coin);
+    vary(rng, &mut acks.compression, |rng| pick(rng, &[Span::ZERO, ms(1), ms(5)]));
     vary(rng, &mut config.rto.initial, |rng| ms(pick(rng, &[100, 1000, 3000])));
     vary(rng, &mut config.rto.min, |rng| ms(pick(rng, &[0, 10, 200, 1000])));
     vary(rng, &mut config.rto.max, |rng| ms(pick(rng, &[3_000, 10_000, 120_000])));

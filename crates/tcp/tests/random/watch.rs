@@ -328,8 +328,9 @@ impl Watch {
         // RFC 6675 §4 counts a segment twice if it was sent again and is not believed lost.
         ensure(pipe <= 2 * flight, || "pipe is above twice the flight".into())?;
         // Timestamps take their room from what the other side offered.
-        let offered = |mss: (u32, u32)| Bytes(u64::from(mss.0)).saturating_sub(Segment::TIMESTAMPS);
-        let mss = self.offered.mss.map_or(self.config.mss, |mss| self.config.mss.min(offered(mss)));
+        let options = if self.config.timestamps { Segment::TIMESTAMPS } else { Bytes::ZERO };
+        let offered = self.offered.mss.map_or(Bytes::MAX, |mss| Bytes(u64::from(mss.0)).saturating_sub(options));
+        let mss = self.config.mss.min(offered);
         ensure(window.cwnd >= mss && window.cwnd < SANE, || format!("cwnd is not from {mss} on"))?;
         let rto_max = self.config.rto.max.max(Span::from_millis(3_000));
         ensure(snapshot.rto > Span::ZERO && snapshot.rto <= rto_max, || format!("the RTO is not up to {rto_max}"))
