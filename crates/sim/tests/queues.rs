@@ -148,7 +148,7 @@ fn a_discipline_draws_from_a_stream_of_its_own() {
 
 #[test]
 fn a_flow_more_on_another_link_changes_no_decision_of_a_queue() {
-    // Two dumbbells side by side would do; here the second flow crosses no link of the first.
+    // The second flow has a link and a queue of its own.
     let scenario = |second: bool| {
         let queue = json!({"kind": "red", "limit": "100p"});
         let mut scenario = dumbbell(&queue, &[0, 0], json!([datagrams(0, 12_000_000)]));
@@ -166,7 +166,7 @@ fn a_flow_more_on_another_link_changes_no_decision_of_a_queue() {
 
 #[test]
 fn an_overload_loses_its_excess() {
-    // 12 Mb/s on 10 Mb/s: a sixth is dropped, but for what waits at the end (100 of 120,000 packets).
+    // 12 Mb/s on 10 Mb/s: a sixth is dropped, but for what waits at the end (100 of 150,000 packets).
     for queue in disciplines() {
         let mut scenario = dumbbell(&queue, &[0, 0], json!([datagrams(0, 9_000_000), datagrams(1, 3_000_000)]));
         scenario["warmup"] = json!("0s");

@@ -45,6 +45,7 @@ impl Codel {
         Codel { limit: def.limit.into(), settings, control: Control::default(), waiting: Fifo::default() }
     }
 
+    #[inline(never)]
     pub(super) fn enqueue(&mut self, arrival: Waiting) -> Result<(), DropReason> {
         if self.limit.refuses(&self.waiting, &arrival) {
             return Err(DropReason::Queue);
@@ -53,6 +54,7 @@ impl Codel {
         Ok(())
     }
 
+    #[inline(never)]
     pub(super) fn dequeue(&mut self, ledger: &mut Ledger<'_>) -> Option<Waiting> {
         self.control.dequeue(&self.settings, &mut self.waiting, ledger)
     }

@@ -24,6 +24,7 @@ impl DropTail {
         }
     }
 
+    #[inline]
     pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
         if self.limit.refuses(&self.waiting, &arrival) {
             return Err(DropReason::Queue);

@@ -74,6 +74,7 @@ impl FqCodel {
     }
 
     /// RFC 8290 §4.1: the arrival is taken in; if that is too much, the fattest queue pays.
+    #[inline(never)]
     pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
         let index = self.index_of(ledger.packet(&arrival).to);
         let queue = &mut self.queues[index];
@@ -110,6 +111,7 @@ impl FqCodel {
     }
 
     /// RFC 8290 §4.2: new queues first, then the old ones in turn.
+    #[inline(never)]
     pub(super) fn dequeue(&mut self, ledger: &mut Ledger<'_>) -> Option<Waiting> {
         loop {
             let list = if self.new.is_empty() { List::Old } else { List::New };

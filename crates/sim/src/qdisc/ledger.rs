@@ -52,6 +52,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// Marks a packet CE; false if its transport does not take marks (RFC 3168 §5).
+    #[inline(never)]
     pub(super) fn mark(&mut self, waiting: &Waiting) -> bool {
         match self.packet(waiting).ecn() {
             Ecn::NotEct => return false,

@@ -39,7 +39,8 @@ pub(crate) struct Waiting {
     pub since: Time,
 }
 
-/// A queue discipline. Those with much state are boxed, one box per link, to keep a link small.
+/// A queue discipline. Those with much state are boxed, one box per link, to keep a link small; their entry points are
+/// not inlined, to keep the path of a packet through drop-tail short.
 #[derive(Debug)]
 pub(crate) enum Qdisc {
     /// First in, first out; what does not fit is dropped.
@@ -67,6 +68,7 @@ impl Qdisc {
     }
 
     /// Takes a packet in, or says why not. Others may be dropped for it.
+    #[inline]
     pub(crate) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
         match self {
             Qdisc::DropTail(queue) => queue.enqueue(ledger, arrival),
@@ -78,6 +80,7 @@ impl Qdisc {
     }
 
     /// Gives the next packet to transmit. Others may be dropped before it; `None` leaves the queue empty.
+    #[inline]
     pub(crate) fn dequeue(&mut self, ledger: &mut Ledger<'_>) -> Option<Waiting> {
         match self {
             Qdisc::DropTail(queue) => queue.waiting.pop(),
@@ -106,6 +109,7 @@ impl Qdisc {
     }
 
     /// Packets waiting.
+    #[inline]
     pub(crate) fn packets(&self) -> u64 {
         match self {
             Qdisc::DropTail(queue) => queue.waiting.packets(),

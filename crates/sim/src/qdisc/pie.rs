@@ -63,6 +63,7 @@ impl Pie {
         }
     }
 
+    #[inline(never)]
     pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
         self.catch_up(ledger.now());
         if self.limit.refuses(&self.waiting, &arrival) {
@@ -80,6 +81,7 @@ impl Pie {
         Ok(())
     }
 
+    #[inline(never)]
     pub(super) fn dequeue(&mut self, ledger: &mut Ledger<'_>) -> Option<Waiting> {
         self.catch_up(ledger.now());
         let before = self.waiting.bytes().0;

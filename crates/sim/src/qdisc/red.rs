@@ -87,6 +87,7 @@ impl Red {
         }
     }
 
+    #[inline(never)]
     pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
         self.observe(ledger.idle());
         if self.settings.adaptive {
