@@ -8,6 +8,9 @@ use tcp::{Ecn, EcnBytes, Flags, Segment, SynOptions, TcpConfig, Timestamps};
 /// Sequence numbers do not wrap and have no business near the end of their 64 bits.
 const FAR: u64 = 1 << 60;
 
+/// The other side's segments are no smaller.
+const LEAST_MSS: u32 = 100;
+
 /// The bytes not yet used.
 pub(crate) struct Input<'a>(&'a [u8]);
 
@@ -102,24 +105,26 @@ fn window(input: &mut Input) -> Bytes {
     Bytes(input.pick(&[65_535, 1 << 20, 0, few, few << 8, 1 << 30, 1 << 40]))
 }
 
-fn syn_options(input: &mut Input) -> Option<SynOptions> {
+fn syn_options(input: &mut Input, mss: Bytes) -> Option<SynOptions> {
     if input.byte() < 30 {
         return None;
     }
-    let own = input.number() as u32;
-    let mss = input.pick(&[1460, 1448, 536, 100, 1, 0, 65_535, own]);
+    let any = input.number() as u32;
+    // Less than [`LEAST_MSS`] only where what may be written is little enough to be sent in single bytes.
+    let least = if mss == Bytes(1) { 0 } else { LEAST_MSS };
+    let mss = input.pick(&[1460, 1448, 536, 100, 1, 0, 65_535, any]).max(least);
     let window_scale = input.flag().then(|| input.byte());
     Some(SynOptions { mss, window_scale, sack_permitted: input.flag() })
 }
 
 /// The peer's SYN, or its SYN-ACK if the endpoint is the active one.
-pub(crate) fn syn(input: &mut Input, active: bool) -> Segment {
+pub(crate) fn syn(input: &mut Input, active: bool, mss: Bytes) -> Segment {
     let mut flags = if active { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
     for flag in [Flags::ECE, Flags::CWR, Flags::AE] {
         flags = if input.flag() { flags.with(flag) } else { flags };
     }
     let timestamps = timestamps(input, Time::ZERO);
-    let (syn, window) = (syn_options(input), window(input));
+    let (syn, window) = (syn_options(input, mss), window(input));
     Segment { ack: u64::from(active), flags, window, syn, timestamps, ..Segment::default() }
 }
 
@@ -160,7 +165,7 @@ pub(crate) fn segment(input: &mut Input, marks: &[u64], mss: Bytes, now: Time) -
         segment.sack.push(start, end);
     }
     if input.byte() > 230 {
-        segment.syn = syn_options(input);
+        segment.syn = syn_options(input, mss);
     }
     if input.byte() > 200 {
         let mut count = || input.number() as u32;

@@ -307,7 +307,9 @@ impl Watch {
         let ecn = segment.ecn == Ecn::NotEct || (ours.ecn != EcnMode::Off && theirs.ecn);
         ensure(ecn, || "ECN was not agreed".into())?;
         let scaled = ours.window_scale && theirs.window_scale && !syn;
-        let window = self.window_unit.is_none() || scaled || segment.window <= Bytes(65_535);
+        // A peer without options does not model the field.
+        let modelled = self.window_unit.is_some() && theirs.mss.is_some();
+        let window = !modelled || scaled || segment.window <= Bytes(65_535);
         ensure(window, || "the window needs a scale that was not agreed".into())?;
         // RFC 9293 §3.7.1 with RFC 6691: options count. Below 100 B an endpoint may refuse to follow.
         let options = if segment.timestamps.is_some() { Segment::TIMESTAMPS.0 } else { 0 };
