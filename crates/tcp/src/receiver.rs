@@ -112,11 +112,7 @@ mod tests {
     use crate::units::Span;
 
     fn receiver(segments: u32) -> Receiver {
-        Receiver::new(
-            DelayedAck { segments, timeout: Span::from_millis(200), quick: 0, compression: Span::ZERO },
-            Bytes(100_000),
-            1,
-        )
+        Receiver::new(DelayedAck { segments, timeout: Span::from_millis(200), quick: 0, compression: Span::ZERO }, Bytes(100_000), 1)
     }
 
     fn data(seq: u64, len: u32) -> Segment {

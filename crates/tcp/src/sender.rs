@@ -94,13 +94,7 @@ pub(crate) struct Sender {
 
 impl Sender {
     /// A sender of data from number 1 on. `handshake_rtt` is absent if the SYN was sent twice.
-    pub(crate) fn new(
-        config: &TcpConfig,
-        agreed: Agreed,
-        now: Time,
-        handshake_rtt: Option<Span>,
-        rwnd: Bytes,
-    ) -> Sender {
+    pub(crate) fn new(config: &TcpConfig, agreed: Agreed, now: Time, handshake_rtt: Option<Span>, rwnd: Bytes) -> Sender {
         let mut rtt = Rtt::new(config.rto);
         let mut initial_window = config.initial_window;
         match handshake_rtt {
