@@ -134,6 +134,8 @@ impl Connection {
     /// No more data follows what was written.
     pub fn close(&mut self) {
         self.close_wanted = true;
+        self.write_cut_short = false;
+        self.pending.writable = false;
         if let Some(sender) = &mut self.sender {
             sender.close();
         }

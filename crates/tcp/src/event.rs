@@ -68,6 +68,10 @@ impl Pending {
         if all_read && std::mem::take(&mut self.peer_closed) {
             return Some(Event::PeerClosed);
         }
+        // The end is told last: what arrived before it may still be read.
+        if self.peer_closed {
+            return None;
+        }
         std::mem::take(&mut self.closed).then_some(Event::Closed)
     }
 }

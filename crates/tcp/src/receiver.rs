@@ -113,11 +113,12 @@ impl Receiver {
             // RFC 9293 §3.10.7.4, §3.8.4: not acceptable, so answered; keep-alives and probes of a closed window live on it.
             return if segment.seq < rcv_nxt { AckWish::Now } else { AckWish::None };
         }
-        if segment.flags.contains(Flags::FIN) {
+        if segment.flags.contains(Flags::FIN) && self.fin_at.is_none() && segment.end() > rcv_nxt {
             self.fin_at = Some(segment.end() - 1);
         }
-        // What lies beyond the window is cut off.
-        let end = segment.end().min(rcv_nxt + self.window().0);
+        // What lies beyond the window, or beyond the FIN (RFC 9293 §3.10.7.4), is cut off.
+        let last = self.fin_at.map_or(u64::MAX, |fin| fin + 1);
+        let end = segment.end().min(rcv_nxt + self.window().0).min(last);
         if end <= segment.seq.max(rcv_nxt) {
             return self.on_nothing_new(segment);
         }

@@ -45,6 +45,8 @@ impl Arrived {
 /// What the other side's SYNs offered, all of them together: nonsense may come in several kinds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Offered {
+    /// One came without options: such a peer does not model them, and is not limited by what it did not say.
+    bare: bool,
     /// The least and the greatest.
     mss: Option<(u32, u32)>,
     sack: bool,
@@ -171,6 +173,7 @@ impl Watch {
             self.arrived.insert(0, 1);
             let (old, syn) = (self.offered, segment.syn.unwrap_or_default());
             self.offered = Offered {
+                bare: old.bare || segment.syn.is_none(),
                 mss: segment
                     .syn
                     .map(|new| old.mss.map_or((new.mss, new.mss), |m| (m.0.min(new.mss), m.1.max(new.mss))))
@@ -307,15 +310,14 @@ impl Watch {
         let ecn = segment.ecn == Ecn::NotEct || (ours.ecn != EcnMode::Off && theirs.ecn);
         ensure(ecn, || "ECN was not agreed".into())?;
         let scaled = ours.window_scale && theirs.window_scale && !syn;
-        // A peer without options does not model the field.
-        let modelled = self.window_unit.is_some() && theirs.mss.is_some();
+        let modelled = self.window_unit.is_some() && theirs.mss.is_some() && !theirs.bare;
         let window = !modelled || scaled || segment.window <= Bytes(65_535);
         ensure(window, || "the window needs a scale that was not agreed".into())?;
         // RFC 9293 §3.7.1 with RFC 6691: options count. Below 100 B an endpoint may refuse to follow.
         let options = if segment.timestamps.is_some() { Segment::TIMESTAMPS.0 } else { 0 };
         let fits = |mss: u32| mss < 100 || u64::from(segment.len) + options <= u64::from(mss);
         // Only an end that speaks of options follows them.
-        let mss = theirs.mss.filter(|_| self.window_unit.is_some());
+        let mss = theirs.mss.filter(|_| modelled);
         ensure(mss.is_none_or(|mss| fits(mss.1)), || format!("the other side takes {:?}", theirs.mss))
     }
 
