@@ -14,9 +14,9 @@ mod watch;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use settings::{Close, Settings};
+use settings::{Close, READ_PAUSE, Settings};
 use tcp::rng::Rng;
-use tcp::units::{Span, Time};
+use tcp::units::{Bytes, Span, Time};
 use tcp::{Phase, Segment};
 use watch::{Outcome, Watch, ensure};
 
@@ -30,6 +30,8 @@ struct App {
     writes: Vec<(Span, u64)>,
     /// When it goes on; absent while it waits for the endpoint.
     next_at: Option<Time>,
+    /// When it reads next, if something waits for it.
+    read_at: Option<Time>,
     close: Close,
 }
 
@@ -62,7 +64,7 @@ impl World {
             let mut writes = settings.ends[i].writes.clone();
             writes.reverse();
             let next_at = Some(Time::ZERO + writes.last().map_or(Span::ZERO, |(pause, _)| *pause));
-            App { writes, next_at, close: settings.ends[i].close }
+            App { writes, next_at, read_at: None, close: settings.ends[i].close }
         });
         let (now, network) = (Time::ZERO, BTreeMap::new());
         World { settings, rng, now, ends, apps, network, departures: 0, events: 0, verbose }
@@ -99,7 +101,7 @@ impl World {
     fn next(&self) -> Option<Time> {
         let arrival = self.network.first_key_value().map(|((at, _), _)| *at);
         let timers = self.ends.iter().filter_map(|end| end.connection.next_timeout());
-        let apps = self.apps.iter().filter_map(|app| app.next_at);
+        let apps = self.apps.iter().flat_map(|app| [app.next_at, app.read_at]).flatten();
         arrival.into_iter().chain(timers).chain(apps).min()
     }
 
@@ -112,7 +114,7 @@ impl World {
         }
         let due = |at: Option<Time>| at.is_some_and(|at| at <= self.now);
         let timer = (0..2).find(|i| due(self.ends[*i].connection.next_timeout()));
-        let app = (0..2).find(|i| due(self.apps[*i].next_at));
+        let app = (0..2).find(|i| due(self.apps[*i].next_at) || due(self.apps[*i].read_at));
         match (timer, app) {
             (Some(i), _) => {
                 self.ends[i].timeout(self.now);
@@ -129,6 +131,10 @@ impl World {
     /// The application writes what is due, or closes.
     fn act(&mut self, i: usize) -> Outcome {
         let (app, end) = (&mut self.apps[i], &mut self.ends[i]);
+        if app.read_at.is_some_and(|at| at <= self.now) {
+            app.read_at = None;
+            return end.read(self.now, 1 + self.rng.below(2 * end.connection.readable().0.max(1)));
+        }
         app.next_at = None;
         if let Some((_, bytes)) = app.writes.pop() {
             let taken = end.write(bytes)?;
@@ -167,6 +173,10 @@ impl World {
             }
         }
         result?;
+        if self.ends[i].connection.readable() > Bytes::ZERO && self.apps[i].read_at.is_none() {
+            let pause = self.rng.below(READ_PAUSE.as_nanos());
+            self.apps[i].read_at = Some(self.now + Span::from_nanos(pause));
+        }
         let told = &mut self.ends[i].told;
         let woken = std::mem::take(&mut told.writable) || (told.peer_closed && self.apps[i].writes.is_empty());
         if woken && self.apps[i].next_at.is_none() && !self.ends[i].close_asked {

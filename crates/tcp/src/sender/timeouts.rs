@@ -138,7 +138,9 @@ impl Sender {
         let wanted = modern.tail_probes && matches!(self.state, State::Open | State::Cwr);
         let Some(head) = self.board.head_sent_at().filter(|_| wanted) else { return false };
         let wait = match self.rtt.srtt() {
-            Some(srtt) if self.board.segments() == 1 => srtt * 2 + self.rtt.rto_min().clamp(LEAST_WAIT, WORST_DELAYED_ACK),
+            Some(srtt) if self.board.segments() == 1 => {
+                srtt * 2 + self.rtt.rto_min().clamp(LEAST_WAIT, WORST_DELAYED_ACK)
+            }
             Some(srtt) => srtt * 2 + LEAST_WAIT,
             None => Span::from_millis(1000),
         };

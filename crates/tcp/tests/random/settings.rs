@@ -13,6 +13,9 @@ use super::network::Path;
 /// About so many segments each way at most, counted in the smallest that some setting may force.
 const SEGMENTS: u64 = 250;
 
+/// An application that reads late comes back at the latest after this.
+pub(crate) const READ_PAUSE: Span = Span::from_millis(500);
+
 /// When an application closes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Close {
@@ -113,6 +116,7 @@ impl Settings {
         let mut round = self.paths[0].longest_delay() + self.paths[1].longest_delay();
         let mut rest = Span::from_millis(10_000);
         for (end, path) in self.ends.iter().zip(&self.paths) {
+            round += if end.config.auto_read { Span::ZERO } else { READ_PAUSE * 2 };
             round += end.config.delayed_ack.timeout + end.config.delayed_ack.compression;
             rest += end.config.rto.max * 20 + path.held_up_by * 4;
             rest += end.writes.iter().fold(Span::ZERO, |sum, (pause, _)| sum + *pause);
@@ -157,8 +161,7 @@ fn config(rng: &mut Rng) -> TcpConfig {
     vary_methods(rng, &mut config);
     // A handshake that is given up proves nothing here; `scripts/handshake` has that.
     config.syn_retries = 1_000;
-    // The application reads at once. Reading late is what `recv_autotune` and a closed window need to be of interest.
-    config.auto_read = true;
+    config.auto_read = coin(rng);
     config
 }
 

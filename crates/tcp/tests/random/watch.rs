@@ -150,6 +150,13 @@ impl Watch {
         Ok(taken)
     }
 
+    /// The application reads up to `bytes` of what waits for it.
+    pub(crate) fn read(&mut self, now: Time, bytes: u64) -> Outcome {
+        let waiting = self.connection.readable();
+        let taken = self.connection.read(now, bytes);
+        ensure(taken == bytes.min(waiting.0), || format!("a read of {bytes} with {waiting} there gave {taken}"))
+    }
+
     pub(crate) fn close(&mut self) {
         self.close_asked = true;
         self.connection.close();
@@ -204,7 +211,8 @@ impl Watch {
         if let Some(snapshot) = self.connection.snapshot() {
             self.check_snapshot(&snapshot).map_err(|broken| format!("{broken}, at {now} in {snapshot:?}"))?;
         }
-        let over = self.connection.phase() == Phase::Closed;
+        // The end is told when everything has been read.
+        let over = self.connection.phase() == Phase::Closed && self.connection.readable() == Bytes::ZERO;
         ensure(over == self.told.closed, || format!("closed is {over}, the application was told {}", !over))?;
         let next = self.connection.next_timeout();
         ensure(!over || next.is_none(), || "a timer runs in CLOSED".into())?;
