@@ -1,26 +1,43 @@
 //! Runs the segment scripts under `scripts/<topic>/`: one endpoint, its application, and a peer made of text.
 //!
 //! The first line of a script is a comment that says what is proved and by which section. Then come settings
-//! (`set mss 1000`; windows in segments, buffers in bytes, times in seconds) and timed lines. A time `+0.1` counts
-//! from the line before it; timers that fall due on the way fire. `<` hands the endpoint a segment, `>` expects one at
-//! this very time: flags, `first:last(payload)`, `ack`, `win` (injected: the peer's window from now on; expected:
-//! compared if written). `ack 1001..4001` stands for one segment per MSS, `x3` for three alike, a payload above the
-//! MSS for consecutive segments. Whatever was sent must have been expected before the script does anything else.
+//! (`set mss 1000`; windows in segments, buffers in bytes, times in seconds; `set profile linux reno` first of all)
+//! and timed lines. A time `+0.1` counts from the line before it; timers that fall due on the way fire. `<` hands the
+//! endpoint a segment, `>` expects one at this very time: flags, `first:last(payload)`, `ack`, `win` (injected: the
+//! peer's window from now on; expected: compared if written). `ack 1001..4001` stands for one segment per MSS, `x3` for
+//! three alike, a payload above the MSS for consecutive segments. Whatever was sent must have been expected before the
+//! script does anything else.
+//!
+//! Flags are `S F R P .`, `E` (ECE), `W` (CWR), `A` (AE). Before them may stand the packet's ECN field: `[noecn]`,
+//! `[ect0]`, `[ect1]`, `[ce]`. Options stand at the end, as `options.rs` says, in angle brackets: these are all of them, so
+//! `<>` has none. An expected line compares the ECN field if it writes one, and the options if it writes any; if it
+//! does not, the segment must report nothing by SACK and its other options are left alone. A peer whose SYN has no
+//! options does not model them: nothing is negotiated and no window is too large to be written.
 
+#[path = "scripts/options.rs"]
+mod options;
+#[path = "scripts/quantities.rs"]
+mod quantities;
+#[path = "scripts/segments.rs"]
+mod segments;
+#[path = "scripts/settings.rs"]
+mod settings;
 #[path = "scripts/text.rs"]
 mod text;
+#[path = "scripts/wrong.rs"]
+mod wrong;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use tcp::cc::Choice;
-use tcp::config::Profile;
+use segments::show;
+use settings::Settings;
 use tcp::units::{Bytes, Time};
-use tcp::{Connection, Segment, TcpConfig};
-use text::{Outcome, number, seconds, show};
+use tcp::{Connection, Segment};
+use text::{Outcome, number, seconds};
 
 struct Run {
-    config: TcpConfig,
+    settings: Settings,
     connection: Option<Connection>,
     now: Time,
     /// Sent and not yet expected.
@@ -31,10 +48,8 @@ struct Run {
 impl Run {
     /// Runs a script; an error begins with the number of its line.
     fn script(script: &str) -> Outcome {
-        let cc = Choice::new("newreno", None, &[]).map_err(|error| error.message)?;
-        let config = TcpConfig::of_profile(Profile::Rfc, cc);
         let (now, sent, peer_window) = (Time::ZERO, VecDeque::new(), Bytes(65_535));
-        let mut run = Run { config, connection: None, now, sent, peer_window };
+        let mut run = Run { settings: Settings::new()?, connection: None, now, sent, peer_window };
         if !script.lines().next().is_some_and(|line| line.starts_with("# ") && line.contains('§')) {
             return Err("1: the first line must be a comment that names a section (§)".into());
         }
@@ -50,7 +65,7 @@ impl Run {
         let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
         let (at, verb, rest) = match words[..] {
             [] => return Ok(()),
-            ["set", key, ref rest @ ..] if self.connection.is_none() => return text::set(&mut self.config, key, rest),
+            ["set", key, ref rest @ ..] if self.connection.is_none() => return self.settings.set(key, rest),
             [at, verb, ref rest @ ..] => (at, verb, rest),
             _ => return Err(format!("{line:?} is not a step")),
         };
@@ -64,12 +79,13 @@ impl Run {
         }
         self.nothing_left()?;
         match (verb, rest) {
-            ("connect", []) => self.connection = Some(Connection::connect(self.config.clone())),
-            ("listen", []) => self.connection = Some(Connection::listen(self.config.clone())),
+            ("connect", []) => self.connection = Some(Connection::connect(self.settings.config.clone())),
+            ("listen", []) => self.connection = Some(Connection::listen(self.settings.config.clone())),
             ("close", []) => self.connection()?.close(),
+            ("abandon_unsent", []) => self.connection()?.abandon_unsent(),
             ("<", _) => self.inject(rest)?,
-            ("write", [bytes]) => self.write(number(bytes)?, number(bytes)?)?,
-            ("write", [bytes, "takes", taken]) => self.write(number(bytes)?, number(taken)?)?,
+            ("write" | "read", [bytes]) => self.transfer(verb, bytes, bytes)?,
+            ("write" | "read", [bytes, "takes", taken]) => self.transfer(verb, bytes, taken)?,
             ("event", _) => self.event(rest)?,
             ("assert", _) => rest.chunks(2).try_for_each(|pair| self.assert(pair[0], pair.get(1).unwrap_or(&"")))?,
             _ => return Err(format!("{line:?} is not a step")),
@@ -84,8 +100,7 @@ impl Run {
     fn drain(&mut self) -> Outcome {
         let now = self.now;
         while let Some(segment) = self.connection()?.poll_segment(now) {
-            // The options of a SYN are not part of the vocabulary.
-            self.sent.push_back((now, Segment { syn: None, ..segment }));
+            self.sent.push_back((now, segment));
         }
         Ok(())
     }
@@ -109,11 +124,15 @@ impl Run {
         Ok(())
     }
 
+    fn mss(&self) -> Bytes {
+        self.settings.config.mss
+    }
+
     fn inject(&mut self, words: &[&str]) -> Outcome {
         let now = self.now;
-        for segment in text::segments(words, self.config.mss, self.peer_window)? {
-            self.peer_window = segment.window;
-            self.connection()?.on_segment(now, &segment);
+        for written in segments::segments(words, self.mss(), self.peer_window)? {
+            self.peer_window = written.segment.window;
+            self.connection()?.on_segment(now, &written.segment);
             self.drain()?;
         }
         Ok(())
@@ -121,18 +140,21 @@ impl Run {
 
     fn expect(&mut self, words: &[&str]) -> Outcome {
         let any = self.sent.front().map_or(Bytes::ZERO, |(_, segment)| segment.window);
-        for wanted in text::segments(words, self.config.mss, any)? {
+        for wanted in segments::segments(words, self.mss(), any)? {
             let got = self.sent.pop_front();
-            if got != Some((self.now, wanted)) {
+            if got.map(|(at, segment)| (at, wanted.compared(&segment))) != Some((self.now, wanted.segment)) {
                 let got = got.map_or("nothing".into(), |(at, segment)| format!("{at} {}", show(&segment)));
-                return Err(format!("expected {} {}, got {got}", self.now, show(&wanted)));
+                return Err(format!("expected {} {}, got {got}", self.now, show(&wanted.segment)));
             }
         }
         Ok(())
     }
 
-    fn write(&mut self, bytes: u64, wanted: u64) -> Outcome {
-        let taken = self.connection()?.write(bytes);
+    /// `write` or `read`, as far as it goes.
+    fn transfer(&mut self, verb: &str, bytes: &str, wanted: &str) -> Outcome {
+        let (now, bytes, wanted) = (self.now, number::<u64>(bytes)?, number::<u64>(wanted)?);
+        let connection = self.connection()?;
+        let taken = if verb == "write" { connection.write(bytes) } else { connection.read(now, bytes) };
         if taken == wanted { Ok(()) } else { Err(format!("expected {wanted} bytes taken, got {taken}")) }
     }
 
@@ -145,8 +167,8 @@ impl Run {
     }
 
     fn assert(&mut self, key: &str, wanted: &str) -> Outcome {
-        let mss = self.config.mss;
-        let (got, wanted) = (text::quantity(self.connection()?, key, mss)?, text::normal(wanted, mss));
+        let (mss, now) = (self.mss(), self.now);
+        let (got, wanted) = (quantities::quantity(self.connection()?, key, mss, now)?, quantities::normal(wanted, mss));
         if got == wanted { Ok(()) } else { Err(format!("expected {key} {wanted}, got {got}")) }
     }
 }
@@ -178,45 +200,4 @@ fn every_script_holds() -> std::io::Result<()> {
     }
     assert!(failures.is_empty(), "{} of {} scripts fail\n{}", failures.len(), scripts.len(), failures.join("\n"));
     Ok(())
-}
-
-/// What each wrong last line of an otherwise right script is told.
-const WRONG: &[(&str, &str)] = &[
-    ("+0 > . 1:2001(2000) ack 1", "expected 0.100000000 . 1001:2001(1000) ack 1 win 5000, got nothing"),
-    ("+0 > . 1:501(500) ack 1", "expected 0.100000000 . 1:501(500) ack 1 win 5000, got 0.100000000 . 1:1001(1000)"),
-    ("+0 > . 2:1002(1000) ack 1", "got 0.100000000 . 1:1001(1000) ack 1"),
-    ("+0 > . 1:1001(1000) ack 2", "got 0.100000000 . 1:1001(1000) ack 1"),
-    ("+0 > F. 1:1001(1000) ack 1", "got 0.100000000 . 1:1001(1000) ack 1"),
-    ("+0 > . 1:1001(1000) ack 1 win 6000", "got 0.100000000 . 1:1001(1000) ack 1 win 5000"),
-    ("+0.1 > . 1:1001(1000) ack 1", "expected 0.200000000 . 1:1001(1000) ack 1 win 5000, got 0.100000000"),
-    ("+0 assert cwnd 10", "expected nothing, got 0.100000000 . 1:1001(1000) ack 1"),
-    ("", "expected nothing, got 0.100000000 . 1:1001(1000) ack 1"),
-    ("+0 > . 1:1001(1000) ack 1\n+1.5 write 1", "expected nothing, got 1.100000000 . 1:1001(1000) ack 1"),
-    ("+0 > . 1:1001(1000) ack 1\n+0.9 > . 1:1001(1000) ack 1", "got nothing"),
-    ("+0 > . 1:1001(1000) ack 1\n+0 assert cwnd 10 ssthresh 5", "expected ssthresh 5, got inf"),
-    ("+0 > . 1:1001(1000) ack 1\n+0 assert state loss", "expected state loss, got open"),
-    ("+0 > . 1:1001(1000) ack 1\n+0 assert phase fin_wait_1", "expected phase finwait1, got established"),
-    ("+0 > . 1:1001(1000) ack 1\n+0 assert colour 1", "unknown quantity \"colour\""),
-    ("+0 > . 1:1001(1000) ack 1\n+0 event closed", "expected event closed, got connected"),
-    ("+0 > . 1:1001(1000) ack 1\n+0 close\n+0 > F. 1001:1001(0) ack 1\n+0 write 5", "expected 5 bytes taken, got 0"),
-    ("+0 > . 1:1001(999) ack 1", "1:1001(999) does not add up"),
-    ("+0 > . 1:1001(1000) ack", "\"ack\" needs a value"),
-    ("+0 > . 1:1001(1000) sack 1", "unknown word \"sack\""),
-    ("set mss 1", "\"set\" is not a time"),
-];
-
-#[test]
-fn wrong_scripts_are_refused_with_their_line() {
-    let right = "# §\nset mss 1000\nset recv_buffer 5000\n+0 connect\n+0 > S 0:0(0)\n+0.1 < S. 0:0(0) ack 1 win 9000\n\
-                 +0 > . 1:1(0) ack 1\n+0 write 1000\n";
-    assert_eq!(Run::script(&format!("{right}+0 > . 1:1001(1000) ack 1")), Ok(()));
-    for (end, wanted) in WRONG {
-        let script = format!("{right}{end}");
-        let error = Run::script(&script).expect_err(end);
-        let line = format!("{}: ", script.lines().count());
-        assert!(error.starts_with(&line) && error.contains(wanted), "{end}\n{error}");
-    }
-    for (script, wanted) in [("+0 connect", "1: the first line"), ("# §\nset msss 1", "2: unknown setting \"msss\"")] {
-        assert!(Run::script(script).expect_err(script).starts_with(wanted), "{script}");
-    }
 }
