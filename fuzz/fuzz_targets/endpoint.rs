@@ -58,13 +58,15 @@ impl Run<'_> {
     /// Lets time pass; deadlines on the way are met.
     fn advance(&mut self, span: Span) -> Outcome {
         let to = self.now + span;
-        let mut deadlines = 0;
+        let (mut deadlines, before) = (0, self.end.segments);
         while let Some(at) = self.end.connection.next_timeout().filter(|at| *at <= to) {
             self.now = self.now.max(at);
             self.end.timeout(self.now);
             self.settle()?;
             deadlines += 1;
-            ensure(deadlines < DEADLINES, || format!("{DEADLINES} deadlines within {span}"))?;
+            // Each paced segment has a deadline of its own.
+            let allowed = DEADLINES + (self.end.segments - before);
+            ensure(deadlines < allowed, || format!("{DEADLINES} deadlines within {span}"))?;
         }
         self.now = to;
         Ok(())

@@ -37,6 +37,10 @@ impl Reassembly {
             self.duplicate = Some((start, self.rcv_nxt));
         }
         let had_gap = self.has_gap();
+        // RFC 2883 §4.2: what lies beyond the gap and has come a second time.
+        if let Some(first) = self.beyond.first().filter(|first| first.0 < end) {
+            self.duplicate = Some((first.0, end.min(first.1)));
+        }
         self.rcv_nxt = end;
         if had_gap {
             self.absorb();

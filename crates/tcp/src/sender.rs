@@ -254,7 +254,7 @@ impl Sender {
     fn notify_congestion(&mut self, now: Time, cause: Cause, first: bool) {
         let limited = match &self.repair {
             Repair::Classic(dupack) => dupack.limited_transmit_sent(),
-            Repair::Modern(_) => Bytes::ZERO,
+            Repair::Modern(modern) => modern.limited,
         };
         let mut flight = self.board.flight().saturating_sub(limited);
         if matches!(self.state, State::Open | State::Disorder) {

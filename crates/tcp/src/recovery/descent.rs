@@ -27,19 +27,21 @@ pub(crate) struct Way {
     delivered: Bytes,
     sent: Bytes,
     window: Bytes,
+    ssthresh: Bytes,
 }
 
 impl Way {
     /// Nothing has come down yet.
     pub(crate) fn new(kind: Descent, mss: Bytes) -> Way {
-        Way { kind, mss, from: mss, delivered: Bytes::ZERO, sent: Bytes::ZERO, window: mss }
+        Way { kind, mss, from: mss, delivered: Bytes::ZERO, sent: Bytes::ZERO, window: mss, ssthresh: mss }
     }
 
-    /// An episode begins: down to `ssthresh`, from `cwnd` or from the `flight` as the kind has it.
-    pub(crate) fn begin(&mut self, cwnd: Bytes, flight: Bytes, ssthresh: Bytes) {
-        let from = if self.kind == Descent::Prr { flight } else { cwnd };
+    /// An episode begins: down to `ssthresh`, from `cwnd` or, as RFC 9937 has it, from what was `outstanding` and not
+    /// reported before this ACK.
+    pub(crate) fn begin(&mut self, cwnd: Bytes, outstanding: Bytes, ssthresh: Bytes) {
+        let from = if self.kind == Descent::Prr { outstanding } else { cwnd };
         let window = if self.kind == Descent::AtOnce { ssthresh } else { from };
-        *self = Way { from: from.max(self.mss), delivered: Bytes::ZERO, sent: Bytes::ZERO, window, ..*self };
+        *self = Way { ssthresh, from: from.max(self.mss), delivered: Bytes::ZERO, sent: Bytes::ZERO, window, ..*self };
     }
 
     /// The window in force.
@@ -50,6 +52,14 @@ impl Way {
     /// So much was sent during the episode.
     pub(crate) fn on_sent(&mut self, bytes: Bytes) {
         self.sent += bytes;
+        if self.kind == Descent::AtOnce {
+            self.window = self.ssthresh;
+        }
+    }
+
+    /// Linux lets the ACK that ends the descent count for growth as well.
+    pub(crate) fn grows_at_its_end(&self) -> bool {
+        self.kind == Descent::LinuxPrr
     }
 
     /// Takes an ACK into account.
@@ -59,6 +69,8 @@ impl Way {
         }
         self.delivered += arrival.delivered;
         self.window = match self.kind {
+            // RFC 6675 §5 step 4.3: the fast retransmit leaves whatever is in the network.
+            Descent::AtOnce if self.sent == Bytes::ZERO => arrival.ssthresh.max(arrival.pipe + self.mss),
             Descent::AtOnce => arrival.ssthresh,
             Descent::Prr | Descent::LinuxPrr => arrival.pipe + self.proportional(arrival),
             Descent::RateHalving => self.halving(arrival),

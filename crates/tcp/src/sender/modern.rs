@@ -63,8 +63,10 @@ pub(super) struct Modern {
     pub(super) probe_due: bool,
     /// This episode has had its rescue retransmission (RFC 6675 §4, NextSeg rule 4).
     pub(super) rescued: bool,
-    /// Duplicate ACKs since `snd_una` last moved.
+    /// ACKs since `snd_una` last moved that report something beyond a gap, or without SACK repeat themselves.
     pub(super) duplicates: u32,
+    /// New data that the first of them let go, in Disorder: not in FlightSize (RFC 6675 §5 step 4.2).
+    pub(super) limited: Bytes,
 }
 
 /// The clock of the timestamps option.
@@ -94,6 +96,7 @@ impl Modern {
             probe_due: false,
             rescued: false,
             duplicates: 0,
+            limited: Bytes::ZERO,
         }
     }
 
@@ -195,12 +198,14 @@ impl Sender {
         if let Some(prior) = prior_delivered {
             modern.rack.adapt(prior, delivered);
         }
-        modern.duplicates = match (arrived.advances, arrived.duplicate) {
-            (true, _) => 0,
-            (false, true) => modern.duplicates + 1,
-            (false, false) => modern.duplicates,
-        };
-        arrived.ack.duplicate = if arrived.duplicate { modern.duplicates } else { 0 };
+        let counts = if modern.sack { arrived.news.sacked } else { arrived.duplicate };
+        if arrived.advances {
+            (modern.duplicates, modern.limited) = (0, Bytes::ZERO);
+        } else if counts {
+            modern.duplicates += 1;
+            arrived.ack.duplicate = modern.duplicates;
+        }
+        let descending = matches!(self.state, State::Cwr | State::Recovery);
         self.count_without_sack(arrived);
         self.judge_tail_probe(arrived);
         let alarming = arrived.duplicate || arrived.news.sacked || arrived.reports_duplicate || arrived.marks.echo;
@@ -211,7 +216,7 @@ impl Sender {
         if arrived.restarts_timers {
             self.restart_timers(arrived.now, timers);
         }
-        self.grow_or_descend(arrived);
+        self.grow_or_descend(arrived, descending);
     }
 
     /// Without SACK the count of duplicates stands in for reports.
@@ -233,11 +238,13 @@ impl Sender {
     }
 
     /// Linux's order: PRR while the window comes down, else growth.
-    fn grow_or_descend(&mut self, arrived: &mut Arrived) {
+    fn grow_or_descend(&mut self, arrived: &mut Arrived, was_descending: bool) {
         let newly_lost = self.board.lost_in_all() > arrived.prior_lost;
         let news = &arrived.news;
         let progress = news.acked_segments > 0 || (news.sacked && self.modern().reordering > 3);
-        let may_grow = if self.modern().reordering > 3 { progress } else { arrived.advances };
+        let signs = if self.modern().reordering > 3 { progress } else { arrived.advances };
+        // RFC 5681 §3.2 step 6: the ACK that ends the descent adds nothing, but in Linux it does.
+        let may_grow = signs && (!was_descending || self.modern().way.grows_at_its_end());
         let delivered = arrived.ack.acked;
         self.tell_algorithm(arrived, may_grow);
         if matches!(self.state, State::Cwr | State::Recovery) {

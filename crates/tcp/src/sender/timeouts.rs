@@ -99,8 +99,8 @@ impl Sender {
                 timers.arm_alone(Timer::Reorder, now + wait + LEAST_WAIT);
             }
             if self.board.pipe() != before && self.state != State::Recovery {
-                self.enter_recovery(now, false);
                 let segment = self.mss;
+                self.enter_recovery(now, false, Bytes::ZERO);
                 self.descend(segment, false);
             }
         }
@@ -178,8 +178,6 @@ impl Sender {
         let end = self.snd_nxt;
         self.modern().probe = Some(TailProbe { end, repeats, was_duplicate: false });
         timers.arm_alone(Timer::Rto, now + self.rtt.rto());
-        // A probe is no burst: it does not schedule the next one.
-        self.sent_in_burst = false;
         out
     }
 
@@ -200,7 +198,7 @@ impl Sender {
             self.modern().probe = None;
         } else if una > probe.end {
             // Nothing reported the original: it was lost, and the probe repaired it.
-            self.begin_descent(arrived.now, Cause::Tlp);
+            self.begin_descent(arrived.now, Cause::Tlp, arrived.ack.acked);
             self.state = State::Cwr;
             let view = self.view(arrived.now, false);
             self.cc.on_recovery_end(&view);

@@ -54,6 +54,11 @@ impl Sender {
             self.burst_ended(now, timers);
             return None;
         }
+        if let Some(probe) = self.poll_tail_probe(now, timers) {
+            // A probe is no burst: it does not schedule the next one.
+            self.last_sent_at = Some(now);
+            return Some(probe);
+        }
         let out = self.pick(now, timers);
         match &out {
             Some(out) => self.after_sending(now, out),
@@ -63,9 +68,6 @@ impl Sender {
     }
 
     fn pick(&mut self, now: Time, timers: &mut Timers) -> Option<Outgoing> {
-        if let Some(probe) = self.poll_tail_probe(now, timers) {
-            return Some(probe);
-        }
         if self.new_data_goes_first() {
             if let Some(new) = self.poll_new(now, timers, false) {
                 return Some(new);
@@ -167,6 +169,7 @@ impl Sender {
         match &mut self.repair {
             Repair::Classic(dupack) => dupack.on_new_data(self.state, bytes, pipe + bytes, self.cc.window().cwnd),
             Repair::Modern(modern) if in_episode => modern.way.on_sent(Bytes(chunk.sequence_len())),
+            Repair::Modern(modern) if self.state == State::Disorder => modern.limited += bytes,
             Repair::Modern(_) => {}
         }
         let stamp = self.sampler.on_sent(now, pipe == Bytes::ZERO);

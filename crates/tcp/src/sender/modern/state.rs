@@ -30,7 +30,7 @@ impl Sender {
                 }
                 self.find_losses(arrived, timers);
                 if self.state != State::Recovery && self.board.lost() > Bytes::ZERO {
-                    self.enter_recovery(arrived.now, arrived.marks.echo);
+                    self.enter_recovery(arrived.now, arrived.marks.echo, arrived.ack.acked);
                 }
             }
             State::Loss => {
@@ -115,7 +115,7 @@ impl Sender {
             self.find_losses(arrived, timers);
         }
         if self.board.lost() > Bytes::ZERO {
-            self.enter_recovery(arrived.now, arrived.marks.echo);
+            self.enter_recovery(arrived.now, arrived.marks.echo, arrived.ack.acked);
         } else {
             self.settle_open(arrived);
         }
@@ -152,8 +152,8 @@ impl Sender {
         let enough = mss * self.modern().reordering;
         let Sender { repair, board, .. } = self;
         let Repair::Modern(modern) = repair else { return false };
+        let calm = state < State::Recovery;
         if !modern.sack {
-            let calm = state < State::Recovery;
             if (calm && board.presumed() >= enough) || (state == State::Recovery && advances) {
                 board.mark_head_lost_once();
             }
@@ -161,6 +161,10 @@ impl Sender {
         }
         if modern.kind == RecoveryKind::Sack {
             board.mark_lost_by_sack(modern.threshold, mss);
+            // RFC 6675 §5 step 1: that many duplicate ACKs are a sign of their own, however little they report.
+            if calm && modern.duplicates >= modern.threshold {
+                board.mark_head_lost_once();
+            }
             return false;
         }
         let newest = modern.rack.take_advance();
@@ -185,7 +189,7 @@ impl Sender {
         self.modern().rack.age(&Settling { loss_is_evident, min_rtt, srtt })
     }
 
-    pub(in crate::sender) fn enter_recovery(&mut self, now: Time, echo: bool) {
+    pub(in crate::sender) fn enter_recovery(&mut self, now: Time, echo: bool, delivered: Bytes) {
         self.totals.recoveries += 1;
         let (una, retransmitted, window) = (self.snd_una, self.board.retransmitted(), self.cc.window());
         if !self.board.head_was_retransmitted() {
@@ -201,20 +205,23 @@ impl Sender {
                 (true, RecoveryKind::Sack) => Cause::Sack,
                 (true, _) => Cause::Rack,
             };
-            self.begin_descent(now, cause);
+            self.begin_descent(now, cause, delivered);
         }
         self.state = State::Recovery;
     }
 
     /// The window is to come down.
-    pub(in crate::sender) fn begin_descent(&mut self, now: Time, cause: Cause) {
-        let (cwnd, flight, snd_nxt) = (self.cc.window().cwnd, self.board.flight(), self.snd_nxt);
+    pub(in crate::sender) fn begin_descent(&mut self, now: Time, cause: Cause, delivered: Bytes) {
+        let (cwnd, snd_nxt) = (self.cc.window().cwnd, self.snd_nxt);
+        // RecoverFS of RFC 9937 §6.2: what this ACK reports was outstanding before it.
+        let outstanding = self.board.flight().saturating_sub(self.board.sacked()) + delivered;
         self.notify_congestion(now, cause, true);
         let ssthresh = self.cc.window().cwnd;
         let modern = self.modern();
         modern.point = snd_nxt;
         modern.probe = None;
-        modern.way.begin(cwnd, flight, ssthresh);
+        modern.limited = Bytes::ZERO;
+        modern.way.begin(cwnd, outstanding, ssthresh);
     }
 
     /// The way down goes on: `delivered` has left the network.
@@ -231,7 +238,7 @@ impl Sender {
         if arrived.marks.echo && self.state < State::Cwr {
             self.totals.ecn_reductions += 1;
             self.modern().undo.forget();
-            self.begin_descent(arrived.now, Cause::Ecn);
+            self.begin_descent(arrived.now, Cause::Ecn, arrived.ack.acked);
             self.state = State::Cwr;
         }
         if self.state != State::Cwr {
