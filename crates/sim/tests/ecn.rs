@@ -1,0 +1,56 @@
+//! Congestion marks from the queue to the sender and back: no drops where every flow takes marks.
+
+mod common;
+
+use common::run;
+use serde_json::{Value, json};
+
+/// One bulk flow over 20 Mb/s and 40 ms through `queue`, its ends in ECN mode `mode`.
+fn world(mode: &str, cc: &Value, queue: &Value) -> Value {
+    json!({
+        "duration": "30s",
+        "warmup": "5s",
+        "network": {"kind": "graph"},
+        "node": [{"name": "a"}, {"name": "b"}],
+        "link": [{"from": "a", "to": "b", "rate": "20Mbps", "delay": "20ms", "queue": queue}],
+        "tcp": {"profile": "linux", "ecn": mode},
+        "flow": [{"from": "a", "to": "b", "cc": cc, "app": {"kind": "bulk"}}],
+    })
+}
+
+fn codel() -> Value {
+    json!({"kind": "codel", "limit": "1000p", "ecn": true})
+}
+
+#[test]
+fn a_flow_that_takes_marks_loses_nothing_and_keeps_the_link_busy() {
+    for mode in ["classic", "accecn"] {
+        for name in ["reno", "cubic"] {
+            let summary = run(&world(mode, &json!(name), &codel()), 1);
+            let measures = &summary.network.measures;
+            let case = format!("{name}, {mode}: {measures:?}");
+            assert_eq!((measures.dropped_packets, measures.retransmitted_packets), (0, 0), "{case}");
+            assert!(measures.marked_packets > 0, "{case}");
+            // CoDel leaves reno too little queue for its halving: 0.75 of the link is the floor of a window cut to half.
+            assert!(measures.goodput_bps > 0.75 * 20e6 * 1448.0 / 1500.0, "{case}");
+        }
+    }
+}
+
+#[test]
+fn who_did_not_agree_on_marks_loses_packets_instead() {
+    let summary = run(&world("off", &json!("reno"), &codel()), 1);
+    let measures = &summary.network.measures;
+    assert!(measures.marked_packets == 0 && measures.dropped_packets > 0, "{measures:?}");
+}
+
+#[test]
+fn the_window_is_cut_once_per_round_trip_of_marks() {
+    let marks_all = json!({"kind": "drop_tail", "limit": "1000p", "mark_threshold": 5});
+    let summary = run(&world("classic", &json!("reno"), &marks_all), 1);
+    let measures = &summary.network.measures;
+    // The echo stands until the sender answers, so that runs of marks cost one reduction: far fewer than marks.
+    assert_eq!(measures.dropped_packets, 0, "{measures:?}");
+    let rate = 20e6 * 1448.0 / 1500.0;
+    assert!(measures.goodput_bps > 0.7 * rate && measures.goodput_bps < rate, "{measures:?}");
+}
