@@ -65,7 +65,7 @@ impl Run<'_> {
             self.settle()?;
             deadlines += 1;
             // Each paced segment has a deadline of its own.
-            let allowed = DEADLINES + (self.end.segments - before);
+            let allowed = DEADLINES + (self.end.segments - before) as usize;
             ensure(deadlines < allowed, || format!("{DEADLINES} deadlines within {span}"))?;
         }
         self.now = to;
