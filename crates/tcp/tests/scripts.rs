@@ -1,18 +1,9 @@
 //! Runs the segment scripts under `scripts/<topic>/`: one endpoint, its application, and a peer made of text.
 //!
-//! The first line of a script is a comment that says what is proved and by which section. Then come settings
-//! (`set mss 1000`; windows in segments, buffers in bytes, times in seconds; `set profile linux reno` first of all)
-//! and timed lines. A time `+0.1` counts from the line before it; timers that fall due on the way fire. `<` hands the
-//! endpoint a segment, `>` expects one at this very time: flags, `first:last(payload)`, `ack`, `win` (injected: the
-//! peer's window from now on; expected: compared if written). `ack 1001..4001` stands for one segment per MSS, `x3` for
-//! three alike, a payload above the MSS for consecutive segments. Whatever was sent must have been expected before the
-//! script does anything else.
-//!
-//! Flags are `S F R P .`, `E` (ECE), `W` (CWR), `A` (AE). Before them may stand the packet's ECN field: `[noecn]`,
-//! `[ect0]`, `[ect1]`, `[ce]`. Options stand at the end, as `options.rs` says, in angle brackets: these are all of them, so
-//! `<>` has none. An expected line compares the ECN field if it writes one, and the options if it writes any; if it
-//! does not, the segment must report nothing by SACK and its other options are left alone. A peer whose SYN has no
-//! options does not model them: nothing is negotiated and no window is too large to be written.
+//! `scripts/README.md` has the vocabulary. In short: settings, then timed lines; `<` hands the endpoint a segment, `>`
+//! expects one at this very time. An expected line compares the ECN field of the packet if it writes one, and the options
+//! if it writes any; if it does not, the segment must report nothing by SACK and its other options are left alone.
+//! Whatever was sent must have been expected before the script does anything else.
 
 #[path = "scripts/options.rs"]
 mod options;
