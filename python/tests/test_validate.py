@@ -131,7 +131,7 @@ def test_packets_of_the_engine_are_read_and_compared():
     assert packets.retransmitted(ours) == [1]
     assert [p.dropped for p in ours if p.data] == [False, False, True, False]
     assert measures.numbers([1, 2, 3, 7, 3]) == "1–3, 7, 3"
-    assert packets.last_ack_s(ours) == 0.326
+    assert packets.acked_s(ours, 2896) == 0.326
     assert packets.divergences(ours, ours) == []
     late = packets.our_packets(TRACE.replace("0.300000000", "0.400000000"))
     assert packets.divergences(ours, late)[0].startswith("first 0.5 ms apart: data 2:")

@@ -93,14 +93,15 @@ def judge(library: Library, runs: Runs) -> CaseResult:
     case, kernel = runs.case, runs.kernel
     if runs.error:
         return CaseResult(case, f"not runnable: {runs.error}")
-    flows = [measures.compare_flow(case.algorithm(i), kernel[i], runs.full[i]) for i in range(case.flows)]
+    theirs = packets.kernel_packets(library.packets(case)) if case.kind == "scripted" else []
+    until = None if case.bytes is None else packets.acked_s(theirs, case.bytes)
+    flows = [measures.compare_flow(case.algorithm(i), kernel[i], runs.full[i], until) for i in range(case.flows)]
     replicates = [runs.sampled[seed] for seed in sorted(runs.sampled)]
     result = CaseResult(case, flows=flows)
     if len(replicates) > 1:
         result.replicates = [[track.goodput_bps for track in run] for run in replicates]
     match case.kind:
         case "scripted":
-            theirs = packets.kernel_packets(library.packets(case))
             result.checks = measures.scripted_checks(case, flows[0], our_log(case), theirs)
         case "random":
             result.checks = measures.random_checks(flows[0], [run[0] for run in result.replicates])
