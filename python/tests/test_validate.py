@@ -4,12 +4,13 @@ import gzip
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tonopah import _core, cli
 from tonopah.errors import InputError
 from tonopah.scenario import to_json
-from tonopah.validate import linux, measures, packets, page, recordings, tracks, worlds
+from tonopah.validate import convert, linux, losses, measures, packets, page, tracks, worlds
 from tonopah.validate.recordings import Case, Library, shipped
 from tonopah.validate.tracks import Track
 
@@ -41,7 +42,7 @@ def recorded(tmp_path):
 
 def test_conversion_keeps_what_is_compared(recorded, tmp_path):
     library = Library(tmp_path / "made")
-    assert recordings.convert([recorded], library.folder) == 1
+    assert convert.convert([recorded], library.folder) == 1
     (case,) = library.cases
     assert (case.id, case.cc, case.drop, case.sack, case.packets) == ("6.1/tiny", ("reno",), (3, 5), False, True)
     samples, log = library.samples(case), library.packets(case)
@@ -51,6 +52,44 @@ def test_conversion_keeps_what_is_compared(recorded, tmp_path):
     assert list(log["ack"]) == [0, 1, 1, 1]
     assert list(log["flags"]) == [0x02, 0x12, 0x18, 0x10]
     assert list(log["dropped"]) == [0, 0, 1, 0]
+
+
+def lossy(rows):
+    """Samples of a sender: time, first segment not acknowledged, others behind it, of these reported, state, sent again."""
+    columns = ["t_s", "una", "unacked", "sacked", "ca_state", "total_retrans"]
+    samples = pd.DataFrame(rows, columns=columns).assign(lost=0, retrans=0)
+    return samples.assign(bytes_acked=1 + 1448 * samples["una"])
+
+
+CALM, HOLE, AGAIN, OVER = (0.0, 10, 10, 0, 0, 0), (0.1, 15, 20, 3, 1, 0), (0.2, 15, 25, 9, 3, 1), (0.3, 42, 10, 0, 0, 1)
+
+
+def test_a_hole_is_a_loss_unless_the_queue_can_have_been_full():
+    samples = lossy([CALM, HOLE, AGAIN, OVER, (0.4, 45, 20, 2, 1, 1), (0.5, 70, 9, 0, 0, 2)])
+    # The second one is the packet 45 + 1: a segment had been sent again before it.
+    assert losses.common([(samples, 100)]) == [15, 46]
+    assert losses.unexplained(samples, [15, 46]) == []
+    assert losses.unexplained(samples, [15]) == [1]
+    assert losses.common([(samples, 10)]) == []
+
+
+def test_two_segments_sent_again_for_one_hole_are_neighbours():
+    samples = lossy([CALM, HOLE, AGAIN, (0.3, 42, 10, 0, 0, 2)])
+    assert losses.common([(samples, 100)]) == [15, 16]
+
+
+def test_random_losses_of_the_recordings_explain_what_was_sent_again():
+    library = shipped()
+    cases = [case for case in library.cases if case.kind == "random"]
+    assert len(cases) == 19
+    drawn = losses.common((library.samples(case), case.queue) for case in cases)
+    assert all(case.drawn == tuple(drawn) for case in cases)
+    left = [losses.unexplained(library.samples(case), drawn) for case in cases]
+    # What is left over are recoveries from an overflow, never a single segment.
+    assert all(number > 30 for numbers in left for number in numbers)
+    assert sum(bool(numbers) for numbers in left) == 11
+    replay = worlds.scenario(worlds.as_recorded(cases[0]))
+    assert replay["link"][0]["loss"] == {"kind": "nth", "data_packets": drawn}
 
 
 def test_every_shipped_case_can_be_read():
@@ -131,8 +170,9 @@ def test_packets_of_the_engine_are_read_and_compared():
     assert packets.retransmitted(ours) == [1]
     assert [p.dropped for p in ours if p.data] == [False, False, True, False]
     assert measures.numbers([1, 2, 3, 7, 3]) == "1–3, 7, 3"
-    assert packets.last_ack_s(ours) == 0.326
+    assert packets.acked_s(ours, 2896) == 0.326
     assert packets.divergences(ours, ours) == []
+    assert packets.acked_s(ours, 2897) is None
     late = packets.our_packets(TRACE.replace("0.300000000", "0.400000000"))
     assert packets.divergences(ours, late)[0].startswith("first 0.5 ms apart: data 2:")
     assert any(line.startswith("~ data") for line in packets.side_by_side(ours, late))

@@ -46,7 +46,7 @@ def add_validate(commands: Any, positive: Callable[[str], int]) -> None:
 def do_linux(options: argparse.Namespace) -> int:
     """Carry out `tonopah validate linux`."""
     from tonopah import render
-    from tonopah.validate import linux, logs, page, terminal, worlds
+    from tonopah.validate import linux, logs, page, terminal
 
     library = shipped()
     cases = library.select(options.case)
@@ -55,7 +55,7 @@ def do_linux(options: argparse.Namespace) -> int:
             print("\n  ".join(logs.write(library, case, Path(options.log))))
         return 0
     folder = page_folder(options)
-    runs = sum(len(worlds.seeds(case)) for case in cases if worlds.missing(case) is None)
+    runs = len(linux.jobs_of(cases))
     with progress(runs, 0, quiet=runs < 10) as step:
         results = linux.validate(library, cases, options.jobs, step)
     if options.json:

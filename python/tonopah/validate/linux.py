@@ -20,16 +20,28 @@ class Job:
 
     case: Case
     seed: int
+    replay: bool = False
+    """With the losses of the recording in the place of random ones."""
 
     @property
     def text(self) -> str:
         """The scenario as the engine takes it."""
-        return to_json(worlds.scenario(self.case, self.seed))
+        return to_json(worlds.scenario(worlds.as_recorded(self.case) if self.replay else self.case, self.seed))
+
+    @property
+    def shown(self) -> bool:
+        """Tables and figures show this run."""
+        return self.replay if self.case.kind == "random" else self.seed == 1
 
 
 def jobs_of(cases: Sequence[Case]) -> list[Job]:
     """Return the runs that the cases need."""
-    return [Job(case, seed) for case in cases if worlds.missing(case) is None for seed in worlds.seeds(case)]
+    jobs = []
+    for case in cases:
+        if worlds.missing(case) is None:
+            jobs += [Job(case, seed) for seed in worlds.seeds(case)]
+            jobs += [Job(case, 1, replay=True)] if case.kind == "random" else []
+    return jobs
 
 
 def validate(
@@ -37,15 +49,15 @@ def validate(
 ) -> list[CaseResult]:
     """Run the cases and return a result for each; `step` is called after every run."""
     results = {case.id: CaseResult(case, worlds.missing(case) or "interrupted") for case in cases}
-    jobs = [Job(case, seed) for case in cases if worlds.missing(case) is None for seed in worlds.seeds(case)]
+    jobs = jobs_of(cases)
     open_cases: dict[str, Runs] = {}
 
     def take(index: int, outcome: Any, series: Any) -> bool:
-        case, seed = jobs[index].case, jobs[index].seed
-        runs = open_cases.setdefault(case.id, Runs(case, kernel_tracks(library, case)))
-        runs.add(seed, outcome, series)
+        job = jobs[index]
+        runs = open_cases.setdefault(job.case.id, Runs(job.case, kernel_tracks(library, job.case)))
+        runs.add(job, outcome, series)
         if runs.complete:
-            results[case.id] = judge(library, open_cases.pop(case.id))
+            results[job.case.id] = judge(library, open_cases.pop(job.case.id))
         step()
         return True
 
@@ -59,27 +71,28 @@ class Runs:
     def __init__(self, case: Case, kernel: list[Track]):
         self.case, self.kernel = case, kernel
         self.full: list[Track] = []
-        """Tracks of the flows with seed 1, at each change."""
+        """Tracks of the flows in the run that is shown, at each change."""
         self.sampled: dict[int, list[Track]] = {}
-        """Tracks by seed, read at the recording's samples."""
+        """Tracks by seed, read at the recording's samples; without the replay."""
         self.error: Exception | None = None
         self.seen = 0
 
-    def add(self, seed: int, outcome: Any, series: Any) -> None:
+    def add(self, job: Job, outcome: Any, series: Any) -> None:
         """Take a finished run."""
         self.seen += 1
         if isinstance(outcome, Exception):
             self.error = outcome
             return
         tracks = [our_track(series, i) for i in range(self.case.flows)]
-        self.sampled[seed] = [ours.at(theirs.t_s) for ours, theirs in zip(tracks, self.kernel, strict=True)]
-        if seed == 1:
+        if not job.replay:
+            self.sampled[job.seed] = [ours.at(theirs.t_s) for ours, theirs in zip(tracks, self.kernel, strict=True)]
+        if job.shown:
             self.full = tracks
 
     @property
     def complete(self) -> bool:
         """All runs are there."""
-        return self.seen == len(worlds.seeds(self.case))
+        return self.seen == len(jobs_of([self.case]))
 
 
 def kernel_tracks(library: Library, case: Case) -> list[Track]:
@@ -93,14 +106,15 @@ def judge(library: Library, runs: Runs) -> CaseResult:
     case, kernel = runs.case, runs.kernel
     if runs.error:
         return CaseResult(case, f"not runnable: {runs.error}")
-    flows = [measures.compare_flow(case.algorithm(i), kernel[i], runs.full[i]) for i in range(case.flows)]
+    theirs = packets.kernel_packets(library.packets(case)) if case.kind == "scripted" else []
+    until = None if case.bytes is None else packets.acked_s(theirs, case.bytes)
+    flows = [measures.compare_flow(case.algorithm(i), kernel[i], runs.full[i], until) for i in range(case.flows)]
     replicates = [runs.sampled[seed] for seed in sorted(runs.sampled)]
     result = CaseResult(case, flows=flows)
     if len(replicates) > 1:
         result.replicates = [[track.goodput_bps for track in run] for run in replicates]
     match case.kind:
         case "scripted":
-            theirs = packets.kernel_packets(library.packets(case))
             result.checks = measures.scripted_checks(case, flows[0], our_log(case), theirs)
         case "random":
             result.checks = measures.random_checks(flows[0], [run[0] for run in result.replicates])

@@ -1,7 +1,7 @@
 """Packet logs: ours from the engine's trace, the kernel's from the recording, side by side."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -84,10 +84,9 @@ def retransmitted(packets: list[Packet]) -> list[int]:
     return [int(packet.number) for packet in packets if packet.again]
 
 
-def last_ack_s(packets: list[Packet]) -> float | None:
-    """Return when the receiver first acknowledged everything that was sent."""
-    top = max((packet.ack for packet in packets if not packet.data), default=0)
-    return next((packet.t_s for packet in packets if not packet.data and packet.ack == top), None)
+def acked_s(packets: Sequence[Packet], payload: int) -> float | None:
+    """Return when the receiver first acknowledged so many bytes of payload."""
+    return next((packet.t_s for packet in packets if not packet.data and packet.ack > payload), None)
 
 
 def pairs(kernel: list[Packet], ours: list[Packet], data: bool) -> Iterator[tuple[Packet | None, Packet | None]]:

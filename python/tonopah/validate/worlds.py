@@ -1,5 +1,6 @@
 """A recorded case as scenario: two nodes and one link, the endpoint and the algorithm in their `linux` profiles."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,11 @@ def missing(case: Case) -> str | None:
     if absent:
         return f"algorithm not there yet: {', '.join(absent)}"
     return "ECN marking by queue length not there yet" if case.mark is not None else None
+
+
+def as_recorded(case: Case) -> Case:
+    """Return the case with the losses of the recording in the place of random ones."""
+    return replace(case, drop=case.drawn, loss=0.0) if case.kind == "random" else case
 
 
 def scenario(case: Case, seed: int = 1, series: tuple[str, ...] = SERIES) -> dict[str, Any]:
