@@ -1,6 +1,7 @@
 //! Hosts: drive the connections and their applications. After any input the connection is drained into the network,
 //! its events go to the application, and a wake-up is pending at or before its next deadline.
 
+use tcp::cc::Window;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Event as TcpEvent, Segment, Snapshot};
 
@@ -89,9 +90,9 @@ impl Hosts {
             network.originate(core, node, Packet { to, destination, size, sent_at: core.now, retransmission, payload });
         }
         if endpoint.is_source()
-            && let Some(snapshot) = flow.snapshot()
+            && let Some(window) = flow.window()
         {
-            flow.window_area.becomes(core.now, snapshot.window.cwnd);
+            flow.window_area.becomes(core.now, window.cwnd);
         }
         let Some(side) = flow.side(endpoint) else { return };
         if let Some(deadline) = side.connection.next_timeout()
@@ -108,6 +109,14 @@ impl Flow {
     pub(crate) fn snapshot(&self) -> Option<Snapshot> {
         match &self.transport {
             Transport::Tcp(sides) => sides[0].connection.snapshot(),
+            Transport::Udp => None,
+        }
+    }
+
+    /// cwnd and ssthresh, once the handshake is done.
+    fn window(&self) -> Option<Window> {
+        match &self.transport {
+            Transport::Tcp(sides) => sides[0].connection.window(),
             Transport::Udp => None,
         }
     }

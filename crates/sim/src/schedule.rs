@@ -11,7 +11,7 @@ const BITS: u32 = 5;
 const DIGITS: usize = 1 << BITS;
 const LEVELS: usize = 64_usize.div_ceil(BITS as usize);
 /// A bucket up to this size is sorted, a larger one dealt out to lower levels.
-const SMALL: usize = 32;
+const SMALL: usize = 16;
 
 /// Future entries by key, first in first out among equal keys.
 #[derive(Debug)]

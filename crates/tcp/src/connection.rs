@@ -4,6 +4,7 @@
 //! `poll_event`. No callbacks, no clock: the driver hands in the time and drains `poll_segment` after every input.
 
 use crate::ack_policy::AckWish;
+use crate::cc::Window;
 use crate::config::{EcnMode, TcpConfig};
 use crate::ecn::{Echo, EchoWish};
 use crate::event::{Event, Pending, Phase};
@@ -69,6 +70,11 @@ impl Connection {
     /// Where the connection stands.
     pub fn phase(&self) -> Phase {
         self.phase
+    }
+
+    /// cwnd and ssthresh of the algorithm; absent before the handshake is done.
+    pub fn window(&self) -> Option<Window> {
+        self.sender.as_ref().map(Sender::window)
     }
 
     /// The sender's state for a trace; absent before the handshake is done.

@@ -126,7 +126,11 @@ pub(crate) struct Scoreboard {
     sacked: u64,
     lost: u64,
     retransmitted: u64,
-    /// Without SACK: what duplicate ACKs say has left the network, segment unknown.
+    /// Segments of `sacked`.
+    sacked_segments: usize,
+    /// Without SACK: how many segments duplicate ACKs say have left the network, and the bytes of that many after the
+    /// oldest.
+    presumed_segments: usize,
     presumed: u64,
     /// The end of the highest segment reported selectively.
     highest_sacked: u64,
@@ -161,6 +165,11 @@ impl Scoreboard {
     /// Reported or presumed to have arrived beyond a gap.
     pub(crate) fn sacked(&self) -> Bytes {
         Bytes(self.sacked + self.presumed)
+    }
+
+    /// The same in segments.
+    pub(crate) fn sacked_segments(&self) -> usize {
+        self.sacked_segments + self.presumed_segments
     }
 
     /// Considered lost, sent again or not.
@@ -246,7 +255,9 @@ impl Scoreboard {
                     news.late = Some(news.late.map_or(head.seq, |late| late.min(head.seq)));
                 }
             }
-            if !head.sacked {
+            if head.sacked {
+                self.sacked_segments -= 1;
+            } else {
                 news.delivered_segments += 1;
                 each(&delivered(head));
             }
@@ -315,6 +326,7 @@ impl Scoreboard {
             self.lost -= if sent.lost { bytes } else { 0 };
             self.retransmitted -= if sent.retransmitted { bytes } else { 0 };
             self.sacked += bytes;
+            self.sacked_segments += 1;
             self.highest_sacked = self.highest_sacked.max(covered_to);
             if sent.transmissions == 1 {
                 widen(&mut news.sacked_sent, sent.sent_at);
@@ -334,14 +346,19 @@ impl Scoreboard {
         (covered_from, covered_to)
     }
 
-    /// Without SACK: so much is presumed to have arrived beyond the gap.
-    pub(crate) fn presume(&mut self, bytes: Bytes) {
-        self.presumed = bytes.0;
+    /// Without SACK: so many segments are presumed to have arrived beyond the gap.
+    pub(crate) fn presume(&mut self, segments: usize) {
+        let after_the_head = self.segments.range(1.min(self.segments.len())..);
+        self.presumed = match self.segments.get(segments) {
+            Some(one_more) if segments == self.presumed_segments + 1 => self.presumed + one_more.bytes(),
+            _ => after_the_head.take(segments).map(Sent::bytes).sum(),
+        };
+        self.presumed_segments = segments;
     }
 
-    /// Without SACK: what is presumed to have arrived beyond the gap.
-    pub(crate) fn presumed(&self) -> Bytes {
-        Bytes(self.presumed)
+    /// Without SACK: the segments presumed to have arrived beyond the gap, and their bytes.
+    pub(crate) fn presumed(&self) -> (usize, Bytes) {
+        (self.presumed_segments, Bytes(self.presumed))
     }
 
     /// True if the oldest segment was reported and yet is not acknowledged: the receiver has changed its mind.
@@ -353,6 +370,7 @@ impl Scoreboard {
     pub(crate) fn forget_sacked(&mut self) {
         self.segments.iter_mut().for_each(|sent| sent.sacked = false);
         self.sacked = 0;
+        self.sacked_segments = 0;
         self.highest_sacked = 0;
         self.reported = Default::default();
         self.first_open = 0;

@@ -64,27 +64,43 @@ pub struct Timestamps {
 }
 
 /// The SACK option (RFC 2018): up to four stretches `[start, end)`. The first may report a duplicate (RFC 2883).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sack {
-    blocks: [(u64, u64); 4],
+    /// Start of the first stretch; the others are told by their distance, to keep segments small.
+    base: u64,
+    /// Distances of start and end from `base`.
+    blocks: [(i32, i32); 4],
     len: u8,
 }
 
+impl std::fmt::Debug for Sack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.blocks()).finish()
+    }
+}
+
 impl Sack {
-    /// Adds a stretch; false if there is no room.
+    /// Adds a stretch; false if there is no room, or if it is more than 2 GiB from the first.
     pub fn push(&mut self, start: u64, end: u64) -> bool {
+        let base = if self.len == 0 { start } else { self.base };
+        let distance = |number: u64| i32::try_from(number.wrapping_sub(base) as i64);
         let free = self.blocks.get_mut(usize::from(self.len));
-        let fits = free.is_some();
-        if let Some(block) = free {
-            *block = (start, end);
-            self.len += 1;
-        }
-        fits
+        let (Some(block), Ok(start), Ok(end)) = (free, distance(start), distance(end)) else { return false };
+        self.base = base;
+        *block = (start, end);
+        self.len += 1;
+        true
     }
 
     /// The stretches, in the order they were reported.
-    pub fn blocks(&self) -> &[(u64, u64)] {
-        &self.blocks[..usize::from(self.len)]
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = (u64, u64)> + '_ {
+        let number = |distance: i32| self.base.wrapping_add_signed(i64::from(distance));
+        self.blocks[..usize::from(self.len)].iter().map(move |(start, end)| (number(*start), number(*end)))
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
     }
 }
 
@@ -200,6 +216,6 @@ mod tests {
         for i in 0..5 {
             assert_eq!(sack.push(i, i + 1), i < 4);
         }
-        assert_eq!(sack.blocks().len(), 4);
+        assert_eq!(sack.blocks().count(), 4);
     }
 }

@@ -109,6 +109,8 @@ pub(crate) struct Sender {
     /// A FIN follows the last byte.
     fin: bool,
     rwnd: Bytes,
+    /// SND.WL1 of RFC 9293: sequence number of the segment that told `rwnd`.
+    window_told_by: u64,
     last_sent_at: Option<Time>,
     /// The end of the last segment that was not full.
     small_end: u64,
@@ -136,7 +138,11 @@ impl Sender {
         rwnd: Bytes,
     ) -> Sender {
         let mut rtt = Rtt::new(config.rto, config.rtt_estimator);
-        let mut initial_window = config.initial_window;
+        // A smaller segment size than the configured one keeps the window's number of segments.
+        let mut initial_window = agreed.mss * (config.initial_window.0 / config.mss.0).max(1);
+        if agreed.mss == config.mss {
+            initial_window = config.initial_window;
+        }
         match handshake_rtt {
             Some(sample) => {
                 rtt.sample(sample, 1, 1);
@@ -171,6 +177,7 @@ impl Sender {
             end: 1,
             fin: false,
             rwnd,
+            window_told_by: 0,
             last_sent_at: None,
             small_end: 0,
             timeouts_in_a_row: 0,
@@ -220,6 +227,10 @@ impl Sender {
 
     pub(crate) fn snd_nxt(&self) -> u64 {
         self.snd_nxt
+    }
+
+    pub(crate) fn window(&self) -> Window {
+        self.cc.window()
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
@@ -311,9 +322,11 @@ impl Repair {
     fn new(config: &TcpConfig, agreed: Agreed) -> Repair {
         match config.recovery {
             // RFC 6675 builds on SACK; without it NewReno remains.
-            RecoveryKind::Sack if !agreed.sack => Repair::Classic(DupAck::new(config, RecoveryKind::NewReno)),
+            RecoveryKind::Sack if !agreed.sack => {
+                Repair::Classic(DupAck::new(config, RecoveryKind::NewReno, agreed.mss))
+            }
             RecoveryKind::Sack | RecoveryKind::Rack => Repair::Modern(Modern::new(config, agreed)),
-            classic => Repair::Classic(DupAck::new(config, classic)),
+            classic => Repair::Classic(DupAck::new(config, classic, agreed.mss)),
         }
     }
 }

@@ -73,7 +73,7 @@ const PARAMS: &[Param] = &[
         kind: ParamKind::Flag,
         default: Value::Flag(false),
         unit: "",
-        doc: "ssthresh from cwnd instead of the flight",
+        doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
         source: "algorithms.md 0.1: Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
     },
     Param {
@@ -132,7 +132,11 @@ impl CongestionControl for Reno {
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         let base = if self.half_of_cwnd { self.window.cwnd } else { event.flight };
         // RFC 5681 eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS)
-        let ssthresh = Bytes((base.as_f64() * self.beta) as u64).max(view.mss * 2);
+        let mut ssthresh = Bytes((base.as_f64() * self.beta) as u64).max(view.mss * 2);
+        if self.half_of_cwnd {
+            // Linux counts whole segments.
+            ssthresh = view.mss * ssthresh.segments(view.mss);
+        }
         self.counter.reset();
         if event.cause == Cause::Timeout || self.dup_ack_collapses {
             self.window.collapse(ssthresh, event);
@@ -157,6 +161,10 @@ impl CongestionControl for Reno {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        self.window.after_idle(idle, view.rto, self.initial_window);
+        if self.half_of_cwnd {
+            self.window.halve_while_idle(idle, view, self.initial_window);
+        } else {
+            self.window.after_idle(idle, view.rto, self.initial_window);
+        }
     }
 }

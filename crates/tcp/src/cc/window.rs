@@ -1,6 +1,6 @@
 //! cwnd and ssthresh, with the moves that the classic algorithms share (RFC 5681).
 
-use super::Congestion;
+use super::{Congestion, View};
 use crate::units::{Bytes, Span};
 
 /// The congestion window and the slow-start threshold, in bytes.
@@ -54,6 +54,19 @@ impl Window {
         if idle > rto {
             self.cwnd = self.cwnd.min(initial_window);
         }
+    }
+
+    /// Linux's way: cwnd halves for each time-out that has passed, in whole segments and not below the restart window
+    /// (RFC 2861); ssthresh remembers three quarters of it.
+    pub fn halve_while_idle(&mut self, idle: Span, view: &View, initial_window: Bytes) {
+        let timeouts = idle.as_nanos().saturating_sub(1) / view.rto.as_nanos().max(1);
+        if timeouts == 0 {
+            return;
+        }
+        self.ssthresh = self.ssthresh.max(Bytes(self.cwnd.0 / 2 + self.cwnd.0 / 4));
+        let floor = self.cwnd.min(initial_window);
+        let halved = self.cwnd.segments(view.mss) >> timeouts.min(63);
+        self.cwnd = (view.mss * halved).max(floor);
     }
 }
 

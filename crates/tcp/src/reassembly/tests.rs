@@ -1,7 +1,7 @@
 use super::*;
 
 fn blocks(reassembly: &mut Reassembly, room: usize) -> Vec<Stretch> {
-    reassembly.report(room).blocks().to_vec()
+    reassembly.report(room).blocks().collect()
 }
 
 #[test]

@@ -57,8 +57,8 @@ impl Way {
         }
     }
 
-    /// Linux lets the ACK that ends the descent count for growth as well.
-    pub(crate) fn grows_at_its_end(&self) -> bool {
+    /// Linux's way, which also lets the ACK that ends the descent count for growth.
+    pub(crate) fn is_linux(&self) -> bool {
         self.kind == Descent::LinuxPrr
     }
 

@@ -40,13 +40,13 @@ pub(crate) struct DupAck {
 }
 
 impl DupAck {
-    pub(crate) fn new(config: &TcpConfig, kind: RecoveryKind) -> DupAck {
+    pub(crate) fn new(config: &TcpConfig, kind: RecoveryKind, mss: Bytes) -> DupAck {
         DupAck {
             kind,
             threshold: config.dup_thresh,
             limited_transmit: config.limited_transmit,
             impatient: config.impatient,
-            mss: config.mss,
+            mss,
             count: 0,
             limited: Bytes::ZERO,
             point: 0,

@@ -40,8 +40,14 @@ impl Sender {
         if segment.ack < self.snd_una || segment.ack > self.snd_nxt {
             return;
         }
-        let window_changed = self.rwnd != segment.window;
-        self.rwnd = segment.window;
+        // RFC 9293 §3.10.7.4, fifth check: a segment older than the last that told the window does not tell it, unless
+        // it acknowledges more: `rwnd` counts from `snd_una`.
+        let tells_window = segment.ack > self.snd_una || segment.seq >= self.window_told_by;
+        let window_changed = tells_window && self.rwnd != segment.window;
+        if tells_window {
+            self.rwnd = segment.window;
+            self.window_told_by = segment.seq;
+        }
         self.on_window(timers);
         let prior_flight = self.board.flight();
         let (prior_una, prior_lost) = (self.snd_una, self.board.lost_in_all());
@@ -94,7 +100,7 @@ impl Sender {
         for block in segment.sack.blocks() {
             // What lies below the acknowledgment is old or a duplicate; what was never sent cannot be reported.
             if block.0 < block.1 && block.1 > segment.ack && block.1 <= self.snd_nxt {
-                blocks[count] = *block;
+                blocks[count] = block;
                 count += 1;
             }
         }

@@ -116,9 +116,9 @@ impl Modern {
 
     /// Looks for the report of a duplicate (RFC 2883): a first block below the acknowledgment or inside the second.
     pub(super) fn on_duplicate_report(&mut self, segment: &Segment, prior_una: u64) -> bool {
-        let blocks = segment.sack.blocks();
-        let Some(&(start, end)) = blocks.first().filter(|_| self.sack) else { return false };
-        let inside = blocks.get(1).is_some_and(|second| second.0 <= start && end <= second.1);
+        let mut blocks = segment.sack.blocks();
+        let Some((start, end)) = blocks.next().filter(|_| self.sack) else { return false };
+        let inside = blocks.next().is_some_and(|second| second.0 <= start && end <= second.1);
         if end > segment.ack && !inside {
             return false;
         }
@@ -147,8 +147,8 @@ impl Modern {
     }
 
     /// A time-out after this much had been reported says that reordering was overestimated.
-    pub(super) fn on_time_out_in_disorder(&mut self, sacked: Bytes) {
-        if sacked >= self.mss * u64::from(self.threshold) {
+    pub(super) fn on_time_out_in_disorder(&mut self, sacked_segments: usize) {
+        if sacked_segments >= self.threshold as usize {
             self.reordering = self.reordering.min(u64::from(self.threshold));
         }
     }
@@ -229,11 +229,11 @@ impl Sender {
         }
         if arrived.news.acked_segments > 0 {
             // One segment filled the hole; the others had sent their duplicate ACKs before.
-            let presumed = self.board.presumed();
+            let (segments, bytes) = self.board.presumed();
             let acked = arrived.news.advanced;
-            arrived.ack.acked = acked.saturating_sub(presumed).max(mss.min(acked));
+            arrived.ack.acked = acked.saturating_sub(bytes).max(mss.min(acked));
             arrived.ack.acked_segments = arrived.ack.acked.0.div_ceil(mss.0) as u32;
-            self.board.presume(presumed.saturating_sub(acked.saturating_sub(mss)));
+            self.board.presume(segments.saturating_sub(arrived.news.acked_segments as usize - 1));
         }
     }
 
@@ -241,10 +241,12 @@ impl Sender {
     fn grow_or_descend(&mut self, arrived: &mut Arrived, was_descending: bool) {
         let newly_lost = self.board.lost_in_all() > arrived.prior_lost;
         let news = &arrived.news;
-        let progress = news.acked_segments > 0 || (news.sacked && self.modern().reordering > 3);
-        let signs = if self.modern().reordering > 3 { progress } else { arrived.advances };
+        let progress = news.acked_segments > 0 || news.sacked;
+        // Once reordering has been seen, Linux lets the window grow on reports alone.
+        let on_reports = self.modern().way.is_linux() && self.modern().reordering > 3;
+        let signs = if on_reports { progress } else { arrived.advances };
         // RFC 5681 §3.2 step 6: the ACK that ends the descent adds nothing, but in Linux it does.
-        let may_grow = signs && (!was_descending || self.modern().way.grows_at_its_end());
+        let may_grow = signs && (!was_descending || self.modern().way.is_linux());
         let delivered = arrived.ack.acked;
         self.tell_algorithm(arrived, may_grow);
         if matches!(self.state, State::Cwr | State::Recovery) {

@@ -59,8 +59,8 @@ impl Sender {
     fn on_rto_modern(&mut self, now: Time) {
         let calm = self.state <= State::Disorder;
         let new_recovery = self.state < State::Recovery;
-        let sacked = self.board.sacked();
-        self.board.presume(Bytes::ZERO);
+        let sacked = self.board.sacked_segments();
+        self.board.presume(0);
         if self.board.is_reneged() {
             self.board.forget_sacked();
         }

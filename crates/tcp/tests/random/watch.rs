@@ -301,7 +301,7 @@ impl Watch {
         ensure(edge.saturating_add(unit) > self.edge_sent, || format!("the window ended at {}", self.edge_sent))?;
         self.edge_sent = self.edge_sent.max(edge);
         for (start, end) in segment.sack.blocks() {
-            let sound = start < end && self.arrived.contains(*start, *end);
+            let sound = start < end && self.arrived.contains(start, end);
             ensure(sound, || format!("{start}..{end} is reported, but did not arrive"))?;
         }
         Ok(())
@@ -310,7 +310,7 @@ impl Watch {
     /// What both sides have not offered is not used.
     fn check_agreement(&self, segment: &Segment) -> Outcome {
         let (ours, theirs, syn) = (&self.config, self.offered, segment.flags.contains(Flags::SYN));
-        let sack = segment.sack.blocks().is_empty() || (ours.sack && theirs.sack && !syn);
+        let sack = segment.sack.is_empty() || (ours.sack && theirs.sack && !syn);
         ensure(sack, || "SACK was not agreed".into())?;
         let offers = syn && !segment.flags.contains(Flags::ACK);
         let timestamps = segment.timestamps.is_none() || (ours.timestamps && (theirs.timestamps || offers));

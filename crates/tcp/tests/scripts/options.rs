@@ -50,7 +50,7 @@ pub(crate) fn show(segment: &Segment) -> String {
         options.extend(syn.window_scale.map(|shift| format!("wscale {shift}")));
     }
     options.extend(segment.timestamps.map(|stamps| format!("TS val {} ecr {}", stamps.value, stamps.echo)));
-    let blocks: String = segment.sack.blocks().iter().map(|(start, end)| format!(" {start}:{end}")).collect();
+    let blocks: String = segment.sack.blocks().map(|(start, end)| format!(" {start}:{end}")).collect();
     options.extend((!blocks.is_empty()).then(|| format!("sack{blocks}")));
     options.extend(segment.ecn_bytes.map(|b| format!("ECN e0b {} ceb {} e1b {}", b.ect0, b.ce, b.ect1)));
     if options.is_empty() { String::new() } else { format!(" <{}>", options.join(",")) }

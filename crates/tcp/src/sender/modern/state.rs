@@ -59,7 +59,7 @@ impl Sender {
             State::Cwr if self.snd_una > point => self.end_descent(arrived.now),
             State::Recovery => {
                 if !self.modern().sack {
-                    self.board.presume(Bytes::ZERO);
+                    self.board.presume(0);
                 }
                 return self.end_episode(arrived);
             }
@@ -102,7 +102,7 @@ impl Sender {
     fn judge_open(&mut self, arrived: &mut Arrived, timers: &mut Timers, look: bool) {
         if !self.modern().sack {
             if arrived.advances {
-                self.board.presume(Bytes::ZERO);
+                self.board.presume(0);
             }
             self.presume_one(arrived);
         }
@@ -126,20 +126,19 @@ impl Sender {
         if self.modern().sack || !arrived.duplicate {
             return;
         }
-        let (mss, flight) = (self.mss, self.board.flight());
-        let holes = self.board.lost().max(mss).min(flight);
-        let before = self.board.presumed();
-        let wanted = before + mss;
-        if wanted + holes > flight {
+        let outstanding = self.board.segments();
+        let holes = (self.board.lost().0.div_ceil(self.mss.0) as usize).clamp(1, outstanding.max(1));
+        let (before, bytes_before) = self.board.presumed();
+        let wanted = before + 1;
+        if wanted + holes > outstanding {
             // More duplicates than segments: reordering or duplication.
-            let segments = flight.0.div_ceil(mss.0);
             let modern = self.modern();
-            modern.reordering = modern.reordering.max(segments + 1).min(super::MOST_REORDERING);
+            modern.reordering = modern.reordering.max(outstanding as u64 + 1).min(super::MOST_REORDERING);
             modern.rack.reordering_seen = true;
         }
-        let after = wanted.min(flight.saturating_sub(holes));
+        let after = wanted.min(outstanding.saturating_sub(holes));
         self.board.presume(after);
-        arrived.ack.acked = after.saturating_sub(before);
+        arrived.ack.acked = self.board.presumed().1.saturating_sub(bytes_before);
         arrived.ack.acked_segments = u32::from(after > before);
     }
 
@@ -149,12 +148,12 @@ impl Sender {
             return false;
         }
         let (mss, state, advances) = (self.mss, self.state, arrived.advances);
-        let enough = mss * self.modern().reordering;
+        let enough = self.modern().reordering as usize;
         let Sender { repair, board, .. } = self;
         let Repair::Modern(modern) = repair else { return false };
         let calm = state < State::Recovery;
         if !modern.sack {
-            if (calm && board.presumed() >= enough) || (state == State::Recovery && advances) {
+            if (calm && board.presumed().0 >= enough) || (state == State::Recovery && advances) {
                 board.mark_head_lost_once();
             }
             return false;
@@ -184,8 +183,8 @@ impl Sender {
     /// From this age on what was sent before something that has arrived is lost.
     pub(in crate::sender) fn age_of_loss(&mut self) -> crate::units::Span {
         let (min_rtt, srtt) = (self.rtt.min(), self.rtt.srtt());
-        let sacked = self.board.sacked();
-        let loss_is_evident = self.state >= State::Recovery || sacked >= self.mss * self.modern().reordering;
+        let sacked = self.board.sacked_segments() as u64;
+        let loss_is_evident = self.state >= State::Recovery || sacked >= self.modern().reordering;
         self.modern().rack.age(&Settling { loss_is_evident, min_rtt, srtt })
     }
 
@@ -319,7 +318,7 @@ impl Sender {
             if self.snd_nxt > self.modern().point && arrived.duplicate {
                 self.presume_one(arrived);
             } else if arrived.advances {
-                self.board.presume(Bytes::ZERO);
+                self.board.presume(0);
             }
         }
     }
