@@ -30,6 +30,18 @@ def test_run_prints_flows_network_and_bottleneck(capsys, scenario):
         assert words in out
 
 
+def test_run_prints_marks_only_if_there_are_any(capsys, scenario):
+    assert "marked" not in call(capsys, "run", scenario)[1]
+    changes = ("--set", "tcp.ecn=classic", "--set", "network.bottleneck.queue.mark_threshold=5")
+    summary = json.loads(call(capsys, "run", scenario, "--json", *changes)[1])
+    lines = call(capsys, "run", scenario, *changes)[1].splitlines()
+    assert sum(line.count("marked") for line in lines) == 3
+    bottleneck = next(link for link in summary["links"] if (link["from"], link["to"]) == ("r0", "r1"))
+    last = [line.split()[-1] for line in lines if line.split()]
+    for part in (*summary["flows"], summary["network"], bottleneck):
+        assert part["marked_packets"] > 0 and f"{part['marked_packets']:,}" in last
+
+
 def test_run_prints_json(capsys, scenario):
     code, out, _ = call(capsys, "run", scenario, "--json", "--seed", "3", "--set", "flow[1].cc=cubic")
     summary = json.loads(out)

@@ -36,6 +36,16 @@ METRICS = {
     "sent_packets": Metric("Packets sent", *COUNT, "Data packets handed to the network, retransmissions included"),
     "received_packets": Metric("Packets received", *COUNT, "Data packets that reached their destination"),
     "dropped_packets": Metric("Packets dropped", *COUNT, "Data packets dropped by queues or lost by links"),
+    "drops.queue": Metric("Dropped: queue full", *COUNT, "Data packets that a full queue dropped"),
+    "drops.loss": Metric("Dropped: lost", *COUNT, "Data packets that the medium lost"),
+    "drops.link_down": Metric("Dropped: link down", *COUNT, "Data packets dropped because the link was down"),
+    "drops.no_route": Metric("Dropped: no route", *COUNT, "Data packets dropped because no route led to their destination"),
+    "drops.aqm": Metric(
+        "Dropped: AQM", *COUNT, "Data packets that the queue's discipline dropped to keep the queue short (RFC 7567)"
+    ),
+    "marked_packets": Metric(
+        "Packets marked", *COUNT, "Data packets that a queue marked CE (congestion experienced) instead of dropping (RFC 3168)"
+    ),
     "retransmitted_packets": Metric("Retransmissions", *COUNT, "Data packets sent again"),
     "delivery_ratio": Metric(
         "Delivery ratio", *PERCENT, "Data packets received / sent; packets under way at the end count as sent"

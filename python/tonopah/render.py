@@ -39,6 +39,8 @@ FLOW_COLUMNS = (
     ("lost", "loss_ratio", 100.0, "%"), ("retransm.", "retransmitted_packets", 1.0, "packets"), ("srtt", "srtt_s", 1e3, "ms"),
     ("timeouts", "rto_count", 1.0, ""),
 )  # fmt: skip
+MARKED = ("marked", "marked_packets", 1.0, "packets")
+"""A column of the flows and of the network; it and the links' are left out when no queue marked a packet."""
 
 
 def run_tables(summary: Mapping[str, Any]) -> list["Table"]:
@@ -46,17 +48,23 @@ def run_tables(summary: Mapping[str, Any]) -> list["Table"]:
     start, end = summary["window_s"]
     seconds = f"{summary['duration_s']:g} s simulated, measured from {start:g} s to {end:g} s"
     flows = plain_table(f"{seconds}, seed {summary['seed']}, {summary['events']:,} events")
-    for name, _, _, unit in FLOW_COLUMNS:
+    columns = (*FLOW_COLUMNS, MARKED) if has_marks(summary) else FLOW_COLUMNS
+    for name, _, _, unit in columns:
         flows.add_column(
             f"{name}\n{unit}" if unit else name,
             justify="left" if name in ("from → to", "cc") else "right",
             no_wrap=True,
         )
     for flow in summary["flows"][:MOST_ROWS]:
-        flows.add_row(*(flow_cell(flow, key, factor) for _, key, factor, _ in FLOW_COLUMNS))
+        flows.add_row(*(flow_cell(flow, key, factor) for _, key, factor, _ in columns))
     if (left := len(summary["flows"]) - MOST_ROWS) > 0:
         flows.add_row("…", f"{left} more (--json shows all)")
     return [flows, network_table(summary), link_table(summary)]
+
+
+def has_marks(summary: Mapping[str, Any]) -> bool:
+    """Tell whether a queue marked a packet; a link's count covers the whole run, its warm-up included."""
+    return any(part["marked_packets"] for part in (summary["network"], *summary.get("links", [])))
 
 
 def flow_cell(flow: Mapping[str, Any], key: str, factor: float) -> str:
@@ -78,6 +86,7 @@ def network_table(summary: Mapping[str, Any]) -> "Table":
         ("delivered", "delivery_ratio", 100.0, "%"), ("lost", "loss_ratio", 100.0, "%"), ("fairness", "jain", 1.0, "Jain"),
         ("retransm.", "retransmitted_packets", 1.0, "packets"), ("without delivery", "flows_without_delivery", 1.0, "flows"),
     )  # fmt: skip
+    rows = (*rows, MARKED) if has_marks(summary) else rows
     for name, _, _, unit in rows:
         table.add_column(f"{name}\n{unit}", justify="right", no_wrap=True)
     table.add_row(*(flow_cell(network, key, factor) for _, key, factor, _ in rows))
@@ -87,21 +96,16 @@ def network_table(summary: Mapping[str, Any]) -> "Table":
 def link_table(summary: Mapping[str, Any]) -> "Table":
     """Return the table of the three busiest links: the first is the bottleneck."""
     table = plain_table("Busiest links")
-    for name in (
-        "link",
-        "rate\nMb/s",
-        "utilisation\n%",
-        "mean queue\npackets",
-        "longest queue\npackets",
-        "dropped\npackets",
-    ):
+    counts = [("dropped", "dropped_packets"), *([MARKED[:2]] if has_marks(summary) else [])]
+    names = ["link", "rate\nMb/s", "utilisation\n%", "mean queue\npackets", "longest queue\npackets"]
+    for name in (*names, *(f"{name}\npackets" for name, _ in counts)):
         table.add_column(name, justify="left" if name == "link" else "right", no_wrap=True)
     busiest = sorted(summary.get("links", []), key=lambda link: -(link["utilisation"] or 0.0))
     for link in busiest[:3]:
         share = link["utilisation"]
         table.add_row(
             f"{link['from']} → {link['to']}", show(link["rate_bps"] * 1e-6), show(None if share is None else share * 100),
-            show(link["queue_mean_packets"]), show(link["queue_max_packets"]), f"{link['dropped_packets']:,}",
+            show(link["queue_mean_packets"]), show(link["queue_max_packets"]), *(f"{link[key]:,}" for _, key in counts),
         )  # fmt: skip
     return table
 
