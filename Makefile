@@ -20,7 +20,7 @@ $(VENV)/.installed: requirements.lock
 
 # The package is installed in place, so only a change of the Rust code or of its metadata needs a new build.
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --locked --quiet
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile dist --locked --quiet
 	touch $@
 
 setup: $(VENV)/.built ## make the virtual environment and build the engine (the other targets do this themselves)

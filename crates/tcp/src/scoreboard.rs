@@ -7,11 +7,15 @@
 use std::collections::VecDeque;
 
 use crate::rate::Stamp;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Time};
 
 mod detect;
+mod news;
 #[cfg(test)]
 mod tests;
+
+use news::widen;
+pub(crate) use news::{Delivered, News, Seen, ages};
 
 /// A sent segment.
 #[derive(Clone, Copy, Debug)]
@@ -60,62 +64,6 @@ impl Chunk {
     pub(crate) fn sequence_len(&self) -> u64 {
         u64::from(self.len) + u64::from(self.fin)
     }
-}
-
-/// A segment that an ACK reports for the first time, cumulatively or selectively.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Delivered {
-    pub(crate) end: u64,
-    pub(crate) bytes: Bytes,
-    pub(crate) transmissions: u32,
-    /// Of the latest transmission.
-    pub(crate) sent_at: Time,
-    pub(crate) stamp: Stamp,
-}
-
-/// When the first and the last segment of a group were sent, those sent more than once left out.
-pub(crate) type SentBetween = Option<(Time, Time)>;
-
-/// What one ACK says about what was sent.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct News {
-    /// By so much `snd_una` moved.
-    pub(crate) advanced: Bytes,
-    /// Of `advanced`, what was believed in the network; the rest had been written off and arrived before that.
-    pub(crate) believed: Bytes,
-    /// Segments of `believed`.
-    pub(crate) believed_segments: u32,
-    /// Reported for the first time, either way.
-    pub(crate) delivered: Bytes,
-    /// Segments of `delivered`.
-    pub(crate) delivered_segments: u32,
-    /// Segments taken off the board.
-    pub(crate) acked_segments: u32,
-    /// Some of it was reported selectively.
-    pub(crate) sacked: bool,
-    /// `snd_una` moved over something that was sent more than once.
-    pub(crate) retransmission_acked: bool,
-    /// Something sent once, below the recovery point, was reported: what F-RTO looks for.
-    pub(crate) original_delivered: bool,
-    /// The lowest of it that was sent once and lies below something reported earlier: reordering.
-    pub(crate) late: Option<u64>,
-    /// Sending times of what was cumulatively acknowledged.
-    pub(crate) acked_sent: SentBetween,
-    /// Sending times of what was selectively acknowledged.
-    pub(crate) sacked_sent: SentBetween,
-}
-
-/// What was known before an ACK.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
-    /// Where the episode under way, or the last one, ends.
-    pub(crate) point: u64,
-    /// The end of the highest segment reported selectively.
-    pub(crate) highest_sacked: u64,
-}
-
-fn widen(between: &mut SentBetween, at: Time) {
-    *between = Some((between.map_or(at, |(first, _)| first), at));
 }
 
 /// The board.
@@ -450,9 +398,4 @@ fn delivered(sent: &Sent) -> Delivered {
         sent_at: sent.sent_at,
         stamp: sent.stamp,
     }
-}
-
-/// Time from a transmission to `now`, for the first and the last of a group.
-pub(crate) fn ages(between: SentBetween, now: Time) -> Option<(Span, Span)> {
-    between.map(|(first, last)| (now.since(first), now.since(last)))
 }

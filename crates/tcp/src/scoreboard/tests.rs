@@ -1,4 +1,5 @@
 use super::*;
+use crate::units::Span;
 
 const NONE: &[(u64, u64)] = &[];
 
