@@ -38,10 +38,6 @@ pub(crate) fn whole(value: &Bound<'_, PyAny>, field: &str, most: i64) -> PyResul
     number.map(i64::unsigned_abs).ok_or_else(allowed)
 }
 
-fn whole_u32(value: &Bound<'_, PyAny>, field: &str) -> PyResult<u32> {
-    whole(value, field, MAX_U32).map(|number| number as u32)
-}
-
 /// A field of the segment, with its path for errors.
 fn field<'py>(segment: &Bound<'py, PyAny>, name: &str) -> PyResult<(Bound<'py, PyAny>, String)> {
     let path = format!("segment.{name}");
