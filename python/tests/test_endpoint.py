@@ -14,9 +14,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "endpoint.md"
 SETTINGS = {"cc": "newreno", "mss": "1000B", "initial_window": "2p", "recv_buffer": "60kB"}
 
 
-def connected(side="connect", **tcp):
+def connected(side="connect", auto_read=True, **tcp):
     """Return an endpoint whose handshake took 0.1 s and is forgotten."""
-    end = getattr(Endpoint, side)(tcp=SETTINGS | tcp)
+    end = getattr(Endpoint, side)(tcp=SETTINGS | tcp, auto_read=auto_read)
     if side == "connect":
         end.advance(0.1)
         end.inject(Segment(seq=0, ack=1, flags="S.", window_bytes=60_000))
@@ -56,6 +56,42 @@ def test_received_data_is_delivered_and_acknowledged():
     assert [(event.kind, event.len_bytes) for event in end.events()] == [("delivered", 1000), ("delivered", 500)]
     assert end.sent()[-1][1].ack == 1501
     assert end.sent() == [] and end.events() == []
+
+
+@pytest.mark.parametrize("side", ["connect", "listen"])
+def test_a_slow_reader_closes_the_window_and_opens_it_again(side):
+    end = connected(side, auto_read=False, recv_buffer="3kB")
+    for seq in (1, 1001, 2001):
+        end.inject(Segment(seq=seq, ack=1, len_bytes=1000))
+    assert [event.len_bytes for event in end.events()] == [1000, 1000, 1000]
+    assert end.state.readable_bytes == 3000
+    end.advance(1)
+    assert end.sent()[-1][1].window_bytes == 0
+    assert (end.read(100), end.sent(), end.state.readable_bytes) == (100, [], 2900)
+    assert (end.read(2500), end.read(1000), end.read(1)) == (2500, 400, 0)
+    told = [segment for _, segment in end.sent()]
+    assert [segment.ack for segment in told] == [3001] * len(told) and told[-1].window_bytes >= 2000
+
+
+def test_what_is_read_at_once_does_not_wait():
+    end = connected()
+    end.inject(Segment(seq=1, ack=1, len_bytes=1000))
+    assert (end.state.readable_bytes, end.read(1000)) == (0, 0)
+
+
+def test_timers_have_names_and_times():
+    end = Endpoint.connect(tcp=SETTINGS)
+    assert end.state.timers == {"rto": 1.0}
+    end = connected()
+    assert end.state.timers == {} and end.state.next_timeout_s is None
+    end.inject(Segment(seq=1, ack=1, len_bytes=1000))
+    assert end.state.timers == pytest.approx({"delayed_ack": 0.3})
+    end.inject(Segment(seq=1001, ack=1, window_bytes=0))
+    end.write(1000)
+    timers = end.state.timers
+    assert set(timers) == {"delayed_ack", "persist"} and end.state.next_timeout_s == min(timers.values())
+    end.advance(0.2)
+    assert set(end.state.timers) == {"persist"}
 
 
 def test_close_follows_the_states():
@@ -162,9 +198,10 @@ def test_the_clock_does_not_go_back():
 
 
 @pytest.mark.parametrize("value", [-1, 1.5, 2**60, "5"])
-def test_wrong_writes_are_refused(value):
-    with pytest.raises(ScenarioError, match=r"bytes: .* whole number"):
-        connected().write(value)
+def test_wrong_writes_and_reads_are_refused(value):
+    for call in (connected().write, connected().read):
+        with pytest.raises(ScenarioError, match=r"bytes: .* whole number"):
+            call(value)
 
 
 def test_what_is_no_segment_is_refused():

@@ -19,15 +19,18 @@ class Endpoint:
     """A TCP endpoint driven by hand; `tonopah.Endpoint` is the form to use."""
 
     @staticmethod
-    def connect(tcp: str) -> Endpoint:
+    def connect(tcp: str, auto_read: bool) -> Endpoint:
         """Return the active side; `tcp` is JSON text, as under `tcp` in a scenario."""
 
     @staticmethod
-    def listen(tcp: str) -> Endpoint:
+    def listen(tcp: str, auto_read: bool) -> Endpoint:
         """Return the passive side, which waits for a SYN."""
 
     def write(self, bytes: int) -> int:
         """Offer bytes and return how many the send buffer took."""
+
+    def read(self, bytes: int) -> int:
+        """Read up to so many bytes and return how many there were."""
 
     def close(self) -> None:
         """Send no more data than what was written."""

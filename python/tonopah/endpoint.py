@@ -78,7 +78,9 @@ class EndpointState:
     `phase` is the state of the connection (`established`, `fin_wait_1` …), `state` that of the sender (`open`,
     `disorder`, `recovery`, `loss` …). `cwnd_bytes` is the algorithm's window; `send_window_bytes` is what the sender may
     use now, which differs during recovery. `flight_bytes` is sent and not acknowledged, `pipe_bytes` is believed in the
-    network. No limit, as `ssthresh_bytes` before the first loss, is None.
+    network. `timers` has the deadlines that are set: `rto`, `tlp`, `reorder`, `pacing`, `persist`, `delayed_ack`,
+    `compressed_ack`, `time_wait`; `next_timeout_s` is the earliest. `room_bytes` is what the send buffer would take,
+    `readable_bytes` what waits for `read`. No limit, as `ssthresh_bytes` before the first loss, is None.
     """
 
     now_s: float
@@ -93,7 +95,9 @@ class EndpointState:
     min_rtt_s: float | None
     rto_s: float | None
     next_timeout_s: float | None
+    timers: dict[str, float]
     room_bytes: int | None
+    readable_bytes: int
     recovery_point: int | None
     timeouts: int
     recoveries: int
@@ -140,22 +144,27 @@ class Endpoint:
         self._core = core
 
     @classmethod
-    def connect(cls, tcp: Mapping[str, Any] | None = None) -> Self:
+    def connect(cls, tcp: Mapping[str, Any] | None = None, auto_read: bool = True) -> Self:
         """Return an active endpoint; its SYN is the first segment of `sent()`.
 
         `tcp` holds the settings of a scenario's table `tcp` (docs/scenario.md), such as `{"cc": "cubic", "mss": "1000B"}`.
+        The application reads what arrives at once, as in a scenario; with `auto_read=False` only `read` does.
         Raises ScenarioError, with the path of the key at fault, when the settings are wrong.
         """
-        return cls(_core.Endpoint.connect(settings_json(tcp)))
+        return cls(_core.Endpoint.connect(settings_json(tcp), auto_read))
 
     @classmethod
-    def listen(cls, tcp: Mapping[str, Any] | None = None) -> Self:
-        """Return a passive endpoint, which waits for a SYN. `tcp` is as for `connect`."""
-        return cls(_core.Endpoint.listen(settings_json(tcp)))
+    def listen(cls, tcp: Mapping[str, Any] | None = None, auto_read: bool = True) -> Self:
+        """Return a passive endpoint, which waits for a SYN. The arguments are as for `connect`."""
+        return cls(_core.Endpoint.listen(settings_json(tcp), auto_read))
 
     def write(self, n: int) -> int:
         """Offer `n` bytes to send and return how many the send buffer took; an event `writable` tells when to go on."""
         return self._core.write(n)
+
+    def read(self, n: int) -> int:
+        """Read up to `n` bytes and return how many there were; the other side may be told that the window is open again."""
+        return self._core.read(n)
 
     def close(self) -> None:
         """Send no more data than what was written."""

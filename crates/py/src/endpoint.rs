@@ -37,9 +37,9 @@ struct Hand {
 pub(crate) struct Endpoint(Mutex<Hand>);
 
 impl Hand {
-    fn new(tcp: &str, open: fn(TcpConfig) -> Connection) -> Result<Hand, ScenarioError> {
+    fn new(tcp: &str, auto_read: bool, open: fn(TcpConfig) -> Connection) -> Result<Hand, ScenarioError> {
         let options = TcpOptions::from_json(tcp, "tcp")?;
-        let config = options.resolve("tcp")?;
+        let config = TcpConfig { auto_read, ..options.resolve("tcp")? };
         let profile = options.profile.unwrap_or_default();
         let connection = open(config.clone());
         let mut hand = Hand { connection, profile, config, now: Time::ZERO, sent: Vec::new(), events: Vec::new() };
@@ -78,8 +78,8 @@ impl Hand {
 }
 
 impl Endpoint {
-    fn open(py: Python<'_>, tcp: &str, open: fn(TcpConfig) -> Connection) -> PyResult<Endpoint> {
-        let hand = crate::guarded(|| Hand::new(tcp, open)).map_err(|e| e.to_py(py))?;
+    fn open(py: Python<'_>, tcp: &str, auto_read: bool, open: fn(TcpConfig) -> Connection) -> PyResult<Endpoint> {
+        let hand = crate::guarded(|| Hand::new(tcp, auto_read, open)).map_err(|e| e.to_py(py))?;
         Ok(Endpoint(Mutex::new(hand)))
     }
 
@@ -110,16 +110,17 @@ fn seconds(value: &Bound<'_, PyAny>, field: &str) -> PyResult<Span> {
 
 #[pymethods]
 impl Endpoint {
-    /// The active side: its SYN is sent at once. `tcp` is JSON text, as under `tcp` in a scenario.
+    /// The active side: its SYN is sent at once. `tcp` is JSON text, as under `tcp` in a scenario; without `auto_read` only
+    /// `read` reads.
     #[staticmethod]
-    fn connect(py: Python<'_>, tcp: &str) -> PyResult<Endpoint> {
-        Endpoint::open(py, tcp, Connection::connect)
+    fn connect(py: Python<'_>, tcp: &str, auto_read: bool) -> PyResult<Endpoint> {
+        Endpoint::open(py, tcp, auto_read, Connection::connect)
     }
 
     /// The passive side: it waits for a SYN.
     #[staticmethod]
-    fn listen(py: Python<'_>, tcp: &str) -> PyResult<Endpoint> {
-        Endpoint::open(py, tcp, Connection::listen)
+    fn listen(py: Python<'_>, tcp: &str, auto_read: bool) -> PyResult<Endpoint> {
+        Endpoint::open(py, tcp, auto_read, Connection::listen)
     }
 
     /// Offers bytes; gives how many the send buffer took.
@@ -127,6 +128,16 @@ impl Endpoint {
         let bytes = segment::whole(bytes, "bytes", MOST_BYTES)?;
         self.with(py, |hand| {
             let taken = hand.connection.write(bytes);
+            hand.drain();
+            taken
+        })
+    }
+
+    /// Reads up to so many bytes; gives how many there were.
+    fn read(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let bytes = segment::whole(bytes, "bytes", MOST_BYTES)?;
+        self.with(py, |hand| {
+            let taken = hand.connection.read(hand.now, bytes);
             hand.drain();
             taken
         })
@@ -222,7 +233,11 @@ fn state(hand: &Hand, fields: &Bound<'_, PyDict>) -> PyResult<()> {
     fields.set_item("now_s", hand.now.as_secs_f64())?;
     fields.set_item("phase", snake_case(&format!("{:?}", connection.phase())))?;
     fields.set_item("next_timeout_s", connection.next_timeout().map(Time::as_secs_f64))?;
+    let timers = PyDict::new(fields.py());
+    connection.timers().try_for_each(|(name, at)| timers.set_item(name, at.as_secs_f64()))?;
+    fields.set_item("timers", timers)?;
     fields.set_item("room_bytes", limit(connection.room()))?;
+    fields.set_item("readable_bytes", connection.readable().0)?;
     fields.set_item("timeouts", totals.timeouts)?;
     fields.set_item("recoveries", totals.recoveries)?;
     fields.set_item("retransmitted_segments", totals.retransmitted_segments)?;
