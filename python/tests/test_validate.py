@@ -212,3 +212,13 @@ def test_command_writes_logs_side_by_side(capsys, tmp_path):
 def test_an_unknown_case_is_refused():
     with pytest.raises(InputError, match=r"did you mean .*reno-drop-one"):
         shipped().select("reno-drop-on")
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.18"])
+def test_scripted_losses_meet_every_goal(kernel):
+    """What Linux sent again, its windows and its times, segment by segment: the endpoint must not drift from them."""
+    library = shipped()
+    cases = [case for case in library.select(f"{kernel}/*") if case.kind == "scripted" and worlds.missing(case) is None]
+    assert len(cases) >= 2
+    for result in linux.validate(library, cases, 2):
+        assert result.met, [check for check in result.checks if not check.met]
