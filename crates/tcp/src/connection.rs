@@ -256,7 +256,7 @@ impl Connection {
         self.receiver.agree(&agreed, rtt);
         self.clock.agree(agreed.timestamps);
         self.echo = Echo::new(agreed.ecn);
-        let mut sender = Sender::new(&self.config, agreed, now, rtt, window);
+        let mut sender = Sender::new(&self.config, agreed, now, (rtt, self.handshake.timeouts()), window);
         sender.write(self.early_data);
         if self.close_wanted {
             sender.close();

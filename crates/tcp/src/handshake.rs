@@ -69,6 +69,11 @@ impl Handshake {
         self.sent_at.filter(|_| !self.repeated).map(|at| now.since(at))
     }
 
+    /// How often it went unanswered.
+    pub(crate) fn timeouts(&self) -> u32 {
+        self.timeouts
+    }
+
     /// The time-out, twice as long after each (RFC 6298 §5.5).
     pub(crate) fn timeout(&self, config: &TcpConfig) -> Span {
         config.rto.initial.saturating_mul(1 << self.timeouts.min(32)).min(config.rto.max)

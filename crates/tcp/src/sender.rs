@@ -129,12 +129,13 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// A sender of data from number 1 on. `handshake_rtt` is absent if the SYN was sent twice.
+    /// A sender of data from number 1 on. The handshake's RTT is absent if its SYN was sent twice; with it comes how often
+    /// the SYN went unanswered.
     pub(crate) fn new(
         config: &TcpConfig,
         agreed: Agreed,
         now: Time,
-        handshake_rtt: Option<Span>,
+        (handshake_rtt, syn_timeouts): (Option<Span>, u32),
         rwnd: Bytes,
     ) -> Sender {
         let mut rtt = Rtt::new(config.rto, config.rtt_estimator);
@@ -148,11 +149,12 @@ impl Sender {
                 rtt.sample(sample, 1, 1);
                 rtt.note_min(sample);
             }
-            None => {
-                // RFC 5681 §3.1: at most one segment after a lost SYN; RFC 6298 §5.7: RTO 3 s.
-                initial_window = agreed.mss;
-                rtt.set_initial(config.rto.initial.max(Span::from_millis(3000)));
-            }
+            // RFC 6298 §5.7
+            None => rtt.set_initial(config.rto.initial.max(Span::from_millis(3000))),
+        }
+        if syn_timeouts > 1 {
+            // RFC 6928 §2: one lost SYN may be chance; after more of them one segment, as RFC 5681 §3.1 has it.
+            initial_window = agreed.mss;
         }
         let mss = agreed.mss;
         let setup = Setup { now, mss, initial_window, initial_ssthresh: config.initial_ssthresh, handshake_rtt };
