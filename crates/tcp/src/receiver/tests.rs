@@ -121,7 +121,9 @@ const ACKS: [(u64, u64, u64, u64, u64); 11] = [
 fn acknowledges_when_the_recorded_linux_receiver_did() {
     const MSS: u64 = 1448;
     let at = |us: u64| Time::ZERO + Span::from_micros(us);
-    let mut r = receiver(&config(Profile::Linux));
+    let linux_6_1 = (Bytes(1 << 25), Bytes(65_535));
+    let (recv_buffer, initial_recv_window) = linux_6_1;
+    let mut r = receiver(&TcpConfig { recv_buffer, initial_recv_window, ..config(Profile::Linux) });
     r.on_ack_sent(Bytes(65_535));
     let pushed =
         |n: u64| PUSHED.iter().any(|(first, last)| (*first..=*last).contains(&n) && (n - first).is_multiple_of(2));
