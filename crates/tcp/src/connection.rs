@@ -3,6 +3,8 @@
 //! `on_segment`, `on_timeout`, `next_timeout`, `poll_segment`, and the application's side `write`, `read`, `close`,
 //! `poll_event`. No callbacks, no clock: the driver hands in the time and drains `poll_segment` after every input.
 
+mod make;
+
 use crate::ack_policy::AckWish;
 use crate::cc::Window;
 use crate::config::{EcnMode, TcpConfig};
@@ -11,8 +13,8 @@ use crate::event::{Event, Pending, Phase};
 use crate::handshake::Handshake;
 use crate::options::Clock;
 use crate::receiver::Receiver;
-use crate::segment::{EcnBytes, Flags, Segment};
-use crate::sender::{Outgoing, Sender, Snapshot, Totals};
+use crate::segment::{Flags, Segment};
+use crate::sender::{Sender, Snapshot, Totals};
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Time};
 
@@ -345,55 +347,6 @@ impl Connection {
             self.move_on(now);
         }
         Some(segment)
-    }
-
-    fn make_syn(&mut self, now: Time) -> Segment {
-        let segment = self.handshake.make(now, &self.config, &self.clock, self.receiver.window());
-        // What a SYN offers is a promise too.
-        self.receiver.on_ack_sent(segment.window);
-        self.timers.arm(Timer::Rto, now + self.handshake.timeout(&self.config));
-        segment
-    }
-
-    fn make_data(&mut self, now: Time, next: &Outgoing) -> Segment {
-        let fin = if next.chunk.fin { Flags::FIN } else { Flags::default() };
-        Segment {
-            seq: next.chunk.seq,
-            len: next.chunk.len,
-            ecn: next.ecn,
-            flags: Flags::ACK.with(fin).with(self.echo.flags(next.cwr)),
-            ..self.make_header(now, None)
-        }
-    }
-
-    /// Not ECN-capable (RFC 3168 §6.1.4).
-    fn make_ack(&mut self, now: Time) -> Segment {
-        let ecn_bytes = self.echo.option();
-        let flags = Flags::ACK.with(self.echo.flags(false));
-        Segment { seq: self.snd_nxt(), flags, ..self.make_header(now, ecn_bytes) }
-    }
-
-    /// What every segment says about what was received.
-    fn make_header(&mut self, now: Time, ecn_bytes: Option<EcnBytes>) -> Segment {
-        let ack = self.receiver.rcv_nxt();
-        let timestamps = self.clock.stamp(now, ack);
-        let window = self.receiver.window();
-        let mut segment = Segment { ack, window, timestamps, ecn_bytes, ..Segment::default() };
-        if self.receiver.has_report() {
-            segment.sack = self.receiver.report(segment.room_for_blocks());
-        }
-        segment
-    }
-
-    fn make_early_ack(&mut self, now: Time, ack: u64) -> Segment {
-        Segment {
-            seq: self.snd_nxt(),
-            ack,
-            flags: Flags::ACK.with(self.echo.flags_before()),
-            window: self.receiver.window_at(ack),
-            timestamps: self.clock.stamp(now, ack),
-            ..Segment::default()
-        }
     }
 
     fn snd_nxt(&self) -> u64 {
