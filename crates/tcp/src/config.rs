@@ -268,73 +268,64 @@ impl TcpConfig {
         }
     }
 
+    /// What the simulators share: no helpers of RACK, and a window that grows unused and outlasts silence.
+    fn plain(cc: Choice, recovery: RecoveryKind) -> TcpConfig {
+        let recovery = cc.recovery().unwrap_or(recovery);
+        TcpConfig {
+            sack: recovery.uses_sack(),
+            tlp: false,
+            frto: false,
+            undo: false,
+            cwnd_validation: false,
+            idle_restart: false,
+            recovery,
+            ..TcpConfig::rfc(cc)
+        }
+    }
+
     fn ns2(cc: Choice) -> TcpConfig {
         let mss = Bytes(1000);
         let ms = Span::from_millis;
-        let recovery = cc.recovery().unwrap_or(RecoveryKind::NewReno);
-        let rfc = TcpConfig::rfc(cc);
+        let plain = TcpConfig::plain(cc, RecoveryKind::NewReno);
         TcpConfig {
             mss,
             initial_window: initial_window(Profile::Ns2, mss),
             // window_ 20: the sender never has more outstanding.
             initial_ssthresh: mss * 20,
             recv_buffer: mss * 20,
-            delayed_ack: DelayedAck { segments: 1, ..rfc.delayed_ack },
+            delayed_ack: DelayedAck { segments: 1, ..plain.delayed_ack },
             rto: RtoBounds { initial: ms(3000), min: ms(200), max: ms(60_000), granularity: ms(10) },
-            sack: false,
-            tlp: false,
-            frto: false,
-            undo: false,
-            cwnd_validation: false,
-            idle_restart: false,
-            recovery,
             descent: Descent::RateHalving,
-            ..rfc
+            ..plain
         }
     }
 
     fn ns3(cc: Choice) -> TcpConfig {
         let mss = Bytes(536);
-        let recovery = cc.recovery().unwrap_or(RecoveryKind::Sack);
-        let rfc = TcpConfig::rfc(cc);
+        let plain = TcpConfig::plain(cc, RecoveryKind::Sack);
         TcpConfig {
             mss,
             initial_window: initial_window(Profile::Ns3, mss),
             recv_buffer: Bytes(131_072),
             send_buffer: Bytes(131_072),
-            sack: recovery.uses_sack(),
             timestamps: true,
-            tlp: false,
-            frto: false,
-            undo: false,
-            cwnd_validation: false,
-            idle_restart: false,
-            recovery,
-            ..rfc
+            ..plain
         }
     }
 
     fn netsim12(cc: Choice) -> TcpConfig {
         let mss = Bytes(1460);
-        let recovery = cc.recovery().unwrap_or(RecoveryKind::Reno);
-        let rfc = TcpConfig::rfc(cc);
+        let plain = TcpConfig::plain(cc, RecoveryKind::Reno);
         TcpConfig {
             mss,
             initial_window: initial_window(Profile::Netsim12, mss),
             initial_ssthresh: Bytes(65_535),
             recv_buffer: Bytes(65_535),
-            delayed_ack: DelayedAck { segments: 1, ..rfc.delayed_ack },
-            sack: false,
+            delayed_ack: DelayedAck { segments: 1, ..plain.delayed_ack },
             window_scale: false,
-            tlp: false,
-            frto: false,
-            undo: false,
-            cwnd_validation: false,
-            idle_restart: false,
             syn_retries: 5,
             time_wait: Span::from_millis(120_000),
-            recovery,
-            ..rfc
+            ..plain
         }
     }
 }

@@ -198,10 +198,7 @@ impl Scoreboard {
                 news.retransmission_acked = true;
             } else if !head.sacked {
                 widen(&mut news.acked_sent, head.sent_at);
-                news.original_delivered |= head.end() <= seen.point;
-                if head.seq < seen.highest_sacked {
-                    news.late = Some(news.late.map_or(head.seq, |late| late.min(head.seq)));
-                }
+                news.on_original(head.seq, head.end(), seen);
             }
             if head.sacked {
                 self.sacked_segments -= 1;
@@ -212,6 +209,10 @@ impl Scoreboard {
             self.segments.pop_front();
             self.first_waiting = self.first_waiting.saturating_sub(1);
             self.first_open = self.first_open.saturating_sub(1);
+        }
+        // What is off the board needs no verdict; only RACK asks for one, so nobody else would tidy up.
+        while self.retransmissions.front().is_some_and(|(seq, _)| *seq < ack) {
+            self.retransmissions.pop_front();
         }
     }
 
@@ -278,10 +279,7 @@ impl Scoreboard {
             self.highest_sacked = self.highest_sacked.max(covered_to);
             if sent.transmissions == 1 {
                 widen(&mut news.sacked_sent, sent.sent_at);
-                news.original_delivered |= covered_to <= seen.point;
-                if sent.seq < seen.highest_sacked {
-                    news.late = Some(news.late.map_or(sent.seq, |late| late.min(sent.seq)));
-                }
+                news.on_original(sent.seq, covered_to, seen);
             }
             news.sacked = true;
             news.delivered += Bytes(bytes);
@@ -339,11 +337,6 @@ impl Scoreboard {
         Some(self.chunk(index))
     }
 
-    /// The last segment, for a probe (RFC 8985 §7.3).
-    pub(crate) fn last(&self) -> Option<Chunk> {
-        self.segments.len().checked_sub(1).map(|index| self.chunk(index))
-    }
-
     fn chunk(&self, index: usize) -> Chunk {
         let sent = &self.segments[index];
         Chunk { seq: sent.seq, len: sent.len - u32::from(sent.fin), fin: sent.fin }
@@ -356,9 +349,11 @@ impl Scoreboard {
         self.first_waiting == 1
     }
 
-    /// Notes that the segment which [`Scoreboard::last`] gave was sent again.
-    pub(crate) fn resent_last(&mut self, now: Time, stamp: Stamp) {
-        self.note_retransmission(self.segments.len() - 1, now, stamp);
+    /// Sends the last segment again, as a probe (RFC 8985 §7.3).
+    pub(crate) fn resend_last(&mut self, now: Time, stamp: Stamp) -> Option<Chunk> {
+        let index = self.segments.len().checked_sub(1)?;
+        self.note_retransmission(index, now, stamp);
+        Some(self.chunk(index))
     }
 
     /// Sends the first hole below the highest report again that has not been (RFC 6675 §4, NextSeg rule 3).

@@ -139,10 +139,10 @@ impl Sender {
         rwnd: Bytes,
     ) -> Sender {
         let mut rtt = Rtt::new(config.rto, config.rtt_estimator);
-        // A smaller segment size than the configured one keeps the window's number of segments.
-        let mut initial_window = agreed.mss * (config.initial_window.0 / config.mss.0).max(1);
-        if agreed.mss == config.mss {
-            initial_window = config.initial_window;
+        let mut initial_window = config.initial_window;
+        if agreed.mss < config.mss {
+            // A smaller segment size than the configured one keeps the window's number of segments.
+            initial_window = agreed.mss * (config.initial_window.0 / config.mss.0).max(1);
         }
         match handshake_rtt {
             Some(sample) => {
@@ -307,7 +307,7 @@ impl Sender {
             round: self.round.count,
             round_start,
             cwnd_limited,
-            may_grow: !matches!(self.state, State::Cwr | State::Recovery) && (cwnd_limited || !self.cwnd_validation),
+            may_grow: !self.state.descends() && (cwnd_limited || !self.cwnd_validation),
         }
     }
 

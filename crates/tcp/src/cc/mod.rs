@@ -101,6 +101,13 @@ pub enum State {
     Loss,
 }
 
+impl State {
+    /// True while the window comes down, so that nothing makes it grow.
+    pub fn descends(self) -> bool {
+        matches!(self, State::Cwr | State::Recovery)
+    }
+}
+
 /// How things stand; the same for every method.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct View {

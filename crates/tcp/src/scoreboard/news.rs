@@ -46,6 +46,16 @@ pub(crate) struct News {
     pub(crate) sacked_sent: SentBetween,
 }
 
+impl News {
+    /// Something sent once, `[start, end)`, is reported for the first time.
+    pub(super) fn on_original(&mut self, start: u64, end: u64, seen: Seen) {
+        self.original_delivered |= end <= seen.point;
+        if start < seen.highest_sacked {
+            self.late = Some(self.late.map_or(start, |late| late.min(start)));
+        }
+    }
+}
+
 /// What was known before an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {

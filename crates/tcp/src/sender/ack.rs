@@ -3,6 +3,7 @@
 use super::{Repair, Sender};
 use crate::cc::{Ack, RttSample};
 use crate::ecn::Marks;
+use crate::options::Clock;
 use crate::scoreboard::{Delivered, News, Seen, ages};
 use crate::segment::{Flags, Segment};
 use crate::timers::{Timer, Timers};
@@ -19,7 +20,7 @@ pub(super) struct Arrived {
     pub(super) advances: bool,
     /// It carries no data, no new window and acknowledges nothing: another segment has arrived out of order.
     pub(super) duplicate: bool,
-    /// It reports a duplicate, and one of the probe among them.
+    /// It reports that something arrived twice.
     pub(super) reports_duplicate: bool,
     /// Timestamp that it echoes.
     pub(super) echo: Option<u32>,
@@ -119,7 +120,7 @@ impl Sender {
         // Timestamps tell even then, to a millisecond (RFC 7323 §4).
         let echoed = arrived.echo.filter(|_| news.acked_segments > 0 && acked.is_none() && sacked.is_none());
         let echoed = echoed.map(|echo| {
-            let age = super::modern::timestamp(now).saturating_sub(echo);
+            let age = Clock::at(now).saturating_sub(echo);
             let span = Span::from_millis(u64::from(age.max(1)));
             (span, span)
         });

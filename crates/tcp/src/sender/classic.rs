@@ -45,7 +45,7 @@ impl Sender {
         if progress == Progress::Done || was == State::Disorder {
             self.state = State::Open;
         }
-        if progress == Progress::Done && matches!(was, State::Recovery | State::Cwr) {
+        if progress == Progress::Done && was.descends() {
             let view = self.view(now, arrived.round_start);
             self.cc.on_recovery_end(&view);
         }

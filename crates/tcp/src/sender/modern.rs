@@ -8,7 +8,7 @@ use super::ack::Arrived;
 use super::{Repair, Sender};
 use crate::cc::{State, Window};
 use crate::config::{RecoveryKind, TcpConfig};
-use crate::options::Agreed;
+use crate::options::{Agreed, Clock};
 use crate::recovery::{Rack, Undo, Way};
 use crate::scoreboard::Delivered;
 use crate::segment::Segment;
@@ -69,11 +69,6 @@ pub(super) struct Modern {
     pub(super) limited: Bytes,
 }
 
-/// The clock of the timestamps option.
-pub(super) fn timestamp(now: Time) -> u32 {
-    (now.as_nanos() / 1_000_000) as u32
-}
-
 impl Modern {
     pub(super) fn new(config: &TcpConfig, agreed: Agreed) -> Modern {
         let by_time = config.recovery == RecoveryKind::Rack;
@@ -102,13 +97,13 @@ impl Modern {
 
     /// The window in force.
     pub(super) fn window(&self, state: State, cwnd: Bytes) -> Bytes {
-        if matches!(state, State::Cwr | State::Recovery) { self.way.window() } else { cwnd }
+        if state.descends() { self.way.window() } else { cwnd }
     }
 
     /// An ACK reports a segment for the first time.
     pub(super) fn on_delivered(&mut self, now: Time, segment: &Delivered, echo: Option<u32>, min_rtt: Option<Span>) {
         // The echo is older than the last transmission: this is the original, the retransmission was for nothing.
-        let spurious = segment.transmissions > 1 && echo.is_some_and(|echo| echo < timestamp(segment.sent_at));
+        let spurious = segment.transmissions > 1 && echo.is_some_and(|echo| echo < Clock::at(segment.sent_at));
         if self.sack && !spurious {
             self.rack.on_delivered(now, segment, min_rtt);
         }
@@ -128,10 +123,6 @@ impl Modern {
         }
         self.undo.on_duplicate_report(end, prior_una);
         true
-    }
-
-    pub(super) fn on_retransmission(&mut self, timestamp: u32) {
-        self.undo.on_retransmission(timestamp);
     }
 
     /// Something that was sent once arrived late.
@@ -172,6 +163,11 @@ impl Modern {
         (self.kind == RecoveryKind::Rack && self.sack).then(|| self.rack.rtt())
     }
 
+    /// Reports of duplicates show the episode to be spurious.
+    fn is_explained(&self) -> bool {
+        self.undo_wanted && self.undo.all_were_duplicates()
+    }
+
     /// Eifel or duplicate reports show the episode to be spurious.
     fn is_spurious(&self, echo: Option<u32>) -> bool {
         self.undo_wanted && self.undo.is_spurious(echo)
@@ -205,7 +201,7 @@ impl Sender {
             modern.duplicates += 1;
             arrived.ack.duplicate = modern.duplicates;
         }
-        let descending = matches!(self.state, State::Cwr | State::Recovery);
+        let descending = self.state.descends();
         self.count_without_sack(arrived);
         self.judge_tail_probe(arrived);
         let alarming = arrived.duplicate || arrived.news.sacked || arrived.reports_duplicate || arrived.marks.echo;
@@ -249,7 +245,7 @@ impl Sender {
         let may_grow = signs && (!was_descending || self.modern().way.is_linux());
         let delivered = arrived.ack.acked;
         self.tell_algorithm(arrived, may_grow);
-        if matches!(self.state, State::Cwr | State::Recovery) {
+        if self.state.descends() {
             self.descend(delivered, arrived.advances && !newly_lost);
         }
     }

@@ -5,7 +5,7 @@ use super::modern::TailProbe;
 use super::transmit::Outgoing;
 use super::{Repair, Sender};
 use crate::cc::{Cause, State};
-use crate::segment::Ecn;
+use crate::config::RecoveryKind;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
 
@@ -105,9 +105,13 @@ impl Sender {
             }
         }
         if !timers.any_armed(&Timers::OF_LOSS) {
-            let from_head = self.board.head_sent_at().map(|sent| sent + self.rtt.rto());
-            self.arm_rto(now, from_head, timers);
+            self.arm_rto(now, self.rto_from_head(), timers);
         }
+    }
+
+    /// When the oldest segment times out, counted from its last transmission.
+    fn rto_from_head(&self) -> Option<Time> {
+        self.board.head_sent_at().map(|sent| sent + self.rtt.rto())
     }
 
     fn arm_rto(&self, now: Time, at: Option<Time>, timers: &mut Timers) {
@@ -120,8 +124,8 @@ impl Sender {
     /// Sets the retransmission timer anew: from now, or from the oldest segment where another timer stood in for it.
     pub(super) fn restart_rto(&self, now: Time, timers: &mut Timers) {
         let stood_in = timers.armed(Timer::Tlp) || timers.armed(Timer::Reorder);
-        let rto = self.rtt.rto();
-        let at = self.board.head_sent_at().map(|sent| if stood_in { sent + rto } else { now + rto });
+        let from_head = self.rto_from_head();
+        let at = if stood_in { from_head } else { from_head.map(|_| now + self.rtt.rto()) };
         self.arm_rto(now, at, timers);
     }
 
@@ -136,7 +140,7 @@ impl Sender {
     pub(super) fn schedule_tail_probe(&mut self, now: Time, restarts: bool, timers: &mut Timers) -> bool {
         let Repair::Modern(modern) = &self.repair else { return false };
         let wanted = modern.tail_probes && matches!(self.state, State::Open | State::Cwr);
-        let Some(head) = self.board.head_sent_at().filter(|_| wanted) else { return false };
+        let Some(from_head) = self.rto_from_head().filter(|_| wanted) else { return false };
         let wait = match self.rtt.srtt() {
             Some(srtt) if self.board.segments() == 1 => {
                 srtt * 2 + self.rtt.rto_min().clamp(LEAST_WAIT, WORST_DELAYED_ACK)
@@ -144,8 +148,7 @@ impl Sender {
             Some(srtt) => srtt * 2 + LEAST_WAIT,
             None => Span::from_millis(1000),
         };
-        let rto = self.rtt.rto();
-        let due = if restarts { now + rto } else { head + rto };
+        let due = if restarts { now + self.rtt.rto() } else { from_head };
         let latest = if due > now { due } else { Time::from_nanos(u64::MAX) };
         timers.arm_alone(Timer::Tlp, (now + wait).min(latest));
         true
@@ -156,12 +159,7 @@ impl Sender {
         if self.modern().probe.is_none() && !self.board.is_empty() {
             self.modern().probe_due = true;
         }
-        let rto = now + self.rtt.rto();
-        let at = if self.modern().probe_due {
-            Some(rto)
-        } else {
-            self.board.head_sent_at().map(|sent| sent + self.rtt.rto())
-        };
+        let at = if self.modern().probe_due { Some(now + self.rtt.rto()) } else { self.rto_from_head() };
         self.arm_rto(now, at, timers);
     }
 
@@ -174,19 +172,14 @@ impl Sender {
         self.totals.tail_probes += 1;
         let new = self.poll_new(now, timers, true);
         let repeats = new.is_none();
-        let out = new.or_else(|| self.repeat_last(now));
+        let out = new.or_else(|| {
+            let stamp = self.stamp(now);
+            self.board.resend_last(now, stamp).map(|chunk| self.repeat(now, chunk))
+        });
         let end = self.snd_nxt;
         self.modern().probe = Some(TailProbe { end, repeats, was_duplicate: false });
         timers.arm_alone(Timer::Rto, now + self.rtt.rto());
         out
-    }
-
-    fn repeat_last(&mut self, now: Time) -> Option<Outgoing> {
-        let chunk = self.board.last()?;
-        let stamp = self.sampler.on_sent(now, self.board.pipe() == Bytes::ZERO);
-        self.board.resent_last(now, stamp);
-        self.on_retransmission(now, chunk);
-        Some(Outgoing { chunk, ecn: Ecn::NotEct, cwr: false })
     }
 
     /// RFC 8985 §7.4: was something lost that the probe repaired?
@@ -199,9 +192,7 @@ impl Sender {
         } else if una > probe.end {
             // Nothing reported the original: it was lost, and the probe repaired it.
             self.begin_descent(arrived.now, Cause::Tlp, arrived.ack.acked);
-            self.state = State::Cwr;
-            let view = self.view(arrived.now, false);
-            self.cc.on_recovery_end(&view);
+            self.end_descent(arrived.now);
             self.keep_open();
         }
     }
@@ -209,22 +200,19 @@ impl Sender {
     /// RFC 6675 §4, NextSeg rules 3 and 4: with nothing else to send, a hole not yet believed lost, and once per
     /// episode the last segment.
     pub(super) fn poll_hole(&mut self, now: Time) -> Option<Outgoing> {
-        let window = self.send_window();
-        let Repair::Modern(modern) = &mut self.repair else { return None };
-        let by_sack = modern.kind == crate::config::RecoveryKind::Sack && self.state == State::Recovery;
-        if !by_sack || self.board.pipe() + self.mss > window {
+        let by_sack = matches!(&self.repair, Repair::Modern(modern) if modern.kind == RecoveryKind::Sack);
+        if !by_sack || self.state != State::Recovery || self.board.pipe() + self.mss > self.send_window() {
             return None;
         }
-        let stamp = self.sampler.on_sent(now, self.board.pipe() == Bytes::ZERO);
+        let stamp = self.stamp(now);
         let chunk = match self.board.resend_hole(now, stamp) {
             Some(chunk) => chunk,
-            None if !modern.rescued => {
-                modern.rescued = true;
+            None if !self.modern().rescued => {
+                self.modern().rescued = true;
                 self.board.resend_highest(now, stamp)?
             }
             None => return None,
         };
-        self.on_retransmission(now, chunk);
-        Some(Outgoing { chunk, ecn: Ecn::NotEct, cwr: false })
+        Some(self.repeat(now, chunk))
     }
 }

@@ -2,6 +2,8 @@
 
 use super::{Repair, Sender};
 use crate::cc::State;
+use crate::options::Clock;
+use crate::rate::Stamp;
 use crate::scoreboard::Chunk;
 use crate::segment::Ecn;
 use crate::timers::{Timer, Timers};
@@ -16,6 +18,13 @@ pub(crate) struct Outgoing {
     pub(crate) ecn: Ecn,
     /// Tell the other side that the window has been reduced (RFC 3168 §6.1.2).
     pub(crate) cwr: bool,
+}
+
+impl Outgoing {
+    /// Neither new data nor ECN-capable (RFC 3168 §6.1.4, §6.1.5).
+    fn plain(chunk: Chunk) -> Outgoing {
+        Outgoing { chunk, ecn: Ecn::NotEct, cwr: false }
+    }
 }
 
 /// Whether the window was used, so that an unused one does not grow (algorithms.md §7.5, Linux's rule).
@@ -47,7 +56,7 @@ impl Sender {
     pub(crate) fn poll(&mut self, now: Time, timers: &mut Timers) -> Option<Outgoing> {
         if std::mem::take(&mut self.window_probe_due) {
             let chunk = Chunk { seq: self.snd_una - 1, len: 0, fin: false };
-            return Some(Outgoing { chunk, ecn: Ecn::NotEct, cwr: false });
+            return Some(Outgoing::plain(chunk));
         }
         if self.pacing_rate().is_some() && now < self.pace.next_at {
             timers.arm(Timer::Pacing, self.pace.next_at);
@@ -99,31 +108,35 @@ impl Sender {
         if !fits && !urgent {
             return None;
         }
-        let stamp = self.sampler.on_sent(now, self.board.pipe() == Bytes::ZERO);
+        let stamp = self.stamp(now);
         let oldest = self.board.resent(now, stamp);
-        self.on_retransmission(now, lost);
         // RFC 6298 §5.1; RFC 8985 lets the repair of the oldest segment restart the timer, as Linux does.
         let restart = oldest && matches!(self.repair, Repair::Modern(_)) && !timers.armed(Timer::Reorder);
         if restart || !timers.any_armed(&Timers::OF_LOSS) {
             timers.arm_alone(Timer::Rto, now + self.rtt.rto());
         }
-        // RFC 3168 §6.1.5: what is sent again is not ECN-capable.
-        Some(Outgoing { chunk: lost, ecn: Ecn::NotEct, cwr: false })
+        Some(self.repeat(now, lost))
     }
 
-    /// Notes that a segment is sent again.
-    pub(super) fn on_retransmission(&mut self, now: Time, chunk: Chunk) {
+    /// What the rate sampler notes of a segment that leaves now.
+    pub(super) fn stamp(&mut self, now: Time) -> Stamp {
+        self.sampler.on_sent(now, self.board.pipe() == Bytes::ZERO)
+    }
+
+    /// A segment that the board has noted leaves again.
+    pub(super) fn repeat(&mut self, now: Time, chunk: Chunk) -> Outgoing {
         self.totals.retransmitted_segments += 1;
-        let in_episode = matches!(self.state, State::Cwr | State::Recovery);
+        let in_episode = self.state.descends();
         match &mut self.repair {
             Repair::Classic(dupack) => dupack.on_retransmitted(),
             Repair::Modern(modern) => {
-                modern.on_retransmission(super::modern::timestamp(now));
+                modern.undo.on_retransmission(Clock::at(now));
                 if in_episode {
                     modern.way.on_sent(Bytes(chunk.sequence_len()));
                 }
             }
         }
+        Outgoing::plain(chunk)
     }
 
     /// New data, if window and receiver have room; `probe` leaves the window out of account.
@@ -165,14 +178,14 @@ impl Sender {
     fn send_new(&mut self, now: Time, chunk: Chunk, small: bool, timers: &mut Timers) -> Outgoing {
         let bytes = Bytes(u64::from(chunk.len));
         let pipe = self.board.pipe();
-        let in_episode = matches!(self.state, State::Cwr | State::Recovery);
+        let in_episode = self.state.descends();
         match &mut self.repair {
             Repair::Classic(dupack) => dupack.on_new_data(self.state, bytes, pipe + bytes, self.cc.window().cwnd),
             Repair::Modern(modern) if in_episode => modern.way.on_sent(Bytes(chunk.sequence_len())),
             Repair::Modern(modern) if self.state == State::Disorder => modern.limited += bytes,
             Repair::Modern(_) => {}
         }
-        let stamp = self.sampler.on_sent(now, pipe == Bytes::ZERO);
+        let stamp = self.stamp(now);
         let idle = self.board.is_empty();
         self.board.push(now, chunk, stamp);
         self.snd_nxt += chunk.sequence_len();

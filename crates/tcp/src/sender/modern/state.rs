@@ -23,9 +23,7 @@ impl Sender {
                 } else if self.undo_by_partial(arrived) {
                     return;
                 }
-                if self.modern().undo_wanted && self.modern().undo.all_were_duplicates() {
-                    self.modern().rack.on_undone_by_duplicates();
-                    self.take_back(arrived.now, false);
+                if self.take_back_explained(arrived.now) {
                     self.settle_open(arrived);
                 }
                 self.find_losses(arrived, timers);
@@ -92,7 +90,7 @@ impl Sender {
     }
 
     /// The window has come down.
-    fn end_descent(&mut self, now: Time) {
+    pub(in crate::sender) fn end_descent(&mut self, now: Time) {
         self.state = State::Open;
         let view = self.view(now, false);
         self.cc.on_recovery_end(&view);
@@ -107,9 +105,8 @@ impl Sender {
             self.presume_one(arrived);
         }
         let calm = matches!(self.state, State::Open | State::Disorder);
-        if calm && self.modern().undo_wanted && self.modern().undo.all_were_duplicates() {
-            self.modern().rack.on_undone_by_duplicates();
-            self.take_back(arrived.now, false);
+        if calm {
+            self.take_back_explained(arrived.now);
         }
         if look || self.state == State::Open {
             self.find_losses(arrived, timers);
@@ -194,7 +191,7 @@ impl Sender {
         if !self.board.head_was_retransmitted() {
             self.modern().undo.forget_retransmissions();
         }
-        let descending = matches!(self.state, State::Cwr | State::Recovery);
+        let descending = self.state.descends();
         let before = (!echo && !descending).then_some(window);
         self.modern().begin_undo(una, retransmitted, before);
         self.modern().rescued = false;
@@ -270,6 +267,16 @@ impl Sender {
         self.take_back(arrived.now, true);
         self.keep_open();
         false
+    }
+
+    /// Takes the episode back if every retransmission was reported as a duplicate; true if so.
+    fn take_back_explained(&mut self, now: Time) -> bool {
+        let explained = self.modern().is_explained();
+        if explained {
+            self.modern().rack.on_undone_by_duplicates();
+            self.take_back(now, false);
+        }
+        explained
     }
 
     /// Takes the episode back; `unmark` if what was believed lost is not.
