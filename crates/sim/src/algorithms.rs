@@ -22,6 +22,11 @@ fn describe(algorithm: &Algorithm) -> Json {
         "name": algorithm.name,
         "title": algorithm.title,
         "reference": algorithm.reference,
+        "demands": {
+            "owns_window": algorithm.demands.owns_window,
+            "ecn": algorithm.demands.ecn,
+            "timestamps": algorithm.demands.timestamps,
+        },
         "params": algorithm.params.iter().map(param).collect::<Json>(),
         "profiles": profiles,
     })

@@ -190,7 +190,10 @@ fn build_flow(
     let transport = match transport_of(&def.app) {
         TransportDef::Udp => Transport::Udp,
         TransportDef::Tcp => {
-            let config = def.tcp.resolve(&join(path, "tcp"))?;
+            // The application's stream goes on as if nothing had been drawn.
+            let mut draws = draws.clone();
+            let mut config = def.tcp.resolve(&join(path, "tcp"))?;
+            config.seed = draws.next_u64();
             let side = |connection| Side { connection, wake_at: None };
             Transport::Tcp(Box::new([side(Connection::connect(config.clone())), side(Connection::listen(config))]))
         }

@@ -57,6 +57,26 @@ pub enum EcnMode {
     Dctcp,
     /// Counters of marked packets and bytes (RFC 9768).
     Accecn,
+    /// The same, with packets that ask for marks of the L4S kind: ECT(1) (RFC 9331 §4).
+    L4s,
+}
+
+impl EcnMode {
+    /// As written in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            EcnMode::Off => "off",
+            EcnMode::Classic => "classic",
+            EcnMode::Dctcp => "dctcp",
+            EcnMode::Accecn => "accecn",
+            EcnMode::L4s => "l4s",
+        }
+    }
+
+    /// True if what is echoed are counters.
+    pub(crate) fn is_accurate(self) -> bool {
+        matches!(self, EcnMode::Accecn | EcnMode::L4s)
+    }
 }
 
 /// The estimator behind the retransmission time-out.
@@ -193,6 +213,8 @@ pub struct TcpConfig {
     pub descent: Descent,
     /// The congestion control and its parameters.
     pub cc: Choice,
+    /// Where the random numbers of an algorithm that draws come from.
+    pub seed: u64,
 }
 
 impl TcpConfig {
@@ -242,6 +264,7 @@ impl TcpConfig {
             recovery,
             descent: Descent::Prr,
             cc,
+            seed: 0,
         }
     }
 

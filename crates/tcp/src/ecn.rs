@@ -17,7 +17,7 @@ pub(crate) fn offer(mode: EcnMode) -> Flags {
     match mode {
         EcnMode::Off => Flags::default(),
         EcnMode::Classic | EcnMode::Dctcp => ace(0b011),
-        EcnMode::Accecn => ace(0b111),
+        EcnMode::Accecn | EcnMode::L4s => ace(0b111),
     }
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn offer(mode: EcnMode) -> Flags {
 pub(crate) fn answer(mode: EcnMode, syn: &Segment) -> (EcnMode, Flags) {
     match (mode, ace_of(syn.flags)) {
         (EcnMode::Off, _) => (EcnMode::Off, Flags::default()),
-        (EcnMode::Accecn, 0b111) => (EcnMode::Accecn, ace(seen(syn.ecn))),
+        (EcnMode::Accecn | EcnMode::L4s, 0b111) => (mode, ace(seen(syn.ecn))),
         // An older server does not know the third bit: it sees a classic offer (RFC 9768 §3.1.2).
         (_, 0b011 | 0b111) => (classic(mode), Flags::ECE),
         _ => (EcnMode::Off, Flags::default()),
@@ -36,8 +36,8 @@ pub(crate) fn answer(mode: EcnMode, syn: &Segment) -> (EcnMode, Flags) {
 pub(crate) fn settle(mode: EcnMode, syn_ack: Flags) -> EcnMode {
     match (mode, ace_of(syn_ack)) {
         (EcnMode::Off, _) => EcnMode::Off,
-        (EcnMode::Accecn, 0b010 | 0b011 | 0b100 | 0b110) => EcnMode::Accecn,
-        (EcnMode::Accecn, 0b001 | 0b101) => EcnMode::Classic,
+        (EcnMode::Accecn | EcnMode::L4s, 0b010 | 0b011 | 0b100 | 0b110) => mode,
+        (EcnMode::Accecn | EcnMode::L4s, 0b001 | 0b101) => EcnMode::Classic,
         (EcnMode::Classic | EcnMode::Dctcp, 0b001 | 0b101) => mode,
         _ => EcnMode::Off,
     }
@@ -45,7 +45,7 @@ pub(crate) fn settle(mode: EcnMode, syn_ack: Flags) -> EcnMode {
 
 /// The mode in which an echo is one bit: AccECN falls back to the classic one.
 fn classic(mode: EcnMode) -> EcnMode {
-    if mode == EcnMode::Accecn { EcnMode::Classic } else { mode }
+    if mode.is_accurate() { EcnMode::Classic } else { mode }
 }
 
 /// How a SYN-ACK says with which ECN field the SYN arrived (RFC 9768 §3.1.2).
@@ -107,7 +107,7 @@ impl Echo {
             EcnMode::Classic => self.on_classic(segment, marked && new),
             EcnMode::Dctcp if new => self.on_dctcp(marked),
             EcnMode::Dctcp => EchoWish::None,
-            EcnMode::Accecn => self.on_accurate(segment, marked),
+            EcnMode::Accecn | EcnMode::L4s => self.on_accurate(segment, marked),
         }
     }
 
@@ -152,7 +152,7 @@ impl Echo {
         match self.mode {
             EcnMode::Off => Flags::default(),
             EcnMode::Classic | EcnMode::Dctcp => ace(u32::from(cwr) * 2 + u32::from(self.echo)),
-            EcnMode::Accecn => ace(self.packets % ACE_VALUES as u32),
+            EcnMode::Accecn | EcnMode::L4s => ace(self.packets % ACE_VALUES as u32),
         }
     }
 
@@ -163,7 +163,7 @@ impl Echo {
 
     /// The AccECN option of an ACK.
     pub(crate) fn option(&self) -> Option<EcnBytes> {
-        (self.mode == EcnMode::Accecn).then_some(self.bytes)
+        self.mode.is_accurate().then_some(self.bytes)
     }
 
     /// Notes that an acknowledgment is leaving.
@@ -206,7 +206,7 @@ impl Feedback {
                 let echo = segment.flags.contains(Flags::ECE);
                 Marks { echo, ce: if echo { newly_delivered } else { Bytes::ZERO } }
             }
-            EcnMode::Accecn => self.on_accurate(segment, newly_delivered, mss),
+            EcnMode::Accecn | EcnMode::L4s => self.on_accurate(segment, newly_delivered, mss),
         }
     }
 

@@ -13,6 +13,10 @@ pub(crate) struct Stamp {
     delivered_at: Time,
     first_sent_at: Time,
     app_limited: bool,
+    /// Pipe with the segment.
+    pub(crate) in_flight: Bytes,
+    /// Marked lost in all before.
+    pub(crate) lost: Bytes,
 }
 
 /// A sample of the delivery rate.
@@ -26,6 +30,12 @@ pub struct RateSample {
     pub prior_delivered: Bytes,
     /// The longer of the time to send and the time to report.
     pub interval: Span,
+    /// When the newest reported segment was sent.
+    pub sent_at: Time,
+    /// Pipe with it at that time.
+    pub tx_in_flight: Bytes,
+    /// Marked lost since.
+    pub lost: Bytes,
     /// The application, not the network, set the pace at some time in the interval.
     pub app_limited: bool,
 }
@@ -65,9 +75,9 @@ impl Sampler {
         self.app_limited_until > Bytes::ZERO
     }
 
-    /// A segment leaves; `idle` if nothing was in the network.
-    pub(crate) fn on_sent(&mut self, now: Time, idle: bool) -> Stamp {
-        if idle {
+    /// A segment leaves that brings the pipe from `pipe` to `in_flight`; `lost` is everything marked lost so far.
+    pub(crate) fn on_sent(&mut self, now: Time, pipe: Bytes, in_flight: Bytes, lost: Bytes) -> Stamp {
+        if pipe == Bytes::ZERO {
             self.first_sent_at = now;
             self.delivered_at = now;
         }
@@ -76,6 +86,8 @@ impl Sampler {
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
             app_limited: self.app_limited(),
+            in_flight,
+            lost,
         }
     }
 
@@ -88,8 +100,8 @@ impl Sampler {
         }
     }
 
-    /// All that an ACK reports has been taken: the sample, if it reported anything.
-    pub(crate) fn sample(&mut self, min_rtt: Option<Span>) -> Option<RateSample> {
+    /// All that an ACK reports has been taken: the sample, if it reported anything. `lost` is everything marked lost.
+    pub(crate) fn sample(&mut self, min_rtt: Option<Span>, lost: Bytes) -> Option<RateSample> {
         if self.app_limited() && self.delivered > self.app_limited_until {
             self.app_limited_until = Bytes::ZERO;
         }
@@ -103,6 +115,9 @@ impl Sampler {
             delivered,
             prior_delivered: stamp.delivered,
             interval,
+            sent_at,
+            tx_in_flight: stamp.in_flight,
+            lost: lost.saturating_sub(stamp.lost),
             app_limited: stamp.app_limited,
         })
     }
@@ -125,15 +140,16 @@ mod tests {
     #[test]
     fn vectors_of_algorithms_9_5() {
         let mut sampler = Sampler::default();
-        let mut sent: Vec<(Time, Stamp)> = (0..10).map(|i| (at(i), sampler.on_sent(at(i), i == 0))).collect();
+        let mut sent: Vec<(Time, Stamp)> =
+            (0..10).map(|i| (at(i), sampler.on_sent(at(i), Bytes(1000 * i), Bytes::ZERO, Bytes::ZERO))).collect();
         let mut rates = Vec::new();
         for i in 0..11_usize {
             let (sent_at, stamp) = sent[i];
             let now = sent_at + Span::from_millis(50);
             let end = 1000 * (i as u64 + 1);
             sampler.on_delivered(now, &Delivered { end, bytes: Bytes(1000), transmissions: 1, sent_at, stamp });
-            rates.push(sampler.sample(None).and_then(|sample| sample.rate).unwrap().as_bps() as f64 / 8e3);
-            sent.push((now, sampler.on_sent(now, false)));
+            rates.push(sampler.sample(None, Bytes::ZERO).and_then(|sample| sample.rate).unwrap().as_bps() as f64 / 8e3);
+            sent.push((now, sampler.on_sent(now, Bytes(9000), Bytes::ZERO, Bytes::ZERO)));
         }
         for (index, wanted) in [(0, 20.0), (1, 39.2157), (9, 169.4915), (10, 200.0)] {
             assert!((rates[index] - wanted).abs() < 1e-3, "packet {}: {} kB/s", index + 1, rates[index]);
@@ -143,23 +159,23 @@ mod tests {
     #[test]
     fn no_rate_over_less_than_the_least_rtt() {
         let mut sampler = Sampler::default();
-        let stamp = sampler.on_sent(at(0), true);
+        let stamp = sampler.on_sent(at(0), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         let segment = Delivered { end: 1000, bytes: Bytes(1000), transmissions: 1, sent_at: at(0), stamp };
         sampler.on_delivered(at(10), &segment);
-        assert_eq!(sampler.sample(Some(Span::from_millis(11))).unwrap().rate, None);
-        assert_eq!(sampler.sample(None), None, "an ACK that reports nothing gives no sample");
+        assert_eq!(sampler.sample(Some(Span::from_millis(11)), Bytes::ZERO).unwrap().rate, None);
+        assert_eq!(sampler.sample(None, Bytes::ZERO), None, "an ACK that reports nothing gives no sample");
     }
 
     #[test]
     fn application_limited_until_the_bubble_has_passed() {
         let mut sampler = Sampler::default();
         sampler.mark_app_limited(Bytes(1000));
-        let limited = sampler.on_sent(at(0), true);
+        let limited = sampler.on_sent(at(0), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         assert!(limited.app_limited);
         for (end, still) in [(1000, true), (2000, false)] {
             let segment = Delivered { end, bytes: Bytes(1000), transmissions: 1, sent_at: at(0), stamp: limited };
             sampler.on_delivered(at(10), &segment);
-            assert!(sampler.sample(None).unwrap().app_limited);
+            assert!(sampler.sample(None, Bytes::ZERO).unwrap().app_limited);
             assert_eq!(sampler.app_limited(), still);
         }
     }

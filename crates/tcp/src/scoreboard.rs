@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use crate::cc::Head;
 use crate::rate::Stamp;
 use crate::units::{Bytes, Time};
 
@@ -92,6 +93,18 @@ pub(crate) struct Scoreboard {
     retransmissions: VecDeque<(u64, Time)>,
     /// Everything ever marked lost, each time it was.
     lost_in_all: u64,
+    /// Marked lost since [`Scoreboard::take_losses`] was last asked.
+    losses: Vec<Loss>,
+}
+
+/// A segment newly marked lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loss {
+    pub(crate) bytes: Bytes,
+    pub(crate) sent_at: Time,
+    pub(crate) stamp: Stamp,
+    /// Marked lost in all, this one included.
+    pub(crate) total: Bytes,
 }
 
 impl Scoreboard {
@@ -135,6 +148,11 @@ impl Scoreboard {
         Bytes(self.lost_in_all)
     }
 
+    /// What was marked lost since this was last asked.
+    pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.losses)
+    }
+
     /// The end of the highest segment reported selectively; 0 if none is.
     pub(crate) fn highest_sacked(&self) -> u64 {
         if self.sacked > 0 { self.highest_sacked } else { 0 }
@@ -148,6 +166,11 @@ impl Scoreboard {
     /// When the oldest segment was last sent.
     pub(crate) fn head_sent_at(&self) -> Option<Time> {
         self.segments.front().map(|head| head.sent_at)
+    }
+
+    /// When the oldest segment was last sent, and how often.
+    pub(crate) fn head(&self) -> Option<Head> {
+        self.segments.front().map(|head| Head { sent_at: head.sent_at, transmissions: head.transmissions })
     }
 
     /// True if some outstanding segment was sent more than once, as far as the head tells (Linux asks the same).

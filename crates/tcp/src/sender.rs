@@ -9,7 +9,7 @@ mod modern;
 mod timeouts;
 mod transmit;
 
-use crate::cc::{Cause, Congestion, CongestionControl, Setup, State, View, Window};
+use crate::cc::{Cause, Congestion, CongestionControl, Lost, Setup, State, View, Window};
 use crate::config::{EcnMode, RecoveryKind, TcpConfig};
 use crate::ecn::Feedback;
 use crate::options::Agreed;
@@ -92,6 +92,8 @@ pub(crate) struct Sender {
     idle_restart: bool,
     nagle: bool,
     ecn: Ecn,
+    /// cwnd holds in recovery too.
+    owns_window: bool,
     cc: Box<dyn CongestionControl>,
     repair: Repair,
     state: State,
@@ -100,6 +102,8 @@ pub(crate) struct Sender {
     round: Round,
     sampler: Sampler,
     feedback: Feedback,
+    /// Delivered and marked.
+    delivered_ce: Bytes,
     usage: Usage,
     pace: Pace,
     snd_una: u64,
@@ -157,13 +161,26 @@ impl Sender {
             initial_window = agreed.mss;
         }
         let mss = agreed.mss;
-        let setup = Setup { now, mss, initial_window, initial_ssthresh: config.initial_ssthresh, handshake_rtt };
+        let setup = Setup {
+            now,
+            mss,
+            initial_window,
+            initial_ssthresh: config.initial_ssthresh,
+            handshake_rtt,
+            paced: config.pacing,
+            seed: config.seed,
+        };
         Sender {
             mss,
             cwnd_validation: config.cwnd_validation,
             idle_restart: config.idle_restart,
             nagle: config.nagle,
-            ecn: if agreed.ecn == EcnMode::Off { Ecn::NotEct } else { Ecn::Ect0 },
+            ecn: match agreed.ecn {
+                EcnMode::Off => Ecn::NotEct,
+                EcnMode::L4s => Ecn::Ect1,
+                EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
+            },
+            owns_window: config.cc.algorithm.demands.owns_window,
             cc: config.cc.build(&setup),
             repair: Repair::new(config, agreed),
             state: State::Open,
@@ -172,6 +189,7 @@ impl Sender {
             round: Round::default(),
             sampler: Sampler::default(),
             feedback: Feedback::new(agreed.ecn),
+            delivered_ce: Bytes::ZERO,
             usage: Usage::default(),
             pace: Pace::new(config.pacing),
             snd_una: 1,
@@ -258,6 +276,7 @@ impl Sender {
     fn send_window(&self) -> Bytes {
         let cwnd = self.cc.window().cwnd;
         match &self.repair {
+            _ if self.owns_window => cwnd,
             Repair::Classic(dupack) => dupack.window(self.state, cwnd),
             Repair::Modern(modern) => modern.window(self.state, cwnd),
         }
@@ -281,10 +300,30 @@ impl Sender {
             Repair::Classic(_) => self.mss,
             Repair::Modern(_) => self.board.pipe() + self.mss,
         };
-        let event = Congestion { cause, state_before: self.state, flight, first, loss_window };
+        self.tell_losses(now);
+        let head = self.board.head();
+        let event = Congestion { cause, state_before: self.state, flight, first, loss_window, head };
         let view = self.view(now, false);
         self.cc.on_congestion(&event, &view);
         self.cwr_due = self.ecn != Ecn::NotEct;
+    }
+
+    /// Tells the algorithm of what was newly marked lost.
+    fn tell_losses(&mut self, now: Time) {
+        let losses = self.board.take_losses();
+        if losses.is_empty() {
+            return;
+        }
+        let view = self.view(now, false);
+        for loss in losses {
+            let lost = Lost {
+                bytes: loss.bytes,
+                sent_at: loss.sent_at,
+                tx_in_flight: loss.stamp.in_flight,
+                lost_since: loss.total.saturating_sub(loss.stamp.lost),
+            };
+            self.cc.on_lost(&lost, &view);
+        }
     }
 
     fn view(&self, now: Time, round_start: bool) -> View {
@@ -303,10 +342,15 @@ impl Sender {
             min_rtt: self.rtt.min(),
             rto: self.rtt.rto(),
             lost: self.board.lost(),
+            retransmitted: self.board.retransmitted(),
+            lost_total: self.board.lost_in_all(),
             delivered: self.sampler.delivered(),
+            delivered_ce: self.delivered_ce,
             round: self.round.count,
             round_start,
             cwnd_limited,
+            app_limited: self.sampler.app_limited(),
+            idle_restart: self.idle_restart,
             may_grow: !self.state.descends() && (cwnd_limited || !self.cwnd_validation),
         }
     }

@@ -21,17 +21,19 @@ pub(crate) enum Timer {
     CompressedAck,
     /// The connection is over but remembered.
     TimeWait,
+    /// What the congestion control waits for.
+    Algorithm,
 }
 
 impl Timer {
     /// In the order of the variants, for traces.
-    const NAMES: [&'static str; 8] =
-        ["rto", "tlp", "reorder", "pacing", "persist", "delayed_ack", "compressed_ack", "time_wait"];
+    const NAMES: [&'static str; 9] =
+        ["rto", "tlp", "reorder", "pacing", "persist", "delayed_ack", "compressed_ack", "time_wait", "algorithm"];
 }
 
 /// Deadlines by purpose.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Timers([Option<Time>; 8]);
+pub(crate) struct Timers([Option<Time>; 9]);
 
 impl Timers {
     /// The timers that watch over what is outstanding; one of them at a time.

@@ -1,19 +1,23 @@
 //! What every algorithm keeps, whatever happens: each profile against long random sequences of legal events.
 //!
-//! cwnd is at least one segment and stays finite; it is not larger after congestion or silence, grows only where
-//! growth is allowed, and never shrinks on an ACK. Sizes, times and parameters are drawn from the extremes.
+//! cwnd is at least one segment and stays finite, as does every observed value. Classic algorithms keep more: the
+//! window is not larger after congestion or silence, grows only where growth is allowed, and never shrinks on an ACK.
+//! Sizes, times and parameters are drawn from the extremes.
 
 use tcp::cc::{
-    ALGORITHMS, Ack, Algorithm, Cause, Choice, Congestion, CongestionControl, ParamKind, RttSample, Setup, State,
-    Value, View, Window,
+    ALGORITHMS, Ack, Algorithm, Cause, Choice, Congestion, CongestionControl, Head, Lost, ParamKind, RateSample,
+    RttSample, Sent, Setup, State, Value, View, Window,
 };
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Span, Time};
+use tcp::units::{Bytes, Rate, Span, Time};
 
 const RUNS: u64 = 100;
 const STEPS: u64 = 5_000;
 /// No window that an ACK of a gigabyte at a time can bring about in `STEPS` steps comes near.
 const SANE: Bytes = Bytes(1 << 50);
+
+/// Algorithms that answer losses and marks and nothing else: nothing but congestion and silence takes their window down.
+const CLASSIC: [&str; 4] = ["tahoe", "reno", "newreno", "cubic"];
 
 /// A whole number from `low` to `high`, the same chance for each order of magnitude.
 fn spread(rng: &mut Rng, low: u64, high: u64) -> u64 {
@@ -57,6 +61,7 @@ struct World {
     cc: Box<dyn CongestionControl>,
     view: View,
     cwnd: Bytes,
+    classic: bool,
     /// The window before the episode under way.
     undone: Option<Window>,
 }
@@ -71,10 +76,12 @@ impl World {
         let initial_window = mss * (1 + rng.below(64));
         let initial_ssthresh = if rng.chance(0.5) { Bytes::MAX } else { mss * spread(&mut rng, 2, 1 << 20) };
         let handshake_rtt = rng.chance(0.5).then(|| span(&mut rng));
-        let setup = Setup { now: Time::ZERO, mss, initial_window, initial_ssthresh, handshake_rtt };
+        let (paced, seed) = (rng.chance(0.5), rng.next_u64());
+        let setup = Setup { now: Time::ZERO, mss, initial_window, initial_ssthresh, handshake_rtt, paced, seed };
         let cc = choice(&mut rng, algorithm, profile).build(&setup);
         let view = View { mss, snd_una: 1, snd_nxt: 1, rwnd: Bytes(1 << 30), ..View::default() };
-        World { rng, cc, view, cwnd: initial_window, undone: None }
+        let classic = CLASSIC.contains(&algorithm.name);
+        World { rng, cc, view, cwnd: initial_window, classic, undone: None }
     }
 
     /// Time passes and everything that the algorithm does not decide is drawn anew.
@@ -86,6 +93,9 @@ impl World {
         let view = &mut self.view;
         view.flight = Bytes(self.rng.below(self.cwnd.0 + 1));
         view.pipe = view.flight;
+        view.lost = Bytes(self.rng.below(view.flight.0 + 1));
+        view.app_limited = self.rng.chance(0.2);
+        view.idle_restart = self.rng.chance(0.5);
         view.snd_nxt = view.snd_nxt.max(view.snd_una + view.flight.0);
         view.rto = span(&mut self.rng);
         view.srtt = self.rng.chance(0.9).then(|| span(&mut self.rng));
@@ -96,7 +106,11 @@ impl World {
 
     fn step(&mut self) {
         self.advance();
-        match self.rng.below(40) {
+        self.call_timer();
+        match self.rng.below(44) {
+            40 => self.lost(),
+            41..=43 => self.sent(),
+            0 if self.rng.chance(0.2) => self.congestion(Cause::HeadTimeout),
             0 => self.congestion(Cause::DupAck),
             1 if self.rng.chance(0.3) => self.congestion(Cause::Timeout),
             2 => self.idle(),
@@ -111,6 +125,51 @@ impl World {
         assert!(window.ssthresh >= self.view.mss, "{window:?}");
         self.cc.observe(&mut |name, value| assert!(value.is_finite(), "{name} = {value}"));
         self.cwnd = window.cwnd;
+    }
+
+    /// The algorithm's deadline, if it has one and it has passed.
+    fn call_timer(&mut self) {
+        if self.cc.next_timer().is_some_and(|at| at <= self.view.now) {
+            self.cc.on_timer(&self.view);
+        }
+    }
+
+    fn sent(&mut self) {
+        let (now, seq, pipe) = (self.view.now, self.view.snd_nxt, self.view.pipe + self.view.mss);
+        let retransmission = self.rng.chance(0.2);
+        self.cc.on_sent(&Sent { now, seq, bytes: self.view.mss, pipe, retransmission });
+    }
+
+    fn lost(&mut self) {
+        let bytes = Bytes(1 + self.rng.below(self.view.mss.0));
+        self.view.lost_total += bytes;
+        let lost = Lost {
+            bytes,
+            sent_at: self.earlier(),
+            tx_in_flight: self.view.pipe,
+            lost_since: bytes + Bytes(self.rng.below(1_000_000)),
+        };
+        self.cc.on_lost(&lost, &self.view);
+    }
+
+    fn earlier(&mut self) -> Time {
+        Time::from_nanos(self.rng.below(self.view.now.as_nanos() + 1))
+    }
+
+    /// What the rate sampler might say.
+    fn rate(&mut self) -> Option<RateSample> {
+        let interval = span(&mut self.rng);
+        let delivered = Bytes(self.rng.below(self.view.delivered.0 + 1));
+        self.rng.chance(0.8).then(|| RateSample {
+            rate: self.rng.chance(0.8).then(|| Rate::of(delivered, interval)),
+            delivered,
+            prior_delivered: self.view.delivered - delivered,
+            interval,
+            sent_at: self.earlier(),
+            tx_in_flight: Bytes(self.rng.below(self.cwnd.0 + 1)),
+            lost: Bytes(self.rng.below(self.view.lost_total.0 + 1)),
+            app_limited: self.rng.chance(0.2),
+        })
     }
 
     fn new_data(&mut self) {
@@ -134,7 +193,23 @@ impl World {
         let partial = self.view.state != State::Open;
         let rtt = rtt(&mut self.rng);
         let prior_flight = self.view.flight + acked;
-        self.ack(&Ack { acked, acked_segments, partial, rtt, prior_flight, ..Ack::default() });
+        let ce = if self.rng.chance(0.3) { Bytes(self.rng.below(acked.0 + 1)) } else { Bytes::ZERO };
+        self.view.delivered_ce += ce;
+        let ack = Ack {
+            acked,
+            acked_segments,
+            cumulative_segments: acked_segments,
+            partial,
+            rtt,
+            one_way: self.rng.chance(0.7).then(|| span(&mut self.rng)),
+            prior_flight,
+            prior_pipe: prior_flight,
+            echo: ce > Bytes::ZERO,
+            ce,
+            rate: self.rate(),
+            ..Ack::default()
+        };
+        self.ack(&ack);
     }
 
     fn duplicate(&mut self) {
@@ -149,6 +224,9 @@ impl World {
         let before = self.cc.window();
         self.cc.on_ack(ack, &self.view);
         let after = self.cc.window();
+        if !self.classic {
+            return;
+        }
         assert!(after.cwnd >= before.cwnd, "{before:?} shrank to {after:?} on {ack:?}");
         let may_grow = self.view.may_grow && ack.acked > Bytes::ZERO;
         assert!(may_grow || after.cwnd == before.cwnd, "{before:?} grew to {after:?} on {ack:?}");
@@ -174,12 +252,15 @@ impl World {
         let loss_window = self.view.mss + if self.rng.chance(0.5) { self.view.pipe } else { Bytes::ZERO };
         self.view.may_grow = false;
         let flight = self.view.flight;
-        let event = Congestion { cause, state_before, flight, first, loss_window };
+        let head = Some(Head { sent_at: self.earlier(), transmissions: 1 + self.rng.below(4) as u32 });
+        let event = Congestion { cause, state_before, flight, first, loss_window, head };
         self.cc.on_congestion(&event, &self.view);
         let after = self.cc.window();
-        // RFC 5681 eq. 4: two segments are the floor.
-        assert!(after.cwnd <= before.cwnd.max(self.view.mss * 2), "{before:?} grew to {after:?} on {cause:?}");
-        assert!(first || after.ssthresh == before.ssthresh, "{before:?} to {after:?}: ssthresh once per episode");
+        if self.classic {
+            // RFC 5681 eq. 4: two segments are the floor.
+            assert!(after.cwnd <= before.cwnd.max(self.view.mss * 2), "{before:?} grew to {after:?} on {cause:?}");
+            assert!(first || after.ssthresh == before.ssthresh, "{before:?} to {after:?}: ssthresh once per episode");
+        }
         self.undone = if first { Some(before) } else { self.undone };
         self.view.state = match cause {
             Cause::Timeout => State::Loss,
@@ -193,10 +274,13 @@ impl World {
         let Some(before) = self.undone.take() else { return };
         let reduced = self.cc.window();
         self.cc.on_undo(before, &self.view);
+        self.view.state = State::Open;
         let after = self.cc.window();
+        if !self.classic {
+            return;
+        }
         assert!(after.cwnd >= reduced.cwnd, "{reduced:?} shrank to {after:?} by undoing");
         assert!(after.cwnd <= before.cwnd.max(reduced.cwnd), "{before:?}, {reduced:?} grew to {after:?} by undoing");
-        self.view.state = State::Open;
     }
 
     fn idle(&mut self) {
@@ -209,7 +293,7 @@ impl World {
         self.view.snd_una = self.view.snd_nxt;
         self.cc.on_idle(silence, &self.view);
         let after = self.cc.window();
-        assert!(after.cwnd <= before.cwnd, "{before:?} grew to {after:?} after silence");
+        assert!(!self.classic || after.cwnd <= before.cwnd, "{before:?} grew to {after:?} after silence");
     }
 }
 

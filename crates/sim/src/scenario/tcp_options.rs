@@ -129,7 +129,8 @@ options! {
     timestamps: bool => timestamps,
     /// Offer window scaling (RFC 7323); without it no window exceeds 65535 B.
     window_scale: bool => window_scale,
-    /// Congestion marks: off, classic (RFC 3168), dctcp (RFC 8257) or accecn (RFC 9768).
+    /// Congestion marks: off, classic (RFC 3168), dctcp (RFC 8257), accecn (RFC 9768) or l4s (RFC 9331); what the algorithm
+    /// reads, if it depends on one form.
     ecn: EcnMode => ecn,
     /// Duplicate ACKs, or segments reported beyond a gap, that mean loss.
     dup_thresh: u32 => dup_thresh,
@@ -175,10 +176,30 @@ impl TcpOptions {
             // Another recovery than the algorithm came with brings SACK, or leaves it, unless that is given too.
             config.sack = recovery.uses_sack();
         }
+        let demands = config.cc.algorithm.demands;
+        config.ecn = demands.ecn.unwrap_or(config.ecn);
+        config.timestamps |= demands.timestamps;
         self.apply(&mut config);
+        check_demands(&config, path)?;
         check(&config, path)?;
         Ok(config)
     }
+}
+
+/// What an algorithm cannot do without is not to be switched off.
+fn check_demands(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
+    let (name, demands) = (config.cc.algorithm.name, config.cc.algorithm.demands);
+    if let Some(ecn) = demands.ecn.filter(|ecn| *ecn != config.ecn) {
+        let message =
+            format!("{name} reads congestion marks of the form {:?}, not {:?}", ecn.name(), config.ecn.name());
+        return Err(ScenarioError::new(join(path, "ecn"), message).with_hint("leave `ecn` out, or take another `cc`"));
+    }
+    if demands.timestamps && !config.timestamps {
+        let message = format!("{name} measures delay by timestamps");
+        return Err(ScenarioError::new(join(path, "timestamps"), message)
+            .with_hint("leave `timestamps` out, or take another `cc`"));
+    }
+    Ok(())
 }
 
 fn check(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {

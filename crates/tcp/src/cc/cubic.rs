@@ -8,7 +8,8 @@ mod linux;
 
 use super::hystart::{self, HyStart};
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Param, ParamKind, Profile, Setup, Value, Values, View, Window,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values,
+    View, Window,
 };
 use crate::units::{Bytes, Span, Time};
 
@@ -17,12 +18,13 @@ pub(super) const CUBIC: Algorithm = Algorithm {
     name: "cubic",
     title: "CUBIC: a cubic function of the time since the last loss",
     reference: "RFC 9438",
+    demands: Demands::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },
         Profile { name: "linux", set: LINUX, recovery: None },
     ],
-    build: |values, setup| {
+    build: &|values, setup| {
         if values.flag("integer") {
             Box::new(linux::Linux::new(values, setup))
         } else {
@@ -302,7 +304,9 @@ impl CongestionControl for Rfc {
         self.leave_out_time(view.now);
         self.accounted = view.now;
         let before = self.base.window.cwnd;
-        self.base.window.after_idle(idle, view.rto, self.base.initial_window);
+        if view.idle_restart {
+            self.base.window.after_idle(idle, view.rto, self.base.initial_window);
+        }
         // W_est belongs to a window that is gone: the CA stage after the restart is a new one.
         if self.base.window.cwnd < before {
             self.epoch = None;

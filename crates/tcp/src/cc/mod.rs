@@ -5,25 +5,29 @@
 
 mod choice;
 mod cubic;
+#[cfg(test)]
+mod driver;
 mod hystart;
 mod reno;
 mod window;
 
-use std::fmt::Debug;
+use std::fmt;
 
 pub use choice::{Choice, ChoiceError, Param, ParamKind, Profile, Value, Values};
 pub use window::{Counter, Window};
 
 pub use crate::rate::RateSample;
 
-use crate::config::RecoveryKind;
+use crate::config::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
 pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC];
 
+/// Makes an algorithm for a connection whose handshake is done.
+pub type Build = dyn Fn(&Values, &Setup) -> Box<dyn CongestionControl> + Sync;
+
 /// The description of an algorithm: what a user can choose, and how to make one.
-#[derive(Debug)]
 pub struct Algorithm {
     /// As written in a scenario.
     pub name: &'static str,
@@ -31,12 +35,31 @@ pub struct Algorithm {
     pub title: &'static str,
     /// Where it is defined.
     pub reference: &'static str,
+    /// What it asks of its connection.
+    pub demands: Demands,
     /// Parameters with range, unit and source.
     pub params: &'static [Param],
     /// Historical forms; the first is the default.
     pub profiles: &'static [Profile],
-    /// Makes one for a connection whose handshake is done.
-    pub build: fn(&Values, &Setup) -> Box<dyn CongestionControl>,
+    /// Makes one.
+    pub build: &'static Build,
+}
+
+/// What an algorithm asks of its connection beyond what every connection does. What it asks for is switched on; a
+/// setting that says otherwise is an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Demands {
+    /// Its cwnd holds in recovery too: losses are found and repaired, but nothing else shapes the window. BBR.
+    pub owns_window: bool,
+    /// The form of congestion marks that it reads, if it depends on one. DCTCP, Prague.
+    pub ecn: Option<EcnMode>,
+    /// Timestamps, for [`Ack::one_way`]. LEDBAT, TCP-LP.
+    pub timestamps: bool,
+}
+
+impl Demands {
+    /// Nothing special.
+    pub const NONE: Demands = Demands { owns_window: false, ecn: None, timestamps: false };
 }
 
 /// What is known when the handshake is done.
@@ -52,10 +75,14 @@ pub struct Setup {
     pub initial_ssthresh: Bytes,
     /// RTT of the handshake; absent if its SYN was sent twice.
     pub handshake_rtt: Option<Span>,
+    /// The connection paces even if its algorithm asks for no rate.
+    pub paced: bool,
+    /// Where the random numbers of an algorithm that draws come from; each connection has its own.
+    pub seed: u64,
 }
 
 /// A congestion-control algorithm. It never touches a segment; it answers with [`CongestionControl::window`].
-pub trait CongestionControl: Debug + Send {
+pub trait CongestionControl: fmt::Debug + Send {
     /// Every ACK that carries information, in every state, duplicates included.
     /// Classic growth belongs under `view.may_grow`.
     fn on_ack(&mut self, ack: &Ack, view: &View);
@@ -72,9 +99,28 @@ pub trait CongestionControl: Debug + Send {
     /// The episode was spurious; `before` is what [`CongestionControl::window`] said when it began.
     fn on_undo(&mut self, before: Window, view: &View);
 
-    /// First transmission of new data after `idle` of silence with nothing outstanding.
-    /// Used by Reno (RFC 5681 §4.1) and CUBIC.
+    /// A segment left. Used by rate-based algorithms.
+    fn on_sent(&mut self, _sent: &Sent) {}
+
+    /// A segment was newly marked lost. Comes before [`CongestionControl::on_congestion`], if that follows.
+    fn on_lost(&mut self, _lost: &Lost, _view: &View) {}
+
+    /// First transmission of new data after `idle` of silence with nothing outstanding. The window is to shrink only if
+    /// `view.idle_restart` says so. Used by Reno (RFC 5681 §4.1) and CUBIC.
     fn on_idle(&mut self, _idle: Span, _view: &View) {}
+
+    /// [`CongestionControl::next_timer`] has been reached.
+    fn on_timer(&mut self, _view: &View) {}
+
+    /// When to call [`CongestionControl::on_timer`]; asked again after every call of the others.
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+
+    /// With recovery `vegas`: a duplicate ACK sends the oldest segment again once it is this old.
+    fn head_timeout(&self) -> Option<Span> {
+        None
+    }
 
     /// The rate to send at; `None` leaves it to the connection, which paces only if it is set to.
     fn pacing_rate(&self) -> Option<Rate> {
@@ -137,14 +183,24 @@ pub struct View {
     pub rto: Span,
     /// Considered lost, sent again or not.
     pub lost: Bytes,
+    /// Retransmissions believed in the network.
+    pub retransmitted: Bytes,
+    /// Everything ever marked lost; a segment counts each time.
+    pub lost_total: Bytes,
     /// Reported or presumed to have arrived, since the start, selectively or cumulatively.
     pub delivered: Bytes,
+    /// Of `delivered`, what the network marked.
+    pub delivered_ce: Bytes,
     /// Packet-timed rounds since the start.
     pub round: u64,
     /// This ACK began a round.
     pub round_start: bool,
     /// The window, not the application or the receiver, holds the sender back (algorithms.md §7.5, Linux's rule).
     pub cwnd_limited: bool,
+    /// The application, not the network, sets the pace: what is in the network does not fill the window.
+    pub app_limited: bool,
+    /// The connection wants windows to shrink after silence.
+    pub idle_restart: bool,
     /// Classic growth is allowed: the state permits it and, if the connection validates its window, the window is used.
     pub may_grow: bool,
 }
@@ -158,14 +214,24 @@ pub struct Ack {
     pub acked: Bytes,
     /// The same in segments.
     pub acked_segments: u32,
+    /// Segments that it acknowledges cumulatively, whether reported before or not.
+    pub cumulative_segments: u32,
+    /// Newly marked lost on it.
+    pub lost: Bytes,
     /// Its count among duplicate ACKs; 0 if it is none.
     pub duplicate: u32,
     /// It advanced `snd_una`, but not to the recovery point.
     pub partial: bool,
     /// RTT of the segments it covers; absent if one of them was sent twice.
     pub rtt: Option<RttSample>,
+    /// Time from the sender to the receiver, up to a constant, by timestamps: to a millisecond, and with the receiver's delay.
+    pub one_way: Option<Span>,
     /// Flight before it.
     pub prior_flight: Bytes,
+    /// Pipe before it.
+    pub prior_pipe: Bytes,
+    /// It echoes congestion.
+    pub echo: bool,
     /// Of the reported bytes, those that the network marked.
     pub ce: Bytes,
     /// Delivery rate, if it reported anything.
@@ -181,6 +247,43 @@ pub struct RttSample {
     pub oldest: Span,
 }
 
+/// A segment that leaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// The time.
+    pub now: Time,
+    /// Sequence number of its first byte.
+    pub seq: u64,
+    /// Its payload.
+    pub bytes: Bytes,
+    /// Pipe with it.
+    pub pipe: Bytes,
+    /// It was sent before.
+    pub retransmission: bool,
+}
+
+/// A segment that is believed lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// Its payload.
+    pub bytes: Bytes,
+    /// When it was last sent.
+    pub sent_at: Time,
+    /// Pipe with it when it was sent.
+    pub tx_in_flight: Bytes,
+    /// Marked lost between its transmission and now, itself included.
+    pub lost_since: Bytes,
+}
+
+/// The oldest segment outstanding.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// When it was last sent.
+    pub sent_at: Time,
+    /// How often it was sent.
+    pub transmissions: u32,
+}
+
 /// Why the sender believes in congestion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
@@ -192,6 +295,8 @@ pub enum Cause {
     Rack,
     /// The tail was lost and repaired by a probe (RFC 8985 §7.4).
     Tlp,
+    /// The oldest segment is older than the algorithm's own time-out (Vegas).
+    HeadTimeout,
     /// An ECN echo (RFC 3168).
     Ecn,
     /// The retransmission timer (RFC 6298).
@@ -211,11 +316,19 @@ pub struct Congestion {
     pub first: bool,
     /// What a timed-out sender starts from: one segment, and what is still believed in the network.
     pub loss_window: Bytes,
+    /// The oldest segment, if any is outstanding.
+    pub head: Option<Head>,
 }
 
 /// The algorithm of that name.
 pub fn find(name: &str) -> Option<&'static Algorithm> {
     ALGORITHMS.iter().find(|a| a.name == name).copied()
+}
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Algorithm({})", self.name)
+    }
 }
 
 impl Algorithm {

@@ -6,8 +6,8 @@
 //! `linux` half of cwnd (algorithms.md §0.1 pitfall 3).
 
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
+    Values, View, Window,
 };
 use crate::config::RecoveryKind;
 use crate::units::{Bytes, Span};
@@ -17,9 +17,10 @@ pub(super) const TAHOE: Algorithm = Algorithm {
     name: "tahoe",
     title: "Tahoe: slow start after every loss",
     reference: "Jacobson 1988, Congestion Avoidance and Control; algorithms.md 7.1",
+    demands: Demands::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Tahoe) }],
-    build: |values, setup| Box::new(Reno { dup_ack_collapses: true, ..Reno::new(values, setup) }),
+    build: &|values, setup| Box::new(Reno { dup_ack_collapses: true, ..Reno::new(values, setup) }),
 };
 
 /// Fast recovery left at the first ACK of new data.
@@ -27,12 +28,13 @@ pub(super) const RENO: Algorithm = Algorithm {
     name: "reno",
     title: "Reno: fast retransmit and fast recovery",
     reference: "RFC 5681",
+    demands: Demands::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Reno) },
         Profile { name: "linux", set: LINUX, recovery: None },
     ],
-    build: |values, setup| Box::new(Reno::new(values, setup)),
+    build: &|values, setup| Box::new(Reno::new(values, setup)),
 };
 
 /// Fast recovery that survives partial ACKs.
@@ -40,13 +42,14 @@ pub(super) const NEWRENO: Algorithm = Algorithm {
     name: "newreno",
     title: "NewReno: fast recovery over partial ACKs",
     reference: "RFC 5681, RFC 6582",
+    demands: Demands::NONE,
     params: PARAMS,
     profiles: &[Profile {
         name: "rfc",
         set: &[("careful_exit", Value::Flag(true))],
         recovery: Some(RecoveryKind::NewReno),
     }],
-    build: |values, setup| Box::new(Reno::new(values, setup)),
+    build: &|values, setup| Box::new(Reno::new(values, setup)),
 };
 
 const LINUX: &[(&str, Value)] = &[("slow_start_limit", Value::Number(1e6)), ("half_of_cwnd", Value::Flag(true))];
@@ -161,10 +164,34 @@ impl CongestionControl for Reno {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
+        if !view.idle_restart {
+            return;
+        }
         if self.half_of_cwnd {
             self.window.halve_while_idle(idle, view, self.initial_window);
         } else {
             self.window.after_idle(idle, view.rto, self.initial_window);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::driver::Driver;
+    use super::*;
+
+    /// algorithms.md §7.1, R1, R2 and R5.
+    #[test]
+    fn vectors_of_algorithms_7_1() {
+        let mut reno = Driver::new("reno", "rfc", &[], 1, Some(20));
+        for cwnd in [2.0, 4.0, 8.0, 16.0, 20.0, 21.0] {
+            (0..reno.cwnd() as u32).for_each(|_| reno.ack(1, None));
+            assert_eq!(reno.cwnd(), cwnd);
+        }
+        for (name, cwnd) in [("tahoe", 1.0), ("reno", 10.0), ("newreno", 10.0)] {
+            let mut sender = Driver::new(name, "rfc", &[], 20, None);
+            sender.congestion(Cause::DupAck);
+            assert_eq!((sender.cwnd(), sender.ssthresh()), (cwnd, 10.0), "{name}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Marking what is lost: by duplicate ACKs, by SACK (RFC 6675), by time (RFC 8985), by a time-out.
 
-use super::{Scoreboard, Sent};
+use super::{Loss, Scoreboard, Sent};
 use crate::units::{Bytes, Span, Time};
 
 /// What a search for lost segments found.
@@ -144,5 +144,7 @@ impl Scoreboard {
         self.lost_in_all += bytes;
         sent.lost = true;
         sent.retransmitted = false;
+        let (sent_at, stamp) = (sent.sent_at, sent.stamp);
+        self.losses.push(Loss { bytes: Bytes(bytes), sent_at, stamp, total: Bytes(self.lost_in_all) });
     }
 }

@@ -50,7 +50,7 @@ impl Sender {
             self.window_told_by = segment.seq;
         }
         self.on_window(timers);
-        let prior_flight = self.board.flight();
+        let (prior_flight, prior_pipe) = (self.board.flight(), self.board.pipe());
         let (prior_una, prior_lost) = (self.snd_una, self.board.lost_in_all());
         let mut news = News::default();
         let reports_duplicate = self.take_reports(now, segment, &mut news);
@@ -68,9 +68,11 @@ impl Sender {
             prior_una,
             prior_lost,
             restarts_timers: news.acked_segments > 0,
-            ack: Ack { prior_flight, ..Ack::default() },
+            ack: Ack { prior_flight, prior_pipe, one_way: one_way(segment), ..Ack::default() },
             round_start: false,
         };
+        arrived.ack.cumulative_segments = arrived.news.acked_segments;
+        self.delivered_ce += arrived.marks.ce;
         if advances {
             self.timeouts_in_a_row = 0;
             arrived.round_start = self.round.on_advance(self.snd_una, self.snd_nxt);
@@ -80,6 +82,7 @@ impl Sender {
             Repair::Classic(_) => self.judge_classic(&mut arrived, timers),
             Repair::Modern(_) => self.judge_modern(&mut arrived, timers),
         }
+        self.arm_algorithm_timer(timers);
     }
 
     /// What the ACK reports, selectively first; true if a duplicate is reported (RFC 2883).
@@ -146,10 +149,20 @@ impl Sender {
     /// Growth, and the algorithm's own measurements.
     pub(super) fn tell_algorithm(&mut self, arrived: &Arrived, may_grow: bool) {
         let mut ack = arrived.ack;
+        let lost_total = self.board.lost_in_all();
         ack.ce = arrived.marks.ce;
-        ack.rate = self.sampler.sample(self.rtt.min());
+        ack.echo = arrived.marks.echo;
+        ack.lost = lost_total.saturating_sub(arrived.prior_lost);
+        ack.rate = self.sampler.sample(self.rtt.min(), lost_total);
+        self.tell_losses(arrived.now);
         let mut view = self.view(arrived.now, arrived.round_start);
         view.may_grow &= may_grow;
         self.cc.on_ack(&ack, &view);
     }
+}
+
+/// The other side's clock when it answered less ours when the answered segment left (RFC 7323 §3).
+fn one_way(segment: &Segment) -> Option<Span> {
+    let stamps = segment.timestamps?;
+    Some(Span::from_millis(u64::from(stamps.value.wrapping_sub(stamps.echo))))
 }

@@ -33,6 +33,20 @@ impl Sender {
         if timers.expire(Timer::Rto, now) {
             self.on_rto(now, timers);
         }
+        if timers.expire(Timer::Algorithm, now) {
+            let view = self.view(now, false);
+            self.cc.on_timer(&view);
+        }
+        self.tell_losses(now);
+        self.arm_algorithm_timer(timers);
+    }
+
+    /// The algorithm may have changed its mind about when to be called.
+    pub(super) fn arm_algorithm_timer(&self, timers: &mut Timers) {
+        match self.cc.next_timer() {
+            Some(at) => timers.arm(Timer::Algorithm, at),
+            None => timers.stop(Timer::Algorithm),
+        }
     }
 
     /// RFC 9293 §3.8.6.1: the first probe after a time-out, then at doubling intervals.
@@ -173,7 +187,7 @@ impl Sender {
         let new = self.poll_new(now, timers, true);
         let repeats = new.is_none();
         let out = new.or_else(|| {
-            let stamp = self.stamp(now);
+            let stamp = self.stamp(now, self.mss);
             self.board.resend_last(now, stamp).map(|chunk| self.repeat(now, chunk))
         });
         let end = self.snd_nxt;
@@ -204,7 +218,7 @@ impl Sender {
         if !by_sack || self.state != State::Recovery || self.board.pipe() + self.mss > self.send_window() {
             return None;
         }
-        let stamp = self.stamp(now);
+        let stamp = self.stamp(now, self.mss);
         let chunk = match self.board.resend_hole(now, stamp) {
             Some(chunk) => chunk,
             None if !self.modern().rescued => {

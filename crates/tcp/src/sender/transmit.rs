@@ -1,7 +1,7 @@
 //! What may be sent now: the window's room, the receiver's, Nagle's rule, pacing; and whether the window was used.
 
 use super::{Repair, Sender};
-use crate::cc::State;
+use crate::cc::{Sent, State};
 use crate::options::Clock;
 use crate::rate::Stamp;
 use crate::scoreboard::Chunk;
@@ -108,7 +108,7 @@ impl Sender {
         if !fits && !urgent {
             return None;
         }
-        let stamp = self.stamp(now);
+        let stamp = self.stamp(now, Bytes(u64::from(lost.len)));
         let oldest = self.board.resent(now, stamp);
         // RFC 6298 §5.1; RFC 8985 lets the repair of the oldest segment restart the timer, as Linux does.
         let restart = oldest && matches!(self.repair, Repair::Modern(_)) && !timers.armed(Timer::Reorder);
@@ -118,14 +118,22 @@ impl Sender {
         Some(self.repeat(now, lost))
     }
 
-    /// What the rate sampler notes of a segment that leaves now.
-    pub(super) fn stamp(&mut self, now: Time) -> Stamp {
-        self.sampler.on_sent(now, self.board.pipe() == Bytes::ZERO)
+    /// What the rate sampler notes of a segment of `bytes` that leaves now.
+    pub(super) fn stamp(&mut self, now: Time, bytes: Bytes) -> Stamp {
+        let pipe = self.board.pipe();
+        self.sampler.on_sent(now, pipe, pipe + bytes, self.board.lost_in_all())
+    }
+
+    /// The board has taken note of a segment.
+    fn tell_sent(&mut self, now: Time, chunk: Chunk, retransmission: bool) {
+        let bytes = Bytes(u64::from(chunk.len));
+        self.cc.on_sent(&Sent { now, seq: chunk.seq, bytes, pipe: self.board.pipe(), retransmission });
     }
 
     /// A segment that the board has noted leaves again.
     pub(super) fn repeat(&mut self, now: Time, chunk: Chunk) -> Outgoing {
         self.totals.retransmitted_segments += 1;
+        self.tell_sent(now, chunk, true);
         let in_episode = self.state.descends();
         match &mut self.repair {
             Repair::Classic(dupack) => dupack.on_retransmitted(),
@@ -164,7 +172,7 @@ impl Sender {
         if small && self.nagle && !probe && self.small_end > self.snd_una {
             return None;
         }
-        if let Some(last) = self.last_sent_at.filter(|_| idle && self.idle_restart) {
+        if let Some(last) = self.last_sent_at.filter(|_| idle) {
             let view = self.view(now, false);
             self.cc.on_idle(now.since(last), &view);
         }
@@ -185,9 +193,10 @@ impl Sender {
             Repair::Modern(modern) if self.state == State::Disorder => modern.limited += bytes,
             Repair::Modern(_) => {}
         }
-        let stamp = self.stamp(now);
+        let stamp = self.stamp(now, bytes);
         let idle = self.board.is_empty();
         self.board.push(now, chunk, stamp);
+        self.tell_sent(now, chunk, false);
         self.snd_nxt += chunk.sequence_len();
         if small {
             self.small_end = self.snd_nxt;
@@ -198,7 +207,7 @@ impl Sender {
         } else if !timers.any_armed(&Timers::OF_LOSS) {
             timers.arm_alone(Timer::Rto, now + self.rtt.rto());
         }
-        let cwr = self.ecn == Ecn::Ect0 && std::mem::take(&mut self.cwr_due);
+        let cwr = self.ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
         Outgoing { chunk, ecn: self.ecn, cwr }
     }
 
@@ -219,6 +228,7 @@ impl Sender {
         }
         if sent {
             self.schedule_tail_probe(now, false, timers);
+            self.arm_algorithm_timer(timers);
         }
     }
 

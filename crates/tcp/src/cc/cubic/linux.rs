@@ -186,7 +186,9 @@ impl CongestionControl for Linux {
         // The kernel's TX_START event: the epoch moves by the silence, but not beyond now.
         let silent = idle.as_nanos() / NANOS_PER_TICK;
         self.curve.epoch_start = self.curve.epoch_start.map(|start| (start + silent).min(ticks(view.now)));
-        self.base.window.halve_while_idle(idle, view, self.base.initial_window);
+        if view.idle_restart {
+            self.base.window.halve_while_idle(idle, view, self.base.initial_window);
+        }
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

@@ -12,12 +12,23 @@ fn cubic(segments: u64) -> Rfc {
 fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> Rfc {
     let values = Choice::new("cubic", None, overrides).unwrap().values;
     let (initial_window, initial_ssthresh) = (MSS * segments, Bytes::MAX);
-    Rfc::new(&values, &Setup { now: Time::ZERO, mss: MSS, initial_window, initial_ssthresh, handshake_rtt: None })
+    Rfc::new(
+        &values,
+        &Setup {
+            now: Time::ZERO,
+            mss: MSS,
+            initial_window,
+            initial_ssthresh,
+            handshake_rtt: None,
+            paced: false,
+            seed: 1,
+        },
+    )
 }
 
 fn at(secs: f64) -> View {
     let now = Time::ZERO + Span::from_secs_f64(secs);
-    View { now, mss: MSS, rto: Span::from_millis(1000), may_grow: true, ..View::default() }
+    View { now, mss: MSS, rto: Span::from_millis(1000), idle_restart: true, may_grow: true, ..View::default() }
 }
 
 fn ack(segments: u64) -> Ack {
@@ -26,7 +37,14 @@ fn ack(segments: u64) -> Ack {
 
 fn lose(cubic: &mut Rfc, cause: Cause, flight: u64) {
     cubic.on_congestion(
-        &Congestion { cause, state_before: State::Open, flight: MSS * flight, first: true, loss_window: MSS },
+        &Congestion {
+            cause,
+            state_before: State::Open,
+            flight: MSS * flight,
+            first: true,
+            loss_window: MSS,
+            head: None,
+        },
         &at(0.0),
     );
 }

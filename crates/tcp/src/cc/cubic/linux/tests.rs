@@ -10,13 +10,33 @@ fn cubic(segments: u64) -> Linux {
 fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> Linux {
     let values = Choice::new("cubic", Some("linux"), overrides).unwrap().values;
     let (initial_window, initial_ssthresh) = (MSS * segments, Bytes::MAX);
-    Linux::new(&values, &Setup { now: Time::ZERO, mss: MSS, initial_window, initial_ssthresh, handshake_rtt: None })
+    Linux::new(
+        &values,
+        &Setup {
+            now: Time::ZERO,
+            mss: MSS,
+            initial_window,
+            initial_ssthresh,
+            handshake_rtt: None,
+            paced: false,
+            seed: 1,
+        },
+    )
 }
 
 fn at(millis: u64) -> View {
     let now = Time::ZERO + Span::from_millis(millis);
     let rto = Span::from_millis(1000);
-    View { now, mss: MSS, snd_una: millis + 1, snd_nxt: millis + 2, rto, may_grow: true, ..View::default() }
+    View {
+        now,
+        mss: MSS,
+        snd_una: millis + 1,
+        snd_nxt: millis + 2,
+        rto,
+        idle_restart: true,
+        may_grow: true,
+        ..View::default()
+    }
 }
 
 fn ack(segments: u64) -> Ack {
@@ -31,7 +51,7 @@ fn ack_with_rtt(micros: u64) -> Ack {
 fn lose(cubic: &mut Linux, cause: Cause, millis: u64) {
     let flight = cubic.base.window.cwnd;
     cubic.on_congestion(
-        &Congestion { cause, state_before: State::Open, flight, first: true, loss_window: MSS },
+        &Congestion { cause, state_before: State::Open, flight, first: true, loss_window: MSS, head: None },
         &at(millis),
     );
 }

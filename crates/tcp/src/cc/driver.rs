@@ -1,0 +1,135 @@
+//! Drives an algorithm without a network, for the vectors of the specification (algorithms.md §9.6).
+
+use super::{Ack, Cause, Choice, Congestion, CongestionControl, Head, RttSample, Setup, State, Value, View};
+use crate::units::{Bytes, Span, Time};
+
+/// The segment size: a round number.
+pub(super) const MSS: Bytes = Bytes(1000);
+
+/// An algorithm and what it is told of the sender; tests set the fields of `view` that matter to them.
+#[derive(Debug)]
+pub(super) struct Driver {
+    pub(super) cc: Box<dyn CongestionControl>,
+    pub(super) view: View,
+}
+
+impl Driver {
+    /// `cc` in `profile` with some parameters changed; cwnd and ssthresh in segments at the start. The time is 1 s.
+    pub(super) fn new(cc: &str, profile: &str, changed: &[(&str, Value)], cwnd: u64, ssthresh: Option<u64>) -> Driver {
+        let changed: Vec<(String, Value)> = changed.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let choice = Choice::new(cc, Some(profile), &changed).expect("the test's choice is right");
+        let now = Time::ZERO + Span::from_millis(1000);
+        let cc = choice.build(&Setup {
+            now,
+            mss: MSS,
+            initial_window: MSS * cwnd,
+            initial_ssthresh: ssthresh.map_or(Bytes::MAX, |segments| MSS * segments),
+            handshake_rtt: None,
+            paced: false,
+            seed: 1,
+        });
+        let view = View {
+            now,
+            mss: MSS,
+            snd_una: 1,
+            snd_nxt: 1 + cwnd * MSS.0,
+            flight: MSS * cwnd,
+            pipe: MSS * cwnd,
+            rwnd: Bytes(1 << 30),
+            rto: Span::from_millis(1000),
+            cwnd_limited: true,
+            idle_restart: true,
+            may_grow: true,
+            ..View::default()
+        };
+        Driver { cc, view }
+    }
+
+    /// cwnd in segments.
+    pub(super) fn cwnd(&self) -> f64 {
+        self.cc.window().cwnd.as_f64() / MSS.as_f64()
+    }
+
+    /// ssthresh in segments.
+    pub(super) fn ssthresh(&self) -> f64 {
+        self.cc.window().ssthresh.as_f64() / MSS.as_f64()
+    }
+
+    /// Time passes.
+    pub(super) fn pass(&mut self, time: Span) {
+        self.view.now = self.view.now + time;
+    }
+
+    /// An ACK of `segments`, with an RTT in milliseconds if there is a sample. The window is full again after it.
+    pub(super) fn ack(&mut self, segments: u32, rtt_ms: Option<f64>) {
+        let rtt = rtt_ms.map(|ms| Span::from_secs_f64(ms / 1e3));
+        self.view.min_rtt = self.view.min_rtt.into_iter().chain(rtt).min();
+        self.view.srtt = rtt.or(self.view.srtt);
+        let ack = Ack {
+            acked: MSS * u64::from(segments),
+            acked_segments: segments,
+            cumulative_segments: segments,
+            rtt: rtt.map(|rtt| RttSample { latest: rtt, oldest: rtt }),
+            prior_flight: self.view.flight,
+            prior_pipe: self.view.pipe,
+            ..Ack::default()
+        };
+        self.tell(&ack);
+    }
+
+    /// Any ACK: `acked` counts as acknowledged cumulatively, and as much new data leaves.
+    pub(super) fn tell(&mut self, ack: &Ack) {
+        self.view.snd_una += ack.acked.0;
+        self.view.snd_nxt = self.view.snd_nxt.max(self.view.snd_una) + ack.acked.0;
+        self.view.delivered += ack.acked;
+        self.cc.on_ack(ack, &self.view);
+    }
+
+    /// The next ACK begins a round, or does not.
+    pub(super) fn round(&mut self, begins: bool) {
+        self.view.round_start = begins;
+        self.view.round += u64::from(begins);
+    }
+
+    /// An episode begins, with the whole window outstanding.
+    pub(super) fn congestion(&mut self, cause: Cause) {
+        let flight = self.cc.window().cwnd;
+        let event = Congestion {
+            cause,
+            state_before: self.view.state,
+            flight,
+            first: true,
+            loss_window: MSS,
+            head: Some(Head { sent_at: self.view.now, transmissions: 1 }),
+        };
+        self.view.may_grow = false;
+        self.cc.on_congestion(&event, &self.view);
+        self.view.state = match cause {
+            Cause::Timeout => State::Loss,
+            Cause::Ecn => State::Cwr,
+            _ => State::Recovery,
+        };
+        self.view.may_grow = cause == Cause::Timeout;
+    }
+
+    /// The episode is over.
+    pub(super) fn recovered(&mut self) {
+        let descended = self.view.state.descends();
+        (self.view.state, self.view.may_grow) = (State::Open, true);
+        if descended {
+            self.cc.on_recovery_end(&self.view);
+        }
+    }
+
+    /// A named internal.
+    pub(super) fn internal(&self, name: &str) -> f64 {
+        let mut found = None;
+        self.cc.observe(&mut |n, value| found = if n == name { Some(value) } else { found });
+        found.unwrap_or_else(|| panic!("{name:?} is not observed"))
+    }
+}
+
+/// True if the two agree to a millionth, the tolerance of algorithms.md §0.
+pub(super) fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-6 * a.abs().max(b.abs())
+}
