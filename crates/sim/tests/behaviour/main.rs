@@ -1,0 +1,5 @@
+//! What each algorithm does on one bottleneck, against what its source promises. One file per family; each tolerance is
+//! derived beside its test.
+
+#[path = "../common/mod.rs"]
+mod common;
