@@ -1,6 +1,7 @@
 //! Events and the indices they speak in. An event holds no reference, so it can be printed and compared.
 
 use crate::packet::PacketId;
+use crate::radio::frame::{FrameId, StationId};
 
 /// Index of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -101,6 +102,28 @@ pub(crate) enum Event {
         /// Index in the list of changes.
         index: u32,
     },
+    /// A frame ends at a station that it is meant for.
+    FrameEnd {
+        /// The station.
+        station: StationId,
+        /// The frame.
+        frame: FrameId,
+    },
+    /// The backoff of a station may have run out.
+    Access {
+        /// The station.
+        station: StationId,
+    },
+    /// SIFS has passed since a frame that is to be answered.
+    Respond {
+        /// The station that answers.
+        station: StationId,
+    },
+    /// The wait for an answer is over, or a broadcast.
+    ExchangeOver {
+        /// The station that sent.
+        station: StationId,
+    },
     /// Series are sampled.
     Sample,
     /// Transient over: measurements start.
@@ -114,8 +137,8 @@ impl Event {
     /// decisions to transmit, the rest, and last the end of the run.
     pub(crate) fn rank(self) -> u64 {
         match self {
-            Event::Arrive { .. } => 0,
-            Event::LinkReady { .. } => 1,
+            Event::Arrive { .. } | Event::FrameEnd { .. } => 0,
+            Event::LinkReady { .. } | Event::Access { .. } | Event::Respond { .. } | Event::ExchangeOver { .. } => 1,
             Event::Wake { .. } | Event::App { .. } | Event::Change { .. } | Event::WarmupEnds => 2,
             Event::Sample | Event::Stop => 3,
         }

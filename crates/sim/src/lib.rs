@@ -18,6 +18,7 @@ mod metrics;
 mod network;
 mod packet;
 mod qdisc;
+mod radio;
 mod record;
 mod routing;
 pub mod scenario;

@@ -97,6 +97,7 @@ impl Simulation {
                 core.schedule(next, Event::Sample);
             }
             Event::WarmupEnds => self.on_warmup_end(),
+            Event::FrameEnd { .. } | Event::Access { .. } | Event::Respond { .. } | Event::ExchangeOver { .. } => {}
             Event::Stop => unreachable!("the loop ends at Stop"),
         }
     }

@@ -1,0 +1,90 @@
+//! Frames on the air.
+
+use tcp::units::{Bytes, Span};
+
+use crate::packet::PacketId;
+
+/// Index of a station: a node's radio.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct StationId(pub(crate) u32);
+
+/// Index of a message of routing or address resolution.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct MessageId(pub(crate) u32);
+
+/// Index of a frame in the slab.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct FrameId(u32);
+
+impl StationId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a data frame carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Content {
+    Packet(PacketId),
+    Message(MessageId),
+}
+
+/// What a frame is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Rts,
+    Cts,
+    Ack,
+    Data(Content),
+}
+
+/// A frame.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Frame {
+    pub(crate) kind: Kind,
+    pub(crate) from: StationId,
+    /// `None` for all that hear it.
+    pub(crate) to: Option<StationId>,
+    /// Counts the data frames of a sender; a retransmission keeps its number.
+    pub(crate) sequence: u32,
+    /// Size of the network-layer packet in it.
+    pub(crate) size: Bytes,
+    /// The duration field: how long it reserves the medium beyond its end.
+    pub(crate) reserves: Span,
+    /// The same at all stations, and different for each transmission.
+    pub(crate) number: u64,
+}
+
+/// The frames whose end somebody waits for.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    frames: Vec<Frame>,
+    /// Parallel to `frames`: stations that have still to hear of the end.
+    readers: Vec<u32>,
+    free: Vec<FrameId>,
+}
+
+impl Frames {
+    pub(crate) fn insert(&mut self, frame: Frame, readers: u32) -> FrameId {
+        let id = self.free.pop().unwrap_or(FrameId(self.frames.len() as u32));
+        if id.0 as usize == self.frames.len() {
+            self.frames.push(frame);
+            self.readers.push(readers);
+        } else {
+            self.frames[id.0 as usize] = frame;
+            self.readers[id.0 as usize] = readers;
+        }
+        id
+    }
+
+    /// One of the readers takes it; true with it if that was the last.
+    pub(crate) fn read(&mut self, id: FrameId) -> (Frame, bool) {
+        let left = &mut self.readers[id.0 as usize];
+        *left -= 1;
+        let last = *left == 0;
+        if last {
+            self.free.push(id);
+        }
+        (self.frames[id.0 as usize], last)
+    }
+}

@@ -1,0 +1,315 @@
+//! What one station hears (networks.md §5.3, §5.4, §15.3): signals on their way and in the air, the frame it is locked
+//! on, whether the medium is busy, and the reservations it has heard of.
+//!
+//! Lazy: signals are noted when they are sent and looked at when the station acts. Every rule depends on physical times
+//! alone, so the order in which stations are looked at changes nothing.
+
+use tcp::units::{Span, Time};
+
+use super::contention::Contention;
+
+/// A signal makes the medium busy for decisions this long after it begins: those of the same slot go ahead (§15.2).
+const GUARD: Span = Span::from_nanos(5);
+
+/// How frames are received, and when the medium is busy.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Reception {
+    /// ns-2: thresholds of power, and the first frame survives what is weaker by a ratio. Powers in watts.
+    Capture { carrier_sense: f64, receive: f64, ratio: f64 },
+    /// The worst ratio of the signal to noise and interference decides. Powers in watts.
+    Sinr { sensitivity: f64, energy_detect: f64, noise: f64 },
+}
+
+/// The times that a station goes by.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Waits {
+    pub(super) slot: Span,
+    pub(super) difs: Span,
+    pub(super) eifs: Span,
+    /// An RTS that nobody answers reserves the medium for this long only; none in ns-2.
+    pub(super) unanswered_rts: Option<Span>,
+    pub(super) reception: Reception,
+}
+
+/// A frame on its way to one station, or arriving there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    /// The frame's number: the same at all stations.
+    pub(super) number: u64,
+    pub(super) start: Time,
+    pub(super) end: Time,
+    /// Power in watts.
+    pub(super) power: f64,
+    /// Ratio to noise and interference that its rate needs.
+    pub(super) needed: f64,
+    /// The station is to hear of its end.
+    pub(super) wanted: bool,
+    /// How long it reserves the medium beyond its end, for stations that it is not meant for.
+    pub(super) reserves: Span,
+    pub(super) is_rts: bool,
+    pub(super) fate: Fate,
+}
+
+/// What has become of an arrival.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Fate {
+    /// It has not begun.
+    Coming,
+    /// It is in the air; the worst ratio so far.
+    Heard(f64),
+    /// It is in the air and cannot be read any more.
+    Lost,
+}
+
+/// One station's ear.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Receiver {
+    arrivals: Vec<Arrival>,
+    /// The frame the receiver is locked on.
+    lock: Option<Lock>,
+    /// Its own transmission ends then.
+    sending_until: Option<Time>,
+    idle_since: Time,
+    nav: Time,
+    /// An RTS reserved the medium: until when if unanswered, until when if something follows it.
+    rts_heard: Option<(Time, Time)>,
+    /// The last frame was bad: EIFS applies.
+    after_bad: bool,
+    /// Frames that ended, of those the station wanted to hear of.
+    ended: Vec<(u64, bool)>,
+}
+
+/// The frame a receiver follows to its end.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Lock {
+    number: u64,
+    /// Another frame destroyed it, in ns-2: nothing is saved by its strength any more.
+    collided: bool,
+}
+
+/// What happens next at a station.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Boundary {
+    OwnEnd,
+    End(usize),
+    Start(usize),
+}
+
+impl Receiver {
+    /// True while something is received or sent, or in the air strongly enough.
+    pub(super) fn busy(&self, reception: &Reception) -> bool {
+        self.sending_until.is_some() || self.lock.is_some() || self.energy_detected(reception)
+    }
+
+    pub(super) fn sending(&self) -> bool {
+        self.sending_until.is_some()
+    }
+
+    /// True if the medium is reserved at `now`.
+    pub(super) fn reserved(&self, now: Time) -> bool {
+        self.nav > now
+    }
+
+    /// When the medium is, or was, free for slots to be counted, if it is idle.
+    pub(super) fn free_at(&self, waits: &Waits) -> Time {
+        self.idle_since.max(self.nav) + if self.after_bad { waits.eifs } else { waits.difs }
+    }
+
+    /// How the wanted frame `number` ended; it must have.
+    pub(super) fn verdict(&mut self, number: u64) -> bool {
+        let index = self.ended.iter().position(|(n, _)| *n == number).expect("a frame ends once, when it is over");
+        self.ended.swap_remove(index).1
+    }
+
+    /// Notes a frame that will arrive.
+    pub(super) fn expect(&mut self, arrival: Arrival) {
+        self.arrivals.push(arrival);
+    }
+
+    /// So many signals are not looked at yet.
+    pub(super) fn backlog(&self) -> usize {
+        self.arrivals.len()
+    }
+
+    /// Looks at everything that has happened up to `now`; starts of signals strictly before.
+    pub(super) fn settle(&mut self, now: Time, waits: &Waits, contention: &mut Contention) {
+        while let Some((at, boundary)) = self.next_boundary(now) {
+            let (was_busy, free_at) = (self.busy(&waits.reception), self.free_at(waits));
+            match boundary {
+                Boundary::Start(index) => self.start(index, at, waits),
+                Boundary::End(index) => self.end(index, at, waits),
+                Boundary::OwnEnd => {
+                    self.sending_until = None;
+                    self.after_bad = false;
+                }
+            }
+            match (was_busy, self.busy(&waits.reception)) {
+                (false, true) => contention.freeze(at, free_at, waits.slot),
+                (true, false) => self.idle_since = at,
+                _ => {}
+            }
+        }
+    }
+
+    /// The earliest start or end up to `now` that has not been looked at; at one instant ends come first.
+    fn next_boundary(&self, now: Time) -> Option<(Time, Boundary)> {
+        let own = self.sending_until.filter(|end| *end <= now).map(|end| ((end, false), Boundary::OwnEnd));
+        let others = self.arrivals.iter().enumerate().filter_map(|(index, arrival)| {
+            if arrival.fate == Fate::Coming {
+                let at = arrival.start + GUARD;
+                (at < now).then_some(((at, true), Boundary::Start(index)))
+            } else {
+                (arrival.end <= now).then_some(((arrival.end, false), Boundary::End(index)))
+            }
+        });
+        let ((at, _), boundary) = own.into_iter().chain(others).min_by_key(|(key, _)| *key)?;
+        Some((at, boundary))
+    }
+
+    fn start(&mut self, index: usize, at: Time, waits: &Waits) {
+        let before = self.lock;
+        match waits.reception {
+            Reception::Capture { receive, ratio, .. } => self.start_by_power(index, at, (receive, ratio), waits),
+            Reception::Sinr { sensitivity, noise, .. } => self.start_by_ratio(index, sensitivity, noise),
+        }
+        if before.is_none()
+            && self.lock.is_some()
+            && let Some((until, answered)) = self.rts_heard.take()
+            && at <= until
+        {
+            self.nav = self.nav.max(answered);
+        }
+    }
+
+    /// ns-2 (§5.3 a): locked on the first signal, whatever its power; a later one is ignored or destroys both.
+    fn start_by_power(&mut self, index: usize, at: Time, (receive, ratio): (f64, f64), waits: &Waits) {
+        let new = &mut self.arrivals[index];
+        let readable = self.sending_until.is_none() && new.power >= receive;
+        new.fate = if readable { Fate::Heard(f64::INFINITY) } else { Fate::Lost };
+        let new = *new;
+        let Some(lock) = self.lock else {
+            self.lock = Some(Lock { number: new.number, collided: false });
+            return;
+        };
+        self.arrivals[index].fate = Fate::Lost;
+        let held = self.locked().expect("a lock is on a frame in the air");
+        if !lock.collided && held.power / new.power >= ratio {
+            self.nav = self.nav.max(at + waits.eifs + new.end.since(new.start));
+            return;
+        }
+        let longer = if new.end > held.end { new.number } else { held.number };
+        held.fate = Fate::Lost;
+        self.lock = Some(Lock { number: longer, collided: true });
+    }
+
+    /// §5.3 b: locked on the first signal above the sensitivity; what else is in the air adds to the noise.
+    fn start_by_ratio(&mut self, index: usize, sensitivity: f64, noise: f64) {
+        self.arrivals[index].fate = Fate::Lost;
+        let free = self.lock.is_none() && self.sending_until.is_none();
+        if free && self.arrivals[index].power >= sensitivity {
+            self.lock = Some(Lock { number: self.arrivals[index].number, collided: false });
+            self.arrivals[index].fate = Fate::Heard(f64::INFINITY);
+        }
+        let total = self.power_in_the_air();
+        if let Some(held) = self.locked()
+            && let Fate::Heard(worst) = held.fate
+        {
+            held.fate = Fate::Heard(worst.min(held.power / (noise + (total - held.power).max(0.0))));
+        }
+    }
+
+    fn locked(&mut self) -> Option<&mut Arrival> {
+        let number = self.lock?.number;
+        self.arrivals.iter_mut().find(|arrival| arrival.number == number)
+    }
+
+    fn power_in_the_air(&self) -> f64 {
+        self.arrivals.iter().filter(|a| a.fate != Fate::Coming).map(|a| a.power).sum()
+    }
+
+    fn energy_detected(&self, reception: &Reception) -> bool {
+        match reception {
+            Reception::Capture { .. } => false,
+            Reception::Sinr { energy_detect, .. } => self.power_in_the_air() >= *energy_detect,
+        }
+    }
+
+    fn end(&mut self, index: usize, at: Time, waits: &Waits) {
+        let arrival = self.arrivals.swap_remove(index);
+        let was_locked = self.lock.is_some_and(|lock| lock.number == arrival.number);
+        let good = was_locked && matches!(arrival.fate, Fate::Heard(worst) if worst >= arrival.needed);
+        if arrival.wanted {
+            self.ended.push((arrival.number, good));
+        }
+        if !was_locked {
+            return;
+        }
+        self.lock = None;
+        if good {
+            self.after_bad = false;
+            self.reserve(at, &arrival, waits);
+        } else if let Reception::Capture { .. } = waits.reception {
+            // §6.4: a bad frame reserves the medium for EIFS, and DIFS follows; a station that sends does not notice it.
+            if self.sending_until.is_none() {
+                self.nav = self.nav.max(at + waits.eifs);
+            }
+        } else {
+            self.after_bad = true;
+        }
+    }
+
+    fn reserve(&mut self, at: Time, arrival: &Arrival, waits: &Waits) {
+        let until = at + arrival.reserves;
+        match waits.unanswered_rts.filter(|_| arrival.is_rts) {
+            Some(wait) if arrival.reserves > wait => {
+                self.nav = self.nav.max(at + wait);
+                self.rts_heard = Some((at + wait, until));
+            }
+            _ => self.nav = self.nav.max(until),
+        }
+    }
+
+    /// The station sends until `end`; it is settled up to `now`. What it was receiving is lost.
+    pub(super) fn send(&mut self, now: Time, end: Time, waits: &Waits, contention: &mut Contention) {
+        if !self.busy(&waits.reception) {
+            contention.freeze(now, self.free_at(waits), waits.slot);
+        }
+        if let Some(held) = self.locked() {
+            held.fate = Fate::Lost;
+        }
+        if let Reception::Sinr { .. } = waits.reception {
+            self.lock = None;
+        }
+        self.sending_until = Some(end);
+    }
+
+    /// When the backoff runs out if nothing more is heard; while the medium is busy, not before that. The station is
+    /// settled.
+    pub(super) fn access(&self, waits: &Waits, contention: &Contention) -> Option<Time> {
+        let slots = contention.slots?;
+        if self.busy(&waits.reception) {
+            return Some(self.busy_until() + waits.difs + waits.slot * u64::from(slots));
+        }
+        let planned = contention.access(self.free_at(waits), waits.slot);
+        let coming = self.arrivals.iter().filter(|a| self.after_bad && a.fate == Fate::Coming);
+        coming.map(|arrival| self.early(arrival, waits, contention)).chain(planned).min()
+    }
+
+    /// The medium is busy at least until then.
+    fn busy_until(&self) -> Time {
+        let locked = self.lock.and_then(|lock| self.arrivals.iter().find(|a| a.number == lock.number)).map(|a| a.end);
+        let in_the_air = self.arrivals.iter().filter(|a| a.fate != Fate::Coming).map(|a| a.end);
+        self.sending_until.max(locked).or_else(|| in_the_air.min()).unwrap_or(Time::ZERO)
+    }
+
+    /// The earliest access after an arrival that ends well and so puts DIFS in the place of EIFS (§15.3).
+    pub(super) fn early(&self, arrival: &Arrival, waits: &Waits, contention: &Contention) -> Time {
+        let left = if self.busy(&waits.reception) {
+            contention.slots.unwrap_or(0)
+        } else {
+            let free_at = self.idle_since.max(self.nav) + waits.difs;
+            contention.left(arrival.start + GUARD, free_at, waits.slot)
+        };
+        arrival.end + waits.difs + waits.slot * u64::from(left)
+    }
+}
