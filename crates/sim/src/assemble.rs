@@ -1,5 +1,7 @@
 //! Scenario to simulation. Every error names its path; a simulation that was built cannot fail.
 
+mod channels;
+
 use std::collections::BTreeMap;
 
 use tcp::Connection;
@@ -33,7 +35,8 @@ pub(crate) fn assemble(
     let resolved = expand::resolve(scenario)?;
     let names = node_names(&graph)?;
     let links = build_links(&graph, &names, seed)?;
-    let network = Network::new(graph.node.len(), links);
+    let channels = channels::build(&graph, &names, seed)?;
+    let network = Network::new(graph.node.len(), links, channels);
     // Generated flows carry the template's path in errors.
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
@@ -82,7 +85,7 @@ fn node_names(graph: &Scenario) -> Result<BTreeMap<&str, NodeId>, ScenarioError>
     Ok(names)
 }
 
-fn find(names: &BTreeMap<&str, NodeId>, name: &str, path: &str) -> Result<NodeId, ScenarioError> {
+pub(super) fn find(names: &BTreeMap<&str, NodeId>, name: &str, path: &str) -> Result<NodeId, ScenarioError> {
     names.get(name).copied().ok_or_else(|| {
         let some: Vec<&str> = names.keys().copied().take(8).collect();
         let more = if names.len() > some.len() { format!(", … ({} in all)", names.len()) } else { String::new() };
@@ -181,7 +184,9 @@ fn build_flow(
     if source == sink {
         return Err(ScenarioError::new(join(path, "to"), format!("{:?} would send to itself", def.to)));
     }
-    if network.path(source, sink).is_none() || network.path(sink, source).is_none() {
+    // With radio a flow without a path is a result, not a mistake.
+    let by_wire = !network.has_radio(source) && !network.has_radio(sink);
+    if by_wire && (network.path(source, sink).is_none() || network.path(sink, source).is_none()) {
         let message = format!("no path from {:?} to {:?} and back", def.from, def.to);
         return Err(
             ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to")

@@ -1,5 +1,6 @@
 //! Events and the indices they speak in. An event holds no reference, so it can be printed and compared.
 
+use crate::channel::ChannelId;
 use crate::packet::PacketId;
 use crate::radio::frame::{FrameId, StationId};
 
@@ -102,6 +103,24 @@ pub(crate) enum Event {
         /// Index in the list of changes.
         index: u32,
     },
+    /// Something on a channel of radio.
+    Radio {
+        /// The channel.
+        channel: ChannelId,
+        /// What.
+        event: RadioEvent,
+    },
+    /// Series are sampled.
+    Sample,
+    /// Transient over: measurements start.
+    WarmupEnds,
+    /// The run is over.
+    Stop,
+}
+
+/// Something that happens to a station.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RadioEvent {
     /// A frame ends at a station that it is meant for.
     FrameEnd {
         /// The station.
@@ -124,12 +143,6 @@ pub(crate) enum Event {
         /// The station that sent.
         station: StationId,
     },
-    /// Series are sampled.
-    Sample,
-    /// Transient over: measurements start.
-    WarmupEnds,
-    /// The run is over.
-    Stop,
 }
 
 impl Event {
@@ -137,8 +150,8 @@ impl Event {
     /// decisions to transmit, the rest, and last the end of the run.
     pub(crate) fn rank(self) -> u64 {
         match self {
-            Event::Arrive { .. } | Event::FrameEnd { .. } => 0,
-            Event::LinkReady { .. } | Event::Access { .. } | Event::Respond { .. } | Event::ExchangeOver { .. } => 1,
+            Event::Arrive { .. } | Event::Radio { event: RadioEvent::FrameEnd { .. }, .. } => 0,
+            Event::LinkReady { .. } | Event::Radio { .. } => 1,
             Event::Wake { .. } | Event::App { .. } | Event::Change { .. } | Event::WarmupEnds => 2,
             Event::Sample | Event::Stop => 3,
         }

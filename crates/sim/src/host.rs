@@ -9,7 +9,7 @@ use crate::core::Core;
 use crate::event::{EndpointId, Event, FlowId};
 use crate::flow::{Flow, OnFull, Transport};
 use crate::network::Network;
-use crate::packet::{Packet, Payload};
+use crate::packet::{Packet, Payload, TTL};
 
 /// IPv4 without options.
 const IP_HEADER: Bytes = Bytes(20);
@@ -87,7 +87,8 @@ impl Hosts {
             let retransmission = endpoint.is_source() && flow.was_sent_before(&segment);
             let size = IP_HEADER + segment.header() + Bytes(u64::from(segment.len));
             let payload = Payload::Tcp(segment);
-            network.originate(core, node, Packet { to, destination, size, sent_at: core.now, retransmission, payload });
+            let packet = Packet { to, destination, size, sent_at: core.now, retransmission, ttl: TTL, payload };
+            network.originate(core, node, packet);
         }
         if endpoint.is_source()
             && let Some(window) = flow.window()
@@ -142,6 +143,7 @@ impl Flow {
                     size: IP_HEADER + UDP_HEADER + bytes,
                     sent_at: core.now,
                     retransmission: false,
+                    ttl: TTL,
                     payload: Payload::Udp(bytes),
                 };
                 network.originate(core, self.source, packet);

@@ -7,6 +7,7 @@
 mod algorithms;
 mod app;
 mod assemble;
+mod channel;
 mod core;
 mod event;
 mod expand;
@@ -15,6 +16,7 @@ mod host;
 mod link;
 mod loss;
 mod metrics;
+mod mobility;
 mod network;
 mod packet;
 mod qdisc;

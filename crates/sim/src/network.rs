@@ -1,10 +1,12 @@
 //! Nodes, links and routes: carries a packet from its source to its destination.
 
+use crate::channel::{Channel, ChannelId};
 use crate::core::Core;
-use crate::event::{LinkId, NodeId};
+use crate::event::{LinkId, NodeId, RadioEvent};
 use crate::link::{Link, LinkChange};
 use crate::metrics::NodeMetrics;
 use crate::packet::{DropReason, Packet, PacketId};
+use crate::radio::frame::StationId;
 use crate::routing::{Edge, Routes};
 
 /// The network layer.
@@ -12,12 +14,34 @@ use crate::routing::{Edge, Routes};
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
     pub(crate) nodes: Vec<NodeMetrics>,
+    pub(crate) channels: Vec<Channel>,
+    /// The channel and the station of each node that has a radio; empty without channels.
+    radios: Vec<Option<(ChannelId, StationId)>>,
+    /// By node: it has a link.
+    wired: Vec<bool>,
     routes: Routes,
 }
 
+/// Where a node sends a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Hop {
+    Link(LinkId),
+    /// On the node's own channel, to this station in the end.
+    Radio(ChannelId, StationId, StationId),
+}
+
 impl Network {
-    pub(crate) fn new(nodes: usize, links: Vec<Link>) -> Network {
-        let mut network = Network { links, nodes: vec![NodeMetrics::default(); nodes], routes: Routes::default() };
+    pub(crate) fn new(nodes: usize, links: Vec<Link>, channels: Vec<Channel>) -> Network {
+        let mut radios = vec![None; if channels.is_empty() { 0 } else { nodes }];
+        for (index, channel) in channels.iter().enumerate() {
+            for (station, node) in channel.nodes.iter().enumerate() {
+                radios[node.index()] = Some((ChannelId(index as u16), StationId(station as u32)));
+            }
+        }
+        let mut wired = vec![false; nodes];
+        links.iter().for_each(|link| wired[link.from.index()] = true);
+        let nodes = vec![NodeMetrics::default(); nodes];
+        let mut network = Network { links, nodes, channels, radios, wired, routes: Routes::default() };
         network.find_routes();
         network
     }
@@ -29,6 +53,37 @@ impl Network {
 
     fn find_routes(&mut self) {
         self.routes = Routes::shortest(self.nodes.len(), &self.edges());
+    }
+
+    /// True if a node has a radio.
+    pub(crate) fn has_radio(&self, node: NodeId) -> bool {
+        self.radios.get(node.index()).is_some_and(Option::is_some)
+    }
+
+    /// Where `node` sends what is for `destination`: on a common channel, else over wires towards the destination or
+    /// the gateway of its channel, else towards the gateway of the own channel.
+    fn hop(&self, node: NodeId, destination: NodeId) -> Option<Hop> {
+        let Some(home) = self.radios.get(destination.index()) else {
+            return self.routes.next(node, destination).map(Hop::Link);
+        };
+        let here = self.radios[node.index()];
+        if let (Some((channel, station)), Some((there, to))) = (here, *home)
+            && channel == there
+            && self.channels[channel.index()].joins(station, to)
+        {
+            return Some(Hop::Radio(channel, station, to));
+        }
+        let gateway = |(channel, station): (ChannelId, StationId)| {
+            let channel = &self.channels[channel.index()];
+            channel.gateway_of(station).map(|gateway| channel.nodes[gateway.index()])
+        };
+        let exit = if self.wired[destination.index()] { Some(destination) } else { home.and_then(gateway) };
+        if self.wired[node.index()] {
+            return self.routes.next(node, exit?).map(Hop::Link);
+        }
+        let (channel, station) = here?;
+        let gateway = self.channels[channel.index()].gateway_of(station)?;
+        Some(Hop::Radio(channel, station, gateway))
     }
 
     /// The links a packet would take now, or `None`.
@@ -44,13 +99,51 @@ impl Network {
     }
 
     fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId) {
-        match self.routes.next(node, core.packets.get(id).destination) {
-            Some(link) => self.links[link.index()].send(core, id),
-            None => {
-                self.nodes[node.index()].no_route += 1;
-                core.drop(id, DropReason::NoRoute, None);
+        match self.hop(node, core.packets.get(id).destination) {
+            Some(Hop::Link(link)) => self.links[link.index()].send(core, id),
+            Some(Hop::Radio(channel, station, to)) => {
+                if self.channels[channel.index()].send(core, station, to, id).is_err() {
+                    self.no_route(core, node, id);
+                }
+                self.clear(core, channel);
             }
+            None => self.no_route(core, node, id),
         }
+    }
+
+    fn no_route(&mut self, core: &mut Core, node: NodeId, id: PacketId) {
+        self.nodes[node.index()].no_route += 1;
+        core.drop(id, DropReason::NoRoute, None);
+    }
+
+    /// Books what a channel lost; nothing arrives by sending.
+    fn clear(&mut self, core: &mut Core, channel: ChannelId) {
+        let arrived = self.channels[channel.index()].poll(core);
+        debug_assert!(arrived.is_none(), "a packet arrives at the end of a frame only");
+    }
+
+    /// Something has happened on a channel; gives a packet that is home.
+    pub(crate) fn on_radio(&mut self, core: &mut Core, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
+        self.channels[channel.index()].on_event(core, event);
+        let (node, id) = self.channels[channel.index()].poll(core)?;
+        let home = self.take(core, node, id);
+        self.clear(core, channel);
+        home
+    }
+
+    /// A packet has reached a node: it is home, or goes on.
+    fn take(&mut self, core: &mut Core, node: NodeId, id: PacketId) -> Option<Packet> {
+        if core.packets.get(id).destination == node {
+            self.nodes[node.index()].received += 1;
+            return Some(core.deliver(id));
+        }
+        self.nodes[node.index()].forwarded += 1;
+        if core.packets.pass_on(id) {
+            self.send(core, node, id);
+        } else {
+            core.drop(id, DropReason::Ttl, None);
+        }
+        None
     }
 
     /// A packet reaches the far end of a link; gives it if it is home.
@@ -60,13 +153,7 @@ impl Network {
             return None;
         }
         let node = link.to;
-        if core.packets.get(id).destination == node {
-            self.nodes[node.index()].received += 1;
-            return Some(core.deliver(id));
-        }
-        self.nodes[node.index()].forwarded += 1;
-        self.send(core, node, id);
-        None
+        self.take(core, node, id)
     }
 
     /// Carries out a foreseen change of a link; routes follow at once.

@@ -9,6 +9,9 @@ use crate::event::{EndpointId, NodeId};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct PacketId(u32);
 
+/// Nodes that may pass a packet on (RFC 1700).
+pub(crate) const TTL: u8 = 64;
+
 /// What a packet carries.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Payload {
@@ -31,6 +34,8 @@ pub struct Packet {
     pub sent_at: Time,
     /// Its bytes have been sent before.
     pub retransmission: bool,
+    /// Nodes that may still pass it on.
+    pub ttl: u8,
     /// What it carries.
     pub payload: Payload,
 }
@@ -71,12 +76,26 @@ pub enum DropReason {
     NoRoute,
     /// The queue's discipline dropped it to keep the queue short.
     Aqm,
+    /// The MAC gave up: too many attempts.
+    Retry,
+    /// It had waited too long for its turn.
+    Expired,
+    /// It had passed too many nodes.
+    Ttl,
 }
 
 impl DropReason {
     /// All of them, in the order of their counters.
-    pub const ALL: [DropReason; 5] =
-        [DropReason::Queue, DropReason::Loss, DropReason::LinkDown, DropReason::NoRoute, DropReason::Aqm];
+    pub const ALL: [DropReason; 8] = [
+        DropReason::Queue,
+        DropReason::Loss,
+        DropReason::LinkDown,
+        DropReason::NoRoute,
+        DropReason::Aqm,
+        DropReason::Retry,
+        DropReason::Expired,
+        DropReason::Ttl,
+    ];
 
     /// As written in tables.
     pub fn name(self) -> &'static str {
@@ -86,6 +105,9 @@ impl DropReason {
             DropReason::LinkDown => "link_down",
             DropReason::NoRoute => "no_route",
             DropReason::Aqm => "aqm",
+            DropReason::Retry => "retry",
+            DropReason::Expired => "expired",
+            DropReason::Ttl => "ttl",
         }
     }
 }
@@ -129,6 +151,13 @@ impl Slab {
     pub(crate) fn get(&self, id: PacketId) -> &Packet {
         debug_assert!(self.alive[id.0 as usize], "the packet has left the network");
         &self.packets[id.0 as usize]
+    }
+
+    /// One node more has a packet; false if it has passed too many.
+    pub(crate) fn pass_on(&mut self, id: PacketId) -> bool {
+        let ttl = &mut self.packets[id.0 as usize].ttl;
+        *ttl = ttl.saturating_sub(1);
+        *ttl > 0
     }
 
     /// Sets CE in a packet that takes marks; gives the packet as it is then.

@@ -97,7 +97,12 @@ impl Simulation {
                 core.schedule(next, Event::Sample);
             }
             Event::WarmupEnds => self.on_warmup_end(),
-            Event::FrameEnd { .. } | Event::Access { .. } | Event::Respond { .. } | Event::ExchangeOver { .. } => {}
+            Event::Radio { channel, event } => {
+                if let Some(packet) = network.on_radio(core, channel, event) {
+                    hosts.on_packet(core, network, &packet);
+                    self.watch(packet.to.flow());
+                }
+            }
             Event::Stop => unreachable!("the loop ends at Stop"),
         }
     }

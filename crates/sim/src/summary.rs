@@ -64,12 +64,18 @@ pub struct Drops {
     pub no_route: u64,
     /// The queue's discipline dropped them to keep the queue short.
     pub aqm: u64,
+    /// The MAC gave them up.
+    pub retry: u64,
+    /// They had waited too long at a station.
+    pub expired: u64,
+    /// They had passed too many nodes.
+    pub ttl: u64,
 }
 
 impl Drops {
     fn of(counts: [u64; DropReason::ALL.len()]) -> Drops {
-        let [queue, loss, link_down, no_route, aqm] = counts;
-        Drops { queue, loss, link_down, no_route, aqm }
+        let [queue, loss, link_down, no_route, aqm, retry, expired, ttl] = counts;
+        Drops { queue, loss, link_down, no_route, aqm, retry, expired, ttl }
     }
 }
 

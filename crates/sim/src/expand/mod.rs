@@ -6,12 +6,14 @@
 mod check;
 mod check_queue;
 mod shapes;
+mod wireless;
 
 use tcp::rng::Rng;
 use tcp::units::Span;
 
 use crate::scenario::{
-    AppDef, FlowDef, Graph, LinkDef, Network, NodeDef, Scenario, ScenarioError, TcpOptions, TransportDef, join,
+    AppDef, ChannelDef, FlowDef, Graph, LinkDef, Network, NodeDef, Scenario, ScenarioError, TcpOptions, TransportDef,
+    join,
 };
 
 pub(crate) use check::{check_app, interval_nanos, transport_of};
@@ -24,6 +26,7 @@ const MOST: u64 = 1_000_000;
 struct Shape {
     nodes: Vec<NodeDef>,
     links: Vec<LinkDef>,
+    channels: Vec<ChannelDef>,
     /// Ends of the flows that `network.flows` asks for.
     pairs: Vec<(String, String)>,
 }
@@ -49,6 +52,7 @@ pub fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError>
         network: Network::Graph(Graph {}),
         node: shape.nodes,
         link: shape.links,
+        channel: shape.channels,
         flow: flows,
         tcp: TcpOptions::default(),
         traffic: Default::default(),

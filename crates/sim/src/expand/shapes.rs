@@ -4,14 +4,15 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::check::check_link;
-use super::{MOST, Shape};
+use super::{MOST, Shape, wireless};
+use crate::radio::build;
 use crate::scenario::{
     Amount, Dumbbell, Lan, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, RandomWired, Role, Scenario,
     ScenarioError, Star,
 };
 
 /// Defaults of a link: rate in Mbps, delay in microseconds, queue in packets.
-struct Defaults(u64, u64, u64);
+pub(super) struct Defaults(u64, u64, u64);
 
 const DUMBBELL_ACCESS: Defaults = Defaults(1000, 1000, 1000);
 const DUMBBELL_BOTTLENECK: Defaults = Defaults(10, 10_000, 100);
@@ -20,12 +21,14 @@ const STAR_SINK: Defaults = Defaults(10, 45_000, 100);
 const LAN_ACCESS: Defaults = Defaults(30, 5, 100);
 const LAN_CORE: Defaults = Defaults(100, 5, 100);
 const RANDOM_WIRED: Defaults = Defaults(2, 10_000, 50);
+/// ns-3's tutorial, which the reports started from (networks.md §18).
+pub(super) const BACKBONE: Defaults = Defaults(5, 2_000, 100);
 
 /// Routing tables hold routers times nodes entries; more than this would not fit into memory.
 const MOST_ROUTED: u64 = 2_000;
 
 /// Fills what the options leave out.
-fn filled(options: &LinkOptions, path: &str, defaults: &Defaults) -> Result<LinkOptions, ScenarioError> {
+pub(super) fn filled(options: &LinkOptions, path: &str, defaults: &Defaults) -> Result<LinkOptions, ScenarioError> {
     check_link(options, path)?;
     let mut options = options.clone();
     options.rate = options.rate.or(Rate::from_bps(defaults.0 * 1_000_000));
@@ -40,17 +43,17 @@ fn filled(options: &LinkOptions, path: &str, defaults: &Defaults) -> Result<Link
     Ok(options)
 }
 
-fn link(from: &str, to: &str, options: &LinkOptions) -> LinkDef {
+pub(super) fn link(from: &str, to: &str, options: &LinkOptions) -> LinkDef {
     let LinkOptions { rate, delay, queue, loss, overhead, reverse, changes } = options.clone();
     LinkDef { from: from.into(), to: to.into(), rate, delay, queue, loss, overhead, reverse, changes }
 }
 
 fn node(name: String, role: Role, x: f64, y: f64) -> NodeDef {
-    NodeDef { name, role, x: Some(x), y: Some(y) }
+    NodeDef { name, role, x: Some(x), y: Some(y), z: None }
 }
 
 /// Refuses a count that is not from `least` to `most`.
-fn count(path: &str, value: u64, least: u64, most: u64) -> Result<u64, ScenarioError> {
+pub(super) fn count(path: &str, value: u64, least: u64, most: u64) -> Result<u64, ScenarioError> {
     let message = format!("{value} is not a count from {least} to {most}");
     if (least..=most).contains(&value) { Ok(value) } else { Err(ScenarioError::new(path, message)) }
 }
@@ -58,9 +61,17 @@ fn count(path: &str, value: u64, least: u64, most: u64) -> Result<u64, ScenarioE
 /// Nodes, links and flow ends of a scenario's network.
 pub(super) fn shape_of(scenario: &Scenario, seed: u64) -> Result<Shape, ScenarioError> {
     if !matches!(scenario.network, Network::Graph(_)) {
-        for (path, used) in [("node", !scenario.node.is_empty()), ("link", !scenario.link.is_empty())] {
+        let lists = [
+            ("node", !scenario.node.is_empty()),
+            ("link", !scenario.link.is_empty()),
+            ("channel", !scenario.channel.is_empty()),
+        ];
+        for (path, used) in lists {
             if used {
-                return Err(ScenarioError::new(path, "only network.kind = \"graph\" lists its nodes and links"));
+                return Err(ScenarioError::new(
+                    path,
+                    "only network.kind = \"graph\" lists its nodes, links and channels",
+                ));
             }
         }
     }
@@ -70,6 +81,8 @@ pub(super) fn shape_of(scenario: &Scenario, seed: u64) -> Result<Shape, Scenario
         Network::Star(star) => star_shape(star),
         Network::Lan(lan) => lan_shape(lan),
         Network::RandomWired(random) => random_shape(random, seed),
+        Network::Adhoc(adhoc) => wireless::adhoc(adhoc, seed),
+        Network::Infrastructure(cells) => wireless::infrastructure(cells, seed),
         Network::Graph(_) => graph_shape(scenario),
     }
 }
@@ -94,8 +107,17 @@ pub(super) fn fill(scenario: &mut Scenario) -> Result<(), ScenarioError> {
             put(&mut l.core, "network.core", &LAN_CORE)
         }
         Network::RandomWired(r) => put(&mut r.links, "network.links", &RANDOM_WIRED),
+        Network::Adhoc(a) => {
+            a.radio = build::filled(&a.radio, "network.radio")?;
+            Ok(())
+        }
+        Network::Infrastructure(i) => {
+            i.radio = build::filled(&i.radio, "network.radio")?;
+            put(&mut i.backbone, "network.backbone", &BACKBONE)
+        }
         Network::Graph(_) => {
             scenario.link = graph_links(scenario)?;
+            scenario.channel = wireless::channels(scenario)?;
             Ok(())
         }
     }
@@ -226,5 +248,6 @@ fn graph_links(scenario: &Scenario) -> Result<Vec<LinkDef>, ScenarioError> {
 
 fn graph_shape(scenario: &Scenario) -> Result<Shape, ScenarioError> {
     count("node", scenario.node.len() as u64, 2, 3 * MOST)?;
-    Ok(Shape { nodes: scenario.node.clone(), links: graph_links(scenario)?, pairs: Vec::new() })
+    let (links, channels) = (graph_links(scenario)?, wireless::channels(scenario)?);
+    Ok(Shape { nodes: scenario.node.clone(), links, channels, pairs: Vec::new() })
 }

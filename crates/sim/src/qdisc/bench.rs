@@ -50,6 +50,7 @@ impl Bench {
             size: Bytes(size),
             sent_at: self.core.now,
             retransmission: false,
+            ttl: 64,
             payload,
         };
         let arrival = Waiting { packet: self.core.packets.insert(packet), size: Bytes(size), since: self.core.now };

@@ -3,6 +3,8 @@
 //! A station with something to send has one pending access; a bystander has no events at all. Frames that nobody waits
 //! for leave nothing behind but their signals.
 
+use std::collections::VecDeque;
+
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
@@ -13,8 +15,9 @@ use super::message::{Message, Messages};
 use super::queue::{InterfaceQueue, Request};
 use super::receiver::{Arrival, Fate, Receiver, Waits};
 use super::rules::Rules;
+use crate::channel::ChannelId;
 use crate::core::Core;
-use crate::event::Event;
+use crate::event::{Event, RadioEvent};
 
 /// Where a station is in the exchange under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,6 +103,7 @@ pub(crate) enum Upcall {
 /// The channel.
 #[derive(Debug)]
 pub(crate) struct Air {
+    channel: ChannelId,
     rules: Rules,
     waits: Waits,
     stations: Vec<Station>,
@@ -109,11 +113,11 @@ pub(crate) struct Air {
     numbers: u64,
     /// Buffer for those who hear a frame.
     hearers: Vec<Hearer>,
-    pub(crate) upcalls: Vec<Upcall>,
+    pub(crate) upcalls: VecDeque<Upcall>,
 }
 
 impl Air {
-    pub(crate) fn new(rules: Rules, hearing: Hearing, draws: impl Fn(usize) -> Rng) -> Air {
+    pub(crate) fn new(channel: ChannelId, rules: Rules, hearing: Hearing, draws: impl Fn(usize) -> Rng) -> Air {
         let station = |index| Station {
             receiver: Receiver::default(),
             contention: Contention::new(rules.phy.cw_min, draws(index)),
@@ -130,6 +134,7 @@ impl Air {
         let waits = rules.waits();
         let stations = (0..hearing.stations()).map(station).collect();
         Air {
+            channel,
             rules,
             waits,
             stations,
@@ -138,13 +143,46 @@ impl Air {
             messages: Messages::default(),
             numbers: 0,
             hearers: Vec::new(),
-            upcalls: Vec::new(),
+            upcalls: VecDeque::new(),
         }
     }
 
     /// What a station has done.
     pub(crate) fn counts(&self, station: StationId) -> Counts {
         self.stations[station.index()].counts
+    }
+
+    fn event(&self, event: RadioEvent) -> Event {
+        Event::Radio { channel: self.channel, event }
+    }
+
+    pub(crate) fn stations(&self) -> usize {
+        self.stations.len()
+    }
+
+    /// The stations that can read a frame of `station` at `now` if nothing disturbs it.
+    pub(crate) fn neighbours(&mut self, station: StationId, now: Time) -> Vec<StationId> {
+        let mut hearers = Vec::new();
+        self.hearing.of(station, now, &mut hearers);
+        let least = self.rules.least_power();
+        hearers.iter().filter(|hearer| hearer.power >= least).map(|hearer| hearer.station).collect()
+    }
+
+    /// By station: the access point that it hears best; the first if it hears none.
+    pub(crate) fn belongings(&mut self, points: &[StationId]) -> Vec<StationId> {
+        let mut best: Vec<(f64, StationId)> = vec![(0.0, points[0]); self.stations.len()];
+        let mut hearers = Vec::new();
+        for point in points {
+            self.hearing.of(*point, Time::ZERO, &mut hearers);
+            for hearer in &hearers {
+                let best = &mut best[hearer.station.index()];
+                if hearer.power > best.0 {
+                    *best = (hearer.power, *point);
+                }
+            }
+        }
+        points.iter().for_each(|point| best[point.index()].1 = *point);
+        best.into_iter().map(|(_, point)| point).collect()
     }
 
     /// Requests that wait at a station.
@@ -165,7 +203,7 @@ impl Air {
         let station = &mut self.stations[at.index()];
         if let Some(request) = station.queue.push(request) {
             self.messages.release(request.content);
-            self.upcalls.push(Upcall::QueueFull { request });
+            self.upcalls.push_back(Upcall::QueueFull { request });
         }
         if self.stations[at.index()].job.is_none() {
             self.next_job(core, at);
@@ -177,7 +215,7 @@ impl Air {
         let station = &mut self.stations[at.index()];
         while let Some(request) = station.queue.pop_expired(core.now) {
             self.messages.release(request.content);
-            self.upcalls.push(Upcall::Expired { request });
+            self.upcalls.push_back(Upcall::Expired { request });
         }
         station.phase = Phase::Idle;
         let Some(request) = station.queue.pop() else { return };
@@ -219,7 +257,7 @@ impl Air {
         }
         let access = access.max(core.now);
         *access_at = Some(access);
-        core.schedule(access, Event::Access { station: at });
+        core.schedule(access, self.event(RadioEvent::Access { station: at }));
     }
 
     /// The backoff may have run out.
@@ -275,7 +313,7 @@ impl Air {
 
     fn wait(&mut self, core: &mut Core, at: StationId, until: Time) {
         self.stations[at.index()].over_at = Some(until);
-        core.schedule(until, Event::ExchangeOver { station: at });
+        core.schedule(until, self.event(RadioEvent::ExchangeOver { station: at }));
     }
 
     /// A frame leaves now: every station that hears it takes note. Gives its end.
@@ -329,7 +367,7 @@ impl Air {
             };
             self.note(core, hearer.station, arrival);
             if let Some(frame) = id.filter(|_| wanted) {
-                core.schedule(arrival.end, Event::FrameEnd { station: hearer.station, frame });
+                core.schedule(arrival.end, self.event(RadioEvent::FrameEnd { station: hearer.station, frame }));
             }
         }
     }
@@ -345,7 +383,7 @@ impl Air {
             let early = receiver.early(&arrival, &self.waits, contention);
             if planned.is_some_and(|access| early < access) {
                 *access_at = Some(early);
-                core.schedule(early, Event::Access { station: at });
+                core.schedule(early, Event::Radio { channel: self.channel, event: RadioEvent::Access { station: at } });
             }
         } else if receiver.backlog() >= MOST {
             receiver.settle(core.now, &self.waits, contention);
@@ -418,11 +456,11 @@ impl Air {
                 if let Some(job) = sender.job.as_mut().filter(|job| job.sequence == frame.sequence) {
                     job.handed_over = true;
                 }
-                self.upcalls.push(Upcall::Packet { at, from: frame.from, packet });
+                self.upcalls.push_back(Upcall::Packet { at, from: frame.from, packet });
             }
             Content::Message(id) => {
                 let message = self.messages.get(id).clone();
-                self.upcalls.push(Upcall::Message { at, from: frame.from, message });
+                self.upcalls.push_back(Upcall::Message { at, from: frame.from, message });
             }
         }
     }
@@ -437,7 +475,7 @@ impl Air {
     fn respond(&mut self, core: &mut Core, at: StationId, response: Response) {
         let due = core.now + self.rules.phy.sifs;
         self.stations[at.index()].response = Some((due, response));
-        core.schedule(due, Event::Respond { station: at });
+        core.schedule(due, self.event(RadioEvent::Respond { station: at }));
     }
 
     /// SIFS after a frame: its answer.
@@ -485,7 +523,7 @@ impl Air {
         if given_up {
             let (request, lost) = (job.request, !job.handed_over);
             station.counts.given_up += 1;
-            self.upcalls.push(Upcall::GivenUp { at, request, lost });
+            self.upcalls.push_back(Upcall::GivenUp { at, request, lost });
             return self.finish(core, at);
         }
         self.retry(core, at);

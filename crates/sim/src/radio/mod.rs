@@ -1,11 +1,13 @@
 //! Radio: the shared medium and the MAC of 802.11.
 
 pub(crate) mod air;
+pub(crate) mod build;
 mod contention;
 pub(crate) mod frame;
 pub(crate) mod hearing;
 pub(crate) mod message;
 pub(crate) mod phy;
+pub(crate) mod propagation;
 pub(crate) mod queue;
 mod receiver;
 pub(crate) mod rules;

@@ -91,6 +91,14 @@ impl Rules {
         }
     }
 
+    /// Data frames are readable from this power on, without interference.
+    pub(crate) fn least_power(&self) -> f64 {
+        match self.reception {
+            Reception::Capture { receive, .. } => receive,
+            Reception::Sinr { sensitivity, noise, .. } => sensitivity.max(noise * self.data_ratio),
+        }
+    }
+
     /// A duration as it stands in a frame.
     pub(super) fn duration(&self, exact: Span) -> Span {
         if self.whole_micros { Span::from_micros((exact.as_nanos() + 500) / 1000) } else { exact }

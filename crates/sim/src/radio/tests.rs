@@ -11,14 +11,15 @@ use super::phy::{Coding, Phy};
 use super::queue::{Order, Request};
 use super::receiver::Reception;
 use super::rules::Rules;
+use crate::channel::ChannelId;
 use crate::core::Core;
-use crate::event::Event;
+use crate::event::{Event, RadioEvent};
 
 /// Everybody hears everybody, a metre apart.
 fn cell(stations: u32) -> Hearing {
     let others = |me| (0..stations).filter(move |other| *other != me);
     let hearer = |other| Hearer { station: StationId(other), power: 1e-6, delay: Span::from_nanos(3) };
-    Hearing::Fixed((0..stations).map(|me| others(me).map(hearer).collect()).collect())
+    Hearing::given((0..stations).map(|me| others(me).map(hearer).collect()).collect())
 }
 
 fn rules(phy: Phy) -> Rules {
@@ -78,19 +79,19 @@ struct Saturated {
 fn saturate(rules: Rules, hearing: Hearing, senders: u32, size: Bytes, secs: u64, seed: u64) -> Saturated {
     let mut core = Core::new(0, None);
     let stations = hearing.stations() as u32;
-    let mut air = Air::new(rules, hearing, |i| Rng::stream(seed, &format!("station/{i}")));
+    let mut air = Air::new(ChannelId(0), rules, hearing, |i| Rng::stream(seed, &format!("station/{i}")));
     let mut delivered = 0_u64;
     core.schedule(Time::ZERO + Span::from_millis(secs * 1000), Event::Stop);
     for i in 0..senders {
         fill(&mut air, &mut core, StationId(i), stations, size);
     }
     while let Some(event) = core.next() {
+        let Event::Radio { event, .. } = event else { break };
         let touched = match event {
-            Event::FrameEnd { station, frame } => (air.on_frame_end(&mut core, station, frame), station).1,
-            Event::Access { station } => (air.on_access(&mut core, station), station).1,
-            Event::Respond { station } => (air.on_respond(&mut core, station), station).1,
-            Event::ExchangeOver { station } => (air.on_exchange_over(&mut core, station), station).1,
-            _ => break,
+            RadioEvent::FrameEnd { station, frame } => (air.on_frame_end(&mut core, station, frame), station).1,
+            RadioEvent::Access { station } => (air.on_access(&mut core, station), station).1,
+            RadioEvent::Respond { station } => (air.on_respond(&mut core, station), station).1,
+            RadioEvent::ExchangeOver { station } => (air.on_exchange_over(&mut core, station), station).1,
         };
         delivered += air.upcalls.drain(..).filter(|upcall| matches!(upcall, Upcall::Message { .. })).count() as u64;
         if touched.0 < senders {

@@ -4,10 +4,13 @@
 mod cc_choice;
 mod network;
 mod parse;
+mod quantity;
 mod queue;
+mod radio;
 mod tcp_options;
 mod text;
 mod traffic;
+mod wireless;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,10 +21,16 @@ pub use network::{
     Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, RandomWired, Role, Star,
 };
 pub use parse::{ScenarioError, join};
+pub use quantity::{Frequency, Metres, Power, Speed};
 pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
+pub use radio::{
+    AccessPointsDef, AodvDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef, LogDistanceDef, Preamble, PropagationDef,
+    RadioDef, RadioProfile, RangeDef, RoutingDef, ShortestDef, Standard, TwoRayDef,
+};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
+pub use wireless::{Adhoc, Area, GridDef, Infrastructure, ListedDef, PlacementDef, UniformDef};
 
 /// One world: a network, the flows over it, and what to record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +58,9 @@ pub struct Scenario {
     /// Links, for `network.kind = "graph"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<LinkDef>,
+    /// Channels of radio, for `network.kind = "graph"`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub channel: Vec<ChannelDef>,
     /// Series to record; none unless asked for.
     #[serde(default)]
     pub record: RecordDef,

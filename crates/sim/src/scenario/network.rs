@@ -6,6 +6,7 @@ use tcp::units::{Bytes, Rate, Span};
 
 use super::parse::{read, tagged};
 use super::queue::Queue;
+use super::wireless::{Adhoc, Infrastructure};
 
 /// The shape of the network. All but `graph` are shorthands, which `tonopah check FILE --expand` prints as a graph.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -19,6 +20,10 @@ pub enum Network {
     Lan(Lan),
     /// A random connected network of routers, each with a host: n0….
     RandomWired(RandomWired),
+    /// Stations of one channel that pass packets on for one another: n0….
+    Adhoc(Adhoc),
+    /// Cells around access points, joined by wire: ap0…, sta0….
+    Infrastructure(Infrastructure),
     /// Nodes and links one by one, in `node` and `link`.
     Graph(Graph),
 }
@@ -33,6 +38,8 @@ impl<'de> Deserialize<'de> for Network {
                 ("star", |v| read(v).map(Network::Star)),
                 ("lan", |v| read(v).map(Network::Lan)),
                 ("random_wired", |v| read(v).map(Network::RandomWired)),
+                ("adhoc", |v| read(v).map(Network::Adhoc)),
+                ("infrastructure", |v| read(v).map(Network::Infrastructure)),
                 ("graph", |v| read(v).map(Network::Graph)),
             ],
         )
@@ -150,6 +157,9 @@ pub struct NodeDef {
     /// Where it is drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<f64>,
+    /// Its height; with a radio, `x`, `y` and `z` are metres.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub z: Option<f64>,
 }
 
 /// What a node is, for pictures; every node forwards what is not for it.
@@ -163,6 +173,10 @@ pub enum Role {
     Router,
     /// The centre of a star.
     Gateway,
+    /// A radio that may move.
+    Station,
+    /// A radio that a cell is built around.
+    AccessPoint,
     /// A store-and-forward switch: one queue per port, no latency of its own (networks.md §3.3).
     Switch,
 }

@@ -113,14 +113,17 @@ impl fmt::Display for Every {
 }
 
 /// Reads a text with a unit; anything else is refused with an example.
-fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(d: D, example: &str) -> Result<T, D::Error> {
+pub(super) fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
+    d: D,
+    example: &str,
+) -> Result<T, D::Error> {
     match serde_json::Value::deserialize(d)? {
         serde_json::Value::String(text) => text.parse().map_err(D::Error::custom),
         other => Err(D::Error::custom(format!("{other} is not a text with a unit such as {example:?}"))),
     }
 }
 
-fn text_schema(description: &str, example: &str) -> Schema {
+pub(super) fn text_schema(description: &str, example: &str) -> Schema {
     json_schema!({"type": "string", "description": description, "examples": [example]})
 }
 

@@ -3,6 +3,7 @@
 use tcp::units::{Bytes, Span, Time};
 
 use super::{Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary};
+use crate::channel::Channel;
 use crate::event::{FlowId, NodeId};
 use crate::flow::{Flow, Transport};
 use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3, ratio};
@@ -215,6 +216,7 @@ fn balance(run: &Simulation) -> Conservation {
         );
         on_links += link.holds();
     }
+    on_links += run.network.channels.iter().map(Channel::holds).sum::<u64>();
     assert!(on_links == sum.in_flight, "{on_links} packets on links, {} in flight (seed {})", sum.in_flight, run.seed);
     sum
 }

@@ -1,0 +1,238 @@
+//! From the description of a radio to the rules of its channel (networks.md §5.2 to §5.4, §6).
+
+use tcp::units::{Bytes, Rate, Span};
+
+use super::phy::{Coding, Phy};
+use super::propagation::{LIGHT, LIGHT_NS2, Propagation};
+use super::queue::Order;
+use super::receiver::Reception;
+use super::rules::Rules;
+use crate::scenario::{
+    Frequency, LogDistanceDef, Power, Preamble, PropagationDef, RadioDef, RadioProfile, ScenarioError, Standard,
+    TwoRayDef, join,
+};
+
+/// A channel's rules and reach.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Radio {
+    pub(crate) rules: Rules,
+    pub(crate) propagation: Propagation,
+    /// Signals weaker than this many watts are left out of account.
+    pub(crate) floor: f64,
+    /// Metres per second.
+    pub(crate) light: f64,
+}
+
+/// ns-2's thresholds (§5.2), watts, and its ratio of capture.
+const NS2_RECEIVE: f64 = 3.652e-10;
+const NS2_CARRIER_SENSE: f64 = 1.559e-11;
+const NS2_CAPTURE: f64 = 10.0;
+/// Noise of 20 MHz with a noise figure of 7 dB (§5.3).
+const NOISE_DBM: f64 = -93.966;
+/// ns-3's thresholds, also those of std (§5.4).
+const SENSITIVITY_DBM: f64 = -82.0;
+const ENERGY_DETECT_DBM: f64 = -62.0;
+
+/// Rates of a standard in kb/s with the ratio that each needs in dB: the half-way point of a frame of 1536 B (§5.3).
+const OFDM: [(u64, f64); 8] = [
+    (6_000, 3.43),
+    (9_000, 6.29),
+    (12_000, 6.44),
+    (18_000, 9.30),
+    (24_000, 12.92),
+    (36_000, 16.02),
+    (48_000, 20.76),
+    (54_000, 22.00),
+];
+const CCK: [(u64, f64); 4] = [(1_000, -4.0), (2_000, 1.0), (5_500, 5.7), (11_000, 10.0)];
+
+fn table(standard: Standard) -> &'static [(u64, f64)] {
+    match standard {
+        Standard::Dsss => &CCK[..2],
+        Standard::B => &CCK,
+        Standard::A | Standard::G => &OFDM,
+    }
+}
+
+/// The rates that every station understands.
+fn basic_rates(standard: Standard) -> &'static [u64] {
+    match standard {
+        Standard::Dsss | Standard::B => &[1_000, 2_000],
+        Standard::A | Standard::G => &[6_000, 12_000, 24_000],
+    }
+}
+
+fn kbps(rate: u64) -> Rate {
+    Rate::from_bps(rate * 1000).expect("the rates of the tables are above zero")
+}
+
+/// Fills in what a radio leaves to its profile; errors start at `path`.
+pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
+    let ns2 = def.profile == RadioProfile::Ns2;
+    let standard = def.standard.unwrap_or(match def.profile {
+        RadioProfile::Std => Standard::B,
+        RadioProfile::Ns2 => Standard::Dsss,
+        RadioProfile::Ns3 => Standard::A,
+    });
+    let lowest = kbps(table(standard)[0].0);
+    let highest = kbps(table(standard)[table(standard).len() - 1].0);
+    let data_rate = def.data_rate.unwrap_or(if def.profile == RadioProfile::Std { highest } else { lowest });
+    let basic_rate = def.basic_rate.unwrap_or(lowest);
+    let up_to_data = basic_rates(standard).iter().map(|rate| kbps(*rate)).filter(|rate| *rate <= data_rate);
+    let control_rate = def.control_rate.or(if ns2 { Some(basic_rate) } else { up_to_data.max() }).unwrap_or(lowest);
+    for (field, rate) in [("data_rate", data_rate), ("basic_rate", basic_rate), ("control_rate", control_rate)] {
+        check_rate(standard, rate, &join(path, field))?;
+    }
+    let five_gigahertz = standard == Standard::A;
+    let frequency = def.frequency.unwrap_or(match (ns2, five_gigahertz) {
+        (true, _) => Frequency(914e6),
+        (false, true) => Frequency(5150e6),
+        (false, false) => Frequency(2412e6),
+    });
+    let power = def.power.unwrap_or_else(|| match def.profile {
+        RadioProfile::Std => Power::from_dbm(20.0),
+        RadioProfile::Ns2 => Power(0.281_838_15),
+        RadioProfile::Ns3 => Power::from_dbm(16.0206),
+    });
+    let propagation = def.propagation.unwrap_or_else(|| match def.profile {
+        RadioProfile::Ns2 => PropagationDef::TwoRay(TwoRayDef::default()),
+        RadioProfile::Std => PropagationDef::LogDistance(LogDistanceDef::default()),
+        RadioProfile::Ns3 => {
+            PropagationDef::LogDistance(LogDistanceDef { loss_at_1m_db: Some(46.6777), ..LogDistanceDef::default() })
+        }
+    });
+    let ns3 = def.profile == RadioProfile::Ns3;
+    let filled = RadioDef {
+        profile: def.profile,
+        standard: Some(standard),
+        data_rate: Some(data_rate),
+        control_rate: Some(control_rate),
+        basic_rate: Some(basic_rate),
+        preamble: def.preamble.or(Some(Preamble::Long)),
+        rts_threshold: def.rts_threshold.or(Some(if ns2 { Bytes(0) } else { Bytes(65_535) })),
+        short_retries: def.short_retries.or(Some(7)),
+        long_retries: def.long_retries.or(Some(4)),
+        queue_limit: def.queue_limit.or(Some(if ns3 { 500 } else { 50 })),
+        queue_lifetime: def.queue_lifetime.or(ns3.then(|| Span::from_millis(500))),
+        propagation: Some(propagation),
+        max_range: def.max_range,
+        power: Some(power),
+        frequency: Some(frequency),
+        range_multiplier: def.range_multiplier.or(Some(1.0)),
+    };
+    check(&filled, path)?;
+    Ok(filled)
+}
+
+fn check_rate(standard: Standard, rate: Rate, path: &str) -> Result<(), ScenarioError> {
+    if table(standard).iter().any(|(known, _)| kbps(*known) == rate) {
+        return Ok(());
+    }
+    let known: Vec<String> = table(standard).iter().map(|(known, _)| format!("\"{}\"", kbps(*known))).collect();
+    Err(ScenarioError::new(path, format!("{rate} is not a rate of this standard; known: {}", known.join(", "))))
+}
+
+fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
+    let fail = |field: &str, message: String| Err(ScenarioError::new(join(path, field), message));
+    if def.max_range.is_some_and(|range| range.0 <= 0.0) {
+        return fail("max_range", "must be above 0m".into());
+    }
+    if let Some(multiplier) = def.range_multiplier.filter(|m| !(0.01..=100.0).contains(m)) {
+        return fail("range_multiplier", format!("{multiplier} is not from 0.01 to 100"));
+    }
+    if def.queue_limit == Some(0) {
+        return fail("queue_limit", "0 would hold nothing; at least 1".into());
+    }
+    if def.short_retries == Some(0) || def.long_retries == Some(0) {
+        let field = if def.short_retries == Some(0) { "short_retries" } else { "long_retries" };
+        return fail(field, "0 attempts would send nothing; at least 1".into());
+    }
+    match def.propagation {
+        Some(PropagationDef::Range(range)) if range.distance.0 <= 0.0 => {
+            fail("propagation.distance", "must be above 0m".into())
+        }
+        Some(PropagationDef::TwoRay(two_ray)) if two_ray.antenna_height.0 <= 0.0 => {
+            fail("propagation.antenna_height", "must be above 0m".into())
+        }
+        Some(PropagationDef::LogDistance(log)) if !(1.0..=10.0).contains(&log.exponent) => {
+            fail("propagation.exponent", format!("{} is not from 1 to 10", log.exponent))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The rules that a filled-in radio stands for; `routing_header` bytes come with every packet.
+pub(crate) fn build(def: &RadioDef, routing_header: Bytes) -> Radio {
+    let standard = def.standard.expect("a filled-in radio has a standard");
+    let ns2 = def.profile == RadioProfile::Ns2;
+    let data_rate = def.data_rate.expect("a filled-in radio has rates");
+    let basic_rate = def.basic_rate.expect("a filled-in radio has rates");
+    let phy = Phy {
+        data_rate,
+        control_rate: def.control_rate.expect("a filled-in radio has rates"),
+        basic_rate,
+        ..timing(standard, def.preamble == Some(Preamble::Short), !ns2)
+    };
+    let reception = if ns2 {
+        Reception::Capture { carrier_sense: NS2_CARRIER_SENSE, receive: NS2_RECEIVE, ratio: NS2_CAPTURE }
+    } else {
+        let watts = |level| Power::from_dbm(level).0;
+        Reception::Sinr {
+            sensitivity: watts(SENSITIVITY_DBM),
+            energy_detect: watts(ENERGY_DETECT_DBM),
+            noise: watts(NOISE_DBM),
+        }
+    };
+    let ratio = |rate: Rate| {
+        let needed = table(standard).iter().find(|(known, _)| kbps(*known) == rate).map_or(0.0, |(_, ratio)| *ratio);
+        libm::pow(10.0, needed / 10.0)
+    };
+    let rules = Rules {
+        phy,
+        reception,
+        data_ratio: ratio(data_rate),
+        basic_ratio: ratio(basic_rate),
+        header: if ns2 { Bytes(34) } else { Bytes(36) } + routing_header,
+        rts_threshold: def.rts_threshold.unwrap_or(Bytes(65_535)),
+        short_retries: def.short_retries.unwrap_or(7),
+        long_retries: def.long_retries.unwrap_or(4),
+        queue_limit: def.queue_limit.unwrap_or(50) as usize,
+        queue_order: if ns2 { Order::RoutingFirst } else { Order::Fifo },
+        queue_lifetime: def.queue_lifetime,
+        draws_below_window: ns2,
+        always_backs_off: ns2,
+        answers_if_idle: ns2,
+        whole_micros: ns2,
+        rts_nav_reset: !ns2,
+    };
+    let light = if ns2 { LIGHT_NS2 } else { LIGHT };
+    let (power, frequency) = (def.power.unwrap_or(Power(0.1)).0, def.frequency.unwrap_or(Frequency(2412e6)).0);
+    let model = def.propagation.expect("a filled-in radio has a propagation");
+    let propagation =
+        Propagation::new(&model, power, frequency, light).scaled(def.range_multiplier.unwrap_or(1.0), def.max_range);
+    // Below a tenth of the noise a signal changes no decision by more than half a decibel.
+    let floor = if ns2 { NS2_CARRIER_SENSE } else { Power::from_dbm(NOISE_DBM - 10.0).0 };
+    Radio { rules, propagation, floor, light }
+}
+
+/// Slots, spaces and windows of a standard (§6.1); the rates are placeholders.
+fn timing(standard: Standard, short: bool, whole_micros: bool) -> Phy {
+    let micros = Span::from_micros;
+    let preamble = micros(if short { 96 } else { 192 });
+    let (coding, slot, sifs, cw_min) = match standard {
+        Standard::Dsss | Standard::B => (Coding::Dsss { preamble, whole_micros }, 20, 10, 31),
+        Standard::A => (Coding::Ofdm { extension: Span::ZERO }, 9, 16, 15),
+        Standard::G => (Coding::Ofdm { extension: micros(6) }, 9, 10, 15),
+    };
+    let rate = kbps(1000);
+    Phy {
+        coding,
+        slot: micros(slot),
+        sifs: micros(sifs),
+        cw_min,
+        cw_max: 1023,
+        data_rate: rate,
+        control_rate: rate,
+        basic_rate: rate,
+    }
+}

@@ -1,0 +1,154 @@
+//! Received power by distance (networks.md §5.1).
+
+use crate::scenario::{Metres, PropagationDef};
+
+/// Speed of light in metres per second.
+pub(crate) const LIGHT: f64 = 299_792_458.0;
+/// ns-2's.
+pub(crate) const LIGHT_NS2: f64 = 3e8;
+
+/// How power falls with distance.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Model {
+    /// The loss factor at 1 m; power falls with the square.
+    Friis {
+        at_1m: f64,
+    },
+    /// The same up to the crossover, where the fourth power takes over; the height of each antenna.
+    TwoRay {
+        at_1m: f64,
+        crossover: f64,
+        height: f64,
+    },
+    LogDistance {
+        at_1m: f64,
+        exponent: f64,
+    },
+    Range {
+        distance: f64,
+    },
+}
+
+/// A transmitter's reach.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Propagation {
+    model: Model,
+    power: f64,
+    /// Distances count as divided by this.
+    multiplier: f64,
+    max_range: f64,
+}
+
+/// Free-space loss factor at 1 m.
+fn friis_at_1m(frequency: f64, light: f64) -> f64 {
+    let ratio = light / frequency / (4.0 * std::f64::consts::PI);
+    ratio * ratio
+}
+
+impl Propagation {
+    /// The propagation of a transmitter of `power` watts at `frequency` hertz.
+    pub(crate) fn new(def: &PropagationDef, power: f64, frequency: f64, light: f64) -> Propagation {
+        let at_1m = friis_at_1m(frequency, light);
+        let model = match def {
+            PropagationDef::Friis(_) => Model::Friis { at_1m },
+            PropagationDef::TwoRay(two_ray) => {
+                let height = two_ray.antenna_height.0;
+                let crossover = 4.0 * std::f64::consts::PI * height * height * frequency / light;
+                Model::TwoRay { at_1m, crossover, height }
+            }
+            PropagationDef::LogDistance(log) => {
+                let at_1m = log.loss_at_1m_db.map_or(at_1m, |loss| libm::pow(10.0, -loss / 10.0));
+                Model::LogDistance { at_1m, exponent: log.exponent }
+            }
+            PropagationDef::Range(range) => Model::Range { distance: range.distance.0 },
+        };
+        Propagation { model, power, multiplier: 1.0, max_range: f64::INFINITY }
+    }
+
+    /// The same with signals as strong at `multiplier` times the distance, and nothing beyond `max_range`.
+    pub(crate) fn scaled(self, multiplier: f64, max_range: Option<Metres>) -> Propagation {
+        Propagation { multiplier, max_range: max_range.map_or(f64::INFINITY, |range| range.0), ..self }
+    }
+
+    /// Power in watts at `distance` metres.
+    pub(crate) fn received(&self, distance: f64) -> f64 {
+        if distance > self.max_range {
+            return 0.0;
+        }
+        let distance = distance / self.multiplier;
+        let factor = match self.model {
+            Model::Friis { at_1m } => at_1m / (distance * distance),
+            Model::TwoRay { at_1m, crossover, .. } if distance < crossover => at_1m / (distance * distance),
+            Model::TwoRay { height, .. } => {
+                let square = height * height / (distance * distance);
+                square * square
+            }
+            Model::LogDistance { at_1m, .. } if distance <= 1.0 => at_1m,
+            Model::LogDistance { at_1m, exponent } => at_1m / libm::pow(distance, exponent),
+            Model::Range { distance: most } => f64::from(u8::from(distance <= most)),
+        };
+        self.power * factor.min(1.0)
+    }
+
+    /// The distance at which power has fallen to `threshold` watts.
+    pub(crate) fn reach(&self, threshold: f64) -> f64 {
+        let (mut near, mut far) = (0.0, 1e7);
+        for _ in 0..60 {
+            let middle = f64::midpoint(near, far);
+            if self.received(middle) >= threshold {
+                near = middle;
+            } else {
+                far = middle;
+            }
+        }
+        near
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{FriisDef, LogDistanceDef, TwoRayDef};
+
+    fn near(a: f64, b: f64) -> bool {
+        (a / b - 1.0).abs() < 1e-6
+    }
+
+    /// networks.md §5.5, vector 1, and §5.2.
+    #[test]
+    fn two_ray_as_in_ns2() {
+        let def = PropagationDef::TwoRay(TwoRayDef::default());
+        let ns2 = Propagation::new(&def, 0.281_838_15, 914e6, LIGHT_NS2);
+        let table = [
+            (15.0, 8.545_700e-7),
+            (40.0, 1.201_739e-7),
+            (100.0, 1.426_806e-8),
+            (250.0, 3.652_622e-10),
+            (550.0, 1.559_244e-11),
+        ];
+        for (distance, power) in table {
+            assert!(near(ns2.received(distance), power), "{distance} m: {:e}", ns2.received(distance));
+        }
+        assert!((ns2.reach(3.652e-10) - 250.01).abs() < 0.01);
+        assert!((ns2.reach(1.559e-11) - 550.02).abs() < 0.01);
+        assert!((ns2.scaled(3.0, None).reach(3.652e-10) - 750.03).abs() < 0.03);
+        assert_eq!(ns2.scaled(1.0, Some(Metres(60.0))).received(60.1), 0.0);
+    }
+
+    /// Vector 2.
+    #[test]
+    fn log_distance_as_in_ns3() {
+        let def = PropagationDef::LogDistance(LogDistanceDef { exponent: 3.0, loss_at_1m_db: Some(46.6777) });
+        let ns3 = Propagation::new(&def, 1e-3 * libm::pow(10.0, 1.602_06), 5.15e9, LIGHT);
+        let dbm = |distance: f64| 10.0 * libm::log10(ns3.received(distance) / 1e-3);
+        assert!((dbm(50.0) + 81.6262).abs() < 1e-4 && (dbm(100.0) + 90.6571).abs() < 1e-4);
+        assert!((ns3.reach(1e-3 * libm::pow(10.0, -8.2)) - 51.455).abs() < 1e-3);
+        assert!((ns3.reach(1e-3 * libm::pow(10.0, -6.2)) - 11.086).abs() < 1e-3);
+    }
+
+    #[test]
+    fn the_transmitter_itself_is_not_louder_than_it_sends() {
+        let friis = Propagation::new(&PropagationDef::Friis(FriisDef {}), 0.1, 2.4e9, LIGHT);
+        assert_eq!(friis.received(0.0), 0.1);
+    }
+}

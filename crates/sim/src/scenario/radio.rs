@@ -1,0 +1,272 @@
+//! The part of the schema that describes radio: channels, physical layers, propagation, routing among stations.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use tcp::units::{Bytes, Rate, Span};
+
+use super::parse::{read, tagged};
+use super::quantity::{Frequency, Metres, Power};
+
+/// A channel: stations that share the medium. Two channels do not disturb one another.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChannelDef {
+    /// Names of the nodes with a radio on it; a node has one radio at most.
+    pub stations: Vec<String>,
+    /// The radio of every station.
+    #[serde(default)]
+    pub radio: RadioDef,
+    /// How packets find their way among the stations.
+    #[serde(default)]
+    pub routing: RoutingDef,
+    /// The station through which the rest of the network is reached, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<String>,
+}
+
+/// Which model of 802.11 to follow (networks.md §5, §6).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RadioProfile {
+    /// The standard, reception by the ratio of signal to interference.
+    #[default]
+    Std,
+    /// ns-2.35 with its departures: 1 Mb/s, RTS before every frame, two-ray ground, thresholds and capture.
+    Ns2,
+    /// ns-3: log-distance propagation, its thresholds, its queue of 500 packets and 500 ms.
+    Ns3,
+}
+
+/// The generation of 802.11.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Standard {
+    /// DSSS at 2.4 GHz, 1 and 2 Mb/s.
+    Dsss,
+    /// 802.11b: 1 to 11 Mb/s.
+    B,
+    /// 802.11a: OFDM at 5 GHz, 6 to 54 Mb/s.
+    A,
+    /// 802.11g: OFDM at 2.4 GHz.
+    G,
+}
+
+/// Length of the DSSS preamble.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Preamble {
+    /// 192 us.
+    Long,
+    /// 96 us.
+    Short,
+}
+
+/// A radio; what is left out comes from the profile.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RadioDef {
+    /// The model to follow; `std` unless given.
+    pub profile: RadioProfile,
+    /// The generation: `b` in std, `dsss` in ns2, `a` in ns3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard: Option<Standard>,
+    /// Rate of data frames to one station; the highest of the standard in std, 1 Mbps in ns2, 6 Mbps in ns3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_rate: Option<Rate>,
+    /// Rate of RTS, CTS and ACK; the highest basic rate up to the data rate unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_rate: Option<Rate>,
+    /// Rate of broadcasts; the lowest of the standard unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basic_rate: Option<Rate>,
+    /// Preamble of DSSS frames; long unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preamble: Option<Preamble>,
+    /// Frames above this size, MAC header included, ask first with RTS. 0 B in ns2, off otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rts_threshold: Option<Bytes>,
+    /// Attempts of RTS and of frames up to the RTS threshold; 7 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_retries: Option<u32>,
+    /// Attempts of longer frames; 4 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub long_retries: Option<u32>,
+    /// Packets that wait at a station; 50 in std and ns2, 500 in ns3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_limit: Option<u32>,
+    /// What waited longer is dropped; 500 ms in ns3, never otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_lifetime: Option<Span>,
+    /// How power falls with distance: two-ray ground in ns2, log-distance otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub propagation: Option<PropagationDef>,
+    /// Nothing is heard beyond this distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_range: Option<Metres>,
+    /// Transmission power; 20 dBm in std, 0.28183815 W in ns2, 16.0206 dBm in ns3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
+    /// Carrier frequency; 914 MHz in ns2, 2412 MHz or 5150 MHz otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frequency: Option<Frequency>,
+    /// Scales the reach: signals are as strong at this multiple of the distance. Carrier sense reaches farther too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range_multiplier: Option<f64>,
+}
+
+/// How power falls with distance (networks.md §5.1).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PropagationDef {
+    /// Free space (Friis).
+    Friis(FriisDef),
+    /// Free space up to the crossover, then reflected by the ground.
+    TwoRay(TwoRayDef),
+    /// A power of the distance.
+    LogDistance(LogDistanceDef),
+    /// Full power up to a distance, nothing beyond.
+    Range(RangeDef),
+}
+
+impl<'de> Deserialize<'de> for PropagationDef {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<PropagationDef, D::Error> {
+        tagged(
+            d,
+            "a propagation model",
+            &[
+                ("friis", |v| read(v).map(PropagationDef::Friis)),
+                ("two_ray", |v| read(v).map(PropagationDef::TwoRay)),
+                ("log_distance", |v| read(v).map(PropagationDef::LogDistance)),
+                ("range", |v| read(v).map(PropagationDef::Range)),
+            ],
+        )
+    }
+}
+
+/// Free space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FriisDef {}
+
+/// Two-ray ground.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TwoRayDef {
+    /// Height of the antennas above the nodes.
+    pub antenna_height: Metres,
+}
+
+impl Default for TwoRayDef {
+    fn default() -> TwoRayDef {
+        TwoRayDef { antenna_height: Metres(1.5) }
+    }
+}
+
+/// Log-distance.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogDistanceDef {
+    /// Power of the distance.
+    pub exponent: f64,
+    /// Loss at 1 m in dB; free space at the carrier frequency unless given (ns-3: 46.6777).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_at_1m_db: Option<f64>,
+}
+
+impl Default for LogDistanceDef {
+    fn default() -> LogDistanceDef {
+        LogDistanceDef { exponent: 3.0, loss_at_1m_db: None }
+    }
+}
+
+/// A disc.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RangeDef {
+    /// Its radius.
+    pub distance: Metres,
+}
+
+/// How packets find their way among the stations of a channel (networks.md §9).
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum RoutingDef {
+    /// Shortest paths over the stations in reach, known to all without a message: the clean baseline.
+    Shortest(ShortestDef),
+    /// Everything goes through access points; a station belongs to the one it hears best, from the start.
+    AccessPoints(AccessPointsDef),
+    /// Destination-sequenced distance vector.
+    Dsdv(DsdvDef),
+    /// Ad hoc on-demand distance vector (RFC 3561).
+    Aodv(AodvDef),
+}
+
+impl Default for RoutingDef {
+    fn default() -> RoutingDef {
+        RoutingDef::Shortest(ShortestDef::default())
+    }
+}
+
+impl<'de> Deserialize<'de> for RoutingDef {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<RoutingDef, D::Error> {
+        tagged(
+            d,
+            "a routing",
+            &[
+                ("shortest", |v| read(v).map(RoutingDef::Shortest)),
+                ("access_points", |v| read(v).map(RoutingDef::AccessPoints)),
+                ("dsdv", |v| read(v).map(RoutingDef::Dsdv)),
+                ("aodv", |v| read(v).map(RoutingDef::Aodv)),
+            ],
+        )
+    }
+}
+
+/// Shortest paths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ShortestDef {
+    /// With moving stations, how often paths are found anew.
+    pub interval: Span,
+}
+
+impl Default for ShortestDef {
+    fn default() -> ShortestDef {
+        ShortestDef { interval: Span::from_millis(1000) }
+    }
+}
+
+/// Infrastructure.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccessPointsDef {
+    /// The stations that are access points.
+    pub stations: Vec<String>,
+}
+
+/// Whose DSDV.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DsdvProfile {
+    /// ns-2's state machine with link failures told by the MAC, and UDP and IP headers on its messages.
+    #[default]
+    Std,
+    /// ns-2.35: 20 B of header, no word from the MAC.
+    Ns2,
+    /// ns-3: changes are advertised at once, settling of 5 s.
+    Ns3,
+}
+
+/// DSDV; intervals come from the profile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DsdvDef {
+    /// Whose; that of the radio unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<DsdvProfile>,
+}
+
+/// AODV.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AodvDef {}

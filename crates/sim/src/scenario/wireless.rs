@@ -1,0 +1,153 @@
+//! The part of the schema that describes networks of radios: where stations are, and which kinds of network there are.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::network::LinkOptions;
+use super::parse::{read, tagged};
+use super::quantity::Metres;
+use super::radio::{RadioDef, RoutingDef};
+
+/// Stations of one channel that pass packets on for one another.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Adhoc {
+    /// Stations.
+    pub nodes: u64,
+    /// Flows to make from `traffic`, between random pairs of distinct stations.
+    pub flows: u64,
+    /// The field.
+    pub area: Area,
+    /// Where stations are at first.
+    pub placement: PlacementDef,
+    /// The radio of every station.
+    pub radio: RadioDef,
+    /// How packets find their way.
+    pub routing: RoutingDef,
+}
+
+impl Default for Adhoc {
+    fn default() -> Adhoc {
+        Adhoc {
+            nodes: 40,
+            flows: 20,
+            area: Area::default(),
+            placement: PlacementDef::default(),
+            radio: RadioDef::default(),
+            routing: RoutingDef::default(),
+        }
+    }
+}
+
+/// Cells around access points, each on a channel of its own, joined by wire.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Infrastructure {
+    /// Access points, in a row.
+    pub cells: u64,
+    /// Stations around each.
+    pub stations_per_cell: u64,
+    /// Flows to make from `traffic`: from a station of the first half of the cells to one of the second half.
+    pub flows: u64,
+    /// Stations are placed uniformly up to this far from their access point.
+    pub radius: Metres,
+    /// All cells share one channel and disturb one another.
+    pub same_channel: bool,
+    /// Distance of neighbouring access points.
+    pub spacing: Metres,
+    /// The radio of every station and access point.
+    pub radio: RadioDef,
+    /// Links between neighbouring access points. Default: 5 Mbps, 2 ms, queue of 100 packets.
+    pub backbone: LinkOptions,
+}
+
+impl Default for Infrastructure {
+    fn default() -> Infrastructure {
+        Infrastructure {
+            cells: 2,
+            stations_per_cell: 10,
+            flows: 10,
+            radius: Metres(20.0),
+            same_channel: false,
+            spacing: Metres(100.0),
+            radio: RadioDef::default(),
+            backbone: LinkOptions::default(),
+        }
+    }
+}
+
+/// A field: from 0 to these.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Area {
+    /// Width.
+    pub x: Metres,
+    /// Depth.
+    pub y: Metres,
+    /// Height; 0 m is flat.
+    pub z: Metres,
+}
+
+impl Default for Area {
+    fn default() -> Area {
+        Area { x: Metres(500.0), y: Metres(500.0), z: Metres(0.0) }
+    }
+}
+
+/// Where stations are at first (networks.md §10.4).
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PlacementDef {
+    /// Anywhere in the field with the same chance.
+    Uniform(UniformDef),
+    /// In rows and columns.
+    Grid(GridDef),
+    /// One by one.
+    List(ListedDef),
+}
+
+impl Default for PlacementDef {
+    fn default() -> PlacementDef {
+        PlacementDef::Uniform(UniformDef::default())
+    }
+}
+
+impl<'de> Deserialize<'de> for PlacementDef {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<PlacementDef, D::Error> {
+        tagged(
+            d,
+            "a placement",
+            &[
+                ("uniform", |v| read(v).map(PlacementDef::Uniform)),
+                ("grid", |v| read(v).map(PlacementDef::Grid)),
+                ("list", |v| read(v).map(PlacementDef::List)),
+            ],
+        )
+    }
+}
+
+/// Uniform placement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct UniformDef {
+    /// Draw anew until every station reaches every other, by way of others.
+    pub connected: bool,
+}
+
+/// A grid, row by row from the origin.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GridDef {
+    /// Stations in a row.
+    pub columns: u64,
+    /// Distance of neighbours.
+    pub spacing: Metres,
+}
+
+/// Given places.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListedDef {
+    /// x, y and, if the field has height, z of each station, in metres.
+    pub positions: Vec<Vec<f64>>,
+}
