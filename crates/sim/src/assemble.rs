@@ -9,6 +9,8 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use crate::app::{App, Period, Ticks};
+use crate::channel::ChannelId;
+use crate::connectivity::Survey;
 use crate::core::Core;
 use crate::event::{Event, FlowId, LinkId, NodeId};
 use crate::expand::{self, interval_nanos, transport_of};
@@ -31,7 +33,7 @@ pub(crate) fn assemble(
     seed: u64,
     sink: Option<Box<dyn Sink>>,
 ) -> Result<Simulation, ScenarioError> {
-    let graph = expand::expand(scenario, seed)?;
+    let expand::Expanded { graph, placement_draws } = expand::draw(scenario, seed)?;
     let resolved = expand::resolve(scenario)?;
     let names = node_names(&graph)?;
     let links = build_links(&graph, &names, seed)?;
@@ -52,6 +54,9 @@ pub(crate) fn assemble(
         }
         flows.push(flow);
     }
+    for (index, channel) in network.channels.iter().enumerate() {
+        channel.plan_reroute(&mut core, ChannelId(index as u16));
+    }
     let changes = build_changes(&graph);
     for (index, (at, _)) in changes.iter().enumerate() {
         core.schedule(*at, Event::Change { index: index as u32 });
@@ -65,7 +70,8 @@ pub(crate) fn assemble(
         core.schedule(first, Event::Sample);
     }
     let changes = changes.into_iter().map(|(_, change)| change).collect();
-    Ok(Simulation { core, network, hosts: Hosts { flows }, changes, series, graph, resolved, seed })
+    let survey = Survey::new(&network, placement_draws);
+    Ok(Simulation { core, network, hosts: Hosts { flows }, changes, series, survey, graph, resolved, seed })
 }
 
 fn app_stream(index: usize, listed: usize) -> String {

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use tcp::units::Time;
+use tcp::units::{Span, Time};
 
 use crate::core::Core;
-use crate::event::{NodeId, RadioEvent};
+use crate::event::{Event, NodeId, RadioEvent};
 use crate::packet::{DropReason, PacketId};
 use crate::radio::air::{Air, Upcall};
 use crate::radio::frame::{Content, StationId};
@@ -38,11 +38,34 @@ pub(crate) struct Channel {
     pub(crate) nodes: Vec<NodeId>,
     gateway: Option<StationId>,
     pub(crate) routing: Routing,
+    /// How often shortest paths are found anew; never if nothing moves.
+    pub(crate) refresh: Option<Span>,
 }
 
 impl Channel {
     pub(crate) fn new(air: Air, nodes: Vec<NodeId>, gateway: Option<StationId>, routing: Routing) -> Channel {
-        Channel { air, nodes, gateway, routing }
+        Channel { air, nodes, gateway, routing, refresh: None }
+    }
+
+    /// Finds shortest paths anew and has it done again (networks.md §9.4, `oracle_wireless`).
+    pub(crate) fn reroute(&mut self, core: &mut Core, id: ChannelId) {
+        self.routing = Routing::Shortest(shortest(&neighbours(&mut self.air, core.now)));
+        self.plan_reroute(core, id);
+    }
+
+    /// Sees that shortest paths follow the stations.
+    pub(crate) fn plan_reroute(&self, core: &mut Core, id: ChannelId) {
+        if let Some(refresh) = self.refresh {
+            core.schedule(core.now + refresh, Event::Reroute { channel: id });
+        }
+    }
+
+    /// By station, the access point it belongs to, if there are access points.
+    pub(crate) fn access_points(&self) -> Option<&[StationId]> {
+        match &self.routing {
+            Routing::AccessPoints(points) => Some(points),
+            Routing::Shortest(_) => None,
+        }
     }
 
     /// The station through which `station` reaches the rest of the network, and is reached.

@@ -110,6 +110,11 @@ pub(crate) enum Event {
         /// What.
         event: RadioEvent,
     },
+    /// Paths among moving stations are found anew.
+    Reroute {
+        /// Their channel.
+        channel: ChannelId,
+    },
     /// Series are sampled.
     Sample,
     /// Transient over: measurements start.
@@ -152,7 +157,11 @@ impl Event {
         match self {
             Event::Arrive { .. } | Event::Radio { event: RadioEvent::FrameEnd { .. }, .. } => 0,
             Event::LinkReady { .. } | Event::Radio { .. } => 1,
-            Event::Wake { .. } | Event::App { .. } | Event::Change { .. } | Event::WarmupEnds => 2,
+            Event::Wake { .. }
+            | Event::App { .. }
+            | Event::Change { .. }
+            | Event::Reroute { .. }
+            | Event::WarmupEnds => 2,
             Event::Sample | Event::Stop => 3,
         }
     }

@@ -8,6 +8,7 @@ mod algorithms;
 mod app;
 mod assemble;
 mod channel;
+mod connectivity;
 mod core;
 mod event;
 mod expand;
@@ -38,7 +39,9 @@ pub use record::{HashLog, Record, Sink, TextLog};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{Outcome, Simulation};
-pub use summary::{Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary};
+pub use summary::{
+    ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary,
+};
 
 /// Version of the engine; results of different versions are not mixed.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -3,6 +3,7 @@
 use tcp::units::{Span, Time};
 
 use crate::assemble::assemble;
+use crate::connectivity::Survey;
 use crate::core::Core;
 use crate::event::{Event, FlowId, LinkId};
 use crate::host::Hosts;
@@ -28,6 +29,8 @@ pub struct Simulation {
     pub(crate) hosts: Hosts,
     pub(crate) changes: Vec<Change>,
     pub(crate) series: Series,
+    /// Who could reach whom; of networks with radio.
+    pub(crate) survey: Option<Survey>,
     /// The world with nothing left to a default.
     pub(crate) graph: Scenario,
     /// The scenario as the user wrote it, with its defaults.
@@ -103,6 +106,7 @@ impl Simulation {
                     self.watch(packet.to.flow());
                 }
             }
+            Event::Reroute { channel } => network.channels[channel.index()].reroute(core, channel),
             Event::Stop => unreachable!("the loop ends at Stop"),
         }
     }

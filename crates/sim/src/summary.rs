@@ -176,6 +176,10 @@ pub struct FlowSummary {
     pub connected_s: Option<f64>,
     /// Start to the last byte, for a flow that ended.
     pub completion_s: Option<f64>,
+    /// Steps of the shortest path at the start; absent without a path, and in a network without radio.
+    pub hops: Option<u32>,
+    /// Share of the instants, one in every second of the run, at which there was a path; absent without radio.
+    pub path_share: Option<f64>,
 }
 
 /// A simplex link.
@@ -250,4 +254,28 @@ pub struct NetworkSummary {
     pub recovery_count: u64,
     /// Utilisation of the busiest link.
     pub utilisation_max: f64,
+    /// Who could reach whom; absent without radio.
+    #[serde(flatten)]
+    pub connectivity: Option<ConnectivitySummary>,
+}
+
+/// Who could reach whom in a network with radio (networks.md §10.5).
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ConnectivitySummary {
+    /// Sets of nodes that reached one another at the start; 1 if all did.
+    pub components: u64,
+    /// Nodes of the largest.
+    pub largest_component: u64,
+    /// Neighbours of a node at the start. Mean.
+    pub mean_degree: f64,
+    /// Flows that had a path at no instant.
+    pub flows_without_path: u64,
+    /// Placements drawn until one was connected, if it had to be: its mean over seeds is 1 / acceptance rate.
+    pub placement_draws: Option<u32>,
+    /// Mean goodput of the flows that had a path at some instant.
+    pub goodput_reachable_bps: Option<f64>,
+    /// Their received / sent data packets.
+    pub delivery_reachable_ratio: Option<f64>,
+    /// Jain's fairness index of their goodputs.
+    pub jain_reachable: Option<f64>,
 }

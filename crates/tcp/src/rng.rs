@@ -72,6 +72,12 @@ impl Rng {
         -mean * libm::log(1.0 - self.uniform())
     }
 
+    /// Standard normal (Box, Muller 1958); two uniform draws each time, so that draws can be counted.
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * libm::log(1.0 - self.uniform())).sqrt();
+        radius * libm::cos(std::f64::consts::TAU * self.uniform())
+    }
+
     /// Pareto with the given shape (> 1) and mean (inversion).
     pub fn pareto(&mut self, shape: f64, mean: f64) -> f64 {
         let scale = mean * (shape - 1.0) / shape;
@@ -115,6 +121,9 @@ mod tests {
         assert!((mean(&mut || rng.uniform()) - 0.5).abs() < error * f64::sqrt(1.0 / 12.0));
         assert!((mean(&mut || rng.exponential(3.0)) - 3.0).abs() < error * 3.0);
         assert!((mean(&mut || rng.below(10) as f64) - 4.5).abs() < error * f64::sqrt(99.0 / 12.0));
+        assert!(mean(&mut || rng.normal()).abs() < error);
+        // The square of a standard normal has variance 2.
+        assert!((mean(&mut || rng.normal().powi(2)) - 1.0).abs() < error * f64::sqrt(2.0));
         // Pareto with shape 4 and mean 2: variance = mean^2 / (shape (shape - 2)) = 0.5.
         assert!((mean(&mut || rng.pareto(4.0, 2.0)) - 2.0).abs() < error * f64::sqrt(0.5));
     }

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Time};
+use tcp::units::{Bytes, Span, Time};
 
 use super::find;
 use crate::channel::{Channel, ChannelId, Routing, neighbours, shortest};
 use crate::event::NodeId;
-use crate::mobility::{Point, Track};
+use crate::mobility::Track;
 use crate::radio::air::Air;
 use crate::radio::build;
 use crate::radio::frame::StationId;
 use crate::radio::hearing::Hearing;
-use crate::scenario::{ChannelDef, NodeDef, RoutingDef, Scenario, ScenarioError};
+use crate::scenario::{ChannelDef, RoutingDef, Scenario, ScenarioError, ShortestDef};
 
 /// The channels of an expanded scenario.
 pub(super) fn build(
@@ -54,7 +54,7 @@ fn channel(
         Ok(StationId(index as u32))
     };
     let radio = build::build(&def.radio, Bytes::ZERO);
-    let tracks = nodes.iter().map(|node| track(&graph.node[node.index()])).collect();
+    let tracks = nodes.iter().map(|node| Track::of(&graph.node[node.index()], seed)).collect();
     let hearing = Hearing::new(&radio, tracks);
     let draws = |i: usize| Rng::stream(seed, &format!("station/{}/backoff", def.stations[i]));
     let mut air = Air::new(id, radio.rules, hearing, draws);
@@ -74,11 +74,15 @@ fn channel(
             return Err(ScenarioError::new(format!("{path}.routing.kind"), "is not there yet; known: `shortest`"));
         }
     };
+    let refresh = match def.routing {
+        RoutingDef::Shortest(ShortestDef { interval: Span::ZERO }) => {
+            return Err(ScenarioError::new(format!("{path}.routing.interval"), "0s is not an interval; above 0s"));
+        }
+        RoutingDef::Shortest(ShortestDef { interval }) => Some(interval).filter(|_| air.moves()),
+        _ => None,
+    };
     let gateway = def.gateway.as_ref().map(|name| station(name, format!("{path}.gateway"))).transpose()?;
-    Ok(Channel::new(air, nodes, gateway, routing))
-}
-
-fn track(node: &NodeDef) -> Track {
-    let Some((x, y)) = node.x.zip(node.y) else { return Track::Fixed(Point::default()) };
-    Track::Fixed(Point { x, y, z: node.z.unwrap_or(0.0) })
+    let mut channel = Channel::new(air, nodes, gateway, routing);
+    channel.refresh = refresh;
+    Ok(channel)
 }

@@ -5,6 +5,8 @@
 
 mod check;
 mod check_queue;
+mod mobility;
+mod placement;
 mod shapes;
 mod wireless;
 
@@ -29,10 +31,25 @@ struct Shape {
     channels: Vec<ChannelDef>,
     /// Ends of the flows that `network.flows` asks for.
     pairs: Vec<(String, String)>,
+    /// Placements drawn until one was connected, if it had to be.
+    placement_draws: Option<u32>,
+}
+
+/// A world as an explicit graph.
+#[derive(Debug)]
+pub(crate) struct Expanded {
+    pub(crate) graph: Scenario,
+    /// Placements drawn until one was connected, if it had to be.
+    pub(crate) placement_draws: Option<u32>,
 }
 
 /// The same world as an explicit graph, random parts drawn with `seed`.
 pub fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError> {
+    Ok(draw(scenario, seed)?.graph)
+}
+
+/// The same, and how it was drawn.
+pub(crate) fn draw(scenario: &Scenario, seed: u64) -> Result<Expanded, ScenarioError> {
     check_times(scenario)?;
     let shape = shapes::shape_of(scenario, seed)?;
     scenario.tcp.resolve("tcp")?;
@@ -48,7 +65,7 @@ pub fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError>
         let hint = "add [[flow]] with from and to, or network.flows";
         return Err(ScenarioError::new("flow", "the scenario has no flows").with_hint(hint));
     }
-    Ok(Scenario {
+    let graph = Scenario {
         network: Network::Graph(Graph {}),
         node: shape.nodes,
         link: shape.links,
@@ -57,7 +74,8 @@ pub fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError>
         tcp: TcpOptions::default(),
         traffic: Default::default(),
         ..scenario.clone()
-    })
+    };
+    Ok(Expanded { graph, placement_draws: shape.placement_draws })
 }
 
 /// The scenario with every default of its own shape filled in.

@@ -4,7 +4,7 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::check::check_link;
-use super::{MOST, Shape, wireless};
+use super::{MOST, Shape, mobility, wireless};
 use crate::radio::build;
 use crate::scenario::{
     Amount, Dumbbell, Lan, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, RandomWired, Role, Scenario,
@@ -49,7 +49,7 @@ pub(super) fn link(from: &str, to: &str, options: &LinkOptions) -> LinkDef {
 }
 
 fn node(name: String, role: Role, x: f64, y: f64) -> NodeDef {
-    NodeDef { name, role, x: Some(x), y: Some(y), z: None }
+    NodeDef { name, role, x: Some(x), y: Some(y), z: None, mobility: None }
 }
 
 /// Refuses a count that is not from `least` to `most`.
@@ -109,13 +109,14 @@ pub(super) fn fill(scenario: &mut Scenario) -> Result<(), ScenarioError> {
         Network::RandomWired(r) => put(&mut r.links, "network.links", &RANDOM_WIRED),
         Network::Adhoc(a) => {
             a.radio = build::filled(&a.radio, "network.radio")?;
-            Ok(())
+            wireless::fill_mobility(a)
         }
         Network::Infrastructure(i) => {
             i.radio = build::filled(&i.radio, "network.radio")?;
             put(&mut i.backbone, "network.backbone", &BACKBONE)
         }
         Network::Graph(_) => {
+            scenario.node = mobility::nodes(scenario)?;
             scenario.link = graph_links(scenario)?;
             scenario.channel = wireless::channels(scenario)?;
             Ok(())
@@ -249,5 +250,5 @@ fn graph_links(scenario: &Scenario) -> Result<Vec<LinkDef>, ScenarioError> {
 fn graph_shape(scenario: &Scenario) -> Result<Shape, ScenarioError> {
     count("node", scenario.node.len() as u64, 2, 3 * MOST)?;
     let (links, channels) = (graph_links(scenario)?, wireless::channels(scenario)?);
-    Ok(Shape { nodes: scenario.node.clone(), links, channels, pairs: Vec::new() })
+    Ok(Shape { nodes: mobility::nodes(scenario)?, links, channels, ..Shape::default() })
 }

@@ -2,144 +2,103 @@
 
 use tcp::rng::Rng;
 
+use super::placement::{Placed, place};
 use super::shapes::{BACKBONE, count, filled, link};
-use super::{MOST, Shape};
-use crate::channel::shortest;
+use super::{MOST, Shape, mobility};
+use crate::connectivity::{Components, in_reach};
 use crate::mobility::{Point, Track};
 use crate::radio::build;
-use crate::radio::frame::StationId;
-use crate::radio::hearing::Hearing;
+use crate::radio::propagation::Reach;
 use crate::scenario::{
-    AccessPointsDef, Adhoc, Area, ChannelDef, Infrastructure, NodeDef, PlacementDef, RadioDef, Role, RoutingDef,
-    Scenario, ScenarioError, join,
+    AccessPointsDef, Adhoc, Area, ChannelDef, Infrastructure, MobilityDef, NodeDef, PlacementDef, RandomWaypointDef,
+    Role, RoutingDef, Scenario, ScenarioError, join,
 };
 use tcp::units::{Bytes, Time};
 
 /// Channels keep a list of neighbours for every station; more would not fit.
-const MOST_STATIONS: u64 = 10_000;
-/// Placements drawn in search of a connected one (networks.md §10.5).
-const MOST_DRAWS: u32 = 10_000;
+pub(super) const MOST_STATIONS: u64 = 10_000;
 
 fn station(name: String, role: Role, at: Point) -> NodeDef {
-    NodeDef { name, role, x: Some(at.x), y: Some(at.y), z: Some(at.z) }
+    NodeDef { name, role, x: Some(at.x), y: Some(at.y), z: Some(at.z), mobility: None }
 }
 
 pub(super) fn adhoc(a: &Adhoc, seed: u64) -> Result<Shape, ScenarioError> {
     let nodes = count("network.nodes", a.nodes, 2, MOST_STATIONS)?;
     let flows = count("network.flows", a.flows, 0, MOST)?;
     let radio = build::filled(&a.radio, "network.radio")?;
-    check_area(&a.area)?;
-    let places = place(a, nodes, &radio, seed)?;
+    check_area(&a.area, "network.area")?;
+    let reach = build::build(&radio, Bytes::ZERO).reach();
+    let Placed { places, draws } = place(a, nodes, &reach, seed)?;
     let name = |i: u64| format!("n{i}");
     let stations: Vec<String> = (0..nodes).map(name).collect();
-    let mut shape = Shape::default();
+    let mut shape = Shape { placement_draws: draws, ..Shape::default() };
     shape.nodes = places.iter().zip(&stations).map(|(at, name)| station(name.clone(), Role::Station, *at)).collect();
+    set_moving(a, &mut shape.nodes)?;
+    let ends = if a.connected_pairs { largest_component(&shape.nodes, &reach, seed)? } else { (0..nodes).collect() };
     for i in 0..flows {
-        let mut ends = Rng::stream(seed, &format!("traffic/{i}/ends"));
-        let from = ends.below(nodes);
-        let to = (from + 1 + ends.below(nodes - 1)) % nodes;
-        shape.pairs.push((name(from), name(to)));
+        let mut draws = Rng::stream(seed, &format!("traffic/{i}/ends"));
+        let among = ends.len() as u64;
+        let from = draws.below(among);
+        let to = (from + 1 + draws.below(among - 1)) % among;
+        shape.pairs.push((name(ends[from as usize]), name(ends[to as usize])));
     }
     shape.channels = vec![ChannelDef { stations, radio, routing: a.routing.clone(), gateway: None }];
     Ok(shape)
 }
 
-fn check_area(area: &Area) -> Result<(), ScenarioError> {
-    for (field, side, least) in [("x", area.x, 1e-3), ("y", area.y, 1e-3), ("z", area.z, 0.0)] {
-        if !(least..=1e7).contains(&side.0) {
-            let path = join("network.area", field);
-            return Err(ScenarioError::new(path, format!("{side} is not a side from {least}m to 10000km")));
-        }
+/// The mobilities of an ad hoc network with nothing left to a default.
+pub(super) fn fill_mobility(a: &mut Adhoc) -> Result<(), ScenarioError> {
+    a.mobility = mobility::filled(&a.mobility, Some(&a.area), "network.mobility")?;
+    for (name, own) in &mut a.own_mobility {
+        *own = mobility::filled(own, Some(&a.area), &format!("network.own_mobility.{name}"))?;
     }
     Ok(())
 }
 
-fn place(a: &Adhoc, nodes: u64, radio: &RadioDef, seed: u64) -> Result<Vec<Point>, ScenarioError> {
-    let path = "network.placement";
-    match &a.placement {
-        PlacementDef::Uniform(uniform) => {
-            let mut draws = Rng::stream(seed, "placement");
-            for _ in 0..MOST_DRAWS {
-                let places = scatter(&a.area, nodes, &mut draws);
-                if !uniform.connected || is_connected(&places, radio) {
-                    return Ok(places);
-                }
-            }
-            let message = format!("none of {MOST_DRAWS} placements of {nodes} stations was connected");
-            let hint = "more stations, a smaller area or a longer range; or connected = false";
-            Err(ScenarioError::new(join(path, "connected"), message).with_hint(hint))
-        }
-        PlacementDef::Grid(grid) => {
-            let columns = count(&join(path, "columns"), grid.columns, 1, MOST_STATIONS)?;
-            let at = |i: u64| Point {
-                x: (i % columns) as f64 * grid.spacing.0,
-                y: (i / columns) as f64 * grid.spacing.0,
-                z: 0.0,
-            };
-            inside((0..nodes).map(at).collect(), &a.area, &join(path, "spacing"))
-        }
-        PlacementDef::List(list) => {
-            let path = join(path, "positions");
-            if list.positions.len() as u64 != nodes {
-                let message = format!("{} positions for {nodes} stations", list.positions.len());
-                return Err(ScenarioError::new(path, message));
-            }
-            let mut places = Vec::with_capacity(list.positions.len());
-            for (index, position) in list.positions.iter().enumerate() {
-                let (x, y, z) = match position[..] {
-                    [x, y] => (x, y, 0.0),
-                    [x, y, z] => (x, y, z),
-                    _ => {
-                        return Err(ScenarioError::new(
-                            format!("{path}[{index}]"),
-                            "a position is [x, y] or [x, y, z]",
-                        ));
-                    }
-                };
-                places.push(Point { x, y, z });
-            }
-            inside(places, &a.area, &path)
+/// Gives every station its mobility.
+fn set_moving(a: &Adhoc, nodes: &mut [NodeDef]) -> Result<(), ScenarioError> {
+    if let (MobilityDef::RandomWaypoint(RandomWaypointDef { steady: true, .. }), false) =
+        (&a.mobility, a.placement == PlacementDef::default())
+    {
+        let message = "stations that move from the beginning do not start where network.placement puts them";
+        return Err(ScenarioError::new("network.mobility.steady", message).with_hint("leave network.placement out"));
+    }
+    if let Some(name) = a.own_mobility.keys().find(|name| nodes.iter().all(|node| node.name != **name)) {
+        let error = ScenarioError::new(format!("network.own_mobility.{name}"), format!("unknown node {name:?}"));
+        return Err(error.with_hint(format!("nodes: n0 to n{}", nodes.len() - 1)));
+    }
+    let mut a = a.clone();
+    fill_mobility(&mut a)?;
+    for node in nodes {
+        let (def, path) = match a.own_mobility.get(&node.name) {
+            Some(own) => (own, format!("network.own_mobility.{}", node.name)),
+            None => (&a.mobility, "network.mobility".into()),
+        };
+        mobility::check_start(def, Track::start(node), &path)?;
+        node.mobility = Some(def).filter(|def| !matches!(def, MobilityDef::Fixed(_))).cloned();
+    }
+    Ok(())
+}
+
+/// The stations of the largest set that reach one another at the start.
+fn largest_component(nodes: &[NodeDef], reach: &Reach, seed: u64) -> Result<Vec<u64>, ScenarioError> {
+    let places: Vec<Point> = nodes.iter().map(|node| Track::of(node, seed).at(Time::ZERO)).collect();
+    let largest = Components::new(&in_reach(&places, reach)).largest();
+    if largest.len() < 2 {
+        let error = ScenarioError::new("network.connected_pairs", "no station reaches another");
+        return Err(error.with_hint("more stations, a smaller area or a longer range"));
+    }
+    Ok(largest.into_iter().map(|station| station as u64).collect())
+}
+
+pub(super) fn check_area(area: &Area, path: &str) -> Result<(), ScenarioError> {
+    for (field, side, least) in [("x", area.x, 1e-3), ("y", area.y, 1e-3), ("z", area.z, 0.0)] {
+        if !(least..=1e7).contains(&side.0) {
+            let message = format!("{side} is not a side from {least}m to 10000km");
+            return Err(ScenarioError::new(join(path, field), message));
         }
     }
-}
-
-fn scatter(area: &Area, nodes: u64, draws: &mut Rng) -> Vec<Point> {
-    let mut point =
-        || Point { x: draws.uniform() * area.x.0, y: draws.uniform() * area.y.0, z: draws.uniform() * area.z.0 };
-    (0..nodes).map(|_| point()).collect()
-}
-
-fn inside(places: Vec<Point>, area: &Area, path: &str) -> Result<Vec<Point>, ScenarioError> {
-    let within = |p: &Point| {
-        (0.0..=area.x.0).contains(&p.x) && (0.0..=area.y.0).contains(&p.y) && (0.0..=area.z.0).contains(&p.z)
-    };
-    match places.iter().position(|place| !within(place)) {
-        None => Ok(places),
-        Some(index) => {
-            let Point { x, y, z } = places[index];
-            let message = format!("station {index} at ({x}, {y}, {z}) is outside the field");
-            let hint = format!("network.area is {} x {} x {}", area.x, area.y, area.z);
-            Err(ScenarioError::new(path, message).with_hint(hint))
-        }
-    }
-}
-
-/// True if every station reaches every other.
-fn is_connected(places: &[Point], radio: &RadioDef) -> bool {
-    let radio = build::build(radio, Bytes::ZERO);
-    let least = radio.rules.least_power();
-    let mut hearing = Hearing::new(&radio, places.iter().map(|place| Track::Fixed(*place)).collect());
-    let mut heard = Vec::new();
-    let neighbours: Vec<Vec<StationId>> = (0..places.len() as u32)
-        .map(|from| {
-            hearing.of(StationId(from), Time::ZERO, &mut heard);
-            heard.iter().filter(|hearer| hearer.power >= least).map(|hearer| hearer.station).collect()
-        })
-        .collect();
-    shortest(&neighbours)
-        .iter()
-        .enumerate()
-        .all(|(from, table)| table.iter().enumerate().all(|(to, next)| from == to || next.is_some()))
+    Ok(())
 }
 
 pub(super) fn infrastructure(i: &Infrastructure, seed: u64) -> Result<Shape, ScenarioError> {

@@ -12,12 +12,14 @@ use super::contention::Contention;
 use super::frame::{Content, Frame, FrameId, Frames, Kind, StationId};
 use super::hearing::{Hearer, Hearing};
 use super::message::{Message, Messages};
+use super::propagation::Reach;
 use super::queue::{InterfaceQueue, Request};
 use super::receiver::{Arrival, Fate, Receiver, Waits};
 use super::rules::Rules;
 use crate::channel::ChannelId;
 use crate::core::Core;
 use crate::event::{Event, RadioEvent};
+use crate::mobility::Track;
 
 /// Where a station is in the exchange under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -158,6 +160,22 @@ impl Air {
 
     pub(crate) fn stations(&self) -> usize {
         self.stations.len()
+    }
+
+    /// The ways of the stations.
+    pub(crate) fn tracks(&self) -> &[Track] {
+        self.hearing.tracks()
+    }
+
+    /// True if some station moves.
+    pub(crate) fn moves(&self) -> bool {
+        self.hearing.moves()
+    }
+
+    /// Who can read whom.
+    pub(crate) fn data_reach(&self) -> Reach {
+        let propagation = self.hearing.propagation.expect("only tests have a given relation");
+        Reach::new(propagation, self.rules.least_power())
     }
 
     /// The stations that can read a frame of `station` at `now` if nothing disturbs it.

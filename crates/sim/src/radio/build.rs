@@ -3,7 +3,7 @@
 use tcp::units::{Bytes, Rate, Span};
 
 use super::phy::{Coding, Phy};
-use super::propagation::{LIGHT, LIGHT_NS2, Propagation};
+use super::propagation::{LIGHT, LIGHT_NS2, Propagation, Reach};
 use super::queue::Order;
 use super::receiver::Reception;
 use super::rules::Rules;
@@ -21,6 +21,13 @@ pub(crate) struct Radio {
     pub(crate) floor: f64,
     /// Metres per second.
     pub(crate) light: f64,
+}
+
+impl Radio {
+    /// Who can read whom.
+    pub(crate) fn reach(&self) -> Reach {
+        Reach::new(self.propagation, self.rules.least_power())
+    }
 }
 
 /// ns-2's thresholds (§5.2), watts, and its ratio of capture.

@@ -5,9 +5,13 @@ use tcp::units::{Span, Time};
 use super::build::Radio;
 use super::frame::StationId;
 use super::propagation::Propagation;
+use super::whereabouts::Whereabouts;
 #[cfg(test)]
 use crate::mobility::Point;
 use crate::mobility::Track;
+
+#[cfg(test)]
+mod tests;
 
 /// A station that hears a frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,12 +28,10 @@ pub(crate) struct Hearer {
 pub(crate) struct Hearing {
     /// By sender, if nothing moves.
     fixed: Option<Vec<Vec<Hearer>>>,
-    pub(crate) tracks: Vec<Track>,
-    propagation: Option<Propagation>,
+    whereabouts: Whereabouts,
+    pub(crate) propagation: Option<Propagation>,
     /// Watts.
     floor: f64,
-    /// Metres; nothing above the floor comes from farther away.
-    reach: f64,
     /// Metres per second.
     light: f64,
 }
@@ -37,17 +39,18 @@ pub(crate) struct Hearing {
 impl Hearing {
     /// Stations on their tracks.
     pub(crate) fn new(radio: &Radio, tracks: Vec<Track>) -> Hearing {
+        // A little more than where power has fallen to the floor, so that rounding leaves nobody out.
+        let reach = radio.propagation.reach(radio.floor) * 1.001;
+        let moves = tracks.iter().any(|track| !track.is_fixed());
         let mut hearing = Hearing {
             fixed: None,
-            tracks,
+            whereabouts: Whereabouts::new(tracks, reach),
             propagation: Some(radio.propagation),
             floor: radio.floor,
-            // A little more, so that rounding leaves nobody out.
-            reach: radio.propagation.reach(radio.floor) * 1.001,
             light: radio.light,
         };
-        if hearing.tracks.iter().all(Track::is_fixed) {
-            let lists = (0..hearing.tracks.len() as u32).map(|from| {
+        if !moves {
+            let lists = (0..hearing.stations() as u32).map(|from| {
                 let mut list = Vec::new();
                 hearing.look(StationId(from), Time::ZERO, &mut list);
                 list
@@ -61,11 +64,22 @@ impl Hearing {
     #[cfg(test)]
     pub(crate) fn given(lists: Vec<Vec<Hearer>>) -> Hearing {
         let tracks = vec![Track::Fixed(Point::default()); lists.len()];
-        Hearing { fixed: Some(lists), tracks, propagation: None, floor: 0.0, reach: 0.0, light: 1.0 }
+        let whereabouts = Whereabouts::new(tracks, 0.0);
+        Hearing { fixed: Some(lists), whereabouts, propagation: None, floor: 0.0, light: 1.0 }
     }
 
     pub(crate) fn stations(&self) -> usize {
-        self.tracks.len()
+        self.whereabouts.tracks.len()
+    }
+
+    /// The ways of the stations.
+    pub(crate) fn tracks(&self) -> &[Track] {
+        &self.whereabouts.tracks
+    }
+
+    /// True if some station moves.
+    pub(crate) fn moves(&self) -> bool {
+        self.fixed.is_none()
     }
 
     /// Those that hear a frame which `from` begins to send at `now`.
@@ -79,17 +93,13 @@ impl Hearing {
 
     fn look(&mut self, from: StationId, now: Time, hearers: &mut Vec<Hearer>) {
         let Some(propagation) = self.propagation else { return };
-        let here = self.tracks[from.index()].at(now);
-        for (index, track) in self.tracks.iter_mut().enumerate() {
-            let distance = track.at(now).distance(here);
-            if index == from.index() || distance > self.reach {
-                continue;
+        let (floor, light) = (self.floor, self.light);
+        self.whereabouts.near(from, now, |near| {
+            let power = propagation.received(near.distance);
+            if power >= floor {
+                let delay = Span::from_nanos((near.distance / light * 1e9).round() as u64);
+                hearers.push(Hearer { station: near.station, power, delay });
             }
-            let power = propagation.received(distance);
-            if power >= self.floor {
-                let delay = Span::from_nanos((distance / self.light * 1e9).round() as u64);
-                hearers.push(Hearer { station: StationId(index as u32), power, delay });
-            }
-        }
+        });
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod air;
 pub(crate) mod build;
 mod contention;
 pub(crate) mod frame;
+mod grid;
 pub(crate) mod hearing;
 pub(crate) mod message;
 pub(crate) mod phy;
@@ -13,3 +14,4 @@ mod receiver;
 pub(crate) mod rules;
 #[cfg(test)]
 mod tests;
+mod whereabouts;

@@ -1,5 +1,6 @@
 //! Received power by distance (networks.md §5.1).
 
+use crate::mobility::Point;
 use crate::scenario::{Metres, PropagationDef};
 
 /// Speed of light in metres per second.
@@ -102,6 +103,31 @@ impl Propagation {
             }
         }
         near
+    }
+}
+
+/// Who can read whom when nobody disturbs them (networks.md §10.5).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Reach {
+    propagation: Propagation,
+    /// Watts that are enough.
+    least: f64,
+    /// Where power has fallen to that, but for rounding.
+    range: f64,
+}
+
+impl Reach {
+    /// Data frames are read from `least` watts on.
+    pub(crate) fn new(propagation: Propagation, least: f64) -> Reach {
+        Reach { propagation, least, range: propagation.reach(least) }
+    }
+
+    /// True if stations at these places read one another.
+    pub(crate) fn joins(&self, here: Point, there: Point) -> bool {
+        let distance = here.distance(there);
+        // Power is asked only where rounding might count.
+        distance < self.range * (1.0 - 1e-9)
+            || (distance < self.range * (1.0 + 1e-9) && self.propagation.received(distance) >= self.least)
     }
 }
 

@@ -2,6 +2,7 @@
 //! comment is its manual (`docs/scenario.md` is generated from here).
 
 mod cc_choice;
+mod mobility;
 mod network;
 mod parse;
 mod quantity;
@@ -17,6 +18,9 @@ use serde::{Deserialize, Serialize};
 use tcp::units::Span;
 
 pub use cc_choice::CcChoice;
+pub use mobility::{
+    FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,
+};
 pub use network::{
     Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, RandomWired, Role, Star,
 };
@@ -30,7 +34,9 @@ pub use radio::{
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
-pub use wireless::{Adhoc, Area, GridDef, Infrastructure, ListedDef, PlacementDef, UniformDef};
+pub use wireless::{
+    Adhoc, Area, DiscDef, GridDef, GrowDef, Infrastructure, ListedDef, PlacementDef, PoissonDiskDef, UniformDef,
+};
 
 /// One world: a network, the flows over it, and what to record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

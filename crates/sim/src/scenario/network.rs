@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use tcp::units::{Bytes, Rate, Span};
 
+use super::mobility::MobilityDef;
 use super::parse::{read, tagged};
 use super::queue::Queue;
 use super::wireless::{Adhoc, Infrastructure};
@@ -160,6 +161,9 @@ pub struct NodeDef {
     /// Its height; with a radio, `x`, `y` and `z` are metres.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub z: Option<f64>,
+    /// How it moves from there, if it has a radio; not at all unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mobility: Option<MobilityDef>,
 }
 
 /// What a node is, for pictures; every node forwards what is not for it.

@@ -1,8 +1,11 @@
 //! The part of the schema that describes networks of radios: where stations are, and which kinds of network there are.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::mobility::MobilityDef;
 use super::network::LinkOptions;
 use super::parse::{read, tagged};
 use super::quantity::Metres;
@@ -16,10 +19,17 @@ pub struct Adhoc {
     pub nodes: u64,
     /// Flows to make from `traffic`, between random pairs of distinct stations.
     pub flows: u64,
+    /// Draw these pairs from the largest set of stations that reach one another at the start, by way of others.
+    pub connected_pairs: bool,
     /// The field.
     pub area: Area,
     /// Where stations are at first.
     pub placement: PlacementDef,
+    /// How stations move from there.
+    pub mobility: MobilityDef,
+    /// How single stations move instead, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub own_mobility: BTreeMap<String, MobilityDef>,
     /// The radio of every station.
     pub radio: RadioDef,
     /// How packets find their way.
@@ -31,8 +41,11 @@ impl Default for Adhoc {
         Adhoc {
             nodes: 40,
             flows: 20,
+            connected_pairs: false,
             area: Area::default(),
             placement: PlacementDef::default(),
+            mobility: MobilityDef::default(),
+            own_mobility: BTreeMap::new(),
             radio: RadioDef::default(),
             routing: RoutingDef::default(),
         }
@@ -102,6 +115,12 @@ pub enum PlacementDef {
     Uniform(UniformDef),
     /// In rows and columns.
     Grid(GridDef),
+    /// Anywhere in a disc around the middle of the field, with the same chance.
+    Disc(DiscDef),
+    /// Anywhere, but not too near to one another.
+    PoissonDisk(PoissonDiskDef),
+    /// One after another, each anywhere in reach of one before: always connected, but clustered and not uniform.
+    Grow(GrowDef),
     /// One by one.
     List(ListedDef),
 }
@@ -120,6 +139,9 @@ impl<'de> Deserialize<'de> for PlacementDef {
             &[
                 ("uniform", |v| read(v).map(PlacementDef::Uniform)),
                 ("grid", |v| read(v).map(PlacementDef::Grid)),
+                ("disc", |v| read(v).map(PlacementDef::Disc)),
+                ("poisson_disk", |v| read(v).map(PlacementDef::PoissonDisk)),
+                ("grow", |v| read(v).map(PlacementDef::Grow)),
                 ("list", |v| read(v).map(PlacementDef::List)),
             ],
         )
@@ -143,6 +165,27 @@ pub struct GridDef {
     /// Distance of neighbours.
     pub spacing: Metres,
 }
+
+/// A disc.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DiscDef {
+    /// Its radius; the disc must lie in the field.
+    pub radius: Metres,
+}
+
+/// Uniform draws, of which those too near to an earlier one are dropped.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoissonDiskDef {
+    /// Least distance of two stations.
+    pub distance: Metres,
+}
+
+/// Uniform draws, of which those out of reach of every earlier one are dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GrowDef {}
 
 /// Given places.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -2,7 +2,9 @@
 
 use tcp::units::{Bytes, Span, Time};
 
-use super::{Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary};
+use super::{
+    ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary,
+};
 use crate::channel::Channel;
 use crate::event::{FlowId, NodeId};
 use crate::flow::{Flow, Transport};
@@ -67,6 +69,7 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
             in_flight[index],
         ));
     }
+    let connectivity = connect(run, &mut flows);
     let nodes = run.graph.node.iter().zip(&run.network.nodes).map(|(def, metrics)| NodeSummary {
         node: def.name.clone(),
         sent_packets: metrics.sent,
@@ -80,7 +83,7 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
         duration_s: now.as_secs_f64(),
         window_s: [run.resolved.warmup.as_secs_f64(), now.as_secs_f64()],
         events: run.core.events,
-        network: network_summary(run, &flows, &links, measured),
+        network: NetworkSummary { connectivity, ..network_summary(run, &flows, &links, measured) },
         nodes: nodes.collect(),
         flows,
         links,
@@ -124,6 +127,8 @@ fn flow_summary(
         recovery_count: totals.recoveries,
         connected_s: flow.connected_at.map(|at| at.since(start).as_secs_f64()),
         completion_s: flow.completion(start).map(Span::as_secs_f64),
+        hops: None,
+        path_share: None,
     }
 }
 
@@ -176,7 +181,30 @@ fn network_summary(run: &Simulation, flows: &[FlowSummary], links: &[LinkSummary
         rto_count: flows.iter().map(|f| f.rto_count).sum(),
         recovery_count: flows.iter().map(|f| f.recovery_count).sum(),
         utilisation_max: links.iter().map(|l| l.utilisation).fold(0.0, f64::max),
+        connectivity: None,
     }
+}
+
+/// Tells the flows whether they had a path.
+fn connect(run: &mut Simulation, flows: &mut [FlowSummary]) -> Option<ConnectivitySummary> {
+    let ends: Vec<(NodeId, NodeId)> = run.hosts.flows.iter().map(|flow| (flow.source, flow.sink)).collect();
+    let found = run.survey.take()?.run(run.core.now, &ends);
+    for (index, flow) in flows.iter_mut().enumerate() {
+        (flow.hops, flow.path_share) = (found.hops[index], Some(found.path_share[index]));
+    }
+    let reachable = || flows.iter().filter(|flow| flow.path_share > Some(0.0)).map(|flow| &flow.measures);
+    let goodputs: Vec<f64> = reachable().map(|measures| measures.goodput_bps).collect();
+    let sum = |of: fn(&Measures) -> u64| reachable().map(of).sum::<u64>() as f64;
+    Some(ConnectivitySummary {
+        components: found.components,
+        largest_component: found.largest,
+        mean_degree: found.mean_degree,
+        flows_without_path: (flows.len() - goodputs.len()) as u64,
+        placement_draws: found.placement_draws,
+        goodput_reachable_bps: ratio(goodputs.iter().sum(), goodputs.len() as f64),
+        delivery_reachable_ratio: ratio(sum(|m| m.received_packets), sum(|m| m.sent_packets)),
+        jain_reachable: jain(&goodputs),
+    })
 }
 
 /// Data packets of each flow that exist now.

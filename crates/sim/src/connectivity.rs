@@ -1,0 +1,204 @@
+//! Who could reach whom, whatever a protocol makes of it (networks.md §10.5): nodes are joined by links and by stations
+//! that can read one another's data frames when nobody disturbs them. A pure function of time, without an event.
+
+use std::collections::VecDeque;
+
+use tcp::units::{Span, Time};
+
+use crate::event::NodeId;
+use crate::mobility::{Point, Track};
+use crate::network::Network;
+use crate::radio::frame::StationId;
+use crate::radio::propagation::Reach;
+
+#[cfg(test)]
+mod tests;
+
+/// With moving stations, how often it is looked at who could reach whom.
+const INTERVAL: Span = Span::from_millis(1000);
+
+/// Who is joined to whom, by node.
+pub(crate) type Graph = Vec<Vec<u32>>;
+
+/// Sets of nodes that reach one another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Components {
+    /// By node, the number of its component; they are numbered by their first nodes.
+    pub(crate) of: Vec<u32>,
+    pub(crate) sizes: Vec<u32>,
+}
+
+impl Components {
+    pub(crate) fn new(graph: &Graph) -> Components {
+        const UNSEEN: u32 = u32::MAX;
+        let mut components = Components { of: vec![UNSEEN; graph.len()], sizes: Vec::new() };
+        let mut frontier = Vec::new();
+        for first in 0..graph.len() {
+            if components.of[first] != UNSEEN {
+                continue;
+            }
+            let number = components.sizes.len() as u32;
+            let mut size = 0;
+            components.of[first] = number;
+            frontier.push(first);
+            while let Some(here) = frontier.pop() {
+                size += 1;
+                for next in &graph[here] {
+                    let of = &mut components.of[*next as usize];
+                    if *of == UNSEEN {
+                        *of = number;
+                        frontier.push(*next as usize);
+                    }
+                }
+            }
+            components.sizes.push(size);
+        }
+        components
+    }
+
+    /// Nodes of the largest component; the first of several.
+    pub(crate) fn largest(&self) -> Vec<usize> {
+        let most = self.sizes.iter().max();
+        let largest = self.sizes.iter().position(|size| Some(size) == most).map(|index| index as u32);
+        (0..self.of.len()).filter(|node| Some(self.of[*node]) == largest).collect()
+    }
+}
+
+/// Fewest steps from one node to another.
+pub(crate) fn hops(graph: &Graph, from: NodeId, to: NodeId) -> Option<u32> {
+    let mut hops = vec![None; graph.len()];
+    hops[from.index()] = Some(0);
+    let mut frontier = VecDeque::from([from.index()]);
+    while let Some(here) = frontier.pop_front() {
+        if here == to.index() {
+            break;
+        }
+        for next in &graph[here] {
+            if hops[*next as usize].is_none() {
+                hops[*next as usize] = hops[here].map(|hops: u32| hops + 1);
+                frontier.push_back(*next as usize);
+            }
+        }
+    }
+    hops[to.index()]
+}
+
+/// Stations that read each other, by their numbers.
+pub(crate) fn in_reach(places: &[Point], reach: &Reach) -> Graph {
+    let mut graph = vec![Vec::new(); places.len()];
+    for (i, here) in places.iter().enumerate() {
+        for (j, there) in places[..i].iter().enumerate() {
+            if reach.joins(*here, *there) {
+                graph[i].push(j as u32);
+                graph[j].push(i as u32);
+            }
+        }
+    }
+    graph
+}
+
+/// The stations of a channel.
+#[derive(Debug)]
+struct Mesh {
+    nodes: Vec<NodeId>,
+    tracks: Vec<Track>,
+    reach: Reach,
+    /// By station, the access point it belongs to, if there are access points.
+    points: Option<Vec<StationId>>,
+}
+
+/// What is needed to tell, later, who could reach whom.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    nodes: usize,
+    wires: Vec<(NodeId, NodeId)>,
+    meshes: Vec<Mesh>,
+    placement_draws: Option<u32>,
+}
+
+/// What a survey finds.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Connectivity {
+    pub(crate) components: u64,
+    pub(crate) largest: u64,
+    /// Neighbours of a node.
+    pub(crate) mean_degree: f64,
+    /// By flow, at the start.
+    pub(crate) hops: Vec<Option<u32>>,
+    /// By flow, the share of sampled instants with a path.
+    pub(crate) path_share: Vec<f64>,
+    pub(crate) placement_draws: Option<u32>,
+}
+
+impl Survey {
+    /// Of a network at the start, if it has stations; where they are was drawn so many times.
+    pub(crate) fn new(network: &Network, placement_draws: Option<u32>) -> Option<Survey> {
+        let mesh = |channel: &crate::channel::Channel| Mesh {
+            nodes: channel.nodes.clone(),
+            tracks: channel.air.tracks().to_vec(),
+            reach: channel.air.data_reach(),
+            points: channel.access_points().map(<[_]>::to_vec),
+        };
+        let meshes: Vec<Mesh> = network.channels.iter().map(mesh).collect();
+        let wires = network.links.iter().map(|link| (link.from, link.to)).collect();
+        let nodes = network.nodes.len();
+        (!meshes.is_empty()).then_some(Survey { nodes, wires, meshes, placement_draws })
+    }
+
+    fn moves(&self) -> bool {
+        self.meshes.iter().any(|mesh| mesh.tracks.iter().any(|track| !track.is_fixed()))
+    }
+
+    /// Who is joined at `now`, which never goes back.
+    fn graph(&mut self, now: Time) -> Graph {
+        let mut graph: Graph = vec![Vec::new(); self.nodes];
+        for (from, to) in &self.wires {
+            graph[from.index()].push(to.0);
+        }
+        for mesh in &mut self.meshes {
+            let places: Vec<Point> = mesh.tracks.iter_mut().map(|track| track.at(now)).collect();
+            let Some(points) = &mesh.points else {
+                for (station, neighbours) in in_reach(&places, &mesh.reach).into_iter().enumerate() {
+                    let nodes = neighbours.into_iter().map(|neighbour| mesh.nodes[neighbour as usize].0);
+                    graph[mesh.nodes[station].index()].extend(nodes);
+                }
+                continue;
+            };
+            for (station, point) in points.iter().map(|point| point.index()).enumerate() {
+                if station != point && mesh.reach.joins(places[station], places[point]) {
+                    let (station, point) = (mesh.nodes[station], mesh.nodes[point]);
+                    graph[station.index()].push(point.0);
+                    graph[point.index()].push(station.0);
+                }
+            }
+        }
+        graph
+    }
+
+    /// From the start to `end`, for flows between these nodes.
+    pub(crate) fn run(mut self, end: Time, flows: &[(NodeId, NodeId)]) -> Connectivity {
+        let graph = self.graph(Time::ZERO);
+        let components = Components::new(&graph);
+        let joined = |components: &Components, (from, to): &(NodeId, NodeId)| {
+            u64::from(components.of[from.index()] == components.of[to.index()])
+        };
+        let mut with_path: Vec<u64> = flows.iter().map(|flow| joined(&components, flow)).collect();
+        let mut samples = 1_u64;
+        let mut now = Time::ZERO + INTERVAL;
+        while self.moves() && now <= end {
+            let later = Components::new(&self.graph(now));
+            with_path.iter_mut().zip(flows).for_each(|(count, flow)| *count += joined(&later, flow));
+            samples += 1;
+            now = now + INTERVAL;
+        }
+        let degrees: usize = graph.iter().map(Vec::len).sum();
+        Connectivity {
+            components: components.sizes.len() as u64,
+            largest: components.largest().len() as u64,
+            mean_degree: degrees as f64 / graph.len() as f64,
+            hops: flows.iter().map(|(from, to)| hops(&graph, *from, *to)).collect(),
+            path_share: with_path.into_iter().map(|count| count as f64 / samples as f64).collect(),
+            placement_draws: self.placement_draws,
+        }
+    }
+}

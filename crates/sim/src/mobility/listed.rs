@@ -1,0 +1,44 @@
+//! Ways that a scenario spells out: waypoints, and the orders of ns-2's setdest (networks.md §10.2).
+
+use tcp::units::Time;
+
+use super::{Leg, Model, NEVER, Point};
+use crate::scenario::{SetdestOrder, Waypoint};
+
+/// From waypoint to waypoint, each reached at its time; `jump` rests until then. Times do not decrease.
+pub(super) fn waypoints(points: &[Waypoint], place: Point) -> (Leg, Model) {
+    let (mut here, mut now) = (place, Time::ZERO);
+    let mut legs = Vec::with_capacity(points.len() + 1);
+    for point in points {
+        let (there, at) = (Point { x: point.x, y: point.y, z: point.z.unwrap_or(here.z) }, Time::ZERO + point.at);
+        legs.push(if point.jump { Leg::rest(now, at, here) } else { Leg::between(now, at, here, there) });
+        (here, now) = (there, at);
+    }
+    legs.push(Leg::rest(now, NEVER, here));
+    in_order(legs)
+}
+
+/// Straight to where the last order says, unless a new one comes on the way. Height stays. Times do not decrease.
+pub(super) fn orders(orders: &[SetdestOrder], place: Point) -> (Leg, Model) {
+    let first = orders.first().map_or(NEVER, |order| Time::ZERO + order.at);
+    let mut legs = vec![Leg::rest(Time::ZERO, first, place)];
+    let mut here = place;
+    for (index, order) in orders.iter().enumerate() {
+        let now = Time::ZERO + order.at;
+        let next = orders.get(index + 1).map_or(NEVER, |order| Time::ZERO + order.at);
+        let there = Point { x: order.x, y: order.y, z: here.z };
+        // At no speed a node stays.
+        let there = if order.speed.0 > 0.0 { there } else { here };
+        let leg = Leg::at_speed(now, here, there, order.speed.0).cut(next);
+        here = leg.end;
+        legs.extend([leg, Leg::rest(leg.until, next, here)]);
+    }
+    in_order(legs)
+}
+
+/// The first leg, and the others in the order in which they are taken off.
+fn in_order(mut legs: Vec<Leg>) -> (Leg, Model) {
+    legs.reverse();
+    let first = legs.pop().expect("a node is somewhere at first");
+    (first, Model::Listed(legs))
+}

@@ -1,0 +1,59 @@
+//! The grid gives what looking at everybody gives.
+
+use tcp::rng::Rng;
+
+use super::*;
+use crate::mobility::Field;
+use crate::radio::build;
+use crate::scenario::{MobilityDef, RadioDef};
+
+fn mobility(text: &str) -> MobilityDef {
+    serde_json::from_str(text).unwrap()
+}
+
+/// 400 stations over 3 km: most move randomly, some jump across the field, some stand still until late.
+fn crowd(seed: u64) -> Vec<Track> {
+    let field = Field::up_to(Point { x: 3000.0, y: 3000.0, z: 50.0 });
+    let mut places = Rng::stream(seed, "places");
+    let kinds = [
+        mobility(r#"{"kind": "random_waypoint", "speed_min": "1m/s", "speed_max": "40m/s", "pause": "1s"}"#),
+        mobility(r#"{"kind": "gauss_markov", "speed": "20m/s", "interval": "500ms"}"#),
+        mobility(
+            r#"{"kind": "waypoints", "points": [{"at": "20s", "x": 10, "y": 10, "jump": true},
+                {"at": "20s", "x": 2900, "y": 10}, {"at": "20.5s", "x": 2900, "y": 2900}]}"#,
+        ),
+        mobility(r#"{"kind": "setdest", "orders": [{"at": "30s", "x": 0, "y": 0, "speed": "300m/s"}]}"#),
+        mobility(r#"{"kind": "fixed"}"#),
+    ];
+    (0..400)
+        .map(|i| {
+            let kind = &kinds[[0, 0, 0, 1, 1, 2, 3, 4][i % 8]];
+            Track::new(kind, field.anywhere(&mut places), field, Rng::stream(seed, &format!("node/{i}")))
+        })
+        .collect()
+}
+
+#[test]
+fn a_grid_finds_the_same_as_a_full_scan() {
+    let radio = build::build(
+        &build::filled(&RadioDef { profile: crate::scenario::RadioProfile::Ns2, ..RadioDef::default() }, "").unwrap(),
+        tcp::units::Bytes::ZERO,
+    );
+    for seed in 0..3 {
+        let mut with_grid = Hearing::new(&radio, crowd(seed));
+        let mut without = with_grid.clone();
+        assert!(with_grid.whereabouts.grid.is_some());
+        without.whereabouts.grid = None;
+        let mut draws = Rng::stream(seed, "frames");
+        let (mut now, mut a, mut b, mut heard) = (Time::ZERO, Vec::new(), Vec::new(), 0);
+        for _ in 0..4000 {
+            now = now + Span::from_secs_f64(draws.exponential(0.02));
+            let from = StationId(draws.below(400) as u32);
+            with_grid.of(from, now, &mut a);
+            without.of(from, now, &mut b);
+            assert_eq!(a, b, "of {from:?} at {now:?}");
+            heard += a.len();
+        }
+        assert!(heard > 4000 * 10, "the test looks at something");
+    }
+}

@@ -1,0 +1,150 @@
+//! Where the stations of a channel are, kept so that asking for all those near one of them is cheap (networks.md §15.4):
+//! the legs under way in columns, and above some hundreds of stations a grid besides.
+
+use tcp::units::Time;
+
+use super::frame::StationId;
+use super::grid::Grid;
+use crate::mobility::{Leg, Point, Track, seconds};
+
+/// From so many stations on a grid is quicker than looking at all of them.
+const GRID_FROM: usize = 300;
+
+/// A station nearby.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Near {
+    pub(super) station: StationId,
+    /// Metres.
+    pub(super) distance: f64,
+}
+
+/// The legs that stations are on, by column.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Legs {
+    /// Start of the leg in nanoseconds.
+    from: Vec<f64>,
+    start: [Vec<f64>; 3],
+    velocity: [Vec<f64>; 3],
+    until: Vec<Time>,
+    /// When the first leg ends.
+    next: Time,
+}
+
+impl Legs {
+    fn set(&mut self, index: usize, leg: &Leg) {
+        self.from[index] = leg.from.as_nanos() as f64;
+        let axes = |p: Point| [p.x, p.y, p.z];
+        for (axis, (start, velocity)) in axes(leg.start).into_iter().zip(axes(leg.velocity)).enumerate() {
+            self.start[axis][index] = start;
+            self.velocity[axis][index] = velocity;
+        }
+        self.until[index] = leg.until;
+    }
+
+    pub(super) fn stations(&self) -> usize {
+        self.from.len()
+    }
+
+    pub(super) fn at(&self, index: usize, now: Time) -> Point {
+        let past = seconds(self.from[index], now.as_nanos() as f64);
+        let [x, y, z] = [0, 1, 2].map(|axis| self.start[axis][index] + self.velocity[axis][index] * past);
+        Point { x, y, z }
+    }
+
+    pub(super) fn speed(&self, index: usize) -> f64 {
+        let [x, y, z] = [0, 1, 2].map(|axis| self.velocity[axis][index]);
+        Point { x, y, z }.length()
+    }
+}
+
+/// The stations of a channel on their tracks.
+#[derive(Clone, Debug)]
+pub(super) struct Whereabouts {
+    pub(super) tracks: Vec<Track>,
+    legs: Legs,
+    pub(super) grid: Option<Grid>,
+    /// Metres: nobody asks for those farther away.
+    reach: f64,
+    /// Squares of distances, and stations to look at: buffers.
+    squares: Vec<f64>,
+    candidates: Vec<u32>,
+}
+
+impl Whereabouts {
+    pub(super) fn new(tracks: Vec<Track>, reach: f64) -> Whereabouts {
+        let stations = tracks.len();
+        let column = || vec![0.0; stations];
+        let legs = Legs {
+            from: column(),
+            start: [column(), column(), column()],
+            velocity: [column(), column(), column()],
+            until: vec![Time::ZERO; stations],
+            next: Time::ZERO,
+        };
+        let grid = (stations >= GRID_FROM).then(Grid::default);
+        Whereabouts { tracks, legs, grid, reach, squares: column(), candidates: Vec::new() }
+    }
+
+    /// Brings the legs up to `now`, which never goes back.
+    fn follow(&mut self, now: Time) {
+        if now >= self.legs.next {
+            let mut next = Time::from_nanos(u64::MAX);
+            for (index, track) in self.tracks.iter_mut().enumerate() {
+                if now >= self.legs.until[index] {
+                    self.legs.set(index, &track.leg(now));
+                    if let Some(grid) = &mut self.grid {
+                        grid.on_new_leg(&self.legs, index, now);
+                    }
+                }
+                next = next.min(self.legs.until[index]);
+            }
+            self.legs.next = next;
+        }
+        if let Some(grid) = &mut self.grid {
+            grid.keep_fresh(&self.legs, self.reach, now);
+        }
+    }
+
+    /// Calls `hear` with every other station within reach of `of` at `now`, in order.
+    pub(super) fn near(&mut self, of: StationId, now: Time, mut hear: impl FnMut(Near)) {
+        self.follow(now);
+        let here = self.legs.at(of.index(), now);
+        let mut tell = |index: usize, square: f64| {
+            let distance = square.sqrt();
+            if index != of.index() && distance <= self.reach {
+                hear(Near { station: StationId(index as u32), distance });
+            }
+        };
+        if let Some(grid) = &self.grid {
+            grid.candidates(here, self.reach, now, &mut self.candidates);
+            for index in &self.candidates {
+                let index = *index as usize;
+                let way = self.legs.at(index, now);
+                tell(index, square(here, way));
+            }
+            return;
+        }
+        // Two passes: the first has no branch and runs on several stations at a time.
+        let Legs { from, start: [x, y, z], velocity: [vx, vy, vz], .. } = &self.legs;
+        let now = now.as_nanos() as f64;
+        for (index, distance) in self.squares.iter_mut().enumerate() {
+            let past = seconds(from[index], now);
+            let there = Point {
+                x: x[index] + vx[index] * past,
+                y: y[index] + vy[index] * past,
+                z: z[index] + vz[index] * past,
+            };
+            *distance = square(here, there);
+        }
+        let most = self.reach * self.reach * (1.0 + 1e-9);
+        for (index, square) in self.squares.iter().enumerate().filter(|(_, square)| **square <= most) {
+            tell(index, *square);
+        }
+    }
+}
+
+/// The square of a distance.
+fn square(a: Point, b: Point) -> f64 {
+    let (x, y, z) = (b.x - a.x, b.y - a.y, b.z - a.z);
+    x * x + y * y + z * z
+}
