@@ -72,6 +72,18 @@ METRICS = {
     "jain": Metric("Jain's fairness index", "", 1.0, "(sum x)² / (n · sum x²) of the flows' goodputs (Jain, Chiu, Hawe 1984)"),
     "utilisation_max": Metric("Busiest link", *PERCENT, "Largest share of the window that a link is transmitting"),
     "flows_without_delivery": Metric("Flows without delivery", "flows", 1.0, "Flows that delivered no byte"),
+    "hops": Metric("Hops at the start", "", 1.0, "Steps of the shortest path at the start; undefined without a path"),
+    "path_share": Metric("Time with a path", *PERCENT, "Share of the instants, one a second, at which the flow had a path"),
+    "components": Metric("Components", "", 1.0, "Sets of nodes that reach one another at the start; 1 is connected"),
+    "largest_component": Metric("Largest component", "nodes", 1.0, "Nodes of the largest set that reach one another"),
+    "mean_degree": Metric("Mean degree", "", 1.0, "Neighbours of a node at the start, on average"),
+    "flows_without_path": Metric("Flows without a path", "flows", 1.0, "Flows whose ends could reach one another at no instant"),
+    "placement_draws": Metric("Placements drawn", "", 1.0, "Until one was connected; the acceptance rate is 1 / its mean"),
+    "goodput_reachable_bps": Metric("Goodput with a path", *MBPS, "Mean goodput of the flows that had a path at some instant"),
+    "delivery_reachable_ratio": Metric(
+        "Delivery ratio with a path", *PERCENT, "Received / sent data packets of the flows that had a path at some instant"
+    ),
+    "jain_reachable": Metric("Jain's index with a path", "", 1.0, "Over goodputs of the flows that had a path at some instant"),
     "rto_count": Metric("Timeouts", "", 1.0, "Retransmission timeouts (RFC 6298)"),
     "recovery_count": Metric("Recovery episodes", "", 1.0, "Loss-recovery episodes begun by duplicate ACKs or SACK (RFC 5681)"),
     "cwnd": Metric("Congestion window", "kB", 1e-3, "cwnd (RFC 5681)"),

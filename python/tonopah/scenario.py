@@ -16,6 +16,7 @@ import tomli
 
 from tonopah import _core
 from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.movement import inline_movement
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """A larger file is not a scenario; refusing it keeps a wrong argument from filling the memory."""
@@ -88,6 +89,7 @@ def prepare(source: str | Path | Mapping[str, Any], changes: Mapping[str, Any] |
     for path, value in (changes or {}).items():
         refuse_odd_values(value, path, name)
         put(scenario, path, copy.deepcopy(value), name)
+    inline_movement(scenario, Path(name).parent if name else Path(), name)
     return scenario, name
 
 

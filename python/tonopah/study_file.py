@@ -11,6 +11,7 @@ from typing import Any
 
 from tonopah import scenario as scenarios
 from tonopah.errors import InputError, relay
+from tonopah.movement import inline_movement
 
 FIGURE_KINDS = ("line", "bar", "ecdf", "heatmap", "series")
 SERIES = (
@@ -117,11 +118,15 @@ def read_spec(path: str | Path) -> tuple[StudySpec, dict[str, Any]]:
 
 
 def inline_scenario(document: dict[str, Any], folder: Path) -> None:
-    """Replace `scenario = {file = …}` by the contents of that file, so that the study stands alone."""
+    """Replace `scenario = {file = …}` and a movement file by the contents of those files: the study then stands alone."""
     scenario = document.get("scenario")
     if isinstance(scenario, dict) and "file" in scenario:
         keys(scenario, "scenario", {"file": str}, required=("file",))
-        document["scenario"] = scenarios.load(folder / scenario["file"])
+        path = folder / scenario["file"]
+        document["scenario"] = scenarios.load(path)
+        inline_movement(document["scenario"], path.parent, str(path))
+    elif isinstance(scenario, dict):
+        inline_movement(scenario, folder)
 
 
 def parse_spec(document: Mapping[str, Any]) -> StudySpec:

@@ -1,0 +1,91 @@
+"""Movement files of ns-2."""
+
+import pytest
+
+import tonopah as tp
+from tonopah.movement import read_movement
+
+FILE = """
+# nodes: 3, max time: 20.00
+$node_(0) set X_ 0.0
+$node_(0) set Y_ 0.0
+$node_(0) set Z_ 0.000000000000
+$node_(1) set X_ 200.0
+$node_(1) set Y_ 0.0
+$node_(2) set X_ 400.0
+$node_(2) set Y_ 0.0
+$node_(2) set Z_ 2.5
+$god_ set-dist 0 2 2
+$ns_ at 15.0 "$node_(1) setdest 200.0 10.0 1.5"
+$ns_ at 10.000000000000 "$node_(1) setdest 200.000000000000 900.0 300.0"
+$ns_ at 10.5 "$god_ set-dist 0 2 16777215"
+"""
+
+SCENARIO = """
+duration = "20s"
+[network]
+kind = "adhoc"
+flows = 0
+area = { x = "1000m", y = "1000m", z = "10m" }
+radio = { profile = "ns2" }
+mobility = { kind = "setdest", file = "away.tcl" }
+[[flow]]
+from = "n0"
+to = "n2"
+app = { kind = "cbr", rate = "50kbps", size = "500B", transport = "udp" }
+"""
+
+
+def test_places_and_orders_are_read(tmp_path):
+    (tmp_path / "away.tcl").write_text(FILE)
+    places, orders = read_movement(tmp_path / "away.tcl")
+    assert places == [[0.0, 0.0], [200.0, 0.0], [400.0, 0.0, 2.5]]
+    assert orders[0] == orders[2] == []
+    assert orders[1] == [
+        {"at": "10000000000ns", "x": 200.0, "y": 900.0, "speed": "300.0m/s"},
+        {"at": "15000000000ns", "x": 200.0, "y": 10.0, "speed": "1.5m/s"},
+    ]
+
+
+def test_a_scenario_moves_as_its_file_says(tmp_path):
+    (tmp_path / "away.tcl").write_text(FILE)
+    (tmp_path / "away.toml").write_text(SCENARIO)
+    flow = tp.run(tmp_path / "away.toml", seed=1).summary["flows"][0]
+    assert flow["hops"] == 2
+    # The relay is 150 m away, out of reach of both, after half a second: a path at 0 to 10 of 0 to 20 s.
+    assert flow["path_share"] == pytest.approx(11 / 21)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("$node_(4) set X_ 1.0", "does not say where node 3 is at first"),
+        ("$node_(1) set X_ east", "line 16: 'east' is not a number"),
+        ('$ns_ at -1.0 "$node_(1) setdest 1.0 1.0 1.0"', "line 16: a time or a speed is below 0"),
+        ("set val(nn) 3", "line 16: 'set val(nn) 3' is not a line of a movement file"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(tmp_path, line, words):
+    (tmp_path / "away.tcl").write_text(FILE + line + "\n")
+    (tmp_path / "away.toml").write_text(SCENARIO)
+    with pytest.raises(tp.ScenarioError) as caught:
+        tp.check(tmp_path / "away.toml")
+    assert words in str(caught.value) and "away.tcl" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"network.nodes": 4}, "the movement file has 3 stations"),
+        ({"network.placement": {"kind": "grow"}}, "network.placement: the movement file says where stations are"),
+        ({"network.mobility.orders": []}, "network.mobility: a movement file stands alone"),
+        ({"network.mobility.file": "none.tcl"}, "none.tcl: cannot be read: no such file"),
+        ({"network.area.x": "300m"}, "network.placement.positions: station 2"),
+    ],
+)
+def test_what_contradicts_the_file_is_refused(tmp_path, change, words):
+    (tmp_path / "away.tcl").write_text(FILE)
+    (tmp_path / "away.toml").write_text(SCENARIO)
+    with pytest.raises(tp.ScenarioError) as caught:
+        tp.check(tmp_path / "away.toml", set=change)
+    assert words in str(caught.value)
