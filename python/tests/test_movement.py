@@ -60,9 +60,9 @@ def test_a_scenario_moves_as_its_file_says(tmp_path):
     ("line", "words"),
     [
         ("$node_(4) set X_ 1.0", "does not say where node 3 is at first"),
-        ("$node_(1) set X_ east", "line 16: 'east' is not a number"),
-        ('$ns_ at -1.0 "$node_(1) setdest 1.0 1.0 1.0"', "line 16: a time or a speed is below 0"),
-        ("set val(nn) 3", "line 16: 'set val(nn) 3' is not a line of a movement file"),
+        ("$node_(1) set X_ east", "line 15: 'east' is not a number"),
+        ('$ns_ at -1.0 "$node_(1) setdest 1.0 1.0 1.0"', "line 15: a time or a speed is below 0"),
+        ("set val(nn) 3", "line 15: 'set val(nn) 3' is not a line of a movement file"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path, line, words):

@@ -12,6 +12,8 @@ const MOST_CELLS: f64 = 256.0;
 const DRIFT: f64 = 0.125;
 /// Speeds are expected up to this multiple of the greatest one now.
 const HEADROOM: f64 = 1.25;
+/// Share of the field within which looking cell by cell beats a straight pass over all.
+const WORTHWHILE: f64 = 0.125;
 /// Metres that rounding cannot make up.
 const SLACK: f64 = 1e-3;
 
@@ -29,6 +31,7 @@ pub(super) struct Grid {
     depth: f64,
     columns: usize,
     rows: usize,
+    pays: bool,
     /// The stations of cell c are members[starts[c]..starts[c + 1]], in order.
     starts: Vec<u32>,
     members: Vec<u32>,
@@ -71,6 +74,8 @@ impl Grid {
         self.width = ((right - left) / columns).max(SLACK);
         self.depth = ((back - front) / rows).max(SLACK);
         (self.columns, self.rows) = (columns as usize, rows as usize);
+        let looked_at = (2.0 * reach + self.width) * (2.0 * reach + self.depth);
+        self.pays = looked_at < WORTHWHILE * (right - left) * (back - front);
         self.sort_in();
     }
 
@@ -110,16 +115,19 @@ impl Grid {
         self.row(place.y) * self.columns + self.column(place.x)
     }
 
-    /// Every station that may be within reach of `here` at `now`, in order.
-    pub(super) fn candidates(&self, here: Point, reach: f64, now: Time, found: &mut Vec<u32>) {
-        found.clear();
+    /// True if a look at the surroundings spares most of the stations.
+    pub(super) fn pays(&self) -> bool {
+        self.pays
+    }
+
+    /// Calls `look` with every station that may be within reach of `here` at `now`.
+    pub(super) fn each_candidate(&self, here: Point, reach: f64, now: Time, mut look: impl FnMut(u32)) {
         let radius = reach + self.drift(now);
         for row in self.row(here.y - radius)..=self.row(here.y + radius) {
             let cells = row * self.columns;
             let first = self.starts[cells + self.column(here.x - radius)];
             let last = self.starts[cells + self.column(here.x + radius) + 1];
-            found.extend_from_slice(&self.members[first as usize..last as usize]);
+            self.members[first as usize..last as usize].iter().for_each(|index| look(*index));
         }
-        found.sort_unstable();
     }
 }

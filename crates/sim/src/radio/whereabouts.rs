@@ -7,7 +7,7 @@ use super::frame::StationId;
 use super::grid::Grid;
 use crate::mobility::{Leg, Point, Track, seconds};
 
-/// From so many stations on a grid is quicker than looking at all of them.
+/// From so many stations on a grid may be quicker than looking at all of them.
 const GRID_FROM: usize = 300;
 
 /// A station nearby.
@@ -65,9 +65,9 @@ pub(super) struct Whereabouts {
     pub(super) grid: Option<Grid>,
     /// Metres: nobody asks for those farther away.
     reach: f64,
-    /// Squares of distances, and stations to look at: buffers.
+    /// Squares of distances, of all stations and of those found near: buffers.
     squares: Vec<f64>,
-    candidates: Vec<u32>,
+    found: Vec<(u32, f64)>,
 }
 
 impl Whereabouts {
@@ -82,7 +82,7 @@ impl Whereabouts {
             next: Time::ZERO,
         };
         let grid = (stations >= GRID_FROM).then(Grid::default);
-        Whereabouts { tracks, legs, grid, reach, squares: column(), candidates: Vec::new() }
+        Whereabouts { tracks, legs, grid, reach, squares: column(), found: Vec::new() }
     }
 
     /// Brings the legs up to `now`, which never goes back.
@@ -109,22 +109,31 @@ impl Whereabouts {
     pub(super) fn near(&mut self, of: StationId, now: Time, mut hear: impl FnMut(Near)) {
         self.follow(now);
         let here = self.legs.at(of.index(), now);
-        let mut tell = |index: usize, square: f64| {
-            let distance = square.sqrt();
-            if index != of.index() && distance <= self.reach {
-                hear(Near { station: StationId(index as u32), distance });
+        self.found.clear();
+        let most = self.reach * self.reach * (1.0 + 1e-9);
+        match self.grid.as_ref().filter(|grid| grid.pays()) {
+            Some(grid) => {
+                let (legs, found) = (&self.legs, &mut self.found);
+                grid.each_candidate(here, self.reach, now, |index| {
+                    let square = square(here, legs.at(index as usize, now));
+                    if square <= most {
+                        found.push((index, square));
+                    }
+                });
+                found.sort_unstable_by_key(|(index, _)| *index);
             }
-        };
-        if let Some(grid) = &self.grid {
-            grid.candidates(here, self.reach, now, &mut self.candidates);
-            for index in &self.candidates {
-                let index = *index as usize;
-                let way = self.legs.at(index, now);
-                tell(index, square(here, way));
-            }
-            return;
+            None => self.scan(here, now, most),
         }
-        // Two passes: the first has no branch and runs on several stations at a time.
+        for (index, square) in &self.found {
+            let (station, distance) = (StationId(*index), square.sqrt());
+            if station != of && distance <= self.reach {
+                hear(Near { station, distance });
+            }
+        }
+    }
+
+    /// Finds those that are near among all stations. The first pass has no branch: it runs on several at a time.
+    fn scan(&mut self, here: Point, now: Time, most: f64) {
         let Legs { from, start: [x, y, z], velocity: [vx, vy, vz], .. } = &self.legs;
         let now = now.as_nanos() as f64;
         for (index, distance) in self.squares.iter_mut().enumerate() {
@@ -136,10 +145,8 @@ impl Whereabouts {
             };
             *distance = square(here, there);
         }
-        let most = self.reach * self.reach * (1.0 + 1e-9);
-        for (index, square) in self.squares.iter().enumerate().filter(|(_, square)| **square <= most) {
-            tell(index, *square);
-        }
+        let near = self.squares.iter().enumerate().filter(|(_, square)| **square <= most);
+        self.found.extend(near.map(|(index, square)| (index as u32, *square)));
     }
 }
 

@@ -5,15 +5,16 @@ use tcp::rng::Rng;
 use super::*;
 use crate::mobility::Field;
 use crate::radio::build;
+use crate::radio::grid::Grid;
 use crate::scenario::{MobilityDef, RadioDef};
 
 fn mobility(text: &str) -> MobilityDef {
     serde_json::from_str(text).unwrap()
 }
 
-/// 400 stations over 3 km: most move randomly, some jump across the field, some stand still until late.
+/// 400 stations over 6 km: most move randomly, some jump across the field, some stand still until late.
 fn crowd(seed: u64) -> Vec<Track> {
-    let field = Field::up_to(Point { x: 3000.0, y: 3000.0, z: 50.0 });
+    let field = Field::up_to(Point { x: 6000.0, y: 6000.0, z: 50.0 });
     let mut places = Rng::stream(seed, "places");
     let kinds = [
         mobility(r#"{"kind": "random_waypoint", "speed_min": "1m/s", "speed_max": "40m/s", "pause": "1s"}"#),
@@ -42,7 +43,6 @@ fn a_grid_finds_the_same_as_a_full_scan() {
     for seed in 0..3 {
         let mut with_grid = Hearing::new(&radio, crowd(seed));
         let mut without = with_grid.clone();
-        assert!(with_grid.whereabouts.grid.is_some());
         without.whereabouts.grid = None;
         let mut draws = Rng::stream(seed, "frames");
         let (mut now, mut a, mut b, mut heard) = (Time::ZERO, Vec::new(), Vec::new(), 0);
@@ -52,8 +52,9 @@ fn a_grid_finds_the_same_as_a_full_scan() {
             with_grid.of(from, now, &mut a);
             without.of(from, now, &mut b);
             assert_eq!(a, b, "of {from:?} at {now:?}");
+            assert!(with_grid.whereabouts.grid.as_ref().is_some_and(Grid::pays));
             heard += a.len();
         }
-        assert!(heard > 4000 * 10, "the test looks at something");
+        assert!(heard > 4000 * 5, "the test looks at something");
     }
 }
