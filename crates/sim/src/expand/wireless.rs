@@ -57,9 +57,8 @@ pub(super) fn fill_mobility(a: &mut Adhoc) -> Result<(), ScenarioError> {
 
 /// Gives every station its mobility.
 fn set_moving(a: &Adhoc, nodes: &mut [NodeDef]) -> Result<(), ScenarioError> {
-    if let (MobilityDef::RandomWaypoint(RandomWaypointDef { steady: true, .. }), false) =
-        (&a.mobility, a.placement == PlacementDef::default())
-    {
+    let steady = matches!(a.mobility, MobilityDef::RandomWaypoint(RandomWaypointDef { steady: true, .. }));
+    if steady && a.placement != PlacementDef::default() {
         let message = "stations that move from the beginning do not start where network.placement puts them";
         return Err(ScenarioError::new("network.mobility.steady", message).with_hint("leave network.placement out"));
     }
