@@ -2,6 +2,7 @@
 //! comment is its manual (`docs/scenario.md` is generated from here).
 
 mod cc_choice;
+mod energy;
 mod network;
 mod parse;
 mod quantity;
@@ -17,11 +18,12 @@ use serde::{Deserialize, Serialize};
 use tcp::units::Span;
 
 pub use cc_choice::CcChoice;
+pub use energy::{EnergyDef, EnergyProfile};
 pub use network::{
     Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, RandomWired, Role, Star,
 };
 pub use parse::{ScenarioError, join};
-pub use quantity::{Frequency, Metres, Power, Speed};
+pub use quantity::{Draw, Energy, Frequency, Metres, Power, Speed};
 pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
 pub use radio::{
     AccessPointsDef, AodvDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef, LogDistanceDef, Preamble, PropagationDef,
