@@ -7,6 +7,7 @@ use crate::core::Core;
 use crate::event::{LinkId, NodeId, RadioEvent};
 use crate::link::{Link, LinkChange};
 use crate::metrics::NodeMetrics;
+use crate::mobility::Point;
 use crate::packet::{DropReason, Packet, PacketId};
 use crate::radio::energy::Meter;
 use crate::radio::frame::StationId;
@@ -93,6 +94,12 @@ impl Network {
     pub(crate) fn meter(&mut self, node: NodeId, now: Time) -> Option<&Meter> {
         let (channel, station) = (*self.radios.get(node.index())?)?;
         self.channels[channel.index()].air.meter(station, now).map(|meter| &*meter)
+    }
+
+    /// Where a node with a radio is; asked with times that never go back.
+    pub(crate) fn place(&mut self, node: NodeId, now: Time) -> Option<Point> {
+        let (channel, station) = (*self.radios.get(node.index())?)?;
+        Some(self.channels[channel.index()].air.place(station, now))
     }
 
     /// The links a packet would take now, or `None`.

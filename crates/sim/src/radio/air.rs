@@ -19,6 +19,8 @@ use super::rules::Rules;
 use crate::channel::ChannelId;
 use crate::core::Core;
 use crate::event::{Event, RadioEvent};
+use crate::mobility::Point;
+use crate::record::Record;
 
 /// Where a station is in the exchange under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,6 +162,11 @@ impl Air {
         receiver.meter.as_ref()?;
         receiver.settle(now, &self.waits, contention);
         receiver.read_meter(now)
+    }
+
+    /// Where a station is; asked with times that never go back.
+    pub(crate) fn place(&mut self, station: StationId, now: Time) -> Point {
+        self.hearing.tracks[station.index()].at(now)
     }
 
     /// Measurements begin.
@@ -354,6 +361,14 @@ impl Air {
             // networks.md §11.1: nothing leaves, and nobody is told; the MAC waits for answers in vain.
             return end;
         }
+        core.record(&Record::Frame {
+            kind: kind.recorded(),
+            channel: self.channel.0,
+            from: at.0,
+            to: to.map(|to| to.0),
+            size,
+            airtime: length,
+        });
         station.counts.airtime += length;
         match kind {
             Kind::Data(_) => station.counts.data_frames += 1,

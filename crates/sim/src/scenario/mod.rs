@@ -112,11 +112,19 @@ pub enum SeriesName {
     Rto,
     /// Payload acknowledged so far, bytes, per flow.
     Acked,
+    /// Energy consumed since the run began, joules, per node with a radio whose energy is modelled.
+    Energy,
+    /// Position along x, metres, per node with a radio; while a station stays, once.
+    PositionX,
+    /// The same along y.
+    PositionY,
+    /// The same along z.
+    PositionZ,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 11] = [
+    pub const ALL: [SeriesName; 15] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -128,6 +136,10 @@ impl SeriesName {
         SeriesName::Pipe,
         SeriesName::Rto,
         SeriesName::Acked,
+        SeriesName::Energy,
+        SeriesName::PositionX,
+        SeriesName::PositionY,
+        SeriesName::PositionZ,
     ];
 
     /// As written in a scenario.
@@ -144,6 +156,10 @@ impl SeriesName {
             SeriesName::Pipe => "pipe",
             SeriesName::Rto => "rto",
             SeriesName::Acked => "acked",
+            SeriesName::Energy => "energy",
+            SeriesName::PositionX => "position_x",
+            SeriesName::PositionY => "position_y",
+            SeriesName::PositionZ => "position_z",
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What radios consume: the vectors of networks.md §11.5, and batteries.
 
 use serde_json::{Value, json};
-use sim::{NodeSummary, Summary};
+use sim::{NodeSummary, Simulation, Summary};
 
-use crate::common::{fingerprint, refusal, run};
+use crate::common::{events, fingerprint, refusal, run, scenario};
 
 /// Stations in one cell; the first sends datagrams of `payload` to the second, one every 0.5 s from 1 s on.
 fn cell(nodes: usize, payload: &str, duration: &str, profile: &str, energy: Value) -> Value {
@@ -152,6 +152,32 @@ fn a_meter_changes_no_packet() {
         scenario["warmup"] = json!("1.234567s");
         assert_eq!(fingerprint(&scenario, 3), plain, "{profile}, read in between");
     }
+}
+
+#[test]
+fn energy_and_positions_over_time() {
+    let mut world = cell(3, "1032B", "3.25s", "ns2", json!({"idle": "10mW"}));
+    let plain = fingerprint(&world, 1);
+    world["record"] = json!({"series": ["energy", "position_x"], "every": "100ms"});
+    assert_eq!(fingerprint(&world, 1), plain, "looking changes nothing");
+    let outcome = Simulation::new(&scenario(&world), 1).unwrap().run();
+    let [(_, energy), (_, places)] = &outcome.series[..] else { panic!("two series") };
+    assert_eq!((&places.id[..], &places.value[..]), (&[0, 1, 2][..], &[0.0, 10.0, 20.0][..]), "once, as nobody moves");
+    assert_eq!(energy.value.len(), 3 * 32);
+    for (node, last) in outcome.summary.nodes.iter().zip(&energy.value[3 * 31..]) {
+        assert_close(*last + 0.05 * 0.01, total(node), &node.node);
+    }
+    assert!(energy.value.windows(4).all(|pair| pair[3] >= pair[0]), "energy is never given back");
+}
+
+/// Frames are in the trace; they last as long as networks.md §11.5 says.
+#[test]
+fn frames_are_in_the_trace() {
+    let lines = events(&cell(2, "1032B", "1.3s", "ns2", json!({})), 1);
+    let frames: Vec<&str> =
+        lines.iter().filter_map(|line| line.split_once("frame ")).map(|(_, frame)| frame.trim()).collect();
+    let expected = ["rts 0 > 1 0B 352us", "cts 1 > 0 0B 304us", "data 0 > 1 1060B 8944us", "ack 1 > 0 0B 304us"];
+    assert_eq!(frames, expected.map(|frame| format!("{frame} channel=0")));
 }
 
 #[test]
