@@ -119,6 +119,7 @@ def add_run(commands: Any) -> None:
     command.add_argument(
         "--series", metavar="DIR", help="write recorded series into DIR, one CSV each (without record.series: all)"
     )
+    command.add_argument("--netanim", metavar="FILE", help="write an animation for NetAnim (XML; a sample of the packets)")
     command.add_argument("--events", action="store_true", help="print every event of the run instead of a summary")
 
 
@@ -185,7 +186,12 @@ def do_run(options: argparse.Namespace) -> int:
         scenario, name = prepare(options.scenario, made)
         if not (scenario.get("record") or {}).get("series"):
             made["record.series"] = list(SERIES)
-    result = run(options.scenario, options.seed, made)
+    if options.netanim:
+        from tonopah import netanim
+
+        result = netanim.run(*prepare(options.scenario, made), options.seed, Path(options.netanim))
+    else:
+        result = run(options.scenario, options.seed, made)
     if options.series:
         write_series(result, Path(options.series))
     if options.json:
