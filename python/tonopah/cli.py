@@ -14,7 +14,7 @@ from typing import Any
 
 from tonopah import _core
 from tonopah.errors import InputError, RunFailedError, ScenarioError, relay
-from tonopah.result import Result, algorithms, run
+from tonopah.result import OWNERS, Result, algorithms, run
 from tonopah.scenario import check, load, parse_assignment, prepare, to_json, to_toml
 from tonopah.study import Study, shipped
 from tonopah.study_file import SERIES
@@ -202,10 +202,11 @@ def do_run(options: argparse.Namespace) -> int:
 
 
 def write_series(result: Result, folder: Path) -> None:
-    """Write every series of a run as CSV."""
-    for name in result.names:
+    """Write every series of a run as CSV; those of nodes only where there are radios."""
+    names = [name for name in result.names if OWNERS.get(name) != "node" or len(result.series(name))]
+    for name in names:
         result.series(name).to_csv(folder / f"{name}.csv", index=False)
-    print(f"series: {', '.join(result.names)} in {folder}", file=sys.stderr)
+    print(f"series: {', '.join(names)} in {folder}", file=sys.stderr)
 
 
 def print_run(result: Result) -> None:
