@@ -72,6 +72,12 @@ def run_many(
 ) -> None:
     """Run (scenario, seed) jobs on `threads` threads; `on_done` is called as each finishes and returns False to stop."""
 
+def transmissions(scenario_json: str, seed: int = 1, most: int = 20_000) -> tuple[str, Series, str]:
+    """Run one scenario like `run`; return besides a sample of at most `most` transmissions as CSV text."""
+
+def reach(scenario_json: str, seed: int = 1) -> str:
+    """Return who reaches whom by radio at the start, and shortest paths of the flows, as JSON text: indices of nodes."""
+
 def algorithms() -> str:
     """Return the registry of congestion-control algorithms."""
 

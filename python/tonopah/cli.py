@@ -14,7 +14,7 @@ from typing import Any
 
 from tonopah import _core
 from tonopah.errors import InputError, RunFailedError, ScenarioError, relay
-from tonopah.result import Result, algorithms, run
+from tonopah.result import OWNERS, Result, algorithms, run
 from tonopah.scenario import check, load, parse_assignment, prepare, to_json, to_toml
 from tonopah.study import Study, shipped
 from tonopah.study_file import SERIES
@@ -119,6 +119,7 @@ def add_run(commands: Any) -> None:
     command.add_argument(
         "--series", metavar="DIR", help="write recorded series into DIR, one CSV each (without record.series: all)"
     )
+    command.add_argument("--netanim", metavar="FILE", help="write an animation for NetAnim (XML; a sample of the packets)")
     command.add_argument("--events", action="store_true", help="print every event of the run instead of a summary")
 
 
@@ -185,7 +186,12 @@ def do_run(options: argparse.Namespace) -> int:
         scenario, name = prepare(options.scenario, made)
         if not (scenario.get("record") or {}).get("series"):
             made["record.series"] = list(SERIES)
-    result = run(options.scenario, options.seed, made)
+    if options.netanim:
+        from tonopah import netanim
+
+        result = netanim.run(*prepare(options.scenario, made), options.seed, Path(options.netanim))
+    else:
+        result = run(options.scenario, options.seed, made)
     if options.series:
         write_series(result, Path(options.series))
     if options.json:
@@ -196,10 +202,11 @@ def do_run(options: argparse.Namespace) -> int:
 
 
 def write_series(result: Result, folder: Path) -> None:
-    """Write every series of a run as CSV."""
-    for name in result.names:
+    """Write every series of a run as CSV; those of nodes only where there are radios."""
+    names = [name for name in result.names if OWNERS.get(name) != "node" or len(result.series(name))]
+    for name in names:
         result.series(name).to_csv(folder / f"{name}.csv", index=False)
-    print(f"series: {', '.join(result.names)} in {folder}", file=sys.stderr)
+    print(f"series: {', '.join(names)} in {folder}", file=sys.stderr)
 
 
 def print_run(result: Result) -> None:

@@ -43,6 +43,11 @@ METRICS = {
     "drops.aqm": Metric(
         "Dropped: AQM", *COUNT, "Data packets that the queue's discipline dropped to keep the queue short (RFC 7567)"
     ),
+    "drops.retry": Metric(
+        "Dropped: given up", *COUNT, "Data packets that a station gave up after its last attempt (IEEE 802.11 §10.3.4.3)"
+    ),
+    "drops.expired": Metric("Dropped: waited too long", *COUNT, "Data packets that a station dropped for their age in its queue"),
+    "drops.ttl": Metric("Dropped: time to live", *COUNT, "Data packets that had passed too many nodes (RFC 791)"),
     "marked_packets": Metric(
         "Packets marked", *COUNT, "Data packets that a queue marked CE (congestion experienced) instead of dropping (RFC 3168)"
     ),
@@ -86,6 +91,22 @@ METRICS = {
     "jain_reachable": Metric("Jain's index with a path", "", 1.0, "Over goodputs of the flows that had a path at some instant"),
     "rto_count": Metric("Timeouts", "", 1.0, "Retransmission timeouts (RFC 6298)"),
     "recovery_count": Metric("Recovery episodes", "", 1.0, "Loss-recovery episodes begun by duplicate ACKs or SACK (RFC 5681)"),
+    "mac_data_frames": Metric("Data frames", "frames", 1.0, "Frames sent that carry something, each attempt counted"),
+    "mac_control_frames": Metric("Control frames", "frames", 1.0, "RTS, CTS and ACK sent"),
+    "mac_failures": Metric("Attempts without answer", "frames", 1.0, "RTS and data frames sent for which no CTS or ACK came"),
+    "mac_given_up": Metric("Frames given up", "frames", 1.0, "Frames given up after the last attempt, data packets and others"),
+    "airtime_s": Metric("Airtime", "s", 1.0, "Time that stations were sending, the sum over all of them"),
+    "energy_j": Metric("Energy", "J", 1.0, "Energy that all radios consumed in the window: power times the time in each state"),
+    "energy_comm_j": Metric(
+        "Energy of communication", "J", 1.0, "The part of the energy for sending and receiving, idle left out"
+    ),
+    "energy_per_packet_j": Metric(
+        "Energy per packet", "J", 1.0, "Energy of all radios / data packets received; not measured if none was"
+    ),
+    "energy_per_byte_j": Metric(
+        "Energy per byte", "µJ", 1e6, "Energy of all radios / payload bytes received; not measured if none was"
+    ),
+    "nodes_without_energy": Metric("Nodes without energy", "nodes", 1.0, "Nodes whose energy ran out before the end"),
     "cwnd": Metric("Congestion window", "kB", 1e-3, "cwnd (RFC 5681)"),
     "ssthresh": Metric("Slow-start threshold", "kB", 1e-3, "ssthresh (RFC 5681)"),
     "send_window": Metric("Send window", "kB", 1e-3, "What the sender may have outstanding now"),
@@ -97,6 +118,10 @@ METRICS = {
     "pipe": Metric("Pipe", "kB", 1e-3, "Bytes estimated to be in the network (RFC 6675)"),
     "rto": Metric("Retransmission time-out", *MS, "RTO in force (RFC 6298)"),
     "acked": Metric("Acknowledged", "kB", 1e-3, "Payload acknowledged so far"),
+    "energy": Metric("Energy consumed", "J", 1.0, "Energy that a node's radio consumed since the run began"),
+    "position_x": Metric("x", "m", 1.0, "Position of a node along x"),
+    "position_y": Metric("y", "m", 1.0, "Position of a node along y"),
+    "position_z": Metric("z", "m", 1.0, "Position of a node along z"),
 }
 
 STUDENT = {

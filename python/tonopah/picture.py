@@ -1,4 +1,4 @@
-"""The picture of a wired network, from the graph that `check` returns.
+"""The picture of a network, from the graph that `check` returns. Radio is drawn by `picture_radio`.
 
 One or two inner nodes (a star, a dumbbell): senders left, receivers right, long columns thinned out. Otherwise: nodes at
 their own places if they have any, else on circles.
@@ -7,6 +7,7 @@ their own places if they have any, else on circles.
 import math
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tonopah import axes as units
@@ -27,6 +28,10 @@ LOOKS = {
 
 def draw(graph: dict[str, Any]) -> str:
     """Return the network as SVG text."""
+    if graph.get("channel"):
+        from tonopah import picture_radio
+
+        return picture_radio.draw(graph)
     nodes = {node["name"]: node for node in graph.get("node", [])}
     links = [link for link in graph.get("link", []) if link["from"] in nodes and link["to"] in nodes]
     neighbours: dict[str, set[str]] = defaultdict(set)
@@ -49,7 +54,9 @@ def draw(graph: dict[str, Any]) -> str:
 def describe(graph: dict[str, Any]) -> str:
     """Return the size of the network in words."""
     pairs = {frozenset((link["from"], link["to"])) for link in graph.get("link", [])}
-    return f"{len(graph.get('node', []))} nodes, {len(pairs)} links, {len(graph.get('flow', []))} flows"
+    radios = sum(len(channel["stations"]) for channel in graph.get("channel", []))
+    wireless = f"{radios} of them with radio, " if radios else ""
+    return f"{len(graph.get('node', []))} nodes, {wireless}{len(pairs)} links, {len(graph.get('flow', []))} flows"
 
 
 def draw_columns(axes: "Axes", graph: dict[str, Any], nodes: Any, links: list[Any], inner: list[str], neighbours: Any) -> None:
@@ -99,10 +106,7 @@ def thin(names: list[str]) -> list[str | None]:
 
 def draw_mesh(axes: "Axes", nodes: Any, links: list[Any], inner: list[str], neighbours: Any) -> None:
     """Draw nodes where they are; without places, inner nodes on a circle and hosts outside of theirs."""
-    if all(node.get("x") is not None and node.get("y") is not None for node in nodes.values()):
-        place = {name: (float(node["x"]), float(node["y"])) for name, node in nodes.items()}
-    else:
-        place = circles(list(nodes), inner, neighbours)
+    place = own_places(nodes) or circles(list(nodes), inner, neighbours)
     for link in links:
         (x0, y0), (x1, y1) = place[link["from"]], place[link["to"]]
         axes.plot([x0, x1], [y0, y1], color="#999999", linewidth=1, zorder=1)
@@ -112,6 +116,34 @@ def draw_mesh(axes: "Axes", nodes: Any, links: list[Any], inner: list[str], neig
         else:
             axes.plot(*place[name], marker="o", color="#0072B2", markerfacecolor="white", markersize=5, zorder=3)
     axes.margins(0.08)
+
+
+def own_places(nodes: Mapping[str, Any]) -> dict[str, tuple[float, float]] | None:
+    """Return the places that the nodes of a graph have; None if one has none."""
+    if not all(node.get("x") is not None and node.get("y") is not None for node in nodes.values()):
+        return None
+    return {name: (float(node["x"]), float(node["y"])) for name, node in nodes.items()}
+
+
+def places(graph: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Return a place in metres for every node: its own, else one in a row above those that have one, else on circles."""
+    nodes = {node["name"]: node for node in graph["node"]}
+    if (own := own_places(nodes)) is not None:
+        return own
+    placed = own_places({name: node for name, node in nodes.items() if node.get("x") is not None}) or {}
+    if placed:
+        left, right = min(x for x, _ in placed.values()), max(x for x, _ in placed.values())
+        top = max(y for _, y in placed.values())
+        others = [name for name in nodes if name not in placed]
+        width = right - left or 1.0
+        row = {name: (left + width * (i + 0.5) / len(others), top + 0.15 * width) for i, name in enumerate(others)}
+        return placed | row
+    neighbours: dict[str, set[str]] = defaultdict(set)
+    for link in graph.get("link", []):
+        neighbours[link["from"]].add(link["to"])
+        neighbours[link["to"]].add(link["from"])
+    inner = [name for name in nodes if len(neighbours[name]) > 1]
+    return {name: (100 * x, 100 * y) for name, (x, y) in circles(list(nodes), inner, neighbours).items()}
 
 
 def circles(names: list[str], inner: list[str], neighbours: Any) -> dict[str, tuple[float, float]]:

@@ -59,7 +59,12 @@ def run_tables(summary: Mapping[str, Any]) -> list["Table"]:
         flows.add_row(*(flow_cell(flow, key, factor) for _, key, factor, _ in columns))
     if (left := len(summary["flows"]) - MOST_ROWS) > 0:
         flows.add_row("…", f"{left} more (--json shows all)")
-    return [flows, network_table(summary), link_table(summary)]
+    tables = [flows, network_table(summary)]
+    if summary["network"].get("mac_data_frames") is not None:
+        tables.append(radio_table(summary))
+    if summary.get("links") or len(tables) == 2:
+        tables.append(link_table(summary))
+    return tables
 
 
 def has_marks(summary: Mapping[str, Any]) -> bool:
@@ -90,6 +95,31 @@ def network_table(summary: Mapping[str, Any]) -> "Table":
     for name, _, _, unit in rows:
         table.add_column(f"{name}\n{unit}", justify="right", no_wrap=True)
     table.add_row(*(flow_cell(network, key, factor) for _, key, factor, _ in rows))
+    return table
+
+
+RADIO_COLUMNS = (
+    ("data frames", "mac_data_frames", 1.0, "frames"), ("control", "mac_control_frames", 1.0, "frames"),
+    ("unanswered", "mac_failures", 1.0, "frames"), ("given up", "mac_given_up", 1.0, "frames"),
+    ("airtime", "airtime_s", 1.0, "s"),
+)  # fmt: skip
+ENERGY_COLUMNS = (
+    ("energy", "energy_j", 1.0, "J"), ("sending, receiving", "energy_comm_j", 1.0, "J"),
+    ("per packet", "energy_per_packet_j", 1e3, "mJ"), ("per byte", "energy_per_byte_j", 1e6, "µJ"),
+    ("out of energy", "nodes_without_energy", 1.0, "nodes"),
+)  # fmt: skip
+
+
+def radio_table(summary: Mapping[str, Any]) -> "Table":
+    """Return the table of what the radios sent, lost and, if that is modelled, consumed."""
+    network = summary["network"]
+    table = plain_table("Radio")
+    columns = (*RADIO_COLUMNS, *(ENERGY_COLUMNS if network["energy_j"] is not None else ()))
+    dropped = [(name, key) for name, key in (("retries", "retry"), ("age", "expired"), ("TTL", "ttl")) if network["drops"][key]]
+    for name in (*(f"{name}\n{unit}" for name, _, _, unit in columns), *(f"dropped: {name}\npackets" for name, _ in dropped)):
+        table.add_column(name, justify="right", no_wrap=True)
+    cells = (flow_cell(network, key, factor) for _, key, factor, _ in columns)
+    table.add_row(*cells, *(f"{network['drops'][key]:,}" for _, key in dropped))
     return table
 
 

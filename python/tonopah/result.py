@@ -12,8 +12,8 @@ from tonopah.scenario import checked_seed, prepare, to_json
 if TYPE_CHECKING:
     import pandas as pd
 
-LINK_SERIES = {"queue"}
-"""Series that belong to links; all others belong to flows."""
+OWNERS = {"queue": "link"} | dict.fromkeys(("energy", "position_x", "position_y", "position_z"), "node")
+"""What the entries of a series belong to; to flows where nothing else is said."""
 
 
 class Result:
@@ -29,7 +29,7 @@ class Result:
         return sorted(self._series)
 
     def series(self, name: str) -> "pd.DataFrame":
-        """Return one series: columns t_s, flow (or link), value; windows in bytes, times in s, rates in bit/s.
+        """Return one series: columns t_s, flow (or link, or node), value; in bytes, s, bit/s, J and m.
 
         Raises InputError when the scenario did not record it.
         """
@@ -47,7 +47,7 @@ def series_frame(name: str, columns: Mapping[str, Any]) -> "pd.DataFrame":
     """Return the engine's columns of a series as a table."""
     import pandas as pd
 
-    owner = "link" if name in LINK_SERIES else "flow"
+    owner = OWNERS.get(name, "flow")
     return pd.DataFrame({"t_s": columns["t_s"], owner: columns["id"], "value": columns["value"]})
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tonopah.errors import InputError, RunFailedError
 from tonopah.plan import Run
-from tonopah.result import LINK_SERIES, series_frame
+from tonopah.result import OWNERS, series_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,11 +94,11 @@ class Store:
         return self.folder / "series" / f"{run_id}.parquet"
 
     def series(self, run_id: str, name: str) -> "pd.DataFrame":
-        """Return one series of a run: t_s, flow (or link), value."""
+        """Return one series of a run: t_s, flow (or link, or node), value."""
         import pandas as pd
 
         table = pd.read_parquet(self.series_path(run_id))
-        owner = "link" if name in LINK_SERIES else "flow"
+        owner = OWNERS.get(name, "flow")
         return table[table["series"] == name][["t_s", owner, "value"]].reset_index(drop=True)
 
     def summaries(self, wanted: Mapping[str, Run]) -> list[tuple[Run, dict[str, Any]]]:

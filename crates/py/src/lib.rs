@@ -15,7 +15,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sim::{Column, Outcome, Scenario, Simulation, TextLog};
+use sim::{Column, Outcome, Scenario, Simulation, TextLog, Transmissions};
 
 create_exception!(
     _core,
@@ -177,6 +177,33 @@ fn trace(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
     traced.map_err(|e| e.to_py(py))
 }
 
+/// Runs a scenario (JSON text) like `run`, and gives besides a sample of at most `most` transmissions as CSV text.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed = 1, most = 20_000))]
+fn transmissions(py: Python<'_>, scenario: &str, seed: u64, most: usize) -> PyResult<(String, Py<PyDict>, String)> {
+    let outcome = py.detach(|| {
+        guarded(|| {
+            let scenario = Scenario::from_json(scenario)?;
+            Ok(Simulation::with_sink(&scenario, seed, Box::new(Transmissions::new(most)))?.run())
+        })
+    });
+    let Outcome { summary, series, trace } = outcome.map_err(|e| e.to_py(py))?;
+    let text = serde_json::to_string(&summary).expect("a summary is plain data");
+    let series = series.into_iter().map(|(name, column)| (name.name(), column)).collect();
+    Ok((text, to_dict(py, series)?.unbind(), trace.unwrap_or_default()))
+}
+
+/// Who reaches whom by radio when a scenario (JSON text) begins, and shortest paths of its flows, as JSON text.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed = 1))]
+fn reach(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
+    let reach = guarded(|| {
+        let scenario = Scenario::from_json(scenario)?;
+        Ok(serde_json::json!(Simulation::new(&scenario, seed)?.reach()))
+    });
+    Ok(reach.map_err(|e| e.to_py(py))?.to_string())
+}
+
 /// The congestion-control algorithms with parameters and profiles, as JSON text.
 #[pyfunction]
 fn algorithms() -> String {
@@ -204,6 +231,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_many, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;
+    module.add_function(wrap_pyfunction!(transmissions, module)?)?;
+    module.add_function(wrap_pyfunction!(reach, module)?)?;
     module.add_function(wrap_pyfunction!(algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(engine_version, module)?)

@@ -65,7 +65,7 @@ pub(crate) fn assemble(
         core.schedule(Time::ZERO + scenario.warmup, Event::WarmupEnds);
     }
     core.schedule(Time::ZERO + scenario.duration, Event::Stop);
-    let series = Series::new(&scenario.record, graph.flow.len(), network.links.len());
+    let series = Series::new(&scenario.record, graph.flow.len(), &network);
     if let Some(first) = series.first_sample() {
         core.schedule(first, Event::Sample);
     }

@@ -22,6 +22,7 @@ mod network;
 mod packet;
 mod qdisc;
 mod radio;
+mod reach;
 mod record;
 mod routing;
 pub mod scenario;
@@ -29,19 +30,23 @@ pub mod schedule;
 mod series;
 mod simulation;
 mod summary;
+mod transmissions;
 
 pub use algorithms::algorithms;
 pub use event::{EndpointId, FlowId, LinkId, NodeId};
 pub use expand::{expand, resolve};
 pub use metrics::report_defs::{NetSim, StudentNs2, StudentNs3};
 pub use packet::{DropReason, Packet, Payload};
-pub use record::{HashLog, Record, Sink, TextLog};
+pub use reach::Reach;
+pub use record::{FrameKind, HashLog, Record, Sink, TextLog};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{Outcome, Simulation};
 pub use summary::{
-    ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary,
+    ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy, NetworkRadio,
+    NetworkSummary, NodeSummary, Summary,
 };
+pub use transmissions::Transmissions;
 
 /// Version of the engine; results of different versions are not mixed.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,11 +1,15 @@
 //! Nodes, links and routes: carries a packet from its source to its destination.
 
+use tcp::units::Time;
+
 use crate::channel::{Channel, ChannelId};
 use crate::core::Core;
 use crate::event::{LinkId, NodeId, RadioEvent};
 use crate::link::{Link, LinkChange};
 use crate::metrics::NodeMetrics;
+use crate::mobility::Point;
 use crate::packet::{DropReason, Packet, PacketId};
+use crate::radio::energy::Meter;
 use crate::radio::frame::StationId;
 use crate::routing::{Edge, Routes};
 
@@ -84,6 +88,18 @@ impl Network {
         let (channel, station) = here?;
         let gateway = self.channels[channel.index()].gateway_of(station)?;
         Some(Hop::Radio(channel, station, gateway))
+    }
+
+    /// What the radio of a node has consumed up to now, if it has one and that is modelled.
+    pub(crate) fn meter(&mut self, node: NodeId, now: Time) -> Option<&Meter> {
+        let (channel, station) = (*self.radios.get(node.index())?)?;
+        self.channels[channel.index()].air.meter(station, now).map(|meter| &*meter)
+    }
+
+    /// Where a node with a radio is; asked with times that never go back.
+    pub(crate) fn place(&mut self, node: NodeId, now: Time) -> Option<Point> {
+        let (channel, station) = (*self.radios.get(node.index())?)?;
+        Some(self.channels[channel.index()].air.place(station, now))
     }
 
     /// The links a packet would take now, or `None`.

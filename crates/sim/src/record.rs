@@ -2,7 +2,7 @@
 
 use std::fmt::{Debug, Write as _};
 
-use tcp::units::Time;
+use tcp::units::{Bytes, Span, Time};
 use tcp::{Flags, Segment};
 
 use crate::event::LinkId;
@@ -44,6 +44,46 @@ pub enum Record<'a> {
         /// The packet.
         packet: &'a Packet,
     },
+    /// A station begins to send a frame.
+    Frame {
+        /// What it is for.
+        kind: FrameKind,
+        /// Index of its channel in the expanded scenario.
+        channel: u16,
+        /// Index of the station in `channel.stations`.
+        from: u32,
+        /// The station it is for; absent for all.
+        to: Option<u32>,
+        /// Size of the network-layer packet in it.
+        size: Bytes,
+        /// How long it is in the air.
+        airtime: Span,
+    },
+}
+
+/// What a frame is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameKind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Acknowledgment.
+    Ack,
+    /// Anything from above.
+    Data,
+}
+
+impl FrameKind {
+    /// In lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            FrameKind::Rts => "rts",
+            FrameKind::Cts => "cts",
+            FrameKind::Ack => "ack",
+            FrameKind::Data => "data",
+        }
+    }
 }
 
 /// A listener.
@@ -80,6 +120,10 @@ impl Sink for TextLog {
                 format!("{now} dropped     {} reason={}{place}", Show(packet), reason.name())
             }
             Record::Delivered { packet } => format!("{now} delivered   {}", Show(packet)),
+            Record::Frame { kind, channel, from, to, size, airtime } => {
+                let to = to.map_or("all".into(), |to| to.to_string());
+                format!("{now} frame       {} {from} > {to} {}B {airtime} channel={channel}", kind.name(), size.0)
+            }
         };
         let _ = writeln!(self.0, "{line}");
     }
@@ -97,6 +141,8 @@ impl Sink for HashLog {
             Record::Dropped { packet, reason, .. } => (3, packet, *reason as u64),
             Record::Delivered { packet } => (4, packet, 0),
             Record::Marked { packet, link } => (5, packet, u64::from(link.0)),
+            // What frames do shows in what packets do.
+            Record::Frame { .. } => return,
         };
         let number = match &packet.payload {
             Payload::Tcp(segment) => segment.seq ^ segment.ack.rotate_left(32),

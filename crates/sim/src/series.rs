@@ -5,8 +5,9 @@ use tcp::units::{Bytes, Span, Time};
 use tcp::{Snapshot, Totals};
 
 use crate::core::Core;
-use crate::event::FlowId;
+use crate::event::{FlowId, NodeId};
 use crate::flow::{Flow, Transport};
+use crate::mobility::Point;
 use crate::network::Network;
 use crate::scenario::{Every, RecordDef, SeriesName};
 
@@ -15,7 +16,7 @@ use crate::scenario::{Every, RecordDef, SeriesName};
 pub struct Column {
     /// Time in seconds.
     pub t_s: Vec<f64>,
-    /// Flow, or link for queues.
+    /// Flow; link for queues; node for energy and positions.
     pub id: Vec<u32>,
     /// Value: bytes, seconds, bits per second, or a number.
     pub value: Vec<f64>,
@@ -40,6 +41,8 @@ pub(crate) struct Series {
     last: Vec<Vec<f64>>,
     received: Vec<Bytes>,
     has_queued: Vec<bool>,
+    /// By series and node: the last position.
+    places: Vec<Vec<f64>>,
 }
 
 /// Series that an ACK can change.
@@ -56,18 +59,19 @@ const OF_SENDER: [SeriesName; 9] = [
 ];
 
 impl Series {
-    pub(crate) fn new(record: &RecordDef, flows: usize, links: usize) -> Series {
+    pub(crate) fn new(record: &RecordDef, flows: usize, network: &Network) -> Series {
         let mut wanted = record.series.clone();
         wanted.sort_unstable();
         wanted.dedup();
         Series {
             columns: vec![Column::default(); wanted.len()],
             last: vec![vec![f64::NEG_INFINITY; flows]; wanted.len()],
+            places: vec![vec![f64::NAN; network.nodes.len()]; wanted.len()],
             wanted,
             every: record.every,
             bin: record.bin,
             received: vec![Bytes::ZERO; flows],
-            has_queued: vec![false; links],
+            has_queued: vec![false; network.links.len()],
         }
     }
 
@@ -91,11 +95,15 @@ impl Series {
     }
 
     /// Takes all samples of this instant; gives the next instant.
-    pub(crate) fn sample(&mut self, core: &Core, network: &Network, flows: &[Flow]) -> Time {
+    pub(crate) fn sample(&mut self, core: &Core, network: &mut Network, flows: &[Flow]) -> Time {
         for index in 0..self.wanted.len() {
             match self.wanted[index] {
                 SeriesName::Queue => self.sample_queues(core.now, network, index),
                 SeriesName::Throughput => self.sample_throughput(core, index),
+                SeriesName::Energy => self.sample_energy(core.now, network, index),
+                SeriesName::PositionX => self.sample_places(core.now, network, index, |place| place.x),
+                SeriesName::PositionY => self.sample_places(core.now, network, index, |place| place.y),
+                SeriesName::PositionZ => self.sample_places(core.now, network, index, |place| place.z),
                 name if self.every != Every::Change => {
                     for (id, flow) in flows.iter().enumerate() {
                         if let Some(snapshot) = flow.snapshot() {
@@ -115,6 +123,25 @@ impl Series {
             self.has_queued[id] |= link.metrics.max_queue > 0;
             if self.has_queued[id] {
                 self.columns[index].push(now, id, link.queue_bytes().as_f64());
+            }
+        }
+    }
+
+    fn sample_energy(&mut self, now: Time, network: &mut Network, index: usize) {
+        for id in 0..network.nodes.len() {
+            if let Some(meter) = network.meter(NodeId(id as u32), now) {
+                self.columns[index].push(now, id, meter.total());
+            }
+        }
+    }
+
+    fn sample_places(&mut self, now: Time, network: &mut Network, index: usize, axis: fn(Point) -> f64) {
+        for id in 0..network.nodes.len() {
+            let Some(place) = network.place(NodeId(id as u32), now) else { continue };
+            let (value, last) = (axis(place), &mut self.places[index][id]);
+            if value != *last {
+                *last = value;
+                self.columns[index].push(now, id, value);
             }
         }
     }
@@ -161,7 +188,12 @@ fn of_sender(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         SeriesName::Rto => snapshot.rto.as_secs_f64(),
         // snd_una less the SYN.
         SeriesName::Acked => flow.highest_sent.saturating_sub(snapshot.flight.0 + 1) as f64,
-        SeriesName::Queue | SeriesName::Throughput => unreachable!("not a sender's series"),
+        SeriesName::Queue
+        | SeriesName::Throughput
+        | SeriesName::Energy
+        | SeriesName::PositionX
+        | SeriesName::PositionY
+        | SeriesName::PositionZ => unreachable!("not a sender's series"),
     }
 }
 

@@ -121,6 +121,7 @@ impl Simulation {
         let now = self.core.now;
         self.core.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
         self.network.links.iter_mut().for_each(|link| link.metrics.on_warmup_end(now));
+        self.network.channels.iter_mut().for_each(|channel| channel.air.on_warmup_end(now));
         self.hosts.flows.iter_mut().for_each(|flow| flow.window_area.restart(now));
     }
 

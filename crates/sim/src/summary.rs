@@ -2,6 +2,7 @@
 //! absent, never 0.
 
 mod collect;
+mod radio;
 
 use serde::Serialize;
 
@@ -10,6 +11,7 @@ use crate::packet::DropReason;
 use crate::scenario::Scenario;
 
 pub(crate) use collect::of;
+pub use radio::{NetworkEnergy, NetworkRadio};
 
 /// All numbers of a run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -216,7 +218,7 @@ pub struct LinkSummary {
 }
 
 /// A node.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct NodeSummary {
     /// Its name.
     pub node: String,
@@ -228,6 +230,16 @@ pub struct NodeSummary {
     pub forwarded_packets: u64,
     /// Packets for which it had no route.
     pub dropped_packets: u64,
+    /// Energy that its radio consumed in the measured part; absent, as all energy, if that is not modelled.
+    pub energy_j: Option<f64>,
+    /// The part for sending.
+    pub energy_tx_j: Option<f64>,
+    /// The part for receiving.
+    pub energy_rx_j: Option<f64>,
+    /// The part for doing neither.
+    pub energy_idle_j: Option<f64>,
+    /// When its energy ran out, if it did.
+    pub energy_out_s: Option<f64>,
 }
 
 /// All flows together.
@@ -257,6 +269,12 @@ pub struct NetworkSummary {
     /// Who could reach whom; absent without radio.
     #[serde(flatten)]
     pub connectivity: Option<ConnectivitySummary>,
+    /// What the radios sent.
+    #[serde(flatten)]
+    pub radio: NetworkRadio,
+    /// Energy of all radios.
+    #[serde(flatten)]
+    pub energy: NetworkEnergy,
 }
 
 /// Who could reach whom in a network with radio (networks.md §10.5).

@@ -57,7 +57,7 @@ fn channel(
     let tracks = nodes.iter().map(|node| Track::of(&graph.node[node.index()], seed)).collect();
     let hearing = Hearing::new(&radio, tracks);
     let draws = |i: usize| Rng::stream(seed, &format!("station/{}/backoff", def.stations[i]));
-    let mut air = Air::new(id, radio.rules, hearing, draws);
+    let mut air = Air::new(id, radio.rules, hearing, draws).with_energy(radio.energy);
     let routing = match &def.routing {
         RoutingDef::Shortest(_) => Routing::Shortest(shortest(&neighbours(&mut air, Time::ZERO))),
         RoutingDef::AccessPoints(points) => {

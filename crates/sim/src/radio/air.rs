@@ -9,6 +9,7 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use super::contention::Contention;
+use super::energy::{EnergyModel, Meter};
 use super::frame::{Content, Frame, FrameId, Frames, Kind, StationId};
 use super::hearing::{Hearer, Hearing};
 use super::message::{Message, Messages};
@@ -19,7 +20,8 @@ use super::rules::Rules;
 use crate::channel::ChannelId;
 use crate::core::Core;
 use crate::event::{Event, RadioEvent};
-use crate::mobility::Track;
+use crate::mobility::{Point, Track};
+use crate::record::Record;
 
 /// Where a station is in the exchange under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +57,7 @@ enum Response {
     Data,
 }
 
-/// What a station has done.
+/// What a station has done since measurements began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) data_frames: u64,
@@ -146,6 +148,35 @@ impl Air {
             numbers: 0,
             hearers: Vec::new(),
             upcalls: VecDeque::new(),
+        }
+    }
+
+    /// Has every radio consume energy.
+    pub(crate) fn with_energy(mut self, model: Option<EnergyModel>) -> Air {
+        self.stations.iter_mut().for_each(|station| station.receiver.meter = model.map(Meter::new));
+        self
+    }
+
+    /// What the radio of a station has consumed up to now, if that is modelled.
+    pub(crate) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut Meter> {
+        let Station { receiver, contention, .. } = &mut self.stations[station.index()];
+        receiver.meter.as_ref()?;
+        receiver.settle(now, &self.waits, contention);
+        receiver.read_meter(now)
+    }
+
+    /// Where a station is; asked with times that never go back.
+    pub(crate) fn place(&mut self, station: StationId, now: Time) -> Point {
+        self.hearing.place(station, now)
+    }
+
+    /// Measurements begin.
+    pub(crate) fn on_warmup_end(&mut self, now: Time) {
+        for station in 0..self.stations.len() as u32 {
+            self.stations[station as usize].counts = Counts::default();
+            if let Some(meter) = self.meter(StationId(station), now) {
+                meter.on_warmup_end();
+            }
         }
     }
 
@@ -343,6 +374,18 @@ impl Air {
         let end = now + length;
         station.receiver.settle(now, &self.waits, &mut station.contention);
         station.receiver.send(now, end, &self.waits, &mut station.contention);
+        if station.receiver.exhausted() {
+            // networks.md §11.1: nothing leaves, and nobody is told; the MAC waits for answers in vain.
+            return end;
+        }
+        core.record(&Record::Frame {
+            kind: kind.recorded(),
+            channel: self.channel.0,
+            from: at.0,
+            to: to.map(|to| to.0),
+            size,
+            airtime: length,
+        });
         station.counts.airtime += length;
         match kind {
             Kind::Data(_) => station.counts.data_frames += 1,

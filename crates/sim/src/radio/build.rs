@@ -2,14 +2,15 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
+use super::energy::{EnergyModel, Receives};
 use super::phy::{Coding, Phy};
 use super::propagation::{LIGHT, LIGHT_NS2, Propagation, Reach};
 use super::queue::Order;
 use super::receiver::Reception;
 use super::rules::Rules;
 use crate::scenario::{
-    Frequency, LogDistanceDef, Power, Preamble, PropagationDef, RadioDef, RadioProfile, ScenarioError, Standard,
-    TwoRayDef, join,
+    Draw, EnergyDef, EnergyProfile, Frequency, LogDistanceDef, Power, Preamble, PropagationDef, RadioDef, RadioProfile,
+    ScenarioError, Standard, TwoRayDef, join,
 };
 
 /// A channel's rules and reach.
@@ -21,6 +22,8 @@ pub(crate) struct Radio {
     pub(crate) floor: f64,
     /// Metres per second.
     pub(crate) light: f64,
+    /// What a station consumes, if that is modelled.
+    pub(crate) energy: Option<EnergyModel>,
 }
 
 impl Radio {
@@ -126,9 +129,46 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
         power: Some(power),
         frequency: Some(frequency),
         range_multiplier: def.range_multiplier.or(Some(1.0)),
+        energy: def.energy.map(|energy| filled_energy(&energy, def.profile)),
     };
     check(&filled, path)?;
     Ok(filled)
+}
+
+/// Powers of §11.1, §11.2 and §7.7, watts.
+fn filled_energy(def: &EnergyDef, radio: RadioProfile) -> EnergyDef {
+    let own = if radio == RadioProfile::Ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Ns3 };
+    let profile = def.profile.unwrap_or(own);
+    let [tx, rx, idle] = match profile {
+        EnergyProfile::Ns2 => [0.660, 0.395, 0.0],
+        EnergyProfile::Ns3 => [1.14, 0.939, 0.819],
+        EnergyProfile::Cc2420 => [52.2e-3, 56.4e-3, 1.278e-3],
+    };
+    EnergyDef {
+        profile: Some(profile),
+        tx: def.tx.or(Some(Draw(tx))),
+        rx: def.rx.or(Some(Draw(rx))),
+        idle: def.idle.or(Some(Draw(idle))),
+        initial: def.initial,
+    }
+}
+
+/// The model that a filled-in description stands for.
+fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel {
+    let watts = |draw: Option<Draw>| draw.expect("filled-in energy has powers").0;
+    // ns-2 hears nothing below its carrier sense; elsewhere preambles are sensed from the sensitivity on (§5.4).
+    let least = match reception {
+        Reception::Capture { carrier_sense, .. } => carrier_sense,
+        Reception::Sinr { sensitivity, .. } => sensitivity,
+    };
+    let ns2 = def.profile == Some(EnergyProfile::Ns2);
+    EnergyModel {
+        receives: if ns2 { Receives::Signals { least } } else { Receives::Frames },
+        tx: watts(def.tx),
+        rx: watts(def.rx),
+        idle: watts(def.idle),
+        initial: def.initial.map(|energy| energy.0),
+    }
 }
 
 fn check_rate(standard: Standard, rate: Rate, path: &str) -> Result<(), ScenarioError> {
@@ -219,7 +259,8 @@ pub(crate) fn build(def: &RadioDef, routing_header: Bytes) -> Radio {
         Propagation::new(&model, power, frequency, light).scaled(def.range_multiplier.unwrap_or(1.0), def.max_range);
     // Below a tenth of the noise a signal changes no decision by more than half a decibel.
     let floor = if ns2 { NS2_CARRIER_SENSE } else { Power::from_dbm(NOISE_DBM - 10.0).0 };
-    Radio { rules, propagation, floor, light }
+    let energy = def.energy.map(|energy| energy_model(&energy, reception));
+    Radio { rules, propagation, floor, light, energy }
 }
 
 /// Slots, spaces and windows of a standard (§6.1); the rates are placeholders.

@@ -6,9 +6,7 @@ use super::build::Radio;
 use super::frame::StationId;
 use super::propagation::Propagation;
 use super::whereabouts::Whereabouts;
-#[cfg(test)]
-use crate::mobility::Point;
-use crate::mobility::Track;
+use crate::mobility::{Point, Track};
 
 #[cfg(test)]
 mod tests;
@@ -75,6 +73,11 @@ impl Hearing {
     /// The ways of the stations.
     pub(crate) fn tracks(&self) -> &[Track] {
         &self.whereabouts.tracks
+    }
+
+    /// Where a station is; asked with times that never go back.
+    pub(crate) fn place(&mut self, station: StationId, now: Time) -> Point {
+        self.whereabouts.tracks[station.index()].at(now)
     }
 
     /// True if some station moves.

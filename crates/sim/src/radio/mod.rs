@@ -3,6 +3,7 @@
 pub(crate) mod air;
 pub(crate) mod build;
 mod contention;
+pub(crate) mod energy;
 pub(crate) mod frame;
 mod grid;
 pub(crate) mod hearing;

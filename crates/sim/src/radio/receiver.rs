@@ -7,6 +7,7 @@
 use tcp::units::{Span, Time};
 
 use super::contention::Contention;
+use super::energy::{Activity, Meter, Receives};
 
 /// A signal makes the medium busy for decisions this long after it begins: those of the same slot go ahead (§15.2).
 const GUARD: Span = Span::from_nanos(5);
@@ -77,6 +78,8 @@ pub(super) struct Receiver {
     after_bad: bool,
     /// Frames that ended, of those the station wanted to hear of.
     ended: Vec<(u64, bool)>,
+    /// What the radio consumes, if that is modelled.
+    pub(super) meter: Option<Meter>,
 }
 
 /// The frame a receiver follows to its end.
@@ -134,6 +137,9 @@ impl Receiver {
     /// Looks at everything that has happened up to `now`; starts of signals strictly before.
     pub(super) fn settle(&mut self, now: Time, waits: &Waits, contention: &mut Contention) {
         while let Some((at, boundary)) = self.next_boundary(now) {
+            if self.meter.is_some() && self.consume(at, boundary) {
+                continue;
+            }
             let (was_busy, free_at) = (self.busy(&waits.reception), self.free_at(waits));
             match boundary {
                 Boundary::Start(index) => self.start(index, at, waits),
@@ -148,6 +154,50 @@ impl Receiver {
                 (true, false) => self.idle_since = at,
                 _ => {}
             }
+        }
+    }
+
+    /// Books what the radio did up to the next change; a signal that finds no energy left is forgotten: true.
+    fn consume(&mut self, at: Time, boundary: Boundary) -> bool {
+        // The guard decides who may send, not how long a signal lasts.
+        let from = if let Boundary::Start(index) = boundary { self.arrivals[index].start } else { at };
+        let activity = self.activity();
+        let Some(meter) = &mut self.meter else { return false };
+        meter.pass(from, activity);
+        if let (Boundary::Start(index), true) = (boundary, meter.empty()) {
+            let arrival = self.arrivals.swap_remove(index);
+            if arrival.wanted {
+                self.ended.push((arrival.number, false));
+            }
+            return true;
+        }
+        false
+    }
+
+    /// The meter, read at `now`; the station is settled up to then.
+    pub(super) fn read_meter(&mut self, now: Time) -> Option<&mut Meter> {
+        let activity = self.activity();
+        let meter = self.meter.as_mut()?;
+        meter.pass(now, activity);
+        Some(meter)
+    }
+
+    /// True if the station has no energy left; it has just been looked at.
+    pub(super) fn exhausted(&self) -> bool {
+        self.meter.as_ref().is_some_and(Meter::empty)
+    }
+
+    fn activity(&self) -> Activity {
+        let receives = match self.meter.as_ref().map(Meter::receives) {
+            Some(Receives::Signals { least }) => {
+                self.arrivals.iter().any(|a| a.fate != Fate::Coming && a.power >= least)
+            }
+            _ => self.lock.is_some(),
+        };
+        match (self.sending_until.is_some(), receives) {
+            (true, _) => Activity::Sends,
+            (false, true) => Activity::Receives,
+            (false, false) => Activity::Idles,
         }
     }
 
@@ -271,6 +321,7 @@ impl Receiver {
 
     /// The station sends until `end`; it is settled up to `now`. What it was receiving is lost.
     pub(super) fn send(&mut self, now: Time, end: Time, waits: &Waits, contention: &mut Contention) {
+        self.read_meter(now);
         if !self.busy(&waits.reception) {
             contention.freeze(now, self.free_at(waits), waits.slot);
         }

@@ -3,6 +3,7 @@
 
 mod cc_choice;
 mod mobility;
+mod energy;
 mod network;
 mod parse;
 mod quantity;
@@ -21,11 +22,12 @@ pub use cc_choice::CcChoice;
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,
 };
+pub use energy::{EnergyDef, EnergyProfile};
 pub use network::{
     Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, RandomWired, Role, Star,
 };
 pub use parse::{ScenarioError, join};
-pub use quantity::{Frequency, Metres, Power, Speed};
+pub use quantity::{Draw, Energy, Frequency, Metres, Power, Speed};
 pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
 pub use radio::{
     AccessPointsDef, AodvDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef, LogDistanceDef, Preamble, PropagationDef,
@@ -116,11 +118,19 @@ pub enum SeriesName {
     Rto,
     /// Payload acknowledged so far, bytes, per flow.
     Acked,
+    /// Energy consumed since the run began, joules, per node with a radio whose energy is modelled.
+    Energy,
+    /// Position along x, metres, per node with a radio; while a station stays, once.
+    PositionX,
+    /// The same along y.
+    PositionY,
+    /// The same along z.
+    PositionZ,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 11] = [
+    pub const ALL: [SeriesName; 15] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -132,6 +142,10 @@ impl SeriesName {
         SeriesName::Pipe,
         SeriesName::Rto,
         SeriesName::Acked,
+        SeriesName::Energy,
+        SeriesName::PositionX,
+        SeriesName::PositionY,
+        SeriesName::PositionZ,
     ];
 
     /// As written in a scenario.
@@ -148,6 +162,10 @@ impl SeriesName {
             SeriesName::Pipe => "pipe",
             SeriesName::Rto => "rto",
             SeriesName::Acked => "acked",
+            SeriesName::Energy => "energy",
+            SeriesName::PositionX => "position_x",
+            SeriesName::PositionY => "position_y",
+            SeriesName::PositionZ => "position_z",
         }
     }
 }

@@ -21,6 +21,14 @@ pub struct Speed(pub f64);
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub struct Power(pub f64);
 
+/// A power that something consumes, in watts; 0 W is possible.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
+pub struct Draw(pub f64);
+
+/// An energy in joules.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
+pub struct Energy(pub f64);
+
 /// A frequency in hertz.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub struct Frequency(pub f64);
@@ -58,6 +66,29 @@ impl FromStr for Power {
         }
         let watts = scaled(text, "a power", &[("mW", 1e-3), ("W", 1.0), ("dBm", f64::NAN)])?;
         if watts > 0.0 { Ok(Power(watts)) } else { Err(format!("{text:?} is not a power above 0")) }
+    }
+}
+
+impl FromStr for Draw {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Draw, String> {
+        // As data sheets have it: current times voltage.
+        let product = text.split_once(" x ").and_then(|(current, voltage)| {
+            let amperes = scaled(current, "a current", &[("uA", 1e-6), ("mA", 1e-3), ("A", 1.0)]).ok()?;
+            Some(amperes * scaled(voltage, "a voltage", &[("V", 1.0)]).ok()?)
+        });
+        let units = [("uW", 1e-6), ("mW", 1e-3), ("W", 1.0), ("mA x 3V", f64::NAN)];
+        let watts = product.map_or_else(|| scaled(text, "a power", &units), Ok)?;
+        if watts >= 0.0 { Ok(Draw(watts)) } else { Err(format!("{text:?} is below 0W")) }
+    }
+}
+
+impl FromStr for Energy {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Energy, String> {
+        let units = [("mJ", 1e-3), ("kJ", 1e3), ("J", 1.0), ("mWh", 3.6), ("Wh", 3600.0)];
+        let joules = scaled(text, "an energy", &units)?;
+        if joules >= 0.0 { Ok(Energy(joules)) } else { Err(format!("{text:?} is below 0J")) }
     }
 }
 
@@ -99,6 +130,18 @@ impl fmt::Display for Power {
     }
 }
 
+impl fmt::Display for Draw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}W", self.0)
+    }
+}
+
+impl fmt::Display for Energy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}J", self.0)
+    }
+}
+
 impl fmt::Display for Frequency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}MHz", self.0 / 1e6)
@@ -133,6 +176,8 @@ written_as_text! {
     Metres "250m" "a distance such as \"250m\" or \"1.5km\"";
     Speed "5m/s" "a speed such as \"5m/s\" or \"18km/h\"";
     Power "16dBm" "a power such as \"16dBm\", \"40mW\" or \"0.28W\"";
+    Draw "0.66W" "a power such as \"0.66W\", \"395mW\" or \"17.4mA x 3V\"";
+    Energy "10J" "an energy such as \"10J\", \"500mJ\" or \"2Wh\"";
     Frequency "2412MHz" "a frequency such as \"914MHz\" or \"5.15GHz\"";
 }
 
@@ -147,6 +192,9 @@ mod tests {
         assert_eq!("40mW".parse(), Ok(Power(0.04)));
         assert!(("16.0206dBm".parse::<Power>().unwrap().0 - 0.04).abs() < 1e-7);
         assert_eq!("914MHz".parse(), Ok(Frequency(914e6)));
+        assert_eq!("0.38A x 3V".parse(), Ok(Draw(1.14)));
+        assert_eq!("0W".parse(), Ok(Draw(0.0)));
+        assert_eq!("2Wh".parse(), Ok(Energy(7200.0)));
     }
 
     #[test]
@@ -154,6 +202,8 @@ mod tests {
         assert!("250".parse::<Metres>().unwrap_err().contains("\"1km\", \"1m\""));
         assert!("-5m/s".parse::<Speed>().unwrap_err().contains("below 0"));
         assert!("0W".parse::<Power>().unwrap_err().contains("above 0"));
+        assert!("17mA".parse::<Draw>().unwrap_err().contains("\"1mA x 3V\""));
+        assert!("-1J".parse::<Energy>().unwrap_err().contains("below 0J"));
         assert!("nanm".parse::<Metres>().is_err());
     }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use tcp::units::{Bytes, Rate, Span};
 
+use super::energy::EnergyDef;
 use super::parse::{read, tagged};
 use super::quantity::{Frequency, Metres, Power};
 
@@ -112,6 +113,9 @@ pub struct RadioDef {
     /// Scales the reach: signals are as strong at this multiple of the distance. Carrier sense reaches farther too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range_multiplier: Option<f64>,
+    /// What the radio consumes; not modelled unless given. `{}` takes the profile's powers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergyDef>,
 }
 
 /// How power falls with distance (networks.md §5.1).

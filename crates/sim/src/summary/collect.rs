@@ -3,7 +3,8 @@
 use tcp::units::{Bytes, Span, Time};
 
 use super::{
-    ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary,
+    ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy, NetworkRadio,
+    NetworkSummary, NodeSummary, Summary, radio,
 };
 use crate::channel::Channel;
 use crate::event::{FlowId, NodeId};
@@ -70,21 +71,15 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
         ));
     }
     let connectivity = connect(run, &mut flows);
-    let nodes = run.graph.node.iter().zip(&run.network.nodes).map(|(def, metrics)| NodeSummary {
-        node: def.name.clone(),
-        sent_packets: metrics.sent,
-        received_packets: metrics.received,
-        forwarded_packets: metrics.forwarded,
-        dropped_packets: metrics.no_route,
-    });
+    let nodes = radio::nodes(run, now);
     Summary {
         engine: env!("CARGO_PKG_VERSION"),
         seed: run.seed,
         duration_s: now.as_secs_f64(),
         window_s: [run.resolved.warmup.as_secs_f64(), now.as_secs_f64()],
         events: run.core.events,
-        network: NetworkSummary { connectivity, ..network_summary(run, &flows, &links, measured) },
-        nodes: nodes.collect(),
+        network: NetworkSummary { connectivity, ..network_summary(run, &flows, &links, &nodes, measured) },
+        nodes,
         flows,
         links,
         conservation,
@@ -165,7 +160,13 @@ fn link_summary(run: &mut Simulation, index: usize, measured: Span) -> LinkSumma
     }
 }
 
-fn network_summary(run: &Simulation, flows: &[FlowSummary], links: &[LinkSummary], measured: Span) -> NetworkSummary {
+fn network_summary(
+    run: &Simulation,
+    flows: &[FlowSummary],
+    links: &[LinkSummary],
+    nodes: &[NodeSummary],
+    measured: Span,
+) -> NetworkSummary {
     let mut all = FlowWindow::default();
     run.core.flows.iter().for_each(|flow| all.merge(&flow.window));
     let goodputs: Vec<f64> = flows.iter().map(|f| f.measures.goodput_bps).collect();
@@ -182,6 +183,8 @@ fn network_summary(run: &Simulation, flows: &[FlowSummary], links: &[LinkSummary
         recovery_count: flows.iter().map(|f| f.recovery_count).sum(),
         utilisation_max: links.iter().map(|l| l.utilisation).fold(0.0, f64::max),
         connectivity: None,
+        radio: NetworkRadio::of(&run.network),
+        energy: NetworkEnergy::of(nodes, &all),
     }
 }
 

@@ -1,0 +1,242 @@
+//! What a radio consumes (networks.md §11): powers times the exact time in each state. No events: a state lasts until the
+//! next change, and changes are seen when the station is looked at.
+//!
+//! The models differ in what counts as receiving. ns-2 counts every signal at or above carrier sense, once where signals
+//! overlap; ns-3 counts the frame that the receiver follows. ns-2 books a whole frame when it begins and idle time at the
+//! next frame, so that what it logs lags or leads; here a state is booked as it passes (a departure: a battery runs out
+//! at most one frame sooner or later).
+
+use tcp::units::{Span, Time};
+
+/// What counts as receiving.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Receives {
+    /// ns-2 (§11.1): signals of at least this many watts in the air, for whomever they are.
+    Signals { least: f64 },
+    /// ns-3 (§11.2): the frame the receiver is locked on.
+    Frames,
+}
+
+/// The consumption of every radio of a channel. Watts; joules.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct EnergyModel {
+    pub(crate) receives: Receives,
+    pub(crate) tx: f64,
+    pub(crate) rx: f64,
+    pub(crate) idle: f64,
+    /// With nothing left a radio neither sends nor receives; no limit if absent.
+    pub(crate) initial: Option<f64>,
+}
+
+/// What a radio does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Activity {
+    Sends,
+    Receives,
+    Idles,
+}
+
+/// Time spent in each state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Times {
+    tx: Span,
+    rx: Span,
+    idle: Span,
+    /// Without energy.
+    off: Span,
+}
+
+/// Energy consumed since measurements began, joules.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Consumed {
+    pub(crate) tx: f64,
+    pub(crate) rx: f64,
+    pub(crate) idle: f64,
+}
+
+impl Consumed {
+    pub(crate) fn total(self) -> f64 {
+        self.tx + self.rx + self.idle
+    }
+}
+
+/// The meter of one radio.
+#[derive(Clone, Debug)]
+pub(crate) struct Meter {
+    model: EnergyModel,
+    times: Times,
+    /// `times` when measurements began.
+    before: Times,
+    /// Everything up to here is in `times`.
+    read_at: Time,
+    /// When the energy ran out.
+    empty_at: Option<Time>,
+}
+
+impl Meter {
+    pub(super) fn new(model: EnergyModel) -> Meter {
+        let empty_at = model.initial.filter(|joules| *joules <= 0.0).map(|_| Time::ZERO);
+        Meter { model, times: Times::default(), before: Times::default(), read_at: Time::ZERO, empty_at }
+    }
+
+    pub(super) fn receives(&self) -> Receives {
+        self.model.receives
+    }
+
+    /// The radio did this from the last reading to `now`.
+    pub(super) fn pass(&mut self, now: Time, activity: Activity) {
+        let span = now.since(self.read_at);
+        let from = self.read_at;
+        self.read_at = self.read_at.max(now);
+        if self.empty_at.is_some() {
+            self.times.off += span;
+            return;
+        }
+        let watts = match activity {
+            Activity::Sends => self.model.tx,
+            Activity::Receives => self.model.rx,
+            Activity::Idles => self.model.idle,
+        };
+        let lasts = self.left().filter(|left| watts > 0.0 && watts * span.as_secs_f64() >= *left);
+        let alive = lasts.map_or(span, |left| Span::from_secs_f64(left / watts).min(span));
+        let times = match activity {
+            Activity::Sends => &mut self.times.tx,
+            Activity::Receives => &mut self.times.rx,
+            Activity::Idles => &mut self.times.idle,
+        };
+        *times += alive;
+        self.times.off += span.saturating_sub(alive);
+        self.empty_at = lasts.map(|_| from + alive);
+    }
+
+    /// True if no energy is left.
+    pub(super) fn empty(&self) -> bool {
+        self.empty_at.is_some()
+    }
+
+    pub(crate) fn empty_at(&self) -> Option<Time> {
+        self.empty_at
+    }
+
+    /// Joules left, if they are limited.
+    fn left(&self) -> Option<f64> {
+        Some((self.model.initial? - self.joules(self.times).total()).max(0.0))
+    }
+
+    fn joules(&self, times: Times) -> Consumed {
+        Consumed {
+            tx: self.model.tx * times.tx.as_secs_f64(),
+            rx: self.model.rx * times.rx.as_secs_f64(),
+            idle: self.model.idle * times.idle.as_secs_f64(),
+        }
+    }
+
+    pub(super) fn on_warmup_end(&mut self) {
+        self.before = self.times;
+    }
+
+    /// Consumed since the run began, joules.
+    pub(crate) fn total(&self) -> f64 {
+        self.joules(self.times).total()
+    }
+
+    /// Consumed since measurements began. Panics if time was lost or made, or a battery gave more than it held: a bug.
+    pub(crate) fn consumed(&self) -> Consumed {
+        let Times { tx, rx, idle, off } = self.times;
+        let booked = tx + rx + idle + off;
+        assert!(Time::ZERO + booked == self.read_at, "{booked} of {} are booked by a radio's meter", self.read_at);
+        // A nanosecond of rounding when the battery ran out.
+        let spare = 1e-9 * self.model.tx.max(self.model.rx).max(self.model.idle);
+        let overdrawn = self.model.initial.is_some_and(|joules| self.total() > joules * (1.0 + 1e-12) + spare);
+        assert!(!overdrawn, "a battery of {:?} J gave {} J", self.model.initial, self.total());
+        let since = |now: Span, then: Span| now.saturating_sub(then);
+        self.joules(Times {
+            tx: since(tx, self.before.tx),
+            rx: since(rx, self.before.rx),
+            idle: since(idle, self.before.idle),
+            off: Span::ZERO,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcp::rng::Rng;
+
+    use super::*;
+    use crate::radio::contention::Contention;
+    use crate::radio::receiver::{Arrival, Fate, Receiver, Reception, Waits};
+
+    fn meter(initial: Option<f64>) -> Meter {
+        Meter::new(EnergyModel { receives: Receives::Frames, tx: 1.0, rx: 0.5, idle: 0.1, initial })
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn energy_is_power_times_time() {
+        let mut meter = meter(None);
+        meter.pass(at(100), Activity::Idles);
+        meter.on_warmup_end();
+        meter.pass(at(1100), Activity::Sends);
+        meter.pass(at(3100), Activity::Receives);
+        meter.pass(at(3100), Activity::Sends);
+        assert_eq!(meter.consumed(), Consumed { tx: 1.0, rx: 1.0, idle: 0.0 });
+        assert!((meter.total() - 2.01).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_battery_gives_what_it_holds() {
+        let mut meter = meter(Some(0.25));
+        meter.pass(at(1000), Activity::Idles);
+        assert!(!meter.empty());
+        meter.pass(at(3000), Activity::Sends);
+        assert_eq!(meter.empty_at(), Some(at(1150)));
+        meter.pass(at(9000), Activity::Sends);
+        assert!((meter.consumed().total() - 0.25).abs() < 1e-12);
+    }
+
+    /// networks.md §11.5: arrivals of [0, 8] and [4, 10] ms are 10 ms of receiving; the station sends during 2 more.
+    #[test]
+    fn overlapping_arrivals_are_charged_once() {
+        let waits = Waits {
+            slot: Span::from_micros(20),
+            difs: Span::from_micros(50),
+            eifs: Span::from_micros(364),
+            unanswered_rts: None,
+            reception: Reception::Capture { carrier_sense: 1e-11, receive: 1e-10, ratio: 10.0 },
+        };
+        let arrival = |number, start, end| Arrival {
+            number,
+            start: at(start),
+            end: at(end),
+            power: 1e-9,
+            needed: 0.0,
+            wanted: false,
+            reserves: Span::ZERO,
+            is_rts: false,
+            fate: Fate::Coming,
+        };
+        let model = EnergyModel { receives: Receives::Signals { least: 1e-11 }, ..meter(None).model };
+        let mut receiver = Receiver::default();
+        receiver.meter = Some(Meter::new(model));
+        let mut contention = Contention::new(31, Rng::stream(1, "test"));
+        receiver.expect(arrival(1, 0, 8));
+        receiver.expect(arrival(2, 4, 10));
+        receiver.expect(arrival(3, 11, 20));
+        receiver.settle(at(12), &waits, &mut contention);
+        receiver.send(at(12), at(14), &waits, &mut contention);
+        receiver.settle(at(100), &waits, &mut contention);
+        let meter = receiver.read_meter(at(100)).expect("there is a meter");
+        assert_eq!(meter.times.rx, Span::from_millis(10 + 1 + 6));
+        assert_eq!(meter.times.tx, Span::from_millis(2));
+        assert_eq!(meter.times.idle, Span::from_millis(100 - 19));
+    }
+
+    #[test]
+    fn an_empty_battery_is_empty_from_the_start() {
+        assert!(meter(Some(0.0)).empty());
+    }
+}
