@@ -36,11 +36,12 @@ pub(crate) fn assemble(
     let names = node_names(&graph)?;
     let links = build_links(&graph, &names, seed)?;
     let channels = channels::build(&graph, &names, seed)?;
-    let network = Network::new(graph.node.len(), links, channels);
+    let mut network = Network::new(graph.node.len(), links, channels);
     // Generated flows carry the template's path in errors.
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut core = Core::new(graph.flow.len(), sink);
+    network.channels.iter_mut().for_each(|channel| channel.start(&mut core));
     let mut flows = Vec::with_capacity(graph.flow.len());
     for (index, def) in graph.flow.iter().enumerate() {
         let flow =

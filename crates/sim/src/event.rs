@@ -143,6 +143,11 @@ pub(crate) enum RadioEvent {
         /// The station that sent.
         station: StationId,
     },
+    /// A timer of a station's routing protocol may be due.
+    Route {
+        /// The station.
+        station: StationId,
+    },
 }
 
 impl Event {
@@ -151,6 +156,7 @@ impl Event {
     pub(crate) fn rank(self) -> u64 {
         match self {
             Event::Arrive { .. } | Event::Radio { event: RadioEvent::FrameEnd { .. }, .. } => 0,
+            Event::Radio { event: RadioEvent::Route { .. }, .. } => 2,
             Event::LinkReady { .. } | Event::Radio { .. } => 1,
             Event::Wake { .. } | Event::App { .. } | Event::Change { .. } | Event::WarmupEnds => 2,
             Event::Sample | Event::Stop => 3,

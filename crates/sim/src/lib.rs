@@ -38,7 +38,9 @@ pub use record::{HashLog, Record, Sink, TextLog};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{Outcome, Simulation};
-pub use summary::{Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary};
+pub use summary::{
+    ChannelSummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary,
+};
 
 /// Version of the engine; results of different versions are not mixed.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Time};
+use tcp::units::Time;
 
 use super::find;
 use crate::channel::{Channel, ChannelId, Routing, neighbours, shortest};
@@ -13,7 +13,8 @@ use crate::radio::air::Air;
 use crate::radio::build;
 use crate::radio::frame::StationId;
 use crate::radio::hearing::Hearing;
-use crate::scenario::{ChannelDef, NodeDef, RoutingDef, Scenario, ScenarioError};
+use crate::routing::{self, Arp};
+use crate::scenario::{ArpDef, ChannelDef, NodeDef, RoutingDef, Scenario, ScenarioError};
 
 /// The channels of an expanded scenario.
 pub(super) fn build(
@@ -53,7 +54,7 @@ fn channel(
             index.ok_or_else(|| ScenarioError::new(path, format!("{name:?} is not one of the channel's stations")))?;
         Ok(StationId(index as u32))
     };
-    let radio = build::build(&def.radio, Bytes::ZERO);
+    let radio = build::build(&def.radio);
     let tracks = nodes.iter().map(|node| track(&graph.node[node.index()])).collect();
     let hearing = Hearing::new(&radio, tracks);
     let draws = |i: usize| Rng::stream(seed, &format!("station/{}/backoff", def.stations[i]));
@@ -71,11 +72,17 @@ fn channel(
             Routing::AccessPoints(air.belongings(&points))
         }
         RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) => {
-            return Err(ScenarioError::new(format!("{path}.routing.kind"), "is not there yet; known: `shortest`"));
+            let draws = |i: u32| Rng::stream(seed, &format!("station/{}/routing", def.stations[i as usize]));
+            let protocol = routing::build::protocol(&def.routing, nodes.len() as u32, draws);
+            Routing::Protocol(Box::new(protocol.expect("DSDV and AODV are protocols")))
         }
     };
     let gateway = def.gateway.as_ref().map(|name| station(name, format!("{path}.gateway"))).transpose()?;
-    Ok(Channel::new(air, nodes, gateway, routing))
+    let arp = match def.radio.arp {
+        Some(ArpDef::Ns2) => vec![Arp::default(); nodes.len()],
+        Some(ArpDef::None) | None => Vec::new(),
+    };
+    Ok(Channel::new(id, air, nodes, gateway, routing, arp))
 }
 
 fn track(node: &NodeDef) -> Track {

@@ -9,11 +9,12 @@ use crate::mobility::{Point, Track};
 use crate::radio::build;
 use crate::radio::frame::StationId;
 use crate::radio::hearing::Hearing;
+use crate::routing;
 use crate::scenario::{
     AccessPointsDef, Adhoc, Area, ChannelDef, Infrastructure, NodeDef, PlacementDef, RadioDef, Role, RoutingDef,
     Scenario, ScenarioError, join,
 };
-use tcp::units::{Bytes, Time};
+use tcp::units::Time;
 
 /// Channels keep a list of neighbours for every station; more would not fit.
 const MOST_STATIONS: u64 = 10_000;
@@ -40,7 +41,8 @@ pub(super) fn adhoc(a: &Adhoc, seed: u64) -> Result<Shape, ScenarioError> {
         let to = (from + 1 + ends.below(nodes - 1)) % nodes;
         shape.pairs.push((name(from), name(to)));
     }
-    shape.channels = vec![ChannelDef { stations, radio, routing: a.routing.clone(), gateway: None }];
+    let routing = routing::build::filled(&a.routing, radio.profile, "network.routing")?;
+    shape.channels = vec![ChannelDef { stations, radio, routing, gateway: None }];
     Ok(shape)
 }
 
@@ -126,7 +128,7 @@ fn inside(places: Vec<Point>, area: &Area, path: &str) -> Result<Vec<Point>, Sce
 
 /// True if every station reaches every other.
 fn is_connected(places: &[Point], radio: &RadioDef) -> bool {
-    let radio = build::build(radio, Bytes::ZERO);
+    let radio = build::build(radio);
     let least = radio.rules.least_power();
     let mut hearing = Hearing::new(&radio, places.iter().map(|place| Track::Fixed(*place)).collect());
     let mut heard = Vec::new();
@@ -203,7 +205,9 @@ pub(super) fn channels(scenario: &Scenario) -> Result<Vec<ChannelDef>, ScenarioE
     let fill = |(index, channel): (usize, &ChannelDef)| {
         let path = format!("channel[{index}]");
         count(&join(&path, "stations"), channel.stations.len() as u64, 2, MOST_STATIONS)?;
-        Ok(ChannelDef { radio: build::filled(&channel.radio, &join(&path, "radio"))?, ..channel.clone() })
+        let radio = build::filled(&channel.radio, &join(&path, "radio"))?;
+        let routing = routing::build::filled(&channel.routing, radio.profile, &join(&path, "routing"))?;
+        Ok(ChannelDef { radio, routing, ..channel.clone() })
     };
     scenario.channel.iter().enumerate().map(fill).collect()
 }

@@ -64,6 +64,10 @@ pub(crate) struct Counts {
     pub(crate) given_up: u64,
     /// Time on the air.
     pub(crate) airtime: Span,
+    /// Messages sent, with repetitions; their size at the network layer; their time on the air.
+    pub(crate) messages: u64,
+    pub(crate) message_bytes: Bytes,
+    pub(crate) message_airtime: Span,
 }
 
 /// One station.
@@ -210,6 +214,13 @@ impl Air {
         }
     }
 
+    /// Gives back a request that waits for `to`, the way there being gone.
+    pub(crate) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<Request> {
+        let request = self.stations[at.index()].queue.take_for(to)?;
+        self.messages.release(request.content);
+        Some(request)
+    }
+
     /// Takes the next frame out of the queue, the station being between two.
     fn next_job(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
@@ -326,6 +337,11 @@ impl Air {
         station.receiver.settle(now, &self.waits, &mut station.contention);
         station.receiver.send(now, end, &self.waits, &mut station.contention);
         station.counts.airtime += length;
+        if let Kind::Data(Content::Message(_)) = kind {
+            station.counts.messages += 1;
+            station.counts.message_bytes += size;
+            station.counts.message_airtime += length;
+        }
         match kind {
             Kind::Data(_) => station.counts.data_frames += 1,
             _ => station.counts.control_frames += 1,

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod routing;
 
 use common::run;
 use serde_json::{Value, json};

@@ -1,0 +1,1 @@
+//! Protocols at work on a channel.

@@ -1,0 +1,1 @@
+//! AODV agents that talk to one another without a medium.

@@ -1,0 +1,1 @@
+//! Vectors of networks.md §9.1.
