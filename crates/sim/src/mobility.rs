@@ -23,13 +23,25 @@ impl Point {
 pub(crate) enum Track {
     /// It stays.
     Fixed(Point),
+    /// It is somewhere else from an instant on.
+    #[cfg(test)]
+    Jump { at: Time, before: Point, after: Point },
 }
 
 impl Track {
     /// Where the node is at `now`; asked with times that never go back.
-    pub(crate) fn at(&mut self, _now: Time) -> Point {
+    #[cfg_attr(not(test), expect(unused_variables, reason = "nothing moves yet"))]
+    pub(crate) fn at(&mut self, now: Time) -> Point {
         match self {
             Track::Fixed(point) => *point,
+            #[cfg(test)]
+            Track::Jump { at, before, after } => {
+                if now < *at {
+                    *before
+                } else {
+                    *after
+                }
+            }
         }
     }
 

@@ -70,7 +70,7 @@ impl Simulation {
         Outcome { summary, series: self.series.finish(), trace }
     }
 
-    fn handle(&mut self, event: Event) {
+    pub(crate) fn handle(&mut self, event: Event) {
         let (core, network, hosts) = (&mut self.core, &mut self.network, &mut self.hosts);
         match event {
             Event::Arrive { link, packet } => {

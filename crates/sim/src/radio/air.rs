@@ -151,6 +151,12 @@ impl Air {
         }
     }
 
+    /// Other stations' places, in the midst of a run.
+    #[cfg(test)]
+    pub(crate) fn replace_hearing(&mut self, hearing: Hearing) {
+        self.hearing = hearing;
+    }
+
     /// What a station has done.
     pub(crate) fn counts(&self, station: StationId) -> Counts {
         self.stations[station.index()].counts
@@ -190,6 +196,7 @@ impl Air {
     }
 
     /// Requests that wait at a station.
+    #[cfg(test)]
     pub(crate) fn waiting(&self, station: StationId) -> usize {
         self.stations[station.index()].queue.len()
     }

@@ -8,8 +8,8 @@ use super::queue::Order;
 use super::receiver::Reception;
 use super::rules::Rules;
 use crate::scenario::{
-    ArpDef, Frequency, LogDistanceDef, Power, Preamble, PropagationDef, RadioDef, RadioProfile, ScenarioError, Standard,
-    TwoRayDef, join,
+    ArpDef, Frequency, LogDistanceDef, Power, Preamble, PropagationDef, RadioDef, RadioProfile, ScenarioError,
+    Standard, TwoRayDef, join,
 };
 
 /// A channel's rules and reach.

@@ -43,6 +43,7 @@ impl InterfaceQueue {
         InterfaceQueue { waiting: VecDeque::new(), limit, order, lifetime }
     }
 
+    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
@@ -87,7 +88,13 @@ mod tests {
     use super::*;
 
     fn message(id: u32) -> Request {
-        Request { content: Content::Message(MessageId(id)), to: None, size: Bytes(32), since: Time::ZERO, is_routing: true }
+        Request {
+            content: Content::Message(MessageId(id)),
+            to: None,
+            size: Bytes(32),
+            since: Time::ZERO,
+            is_routing: true,
+        }
     }
 
     /// networks.md §4.7, vector 5: a routing message that fills a queue of three drops the tail.

@@ -178,7 +178,8 @@ impl Aodv {
     fn search(&mut self, now: Time, destination: StationId, ttl: u32, wide: u32) {
         let is_wide = ttl == NET_DIAMETER;
         // Each further request to all waits twice as long (§6.3).
-        let wait = if is_wide { NET_TRAVERSAL * (1 << wide) } else { NODE_TRAVERSAL * 2 * (u64::from(ttl) + TIMEOUT_BUFFER) };
+        let wait =
+            if is_wide { NET_TRAVERSAL * (1 << wide) } else { NODE_TRAVERSAL * 2 * (u64::from(ttl) + TIMEOUT_BUFFER) };
         let search = Search { ttl, wide: wide + u32::from(is_wide), until: now + wait };
         self.searches.insert(destination, search);
         if !within_rate(&mut self.requests, now) {
@@ -248,7 +249,8 @@ impl Aodv {
             return self.answer(now, from, request, 0, self.sequence, MY_ROUTE_TIMEOUT);
         }
         let fresh = self.routes.valid(now, request.destination).copied().filter(|route| {
-            route.next != from && route.sequence.is_some_and(|known| request.destination_sequence.is_none_or(|w| known >= w))
+            route.next != from
+                && route.sequence.is_some_and(|known| request.destination_sequence.is_none_or(|w| known >= w))
         });
         if let Some((route, sequence)) = fresh.and_then(|route| route.sequence.map(|sequence| (route, sequence))) {
             self.routes.add_precursor(request.destination, from);

@@ -8,9 +8,7 @@ use super::dsdv::DsdvRules;
 use super::waiting::WaitingLimits;
 use super::{Agent, Aodv, Dsdv, DsdvNs3, IP_HEADER, UDP_HEADER, Waiting};
 use crate::radio::frame::StationId;
-use crate::scenario::{
-    AodvDef, AodvProfile, DsdvDef, DsdvProfile, RadioProfile, RoutingDef, ScenarioError, join,
-};
+use crate::scenario::{AodvDef, AodvProfile, DsdvDef, DsdvProfile, RadioProfile, RoutingDef, ScenarioError, join};
 
 /// ns-2 starts a packet with this TTL (§9).
 const NS2_TTL: u8 = 32;
@@ -82,7 +80,8 @@ fn within(span: Span, least: Span, path: &str) -> Result<(), ScenarioError> {
 
 /// The agents that a filled-in definition stands for; none if routes need no messages. `draws` by station.
 pub(crate) fn protocol(def: &RoutingDef, stations: u32, draws: impl Fn(u32) -> Rng) -> Option<Protocol> {
-    let agents = (0..stations).map(|station| agent(def, StationId(station), draws(station))).collect::<Option<Vec<_>>>()?;
+    let agents =
+        (0..stations).map(|station| agent(def, StationId(station), draws(station))).collect::<Option<Vec<_>>>()?;
     let limits = match def {
         RoutingDef::Dsdv(def) => dsdv_limits(def),
         _ => WaitingLimits { per_destination: 64, total: 64, lifetime: Some(LIFETIME) },
@@ -119,11 +118,7 @@ fn agent(def: &RoutingDef, me: StationId, draws: Rng) -> Option<Agent> {
 
 fn dsdv_limits(def: &DsdvDef) -> WaitingLimits {
     let ns3 = def.profile == Some(DsdvProfile::Ns3);
-    WaitingLimits {
-        per_destination: 5,
-        total: if ns3 { 500 } else { usize::MAX },
-        lifetime: ns3.then_some(LIFETIME),
-    }
+    WaitingLimits { per_destination: 5, total: if ns3 { 500 } else { usize::MAX }, lifetime: ns3.then_some(LIFETIME) }
 }
 
 fn aodv_rules(def: &AodvDef) -> AodvRules {

@@ -111,7 +111,7 @@ impl Agent {
         }
     }
 
-    /// A packet from `previous` is given up for want of a route.
+    /// A packet that only passes is given up for want of a route.
     pub(crate) fn on_no_route(&mut self, now: Time, destination: StationId) {
         if let Agent::Aodv(aodv) = self {
             aodv.on_no_route(now, destination);

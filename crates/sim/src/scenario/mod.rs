@@ -24,8 +24,8 @@ pub use parse::{ScenarioError, join};
 pub use quantity::{Frequency, Metres, Power, Speed};
 pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
 pub use radio::{
-    AccessPointsDef, AodvDef, AodvProfile, ArpDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef, LogDistanceDef, Preamble, PropagationDef,
-    RadioDef, RadioProfile, RangeDef, RoutingDef, ShortestDef, Standard, TwoRayDef,
+    AccessPointsDef, AodvDef, AodvProfile, ArpDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef, LogDistanceDef,
+    Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RoutingDef, ShortestDef, Standard, TwoRayDef,
 };
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};

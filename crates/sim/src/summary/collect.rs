@@ -2,7 +2,9 @@
 
 use tcp::units::{Bytes, Span, Time};
 
-use super::{ChannelSummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary};
+use super::{
+    ChannelSummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary,
+};
 use crate::channel::Channel;
 use crate::event::{FlowId, NodeId};
 use crate::flow::{Flow, Transport};
