@@ -103,8 +103,9 @@ fn dsdv_of_ns3_converges_at_once() {
 }
 
 /// §9.1, A3: the outage ends with the updates of 15 s and the retransmission after them, at 16.1 s. Where updates of the
-/// first millisecond collided the flow never went over the relay, and has no outage. Where those of 15 s collide on the
-/// long way round, a route of another length has to settle, and the retransmission of 24.1 s is the first to get through.
+/// first millisecond collided the flow never went over the relay, and has no outage. In two of
+/// eighteen outages the retransmission of 24.1 s is the first to get through: perhaps updates of 15 s collided, and a
+/// route of another length had to settle.
 #[test]
 fn dsdv_of_ns3_heals_at_the_next_period() {
     let (mut cut, mut healed) = (0, 0);
