@@ -9,7 +9,6 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use crate::app::{App, Period, Ticks};
-use crate::channel::ChannelId;
 use crate::connectivity::Survey;
 use crate::core::Core;
 use crate::event::{Event, FlowId, LinkId, NodeId};
@@ -38,11 +37,12 @@ pub(crate) fn assemble(
     let names = node_names(&graph)?;
     let links = build_links(&graph, &names, seed)?;
     let channels = channels::build(&graph, &names, seed)?;
-    let network = Network::new(graph.node.len(), links, channels);
+    let mut network = Network::new(graph.node.len(), links, channels);
     // Generated flows carry the template's path in errors.
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut core = Core::new(graph.flow.len(), sink);
+    network.channels.iter_mut().for_each(|channel| channel.start(&mut core));
     let mut flows = Vec::with_capacity(graph.flow.len());
     for (index, def) in graph.flow.iter().enumerate() {
         let flow =
@@ -53,9 +53,6 @@ pub(crate) fn assemble(
             core.schedule(stop, Event::App { flow: id });
         }
         flows.push(flow);
-    }
-    for (index, channel) in network.channels.iter().enumerate() {
-        channel.plan_reroute(&mut core, ChannelId(index as u16));
     }
     let changes = build_changes(&graph);
     for (index, (at, _)) in changes.iter().enumerate() {

@@ -1,15 +1,22 @@
 //! A channel of radio as the network sees it: its stations are nodes, packets go from station to station.
 
+mod by_messages;
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
-use tcp::units::{Span, Time};
+use tcp::units::{Bytes, Span, Time};
 
 use crate::core::Core;
 use crate::event::{Event, NodeId, RadioEvent};
 use crate::packet::{DropReason, PacketId};
 use crate::radio::air::{Air, Upcall};
 use crate::radio::frame::{Content, StationId};
+use crate::radio::message::Message;
 use crate::radio::queue::Request;
+use crate::routing::build::Protocol;
+use crate::routing::{Arp, Outgoing, Resolution};
 
 /// Index of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -28,11 +35,22 @@ pub(crate) enum Routing {
     Shortest(Vec<Vec<Option<StationId>>>),
     /// By station: the access point it belongs to; an access point belongs to itself.
     AccessPoints(Vec<StationId>),
+    /// Routes that stations find by messages.
+    Protocol(Box<Protocol>),
+}
+
+/// A packet that has come to a node by radio.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Arrived {
+    pub(crate) node: NodeId,
+    pub(crate) previous: StationId,
+    pub(crate) packet: PacketId,
 }
 
 /// A channel and how packets find their way on it.
 #[derive(Debug)]
 pub(crate) struct Channel {
+    id: ChannelId,
     pub(crate) air: Air,
     /// The node of each station.
     pub(crate) nodes: Vec<NodeId>,
@@ -40,23 +58,43 @@ pub(crate) struct Channel {
     pub(crate) routing: Routing,
     /// How often shortest paths are found anew; never if nothing moves.
     pub(crate) refresh: Option<Span>,
+    /// By station: the addresses it knows; empty if all are known.
+    arp: Vec<Arp>,
+    /// By station: when its routing protocol is asked next; an event at another time is stale.
+    timers: Vec<Option<Time>>,
 }
 
 impl Channel {
-    pub(crate) fn new(air: Air, nodes: Vec<NodeId>, gateway: Option<StationId>, routing: Routing) -> Channel {
-        Channel { air, nodes, gateway, routing, refresh: None }
+    pub(crate) fn new(
+        id: ChannelId,
+        air: Air,
+        nodes: Vec<NodeId>,
+        gateway: Option<StationId>,
+        routing: Routing,
+        arp: Vec<Arp>,
+    ) -> Channel {
+        let timers = vec![None; nodes.len()];
+        Channel { id, air, nodes, gateway, routing, refresh: None, arp, timers }
+    }
+
+    /// The first timers.
+    pub(crate) fn start(&mut self, core: &mut Core) {
+        self.plan_reroute(core);
+        for station in self.stations() {
+            self.plan(core, station);
+        }
     }
 
     /// Finds shortest paths anew and has it done again (networks.md §9.4, `oracle_wireless`).
-    pub(crate) fn reroute(&mut self, core: &mut Core, id: ChannelId) {
+    pub(crate) fn reroute(&mut self, core: &mut Core) {
         self.routing = Routing::Shortest(shortest(&neighbours(&mut self.air, core.now)));
-        self.plan_reroute(core, id);
+        self.plan_reroute(core);
     }
 
     /// Sees that shortest paths follow the stations.
-    pub(crate) fn plan_reroute(&self, core: &mut Core, id: ChannelId) {
+    fn plan_reroute(&self, core: &mut Core) {
         if let Some(refresh) = self.refresh {
-            core.schedule(core.now + refresh, Event::Reroute { channel: id });
+            core.schedule(core.now + refresh, Event::Reroute { channel: self.id });
         }
     }
 
@@ -64,15 +102,20 @@ impl Channel {
     pub(crate) fn access_points(&self) -> Option<&[StationId]> {
         match &self.routing {
             Routing::AccessPoints(points) => Some(points),
-            Routing::Shortest(_) => None,
+            Routing::Shortest(_) | Routing::Protocol(_) => None,
         }
+    }
+
+    /// Its stations.
+    pub(crate) fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
+        (0..self.nodes.len() as u32).map(StationId)
     }
 
     /// The station through which `station` reaches the rest of the network, and is reached.
     pub(crate) fn gateway_of(&self, station: StationId) -> Option<StationId> {
         match &self.routing {
             Routing::AccessPoints(points) => Some(points[station.index()]),
-            Routing::Shortest(_) => self.gateway,
+            Routing::Shortest(_) | Routing::Protocol(_) => self.gateway,
         }
     }
 
@@ -80,27 +123,94 @@ impl Channel {
     pub(crate) fn joins(&self, from: StationId, to: StationId) -> bool {
         match &self.routing {
             Routing::AccessPoints(points) => points[from.index()] != from || points[to.index()] == from,
-            Routing::Shortest(_) => true,
+            Routing::Shortest(_) | Routing::Protocol(_) => true,
         }
     }
 
     /// Packets on the channel: waiting, in a station's hands, or on the air.
     pub(crate) fn holds(&self) -> u64 {
-        (0..self.nodes.len() as u32).map(|station| self.air.holds(StationId(station))).sum()
+        let waiting: usize = match &self.routing {
+            Routing::Protocol(protocol) => protocol.waiting.iter().map(|waiting| waiting.len()).sum(),
+            Routing::Shortest(_) | Routing::AccessPoints(_) => 0,
+        };
+        let is_packet = |request: &&Request| matches!(request.content, Content::Packet(_));
+        let held: usize = self.arp.iter().map(|arp| arp.held().filter(is_packet).count()).sum();
+        self.stations().map(|station| self.air.holds(station)).sum::<u64>() + (waiting + held) as u64
     }
 
-    /// Takes a packet at `at` that is for `to`.
-    pub(crate) fn send(&mut self, core: &mut Core, at: StationId, to: StationId, id: PacketId) -> Result<(), PacketId> {
+    /// Takes a packet at `at` that is for `to`; it came from `previous`, if by this channel.
+    pub(crate) fn send(
+        &mut self,
+        core: &mut Core,
+        at: StationId,
+        to: StationId,
+        id: PacketId,
+        previous: Option<StationId>,
+    ) -> Result<(), PacketId> {
         let next = match &self.routing {
             Routing::Shortest(tables) => tables[at.index()][to.index()],
             Routing::AccessPoints(points) if points[at.index()] == at => Some(to),
             Routing::AccessPoints(points) => Some(points[at.index()]),
+            Routing::Protocol(_) => return self.route(core, at, to, id, previous),
         };
         let Some(next) = next else { return Err(id) };
-        let size = core.packets.get(id).size;
-        let request = Request { content: Content::Packet(id), to: Some(next), size, since: core.now };
-        self.air.enqueue(core, at, request);
+        self.pass(core, at, next, id);
         Ok(())
+    }
+
+    /// A packet goes from `at` to a neighbour.
+    fn pass(&mut self, core: &mut Core, at: StationId, next: StationId, id: PacketId) {
+        let header = match &self.routing {
+            Routing::Protocol(protocol) => protocol.packet_header,
+            Routing::Shortest(_) | Routing::AccessPoints(_) => Bytes::ZERO,
+        };
+        let size = core.packets.get(id).size + header;
+        let content = Content::Packet(id);
+        let request = Request { content, to: Some(next), size, since: core.now, is_routing: false };
+        self.resolve(core, at, next, request);
+    }
+
+    /// A frame goes out if the address of the next station is known (§8).
+    fn resolve(&mut self, core: &mut Core, at: StationId, next: StationId, request: Request) {
+        let resolution = self.arp.get_mut(at.index()).map_or(Resolution::Known, |arp| arp.resolve(next, request));
+        match resolution {
+            Resolution::Known => self.air.enqueue(core, at, request),
+            Resolution::Asked { message, dropped } => {
+                dropped.into_iter().for_each(|request| self.unresolved(core, request));
+                self.post(core, at, message, false);
+            }
+            Resolution::GivenUp { dropped } => {
+                dropped.into_iter().chain([request]).for_each(|request| self.unresolved(core, request));
+            }
+        }
+    }
+
+    fn unresolved(&mut self, core: &mut Core, request: Request) {
+        self.air.messages.release(request.content);
+        drop_content(core, request.content, DropReason::Arp);
+    }
+
+    /// A message goes to the interface queue.
+    fn post(&mut self, core: &mut Core, at: StationId, outgoing: Outgoing, is_routing: bool) {
+        let Outgoing { message, size, to } = outgoing;
+        let content = Content::Message(self.air.messages.insert(message));
+        let request = Request { content, to, size, since: core.now, is_routing };
+        match to.filter(|_| is_routing) {
+            Some(next) => self.resolve(core, at, next, request),
+            None => self.air.enqueue(core, at, request),
+        }
+    }
+
+    fn on_message(&mut self, core: &mut Core, at: StationId, from: StationId, message: &Message) {
+        let Message::Arp(message) = message else { return self.on_routing_message(core, at, from, message) };
+        let Some(arp) = self.arp.get_mut(at.index()) else { return };
+        let (held, answer) = arp.on_message(at, from, *message);
+        if let Some(answer) = answer {
+            self.post(core, at, answer, false);
+        }
+        if let Some(request) = held {
+            self.air.enqueue(core, at, request);
+        }
     }
 
     /// Something has happened on the air; packets that have arrived are handed up.
@@ -110,18 +220,21 @@ impl Channel {
             RadioEvent::Access { station } => self.air.on_access(core, station),
             RadioEvent::Respond { station } => self.air.on_respond(core, station),
             RadioEvent::ExchangeOver { station } => self.air.on_exchange_over(core, station),
+            RadioEvent::Route { station } => self.on_route_timer(core, station),
         }
     }
 
     /// The next packet that has arrived somewhere; what was lost on the way is booked.
-    pub(crate) fn poll(&mut self, core: &mut Core) -> Option<(NodeId, PacketId)> {
+    pub(crate) fn poll(&mut self, core: &mut Core) -> Option<Arrived> {
         while let Some(upcall) = self.air.upcalls.pop_front() {
             match upcall {
-                Upcall::Packet { at, packet, .. } => return Some((self.nodes[at.index()], packet)),
-                Upcall::GivenUp { request, lost, .. } if lost => drop_content(core, request.content, DropReason::Retry),
+                Upcall::Packet { at, from, packet } => {
+                    return Some(Arrived { node: self.nodes[at.index()], previous: from, packet });
+                }
+                Upcall::Message { at, from, message } => self.on_message(core, at, from, &message),
+                Upcall::GivenUp { at, request, lost } => self.on_given_up(core, at, &request, lost),
                 Upcall::QueueFull { request } => drop_content(core, request.content, DropReason::Queue),
                 Upcall::Expired { request } => drop_content(core, request.content, DropReason::Expired),
-                Upcall::GivenUp { .. } | Upcall::Message { .. } => {}
             }
         }
         None

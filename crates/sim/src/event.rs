@@ -148,6 +148,11 @@ pub(crate) enum RadioEvent {
         /// The station that sent.
         station: StationId,
     },
+    /// A timer of a station's routing protocol may be due.
+    Route {
+        /// The station.
+        station: StationId,
+    },
 }
 
 impl Event {
@@ -156,6 +161,7 @@ impl Event {
     pub(crate) fn rank(self) -> u64 {
         match self {
             Event::Arrive { .. } | Event::Radio { event: RadioEvent::FrameEnd { .. }, .. } => 0,
+            Event::Radio { event: RadioEvent::Route { .. }, .. } => 2,
             Event::LinkReady { .. } | Event::Radio { .. } => 1,
             Event::Wake { .. }
             | Event::App { .. }

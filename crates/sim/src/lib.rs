@@ -43,8 +43,8 @@ pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{Outcome, Simulation};
 pub use summary::{
-    ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy, NetworkRadio,
-    NetworkSummary, NodeSummary, Summary,
+    ChannelSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy,
+    NetworkRadio, NetworkSummary, NodeSummary, Summary,
 };
 pub use transmissions::Transmissions;
 

@@ -2,7 +2,7 @@
 
 use tcp::units::Time;
 
-use crate::channel::{Channel, ChannelId};
+use crate::channel::{Arrived, Channel, ChannelId};
 use crate::core::Core;
 use crate::event::{LinkId, NodeId, RadioEvent};
 use crate::link::{Link, LinkChange};
@@ -111,14 +111,15 @@ impl Network {
     pub(crate) fn originate(&mut self, core: &mut Core, node: NodeId, packet: Packet) {
         self.nodes[node.index()].sent += 1;
         let id = core.admit(packet);
-        self.send(core, node, id);
+        self.send(core, node, id, None);
     }
 
-    fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId) {
+    /// Sends a packet on; it came from `previous`, if by the channel that it stays on.
+    fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) {
         match self.hop(node, core.packets.get(id).destination) {
             Some(Hop::Link(link)) => self.links[link.index()].send(core, id),
             Some(Hop::Radio(channel, station, to)) => {
-                if self.channels[channel.index()].send(core, station, to, id).is_err() {
+                if self.channels[channel.index()].send(core, station, to, id, previous).is_err() {
                     self.no_route(core, node, id);
                 }
                 self.clear(core, channel);
@@ -141,21 +142,21 @@ impl Network {
     /// Something has happened on a channel; gives a packet that is home.
     pub(crate) fn on_radio(&mut self, core: &mut Core, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
         self.channels[channel.index()].on_event(core, event);
-        let (node, id) = self.channels[channel.index()].poll(core)?;
-        let home = self.take(core, node, id);
+        let Arrived { node, previous, packet } = self.channels[channel.index()].poll(core)?;
+        let home = self.take(core, node, packet, Some(previous));
         self.clear(core, channel);
         home
     }
 
     /// A packet has reached a node: it is home, or goes on.
-    fn take(&mut self, core: &mut Core, node: NodeId, id: PacketId) -> Option<Packet> {
+    fn take(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) -> Option<Packet> {
         if core.packets.get(id).destination == node {
             self.nodes[node.index()].received += 1;
             return Some(core.deliver(id));
         }
         self.nodes[node.index()].forwarded += 1;
         if core.packets.pass_on(id) {
-            self.send(core, node, id);
+            self.send(core, node, id, previous);
         } else {
             core.drop(id, DropReason::Ttl, None);
         }
@@ -169,7 +170,7 @@ impl Network {
             return None;
         }
         let node = link.to;
-        self.take(core, node, id)
+        self.take(core, node, id, None)
     }
 
     /// Carries out a foreseen change of a link; routes follow at once.

@@ -82,11 +82,15 @@ pub enum DropReason {
     Expired,
     /// It had passed too many nodes.
     Ttl,
+    /// It waited for a route: too long, or with too many others.
+    RouteWait,
+    /// It waited for the address of the next station.
+    Arp,
 }
 
 impl DropReason {
     /// All of them, in the order of their counters.
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 10] = [
         DropReason::Queue,
         DropReason::Loss,
         DropReason::LinkDown,
@@ -95,6 +99,8 @@ impl DropReason {
         DropReason::Retry,
         DropReason::Expired,
         DropReason::Ttl,
+        DropReason::RouteWait,
+        DropReason::Arp,
     ];
 
     /// As written in tables.
@@ -108,6 +114,8 @@ impl DropReason {
             DropReason::Retry => "retry",
             DropReason::Expired => "expired",
             DropReason::Ttl => "ttl",
+            DropReason::RouteWait => "route_wait",
+            DropReason::Arp => "arp",
         }
     }
 }
@@ -158,6 +166,12 @@ impl Slab {
         let ttl = &mut self.packets[id.0 as usize].ttl;
         *ttl = ttl.saturating_sub(1);
         *ttl > 0
+    }
+
+    /// No more than `most` nodes may still pass a packet on.
+    pub(crate) fn limit_ttl(&mut self, id: PacketId, most: u8) {
+        let ttl = &mut self.packets[id.0 as usize].ttl;
+        *ttl = most.min(*ttl);
     }
 
     /// Sets CE in a packet that takes marks; gives the packet as it is then.

@@ -73,7 +73,7 @@ impl Simulation {
         Outcome { summary, series: self.series.finish(), trace }
     }
 
-    fn handle(&mut self, event: Event) {
+    pub(crate) fn handle(&mut self, event: Event) {
         let (core, network, hosts) = (&mut self.core, &mut self.network, &mut self.hosts);
         match event {
             Event::Arrive { link, packet } => {
@@ -106,7 +106,7 @@ impl Simulation {
                     self.watch(packet.to.flow());
                 }
             }
-            Event::Reroute { channel } => network.channels[channel.index()].reroute(core, channel),
+            Event::Reroute { channel } => network.channels[channel.index()].reroute(core),
             Event::Stop => unreachable!("the loop ends at Stop"),
         }
     }

@@ -30,6 +30,9 @@ pub struct Summary {
     pub flows: Vec<FlowSummary>,
     /// Per simplex link.
     pub links: Vec<LinkSummary>,
+    /// Per channel of radio.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<ChannelSummary>,
     /// Per node.
     pub nodes: Vec<NodeSummary>,
     /// Over all flows.
@@ -72,12 +75,16 @@ pub struct Drops {
     pub expired: u64,
     /// They had passed too many nodes.
     pub ttl: u64,
+    /// They waited for a route: too long, or with too many others.
+    pub route_wait: u64,
+    /// They waited for the address of the next station.
+    pub arp: u64,
 }
 
 impl Drops {
     fn of(counts: [u64; DropReason::ALL.len()]) -> Drops {
-        let [queue, loss, link_down, no_route, aqm, retry, expired, ttl] = counts;
-        Drops { queue, loss, link_down, no_route, aqm, retry, expired, ttl }
+        let [queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp] = counts;
+        Drops { queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp }
     }
 }
 
@@ -215,6 +222,21 @@ pub struct LinkSummary {
     pub queue_mean_s: Option<f64>,
     /// Packets waiting or travelling at the end.
     pub in_flight_packets: u64,
+}
+
+/// A channel of radio.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ChannelSummary {
+    /// Its index.
+    pub channel: u32,
+    /// Stations on it.
+    pub stations: u64,
+    /// Messages of routing and address resolution put on the air, repetitions included, over the whole run.
+    pub message_count: u64,
+    /// Their bytes at the network layer.
+    pub message_bytes: u64,
+    /// The share of the time that one of them was in the air, added up over all stations.
+    pub message_airtime: f64,
 }
 
 /// A node.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Span, Time};
+use tcp::units::{Span, Time};
 
 use super::find;
 use crate::channel::{Channel, ChannelId, Routing, neighbours, shortest};
@@ -13,7 +13,8 @@ use crate::radio::air::Air;
 use crate::radio::build;
 use crate::radio::frame::StationId;
 use crate::radio::hearing::Hearing;
-use crate::scenario::{ChannelDef, RoutingDef, Scenario, ScenarioError, ShortestDef};
+use crate::routing::{self, Arp};
+use crate::scenario::{ArpDef, ChannelDef, RoutingDef, Scenario, ScenarioError, ShortestDef};
 
 /// The channels of an expanded scenario.
 pub(super) fn build(
@@ -53,7 +54,7 @@ fn channel(
             index.ok_or_else(|| ScenarioError::new(path, format!("{name:?} is not one of the channel's stations")))?;
         Ok(StationId(index as u32))
     };
-    let radio = build::build(&def.radio, Bytes::ZERO);
+    let radio = build::build(&def.radio);
     let tracks = nodes.iter().map(|node| Track::of(&graph.node[node.index()], seed)).collect();
     let hearing = Hearing::new(&radio, tracks);
     let draws = |i: usize| Rng::stream(seed, &format!("station/{}/backoff", def.stations[i]));
@@ -71,7 +72,9 @@ fn channel(
             Routing::AccessPoints(air.belongings(&points))
         }
         RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) => {
-            return Err(ScenarioError::new(format!("{path}.routing.kind"), "is not there yet; known: `shortest`"));
+            let draws = |i: u32| Rng::stream(seed, &format!("station/{}/routing", def.stations[i as usize]));
+            let protocol = routing::build::protocol(&def.routing, nodes.len() as u32, draws);
+            Routing::Protocol(Box::new(protocol.expect("DSDV and AODV are protocols")))
         }
     };
     let refresh = match def.routing {
@@ -82,7 +85,11 @@ fn channel(
         _ => None,
     };
     let gateway = def.gateway.as_ref().map(|name| station(name, format!("{path}.gateway"))).transpose()?;
-    let mut channel = Channel::new(air, nodes, gateway, routing);
+    let arp = match def.radio.arp {
+        Some(ArpDef::Ns2) => vec![Arp::default(); nodes.len()],
+        Some(ArpDef::None) | None => Vec::new(),
+    };
+    let mut channel = Channel::new(id, air, nodes, gateway, routing, arp);
     channel.refresh = refresh;
     Ok(channel)
 }

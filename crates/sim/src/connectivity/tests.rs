@@ -1,7 +1,6 @@
 //! networks.md §10.5.
 
 use tcp::rng::Rng;
-use tcp::units::Bytes;
 
 use super::*;
 use crate::mobility::Field;
@@ -11,7 +10,7 @@ use crate::scenario::RadioDef;
 fn disc(range: f64) -> Reach {
     let text = format!(r#"{{"propagation": {{"kind": "range", "distance": "{range}m"}}}}"#);
     let def: RadioDef = serde_json::from_str(&text).unwrap();
-    build::build(&build::filled(&def, "").unwrap(), Bytes::ZERO).reach()
+    build::build(&build::filled(&def, "").unwrap()).reach()
 }
 
 /// Mean and variance.

@@ -6,6 +6,7 @@ use tcp::units::{Bytes, Rate, Span};
 use super::check::check_link;
 use super::{MOST, Shape, mobility, wireless};
 use crate::radio::build;
+use crate::routing;
 use crate::scenario::{
     Amount, Dumbbell, Lan, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, RandomWired, Role, Scenario,
     ScenarioError, Star,
@@ -109,6 +110,7 @@ pub(super) fn fill(scenario: &mut Scenario) -> Result<(), ScenarioError> {
         Network::RandomWired(r) => put(&mut r.links, "network.links", &RANDOM_WIRED),
         Network::Adhoc(a) => {
             a.radio = build::filled(&a.radio, "network.radio")?;
+            a.routing = routing::build::filled(&a.routing, a.radio.profile, "network.routing")?;
             wireless::fill_mobility(a)
         }
         Network::Infrastructure(i) => {

@@ -9,11 +9,12 @@ use crate::connectivity::{Components, in_reach};
 use crate::mobility::{Point, Track};
 use crate::radio::build;
 use crate::radio::propagation::Reach;
+use crate::routing;
 use crate::scenario::{
     AccessPointsDef, Adhoc, Area, ChannelDef, Infrastructure, MobilityDef, NodeDef, PlacementDef, RandomWaypointDef,
     Role, RoutingDef, Scenario, ScenarioError, join,
 };
-use tcp::units::{Bytes, Time};
+use tcp::units::Time;
 
 /// Channels keep a list of neighbours for every station; more would not fit.
 pub(super) const MOST_STATIONS: u64 = 10_000;
@@ -27,7 +28,7 @@ pub(super) fn adhoc(a: &Adhoc, seed: u64) -> Result<Shape, ScenarioError> {
     let flows = count("network.flows", a.flows, 0, MOST)?;
     let radio = build::filled(&a.radio, "network.radio")?;
     check_area(&a.area, "network.area")?;
-    let reach = build::build(&radio, Bytes::ZERO).reach();
+    let reach = build::build(&radio).reach();
     let Placed { places, draws } = place(a, nodes, &reach, seed)?;
     let name = |i: u64| format!("n{i}");
     let stations: Vec<String> = (0..nodes).map(name).collect();
@@ -42,7 +43,8 @@ pub(super) fn adhoc(a: &Adhoc, seed: u64) -> Result<Shape, ScenarioError> {
         let to = (from + 1 + draws.below(among - 1)) % among;
         shape.pairs.push((name(ends[from as usize]), name(ends[to as usize])));
     }
-    shape.channels = vec![ChannelDef { stations, radio, routing: a.routing.clone(), gateway: None }];
+    let routing = routing::build::filled(&a.routing, radio.profile, "network.routing")?;
+    shape.channels = vec![ChannelDef { stations, radio, routing, gateway: None }];
     Ok(shape)
 }
 
@@ -161,7 +163,9 @@ pub(super) fn channels(scenario: &Scenario) -> Result<Vec<ChannelDef>, ScenarioE
     let fill = |(index, channel): (usize, &ChannelDef)| {
         let path = format!("channel[{index}]");
         count(&join(&path, "stations"), channel.stations.len() as u64, 2, MOST_STATIONS)?;
-        Ok(ChannelDef { radio: build::filled(&channel.radio, &join(&path, "radio"))?, ..channel.clone() })
+        let radio = build::filled(&channel.radio, &join(&path, "radio"))?;
+        let routing = routing::build::filled(&channel.routing, radio.profile, &join(&path, "routing"))?;
+        Ok(ChannelDef { radio, routing, ..channel.clone() })
     };
     scenario.channel.iter().enumerate().map(fill).collect()
 }

@@ -68,6 +68,10 @@ pub(crate) struct Counts {
     pub(crate) given_up: u64,
     /// Time on the air.
     pub(crate) airtime: Span,
+    /// Messages sent, with repetitions; their size at the network layer; their time on the air.
+    pub(crate) messages: u64,
+    pub(crate) message_bytes: Bytes,
+    pub(crate) message_airtime: Span,
 }
 
 /// One station.
@@ -235,6 +239,7 @@ impl Air {
     }
 
     /// Requests that wait at a station.
+    #[cfg(test)]
     pub(crate) fn waiting(&self, station: StationId) -> usize {
         self.stations[station.index()].queue.len()
     }
@@ -257,6 +262,13 @@ impl Air {
         if self.stations[at.index()].job.is_none() {
             self.next_job(core, at);
         }
+    }
+
+    /// Gives back a request that waits for `to`, the way there being gone.
+    pub(crate) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<Request> {
+        let request = self.stations[at.index()].queue.take_for(to)?;
+        self.messages.release(request.content);
+        Some(request)
     }
 
     /// Takes the next frame out of the queue, the station being between two.
@@ -387,6 +399,11 @@ impl Air {
             airtime: length,
         });
         station.counts.airtime += length;
+        if let Kind::Data(Content::Message(_)) = kind {
+            station.counts.messages += 1;
+            station.counts.message_bytes += size;
+            station.counts.message_airtime += length;
+        }
         match kind {
             Kind::Data(_) => station.counts.data_frames += 1,
             _ => station.counts.control_frames += 1,

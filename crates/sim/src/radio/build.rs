@@ -9,8 +9,8 @@ use super::queue::Order;
 use super::receiver::Reception;
 use super::rules::Rules;
 use crate::scenario::{
-    Draw, EnergyDef, EnergyProfile, Frequency, LogDistanceDef, Power, Preamble, PropagationDef, RadioDef, RadioProfile,
-    ScenarioError, Standard, TwoRayDef, join,
+    ArpDef, Draw, EnergyDef, EnergyProfile, Frequency, LogDistanceDef, Power, Preamble, PropagationDef, RadioDef,
+    RadioProfile, ScenarioError, Standard, TwoRayDef, join,
 };
 
 /// A channel's rules and reach.
@@ -130,6 +130,7 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
         frequency: Some(frequency),
         range_multiplier: def.range_multiplier.or(Some(1.0)),
         energy: def.energy.map(|energy| filled_energy(&energy, def.profile)),
+        arp: def.arp.or(Some(if ns2 { ArpDef::Ns2 } else { ArpDef::None })),
     };
     check(&filled, path)?;
     Ok(filled)
@@ -208,8 +209,8 @@ fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
     }
 }
 
-/// The rules that a filled-in radio stands for; `routing_header` bytes come with every packet.
-pub(crate) fn build(def: &RadioDef, routing_header: Bytes) -> Radio {
+/// The rules that a filled-in radio stands for.
+pub(crate) fn build(def: &RadioDef) -> Radio {
     let standard = def.standard.expect("a filled-in radio has a standard");
     let ns2 = def.profile == RadioProfile::Ns2;
     let data_rate = def.data_rate.expect("a filled-in radio has rates");
@@ -239,7 +240,7 @@ pub(crate) fn build(def: &RadioDef, routing_header: Bytes) -> Radio {
         reception,
         data_ratio: ratio(data_rate),
         basic_ratio: ratio(basic_rate),
-        header: if ns2 { Bytes(34) } else { Bytes(36) } + routing_header,
+        header: if ns2 { Bytes(34) } else { Bytes(36) },
         rts_threshold: def.rts_threshold.unwrap_or(Bytes(65_535)),
         short_retries: def.short_retries.unwrap_or(7),
         long_retries: def.long_retries.unwrap_or(4),

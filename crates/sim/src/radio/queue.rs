@@ -15,6 +15,8 @@ pub(crate) struct Request {
     /// Size of the network-layer packet.
     pub(crate) size: Bytes,
     pub(crate) since: Time,
+    /// It belongs to a routing protocol.
+    pub(crate) is_routing: bool,
 }
 
 /// How the queue keeps order.
@@ -41,13 +43,14 @@ impl InterfaceQueue {
         InterfaceQueue { waiting: VecDeque::new(), limit, order, lifetime }
     }
 
+    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
 
     /// Takes a request in; gives the one that is dropped for it, if any.
     pub(super) fn push(&mut self, request: Request) -> Option<Request> {
-        if self.order == Order::RoutingFirst && matches!(request.content, Content::Message(_)) {
+        if self.order == Order::RoutingFirst && request.is_routing {
             self.waiting.push_front(request);
             return if self.waiting.len() >= self.limit { self.waiting.pop_back() } else { None };
         }
@@ -68,7 +71,12 @@ impl InterfaceQueue {
         self.waiting.pop_front()
     }
 
-    /// Everything that waits for `to`, when the way there is gone.
+    /// Takes out a request for `to`, when the way there is gone.
+    pub(super) fn take_for(&mut self, to: StationId) -> Option<Request> {
+        let index = self.waiting.iter().position(|request| request.to == Some(to))?;
+        self.waiting.remove(index)
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Request> {
         self.waiting.iter()
     }
@@ -80,7 +88,13 @@ mod tests {
     use super::*;
 
     fn message(id: u32) -> Request {
-        Request { content: Content::Message(MessageId(id)), to: None, size: Bytes(32), since: Time::ZERO }
+        Request {
+            content: Content::Message(MessageId(id)),
+            to: None,
+            size: Bytes(32),
+            since: Time::ZERO,
+            is_routing: true,
+        }
     }
 
     /// networks.md §4.7, vector 5: a routing message that fills a queue of three drops the tail.

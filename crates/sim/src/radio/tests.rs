@@ -92,6 +92,7 @@ fn saturate(rules: Rules, hearing: Hearing, senders: u32, size: Bytes, secs: u64
             RadioEvent::Access { station } => (air.on_access(&mut core, station), station).1,
             RadioEvent::Respond { station } => (air.on_respond(&mut core, station), station).1,
             RadioEvent::ExchangeOver { station } => (air.on_exchange_over(&mut core, station), station).1,
+            RadioEvent::Route { station } => station,
         };
         delivered += air.upcalls.drain(..).filter(|upcall| matches!(upcall, Upcall::Message { .. })).count() as u64;
         if touched.0 < senders {
@@ -106,9 +107,9 @@ fn saturate(rules: Rules, hearing: Hearing, senders: u32, size: Bytes, secs: u64
 
 fn fill(air: &mut Air, core: &mut Core, at: StationId, stations: u32, size: Bytes) {
     while air.waiting(at) < 2 {
-        let content = Content::Message(air.messages.insert(Message::Text(String::new())));
+        let content = Content::Message(air.messages.insert(Message::Dsdv(Vec::new())));
         let to = Some(StationId((at.0 + 1) % stations));
-        air.enqueue(core, at, Request { content, to, size, since: core.now });
+        air.enqueue(core, at, Request { content, to, size, since: core.now, is_routing: true });
     }
 }
 

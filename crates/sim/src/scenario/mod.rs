@@ -2,8 +2,8 @@
 //! comment is its manual (`docs/scenario.md` is generated from here).
 
 mod cc_choice;
-mod mobility;
 mod energy;
+mod mobility;
 mod network;
 mod parse;
 mod quantity;
@@ -19,10 +19,10 @@ use serde::{Deserialize, Serialize};
 use tcp::units::Span;
 
 pub use cc_choice::CcChoice;
+pub use energy::{EnergyDef, EnergyProfile};
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,
 };
-pub use energy::{EnergyDef, EnergyProfile};
 pub use network::{
     Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, RandomWired, Role, Star,
 };
@@ -30,8 +30,8 @@ pub use parse::{ScenarioError, join};
 pub use quantity::{Draw, Energy, Frequency, Metres, Power, Speed};
 pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
 pub use radio::{
-    AccessPointsDef, AodvDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef, LogDistanceDef, Preamble, PropagationDef,
-    RadioDef, RadioProfile, RangeDef, RoutingDef, ShortestDef, Standard, TwoRayDef,
+    AccessPointsDef, AodvDef, AodvProfile, ArpDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef, LogDistanceDef,
+    Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RoutingDef, ShortestDef, Standard, TwoRayDef,
 };
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};

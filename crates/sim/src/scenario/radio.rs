@@ -116,6 +116,9 @@ pub struct RadioDef {
     /// What the radio consumes; not modelled unless given. `{}` takes the profile's powers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy: Option<EnergyDef>,
+    /// How stations learn the addresses of neighbours: `ns2` in ns2, `none` otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arp: Option<ArpDef>,
 }
 
 /// How power falls with distance (networks.md §5.1).
@@ -261,16 +264,57 @@ pub enum DsdvProfile {
     Ns3,
 }
 
-/// DSDV; intervals come from the profile.
+/// DSDV (networks.md §9.1); what is left out comes from the profile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DsdvDef {
     /// Whose; that of the radio unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<DsdvProfile>,
+    /// Between two full updates: exactly about so long in ns3, three quarters of it to all of it otherwise. Default: 15 s.
+    /// A neighbour that is silent for three intervals is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub update_interval: Option<Span>,
+    /// First settling time of a route: 5 s in ns3; 6 s otherwise, and news of the route waits for twice as long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settling: Option<Span>,
 }
 
-/// AODV.
+/// Whose AODV.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AodvProfile {
+    /// RFC 3561 with link failures told by the MAC.
+    #[default]
+    Std,
+    /// ns-2.35: a first ring of 5 hops, routes that last 10 s.
+    Ns2,
+    /// ns-3: the RFC with hellos, and link failures told by the MAC as well.
+    Ns3,
+}
+
+/// AODV (RFC 3561, networks.md §9.2); what is left out comes from the profile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct AodvDef {}
+pub struct AodvDef {
+    /// Whose; that of the radio unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<AodvProfile>,
+    /// A route that is not used is good for so long: 10 s in ns2, 3 s otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active_timeout: Option<Span>,
+    /// Every station says each second that it is there; one that is silent for two is gone. Only in ns3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hellos: Option<bool>,
+}
+
+/// How a station learns the address of a neighbour (networks.md §8).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ArpDef {
+    /// It knows it.
+    #[default]
+    None,
+    /// As in ns-2: it asks all, holds one packet meanwhile, and never forgets.
+    Ns2,
+}

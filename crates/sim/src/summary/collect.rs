@@ -3,8 +3,8 @@
 use tcp::units::{Bytes, Span, Time};
 
 use super::{
-    ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy, NetworkRadio,
-    NetworkSummary, NodeSummary, Summary, radio,
+    ChannelSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy,
+    NetworkRadio, NetworkSummary, NodeSummary, Summary, radio,
 };
 use crate::channel::Channel;
 use crate::event::{FlowId, NodeId};
@@ -79,6 +79,7 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
         window_s: [run.resolved.warmup.as_secs_f64(), now.as_secs_f64()],
         events: run.core.events,
         network: NetworkSummary { connectivity, ..network_summary(run, &flows, &links, &nodes, measured) },
+        channels: run.network.channels.iter().enumerate().map(|(i, c)| channel_summary(i, c, now)).collect(),
         nodes,
         flows,
         links,
@@ -157,6 +158,23 @@ fn link_summary(run: &mut Simulation, index: usize, measured: Span) -> LinkSumma
         queue_max_packets: metrics.max_queue,
         queue_mean_s: ratio(metrics.waited.as_secs_f64(), metrics.transmitted as f64),
         in_flight_packets: link.holds(),
+    }
+}
+
+fn channel_summary(index: usize, channel: &Channel, now: Time) -> ChannelSummary {
+    let counts = channel.stations().map(|station| channel.air.counts(station));
+    let (mut count, mut bytes, mut airtime) = (0, Bytes::ZERO, Span::ZERO);
+    for counts in counts {
+        count += counts.messages;
+        bytes += counts.message_bytes;
+        airtime += counts.message_airtime;
+    }
+    ChannelSummary {
+        channel: index as u32,
+        stations: channel.nodes.len() as u64,
+        message_count: count,
+        message_bytes: bytes.0,
+        message_airtime: airtime.as_secs_f64() / now.as_secs_f64(),
     }
 }
 

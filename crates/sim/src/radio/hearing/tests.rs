@@ -38,7 +38,6 @@ fn crowd(seed: u64) -> Vec<Track> {
 fn a_grid_finds_the_same_as_a_full_scan() {
     let radio = build::build(
         &build::filled(&RadioDef { profile: crate::scenario::RadioProfile::Ns2, ..RadioDef::default() }, "").unwrap(),
-        tcp::units::Bytes::ZERO,
     );
     for seed in 0..3 {
         let mut with_grid = Hearing::new(&radio, crowd(seed));

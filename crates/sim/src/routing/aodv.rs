@@ -1,0 +1,341 @@
+//! Ad hoc on-demand distance vector (RFC 3561): routes are asked for when they are wanted, in growing rings, and
+//! forgotten when they are not used (networks.md §9.2). Local repair, gratuitous replies and blacklists are left out.
+
+mod routes;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Span, Time};
+
+use super::outbox::{Outbox, jitter};
+use super::{IP_HEADER, NextHop, Outgoing, UDP_HEADER};
+use crate::radio::frame::StationId;
+use crate::radio::message::{Aodv as AodvMessage, Message, RouteReply, RouteRequest, Unreachable};
+use routes::Routes;
+
+const REQUEST_SIZE: Bytes = Bytes(24);
+const REPLY_SIZE: Bytes = Bytes(20);
+const ERROR_SIZE: Bytes = Bytes(4);
+const ERROR_LINE: Bytes = Bytes(8);
+/// RFC 3561 §10.
+const MY_ROUTE_TIMEOUT: Span = Span::from_millis(11_200);
+const NET_DIAMETER: u32 = 35;
+const NODE_TRAVERSAL: Span = Span::from_millis(40);
+const NET_TRAVERSAL: Span = Span::from_millis(2_800);
+const PATH_DISCOVERY: Span = Span::from_millis(5_600);
+const REQUEST_RETRIES: u32 = 2;
+const TTL_INCREMENT: u32 = 2;
+const TTL_THRESHOLD: u32 = 7;
+const TIMEOUT_BUFFER: u64 = 2;
+const HELLO_INTERVAL: Span = Span::from_millis(1_000);
+const ALLOWED_HELLO_LOSS: u64 = 2;
+/// Requests, and errors, that a station makes in a second.
+const RATE_LIMIT: usize = 10;
+const SECOND: Span = Span::from_millis(1_000);
+/// Stations that pass a flood on do so at different times.
+const BROADCAST_JITTER: Span = Span::from_millis(10);
+
+/// What differs between profiles.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct AodvRules {
+    pub(crate) active_timeout: Span,
+    /// The first ring.
+    pub(crate) ttl_start: u32,
+    /// Neighbours say that they are there.
+    pub(crate) hellos: bool,
+}
+
+/// A search for a destination.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Search {
+    ttl: u32,
+    /// Requests sent to the whole network.
+    wide: u32,
+    /// No answer until then: the next ring, or the end.
+    until: Time,
+}
+
+/// The agent of one station.
+#[derive(Clone, Debug)]
+pub(crate) struct Aodv {
+    me: StationId,
+    rules: AodvRules,
+    sequence: u32,
+    request_id: u32,
+    routes: Routes,
+    searches: BTreeMap<StationId, Search>,
+    /// Requests heard, by originator and number, until when they are remembered.
+    heard: BTreeMap<(StationId, u32), Time>,
+    /// Neighbours that sent a hello, and when they count as gone.
+    neighbours: BTreeMap<StationId, Time>,
+    hello_at: Option<Time>,
+    /// Of the last second.
+    requests: Vec<Time>,
+    errors: Vec<Time>,
+    draws: Rng,
+    pub(super) outbox: Outbox,
+}
+
+/// True if one more event at `now` keeps to the rate; it is noted.
+fn within_rate(events: &mut Vec<Time>, now: Time) -> bool {
+    events.retain(|at| *at + SECOND > now);
+    let within = events.len() < RATE_LIMIT;
+    if within {
+        events.push(now);
+    }
+    within
+}
+
+impl Aodv {
+    pub(crate) fn new(me: StationId, rules: AodvRules, mut draws: Rng) -> Aodv {
+        let hello_at = rules.hellos.then(|| Time::ZERO + jitter(&mut draws, HELLO_INTERVAL));
+        Aodv {
+            me,
+            rules,
+            sequence: 0,
+            request_id: 0,
+            routes: Routes::default(),
+            searches: BTreeMap::new(),
+            heard: BTreeMap::new(),
+            neighbours: BTreeMap::new(),
+            hello_at,
+            requests: Vec::new(),
+            errors: Vec::new(),
+            draws,
+            outbox: Outbox::default(),
+        }
+    }
+
+    pub(super) fn next_hop(&self, now: Time, destination: StationId) -> NextHop {
+        match self.routes.valid(now, destination) {
+            Some(route) => NextHop::Via(route.next),
+            None if self.searches.contains_key(&destination) => NextHop::Wait,
+            None => NextHop::None,
+        }
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Time> {
+        let searches = self.searches.values().map(|search| search.until);
+        let neighbours = self.neighbours.values().copied();
+        searches.chain(neighbours).chain(self.hello_at).chain(self.outbox.next_due()).min()
+    }
+
+    pub(super) fn on_timer(&mut self, now: Time) {
+        let over: Vec<StationId> =
+            self.searches.iter().filter(|(_, search)| search.until <= now).map(|(station, _)| *station).collect();
+        for destination in over {
+            self.widen(now, destination);
+        }
+        let silent: Vec<StationId> =
+            self.neighbours.iter().filter(|(_, until)| **until <= now).map(|(station, _)| *station).collect();
+        for neighbour in silent {
+            self.lose(now, neighbour);
+        }
+        if self.hello_at.is_some_and(|at| at <= now) {
+            self.hello(now);
+        }
+    }
+
+    fn broadcast(&mut self, due: Time, message: AodvMessage) {
+        let size = match &message {
+            AodvMessage::Request(_) => REQUEST_SIZE,
+            AodvMessage::Reply(_) => REPLY_SIZE,
+            AodvMessage::Error(lost) => ERROR_SIZE + ERROR_LINE * lost.len() as u64,
+        };
+        let size = size + IP_HEADER + UDP_HEADER;
+        self.outbox.push(due, Outgoing { message: Message::Aodv(message), size, to: None });
+    }
+
+    fn reply(&mut self, now: Time, to: StationId, reply: RouteReply) {
+        let message = Message::Aodv(AodvMessage::Reply(reply));
+        self.outbox.push(now, Outgoing { message, size: REPLY_SIZE + IP_HEADER + UDP_HEADER, to: Some(to) });
+    }
+
+    /// Begins a search, unless one is under way (§6.3, §6.4).
+    pub(super) fn seek(&mut self, now: Time, destination: StationId) {
+        if self.searches.contains_key(&destination) || self.routes.valid(now, destination).is_some() {
+            return;
+        }
+        // A route that was there gives a hint of how far it is.
+        let hops = self.routes.known_hops(destination);
+        let ttl = hops.map_or(self.rules.ttl_start, |hops| hops + TTL_INCREMENT);
+        self.search(now, destination, if ttl > TTL_THRESHOLD { NET_DIAMETER } else { ttl }, 0);
+    }
+
+    /// Nobody has answered in time.
+    fn widen(&mut self, now: Time, destination: StationId) {
+        let Some(Search { ttl, wide, .. }) = self.searches.remove(&destination) else { return };
+        if self.routes.valid(now, destination).is_some() || wide > REQUEST_RETRIES {
+            return;
+        }
+        let next = if ttl + TTL_INCREMENT > TTL_THRESHOLD { NET_DIAMETER } else { ttl + TTL_INCREMENT };
+        self.search(now, destination, next, wide);
+    }
+
+    fn search(&mut self, now: Time, destination: StationId, ttl: u32, wide: u32) {
+        let is_wide = ttl == NET_DIAMETER;
+        // Each further request to all waits twice as long (§6.3).
+        let wait =
+            if is_wide { NET_TRAVERSAL * (1 << wide) } else { NODE_TRAVERSAL * 2 * (u64::from(ttl) + TIMEOUT_BUFFER) };
+        let search = Search { ttl, wide: wide + u32::from(is_wide), until: now + wait };
+        self.searches.insert(destination, search);
+        if !within_rate(&mut self.requests, now) {
+            return;
+        }
+        self.sequence += 1;
+        self.request_id += 1;
+        self.heard.insert((self.me, self.request_id), now + PATH_DISCOVERY);
+        let request = RouteRequest {
+            id: self.request_id,
+            hops: 0,
+            ttl,
+            originator: self.me,
+            originator_sequence: self.sequence,
+            destination,
+            destination_sequence: self.routes.sequence(destination),
+        };
+        self.broadcast(now, AodvMessage::Request(request));
+    }
+
+    fn hello(&mut self, now: Time) {
+        let reply = RouteReply {
+            hops: 0,
+            destination: self.me,
+            destination_sequence: self.sequence,
+            originator: self.me,
+            lifetime: HELLO_INTERVAL * ALLOWED_HELLO_LOSS,
+        };
+        self.broadcast(now, AodvMessage::Reply(reply));
+        self.hello_at = Some(now + HELLO_INTERVAL + jitter(&mut self.draws, BROADCAST_JITTER));
+    }
+
+    pub(super) fn on_message(&mut self, now: Time, from: StationId, message: &AodvMessage) {
+        if let Some(until) = self.neighbours.get_mut(&from) {
+            *until = now + HELLO_INTERVAL * ALLOWED_HELLO_LOSS;
+        }
+        match message {
+            AodvMessage::Request(request) => self.on_request(now, from, request),
+            AodvMessage::Reply(reply) if reply.destination == reply.originator => self.on_hello(now, from, reply),
+            AodvMessage::Reply(reply) => self.on_reply(now, from, reply),
+            AodvMessage::Error(lost) => self.on_error(now, from, lost),
+        }
+    }
+
+    /// §6.9.
+    fn on_hello(&mut self, now: Time, from: StationId, hello: &RouteReply) {
+        self.routes.learn(now, from, Some(hello.destination_sequence), from, 1, now + hello.lifetime);
+        self.neighbours.insert(from, now + HELLO_INTERVAL * ALLOWED_HELLO_LOSS);
+    }
+
+    /// §6.5.
+    fn on_request(&mut self, now: Time, from: StationId, request: &RouteRequest) {
+        self.routes.learn(now, from, None, from, 1, now + self.rules.active_timeout);
+        self.heard.retain(|_, until| *until > now);
+        if self.heard.insert((request.originator, request.id), now + PATH_DISCOVERY).is_some() {
+            return;
+        }
+        let hops = request.hops + 1;
+        let far = NODE_TRAVERSAL * 2 * u64::from(hops);
+        let until = now + (NET_TRAVERSAL * 2).saturating_sub(far);
+        self.routes.learn(now, request.originator, Some(request.originator_sequence), from, hops, until);
+        if request.destination == self.me {
+            if request.destination_sequence == Some(self.sequence) {
+                self.sequence += 1;
+            }
+            self.sequence = self.sequence.max(request.destination_sequence.unwrap_or(0));
+            return self.answer(now, from, request, 0, self.sequence, MY_ROUTE_TIMEOUT);
+        }
+        let fresh = self.routes.valid(now, request.destination).copied().filter(|route| {
+            route.next != from
+                && route.sequence.is_some_and(|known| request.destination_sequence.is_none_or(|w| known >= w))
+        });
+        if let Some((route, sequence)) = fresh.and_then(|route| route.sequence.map(|sequence| (route, sequence))) {
+            self.routes.add_precursor(request.destination, from);
+            self.routes.add_precursor(request.originator, route.next);
+            return self.answer(now, from, request, route.hops, sequence, route.expires.since(now));
+        }
+        if request.ttl > 1 {
+            let known = self.routes.sequence(request.destination);
+            let destination_sequence = request.destination_sequence.max(known);
+            let request = RouteRequest { hops, ttl: request.ttl - 1, destination_sequence, ..*request };
+            let due = now + jitter(&mut self.draws, BROADCAST_JITTER);
+            self.broadcast(due, AodvMessage::Request(request));
+        }
+    }
+
+    /// §6.6.
+    fn answer(&mut self, now: Time, to: StationId, request: &RouteRequest, hops: u32, sequence: u32, lifetime: Span) {
+        let RouteRequest { destination, originator, .. } = *request;
+        self.reply(now, to, RouteReply { hops, destination, destination_sequence: sequence, originator, lifetime });
+    }
+
+    /// §6.7.
+    fn on_reply(&mut self, now: Time, from: StationId, reply: &RouteReply) {
+        self.routes.learn(now, from, None, from, 1, now + self.rules.active_timeout);
+        let (destination, hops) = (reply.destination, reply.hops + 1);
+        self.routes.learn(now, destination, Some(reply.destination_sequence), from, hops, now + reply.lifetime);
+        if reply.originator == self.me {
+            self.searches.remove(&destination);
+            return;
+        }
+        let Some(back) = self.routes.valid(now, reply.originator).copied() else { return };
+        self.routes.add_precursor(destination, back.next);
+        self.routes.add_precursor(from, back.next);
+        self.routes.extend(now, reply.originator, now + self.rules.active_timeout);
+        self.reply(now, back.next, RouteReply { hops, ..*reply });
+    }
+
+    /// §6.11.
+    fn on_error(&mut self, now: Time, from: StationId, lost: &[Unreachable]) {
+        let mut told = Vec::new();
+        for Unreachable { destination, sequence } in lost {
+            let concerned = self.routes.valid(now, *destination).is_some_and(|route| route.next == from);
+            if concerned && self.routes.breaks(now, *destination, Some(*sequence)) {
+                told.push(Unreachable { destination: *destination, sequence: *sequence });
+            }
+        }
+        self.tell(now, told);
+    }
+
+    fn tell(&mut self, now: Time, lost: Vec<Unreachable>) {
+        if !lost.is_empty() && within_rate(&mut self.errors, now) {
+            let due = now + jitter(&mut self.draws, BROADCAST_JITTER);
+            self.broadcast(due, AodvMessage::Error(lost));
+        }
+    }
+
+    /// A neighbour is gone: those who send by way of it hear of it.
+    pub(super) fn lose(&mut self, now: Time, neighbour: StationId) {
+        self.neighbours.remove(&neighbour);
+        let mut told = Vec::new();
+        for destination in self.routes.by_way_of(now, neighbour) {
+            let has_precursors = self.routes.breaks(now, destination, None);
+            if has_precursors {
+                let sequence = self.routes.sequence(destination).unwrap_or(0);
+                told.push(Unreachable { destination, sequence });
+            }
+        }
+        self.tell(now, told);
+    }
+
+    /// A packet that only passes finds no route: its senders hear of it (§6.11, case ii).
+    pub(super) fn on_no_route(&mut self, now: Time, destination: StationId) {
+        let sequence = self.routes.sequence(destination).unwrap_or(0);
+        self.tell(now, vec![Unreachable { destination, sequence }]);
+    }
+
+    /// A route that is used stays (§6.2): to the destination, to the next station, and to the previous one.
+    pub(super) fn on_used(&mut self, now: Time, destination: StationId, previous: Option<StationId>) {
+        let until = now + self.rules.active_timeout;
+        let next = self.routes.valid(now, destination).map(|route| route.next);
+        for station in [Some(destination), next, previous].into_iter().flatten() {
+            self.routes.extend(now, station, until);
+        }
+        if let Some(previous) = previous {
+            self.routes.add_precursor(destination, previous);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The route table of an AODV station.
+
+use std::collections::BTreeMap;
+
+use tcp::units::{Span, Time};
+
+use crate::radio::frame::StationId;
+
+/// A broken route is remembered for so long: DELETE_PERIOD (RFC 3561 §10).
+const DELETE_PERIOD: Span = Span::from_millis(15_000);
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Route {
+    pub(super) next: StationId,
+    pub(super) hops: u32,
+    /// Of the destination, if known.
+    pub(super) sequence: Option<u32>,
+    valid: bool,
+    /// A valid route is good until then; a broken one is forgotten then.
+    pub(super) expires: Time,
+}
+
+/// Routes, and for each the neighbours that send by way of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Routes {
+    routes: BTreeMap<StationId, Route>,
+    precursors: BTreeMap<StationId, Vec<StationId>>,
+}
+
+impl Routes {
+    /// The route to `destination`, if it is good.
+    pub(super) fn valid(&self, now: Time, destination: StationId) -> Option<&Route> {
+        self.routes.get(&destination).filter(|route| route.valid && route.expires > now)
+    }
+
+    /// The latest sequence number heard of `destination`.
+    pub(super) fn sequence(&self, destination: StationId) -> Option<u32> {
+        self.routes.get(&destination).and_then(|route| route.sequence)
+    }
+
+    /// Hops of the last route, good or not.
+    pub(super) fn known_hops(&self, destination: StationId) -> Option<u32> {
+        self.routes.get(&destination).map(|route| route.hops)
+    }
+
+    /// Takes a route over if it is newer, shorter, or the old one is not good any more (RFC 3561 §6.2).
+    pub(super) fn learn(
+        &mut self,
+        now: Time,
+        destination: StationId,
+        sequence: Option<u32>,
+        next: StationId,
+        hops: u32,
+        expires: Time,
+    ) {
+        let fresh = Route { next, hops, sequence, valid: true, expires };
+        let route = match self.routes.get(&destination).copied() {
+            None => fresh,
+            Some(old) => {
+                let good = old.valid && old.expires > now;
+                let newer = sequence.is_some_and(|new| old.sequence.is_none_or(|known| new > known));
+                let older = sequence.zip(old.sequence).is_some_and(|(new, known)| new < known);
+                let sequence = sequence.max(old.sequence);
+                if newer || (!older && (!good || hops < old.hops)) {
+                    Route { sequence, ..fresh }
+                } else if next == old.next && hops == old.hops && good {
+                    Route { expires: expires.max(old.expires), ..old }
+                } else {
+                    return;
+                }
+            }
+        };
+        self.routes.insert(destination, route);
+    }
+
+    /// A good route is good at least until `until`.
+    pub(super) fn extend(&mut self, now: Time, destination: StationId, until: Time) {
+        if let Some(route) = self.routes.get_mut(&destination).filter(|route| route.valid && route.expires > now) {
+            route.expires = route.expires.max(until);
+        }
+    }
+
+    pub(super) fn add_precursor(&mut self, destination: StationId, neighbour: StationId) {
+        let list = self.precursors.entry(destination).or_default();
+        if !list.contains(&neighbour) {
+            list.push(neighbour);
+        }
+    }
+
+    /// The destinations whose good route begins with `neighbour`.
+    pub(super) fn by_way_of(&self, now: Time, neighbour: StationId) -> Vec<StationId> {
+        let by_it = |route: &Route| route.valid && route.expires > now && route.next == neighbour;
+        self.routes.iter().filter(|(_, route)| by_it(route)).map(|(station, _)| *station).collect()
+    }
+
+    /// A route is good no longer; true if a neighbour sends by way of it. The sequence number is that told, or one more.
+    pub(super) fn breaks(&mut self, now: Time, destination: StationId, told: Option<u32>) -> bool {
+        if let Some(route) = self.routes.get_mut(&destination) {
+            route.valid = false;
+            route.sequence = told.or(route.sequence.map(|known| known + 1));
+            route.expires = now + DELETE_PERIOD;
+        }
+        self.precursors.remove(&destination).is_some_and(|list| !list.is_empty())
+    }
+}

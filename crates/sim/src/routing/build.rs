@@ -1,0 +1,131 @@
+//! From the description of a routing protocol to the agents of a channel (networks.md §9.1, §9.2).
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Span};
+
+use super::aodv::AodvRules;
+use super::dsdv::DsdvRules;
+use super::waiting::WaitingLimits;
+use super::{Agent, Aodv, Dsdv, DsdvNs3, IP_HEADER, UDP_HEADER, Waiting};
+use crate::radio::frame::StationId;
+use crate::scenario::{AodvDef, AodvProfile, DsdvDef, DsdvProfile, RadioProfile, RoutingDef, ScenarioError, join};
+
+/// ns-2 starts a packet with this TTL (§9).
+const NS2_TTL: u8 = 32;
+/// What ns-2's DSDV puts on every packet that a transport sends (§6.2).
+const NS2_ROUTING_HEADER: Bytes = Bytes(20);
+/// Packets wait for a route no longer than this in ns-3, and in AODV.
+const LIFETIME: Span = Span::from_millis(30_000);
+/// Longest update of `std`.
+const MTU: Bytes = Bytes(1500);
+
+/// How the stations of a channel route by messages.
+#[derive(Clone, Debug)]
+pub(crate) struct Protocol {
+    pub(crate) agents: Vec<Agent>,
+    /// By station: packets that wait for a route.
+    pub(crate) waiting: Vec<Waiting>,
+    /// Bytes on every packet of a transport.
+    pub(crate) packet_header: Bytes,
+    /// Stations that may pass a packet on.
+    pub(crate) ttl: Option<u8>,
+    /// A packet that the MAC gave up looks for another way, instead of being dropped.
+    pub(crate) keeps_failed: bool,
+    /// After a failure, so do those that wait for the same neighbour.
+    pub(crate) link_feedback: bool,
+}
+
+/// Fills in what a protocol leaves to its profile; errors start at `path`.
+pub(crate) fn filled(def: &RoutingDef, radio: RadioProfile, path: &str) -> Result<RoutingDef, ScenarioError> {
+    match def {
+        RoutingDef::Dsdv(dsdv) => filled_dsdv(dsdv, radio, path).map(RoutingDef::Dsdv),
+        RoutingDef::Aodv(aodv) => filled_aodv(aodv, radio, path).map(RoutingDef::Aodv),
+        RoutingDef::Shortest(_) | RoutingDef::AccessPoints(_) => Ok(def.clone()),
+    }
+}
+
+fn filled_dsdv(def: &DsdvDef, radio: RadioProfile, path: &str) -> Result<DsdvDef, ScenarioError> {
+    let profile = def.profile.unwrap_or(match radio {
+        RadioProfile::Std => DsdvProfile::Std,
+        RadioProfile::Ns2 => DsdvProfile::Ns2,
+        RadioProfile::Ns3 => DsdvProfile::Ns3,
+    });
+    let interval = def.update_interval.unwrap_or(Span::from_millis(15_000));
+    let settling = def.settling.unwrap_or(Span::from_millis(if profile == DsdvProfile::Ns3 { 5_000 } else { 6_000 }));
+    within(interval, Span::from_millis(100), &join(path, "update_interval"))?;
+    within(settling, Span::ZERO, &join(path, "settling"))?;
+    Ok(DsdvDef { profile: Some(profile), update_interval: Some(interval), settling: Some(settling) })
+}
+
+fn filled_aodv(def: &AodvDef, radio: RadioProfile, path: &str) -> Result<AodvDef, ScenarioError> {
+    let profile = def.profile.unwrap_or(match radio {
+        RadioProfile::Std => AodvProfile::Std,
+        RadioProfile::Ns2 => AodvProfile::Ns2,
+        RadioProfile::Ns3 => AodvProfile::Ns3,
+    });
+    let ns2 = profile == AodvProfile::Ns2;
+    let active_timeout = def.active_timeout.unwrap_or(Span::from_millis(if ns2 { 10_000 } else { 3_000 }));
+    within(active_timeout, Span::from_millis(100), &join(path, "active_timeout"))?;
+    let hellos = def.hellos.unwrap_or(profile == AodvProfile::Ns3);
+    Ok(AodvDef { profile: Some(profile), active_timeout: Some(active_timeout), hellos: Some(hellos) })
+}
+
+fn within(span: Span, least: Span, path: &str) -> Result<(), ScenarioError> {
+    let most = Span::from_millis(3_600_000);
+    if span < least || span > most {
+        return Err(ScenarioError::new(path, format!("{span} is not from {least} to {most}")));
+    }
+    Ok(())
+}
+
+/// The agents that a filled-in definition stands for; none if routes need no messages. `draws` by station.
+pub(crate) fn protocol(def: &RoutingDef, stations: u32, draws: impl Fn(u32) -> Rng) -> Option<Protocol> {
+    let agents =
+        (0..stations).map(|station| agent(def, StationId(station), draws(station))).collect::<Option<Vec<_>>>()?;
+    let limits = match def {
+        RoutingDef::Dsdv(def) => dsdv_limits(def),
+        _ => WaitingLimits { per_destination: 64, total: 64, lifetime: Some(LIFETIME) },
+    };
+    let dsdv = |profile| matches!(def, RoutingDef::Dsdv(def) if def.profile == Some(profile));
+    let aodv = |profile| matches!(def, RoutingDef::Aodv(def) if def.profile == Some(profile));
+    Some(Protocol {
+        agents,
+        waiting: (0..stations).map(|_| Waiting::new(limits)).collect(),
+        packet_header: if dsdv(DsdvProfile::Ns2) { NS2_ROUTING_HEADER } else { Bytes::ZERO },
+        ttl: (dsdv(DsdvProfile::Ns2) || aodv(AodvProfile::Ns2)).then_some(NS2_TTL),
+        keeps_failed: dsdv(DsdvProfile::Std),
+        link_feedback: dsdv(DsdvProfile::Std) || matches!(def, RoutingDef::Aodv(_)),
+    })
+}
+
+fn agent(def: &RoutingDef, me: StationId, draws: Rng) -> Option<Agent> {
+    match def {
+        RoutingDef::Shortest(_) | RoutingDef::AccessPoints(_) => None,
+        RoutingDef::Dsdv(def) => {
+            let interval = def.update_interval.expect("a filled-in DSDV has an interval");
+            let settling = def.settling.expect("a filled-in DSDV has a settling time");
+            let std = def.profile == Some(DsdvProfile::Std);
+            let header = if std { IP_HEADER + UDP_HEADER } else { IP_HEADER };
+            let rules = DsdvRules { interval, settling, header, mtu: std.then_some(MTU), link_feedback: std };
+            Some(match def.profile {
+                Some(DsdvProfile::Ns3) => Agent::DsdvNs3(DsdvNs3::new(me, interval, settling, draws)),
+                _ => Agent::Dsdv(Dsdv::new(me, rules, draws)),
+            })
+        }
+        RoutingDef::Aodv(def) => Some(Agent::Aodv(Aodv::new(me, aodv_rules(def), draws))),
+    }
+}
+
+fn dsdv_limits(def: &DsdvDef) -> WaitingLimits {
+    let ns3 = def.profile == Some(DsdvProfile::Ns3);
+    WaitingLimits { per_destination: 5, total: if ns3 { 500 } else { usize::MAX }, lifetime: ns3.then_some(LIFETIME) }
+}
+
+fn aodv_rules(def: &AodvDef) -> AodvRules {
+    AodvRules {
+        active_timeout: def.active_timeout.expect("a filled-in AODV has a timeout"),
+        // ns-2 begins with a ring of 5.
+        ttl_start: if def.profile == Some(AodvProfile::Ns2) { 5 } else { 1 },
+        hellos: def.hellos.expect("a filled-in AODV has hellos or none"),
+    }
+}

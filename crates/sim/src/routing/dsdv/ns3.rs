@@ -1,0 +1,194 @@
+//! DSDV as ns-3 does it (networks.md §9.1): a change is advertised within a millisecond, unless the hop count changed and
+//! has to settle; every station's periodic updates fall into the same milliseconds.
+
+use std::collections::BTreeMap;
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Span, Time};
+
+use super::LINE;
+use crate::radio::frame::StationId;
+use crate::radio::message::{Advert, Message};
+use crate::routing::outbox::{Outbox, jitter};
+use crate::routing::{IP_HEADER, NextHop, Outgoing, UDP_HEADER};
+
+/// Of each message.
+const HEADER: Bytes = Bytes(IP_HEADER.0 + UDP_HEADER.0);
+/// The first update and each triggered one.
+const JITTER: Span = Span::from_millis(1);
+/// The periodic interval is longer by up to this, in steps of 25 us.
+const PERIODIC_JITTER: Span = Span::from_micros(25_000);
+/// Routes that nobody renewed for so many intervals are forgotten, when a periodic update is sent.
+const HOLD_INTERVALS: u64 = 3;
+const SETTLING_MEMORY: u64 = 7;
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Route {
+    next: StationId,
+    hops: u32,
+    sequence: u32,
+    settling: Span,
+    renewed_at: Time,
+}
+
+/// A change that is to be told.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct News {
+    hops: u32,
+    sequence: u32,
+    /// A jitter after it came, or when it has settled.
+    ready_at: Time,
+}
+
+/// The agent of one station.
+#[derive(Clone, Debug)]
+pub(crate) struct DsdvNs3 {
+    me: StationId,
+    interval: Span,
+    settling: Span,
+    sequence: u32,
+    routes: BTreeMap<StationId, Route>,
+    news: BTreeMap<StationId, News>,
+    periodic_at: Time,
+    draws: Rng,
+    pub(in crate::routing) outbox: Outbox,
+}
+
+fn is_broken(sequence: u32) -> bool {
+    !sequence.is_multiple_of(2)
+}
+
+impl DsdvNs3 {
+    pub(crate) fn new(me: StationId, interval: Span, settling: Span, mut draws: Rng) -> DsdvNs3 {
+        DsdvNs3 {
+            me,
+            interval,
+            settling,
+            sequence: 0,
+            routes: BTreeMap::new(),
+            news: BTreeMap::new(),
+            periodic_at: Time::ZERO + jitter(&mut draws, JITTER),
+            draws,
+            outbox: Outbox::default(),
+        }
+    }
+
+    pub(in crate::routing) fn next_hop(&self, destination: StationId) -> NextHop {
+        self.routes.get(&destination).map_or(NextHop::Wait, |route| NextHop::Via(route.next))
+    }
+
+    pub(in crate::routing) fn next_timer(&self) -> Option<Time> {
+        let triggered = self.news.values().map(|news| news.ready_at);
+        triggered.chain([self.periodic_at]).chain(self.outbox.next_due()).min()
+    }
+
+    pub(in crate::routing) fn on_timer(&mut self, now: Time) {
+        if self.periodic_at <= now {
+            self.periodic(now);
+        }
+        if self.news.values().any(|news| news.ready_at <= now) {
+            self.triggered(now);
+        }
+    }
+
+    fn send(&mut self, now: Time, lines: Vec<Advert>) {
+        let size = HEADER + LINE * lines.len() as u64;
+        self.outbox.push(now, Outgoing { message: Message::Dsdv(lines), size, to: None });
+    }
+
+    fn own_line(&self) -> Advert {
+        Advert { destination: self.me, metric: 0, sequence: self.sequence }
+    }
+
+    /// All routes; old ones leave, and are told to be broken.
+    fn periodic(&mut self, now: Time) {
+        let hold = self.interval * HOLD_INTERVALS;
+        let old = |route: &Route| now.since(route.renewed_at) > hold;
+        let gone: Vec<StationId> =
+            self.routes.iter().filter(|(_, route)| old(route)).map(|(station, _)| *station).collect();
+        self.sequence += 2;
+        let mut lines = vec![self.own_line()];
+        self.routes.retain(|station, route| {
+            let broken = old(route) || gone.contains(&route.next);
+            let sequence = route.sequence + u32::from(broken);
+            lines.push(Advert { destination: *station, metric: route.hops, sequence });
+            !broken
+        });
+        self.news.retain(|_, news| news.ready_at > now);
+        self.send(now, lines);
+        let step = Span::from_micros(25);
+        self.periodic_at = now + self.interval + step * self.draws.below(PERIODIC_JITTER.as_micros() / 25 + 1);
+    }
+
+    /// What has changed and may be told.
+    fn triggered(&mut self, now: Time) {
+        let mut lines = vec![self.own_line()];
+        self.news.retain(|station, news| {
+            let ready = news.ready_at <= now;
+            if ready {
+                lines.push(Advert { destination: *station, metric: news.hops, sequence: news.sequence });
+            }
+            !ready
+        });
+        if lines.len() > 1 {
+            self.send(now, lines);
+        }
+    }
+
+    pub(in crate::routing) fn on_update(&mut self, now: Time, from: StationId, update: &[Advert]) {
+        let soon = now + jitter(&mut self.draws, JITTER);
+        let me = self.me;
+        for line in update.iter().filter(|line| line.destination != me) {
+            let ready_at = self.consider(now, soon, from, line);
+            if let (Some(ready_at), Some(route)) = (ready_at, self.routes.get(&line.destination)) {
+                self.news.insert(line.destination, News { hops: route.hops, sequence: route.sequence, ready_at });
+            }
+        }
+    }
+
+    /// Takes over what is better; gives when it may be told.
+    fn consider(&mut self, now: Time, soon: Time, from: StationId, line: &Advert) -> Option<Time> {
+        let (hops, sequence) = (line.metric + 1, line.sequence);
+        let Some(old) = self.routes.get(&line.destination).copied() else {
+            if is_broken(sequence) {
+                return None;
+            }
+            let route = Route { next: from, hops, sequence, settling: self.settling, renewed_at: now };
+            self.routes.insert(line.destination, route);
+            return Some(soon);
+        };
+        if is_broken(sequence) {
+            if old.next == from {
+                self.lose(line.destination, sequence, soon);
+            }
+            return None;
+        }
+        let better = sequence > old.sequence || (sequence == old.sequence && hops < old.hops);
+        if !better {
+            if sequence == old.sequence && old.next == from {
+                self.routes.insert(line.destination, Route { renewed_at: now, ..old });
+            }
+            return None;
+        }
+        let mut route = Route { next: from, hops, sequence, renewed_at: now, ..old };
+        let same = hops == old.hops;
+        if !same {
+            route.settling = (old.settling * SETTLING_MEMORY + now.since(old.renewed_at)) / (SETTLING_MEMORY + 1);
+        }
+        self.routes.insert(line.destination, route);
+        Some(if same { soon } else { now + route.settling })
+    }
+
+    /// The next station says that it has no route any more: neither has this one, nor to anything by way of that.
+    fn lose(&mut self, destination: StationId, sequence: u32, soon: Time) {
+        let gone: Vec<StationId> = (self.routes.iter())
+            .filter(|(station, route)| **station == destination || route.next == destination)
+            .map(|(station, _)| *station)
+            .collect();
+        for station in gone {
+            let Some(route) = self.routes.remove(&station) else { continue };
+            let sequence = if station == destination { sequence } else { route.sequence + 1 };
+            self.news.insert(station, News { hops: route.hops, sequence, ready_at: soon });
+        }
+    }
+}
