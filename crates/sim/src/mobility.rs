@@ -23,13 +23,21 @@ impl Point {
 pub(crate) enum Track {
     /// It stays.
     Fixed(Point),
+    /// It moves straight on at so many metres per second along each axis.
+    #[cfg(test)]
+    Straight { from: Point, velocity: Point },
 }
 
 impl Track {
     /// Where the node is at `now`; asked with times that never go back.
-    pub(crate) fn at(&mut self, _now: Time) -> Point {
+    pub(crate) fn at(&mut self, now: Time) -> Point {
         match self {
             Track::Fixed(point) => *point,
+            #[cfg(test)]
+            Track::Straight { from, velocity } => {
+                let secs = now.as_nanos() as f64 / 1e9;
+                Point { x: from.x + velocity.x * secs, y: from.y + velocity.y * secs, z: from.z + velocity.z * secs }
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{Debug, Write as _};
 
-use tcp::units::Time;
+use tcp::units::{Span, Time};
 use tcp::{Flags, Segment};
 
 use crate::event::LinkId;
@@ -44,6 +44,53 @@ pub enum Record<'a> {
         /// The packet.
         packet: &'a Packet,
     },
+    /// A station of a channel began to send a frame.
+    Frame {
+        /// The frame.
+        frame: AirFrame,
+    },
+}
+
+/// A frame on the air.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AirFrame {
+    /// Index of the channel in the scenario.
+    pub channel: u32,
+    /// Who sends it: an index into the channel's stations.
+    pub from: u32,
+    /// Who it is for; none for all that hear it.
+    pub to: Option<u32>,
+    /// What it is for.
+    pub kind: FrameKind,
+    /// Counts the data frames of the sender; a retransmission keeps its number. 0 for the other kinds.
+    pub sequence: u32,
+    /// How long it is in the air.
+    pub airtime: Span,
+}
+
+/// What a frame is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameKind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Acknowledgment.
+    Ack,
+    /// Data, of users or of routing.
+    Data,
+}
+
+impl FrameKind {
+    /// As written in logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            FrameKind::Rts => "rts",
+            FrameKind::Cts => "cts",
+            FrameKind::Ack => "ack",
+            FrameKind::Data => "data",
+        }
+    }
 }
 
 /// A listener.
@@ -58,7 +105,7 @@ pub trait Sink: Debug + Send {
 #[derive(Debug, Default)]
 pub struct TextLog(String);
 
-/// Keeps one number that changes with every record: a trajectory's fingerprint.
+/// Keeps one number that changes with every record of a packet: a trajectory's fingerprint.
 #[derive(Debug)]
 pub struct HashLog(u64);
 
@@ -80,6 +127,12 @@ impl Sink for TextLog {
                 format!("{now} dropped     {} reason={}{place}", Show(packet), reason.name())
             }
             Record::Delivered { packet } => format!("{now} delivered   {}", Show(packet)),
+            Record::Frame { frame } => {
+                let to = frame.to.map_or("all".into(), |to| to.to_string());
+                let AirFrame { channel, from, sequence, airtime, .. } = frame;
+                let kind = frame.kind.name();
+                format!("{now} frame       channel={channel} {from} > {to} {kind} {sequence} {airtime}")
+            }
         };
         let _ = writeln!(self.0, "{line}");
     }
@@ -97,6 +150,8 @@ impl Sink for HashLog {
             Record::Dropped { packet, reason, .. } => (3, packet, *reason as u64),
             Record::Delivered { packet } => (4, packet, 0),
             Record::Marked { packet, link } => (5, packet, u64::from(link.0)),
+            // The fingerprint is that of the packets; frames are what carries them.
+            Record::Frame { .. } => return,
         };
         let number = match &packet.payload {
             Payload::Tcp(segment) => segment.seq ^ segment.ack.rotate_left(32),

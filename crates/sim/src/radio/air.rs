@@ -18,6 +18,7 @@ use super::rules::Rules;
 use crate::channel::ChannelId;
 use crate::core::Core;
 use crate::event::{Event, RadioEvent};
+use crate::record::{AirFrame, Record};
 
 /// Where a station is in the exchange under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -330,7 +331,17 @@ impl Air {
             Kind::Data(_) => station.counts.data_frames += 1,
             _ => station.counts.control_frames += 1,
         }
-        let sequence = station.sequence;
+        let sequence = if let Kind::Data(_) = kind { station.sequence } else { 0 };
+        core.record(&Record::Frame {
+            frame: AirFrame {
+                channel: u32::from(self.channel.0),
+                from: at.0,
+                to: to.map(|to| to.0),
+                kind: kind.recorded(),
+                sequence,
+                airtime: length,
+            },
+        });
         self.numbers += 1;
         let frame = Frame { kind, from: at, to, sequence, size, reserves, number: self.numbers };
         let mut hearers = std::mem::take(&mut self.hearers);
@@ -356,6 +367,7 @@ impl Air {
             let reserves = if frame.to == Some(hearer.station) { Span::ZERO } else { frame.reserves };
             let arrival = Arrival {
                 number: frame.number,
+                from: frame.from,
                 start,
                 end: start + length,
                 power: hearer.power,
@@ -468,7 +480,7 @@ impl Air {
     fn on_ack(&mut self, core: &mut Core, at: StationId, frame: &Frame) {
         let station = &mut self.stations[at.index()];
         if station.phase == Phase::AwaitsAck && station.job.and_then(|job| job.request.to) == Some(frame.from) {
-            self.finish(core, at);
+            self.finish(core, at, core.now);
         }
     }
 
@@ -508,7 +520,7 @@ impl Air {
         station.over_at = None;
         let Some(job) = &mut station.job else { return };
         let given_up = match station.phase {
-            Phase::Broadcasts => return self.finish(core, at),
+            Phase::Broadcasts => return self.finish(core, at, core.now),
             Phase::AwaitsAck if job.request.size + self.rules.header > self.rules.rts_threshold => {
                 job.long_failures += 1;
                 job.long_failures >= self.rules.long_retries
@@ -524,7 +536,7 @@ impl Air {
             let (request, lost) = (job.request, !job.handed_over);
             station.counts.given_up += 1;
             self.upcalls.push_back(Upcall::GivenUp { at, request, lost });
-            return self.finish(core, at);
+            return self.finish(core, at, core.now + self.rules.after_silence());
         }
         self.retry(core, at);
     }
@@ -539,12 +551,12 @@ impl Air {
         self.plan_access(core, at);
     }
 
-    /// Rule 4: the frame is through or given up; a backoff follows in any case.
-    fn finish(&mut self, core: &mut Core, at: StationId) {
+    /// Rule 4: the frame is through or given up; a backoff follows in any case, counted from `since` at the earliest.
+    fn finish(&mut self, core: &mut Core, at: StationId, since: Time) {
         let Station { receiver, contention, job, over_at, .. } = &mut self.stations[at.index()];
         receiver.settle(core.now, &self.waits, contention);
         contention.window = self.rules.phy.cw_min;
-        contention.draw(core.now, self.rules.draws_below_window);
+        contention.draw(since, self.rules.draws_below_window);
         *over_at = None;
         if let Some(job) = job.take() {
             self.messages.release(job.request.content);

@@ -3,6 +3,7 @@
 use tcp::units::{Bytes, Span};
 
 use crate::packet::PacketId;
+use crate::record::FrameKind;
 
 /// Index of a station: a node's radio.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -36,6 +37,18 @@ pub(crate) enum Kind {
     Cts,
     Ack,
     Data(Content),
+}
+
+impl Kind {
+    /// As records have it.
+    pub(super) fn recorded(self) -> FrameKind {
+        match self {
+            Kind::Rts => FrameKind::Rts,
+            Kind::Cts => FrameKind::Cts,
+            Kind::Ack => FrameKind::Ack,
+            Kind::Data(_) => FrameKind::Data,
+        }
+    }
 }
 
 /// A frame.

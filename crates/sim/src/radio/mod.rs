@@ -13,3 +13,5 @@ mod receiver;
 pub(crate) mod rules;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod twin;

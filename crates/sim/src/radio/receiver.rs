@@ -7,6 +7,7 @@
 use tcp::units::{Span, Time};
 
 use super::contention::Contention;
+use super::frame::StationId;
 
 /// A signal makes the medium busy for decisions this long after it begins: those of the same slot go ahead (§15.2).
 const GUARD: Span = Span::from_nanos(5);
@@ -36,6 +37,7 @@ pub(super) struct Waits {
 pub(super) struct Arrival {
     /// The frame's number: the same at all stations.
     pub(super) number: u64,
+    pub(super) from: StationId,
     pub(super) start: Time,
     pub(super) end: Time,
     /// Power in watts.
@@ -65,8 +67,8 @@ pub(super) enum Fate {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receiver {
     arrivals: Vec<Arrival>,
-    /// The frame the receiver is locked on.
-    lock: Option<Lock>,
+    /// Number of the frame the receiver is locked on; after a collision in ns-2 the one that ends last.
+    lock: Option<u64>,
     /// Its own transmission ends then.
     sending_until: Option<Time>,
     idle_since: Time,
@@ -77,14 +79,6 @@ pub(super) struct Receiver {
     after_bad: bool,
     /// Frames that ended, of those the station wanted to hear of.
     ended: Vec<(u64, bool)>,
-}
-
-/// The frame a receiver follows to its end.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Lock {
-    number: u64,
-    /// Another frame destroyed it, in ns-2: nothing is saved by its strength any more.
-    collided: bool,
 }
 
 /// What happens next at a station.
@@ -151,18 +145,19 @@ impl Receiver {
         }
     }
 
-    /// The earliest start or end up to `now` that has not been looked at; at one instant ends come first.
+    /// The earliest start or end up to `now` that has not been looked at. At one instant ends come first, and then the
+    /// numbers of the senders decide: the order in which the engine had them send is no law of nature.
     fn next_boundary(&self, now: Time) -> Option<(Time, Boundary)> {
-        let own = self.sending_until.filter(|end| *end <= now).map(|end| ((end, false), Boundary::OwnEnd));
+        let own = self.sending_until.filter(|end| *end <= now).map(|end| ((end, false, None), Boundary::OwnEnd));
         let others = self.arrivals.iter().enumerate().filter_map(|(index, arrival)| {
             if arrival.fate == Fate::Coming {
                 let at = arrival.start + GUARD;
-                (at < now).then_some(((at, true), Boundary::Start(index)))
+                (at < now).then_some(((at, true, Some(arrival.from)), Boundary::Start(index)))
             } else {
-                (arrival.end <= now).then_some(((arrival.end, false), Boundary::End(index)))
+                (arrival.end <= now).then_some(((arrival.end, false, Some(arrival.from)), Boundary::End(index)))
             }
         });
-        let ((at, _), boundary) = own.into_iter().chain(others).min_by_key(|(key, _)| *key)?;
+        let ((at, ..), boundary) = own.into_iter().chain(others).min_by_key(|(key, _)| *key)?;
         Some((at, boundary))
     }
 
@@ -187,19 +182,19 @@ impl Receiver {
         let readable = self.sending_until.is_none() && new.power >= receive;
         new.fate = if readable { Fate::Heard(f64::INFINITY) } else { Fate::Lost };
         let new = *new;
-        let Some(lock) = self.lock else {
-            self.lock = Some(Lock { number: new.number, collided: false });
+        if self.lock.is_none() {
+            self.lock = Some(new.number);
             return;
-        };
+        }
         self.arrivals[index].fate = Fate::Lost;
         let held = self.locked().expect("a lock is on a frame in the air");
-        if !lock.collided && held.power / new.power >= ratio {
+        if held.power / new.power >= ratio {
             self.nav = self.nav.max(at + waits.eifs + new.end.since(new.start));
             return;
         }
         let longer = if new.end > held.end { new.number } else { held.number };
         held.fate = Fate::Lost;
-        self.lock = Some(Lock { number: longer, collided: true });
+        self.lock = Some(longer);
     }
 
     /// §5.3 b: locked on the first signal above the sensitivity; what else is in the air adds to the noise.
@@ -207,7 +202,7 @@ impl Receiver {
         self.arrivals[index].fate = Fate::Lost;
         let free = self.lock.is_none() && self.sending_until.is_none();
         if free && self.arrivals[index].power >= sensitivity {
-            self.lock = Some(Lock { number: self.arrivals[index].number, collided: false });
+            self.lock = Some(self.arrivals[index].number);
             self.arrivals[index].fate = Fate::Heard(f64::INFINITY);
         }
         let total = self.power_in_the_air();
@@ -219,7 +214,7 @@ impl Receiver {
     }
 
     fn locked(&mut self) -> Option<&mut Arrival> {
-        let number = self.lock?.number;
+        let number = self.lock?;
         self.arrivals.iter_mut().find(|arrival| arrival.number == number)
     }
 
@@ -235,8 +230,9 @@ impl Receiver {
     }
 
     fn end(&mut self, index: usize, at: Time, waits: &Waits) {
-        let arrival = self.arrivals.swap_remove(index);
-        let was_locked = self.lock.is_some_and(|lock| lock.number == arrival.number);
+        // In order, so that powers add up to the same sum whenever they are looked at.
+        let arrival = self.arrivals.remove(index);
+        let was_locked = self.lock == Some(arrival.number);
         let good = was_locked && matches!(arrival.fate, Fate::Heard(worst) if worst >= arrival.needed);
         if arrival.wanted {
             self.ended.push((arrival.number, good));
@@ -297,7 +293,7 @@ impl Receiver {
 
     /// The medium is busy at least until then.
     fn busy_until(&self) -> Time {
-        let locked = self.lock.and_then(|lock| self.arrivals.iter().find(|a| a.number == lock.number)).map(|a| a.end);
+        let locked = self.lock.and_then(|lock| self.arrivals.iter().find(|a| a.number == lock)).map(|a| a.end);
         let in_the_air = self.arrivals.iter().filter(|a| a.fate != Fate::Coming).map(|a| a.end);
         self.sending_until.max(locked).or_else(|| in_the_air.min()).unwrap_or(Time::ZERO)
     }
