@@ -6,13 +6,14 @@
 use std::collections::VecDeque;
 
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Span, Time};
+use tcp::units::{Bytes, Rate, Span, Time};
 
 use super::contention::Contention;
 use super::frame::{Content, Frame, FrameId, Frames, Kind, StationId};
 use super::hearing::{Hearer, Hearing};
 use super::message::{Message, Messages};
 use super::queue::{InterfaceQueue, Request};
+use super::rate_control::{Ladder, RateControl};
 use super::receiver::{Arrival, Fate, Receiver, Waits};
 use super::rules::Rules;
 use crate::channel::ChannelId;
@@ -39,6 +40,8 @@ enum Phase {
 struct Job {
     request: Request,
     sequence: u32,
+    /// Of the attempt under way.
+    rate: Rate,
     /// Attempts that failed: of RTS and of short frames; of long frames.
     short_failures: u32,
     long_failures: u32,
@@ -49,8 +52,8 @@ struct Job {
 /// What a station is about to answer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Response {
-    Cts { to: StationId, reserves: Span },
-    Ack { to: StationId },
+    Cts { to: StationId, rate: Rate, reserves: Span },
+    Ack { to: StationId, rate: Rate },
     Data,
 }
 
@@ -73,6 +76,7 @@ struct Station {
     receiver: Receiver,
     contention: Contention,
     queue: InterfaceQueue,
+    ladder: Ladder,
     job: Option<Job>,
     phase: Phase,
     /// When the pending `Access` is due; one at another time is stale.
@@ -101,6 +105,23 @@ pub(crate) enum Upcall {
     Expired { request: Request },
 }
 
+/// What a station draws.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Draws {
+    Backoff,
+    FrameError,
+}
+
+impl Draws {
+    /// As the names of random streams have it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Draws::Backoff => "backoff",
+            Draws::FrameError => "frame_error",
+        }
+    }
+}
+
 /// The channel.
 #[derive(Debug)]
 pub(crate) struct Air {
@@ -118,11 +139,12 @@ pub(crate) struct Air {
 }
 
 impl Air {
-    pub(crate) fn new(channel: ChannelId, rules: Rules, hearing: Hearing, draws: impl Fn(usize) -> Rng) -> Air {
+    pub(crate) fn new(channel: ChannelId, rules: Rules, hearing: Hearing, draws: impl Fn(usize, Draws) -> Rng) -> Air {
         let station = |index| Station {
-            receiver: Receiver::default(),
-            contention: Contention::new(rules.phy.cw_min, draws(index)),
+            receiver: Receiver::new(draws(index, Draws::FrameError)),
+            contention: Contention::new(rules.phy.cw_min, draws(index, Draws::Backoff)),
             queue: InterfaceQueue::new(rules.queue_limit, rules.queue_order, rules.queue_lifetime),
+            ladder: Ladder::default(),
             job: None,
             phase: Phase::Idle,
             access_at: None,
@@ -222,7 +244,8 @@ impl Air {
         let Some(request) = station.queue.pop() else { return };
         station.sequence += 1;
         let sequence = station.sequence;
-        station.job = Some(Job { request, sequence, short_failures: 0, long_failures: 0, handed_over: false });
+        let rate = self.rules.phy.data_rate;
+        station.job = Some(Job { request, sequence, rate, short_failures: 0, long_failures: 0, handed_over: false });
         station.phase = Phase::Contending;
         self.contend(core, at);
     }
@@ -284,31 +307,35 @@ impl Air {
     fn start(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.contention.slots = None;
-        let job = station.job.expect("a station that contends has a frame");
-        let phy = &self.rules.phy;
-        match job.request.to {
-            Some(to) if self.rules.uses_rts(job.request.size) => {
-                let data = self.rules.data_airtime(job.request.size);
-                let reserves = self.rules.duration(phy.sifs * 3 + phy.cts() + data + phy.cts());
-                station.phase = Phase::AwaitsCts;
-                let end = self.transmit(core, at, Kind::Rts, Some(to), reserves);
-                self.wait(core, at, end + self.rules.answer_wait());
-            }
-            Some(_) => self.send_data(core, at),
-            None => {
-                station.phase = Phase::Broadcasts;
-                let end = self.transmit(core, at, Kind::Data(job.request.content), None, Span::ZERO);
-                self.wait(core, at, end);
-            }
+        let job = station.job.as_mut().expect("a station that contends has a frame");
+        let (request, phy) = (job.request, &self.rules.phy);
+        let Some(to) = request.to else {
+            station.phase = Phase::Broadcasts;
+            let end = self.transmit(core, at, Kind::Data(request.content), None, self.rules.phy.basic_rate, Span::ZERO);
+            return self.wait(core, at, end);
+        };
+        if self.rules.rate_control == RateControl::Arf {
+            job.rate = self.rules.grades[station.ladder.step(to)].rate;
         }
+        if !self.rules.uses_rts(request.size) {
+            return self.send_data(core, at);
+        }
+        let rate = self.rules.control_rate(job.rate);
+        let answer = phy.answer(rate);
+        let data = self.rules.data_airtime(request.size, job.rate);
+        let reserves = self.rules.duration(phy.sifs * 3 + answer + data + answer);
+        station.phase = Phase::AwaitsCts;
+        let end = self.transmit(core, at, Kind::Rts, Some(to), rate, reserves);
+        self.wait(core, at, end + self.rules.answer_wait());
     }
 
     fn send_data(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
         let job = station.job.expect("data are sent by a station that has a frame");
         station.phase = Phase::AwaitsAck;
-        let reserves = self.rules.duration(self.rules.phy.sifs + self.rules.phy.cts());
-        let end = self.transmit(core, at, Kind::Data(job.request.content), job.request.to, reserves);
+        let answer = self.rules.phy.answer(self.rules.control_rate(job.rate));
+        let reserves = self.rules.duration(self.rules.phy.sifs + answer);
+        let end = self.transmit(core, at, Kind::Data(job.request.content), job.request.to, job.rate, reserves);
         self.wait(core, at, end + self.rules.answer_wait());
     }
 
@@ -318,11 +345,19 @@ impl Air {
     }
 
     /// A frame leaves now: every station that hears it takes note. Gives its end.
-    fn transmit(&mut self, core: &mut Core, at: StationId, kind: Kind, to: Option<StationId>, reserves: Span) -> Time {
+    fn transmit(
+        &mut self,
+        core: &mut Core,
+        at: StationId,
+        kind: Kind,
+        to: Option<StationId>,
+        rate: Rate,
+        reserves: Span,
+    ) -> Time {
         let now = core.now;
         let station = &mut self.stations[at.index()];
         let size = station.job.filter(|_| matches!(kind, Kind::Data(_))).map_or(Bytes::ZERO, |job| job.request.size);
-        let length = self.rules.airtime(kind, to, size);
+        let length = self.rules.airtime(kind, size, rate);
         let end = now + length;
         station.receiver.settle(now, &self.waits, &mut station.contention);
         station.receiver.send(now, end, &self.waits, &mut station.contention);
@@ -343,7 +378,7 @@ impl Air {
             },
         });
         self.numbers += 1;
-        let frame = Frame { kind, from: at, to, sequence, size, reserves, number: self.numbers };
+        let frame = Frame { kind, from: at, to, sequence, size, rate, reserves, number: self.numbers };
         let mut hearers = std::mem::take(&mut self.hearers);
         self.hearing.of(at, now, &mut hearers);
         self.reach(core, &frame, length, &hearers);
@@ -360,7 +395,8 @@ impl Air {
         if let (Some(_), Kind::Data(content)) = (id, frame.kind) {
             self.messages.retain(content);
         }
-        let needed = self.rules.needed_ratio(frame.kind, frame.to);
+        let grade = self.rules.grade(frame.rate) as u8;
+        let unanswered = if frame.kind == Kind::Rts { self.rules.unanswered(frame.rate) } else { None };
         for hearer in hearers {
             let start = core.now + hearer.delay;
             let wanted = meant(hearer);
@@ -371,10 +407,10 @@ impl Air {
                 start,
                 end: start + length,
                 power: hearer.power,
-                needed,
+                grade,
                 wanted,
                 reserves,
-                is_rts: frame.kind == Kind::Rts,
+                unanswered,
                 fate: Fate::Coming,
             };
             self.note(core, hearer.station, arrival);
@@ -430,8 +466,9 @@ impl Air {
             return;
         }
         let phy = &self.rules.phy;
-        let reserves = frame.reserves.saturating_sub(self.rules.duration(phy.cts()) + self.rules.duration(phy.sifs));
-        self.respond(core, at, Response::Cts { to: frame.from, reserves });
+        let taken = self.rules.duration(phy.answer(frame.rate)) + self.rules.duration(phy.sifs);
+        let reserves = frame.reserves.saturating_sub(taken);
+        self.respond(core, at, Response::Cts { to: frame.from, rate: frame.rate, reserves });
     }
 
     fn on_cts(&mut self, core: &mut Core, at: StationId, frame: &Frame) {
@@ -454,7 +491,8 @@ impl Air {
             if station.response.is_some() || station.receiver.sending() {
                 return;
             }
-            self.respond(core, at, Response::Ack { to: frame.from });
+            let rate = self.rules.control_rate(frame.rate);
+            self.respond(core, at, Response::Ack { to: frame.from, rate });
         }
         let station = &mut self.stations[at.index()];
         match station.taken.iter_mut().find(|(from, _)| *from == frame.from) {
@@ -480,6 +518,9 @@ impl Air {
     fn on_ack(&mut self, core: &mut Core, at: StationId, frame: &Frame) {
         let station = &mut self.stations[at.index()];
         if station.phase == Phase::AwaitsAck && station.job.and_then(|job| job.request.to) == Some(frame.from) {
+            if self.rules.rate_control == RateControl::Arf {
+                station.ladder.succeed(frame.from, self.rules.grade(self.rules.phy.data_rate));
+            }
             self.finish(core, at, core.now);
         }
     }
@@ -498,12 +539,12 @@ impl Air {
         let idle = !station.receiver.busy(&self.waits.reception) && !station.receiver.reserved(core.now);
         match response {
             _ if station.receiver.sending() => {}
-            Response::Cts { to, reserves } if idle || !self.rules.answers_if_idle => {
-                self.transmit(core, at, Kind::Cts, Some(to), reserves);
+            Response::Cts { to, rate, reserves } if idle || !self.rules.answers_if_idle => {
+                self.transmit(core, at, Kind::Cts, Some(to), rate, reserves);
             }
             Response::Cts { .. } => {}
-            Response::Ack { to } => {
-                self.transmit(core, at, Kind::Ack, Some(to), Span::ZERO);
+            Response::Ack { to, rate } => {
+                self.transmit(core, at, Kind::Ack, Some(to), rate, Span::ZERO);
             }
             Response::Data if idle || !self.rules.answers_if_idle => self.send_data(core, at),
             // ns-2 takes a medium that is not idle after the CTS for a failure.
@@ -532,6 +573,9 @@ impl Air {
             Phase::Idle | Phase::Contending | Phase::Cleared => return,
         };
         station.counts.failures += 1;
+        if let (Phase::AwaitsAck, Some(to)) = (station.phase, job.request.to) {
+            station.ladder.fail(to);
+        }
         if given_up {
             let (request, lost) = (job.request, !job.handed_over);
             station.counts.given_up += 1;

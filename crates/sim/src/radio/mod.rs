@@ -3,12 +3,14 @@
 pub(crate) mod air;
 pub(crate) mod build;
 mod contention;
+pub(crate) mod errors;
 pub(crate) mod frame;
 pub(crate) mod hearing;
 pub(crate) mod message;
 pub(crate) mod phy;
 pub(crate) mod propagation;
 pub(crate) mod queue;
+pub(crate) mod rate_control;
 mod receiver;
 pub(crate) mod rules;
 #[cfg(test)]

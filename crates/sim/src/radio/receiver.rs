@@ -4,9 +4,11 @@
 //! Lazy: signals are noted when they are sent and looked at when the station acts. Every rule depends on physical times
 //! alone, so the order in which stations are looked at changes nothing.
 
+use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
 use super::contention::Contention;
+use super::errors::{Grade, Header};
 use super::frame::StationId;
 
 /// A signal makes the medium busy for decisions this long after it begins: those of the same slot go ahead (§15.2).
@@ -19,17 +21,19 @@ pub(crate) enum Reception {
     Capture { carrier_sense: f64, receive: f64, ratio: f64 },
     /// The worst ratio of the signal to noise and interference decides. Powers in watts.
     Sinr { sensitivity: f64, energy_detect: f64, noise: f64 },
+    /// Bits survive by chance, at the ratio of the moment; a frame is noticed above a ratio. Powers in watts.
+    Errors { sensitivity: f64, energy_detect: f64, noise: f64, notice: f64 },
 }
 
-/// The times that a station goes by.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// The times and rules that a station goes by.
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Waits {
     pub(super) slot: Span,
     pub(super) difs: Span,
     pub(super) eifs: Span,
-    /// An RTS that nobody answers reserves the medium for this long only; none in ns-2.
-    pub(super) unanswered_rts: Option<Span>,
     pub(super) reception: Reception,
+    pub(super) grades: Vec<Grade>,
+    pub(super) preamble: Header,
 }
 
 /// A frame on its way to one station, or arriving there.
@@ -42,13 +46,14 @@ pub(super) struct Arrival {
     pub(super) end: Time,
     /// Power in watts.
     pub(super) power: f64,
-    /// Ratio to noise and interference that its rate needs.
-    pub(super) needed: f64,
+    /// Index of its rate.
+    pub(super) grade: u8,
     /// The station is to hear of its end.
     pub(super) wanted: bool,
     /// How long it reserves the medium beyond its end, for stations that it is not meant for.
     pub(super) reserves: Span,
-    pub(super) is_rts: bool,
+    /// An RTS reserves it for so long only if nobody answers.
+    pub(super) unanswered: Option<Span>,
     pub(super) fate: Fate,
 }
 
@@ -63,12 +68,21 @@ pub(super) enum Fate {
     Lost,
 }
 
+/// What the frame in hand has gone through: its chance so far, and the ratio since an instant.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Ordeal {
+    chance: f64,
+    ratio: f64,
+    since: Time,
+}
+
 /// One station's ear.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Receiver {
     arrivals: Vec<Arrival>,
     /// Number of the frame the receiver is locked on; after a collision in ns-2 the one that ends last.
     lock: Option<u64>,
+    ordeal: Ordeal,
     /// Its own transmission ends then.
     sending_until: Option<Time>,
     idle_since: Time,
@@ -79,6 +93,8 @@ pub(super) struct Receiver {
     after_bad: bool,
     /// Frames that ended, of those the station wanted to hear of.
     ended: Vec<(u64, bool)>,
+    /// Draws the fate of frames.
+    draws: Rng,
 }
 
 /// What happens next at a station.
@@ -90,6 +106,21 @@ enum Boundary {
 }
 
 impl Receiver {
+    pub(super) fn new(draws: Rng) -> Receiver {
+        Receiver {
+            arrivals: Vec::new(),
+            lock: None,
+            ordeal: Ordeal::default(),
+            sending_until: None,
+            idle_since: Time::ZERO,
+            nav: Time::ZERO,
+            rts_heard: None,
+            after_bad: false,
+            ended: Vec::new(),
+            draws,
+        }
+    }
+
     /// True while something is received or sent, or in the air strongly enough.
     pub(super) fn busy(&self, reception: &Reception) -> bool {
         self.sending_until.is_some() || self.lock.is_some() || self.energy_detected(reception)
@@ -166,6 +197,19 @@ impl Receiver {
         match waits.reception {
             Reception::Capture { receive, ratio, .. } => self.start_by_power(index, at, (receive, ratio), waits),
             Reception::Sinr { sensitivity, noise, .. } => self.start_by_ratio(index, sensitivity, noise),
+            Reception::Errors { sensitivity, noise, notice, .. } => {
+                self.arrivals[index].fate = Fate::Lost;
+                let new = self.arrivals[index];
+                let ratio = new.power / (noise + self.others(new.number));
+                let free = self.lock.is_none() && self.sending_until.is_none();
+                if free && new.power >= sensitivity && ratio >= notice {
+                    self.lock = Some(new.number);
+                    self.arrivals[index].fate = Fate::Heard(f64::INFINITY);
+                    self.ordeal = Ordeal { chance: 1.0, ratio, since: at };
+                } else {
+                    self.suffer(at, noise, waits);
+                }
+            }
         }
         if before.is_none()
             && self.lock.is_some()
@@ -205,12 +249,35 @@ impl Receiver {
             self.lock = Some(self.arrivals[index].number);
             self.arrivals[index].fate = Fate::Heard(f64::INFINITY);
         }
-        let total = self.power_in_the_air();
+        let others = self.lock.map_or(0.0, |lock| self.others(lock));
         if let Some(held) = self.locked()
             && let Fate::Heard(worst) = held.fate
         {
-            held.fate = Fate::Heard(worst.min(held.power / (noise + (total - held.power).max(0.0))));
+            held.fate = Fate::Heard(worst.min(held.power / (noise + others)));
         }
+    }
+
+    /// §5.3 c: what disturbs the frame in hand changes at `at`; a chunk of it ends.
+    fn suffer(&mut self, at: Time, noise: f64, waits: &Waits) {
+        let Some(held) = self.locked().copied() else { return };
+        self.ordeal = Ordeal {
+            chance: self.chance(&held, at, waits),
+            ratio: held.power / (noise + self.others(held.number)),
+            since: at,
+        };
+    }
+
+    /// The chance that the frame in hand has survived until `at`.
+    fn chance(&self, held: &Arrival, at: Time, waits: &Waits) -> f64 {
+        let Ordeal { chance, ratio, since } = self.ordeal;
+        let part = (since.since(held.start), at.since(held.start));
+        let grade = &waits.grades[usize::from(held.grade)];
+        chance * waits.preamble.survival(grade, held.end.since(held.start), part, ratio)
+    }
+
+    /// Power in the air besides that of one frame.
+    fn others(&self, number: u64) -> f64 {
+        self.arrivals.iter().filter(|a| a.fate != Fate::Coming && a.number != number).map(|a| a.power).sum()
     }
 
     fn locked(&mut self) -> Option<&mut Arrival> {
@@ -225,7 +292,9 @@ impl Receiver {
     fn energy_detected(&self, reception: &Reception) -> bool {
         match reception {
             Reception::Capture { .. } => false,
-            Reception::Sinr { energy_detect, .. } => self.power_in_the_air() >= *energy_detect,
+            Reception::Sinr { energy_detect, .. } | Reception::Errors { energy_detect, .. } => {
+                self.power_in_the_air() >= *energy_detect
+            }
         }
     }
 
@@ -233,7 +302,19 @@ impl Receiver {
         // In order, so that powers add up to the same sum whenever they are looked at.
         let arrival = self.arrivals.remove(index);
         let was_locked = self.lock == Some(arrival.number);
-        let good = was_locked && matches!(arrival.fate, Fate::Heard(worst) if worst >= arrival.needed);
+        let readable = was_locked && arrival.fate != Fate::Lost;
+        let good = match (waits.reception, arrival.fate) {
+            (Reception::Errors { .. }, _) if readable => self.draws.uniform() < self.chance(&arrival, at, waits),
+            (Reception::Sinr { .. }, Fate::Heard(worst)) => {
+                readable && worst >= waits.grades[usize::from(arrival.grade)].ratio
+            }
+            _ => readable,
+        };
+        if let Reception::Errors { noise, .. } = waits.reception
+            && !was_locked
+        {
+            self.suffer(at, noise, waits);
+        }
         if arrival.wanted {
             self.ended.push((arrival.number, good));
         }
@@ -243,7 +324,7 @@ impl Receiver {
         self.lock = None;
         if good {
             self.after_bad = false;
-            self.reserve(at, &arrival, waits);
+            self.reserve(at, &arrival);
         } else if let Reception::Capture { .. } = waits.reception {
             // §6.4: a bad frame reserves the medium for EIFS, and DIFS follows; a station that sends does not notice it.
             if self.sending_until.is_none() {
@@ -254,9 +335,9 @@ impl Receiver {
         }
     }
 
-    fn reserve(&mut self, at: Time, arrival: &Arrival, waits: &Waits) {
+    fn reserve(&mut self, at: Time, arrival: &Arrival) {
         let until = at + arrival.reserves;
-        match waits.unanswered_rts.filter(|_| arrival.is_rts) {
+        match arrival.unanswered {
             Some(wait) if arrival.reserves > wait => {
                 self.nav = self.nav.max(at + wait);
                 self.rts_heard = Some((at + wait, until));
@@ -273,7 +354,7 @@ impl Receiver {
         if let Some(held) = self.locked() {
             held.fate = Fate::Lost;
         }
-        if let Reception::Sinr { .. } = waits.reception {
+        if !matches!(waits.reception, Reception::Capture { .. }) {
             self.lock = None;
         }
         self.sending_until = Some(end);

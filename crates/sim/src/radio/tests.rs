@@ -3,12 +3,15 @@
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::air::{Air, Upcall};
+use super::air::{Air, Draws, Upcall};
+use super::build;
+use super::errors::{Grade, Mode};
 use super::frame::{Content, StationId};
 use super::hearing::{Hearer, Hearing};
 use super::message::Message;
 use super::phy::{Coding, Phy};
 use super::queue::{Order, Request};
+use super::rate_control::RateControl;
 use super::receiver::Reception;
 use super::rules::Rules;
 use crate::channel::ChannelId;
@@ -23,11 +26,15 @@ fn cell(stations: u32) -> Hearing {
 }
 
 fn rules(phy: Phy) -> Rules {
+    let grades = [phy.data_rate, phy.control_rate, phy.basic_rate];
+    let grade = |rate| Grade { rate, ratio: 100.0, mode: Mode::Dbpsk };
     Rules {
         phy,
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-9, noise: 4e-13 },
-        data_ratio: 100.0,
-        basic_ratio: 2.0,
+        grades: grades.map(grade).to_vec(),
+        basic_rates: vec![phy.control_rate],
+        rate_control: RateControl::Fixed,
+        preamble: build::preamble(&phy),
         header: Bytes(36),
         rts_threshold: Bytes(1 << 20),
         short_retries: 7,
@@ -79,7 +86,9 @@ struct Saturated {
 fn saturate(rules: Rules, hearing: Hearing, senders: u32, size: Bytes, secs: u64, seed: u64) -> Saturated {
     let mut core = Core::new(0, None);
     let stations = hearing.stations() as u32;
-    let mut air = Air::new(ChannelId(0), rules, hearing, |i| Rng::stream(seed, &format!("station/{i}")));
+    let mut air = Air::new(ChannelId(0), rules, hearing, |i, what: Draws| {
+        Rng::stream(seed, &format!("station/{i}/{}", what.name()))
+    });
     let mut delivered = 0_u64;
     core.schedule(Time::ZERO + Span::from_millis(secs * 1000), Event::Stop);
     for i in 0..senders {

@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use self::naive_dcf::{Ear, Kind, Offer, Setup, Timing, Walk, World};
-use super::air::Air;
+use self::naive_dcf::{AirFrame, Ear, Kind, Offer, Setup, Timing, Walk, World};
+use super::air::{Air, Draws};
 use super::build::{self, Radio};
 use super::frame::{Content, StationId};
 use super::hearing::Hearing;
@@ -68,6 +68,7 @@ impl Case {
         let mut radio = build::build(&build::filled(&def, "radio").unwrap_or_else(|e| panic!("{e}")), Bytes::ZERO);
         radio.rules.queue_limit = usize::MAX;
         radio.rules.queue_order = Order::Fifo;
+        radio.rules.queue_lifetime = None;
         let mut draws = Rng::stream(seed, "topology");
         let mut walk = || Walk {
             from: [draws.uniform() * side, draws.uniform() * side],
@@ -89,7 +90,7 @@ impl Case {
     }
 
     fn air(&self) -> Air {
-        let draws = |i: usize| Rng::stream(self.seed, &format!("station/{i}/backoff"));
+        let draws = |i: usize, what: Draws| Rng::stream(self.seed, &format!("station/{i}/{}", what.name()));
         Air::new(ChannelId(0), self.radio.rules.clone(), Hearing::new(&self.radio, self.tracks()), draws)
     }
 
@@ -150,14 +151,14 @@ impl Case {
 
     /// The naive world of the case, as the radio's rules have it.
     fn world(&self) -> World {
-        let rules = self.radio.rules.clone();
+        let rules = &self.radio.rules;
         let phy = rules.phy;
         let nanos = Span::as_nanos;
         let timing = Timing {
             slot: nanos(phy.slot),
             sifs: nanos(phy.sifs),
-            rts: nanos(phy.rts()),
-            answer: nanos(phy.cts()),
+            rts: nanos(phy.rts(phy.control_rate)),
+            answer: nanos(phy.answer(phy.control_rate)),
             slowest_answer: nanos(phy.answer(phy.basic_rate)),
             cw_min: phy.cw_min,
             cw_max: phy.cw_max,
@@ -167,8 +168,24 @@ impl Case {
             Reception::Sinr { sensitivity, energy_detect, noise } => {
                 Ear::Ratio { sensitivity, energy: energy_detect, noise }
             }
+            Reception::Errors { sensitivity, energy_detect, noise, notice } => {
+                Ear::Chunks { sensitivity, energy: energy_detect, noise, preamble: notice }
+            }
         };
-        let (data, basic) = (rules.data_ratio, rules.basic_ratio);
+        let grades = rules.grades.clone();
+        let grade_of = move |frame: &AirFrame| {
+            let rate = match (frame.kind, frame.to) {
+                (Kind::Data, Some(_)) => phy.data_rate,
+                (Kind::Data, None) => phy.basic_rate,
+                _ => phy.control_rate,
+            };
+            *grades.iter().find(|grade| grade.rate == rate).expect("the rates are those of the standard")
+        };
+        let (grade_for, preamble) = (grade_of.clone(), rules.preamble);
+        let survival = move |frame: &AirFrame, from, to, ratio| {
+            let span = Span::from_nanos;
+            preamble.survival(&grade_for(frame), span(frame.length), (span(from), span(to)), ratio)
+        };
         let setup = Setup {
             timing,
             ear,
@@ -186,8 +203,8 @@ impl Case {
             length: Box::new(move |size, to_all| {
                 nanos(phy.airtime(Bytes(size), if to_all { phy.basic_rate } else { phy.data_rate }))
             }),
-            needed: Box::new(move |frame| if frame.kind == Kind::Data && frame.to.is_some() { data } else { basic }),
-            survival: Box::new(|_, _, _, _| 1.0),
+            needed: Box::new(move |frame| grade_of(frame).ratio),
+            survival: Box::new(survival),
             seed: self.seed,
             end: nanos(self.end),
         };
@@ -218,19 +235,21 @@ impl Case {
 }
 
 /// The radios of the cases.
-const RADIOS: [&str; 6] = [
+const RADIOS: [&str; 8] = [
     r#"{"profile": "ns2", "data_rate": "2Mbps", "basic_rate": "1Mbps"}"#,
     r#"{"profile": "ns2", "data_rate": "2Mbps", "basic_rate": "1Mbps", "rts_threshold": "3000B"}"#,
     r#"{"profile": "std", "standard": "b", "rts_threshold": "0B", "range_multiplier": 3.0}"#,
     r#"{"profile": "std", "standard": "b", "range_multiplier": 3.0}"#,
     r#"{"profile": "std", "standard": "a", "rts_threshold": "400B", "range_multiplier": 8.0}"#,
     r#"{"profile": "std", "standard": "g", "data_rate": "12Mbps", "range_multiplier": 5.0}"#,
+    r#"{"profile": "ns3", "standard": "a", "data_rate": "24Mbps", "range_multiplier": 8.0}"#,
+    r#"{"profile": "ns3", "standard": "b", "data_rate": "11Mbps", "rts_threshold": "0B", "range_multiplier": 6.0}"#,
 ];
 
 /// Random topologies: 7 to 20 stations in squares of 300 to 1500 m, still and moving.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (number, radio) in RADIOS.iter().cycle().take(36).enumerate() {
+    for (number, radio) in RADIOS.iter().cycle().take(48).enumerate() {
         let mut draws = Rng::stream(number as u64, "case");
         let stations = 7 + draws.below(14) as usize;
         let side = 300.0 + 1200.0 * draws.uniform();

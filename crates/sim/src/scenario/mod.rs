@@ -25,7 +25,7 @@ pub use quantity::{Frequency, Metres, Power, Speed};
 pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
 pub use radio::{
     AccessPointsDef, AodvDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef, LogDistanceDef, Preamble, PropagationDef,
-    RadioDef, RadioProfile, RangeDef, RoutingDef, ShortestDef, Standard, TwoRayDef,
+    RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef, ShortestDef, Standard, TwoRayDef,
 };
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};

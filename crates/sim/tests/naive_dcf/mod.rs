@@ -8,4 +8,4 @@ mod station;
 mod world;
 
 pub(crate) use ear::Ear;
-pub(crate) use world::{Kind, Offer, Setup, Timing, Walk, World};
+pub(crate) use world::{AirFrame, Kind, Offer, Setup, Timing, Walk, World};

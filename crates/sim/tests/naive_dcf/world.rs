@@ -55,7 +55,7 @@ pub(crate) struct Setup {
     pub(crate) power: Box<dyn Fn(f64) -> f64>,
     /// Length of a data frame by its size, to one station or to all.
     pub(crate) length: Box<dyn Fn(u64, bool) -> u64>,
-    /// Ratio that a frame needs: data to one station, or another.
+    /// Ratio that a frame needs.
     pub(crate) needed: Box<dyn Fn(&AirFrame) -> f64>,
     /// The chance that a frame outlives a stretch of itself at a ratio.
     pub(crate) survival: Box<dyn Fn(&AirFrame, u64, u64, f64) -> f64>,
@@ -360,7 +360,7 @@ impl World {
             && match setup.ear {
                 Ear::Capture { .. } => true,
                 Ear::Ratio { .. } => held.ratio >= (setup.needed)(&air_frame),
-                Ear::Chunks { .. } => s.chances.chance(held.chance),
+                Ear::Chunks { .. } => s.chances.uniform() < held.chance,
             };
         if good {
             s.bad = false;
