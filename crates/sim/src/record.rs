@@ -2,7 +2,7 @@
 
 use std::fmt::{Debug, Write as _};
 
-use tcp::units::{Span, Time};
+use tcp::units::{Rate, Span, Time};
 use tcp::{Flags, Segment};
 
 use crate::event::LinkId;
@@ -64,6 +64,8 @@ pub struct AirFrame {
     pub kind: FrameKind,
     /// Counts the data frames of the sender; a retransmission keeps its number. 0 for the other kinds.
     pub sequence: u32,
+    /// At which rate.
+    pub rate: Rate,
     /// How long it is in the air.
     pub airtime: Span,
 }
@@ -129,9 +131,9 @@ impl Sink for TextLog {
             Record::Delivered { packet } => format!("{now} delivered   {}", Show(packet)),
             Record::Frame { frame } => {
                 let to = frame.to.map_or("all".into(), |to| to.to_string());
-                let AirFrame { channel, from, sequence, airtime, .. } = frame;
+                let AirFrame { channel, from, sequence, rate, airtime, .. } = frame;
                 let kind = frame.kind.name();
-                format!("{now} frame       channel={channel} {from} > {to} {kind} {sequence} {airtime}")
+                format!("{now} frame       channel={channel} {from} > {to} {kind} {sequence} {rate} {airtime}")
             }
         };
         let _ = writeln!(self.0, "{line}");

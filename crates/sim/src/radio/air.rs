@@ -374,6 +374,7 @@ impl Air {
                 to: to.map(|to| to.0),
                 kind: kind.recorded(),
                 sequence,
+                rate,
                 airtime: length,
             },
         });

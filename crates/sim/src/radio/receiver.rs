@@ -80,6 +80,8 @@ struct Ordeal {
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     arrivals: Vec<Arrival>,
+    /// Nothing starts or ends here before.
+    due: Time,
     /// Number of the frame the receiver is locked on; after a collision in ns-2 the one that ends last.
     lock: Option<u64>,
     ordeal: Ordeal,
@@ -109,6 +111,7 @@ impl Receiver {
     pub(super) fn new(draws: Rng) -> Receiver {
         Receiver {
             arrivals: Vec::new(),
+            due: Time::ZERO,
             lock: None,
             ordeal: Ordeal::default(),
             sending_until: None,
@@ -148,6 +151,7 @@ impl Receiver {
 
     /// Notes a frame that will arrive.
     pub(super) fn expect(&mut self, arrival: Arrival) {
+        self.due = self.due.min(arrival.start + GUARD);
         self.arrivals.push(arrival);
     }
 
@@ -158,7 +162,15 @@ impl Receiver {
 
     /// Looks at everything that has happened up to `now`; starts of signals strictly before.
     pub(super) fn settle(&mut self, now: Time, waits: &Waits, contention: &mut Contention) {
-        while let Some((at, boundary)) = self.next_boundary(now) {
+        while self.due <= now {
+            let Some((at, boundary)) = self.next_boundary() else {
+                self.due = Time::from_nanos(u64::MAX);
+                return;
+            };
+            self.due = at;
+            if at > now || (at == now && matches!(boundary, Boundary::Start(_))) {
+                return;
+            }
             let (was_busy, free_at) = (self.busy(&waits.reception), self.free_at(waits));
             match boundary {
                 Boundary::Start(index) => self.start(index, at, waits),
@@ -176,16 +188,16 @@ impl Receiver {
         }
     }
 
-    /// The earliest start or end up to `now` that has not been looked at. At one instant ends come first, and then the
-    /// numbers of the senders decide: the order in which the engine had them send is no law of nature.
-    fn next_boundary(&self, now: Time) -> Option<(Time, Boundary)> {
-        let own = self.sending_until.filter(|end| *end <= now).map(|end| ((end, false, None), Boundary::OwnEnd));
-        let others = self.arrivals.iter().enumerate().filter_map(|(index, arrival)| {
+    /// The earliest start or end that has not been looked at. At one instant ends come first, and then the numbers of the
+    /// senders decide: the order in which the engine had them send is no law of nature.
+    fn next_boundary(&self) -> Option<(Time, Boundary)> {
+        let own = self.sending_until.map(|end| ((end, false, None), Boundary::OwnEnd));
+        let others = self.arrivals.iter().enumerate().map(|(index, arrival)| {
+            let from = Some(arrival.from);
             if arrival.fate == Fate::Coming {
-                let at = arrival.start + GUARD;
-                (at < now).then_some(((at, true, Some(arrival.from)), Boundary::Start(index)))
+                ((arrival.start + GUARD, true, from), Boundary::Start(index))
             } else {
-                (arrival.end <= now).then_some(((arrival.end, false, Some(arrival.from)), Boundary::End(index)))
+                ((arrival.end, false, from), Boundary::End(index))
             }
         });
         let ((at, ..), boundary) = own.into_iter().chain(others).min_by_key(|(key, _)| *key)?;
@@ -358,6 +370,7 @@ impl Receiver {
             self.lock = None;
         }
         self.sending_until = Some(end);
+        self.due = self.due.min(end);
     }
 
     /// When the backoff runs out if nothing more is heard; while the medium is busy, not before that. The station is
