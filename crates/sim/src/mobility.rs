@@ -30,6 +30,7 @@ pub(crate) enum Track {
 
 impl Track {
     /// Where the node is at `now`; asked with times that never go back.
+    #[cfg_attr(not(test), expect(unused_variables, reason = "only tracks of tests depend on time"))]
     pub(crate) fn at(&mut self, now: Time) -> Point {
         match self {
             Track::Fixed(point) => *point,

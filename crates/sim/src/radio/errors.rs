@@ -1,6 +1,6 @@
 //! The chance that bits survive noise (networks.md §5.3, rule c): ratio of signal to noise and interference in, linear.
 
-use tcp::units::{Rate, Span};
+use tcp::units::{Rate, Span, Time};
 
 /// A rate with what it takes to read it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -32,6 +32,14 @@ impl Header {
         let payload = overlap(self.end, length.saturating_sub(self.tail)) * grade.rate.as_bps() as f64;
         self.mode.survival(of_header * self.bits, ratio) * grade.mode.survival(payload, ratio)
     }
+}
+
+/// What the frame in hand has gone through: its chance so far, and the ratio since an instant.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Ordeal {
+    pub(super) chance: f64,
+    pub(super) ratio: f64,
+    pub(super) since: Time,
 }
 
 /// How bits are put on the carrier.

@@ -8,7 +8,7 @@ use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
 use super::contention::Contention;
-use super::errors::{Grade, Header};
+use super::errors::{Grade, Header, Ordeal};
 use super::frame::StationId;
 
 /// A signal makes the medium busy for decisions this long after it begins: those of the same slot go ahead (§15.2).
@@ -66,14 +66,6 @@ pub(super) enum Fate {
     Heard(f64),
     /// It is in the air and cannot be read any more.
     Lost,
-}
-
-/// What the frame in hand has gone through: its chance so far, and the ratio since an instant.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-struct Ordeal {
-    chance: f64,
-    ratio: f64,
-    since: Time,
 }
 
 /// One station's ear.

@@ -4,6 +4,7 @@
 //! bits. Both must send the same frames at the same nanoseconds (§15.3, §17).
 
 mod ear;
+mod exchange;
 mod station;
 mod world;
 

@@ -108,7 +108,7 @@ fn ns2_hop(data: &str, control: &str, rts: &str, mss: u64, app: Value) -> f64 {
         "network": {
             "kind": "adhoc", "nodes": 2, "flows": 0, "area": {"x": "2000m", "y": "1m"},
             "placement": {"kind": "list", "positions": [[0.0, 0.0], [100.0, 0.0]]},
-            "radio": {"profile": "ns2", "data_rate": data, "basic_rate": control, "rts_threshold": rts},
+            "radio": {"profile": "ns2", "standard": "b", "data_rate": data, "basic_rate": control, "rts_threshold": rts},
         },
         "tcp": {"profile": "ns2", "mss": format!("{mss}B"), "recv_buffer": format!("{}B", 64 * mss)},
         "flow": [{"from": "n0", "to": "n1", "app": app}],
@@ -165,18 +165,25 @@ fn one_hop_of_tcp_as_in_ns2() {
 }
 
 /// §6.9: TCP over one hop by the standard, between an ACK's access that is all waiting and one that costs none.
+///
+/// Those bounds know no collision, but data and ACKs contend: each of the two accesses of a cycle meets the other's in the
+/// same slot once in 32 times (216 of 3830 data frames are sent again), which costs the data frame, EIFS and up to half
+/// the doubled window of slots. At 2 Mb/s, where that is most, the lower bound is that much lower; ns-2's own 1.4067 Mb/s
+/// is below the 1.43 without collisions, too. The others hold as they are.
 #[test]
 fn one_hop_of_tcp_by_the_standard() {
-    // standard, preamble, rate of control; bounds with an ACK per segment, and per two
+    // radio; microseconds that a collision costs; bounds with an ACK per segment, and per two
     let table = [
-        (json!({"standard": "b", "control_rate": "1Mbps"}), [(4.02, 4.50), (4.78, 5.10)]),
-        (json!({"standard": "b", "preamble": "short"}), [(4.85, 5.56), (5.63, 6.09)]),
-        (json!({"standard": "dsss", "control_rate": "1Mbps"}), [(1.43, 1.48), (1.54, 1.57)]),
-        (json!({"standard": "a"}), [(20.5, 23.2), (24.2, 26.0)]),
+        (json!({"standard": "b", "control_rate": "1Mbps"}), 0, [(4.02, 4.50), (4.78, 5.10)]),
+        (json!({"standard": "b", "preamble": "short"}), 0, [(4.85, 5.56), (5.63, 6.09)]),
+        (json!({"standard": "dsss", "control_rate": "1Mbps"}), 6336 + 364 + 32 * 20, [(1.43, 1.48), (1.54, 1.57)]),
+        (json!({"standard": "a"}), 0, [(20.5, 23.2), (24.2, 26.0)]),
     ];
     let mut outside = Vec::new();
-    for (radio, bounds) in table {
-        for (delayed, (least, most)) in [false, true].into_iter().zip(bounds) {
+    for (radio, collision, bounds) in table {
+        for (delayed, (without, most)) in [false, true].into_iter().zip(bounds) {
+            let cycle = if delayed { 2.0 } else { 1.0 } * 11_680.0 / without;
+            let least = without * (1.0 - f64::from(collision) * 2.0 / 32.0 / cycle);
             let value = json!({
                 "duration": "30s", "warmup": "5s",
                 "network": {
@@ -186,14 +193,14 @@ fn one_hop_of_tcp_by_the_standard() {
                 },
                 "tcp": {
                     "mss": "1460B", "recv_buffer": "58400B", "sack": false, "timestamps": false,
-                    "window_scaling": false, "ack_every": if delayed { 2 } else { 1 },
+                    "window_scale": false, "ack_every": if delayed { 2 } else { 1 },
                 },
                 "flow": [{"from": "n0", "to": "n1"}],
             });
             let measured = run(&value, 1).network.measures.goodput_bps / 1e6;
-            println!("{radio} delayed {delayed}: {measured:.3} of {least} to {most}");
+            println!("{radio} delayed {delayed}: {measured:.3} of {least:.3} to {most}");
             if !(least..=most).contains(&measured) {
-                outside.push(format!("{radio} delayed {delayed}: {measured:.3} is not from {least} to {most}"));
+                outside.push(format!("{radio} delayed {delayed}: {measured:.3} is not from {least:.3} to {most}"));
             }
         }
     }
