@@ -38,7 +38,7 @@ pub use expand::{expand, resolve};
 pub use metrics::report_defs::{NetSim, StudentNs2, StudentNs3};
 pub use packet::{DropReason, Packet, Payload};
 pub use reach::Reach;
-pub use record::{FrameKind, HashLog, Record, Sink, TextLog};
+pub use record::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{Outcome, Simulation};

@@ -2,7 +2,7 @@
 
 use std::fmt::{Debug, Write as _};
 
-use tcp::units::{Bytes, Span, Time};
+use tcp::units::{Bytes, Rate, Span, Time};
 use tcp::{Flags, Segment};
 
 use crate::event::LinkId;
@@ -44,21 +44,32 @@ pub enum Record<'a> {
         /// The packet.
         packet: &'a Packet,
     },
-    /// A station begins to send a frame.
+    /// A station of a channel began to send a frame.
     Frame {
-        /// What it is for.
-        kind: FrameKind,
-        /// Index of its channel in the expanded scenario.
-        channel: u16,
-        /// Index of the station in `channel.stations`.
-        from: u32,
-        /// The station it is for; absent for all.
-        to: Option<u32>,
-        /// Size of the network-layer packet in it.
-        size: Bytes,
-        /// How long it is in the air.
-        airtime: Span,
+        /// The frame.
+        frame: AirFrame,
     },
+}
+
+/// A frame on the air.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AirFrame {
+    /// Index of the channel in the expanded scenario.
+    pub channel: u32,
+    /// Who sends it: an index into the channel's stations.
+    pub from: u32,
+    /// Who it is for; none for all that hear it.
+    pub to: Option<u32>,
+    /// What it is for.
+    pub kind: FrameKind,
+    /// Counts the data frames of the sender; a retransmission keeps its number. 0 for the other kinds.
+    pub sequence: u32,
+    /// Size of the network-layer packet in it.
+    pub size: Bytes,
+    /// At which rate.
+    pub rate: Rate,
+    /// How long it is in the air.
+    pub airtime: Span,
 }
 
 /// What a frame is for.
@@ -70,12 +81,12 @@ pub enum FrameKind {
     Cts,
     /// Acknowledgment.
     Ack,
-    /// Anything from above.
+    /// Data, of users or of routing.
     Data,
 }
 
 impl FrameKind {
-    /// In lower case.
+    /// As written in logs.
     pub fn name(self) -> &'static str {
         match self {
             FrameKind::Rts => "rts",
@@ -98,7 +109,7 @@ pub trait Sink: Debug + Send {
 #[derive(Debug, Default)]
 pub struct TextLog(String);
 
-/// Keeps one number that changes with every record: a trajectory's fingerprint.
+/// Keeps one number that changes with every record of a packet: a trajectory's fingerprint.
 #[derive(Debug)]
 pub struct HashLog(u64);
 
@@ -120,9 +131,11 @@ impl Sink for TextLog {
                 format!("{now} dropped     {} reason={}{place}", Show(packet), reason.name())
             }
             Record::Delivered { packet } => format!("{now} delivered   {}", Show(packet)),
-            Record::Frame { kind, channel, from, to, size, airtime } => {
-                let to = to.map_or("all".into(), |to| to.to_string());
-                format!("{now} frame       {} {from} > {to} {}B {airtime} channel={channel}", kind.name(), size.0)
+            Record::Frame { frame } => {
+                let to = frame.to.map_or("all".into(), |to| to.to_string());
+                let AirFrame { channel, from, sequence, size, rate, airtime, .. } = frame;
+                let kind = frame.kind.name();
+                format!("{now} frame       channel={channel} {from} > {to} {kind} {sequence} {size} {rate} {airtime}")
             }
         };
         let _ = writeln!(self.0, "{line}");
@@ -141,7 +154,7 @@ impl Sink for HashLog {
             Record::Dropped { packet, reason, .. } => (3, packet, *reason as u64),
             Record::Delivered { packet } => (4, packet, 0),
             Record::Marked { packet, link } => (5, packet, u64::from(link.0)),
-            // What frames do shows in what packets do.
+            // The fingerprint is that of the packets; frames are what carries them.
             Record::Frame { .. } => return,
         };
         let number = match &packet.payload {

@@ -231,11 +231,11 @@ pub struct ChannelSummary {
     pub channel: u32,
     /// Stations on it.
     pub stations: u64,
-    /// Messages of routing and address resolution put on the air, repetitions included, over the whole run.
+    /// Messages of routing and address resolution put on the air in the measured part, repetitions included.
     pub message_count: u64,
     /// Their bytes at the network layer.
     pub message_bytes: u64,
-    /// The share of the time that one of them was in the air, added up over all stations.
+    /// The share of that time that one of them was in the air, added up over all stations.
     pub message_airtime: f64,
 }
 

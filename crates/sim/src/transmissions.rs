@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tcp::units::Time;
 
-use crate::record::{FrameKind, Record, Sink};
+use crate::record::{AirFrame, FrameKind, Record, Sink};
 
 /// Keeps at most so many transmissions of packets, spread evenly over the run: when it is full it forgets every other
 /// one, and from then on takes half as many.
@@ -49,10 +49,11 @@ impl Sink for Transmissions {
         let t = now.as_secs_f64();
         match record {
             Record::Transmitted { packet, link } => self.take(|| format!("{t},link,{},,,{},", link.0, packet.size.0)),
-            Record::Frame { kind: FrameKind::Data, channel, from, to, size, airtime } => self.take(|| {
-                let to = to.map_or(String::new(), |to| to.to_string());
-                format!("{t},channel,{channel},{from},{to},{},{}", size.0, airtime.as_secs_f64())
-            }),
+            Record::Frame { frame: AirFrame { kind: FrameKind::Data, channel, from, to, size, airtime, .. } } => self
+                .take(|| {
+                    let to = to.map_or(String::new(), |to| to.to_string());
+                    format!("{t},channel,{channel},{from},{to},{},{}", size.0, airtime.as_secs_f64())
+                }),
             _ => {}
         }
     }

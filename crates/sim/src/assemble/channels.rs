@@ -9,7 +9,7 @@ use super::find;
 use crate::channel::{Channel, ChannelId, Routing, neighbours, shortest};
 use crate::event::NodeId;
 use crate::mobility::Track;
-use crate::radio::air::Air;
+use crate::radio::air::{Air, Draws};
 use crate::radio::build;
 use crate::radio::frame::StationId;
 use crate::radio::hearing::Hearing;
@@ -57,7 +57,7 @@ fn channel(
     let radio = build::build(&def.radio);
     let tracks = nodes.iter().map(|node| Track::of(&graph.node[node.index()], seed)).collect();
     let hearing = Hearing::new(&radio, tracks);
-    let draws = |i: usize| Rng::stream(seed, &format!("station/{}/backoff", def.stations[i]));
+    let draws = |i: usize, what: Draws| Rng::stream(seed, &format!("station/{}/{}", def.stations[i], what.name()));
     let mut air = Air::new(id, radio.rules, hearing, draws).with_energy(radio.energy);
     let routing = match &def.routing {
         RoutingDef::Shortest(_) => Routing::Shortest(shortest(&neighbours(&mut air, Time::ZERO))),

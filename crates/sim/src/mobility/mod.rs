@@ -187,6 +187,13 @@ impl Track {
         Track::Moving(Box::new(Journey { leg, model }))
     }
 
+    /// Straight on from `start` for ever, at so many metres per second along each axis.
+    #[cfg(test)]
+    pub(crate) fn straight(start: Point, velocity: Point) -> Track {
+        let leg = Leg { from: Time::ZERO, until: NEVER, start, end: start, velocity };
+        Track::Moving(Box::new(Journey { leg, model: Model::Listed(Vec::new()) }))
+    }
+
     /// The way of a node of an expanded scenario.
     pub(crate) fn of(node: &NodeDef, seed: u64) -> Track {
         let Some(def) = &node.mobility else { return Track::Fixed(Track::start(node)) };

@@ -3,95 +3,31 @@
 //! A station with something to send has one pending access; a bystander has no events at all. Frames that nobody waits
 //! for leave nothing behind but their signals.
 
+mod exchange;
+mod station;
+mod transmit;
+
 use std::collections::VecDeque;
 
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Span, Time};
+use tcp::units::{Span, Time};
 
 use super::contention::Contention;
 use super::energy::{EnergyModel, Meter};
-use super::frame::{Content, Frame, FrameId, Frames, Kind, StationId};
+use super::frame::{Content, Frames, Kind, StationId};
 use super::hearing::{Hearer, Hearing};
 use super::message::{Message, Messages};
 use super::propagation::Reach;
 use super::queue::{InterfaceQueue, Request};
-use super::receiver::{Arrival, Fate, Receiver, Waits};
+use super::rate_control::{Ladder, RateControl};
+use super::receiver::{Receiver, Waits};
 use super::rules::Rules;
 use crate::channel::ChannelId;
 use crate::core::Core;
 use crate::event::{Event, RadioEvent};
 use crate::mobility::{Point, Track};
-use crate::record::Record;
-
-/// Where a station is in the exchange under way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    /// Nothing to send.
-    Idle,
-    /// A frame waits for the medium.
-    Contending,
-    AwaitsCts,
-    /// The CTS has come; the data follow.
-    Cleared,
-    AwaitsAck,
-    Broadcasts,
-}
-
-/// The frame a station holds until it is through or given up.
-#[derive(Clone, Copy, Debug)]
-struct Job {
-    request: Request,
-    sequence: u32,
-    /// Attempts that failed: of RTS and of short frames; of long frames.
-    short_failures: u32,
-    long_failures: u32,
-    /// The receiver has it, though the sender may not know.
-    handed_over: bool,
-}
-
-/// What a station is about to answer.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Response {
-    Cts { to: StationId, reserves: Span },
-    Ack { to: StationId },
-    Data,
-}
-
-/// What a station has done since measurements began.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) data_frames: u64,
-    pub(crate) control_frames: u64,
-    /// Attempts without an answer.
-    pub(crate) failures: u64,
-    /// Frames given up.
-    pub(crate) given_up: u64,
-    /// Time on the air.
-    pub(crate) airtime: Span,
-    /// Messages sent, with repetitions; their size at the network layer; their time on the air.
-    pub(crate) messages: u64,
-    pub(crate) message_bytes: Bytes,
-    pub(crate) message_airtime: Span,
-}
-
-/// One station.
-#[derive(Debug)]
-struct Station {
-    receiver: Receiver,
-    contention: Contention,
-    queue: InterfaceQueue,
-    job: Option<Job>,
-    phase: Phase,
-    /// When the pending `Access` is due; one at another time is stale.
-    access_at: Option<Time>,
-    /// When the wait for a CTS or an ACK, or a broadcast, is over.
-    over_at: Option<Time>,
-    response: Option<(Time, Response)>,
-    sequence: u32,
-    /// The last sequence number taken from each sender.
-    taken: Vec<(StationId, u32)>,
-    counts: Counts,
-}
+pub(crate) use station::{Counts, Draws};
+use station::{Job, Phase, Station};
 
 /// What the network layer is told.
 #[derive(Clone, PartialEq, Debug)]
@@ -125,11 +61,12 @@ pub(crate) struct Air {
 }
 
 impl Air {
-    pub(crate) fn new(channel: ChannelId, rules: Rules, hearing: Hearing, draws: impl Fn(usize) -> Rng) -> Air {
+    pub(crate) fn new(channel: ChannelId, rules: Rules, hearing: Hearing, draws: impl Fn(usize, Draws) -> Rng) -> Air {
         let station = |index| Station {
-            receiver: Receiver::default(),
-            contention: Contention::new(rules.phy.cw_min, draws(index)),
+            receiver: Receiver::new(draws(index, Draws::FrameError)),
+            contention: Contention::new(rules.phy.cw_min, draws(index, Draws::Backoff)),
             queue: InterfaceQueue::new(rules.queue_limit, rules.queue_order, rules.queue_lifetime),
+            ladder: Ladder::default(),
             job: None,
             phase: Phase::Idle,
             access_at: None,
@@ -282,7 +219,8 @@ impl Air {
         let Some(request) = station.queue.pop() else { return };
         station.sequence += 1;
         let sequence = station.sequence;
-        station.job = Some(Job { request, sequence, short_failures: 0, long_failures: 0, handed_over: false });
+        let rate = self.rules.phy.data_rate;
+        station.job = Some(Job { request, sequence, rate, short_failures: 0, long_failures: 0, handed_over: false });
         station.phase = Phase::Contending;
         self.contend(core, at);
     }
@@ -344,289 +282,30 @@ impl Air {
     fn start(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.contention.slots = None;
-        let job = station.job.expect("a station that contends has a frame");
-        let phy = &self.rules.phy;
-        match job.request.to {
-            Some(to) if self.rules.uses_rts(job.request.size) => {
-                let data = self.rules.data_airtime(job.request.size);
-                let reserves = self.rules.duration(phy.sifs * 3 + phy.cts() + data + phy.cts());
-                station.phase = Phase::AwaitsCts;
-                let end = self.transmit(core, at, Kind::Rts, Some(to), reserves);
-                self.wait(core, at, end + self.rules.answer_wait());
-            }
-            Some(_) => self.send_data(core, at),
-            None => {
-                station.phase = Phase::Broadcasts;
-                let end = self.transmit(core, at, Kind::Data(job.request.content), None, Span::ZERO);
-                self.wait(core, at, end);
-            }
+        let job = station.job.as_mut().expect("a station that contends has a frame");
+        let (request, phy) = (job.request, &self.rules.phy);
+        let Some(to) = request.to else {
+            station.phase = Phase::Broadcasts;
+            let end = self.transmit(core, at, Kind::Data(request.content), None, self.rules.phy.basic_rate, Span::ZERO);
+            return self.wait(core, at, end);
+        };
+        if self.rules.rate_control == RateControl::Arf {
+            job.rate = self.rules.grades[station.ladder.step(to)].rate;
         }
-    }
-
-    fn send_data(&mut self, core: &mut Core, at: StationId) {
-        let station = &mut self.stations[at.index()];
-        let job = station.job.expect("data are sent by a station that has a frame");
-        station.phase = Phase::AwaitsAck;
-        let reserves = self.rules.duration(self.rules.phy.sifs + self.rules.phy.cts());
-        let end = self.transmit(core, at, Kind::Data(job.request.content), job.request.to, reserves);
+        if !self.rules.uses_rts(request.size) {
+            return self.send_data(core, at);
+        }
+        let rate = self.rules.control_rate(job.rate);
+        let answer = phy.answer(rate);
+        let data = self.rules.data_airtime(request.size, job.rate);
+        let reserves = self.rules.duration(phy.sifs * 3 + answer + data + answer);
+        station.phase = Phase::AwaitsCts;
+        let end = self.transmit(core, at, Kind::Rts, Some(to), rate, reserves);
         self.wait(core, at, end + self.rules.answer_wait());
     }
 
     fn wait(&mut self, core: &mut Core, at: StationId, until: Time) {
         self.stations[at.index()].over_at = Some(until);
         core.schedule(until, self.event(RadioEvent::ExchangeOver { station: at }));
-    }
-
-    /// A frame leaves now: every station that hears it takes note. Gives its end.
-    fn transmit(&mut self, core: &mut Core, at: StationId, kind: Kind, to: Option<StationId>, reserves: Span) -> Time {
-        let now = core.now;
-        let station = &mut self.stations[at.index()];
-        let size = station.job.filter(|_| matches!(kind, Kind::Data(_))).map_or(Bytes::ZERO, |job| job.request.size);
-        let length = self.rules.airtime(kind, to, size);
-        let end = now + length;
-        station.receiver.settle(now, &self.waits, &mut station.contention);
-        station.receiver.send(now, end, &self.waits, &mut station.contention);
-        if station.receiver.exhausted() {
-            // networks.md §11.1: nothing leaves, and nobody is told; the MAC waits for answers in vain.
-            return end;
-        }
-        core.record(&Record::Frame {
-            kind: kind.recorded(),
-            channel: self.channel.0,
-            from: at.0,
-            to: to.map(|to| to.0),
-            size,
-            airtime: length,
-        });
-        station.counts.airtime += length;
-        if let Kind::Data(Content::Message(_)) = kind {
-            station.counts.messages += 1;
-            station.counts.message_bytes += size;
-            station.counts.message_airtime += length;
-        }
-        match kind {
-            Kind::Data(_) => station.counts.data_frames += 1,
-            _ => station.counts.control_frames += 1,
-        }
-        let sequence = station.sequence;
-        self.numbers += 1;
-        let frame = Frame { kind, from: at, to, sequence, size, reserves, number: self.numbers };
-        let mut hearers = std::mem::take(&mut self.hearers);
-        self.hearing.of(at, now, &mut hearers);
-        self.reach(core, &frame, length, &hearers);
-        self.hearers = hearers;
-        end
-    }
-
-    /// Notes a frame at all that hear it, and has those that it is meant for hear of its end.
-    fn reach(&mut self, core: &mut Core, frame: &Frame, length: Span, hearers: &[Hearer]) {
-        let readable = self.rules.readable_power();
-        let meant = |hearer: &Hearer| frame.to.is_none_or(|to| to == hearer.station) && hearer.power >= readable;
-        let readers = hearers.iter().filter(|hearer| meant(hearer)).count();
-        let id = (readers > 0).then(|| self.frames.insert(*frame, readers as u32));
-        if let (Some(_), Kind::Data(content)) = (id, frame.kind) {
-            self.messages.retain(content);
-        }
-        let needed = self.rules.needed_ratio(frame.kind, frame.to);
-        for hearer in hearers {
-            let start = core.now + hearer.delay;
-            let wanted = meant(hearer);
-            let reserves = if frame.to == Some(hearer.station) { Span::ZERO } else { frame.reserves };
-            let arrival = Arrival {
-                number: frame.number,
-                start,
-                end: start + length,
-                power: hearer.power,
-                needed,
-                wanted,
-                reserves,
-                is_rts: frame.kind == Kind::Rts,
-                fate: Fate::Coming,
-            };
-            self.note(core, hearer.station, arrival);
-            if let Some(frame) = id.filter(|_| wanted) {
-                core.schedule(arrival.end, self.event(RadioEvent::FrameEnd { station: hearer.station, frame }));
-            }
-        }
-    }
-
-    /// A signal is on its way to a station; the station's access may have to come sooner for it (§15.3).
-    fn note(&mut self, core: &mut Core, at: StationId, arrival: Arrival) {
-        /// Signals are looked at when so many have gathered at a station that does nothing itself.
-        const MOST: usize = 24;
-        let Station { receiver, contention, access_at, .. } = &mut self.stations[at.index()];
-        let planned = access_at.filter(|access| *access > arrival.end + self.waits.difs);
-        if planned.is_some() && !self.rules.bad_frames_reserve() {
-            receiver.settle(core.now, &self.waits, contention);
-            let early = receiver.early(&arrival, &self.waits, contention);
-            if planned.is_some_and(|access| early < access) {
-                *access_at = Some(early);
-                core.schedule(early, Event::Radio { channel: self.channel, event: RadioEvent::Access { station: at } });
-            }
-        } else if receiver.backlog() >= MOST {
-            receiver.settle(core.now, &self.waits, contention);
-        }
-        receiver.expect(arrival);
-    }
-
-    /// A frame that a station waits for has ended there.
-    pub(crate) fn on_frame_end(&mut self, core: &mut Core, at: StationId, id: FrameId) {
-        let (frame, last) = self.frames.read(id);
-        let station = &mut self.stations[at.index()];
-        station.receiver.settle(core.now, &self.waits, &mut station.contention);
-        if station.receiver.verdict(frame.number) {
-            match frame.kind {
-                Kind::Rts => self.on_rts(core, at, &frame),
-                Kind::Cts => self.on_cts(core, at, &frame),
-                Kind::Ack => self.on_ack(core, at, &frame),
-                Kind::Data(content) => self.on_data(core, at, &frame, content),
-            }
-        }
-        if let (true, Kind::Data(content)) = (last, frame.kind) {
-            self.messages.release(content);
-        }
-    }
-
-    /// Rule 8: an RTS is answered if the medium is not reserved and nothing else is under way here.
-    fn on_rts(&mut self, core: &mut Core, at: StationId, frame: &Frame) {
-        let station = &self.stations[at.index()];
-        let engaged = station.response.is_some() || !matches!(station.phase, Phase::Idle | Phase::Contending);
-        let reserved = !self.rules.answers_if_idle && station.receiver.reserved(core.now);
-        if engaged || reserved || station.receiver.sending() {
-            return;
-        }
-        let phy = &self.rules.phy;
-        let reserves = frame.reserves.saturating_sub(self.rules.duration(phy.cts()) + self.rules.duration(phy.sifs));
-        self.respond(core, at, Response::Cts { to: frame.from, reserves });
-    }
-
-    fn on_cts(&mut self, core: &mut Core, at: StationId, frame: &Frame) {
-        let station = &mut self.stations[at.index()];
-        let expected =
-            station.phase == Phase::AwaitsCts && station.job.and_then(|job| job.request.to) == Some(frame.from);
-        if expected {
-            station.over_at = None;
-            station.phase = Phase::Cleared;
-            if let Some(job) = &mut station.job {
-                job.short_failures = 0;
-            }
-            self.respond(core, at, Response::Data);
-        }
-    }
-
-    fn on_data(&mut self, core: &mut Core, at: StationId, frame: &Frame, content: Content) {
-        let station = &mut self.stations[at.index()];
-        if frame.to.is_some() {
-            if station.response.is_some() || station.receiver.sending() {
-                return;
-            }
-            self.respond(core, at, Response::Ack { to: frame.from });
-        }
-        let station = &mut self.stations[at.index()];
-        match station.taken.iter_mut().find(|(from, _)| *from == frame.from) {
-            Some((_, last)) if *last == frame.sequence => return,
-            Some((_, last)) => *last = frame.sequence,
-            None => station.taken.push((frame.from, frame.sequence)),
-        }
-        match content {
-            Content::Packet(packet) => {
-                let sender = &mut self.stations[frame.from.index()];
-                if let Some(job) = sender.job.as_mut().filter(|job| job.sequence == frame.sequence) {
-                    job.handed_over = true;
-                }
-                self.upcalls.push_back(Upcall::Packet { at, from: frame.from, packet });
-            }
-            Content::Message(id) => {
-                let message = self.messages.get(id).clone();
-                self.upcalls.push_back(Upcall::Message { at, from: frame.from, message });
-            }
-        }
-    }
-
-    fn on_ack(&mut self, core: &mut Core, at: StationId, frame: &Frame) {
-        let station = &mut self.stations[at.index()];
-        if station.phase == Phase::AwaitsAck && station.job.and_then(|job| job.request.to) == Some(frame.from) {
-            self.finish(core, at);
-        }
-    }
-
-    fn respond(&mut self, core: &mut Core, at: StationId, response: Response) {
-        let due = core.now + self.rules.phy.sifs;
-        self.stations[at.index()].response = Some((due, response));
-        core.schedule(due, self.event(RadioEvent::Respond { station: at }));
-    }
-
-    /// SIFS after a frame: its answer.
-    pub(crate) fn on_respond(&mut self, core: &mut Core, at: StationId) {
-        let station = &mut self.stations[at.index()];
-        let Some((_, response)) = station.response.take_if(|(due, _)| *due == core.now) else { return };
-        station.receiver.settle(core.now, &self.waits, &mut station.contention);
-        let idle = !station.receiver.busy(&self.waits.reception) && !station.receiver.reserved(core.now);
-        match response {
-            _ if station.receiver.sending() => {}
-            Response::Cts { to, reserves } if idle || !self.rules.answers_if_idle => {
-                self.transmit(core, at, Kind::Cts, Some(to), reserves);
-            }
-            Response::Cts { .. } => {}
-            Response::Ack { to } => {
-                self.transmit(core, at, Kind::Ack, Some(to), Span::ZERO);
-            }
-            Response::Data if idle || !self.rules.answers_if_idle => self.send_data(core, at),
-            // ns-2 takes a medium that is not idle after the CTS for a failure.
-            Response::Data => self.retry(core, at),
-        }
-    }
-
-    /// The wait for an answer, or a broadcast, is over.
-    pub(crate) fn on_exchange_over(&mut self, core: &mut Core, at: StationId) {
-        let station = &mut self.stations[at.index()];
-        if station.over_at != Some(core.now) {
-            return;
-        }
-        station.over_at = None;
-        let Some(job) = &mut station.job else { return };
-        let given_up = match station.phase {
-            Phase::Broadcasts => return self.finish(core, at),
-            Phase::AwaitsAck if job.request.size + self.rules.header > self.rules.rts_threshold => {
-                job.long_failures += 1;
-                job.long_failures >= self.rules.long_retries
-            }
-            Phase::AwaitsAck | Phase::AwaitsCts => {
-                job.short_failures += 1;
-                job.short_failures >= self.rules.short_retries
-            }
-            Phase::Idle | Phase::Contending | Phase::Cleared => return,
-        };
-        station.counts.failures += 1;
-        if given_up {
-            let (request, lost) = (job.request, !job.handed_over);
-            station.counts.given_up += 1;
-            self.upcalls.push_back(Upcall::GivenUp { at, request, lost });
-            return self.finish(core, at);
-        }
-        self.retry(core, at);
-    }
-
-    /// Rule 5.
-    fn retry(&mut self, core: &mut Core, at: StationId) {
-        let Station { receiver, contention, phase, .. } = &mut self.stations[at.index()];
-        receiver.settle(core.now, &self.waits, contention);
-        contention.widen(self.rules.phy.cw_max);
-        contention.draw(core.now + self.rules.after_silence(), self.rules.draws_below_window);
-        *phase = Phase::Contending;
-        self.plan_access(core, at);
-    }
-
-    /// Rule 4: the frame is through or given up; a backoff follows in any case.
-    fn finish(&mut self, core: &mut Core, at: StationId) {
-        let Station { receiver, contention, job, over_at, .. } = &mut self.stations[at.index()];
-        receiver.settle(core.now, &self.waits, contention);
-        contention.window = self.rules.phy.cw_min;
-        contention.draw(core.now, self.rules.draws_below_window);
-        *over_at = None;
-        if let Some(job) = job.take() {
-            self.messages.release(job.request.content);
-        }
-        self.next_job(core, at);
     }
 }

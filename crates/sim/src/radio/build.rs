@@ -3,14 +3,16 @@
 use tcp::units::{Bytes, Rate, Span};
 
 use super::energy::{EnergyModel, Receives};
+use super::errors::{Code, Grade, Header, Mode};
 use super::phy::{Coding, Phy};
 use super::propagation::{LIGHT, LIGHT_NS2, Propagation, Reach};
 use super::queue::Order;
+use super::rate_control::RateControl;
 use super::receiver::Reception;
 use super::rules::Rules;
 use crate::scenario::{
     ArpDef, Draw, EnergyDef, EnergyProfile, Frequency, LogDistanceDef, Power, Preamble, PropagationDef, RadioDef,
-    RadioProfile, ScenarioError, Standard, TwoRayDef, join,
+    RadioProfile, RateControlDef, ScenarioError, Standard, TwoRayDef, join,
 };
 
 /// A channel's rules and reach.
@@ -43,20 +45,31 @@ const NOISE_DBM: f64 = -93.966;
 const SENSITIVITY_DBM: f64 = -82.0;
 const ENERGY_DETECT_DBM: f64 = -62.0;
 
-/// Rates of a standard in kb/s with the ratio that each needs in dB: the half-way point of a frame of 1536 B (§5.3).
-const OFDM: [(u64, f64); 8] = [
-    (6_000, 3.43),
-    (9_000, 6.29),
-    (12_000, 6.44),
-    (18_000, 9.30),
-    (24_000, 12.92),
-    (36_000, 16.02),
-    (48_000, 20.76),
-    (54_000, 22.00),
-];
-const CCK: [(u64, f64); 4] = [(1_000, -4.0), (2_000, 1.0), (5_500, 5.7), (11_000, 10.0)];
+/// ns-3 notices a frame above this ratio (§5.3 c).
+const NOTICE_DB: f64 = 4.0;
 
-fn table(standard: Standard) -> &'static [(u64, f64)] {
+/// Rates of a standard in kb/s with the ratio that each needs in dB, the half-way point of a frame of 1536 B (§5.3), and
+/// what it is made of.
+type Row = (u64, f64, Mode);
+
+const fn ofdm(points: u32, code: Code) -> Mode {
+    Mode::Ofdm { points, code }
+}
+
+const OFDM: [Row; 8] = [
+    (6_000, 3.43, ofdm(2, Code::Half)),
+    (9_000, 6.29, ofdm(2, Code::ThreeQuarters)),
+    (12_000, 6.44, ofdm(4, Code::Half)),
+    (18_000, 9.30, ofdm(4, Code::ThreeQuarters)),
+    (24_000, 12.92, ofdm(16, Code::Half)),
+    (36_000, 16.02, ofdm(16, Code::ThreeQuarters)),
+    (48_000, 20.76, ofdm(64, Code::TwoThirds)),
+    (54_000, 22.00, ofdm(64, Code::ThreeQuarters)),
+];
+const CCK: [Row; 4] =
+    [(1_000, -4.0, Mode::Dbpsk), (2_000, 1.0, Mode::Dqpsk), (5_500, 5.7, Mode::Cck5), (11_000, 10.0, Mode::Cck11)];
+
+fn table(standard: Standard) -> &'static [Row] {
     match standard {
         Standard::Dsss => &CCK[..2],
         Standard::B => &CCK,
@@ -86,7 +99,8 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
     });
     let lowest = kbps(table(standard)[0].0);
     let highest = kbps(table(standard)[table(standard).len() - 1].0);
-    let data_rate = def.data_rate.unwrap_or(if def.profile == RadioProfile::Std { highest } else { lowest });
+    let arf = def.rate_control == Some(RateControlDef::Arf);
+    let data_rate = def.data_rate.unwrap_or(if arf || def.profile == RadioProfile::Std { highest } else { lowest });
     let basic_rate = def.basic_rate.unwrap_or(lowest);
     let up_to_data = basic_rates(standard).iter().map(|rate| kbps(*rate)).filter(|rate| *rate <= data_rate);
     let control_rate = def.control_rate.or(if ns2 { Some(basic_rate) } else { up_to_data.max() }).unwrap_or(lowest);
@@ -118,6 +132,7 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
         data_rate: Some(data_rate),
         control_rate: Some(control_rate),
         basic_rate: Some(basic_rate),
+        rate_control: def.rate_control.or(Some(RateControlDef::Fixed)),
         preamble: def.preamble.or(Some(Preamble::Long)),
         rts_threshold: def.rts_threshold.or(Some(if ns2 { Bytes(0) } else { Bytes(65_535) })),
         short_retries: def.short_retries.or(Some(7)),
@@ -160,7 +175,7 @@ fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel {
     // ns-2 hears nothing below its carrier sense; elsewhere preambles are sensed from the sensitivity on (§5.4).
     let least = match reception {
         Reception::Capture { carrier_sense, .. } => carrier_sense,
-        Reception::Sinr { sensitivity, .. } => sensitivity,
+        Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
     };
     let ns2 = def.profile == Some(EnergyProfile::Ns2);
     EnergyModel {
@@ -173,10 +188,10 @@ fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel {
 }
 
 fn check_rate(standard: Standard, rate: Rate, path: &str) -> Result<(), ScenarioError> {
-    if table(standard).iter().any(|(known, _)| kbps(*known) == rate) {
+    if table(standard).iter().any(|(known, ..)| kbps(*known) == rate) {
         return Ok(());
     }
-    let known: Vec<String> = table(standard).iter().map(|(known, _)| format!("\"{}\"", kbps(*known))).collect();
+    let known: Vec<String> = table(standard).iter().map(|(known, ..)| format!("\"{}\"", kbps(*known))).collect();
     Err(ScenarioError::new(path, format!("{rate} is not a rate of this standard; known: {}", known.join(", "))))
 }
 
@@ -225,21 +240,28 @@ pub(crate) fn build(def: &RadioDef) -> Radio {
         Reception::Capture { carrier_sense: NS2_CARRIER_SENSE, receive: NS2_RECEIVE, ratio: NS2_CAPTURE }
     } else {
         let watts = |level| Power::from_dbm(level).0;
-        Reception::Sinr {
-            sensitivity: watts(SENSITIVITY_DBM),
-            energy_detect: watts(ENERGY_DETECT_DBM),
-            noise: watts(NOISE_DBM),
+        let (sensitivity, energy_detect) = (watts(SENSITIVITY_DBM), watts(ENERGY_DETECT_DBM));
+        let noise = watts(NOISE_DBM);
+        match def.profile {
+            RadioProfile::Ns3 => Reception::Errors { sensitivity, energy_detect, noise, notice: linear(NOTICE_DB) },
+            RadioProfile::Std | RadioProfile::Ns2 => Reception::Sinr { sensitivity, energy_detect, noise },
         }
     };
-    let ratio = |rate: Rate| {
-        let needed = table(standard).iter().find(|(known, _)| kbps(*known) == rate).map_or(0.0, |(_, ratio)| *ratio);
-        libm::pow(10.0, needed / 10.0)
-    };
+    let grade = |(rate, needed, mode): &Row| Grade { rate: kbps(*rate), ratio: linear(*needed), mode: *mode };
     let rules = Rules {
         phy,
         reception,
-        data_ratio: ratio(data_rate),
-        basic_ratio: ratio(basic_rate),
+        grades: table(standard).iter().map(grade).collect(),
+        basic_rates: if ns2 {
+            vec![basic_rate]
+        } else {
+            basic_rates(standard).iter().map(|rate| kbps(*rate)).collect()
+        },
+        rate_control: match def.rate_control {
+            Some(RateControlDef::Arf) => RateControl::Arf,
+            Some(RateControlDef::Fixed) | None => RateControl::Fixed,
+        },
+        preamble: preamble(&phy),
         header: if ns2 { Bytes(34) } else { Bytes(36) },
         rts_threshold: def.rts_threshold.unwrap_or(Bytes(65_535)),
         short_retries: def.short_retries.unwrap_or(7),
@@ -262,6 +284,25 @@ pub(crate) fn build(def: &RadioDef) -> Radio {
     let floor = if ns2 { NS2_CARRIER_SENSE } else { Power::from_dbm(NOISE_DBM - 10.0).0 };
     let energy = def.energy.map(|energy| energy_model(&energy, reception));
     Radio { rules, propagation, floor, light, energy }
+}
+
+fn linear(db: f64) -> f64 {
+    libm::pow(10.0, db / 10.0)
+}
+
+/// What precedes the bits of a frame (§6.1): 48 bits of PLCP header after a preamble of DSSS, a symbol after one of OFDM.
+pub(super) fn preamble(phy: &Phy) -> Header {
+    let micros = Span::from_micros;
+    match phy.coding {
+        Coding::Dsss { preamble, .. } => {
+            let (length, mode) =
+                if preamble < micros(192) { (micros(24), Mode::Dqpsk) } else { (micros(48), Mode::Dbpsk) };
+            Header { end: preamble, length, bits: 48.0, mode, tail: Span::ZERO }
+        }
+        Coding::Ofdm { extension } => {
+            Header { end: micros(20), length: micros(4), bits: 24.0, mode: ofdm(2, Code::Half), tail: extension }
+        }
+    }
 }
 
 /// Slots, spaces and windows of a standard (§6.1); the rates are placeholders.

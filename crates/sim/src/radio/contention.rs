@@ -57,6 +57,6 @@ impl Contention {
     /// The medium turns busy at `at`. What ran out unused, with nothing to send, is over.
     pub(super) fn freeze(&mut self, at: Time, free_at: Time, slot: Span) {
         let Some(access) = self.access(free_at, slot) else { return };
-        self.slots = if access < at { None } else { Some(self.left(at, free_at, slot)) };
+        self.slots = if access <= at { None } else { Some(self.left(at, free_at, slot)) };
     }
 }

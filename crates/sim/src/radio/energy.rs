@@ -165,6 +165,8 @@ mod tests {
 
     use super::*;
     use crate::radio::contention::Contention;
+    use crate::radio::errors::{Header, Mode};
+    use crate::radio::frame::StationId;
     use crate::radio::receiver::{Arrival, Fate, Receiver, Reception, Waits};
 
     fn meter(initial: Option<f64>) -> Meter {
@@ -205,22 +207,24 @@ mod tests {
             slot: Span::from_micros(20),
             difs: Span::from_micros(50),
             eifs: Span::from_micros(364),
-            unanswered_rts: None,
             reception: Reception::Capture { carrier_sense: 1e-11, receive: 1e-10, ratio: 10.0 },
+            grades: Vec::new(),
+            preamble: Header { end: Span::ZERO, length: Span::ZERO, bits: 0.0, mode: Mode::Dbpsk, tail: Span::ZERO },
         };
         let arrival = |number, start, end| Arrival {
             number,
+            from: StationId(1),
             start: at(start),
             end: at(end),
             power: 1e-9,
-            needed: 0.0,
+            grade: 0,
             wanted: false,
             reserves: Span::ZERO,
-            is_rts: false,
+            unanswered: None,
             fate: Fate::Coming,
         };
         let model = EnergyModel { receives: Receives::Signals { least: 1e-11 }, ..meter(None).model };
-        let mut receiver = Receiver::default();
+        let mut receiver = Receiver::new(Rng::stream(1, "frame_error"));
         receiver.meter = Some(Meter::new(model));
         let mut contention = Contention::new(31, Rng::stream(1, "test"));
         receiver.expect(arrival(1, 0, 8));

@@ -1,6 +1,6 @@
 //! Frames on the air.
 
-use tcp::units::{Bytes, Span};
+use tcp::units::{Bytes, Rate, Span};
 
 use crate::packet::PacketId;
 use crate::record::FrameKind;
@@ -40,7 +40,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// As the trace has it.
+    /// As records have it.
     pub(super) fn recorded(self) -> FrameKind {
         match self {
             Kind::Rts => FrameKind::Rts,
@@ -62,6 +62,7 @@ pub(crate) struct Frame {
     pub(crate) sequence: u32,
     /// Size of the network-layer packet in it.
     pub(crate) size: Bytes,
+    pub(crate) rate: Rate,
     /// The duration field: how long it reserves the medium beyond its end.
     pub(crate) reserves: Span,
     /// The same at all stations, and different for each transmission.

@@ -19,9 +19,9 @@ pub(crate) struct Phy {
     pub(crate) sifs: Span,
     pub(crate) cw_min: u32,
     pub(crate) cw_max: u32,
-    /// Of data to one station.
+    /// Of data to one station; the highest if stations look for a rate themselves.
     pub(crate) data_rate: Rate,
-    /// Of RTS, CTS and ACK.
+    /// Of RTS, CTS and ACK; lower if the data are.
     pub(crate) control_rate: Rate,
     /// Of broadcasts; the lowest that every station understands.
     pub(crate) basic_rate: Rate,
@@ -60,16 +60,11 @@ impl Phy {
         self.sifs + self.difs() + self.answer(self.basic_rate)
     }
 
-    pub(crate) fn rts(&self) -> Span {
-        self.airtime(RTS, self.control_rate)
+    pub(crate) fn rts(&self, rate: Rate) -> Span {
+        self.airtime(RTS, rate)
     }
 
     /// Of a CTS, and of an ACK.
-    pub(crate) fn cts(&self) -> Span {
-        self.answer(self.control_rate)
-    }
-
-    /// The same at another rate.
     pub(crate) fn answer(&self, rate: Rate) -> Span {
         self.airtime(CTS, rate)
     }
@@ -113,7 +108,8 @@ mod tests {
         ];
         for (phy, difs, eifs, rts, cts, data) in table {
             let data_frame = phy.airtime(Bytes(1536), phy.data_rate);
-            let measured = [phy.difs(), phy.eifs(), phy.rts(), phy.cts(), data_frame];
+            let measured =
+                [phy.difs(), phy.eifs(), phy.rts(phy.control_rate), phy.answer(phy.control_rate), data_frame];
             assert_eq!(measured.map(|span| span.as_nanos() / 1000), [difs, eifs, rts, cts, data], "{phy:?}");
         }
     }

@@ -4,10 +4,15 @@
 //! Lazy: signals are noted when they are sent and looked at when the station acts. Every rule depends on physical times
 //! alone, so the order in which stations are looked at changes nothing.
 
+mod reception;
+
+use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
 use super::contention::Contention;
 use super::energy::{Activity, Meter, Receives};
+use super::errors::{Grade, Header, Ordeal};
+use super::frame::StationId;
 
 /// A signal makes the medium busy for decisions this long after it begins: those of the same slot go ahead (§15.2).
 const GUARD: Span = Span::from_nanos(5);
@@ -19,17 +24,19 @@ pub(crate) enum Reception {
     Capture { carrier_sense: f64, receive: f64, ratio: f64 },
     /// The worst ratio of the signal to noise and interference decides. Powers in watts.
     Sinr { sensitivity: f64, energy_detect: f64, noise: f64 },
+    /// Bits survive by chance, at the ratio of the moment; a frame is noticed above a ratio. Powers in watts.
+    Errors { sensitivity: f64, energy_detect: f64, noise: f64, notice: f64 },
 }
 
-/// The times that a station goes by.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// The times and rules that a station goes by.
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Waits {
     pub(super) slot: Span,
     pub(super) difs: Span,
     pub(super) eifs: Span,
-    /// An RTS that nobody answers reserves the medium for this long only; none in ns-2.
-    pub(super) unanswered_rts: Option<Span>,
     pub(super) reception: Reception,
+    pub(super) grades: Vec<Grade>,
+    pub(super) preamble: Header,
 }
 
 /// A frame on its way to one station, or arriving there.
@@ -37,17 +44,19 @@ pub(super) struct Waits {
 pub(super) struct Arrival {
     /// The frame's number: the same at all stations.
     pub(super) number: u64,
+    pub(super) from: StationId,
     pub(super) start: Time,
     pub(super) end: Time,
     /// Power in watts.
     pub(super) power: f64,
-    /// Ratio to noise and interference that its rate needs.
-    pub(super) needed: f64,
+    /// Index of its rate.
+    pub(super) grade: u8,
     /// The station is to hear of its end.
     pub(super) wanted: bool,
     /// How long it reserves the medium beyond its end, for stations that it is not meant for.
     pub(super) reserves: Span,
-    pub(super) is_rts: bool,
+    /// An RTS reserves it for so long only if nobody answers.
+    pub(super) unanswered: Option<Span>,
     pub(super) fate: Fate,
 }
 
@@ -63,11 +72,14 @@ pub(super) enum Fate {
 }
 
 /// One station's ear.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Receiver {
     arrivals: Vec<Arrival>,
-    /// The frame the receiver is locked on.
-    lock: Option<Lock>,
+    /// Nothing starts or ends here before.
+    due: Time,
+    /// Number of the frame the receiver is locked on; after a collision in ns-2 the one that ends last.
+    lock: Option<u64>,
+    ordeal: Ordeal,
     /// Its own transmission ends then.
     sending_until: Option<Time>,
     idle_since: Time,
@@ -78,16 +90,10 @@ pub(super) struct Receiver {
     after_bad: bool,
     /// Frames that ended, of those the station wanted to hear of.
     ended: Vec<(u64, bool)>,
+    /// Draws the fate of frames.
+    draws: Rng,
     /// What the radio consumes, if that is modelled.
     pub(super) meter: Option<Meter>,
-}
-
-/// The frame a receiver follows to its end.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Lock {
-    number: u64,
-    /// Another frame destroyed it, in ns-2: nothing is saved by its strength any more.
-    collided: bool,
 }
 
 /// What happens next at a station.
@@ -99,6 +105,23 @@ enum Boundary {
 }
 
 impl Receiver {
+    pub(super) fn new(draws: Rng) -> Receiver {
+        Receiver {
+            arrivals: Vec::new(),
+            due: Time::ZERO,
+            lock: None,
+            ordeal: Ordeal::default(),
+            sending_until: None,
+            idle_since: Time::ZERO,
+            nav: Time::ZERO,
+            rts_heard: None,
+            after_bad: false,
+            ended: Vec::new(),
+            draws,
+            meter: None,
+        }
+    }
+
     /// True while something is received or sent, or in the air strongly enough.
     pub(super) fn busy(&self, reception: &Reception) -> bool {
         self.sending_until.is_some() || self.lock.is_some() || self.energy_detected(reception)
@@ -126,6 +149,7 @@ impl Receiver {
 
     /// Notes a frame that will arrive.
     pub(super) fn expect(&mut self, arrival: Arrival) {
+        self.due = self.due.min(arrival.start + GUARD);
         self.arrivals.push(arrival);
     }
 
@@ -136,7 +160,15 @@ impl Receiver {
 
     /// Looks at everything that has happened up to `now`; starts of signals strictly before.
     pub(super) fn settle(&mut self, now: Time, waits: &Waits, contention: &mut Contention) {
-        while let Some((at, boundary)) = self.next_boundary(now) {
+        while self.due <= now {
+            let Some((at, boundary)) = self.next_boundary() else {
+                self.due = Time::from_nanos(u64::MAX);
+                return;
+            };
+            self.due = at;
+            if at > now || (at == now && matches!(boundary, Boundary::Start(_))) {
+                return;
+            }
             if self.meter.is_some() && self.consume(at, boundary) {
                 continue;
             }
@@ -165,7 +197,7 @@ impl Receiver {
         let Some(meter) = &mut self.meter else { return false };
         meter.pass(from, activity);
         if let (Boundary::Start(index), true) = (boundary, meter.empty()) {
-            let arrival = self.arrivals.swap_remove(index);
+            let arrival = self.arrivals.remove(index);
             if arrival.wanted {
                 self.ended.push((arrival.number, false));
             }
@@ -201,76 +233,20 @@ impl Receiver {
         }
     }
 
-    /// The earliest start or end up to `now` that has not been looked at; at one instant ends come first.
-    fn next_boundary(&self, now: Time) -> Option<(Time, Boundary)> {
-        let own = self.sending_until.filter(|end| *end <= now).map(|end| ((end, false), Boundary::OwnEnd));
-        let others = self.arrivals.iter().enumerate().filter_map(|(index, arrival)| {
+    /// The earliest start or end that has not been looked at. At one instant ends come first, and then the numbers of the
+    /// senders decide: the order in which the engine had them send is no law of nature.
+    fn next_boundary(&self) -> Option<(Time, Boundary)> {
+        let own = self.sending_until.map(|end| ((end, false, None), Boundary::OwnEnd));
+        let others = self.arrivals.iter().enumerate().map(|(index, arrival)| {
+            let from = Some(arrival.from);
             if arrival.fate == Fate::Coming {
-                let at = arrival.start + GUARD;
-                (at < now).then_some(((at, true), Boundary::Start(index)))
+                ((arrival.start + GUARD, true, from), Boundary::Start(index))
             } else {
-                (arrival.end <= now).then_some(((arrival.end, false), Boundary::End(index)))
+                ((arrival.end, false, from), Boundary::End(index))
             }
         });
-        let ((at, _), boundary) = own.into_iter().chain(others).min_by_key(|(key, _)| *key)?;
+        let ((at, ..), boundary) = own.into_iter().chain(others).min_by_key(|(key, _)| *key)?;
         Some((at, boundary))
-    }
-
-    fn start(&mut self, index: usize, at: Time, waits: &Waits) {
-        let before = self.lock;
-        match waits.reception {
-            Reception::Capture { receive, ratio, .. } => self.start_by_power(index, at, (receive, ratio), waits),
-            Reception::Sinr { sensitivity, noise, .. } => self.start_by_ratio(index, sensitivity, noise),
-        }
-        if before.is_none()
-            && self.lock.is_some()
-            && let Some((until, answered)) = self.rts_heard.take()
-            && at <= until
-        {
-            self.nav = self.nav.max(answered);
-        }
-    }
-
-    /// ns-2 (§5.3 a): locked on the first signal, whatever its power; a later one is ignored or destroys both.
-    fn start_by_power(&mut self, index: usize, at: Time, (receive, ratio): (f64, f64), waits: &Waits) {
-        let new = &mut self.arrivals[index];
-        let readable = self.sending_until.is_none() && new.power >= receive;
-        new.fate = if readable { Fate::Heard(f64::INFINITY) } else { Fate::Lost };
-        let new = *new;
-        let Some(lock) = self.lock else {
-            self.lock = Some(Lock { number: new.number, collided: false });
-            return;
-        };
-        self.arrivals[index].fate = Fate::Lost;
-        let held = self.locked().expect("a lock is on a frame in the air");
-        if !lock.collided && held.power / new.power >= ratio {
-            self.nav = self.nav.max(at + waits.eifs + new.end.since(new.start));
-            return;
-        }
-        let longer = if new.end > held.end { new.number } else { held.number };
-        held.fate = Fate::Lost;
-        self.lock = Some(Lock { number: longer, collided: true });
-    }
-
-    /// §5.3 b: locked on the first signal above the sensitivity; what else is in the air adds to the noise.
-    fn start_by_ratio(&mut self, index: usize, sensitivity: f64, noise: f64) {
-        self.arrivals[index].fate = Fate::Lost;
-        let free = self.lock.is_none() && self.sending_until.is_none();
-        if free && self.arrivals[index].power >= sensitivity {
-            self.lock = Some(Lock { number: self.arrivals[index].number, collided: false });
-            self.arrivals[index].fate = Fate::Heard(f64::INFINITY);
-        }
-        let total = self.power_in_the_air();
-        if let Some(held) = self.locked()
-            && let Fate::Heard(worst) = held.fate
-        {
-            held.fate = Fate::Heard(worst.min(held.power / (noise + (total - held.power).max(0.0))));
-        }
-    }
-
-    fn locked(&mut self) -> Option<&mut Arrival> {
-        let number = self.lock?.number;
-        self.arrivals.iter_mut().find(|arrival| arrival.number == number)
     }
 
     fn power_in_the_air(&self) -> f64 {
@@ -280,42 +256,9 @@ impl Receiver {
     fn energy_detected(&self, reception: &Reception) -> bool {
         match reception {
             Reception::Capture { .. } => false,
-            Reception::Sinr { energy_detect, .. } => self.power_in_the_air() >= *energy_detect,
-        }
-    }
-
-    fn end(&mut self, index: usize, at: Time, waits: &Waits) {
-        let arrival = self.arrivals.swap_remove(index);
-        let was_locked = self.lock.is_some_and(|lock| lock.number == arrival.number);
-        let good = was_locked && matches!(arrival.fate, Fate::Heard(worst) if worst >= arrival.needed);
-        if arrival.wanted {
-            self.ended.push((arrival.number, good));
-        }
-        if !was_locked {
-            return;
-        }
-        self.lock = None;
-        if good {
-            self.after_bad = false;
-            self.reserve(at, &arrival, waits);
-        } else if let Reception::Capture { .. } = waits.reception {
-            // §6.4: a bad frame reserves the medium for EIFS, and DIFS follows; a station that sends does not notice it.
-            if self.sending_until.is_none() {
-                self.nav = self.nav.max(at + waits.eifs);
+            Reception::Sinr { energy_detect, .. } | Reception::Errors { energy_detect, .. } => {
+                self.power_in_the_air() >= *energy_detect
             }
-        } else {
-            self.after_bad = true;
-        }
-    }
-
-    fn reserve(&mut self, at: Time, arrival: &Arrival, waits: &Waits) {
-        let until = at + arrival.reserves;
-        match waits.unanswered_rts.filter(|_| arrival.is_rts) {
-            Some(wait) if arrival.reserves > wait => {
-                self.nav = self.nav.max(at + wait);
-                self.rts_heard = Some((at + wait, until));
-            }
-            _ => self.nav = self.nav.max(until),
         }
     }
 
@@ -328,10 +271,11 @@ impl Receiver {
         if let Some(held) = self.locked() {
             held.fate = Fate::Lost;
         }
-        if let Reception::Sinr { .. } = waits.reception {
+        if !matches!(waits.reception, Reception::Capture { .. }) {
             self.lock = None;
         }
         self.sending_until = Some(end);
+        self.due = self.due.min(end);
     }
 
     /// When the backoff runs out if nothing more is heard; while the medium is busy, not before that. The station is
@@ -348,7 +292,7 @@ impl Receiver {
 
     /// The medium is busy at least until then.
     fn busy_until(&self) -> Time {
-        let locked = self.lock.and_then(|lock| self.arrivals.iter().find(|a| a.number == lock.number)).map(|a| a.end);
+        let locked = self.lock.and_then(|lock| self.arrivals.iter().find(|a| a.number == lock)).map(|a| a.end);
         let in_the_air = self.arrivals.iter().filter(|a| a.fate != Fate::Coming).map(|a| a.end);
         self.sending_until.max(locked).or_else(|| in_the_air.min()).unwrap_or(Time::ZERO)
     }

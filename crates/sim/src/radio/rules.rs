@@ -1,10 +1,12 @@
 //! The rules of one 802.11 network: physical layer, reception, and where a profile departs from the standard.
 
-use tcp::units::{Bytes, Span};
+use tcp::units::{Bytes, Rate, Span};
 
-use super::frame::{Kind, StationId};
+use super::errors::{Grade, Header};
+use super::frame::Kind;
 use super::phy::Phy;
 use super::queue::Order;
+use super::rate_control::RateControl;
 use super::receiver::{Reception, Waits};
 
 /// A station waits so long beyond SIFS and the length of the answer: propagation over 600 m, there and back.
@@ -15,9 +17,13 @@ const ANSWER_MARGIN: Span = Span::from_micros(4);
 pub(crate) struct Rules {
     pub(crate) phy: Phy,
     pub(crate) reception: Reception,
-    /// Ratios that a data frame, and a control or broadcast frame, need to be read; for reception by ratio.
-    pub(crate) data_ratio: f64,
-    pub(crate) basic_ratio: f64,
+    /// The rates of the standard, the lowest first.
+    pub(crate) grades: Vec<Grade>,
+    /// Rates that every station understands: answers are sent at the highest of them that is not above that of the data.
+    pub(crate) basic_rates: Vec<Rate>,
+    pub(crate) rate_control: RateControl,
+    /// What precedes a frame's bits.
+    pub(crate) preamble: Header,
     /// MAC bytes around a network-layer packet.
     pub(crate) header: Bytes,
     /// A larger frame (with its header) asks first.
@@ -47,8 +53,9 @@ impl Rules {
             slot: phy.slot,
             difs: phy.difs(),
             eifs: phy.eifs(),
-            unanswered_rts: self.rts_nav_reset.then(|| phy.sifs * 2 + phy.cts() + phy.slot * 2),
             reception: self.reception,
+            grades: self.grades.clone(),
+            preamble: self.preamble,
         }
     }
 
@@ -61,25 +68,36 @@ impl Rules {
         size + self.header > self.rts_threshold
     }
 
-    pub(super) fn data_airtime(&self, size: Bytes) -> Span {
-        self.phy.airtime(size + self.header, self.phy.data_rate)
+    /// How long an RTS reserves the medium if nobody answers it.
+    pub(super) fn unanswered(&self, rts: Rate) -> Option<Span> {
+        let phy = &self.phy;
+        self.rts_nav_reset.then(|| phy.sifs * 2 + phy.answer(rts) + phy.slot * 2)
     }
 
-    /// How long a frame is in the air.
-    pub(super) fn airtime(&self, kind: Kind, to: Option<StationId>, size: Bytes) -> Span {
-        match kind {
-            Kind::Rts => self.phy.rts(),
-            Kind::Cts | Kind::Ack => self.phy.cts(),
-            Kind::Data(_) if to.is_none() => self.phy.airtime(size + self.header, self.phy.basic_rate),
-            Kind::Data(_) => self.data_airtime(size),
+    /// Index of a rate.
+    pub(super) fn grade(&self, rate: Rate) -> usize {
+        self.grades.iter().position(|grade| grade.rate == rate).expect("frames are sent at rates of the standard")
+    }
+
+    /// Rate of RTS, CTS and ACK that go with data at `data` (networks.md §6.1).
+    pub(super) fn control_rate(&self, data: Rate) -> Rate {
+        let fitting = self.basic_rates.iter().copied().filter(|rate| *rate <= data).max();
+        match self.rate_control {
+            RateControl::Fixed => self.phy.control_rate,
+            RateControl::Arf => fitting.unwrap_or(self.phy.basic_rate).min(self.phy.control_rate),
         }
     }
 
-    pub(super) fn needed_ratio(&self, kind: Kind, to: Option<StationId>) -> f64 {
-        match (self.reception, kind) {
-            (Reception::Capture { .. }, _) => 0.0,
-            (_, Kind::Data(_)) if to.is_some() => self.data_ratio,
-            _ => self.basic_ratio,
+    pub(super) fn data_airtime(&self, size: Bytes, rate: Rate) -> Span {
+        self.phy.airtime(size + self.header, rate)
+    }
+
+    /// How long a frame is in the air.
+    pub(super) fn airtime(&self, kind: Kind, size: Bytes, rate: Rate) -> Span {
+        match kind {
+            Kind::Rts => self.phy.rts(rate),
+            Kind::Cts | Kind::Ack => self.phy.answer(rate),
+            Kind::Data(_) => self.data_airtime(size, rate),
         }
     }
 
@@ -87,15 +105,21 @@ impl Rules {
     pub(super) fn readable_power(&self) -> f64 {
         match self.reception {
             Reception::Capture { receive, .. } => receive,
-            Reception::Sinr { sensitivity, .. } => sensitivity,
+            Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
         }
     }
 
-    /// Data frames are readable from this power on, without interference.
+    /// Data frames are readable from this power on, without interference; at the lowest rate if stations look for one.
     pub(crate) fn least_power(&self) -> f64 {
         match self.reception {
             Reception::Capture { receive, .. } => receive,
-            Reception::Sinr { sensitivity, noise, .. } => sensitivity.max(noise * self.data_ratio),
+            Reception::Sinr { sensitivity, noise, .. } | Reception::Errors { sensitivity, noise, .. } => {
+                let grade = match self.rate_control {
+                    RateControl::Fixed => self.grade(self.phy.data_rate),
+                    RateControl::Arf => 0,
+                };
+                sensitivity.max(noise * self.grades[grade].ratio)
+            }
         }
     }
 

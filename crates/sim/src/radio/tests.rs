@@ -3,17 +3,23 @@
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::air::{Air, Upcall};
+use super::air::{Air, Draws, Upcall};
+use super::build;
+use super::errors::{Grade, Mode};
 use super::frame::{Content, StationId};
 use super::hearing::{Hearer, Hearing};
 use super::message::Message;
 use super::phy::{Coding, Phy};
 use super::queue::{Order, Request};
+use super::rate_control::RateControl;
 use super::receiver::Reception;
 use super::rules::Rules;
 use crate::channel::ChannelId;
 use crate::core::Core;
 use crate::event::{Event, RadioEvent};
+use crate::mobility::{Point, Track};
+use crate::record::{FrameKind, Record, Sink};
+use crate::scenario::RadioDef;
 
 /// Everybody hears everybody, a metre apart.
 fn cell(stations: u32) -> Hearing {
@@ -23,11 +29,15 @@ fn cell(stations: u32) -> Hearing {
 }
 
 fn rules(phy: Phy) -> Rules {
+    let grades = [phy.data_rate, phy.control_rate, phy.basic_rate];
+    let grade = |rate| Grade { rate, ratio: 100.0, mode: Mode::Dbpsk };
     Rules {
         phy,
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-9, noise: 4e-13 },
-        data_ratio: 100.0,
-        basic_ratio: 2.0,
+        grades: grades.map(grade).to_vec(),
+        basic_rates: vec![phy.control_rate],
+        rate_control: RateControl::Fixed,
+        preamble: build::preamble(&phy),
         header: Bytes(36),
         rts_threshold: Bytes(1 << 20),
         short_retries: 7,
@@ -77,26 +87,39 @@ struct Saturated {
 
 /// All stations send frames of `size` to their neighbour without end.
 fn saturate(rules: Rules, hearing: Hearing, senders: u32, size: Bytes, secs: u64, seed: u64) -> Saturated {
-    let mut core = Core::new(0, None);
+    saturate_core(&mut Core::new(0, None), rules, hearing, senders, size, secs, seed)
+}
+
+fn saturate_core(
+    core: &mut Core,
+    rules: Rules,
+    hearing: Hearing,
+    senders: u32,
+    size: Bytes,
+    secs: u64,
+    seed: u64,
+) -> Saturated {
     let stations = hearing.stations() as u32;
-    let mut air = Air::new(ChannelId(0), rules, hearing, |i| Rng::stream(seed, &format!("station/{i}")));
+    let mut air = Air::new(ChannelId(0), rules, hearing, |i, what: Draws| {
+        Rng::stream(seed, &format!("station/{i}/{}", what.name()))
+    });
     let mut delivered = 0_u64;
     core.schedule(Time::ZERO + Span::from_millis(secs * 1000), Event::Stop);
     for i in 0..senders {
-        fill(&mut air, &mut core, StationId(i), stations, size);
+        fill(&mut air, core, StationId(i), stations, size);
     }
     while let Some(event) = core.next() {
         let Event::Radio { event, .. } = event else { break };
         let touched = match event {
-            RadioEvent::FrameEnd { station, frame } => (air.on_frame_end(&mut core, station, frame), station).1,
-            RadioEvent::Access { station } => (air.on_access(&mut core, station), station).1,
-            RadioEvent::Respond { station } => (air.on_respond(&mut core, station), station).1,
-            RadioEvent::ExchangeOver { station } => (air.on_exchange_over(&mut core, station), station).1,
+            RadioEvent::FrameEnd { station, frame } => (air.on_frame_end(core, station, frame), station).1,
+            RadioEvent::Access { station } => (air.on_access(core, station), station).1,
+            RadioEvent::Respond { station } => (air.on_respond(core, station), station).1,
+            RadioEvent::ExchangeOver { station } => (air.on_exchange_over(core, station), station).1,
             RadioEvent::Route { station } => station,
         };
         delivered += air.upcalls.drain(..).filter(|upcall| matches!(upcall, Upcall::Message { .. })).count() as u64;
         if touched.0 < senders {
-            fill(&mut air, &mut core, touched, stations, size);
+            fill(&mut air, core, touched, stations, size);
         }
     }
     let counts: Vec<_> = (0..senders).map(|i| air.counts(StationId(i))).collect();
@@ -138,17 +161,17 @@ fn one_hop_goodput() {
 }
 
 /// networks.md §6.10: n saturated stations, 1500 B datagrams; the Monte Carlo of the standard's countdown, within 1 %.
+///
+/// The length of a cycle, from one success to the next, varies by less than half its mean, so that the mean of 22,000 of
+/// them (60 s of 11b, 12 s of 11a, the fewest at 50 stations) is within 0.34 %: the limit is three standard errors away
+/// and any bias as large as the limit shows.
 #[test]
 fn saturated_cell() {
     let b = [(1, 6.042), (2, 6.301), (5, 6.150), (10, 5.801), (20, 5.375), (50, 4.657)];
     let a = [(1, 30.340), (2, 30.568), (5, 28.718), (10, 26.771), (20, 24.468), (50, 20.753)];
-    for (phy, table) in [(dsss("11Mbps", "1Mbps", 192), b), (ofdm("54Mbps", "24Mbps"), a)] {
+    for (phy, table, secs) in [(dsss("11Mbps", "1Mbps", 192), b, 60), (ofdm("54Mbps", "24Mbps"), a, 12)] {
         for (n, expected) in table {
-            let seeds = 5;
-            let rate: f64 = (1..=seeds)
-                .map(|seed| saturate(rules(phy), cell(n.max(2)), n, Bytes(1500), 60, seed).rate / seeds as f64)
-                .sum();
-            let goodput = rate * 1500.0 * 8e-6;
+            let goodput = saturate(rules(phy), cell(n.max(2)), n, Bytes(1500), secs, 1).rate * 1500.0 * 8e-6;
             assert!(
                 (goodput / expected - 1.0).abs() < 0.01,
                 "{n} stations at {}: {goodput} of {expected}",
@@ -163,7 +186,72 @@ fn saturated_cell() {
 fn collision_probability() {
     for (phy, expected) in [(dsss("11Mbps", "1Mbps", 192), 0.2855), (ofdm("54Mbps", "24Mbps"), 0.3655)] {
         let rules = Rules { short_retries: u32::MAX, ..rules(phy) };
-        let measured = saturate(rules, cell(10), 10, Bytes(1500), 120, 1).failures;
+        let measured = saturate(rules, cell(10), 10, Bytes(1500), 60, 1).failures;
         assert!((measured - expected).abs() < 0.005, "{}: {measured} of {expected}", phy.data_rate);
+    }
+}
+
+/// Data frames by second and rate in Mb/s.
+#[derive(Debug, Default)]
+struct RateLog(std::collections::BTreeMap<(u64, u64), u64>);
+
+impl Sink for RateLog {
+    fn record(&mut self, now: Time, record: &Record<'_>) {
+        if let Record::Frame { frame } = record
+            && frame.kind == FrameKind::Data
+        {
+            *self.0.entry((now.as_nanos() / 1_000_000_000, frame.rate.as_bps() / 1_000_000)).or_default() += 1;
+        }
+    }
+
+    fn finish(self: Box<Self>) -> String {
+        self.0.iter().map(|((second, rate), frames)| format!("{second} {rate} {frames}\n")).collect()
+    }
+}
+
+/// By second, the rate that most data frames have: two stations, one of which moves away from 10 m at a speed in m/s.
+fn usual_rates(radio: &str, speed: f64, secs: u64) -> Vec<u64> {
+    let def: RadioDef = serde_json::from_str(radio).unwrap();
+    let radio = build::build(&build::filled(&def, "radio").unwrap());
+    let at = |x: f64| Point { x, y: 0.0, z: 0.0 };
+    let moving = Track::straight(at(10.0), at(speed));
+    let hearing = Hearing::new(&radio, vec![Track::Fixed(at(0.0)), moving]);
+    let mut core = Core::new(0, Some(Box::<RateLog>::default()));
+    saturate_core(&mut core, radio.rules, hearing, 1, Bytes(1500), secs, 1);
+    let log = core.sink.take().map(Sink::finish).unwrap_or_default();
+    let mut usual = vec![(0, 0); secs as usize];
+    for line in log.lines() {
+        let words: Vec<u64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
+        usual[words[0] as usize] = usual[words[0] as usize].max((words[2], words[1]));
+    }
+    usual.into_iter().map(|(_, rate)| rate).collect()
+}
+
+/// §6.6: near by the highest rate; with distance the rates that the ratio still allows. 54 Mb/s reach to 32 m, 48 to 35 m,
+/// 36 to 51 m, 24 to 64 m (20 dBm, log-distance with exponent 3 at 5150 MHz, §5.3).
+#[test]
+fn rate_fallback_follows_the_distance() {
+    let radio = r#"{"standard": "a", "rate_control": "arf"}"#;
+    assert_eq!(usual_rates(radio, 0.0, 5), [54; 5]);
+    let leaving = usual_rates(radio, 2.0, 28);
+    assert_eq!(leaving[..10], [54; 10], "{leaving:?}");
+    assert_eq!(leaving[14..20], [36; 6], "{leaving:?}");
+    assert_eq!(leaving[21..26], [24; 5], "{leaving:?}");
+    let by_errors = usual_rates(r#"{"profile": "ns3", "rate_control": "arf", "power": "20dBm"}"#, 2.0, 28);
+    assert_eq!(by_errors[..10], [54; 10], "{by_errors:?}");
+    assert!(by_errors[21..26].iter().all(|rate| *rate <= 24), "{by_errors:?}");
+    assert_eq!(usual_rates(r#"{"standard": "a", "data_rate": "12Mbps"}"#, 0.0, 2), [12; 2]);
+}
+
+/// Events and time per frame of 40 stations that are never short of frames.
+#[test]
+#[ignore = "prints what a crowded cell costs"]
+fn cost_of_a_crowded_cell() {
+    for phy in [dsss("11Mbps", "1Mbps", 192), ofdm("54Mbps", "24Mbps")] {
+        let mut core = Core::new(0, Some(Box::<RateLog>::default()));
+        saturate_core(&mut core, rules(phy), cell(40), 40, Bytes(1500), 30, 1);
+        let log = core.sink.take().map(Sink::finish).unwrap_or_default();
+        let data: u64 = log.lines().filter_map(|line| line.split(' ').next_back()?.parse::<u64>().ok()).sum();
+        println!("{}: {data} data frames, {} events", phy.data_rate, core.events);
     }
 }

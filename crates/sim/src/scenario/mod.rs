@@ -31,7 +31,8 @@ pub use quantity::{Draw, Energy, Frequency, Metres, Power, Speed};
 pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
 pub use radio::{
     AccessPointsDef, AodvDef, AodvProfile, ArpDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef, LogDistanceDef,
-    Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RoutingDef, ShortestDef, Standard, TwoRayDef,
+    Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef, ShortestDef, Standard,
+    TwoRayDef,
 };
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};

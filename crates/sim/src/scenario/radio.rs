@@ -34,7 +34,7 @@ pub enum RadioProfile {
     Std,
     /// ns-2.35 with its departures: 1 Mb/s, RTS before every frame, two-ray ground, thresholds and capture.
     Ns2,
-    /// ns-3: log-distance propagation, its thresholds, its queue of 500 packets and 500 ms.
+    /// ns-3: log-distance propagation, its thresholds and its models of bit errors, its queue of 500 packets and 500 ms.
     Ns3,
 }
 
@@ -62,6 +62,17 @@ pub enum Preamble {
     Short,
 }
 
+/// How the rate of data frames is found (networks.md §6.6).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RateControlDef {
+    /// Always `data_rate`.
+    Fixed,
+    /// By neighbour, from the lowest rate: up after ten successes or fifteen frames, down after two failures, or one right
+    /// after a rise.
+    Arf,
+}
+
 /// A radio; what is left out comes from the profile.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -71,9 +82,13 @@ pub struct RadioDef {
     /// The generation: `b` in std, `dsss` in ns2, `a` in ns3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,
-    /// Rate of data frames to one station; the highest of the standard in std, 1 Mbps in ns2, 6 Mbps in ns3.
+    /// Rate of data frames to one station; the highest of the standard in std, 1 Mbps in ns2, 6 Mbps in ns3. With `arf`
+    /// the highest that is tried, unless given that of the standard.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_rate: Option<Rate>,
+    /// How a station finds the rate of data frames to a neighbour; `fixed` unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_control: Option<RateControlDef>,
     /// Rate of RTS, CTS and ACK; the highest basic rate up to the data rate unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control_rate: Option<Rate>,

@@ -79,7 +79,7 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
         window_s: [run.resolved.warmup.as_secs_f64(), now.as_secs_f64()],
         events: run.core.events,
         network: NetworkSummary { connectivity, ..network_summary(run, &flows, &links, &nodes, measured) },
-        channels: run.network.channels.iter().enumerate().map(|(i, c)| channel_summary(i, c, now)).collect(),
+        channels: run.network.channels.iter().enumerate().map(|(i, c)| channel_summary(i, c, measured)).collect(),
         nodes,
         flows,
         links,
@@ -161,7 +161,7 @@ fn link_summary(run: &mut Simulation, index: usize, measured: Span) -> LinkSumma
     }
 }
 
-fn channel_summary(index: usize, channel: &Channel, now: Time) -> ChannelSummary {
+fn channel_summary(index: usize, channel: &Channel, measured: Span) -> ChannelSummary {
     let counts = channel.stations().map(|station| channel.air.counts(station));
     let (mut count, mut bytes, mut airtime) = (0, Bytes::ZERO, Span::ZERO);
     for counts in counts {
@@ -174,7 +174,7 @@ fn channel_summary(index: usize, channel: &Channel, now: Time) -> ChannelSummary
         stations: channel.nodes.len() as u64,
         message_count: count,
         message_bytes: bytes.0,
-        message_airtime: airtime.as_secs_f64() / now.as_secs_f64(),
+        message_airtime: airtime.as_secs_f64() / measured.as_secs_f64(),
     }
 }
 
