@@ -3,10 +3,12 @@
 //! The algorithm owns cwnd and ssthresh; recovery owns a window of its own, in force while an episode lasts. So cwnd is
 //! never overwritten behind the algorithm's back. Adding an algorithm: one file, one line in [`ALGORITHMS`].
 
+mod asran;
 mod choice;
 mod cubic;
 #[cfg(test)]
 mod driver;
+mod fr;
 mod hystart;
 mod reno;
 mod window;
@@ -22,7 +24,8 @@ use crate::config::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
-pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC];
+pub const ALGORITHMS: &[&Algorithm] =
+    &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &fr::FR, &asran::ASRAN];
 
 /// Makes an algorithm for a connection whose handshake is done.
 pub type Build = dyn Fn(&Values, &Setup) -> Box<dyn CongestionControl> + Sync;
