@@ -1,7 +1,7 @@
 //! Vectors of algorithms.md §4.1.
 
 use super::*;
-use crate::cc::{Choice, State};
+use crate::cc::{Choice, State, Value};
 
 const MSS: Bytes = Bytes(1460);
 
