@@ -117,6 +117,15 @@ impl Profile {
             Profile::Netsim12 => "netsim12",
         }
     }
+
+    /// The profile of an algorithm that belongs to it, where there is one.
+    pub fn of_algorithms(self) -> &'static str {
+        match self {
+            // The algorithms are known of one version alone.
+            Profile::Netsim12 => "netsim",
+            other => other.name(),
+        }
+    }
 }
 
 /// When a receiver acknowledges (RFC 9293 §3.8.6.3).

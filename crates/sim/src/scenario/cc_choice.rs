@@ -31,7 +31,7 @@ impl CcChoice {
     /// Looks the choice up; the error's path starts at `path`.
     pub(super) fn resolve(&self, path: &str, connection: Profile) -> Result<Choice, ScenarioError> {
         // A connection in the form of a stack takes the algorithm in its form for that stack, if it has one.
-        let own = tcp::cc::find(&self.name).and_then(|a| a.profile(connection.name())).map(|p| p.name);
+        let own = tcp::cc::find(&self.name).and_then(|a| a.profile(connection.of_algorithms())).map(|p| p.name);
         let profile = self.profile.as_deref().or(own);
         let params: Vec<(String, Value)> = self.params.iter().map(|(k, v)| (k.clone(), *v)).collect();
         Choice::new(&self.name, profile, &params).map_err(|e| {
