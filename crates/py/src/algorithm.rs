@@ -16,7 +16,7 @@ use tcp::units::{Bytes, Span, Time};
 use crate::object::{Class, Object};
 
 create_exception!(
-    _core,
+    tonopah._core,
     AlgorithmError,
     PyRuntimeError,
     "An algorithm in Python raised: `algorithm`, `method` and `time_s` say where, `__cause__` is what it raised."
@@ -24,7 +24,12 @@ create_exception!(
 
 /// An algorithm written in Python: a class, and its description as `tonopah.algorithms()` lists it, in JSON text.
 #[pyclass(frozen, module = "tonopah._core")]
-pub(crate) struct Algorithm(&'static cc::Algorithm);
+pub(crate) struct Algorithm {
+    algorithm: &'static cc::Algorithm,
+    /// The description it was made with.
+    #[pyo3(get)]
+    description: String,
+}
 
 /// What is raised through the engine.
 pub(crate) struct Raised {
@@ -38,13 +43,13 @@ pub(crate) struct Raised {
 impl Algorithm {
     /// `class_` is called with a `Setup` and its parameters. What it takes is never given back: one for each class.
     #[new]
-    fn new(class_: Py<PyAny>, description: &str) -> PyResult<Algorithm> {
-        let description: Json = serde_json::from_str(description).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    fn new(class_: Py<PyAny>, description: String) -> PyResult<Algorithm> {
+        let told: Json = serde_json::from_str(&description).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let text = |value: &Json, key: &str| leak(value[key].as_str().unwrap_or_default());
-        let name = text(&description, "name");
+        let name = text(&told, "name");
         let class: &'static Class = Box::leak(Box::new(Class { name, class: class_, observed: Mutex::default() }));
-        let demands = &description["demands"];
-        let params = description["params"].as_array().into_iter().flatten().map(|param| Param {
+        let demands = &told["demands"];
+        let params = told["params"].as_array().into_iter().flatten().map(|param| Param {
             name: text(param, "name"),
             kind: match &param["default"] {
                 Json::Bool(_) => ParamKind::Flag,
@@ -61,10 +66,10 @@ impl Algorithm {
             doc: text(param, "doc"),
             source: text(param, "source"),
         });
-        Ok(Algorithm(Box::leak(Box::new(cc::Algorithm {
+        let algorithm = Box::leak(Box::new(cc::Algorithm {
             name,
-            title: text(&description, "title"),
-            reference: text(&description, "reference"),
+            title: text(&told, "title"),
+            reference: text(&told, "reference"),
             demands: Demands {
                 owns_window: demands["owns_window"] == true,
                 ecn: serde_json::from_value(demands["ecn"].clone()).unwrap_or_default(),
@@ -73,7 +78,8 @@ impl Algorithm {
             params: Vec::leak(params.collect()),
             profiles: &[Profile { name: "default", set: &[], recovery: None }],
             build: Box::leak(Box::new(move |values: &Values, setup: &cc::Setup| Object::build(class, values, setup))),
-        }))))
+        }));
+        Ok(Algorithm { algorithm, description })
     }
 
     /// Makes an object with every parameter at its default and asks for its window; raises what is wrong.
@@ -88,7 +94,8 @@ impl Algorithm {
             seed: 1,
         };
         crate::guarded(|| {
-            let choice = cc::Choice::of(self.0, None, &[]).map_err(|e| sim::ScenarioError::new(e.field, e.message))?;
+            let choice =
+                cc::Choice::of(self.algorithm, None, &[]).map_err(|e| sim::ScenarioError::new(e.field, e.message))?;
             choice.build(&setup);
             Ok(())
         })
@@ -103,7 +110,7 @@ pub(crate) fn leak(text: &str) -> &'static str {
 
 /// The algorithms by the name that the scenario writes.
 pub(crate) fn further(algorithms: Option<BTreeMap<String, Py<Algorithm>>>) -> Further {
-    algorithms.unwrap_or_default().into_iter().map(|(name, algorithm)| (name, algorithm.get().0)).collect()
+    algorithms.unwrap_or_default().into_iter().map(|(name, algorithm)| (name, algorithm.get().algorithm)).collect()
 }
 
 impl Raised {
