@@ -12,7 +12,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
@@ -244,10 +244,8 @@ def source_digest(found: type) -> str:
     files = set()
     for base in found.__mro__:
         if base not in (object, CongestionControl):
-            try:
+            with suppress(OSError, TypeError):
                 files.add(inspect.getsourcefile(base))
-            except (OSError, TypeError):
-                pass
     return digest_of(b"\n".join(Path(file).read_bytes() for file in sorted(filter(None, files)) if Path(file).is_file()))
 
 

@@ -1,4 +1,4 @@
-"""The command line. Exit codes: 0 done, 1 failed or interrupted, 2 wrong input; a message, and a traceback only of an algorithm in Python.
+"""The command line. Exit codes: 0 done, 1 failed or interrupted, 2 wrong input. A message, never a traceback of this package.
 
 Set TONOPAH_DEBUG=1 to see the traceback of an internal error.
 """
@@ -80,7 +80,9 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--seed", type=seed, default=1, help="draws random topologies (default: 1)")
     add_set(command)
 
-    command = add(commands, "algorithms", "list congestion-control algorithms, or show one", "tonopah algorithms cubic", do_algorithms)
+    command = add(
+        commands, "algorithms", "list congestion-control algorithms, or show one", "tonopah algorithms cubic", do_algorithms
+    )
     command.add_argument("name", nargs="?", help="show all of this one; also a class in Python, like my_algorithm.py:MyCC")
 
     add_validate(commands, positive)

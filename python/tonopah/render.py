@@ -22,7 +22,7 @@ def console() -> "Console":
 
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = shutil.get_terminal_size().columns if known else PIPE_WIDTH
-    return Console(width=width, highlight=False, soft_wrap=False)
+    return Console(width=width, highlight=False, markup=False, soft_wrap=False)
 
 
 def plain_table(title: str = "") -> "Table":
@@ -162,7 +162,7 @@ def parameter_table(algorithm: dict[str, Any]) -> "Table":
         table.add_column(name, justify="right" if name == "default" else "left", no_wrap=True)
     table.add_column("meaning, and where the default is from")
     for entry in algorithm["params"]:
-        meaning = "\n".join(text for text in (entry["doc"], entry["source"] and f"[dim]{entry['source']}[/dim]") if text)
+        meaning = "\n".join(text for text in (entry["doc"], entry["source"] and f"({entry['source']})") if text)
         table.add_row(entry["name"], parameter(entry["default"]), parameter_range(entry), entry["unit"] or "", meaning)
     return table
 

@@ -222,6 +222,10 @@ impl std::fmt::Debug for Object {
 
 impl CongestionControl for Object {
     fn on_ack(&mut self, ack: &cc::Ack, view: &cc::View) {
+        // The number that each data segment carries to its receiver, which has sent nothing, reports nothing; a call costs.
+        if ack.prior_flight == Bytes::ZERO && ack.acked == Bytes::ZERO && !ack.echo {
+            return;
+        }
         self.tell(view.now, "on_ack", |m| Some(&m.on_ack), (told::Ack::from(ack), told::View::from(view)));
     }
 
