@@ -4,12 +4,14 @@ A worker is a fresh interpreter (`worker.py`) that takes jobs from a pipe. Nothi
 so a script needs no `if __name__ == "__main__"`.
 """
 
+import os
 import pickle
 import queue
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,19 +43,16 @@ class Worker:
     """A worker process."""
 
     def __init__(self) -> None:
+        # What can be imported here can be imported there.
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
         command = [sys.executable, "-m", "tonopah.worker"]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.send(sys.path)
-
-    def send(self, message: Any) -> None:
-        """Send one message."""
-        pickle.dump(message, self.process.stdin)
-        self.process.stdin.flush()
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
     def run(self, job: Job) -> Answer:
         """Have one job done."""
         try:
-            self.send(job)
+            pickle.dump(job, self.process.stdin)
+            self.process.stdin.flush()
             return pickle.load(self.process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
             return Answer(failed=f"a worker process ended with exit code {self.process.wait()}")
@@ -62,8 +61,10 @@ class Worker:
         """End the process, whatever it does."""
         self.process.kill()
         self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
+        for pipe in (self.process.stdin, self.process.stdout):
+            # What was still to be sent has no reader any more.
+            with suppress(OSError):
+                pipe.close()
 
 
 def outcome_of(answer: Answer) -> str | Exception:
@@ -107,5 +108,7 @@ def run_many(jobs: Sequence[Job], count: int, on_done: Callable[[int, str | Exce
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
-            worker.stop()
+            worker.process.kill()
         pool.shutdown()
+        for worker in workers:
+            worker.stop()

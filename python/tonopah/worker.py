@@ -3,7 +3,6 @@
 import os
 import pickle
 import signal
-import sys
 import traceback
 from functools import cache
 
@@ -21,7 +20,6 @@ def main() -> None:
     os.dup2(2, 1)
     # An interrupt is the business of the process that started this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.path[:] = pickle.load(jobs)
     while True:
         try:
             job = pickle.load(jobs)
