@@ -23,6 +23,7 @@ from typing import Any
 from tonopah import _core
 from tonopah.congestion_control import CongestionControl
 from tonopah.errors import AlgorithmError, InputError, ScenarioError
+from tonopah.metrics import parameter_range
 
 GROUP = "tonopah.algorithms"
 HINT = 'like python = "my_algorithm.py:MyCC"'
@@ -107,6 +108,8 @@ def take(bound: Bound, cc: Any, path: str, folder: Path) -> Any:
     if isinstance(named, type):
         reference, found = class_name(named), prepared(named, class_name(named), place)
     elif not isinstance(named, str):
+        if key == "python":
+            raise InputError(place, f"{named!r} does not name a class in a file", HINT)
         return cc
     elif key == "python" or ":" in named:
         reference, found = named, load(named, place, folder)
@@ -332,9 +335,14 @@ def params(found: type) -> list[dict[str, Any]]:
         if isinstance(argument.default, bool | int | float):
             about = {"min": None, "max": None, "unit": "", "doc": "", "source": ""} | dict(told.get(argument.name, {}))
             refuse_others(about, f"{found.__name__}.parameters[{argument.name!r}]")
+            low, high = about["min"], about["max"]
+            if (low is not None and argument.default < low) or (high is not None and argument.default > high):
+                text = f"{found.__name__}.parameters: the default of {argument.name!r}, {argument.default}, is out of range"
+                raise InputError("", text, parameter_range(about))
             listed.append({"name": argument.name, "default": argument.default, **about})
     unknown = set(told) - {entry["name"] for entry in listed}
-    if unknown:
+    # What is inherited may have lost its arguments.
+    if unknown and "parameters" in vars(found):
         raise InputError("", f"{found.__name__}.parameters: no argument {sorted(unknown)[0]!r} with a number as default")
     return listed
 

@@ -54,8 +54,8 @@ impl Algorithm {
             kind: match &param["default"] {
                 Json::Bool(_) => ParamKind::Flag,
                 _ => ParamKind::Number {
-                    min: param["min"].as_f64().unwrap_or(f64::MIN),
-                    max: param["max"].as_f64().unwrap_or(f64::MAX),
+                    min: param["min"].as_f64().unwrap_or(f64::NEG_INFINITY),
+                    max: param["max"].as_f64().unwrap_or(f64::INFINITY),
                 },
             },
             default: match &param["default"] {

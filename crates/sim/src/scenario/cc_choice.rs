@@ -165,3 +165,40 @@ impl JsonSchema for CcChoice {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STANDING: Algorithm = Algorithm { name: "my.py:Standing", ..*tcp::cc::ALGORITHMS[0] };
+
+    fn flow_with(cc: &str) -> Scenario {
+        let text = format!(
+            r#"{{"duration": "1s", "network": {{"kind": "dumbbell", "pairs": 1}},
+                "flow": [{{"from": "left0", "to": "right0", "cc": {cc}}}]}}"#
+        );
+        Scenario::from_json(&text).unwrap()
+    }
+
+    #[test]
+    fn a_class_in_python_is_run_only_if_it_is_given() {
+        let scenario = flow_with(r#"{"python": "my.py:Standing", "beta": 0.7}"#);
+        let error = crate::expand(&scenario, 1).unwrap_err();
+        assert!(error.path == "flow[0].cc.python" && error.message.contains("my.py:Standing"), "{error}");
+        let given = Further::from([("my.py:Standing".to_owned(), &STANDING)]);
+        let expanded = crate::expand(&scenario.with(&given), 1).unwrap();
+        let text = serde_json::to_string(&expanded.flow[0].tcp.cc).unwrap();
+        assert!(text.starts_with(r#"{"python":"my.py:Standing","profile":"rfc","beta":0.7"#), "{text}");
+        // The world with everything spelled out is a scenario of its own.
+        let again = Scenario::from_json(&serde_json::to_string(&expanded).unwrap()).unwrap();
+        assert_eq!(crate::expand(&again.with(&given), 1).unwrap(), expanded);
+    }
+
+    #[test]
+    fn a_choice_has_one_name() {
+        let both = r#"{"name": "reno", "python": "my.py:Standing"}"#;
+        let error = serde_json::from_str::<CcChoice>(both).unwrap_err().to_string();
+        assert!(error.contains("exclude each other"), "{error}");
+        assert_eq!(flow_with(r#""my.py:Standing""#).flow[0].cc, Some(CcChoice::named("my.py:Standing")));
+    }
+}
