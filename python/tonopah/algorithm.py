@@ -66,6 +66,9 @@ def bind(scenario: Mapping[str, Any], folder: str | Path = ".", source: str | No
 
     Classes in it become text. Raises InputError, with the path of the `cc` at fault, when a class cannot be used.
     """
+    # That module uses this one.
+    from tonopah.scenario import to_json
+
     bound = Bound()
     plain = copied(scenario)
     for table, place in places(plain, path):
@@ -74,7 +77,7 @@ def bind(scenario: Mapping[str, Any], folder: str | Path = ".", source: str | No
         except InputError as error:
             error.source = error.source or source
             raise InputError(error.path, error.message, error.hint, error.source) from error.__cause__
-    bound.text = json.dumps(plain, allow_nan=False, ensure_ascii=False)
+    bound.text = to_json(plain)
     return bound
 
 

@@ -95,8 +95,13 @@ def prepare(source: str | Path | Mapping[str, Any], changes: Mapping[str, Any] |
     return scenario, name
 
 
+def to_json(scenario: Mapping[str, Any]) -> str:
+    """Return the scenario as the engine takes it."""
+    return json.dumps(scenario, allow_nan=False, ensure_ascii=False)
+
+
 def engine_form(scenario: Mapping[str, Any], source: str | None = None) -> Bound:
-    """Return the scenario as the engine takes it, with the algorithms in Python that it names.
+    """Return the scenario as text for the engine, with the algorithms in Python that it names.
 
     `source` is the file it came from: paths in it start at that file's folder, else at the working directory.
     """
