@@ -138,4 +138,5 @@ def parameter(value: float | bool | str | None) -> str:
 
 def parameter_range(entry: dict[str, Any]) -> str:
     """Return the range of an algorithm's parameter for people; a flag has none."""
-    return "" if entry["min"] is None else f"{parameter(entry['min'])} to {parameter(entry['max'])}"
+    low, high = parameter(entry["min"]), parameter(entry["max"])
+    return f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}" if high else ""
