@@ -4,7 +4,7 @@
 //! does not depend on the RTT. Below the window that Reno would reach by now, that window is used instead. Profile
 //! `rfc` is the RFC in real numbers, profile `linux` the kernel's integer form in `linux.rs` (algorithms.md §4.1, §4.2).
 
-mod linux;
+pub(super) mod linux;
 
 use super::hystart::{self, HyStart};
 use super::{
