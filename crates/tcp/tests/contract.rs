@@ -81,7 +81,8 @@ impl World {
         let cc = choice(&mut rng, algorithm, profile).build(&setup);
         let view = View { mss, snd_una: 1, snd_nxt: 1, rwnd: Bytes(1 << 30), ..View::default() };
         let classic = CLASSIC.contains(&algorithm.name);
-        World { rng, cc, view, cwnd: initial_window, classic, undone: None }
+        let cwnd = cc.window().cwnd;
+        World { rng, cc, view, cwnd, classic, undone: None }
     }
 
     /// Time passes and everything that the algorithm does not decide is drawn anew.

@@ -121,11 +121,16 @@ impl Response {
         let mut rows = vec![Row { window: self.low_window as u64, decrease: 128 }];
         let mut last = 1.0;
         while rows.len() < ROWS {
-            // a(W) rises, so its first excess is found by halving.
-            let (mut below, mut above) = (rows[rows.len() - 1].window, 1 << 40);
+            // The first excess lies within ever longer steps, and there it is found by halving.
+            let is_excess = |w: u64| increase(w) > last + 1.0;
+            let (mut below, mut step) = (rows[rows.len() - 1].window, 1);
+            while !is_excess(below + step) && step < 1 << 40 {
+                (below, step) = (below + step, 2 * step);
+            }
+            let mut above = below + step;
             while below + 1 < above {
                 let middle = below.midpoint(above);
-                if increase(middle) > last + 1.0 { above = middle } else { below = middle }
+                if is_excess(middle) { above = middle } else { below = middle }
             }
             last = increase(above);
             let decrease = (self.decrease(above as f64) * 256.0) as u64;
