@@ -108,7 +108,9 @@ impl Aimd {
     /// After silence.
     pub(super) fn on_idle(&mut self, idle: Span, view: &View) {
         if !view.idle_restart {
-        } else if self.of_cwnd {
+            return;
+        }
+        if self.of_cwnd {
             self.window.halve_while_idle(idle, view, self.initial_window);
         } else {
             self.window.after_idle(idle, view.rto, self.initial_window);

@@ -351,6 +351,29 @@ mod tests {
         assert_eq!(small.cwnd(), 7.0);
     }
 
+    /// From W to a maximum M a round adds a quarter of the distance, 16 at most; then a fifth of a segment.
+    #[test]
+    fn a_round_covers_a_quarter_of_the_distance() {
+        let mut sender = Driver::new("bic", "linux", &[("ack_ratio", Value::Flag(false))], 1000, Some(2));
+        sender.congestion(Cause::Sack);
+        sender.recovered();
+        let mut rounds = 0;
+        while sender.cwnd() < 992.0 {
+            let w = sender.cwnd();
+            (0..w as u32).for_each(|_| sender.ack(1, None));
+            let (growth, formula) = (sender.cwnd() - w, f64::min(16.0, (1000.0 - w) / 4.0));
+            // cnt is rounded down, which makes 1/cnt up to 1 in 49 larger for 16 per round; the distance is rounded
+            // down to whole quarters and shrinks within the round, at most by a quarter of itself; one segment counted
+            // before or after
+            assert!((0.7 * formula - 1.0..=1.03 * formula + 1.0).contains(&growth), "{w}: {growth} for {formula}");
+            rounds += 1;
+        }
+        // 799 to 936 in steps of 16 is 9 rounds; ln(64 / 8) / ln(4/3) = 7.2 more, with rounding down 7 to 12
+        assert!((16..=21).contains(&rounds), "{rounds}");
+        (0..495).for_each(|_| sender.ack(1, None));
+        assert!(sender.cwnd() <= 996.0, "{}", sender.cwnd());
+    }
+
     /// Undelayed ACKs: 32/16 falls to 31/16 and stays, so that cnt 15 at W = 79 becomes 15 * 16 / 31 = 7.
     #[test]
     fn truncation_keeps_the_ack_ratio_near_two() {

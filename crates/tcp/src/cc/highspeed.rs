@@ -187,7 +187,9 @@ impl CongestionControl for HighSpeed {
         let acked = self.base.slow_start(ack, view);
         // In Linux the ACK that ends slow start does nothing more.
         if acked == Bytes::ZERO || by_table && below {
-        } else if by_table {
+            return;
+        }
+        if by_table {
             self.add_by_table(view.mss);
         } else {
             self.add_by_formula(acked, view.mss);

@@ -141,7 +141,9 @@ impl CongestionControl for Scalable {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         let acked = self.base.slow_start(ack, view);
         if acked == Bytes::ZERO {
-        } else if self.counted {
+            return;
+        }
+        if self.counted {
             self.count(acked, view.mss);
         } else {
             self.add(acked, view.mss);
