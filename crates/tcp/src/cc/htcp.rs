@@ -119,12 +119,14 @@ struct Saved {
 
 impl Real {
     fn new(values: &Values, setup: &Setup) -> Real {
+        let ns3_quirks = values.flag("ns3_quirks");
         Real {
             base: Aimd::new(values, setup),
             rtt_scaling: values.flag("rtt_scaling"),
             bandwidth_switch: values.flag("bandwidth_switch"),
-            ns3_quirks: values.flag("ns3_quirks"),
-            beta: 0.5,
+            ns3_quirks,
+            // ns-3 has none before the first loss, which doubles alpha.
+            beta: if ns3_quirks { 0.0 } else { 0.5 },
             last_loss: setup.now,
             rtts: None,
             acked: Bytes::ZERO,

@@ -68,13 +68,13 @@ fn a_loss_leaves_the_ratio_of_the_rtts() {
     }
 }
 
-/// ns-3 adds alpha bytes per ACK beside Reno's MSS^2 / cwnd.
+/// ns-3 adds alpha bytes per ACK beside Reno's MSS^2 / cwnd; with beta = 0 before the first loss alpha is 2 x 22.
 #[test]
 fn ns3_adds_bytes() {
     let mut sender = Driver::new("htcp", "ns3", &[], 10, Some(2));
     sender.pass(Span::from_millis(3000));
     sender.ack(1, Some(100.0));
-    assert_eq!(sender.cwnd(), 10.0 + 0.1 + 0.022);
+    assert_eq!(sender.cwnd(), 10.0 + 0.1 + 0.044);
 }
 
 /// algorithms.md §8.3: Reno until a second has passed, then faster.
