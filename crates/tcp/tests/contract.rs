@@ -17,7 +17,7 @@ const STEPS: u64 = 5_000;
 const SANE: Bytes = Bytes(1 << 50);
 
 /// Algorithms that answer losses and marks and nothing else: nothing but congestion and silence takes their window down.
-const CLASSIC: [&str; 4] = ["tahoe", "reno", "newreno", "cubic"];
+const CLASSIC: [&str; 9] = ["tahoe", "reno", "newreno", "cubic", "bic", "highspeed", "scalable", "htcp", "hybla"];
 
 /// A whole number from `low` to `high`, the same chance for each order of magnitude.
 fn spread(rng: &mut Rng, low: u64, high: u64) -> u64 {
@@ -81,7 +81,8 @@ impl World {
         let cc = choice(&mut rng, algorithm, profile).build(&setup);
         let view = View { mss, snd_una: 1, snd_nxt: 1, rwnd: Bytes(1 << 30), ..View::default() };
         let classic = CLASSIC.contains(&algorithm.name);
-        World { rng, cc, view, cwnd: initial_window, classic, undone: None }
+        let cwnd = cc.window().cwnd;
+        World { rng, cc, view, cwnd, classic, undone: None }
     }
 
     /// Time passes and everything that the algorithm does not decide is drawn anew.

@@ -4,4 +4,5 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod cubic;
+mod loss_based;
 mod studies;

@@ -5,7 +5,7 @@
 //! the parameters, the profiles and what they share: slow start and its end. `rfc.rs` is the RFC in real numbers,
 //! `linux.rs` the integer form of today's kernels, `linux26.rs` that of Linux 2.6.22, which ns-2 has.
 
-mod linux;
+pub(super) mod linux;
 mod linux26;
 mod rfc;
 

@@ -3,14 +3,20 @@
 //! The algorithm owns cwnd and ssthresh; recovery owns a window of its own, in force while an episode lasts. So cwnd is
 //! never overwritten behind the algorithm's back. Adding an algorithm: one file, one line in [`ALGORITHMS`].
 
+mod aimd;
 mod asran;
+mod bic;
 mod choice;
 mod cubic;
 #[cfg(test)]
 mod driver;
 mod fr;
+mod highspeed;
+mod htcp;
+mod hybla;
 mod hystart;
 mod reno;
+mod scalable;
 mod window;
 
 use std::fmt;
@@ -24,8 +30,19 @@ use crate::config::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
-pub const ALGORITHMS: &[&Algorithm] =
-    &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &fr::FR, &asran::ASRAN];
+pub const ALGORITHMS: &[&Algorithm] = &[
+    &reno::TAHOE,
+    &reno::RENO,
+    &reno::NEWRENO,
+    &cubic::CUBIC,
+    &fr::FR,
+    &asran::ASRAN,
+    &bic::BIC,
+    &highspeed::HIGHSPEED,
+    &scalable::SCALABLE,
+    &htcp::HTCP,
+    &hybla::HYBLA,
+];
 
 /// Makes an algorithm for a connection whose handshake is done.
 pub type Build = dyn Fn(&Values, &Setup) -> Box<dyn CongestionControl> + Sync;

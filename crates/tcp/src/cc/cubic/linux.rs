@@ -11,7 +11,7 @@ use crate::units::{Bytes, Span, Time};
 /// Nanoseconds in a tick of the kernel's clock at HZ = 1000.
 const NANOS_PER_TICK: u64 = 1_000_000;
 /// Ticks per second.
-const HZ: u64 = 1000;
+pub(in crate::cc) const HZ: u64 = 1000;
 /// Ticks before `cnt` is worked out again for the same window.
 pub(super) const STALE: u64 = HZ / 32;
 /// log2 of the curve's time unit, 1/1024 s (kernel: BICTCP_HZ).
@@ -53,7 +53,8 @@ pub(super) struct Curve {
     reno_cwnd: u64,
 }
 
-pub(super) fn ticks(time: Time) -> u64 {
+/// The kernel's clock.
+pub(in crate::cc) fn ticks(time: Time) -> u64 {
     time.as_nanos() / NANOS_PER_TICK
 }
 
