@@ -7,8 +7,10 @@ mod choice;
 mod cubic;
 #[cfg(test)]
 mod driver;
+mod ewphcc;
 mod hystart;
 mod reno;
+mod vegas;
 mod window;
 
 use std::fmt;
@@ -22,7 +24,7 @@ use crate::config::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
-pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC];
+pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &vegas::VEGAS, &ewphcc::EWPHCC];
 
 /// Makes an algorithm for a connection whose handshake is done.
 pub type Build = dyn Fn(&Values, &Setup) -> Box<dyn CongestionControl> + Sync;
