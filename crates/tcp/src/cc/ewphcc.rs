@@ -21,7 +21,15 @@ pub(super) const EWPHCC: Algorithm = Algorithm {
     reference: "S. J. Hisham, BUET 2023, ns-2.35; algorithms.md 1",
     demands: Demands::NONE,
     params: &[
-        number("phi", 0.0, 1.0, 0.8, "", "weight of the old value in the averages of RTT and loss", "the author's code"),
+        number(
+            "phi",
+            0.0,
+            1.0,
+            0.8,
+            "",
+            "weight of the old value in the averages of RTT and loss",
+            "the author's code",
+        ),
         number(
             "alpha",
             0.0,

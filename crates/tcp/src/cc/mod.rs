@@ -24,7 +24,8 @@ use crate::config::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
-pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &vegas::VEGAS, &ewphcc::EWPHCC];
+pub const ALGORITHMS: &[&Algorithm] =
+    &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &vegas::VEGAS, &ewphcc::EWPHCC];
 
 /// Makes an algorithm for a connection whose handshake is done.
 pub type Build = dyn Fn(&Values, &Setup) -> Box<dyn CongestionControl> + Sync;

@@ -9,8 +9,8 @@
 mod rounds;
 
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value,
-    View, Window,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, View,
+    Window,
 };
 use crate::config::RecoveryKind;
 use crate::units::{Bytes, Span, Time};
@@ -197,8 +197,7 @@ impl Native {
             samples: 0,
             round_from: 1,
             round_began: setup.now,
-            // The SYN's ACK ended a round: the flag has changed once.
-            grows: false,
+            grows: true,
             increment: 0.0,
             duplicates: 0,
             deflated: 0.0,
@@ -207,13 +206,24 @@ impl Native {
             backlog: 0.0,
         };
         if let Some(rtt) = setup.handshake_rtt {
-            // The first RTT starts the estimator and is, as the SYN was sent once, a clean sample too.
-            let rtt = rtt.as_secs_f64();
-            (vegas.mean8, vegas.deviation4) = (8.0 * rtt, rtt);
-            vegas.base = if rtt > 0.0 { rtt } else { NO_RTT };
-            vegas.sample(rtt);
+            vegas.start_timer(rtt.as_secs_f64());
         }
         vegas
+    }
+
+    /// The first RTT starts the fine timer and is a clean sample for it too. It says nothing of the base RTT: in ns-2 the first
+    /// packet is as long as the others, a SYN is shorter.
+    fn start_timer(&mut self, rtt: f64) {
+        (self.mean8, self.deviation4) = (8.0 * rtt, rtt);
+        self.smooth(rtt);
+    }
+
+    fn smooth(&mut self, rtt: f64) {
+        let error = rtt - self.mean8 / 8.0;
+        self.mean8 += error;
+        self.deviation4 += error.abs() - self.deviation4 / 4.0;
+        // timeout = (mean + 2 deviations) 17/16
+        self.timeout = (self.mean8 / 4.0 + self.deviation4) / 2.0 * 17.0 / 16.0;
     }
 
     pub(super) fn in_slow_start(&self) -> bool {
@@ -229,11 +239,11 @@ impl Native {
         }
         self.rtt = rtt;
         self.base = self.base.min(rtt);
-        let error = rtt - self.mean8 / 8.0;
-        self.mean8 += error;
-        self.deviation4 += error.abs() - self.deviation4 / 4.0;
-        // timeout = (mean + 2 deviations) 17/16
-        self.timeout = (self.mean8 / 4.0 + self.deviation4) / 2.0 * 17.0 / 16.0;
+        if self.mean8 > 0.0 {
+            self.smooth(rtt);
+        } else {
+            self.start_timer(rtt);
+        }
     }
 
     /// First half of an ACK: inflation on duplicates, deflation, and what the round has shown if it is over.
@@ -250,6 +260,9 @@ impl Native {
             // ns-2 goes to 0 after a time-out and divides by it; one segment is the floor here.
             self.w = self.deflated.max(1.0);
             self.ssthresh = LEAST;
+        }
+        if let Some(rtt) = ack.rtt.filter(|rtt| self.base == NO_RTT && rtt.latest > Span::ZERO) {
+            self.base = rtt.latest.as_secs_f64();
         }
         if view.snd_una <= self.round_from || view.state.descends() {
             return None;

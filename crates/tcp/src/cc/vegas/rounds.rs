@@ -3,9 +3,7 @@
 //! Whole segments, the least RTT of a round, growth and losses as in Reno while something is missing. The decision and
 //! slow start do not ask whether the window is used; Reno's growth does.
 
-use crate::cc::{
-    Ack, Cause, Congestion, CongestionControl, Counter, Setup, State, Values, View, Window,
-};
+use crate::cc::{Ack, Cause, Congestion, CongestionControl, Counter, Setup, State, Values, View, Window};
 use crate::units::{Bytes, Span};
 
 /// With fewer RTTs in a round than this, delayed ACKs may account for all of them.
