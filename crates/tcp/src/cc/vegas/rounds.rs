@@ -3,7 +3,7 @@
 //! Whole segments, the least RTT of a round, growth and losses as in Reno while something is missing. The decision and
 //! slow start do not ask whether the window is used; Reno's growth does.
 
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Counter, Setup, State, Values, View, Window};
+use crate::cc::{Ack, Cause, Congestion, CongestionControl, Counter, Sent, Setup, State, Values, View, Window};
 use crate::units::{Bytes, Span};
 
 /// With fewer RTTs in a round than this, delayed ACKs may account for all of them.
@@ -24,8 +24,12 @@ pub(super) struct Rounds {
     by_target: bool,
     sent_window: bool,
     barely_lower: bool,
+    keeps_base: bool,
     /// Nothing is missing: Vegas decides, not Reno.
     active: bool,
+    /// As last heard of.
+    state: State,
+    snd_nxt: u64,
     /// Least RTT of all and of this round, in µs as the kernel counts them: one more than measured.
     base: Option<u64>,
     min: Option<u64>,
@@ -51,7 +55,10 @@ impl Rounds {
             by_target: values.flag("by_target"),
             sent_window: values.flag("sent_window"),
             barely_lower: values.flag("barely_lower"),
+            keeps_base: values.flag("keeps_base"),
             active: true,
+            state: State::Open,
+            snd_nxt: 1,
             base: None,
             min: None,
             samples: 0,
@@ -63,9 +70,9 @@ impl Rounds {
     }
 
     /// Begins anew: what was measured before says nothing of the window now.
-    fn enable(&mut self, view: &View) {
+    fn enable(&mut self, snd_nxt: u64) {
         self.active = true;
-        self.round_end = view.snd_nxt;
+        self.round_end = snd_nxt;
         self.forget_round();
     }
 
@@ -192,11 +199,14 @@ impl CongestionControl for Rounds {
         if let Some(rtt) = ack.rtt {
             self.sample(rtt.latest);
         }
-        let open = view.state == State::Open;
-        if open && !self.active {
-            self.enable(view);
+        self.snd_nxt = view.snd_nxt;
+        if view.state != self.state {
+            self.state = view.state;
+            self.active = false;
+            if view.state == State::Open {
+                self.enable(view.snd_nxt);
+            }
         }
-        self.active = open;
         // An unused window grows too: the decision does not ask.
         let asked = view.may_grow || (ack.cumulative_segments > 0 && !view.state.descends());
         if !asked {
@@ -213,6 +223,12 @@ impl CongestionControl for Rounds {
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         self.active = false;
+        self.snd_nxt = view.snd_nxt;
+        self.state = match event.cause {
+            Cause::Timeout => State::Loss,
+            Cause::Ecn | Cause::Tlp => State::Cwr,
+            _ => State::Recovery,
+        };
         self.counter.reset();
         let half = self.window.cwnd.segments(view.mss) / 2;
         let ssthresh = if self.barely_lower { self.below(view.mss) } else { view.mss * half.max(LEAST) };
@@ -231,10 +247,16 @@ impl CongestionControl for Rounds {
         self.window.restore(before);
     }
 
+    fn on_sent(&mut self, sent: &Sent) {
+        // Nothing else is in the network, also after a time-out that took all for lost (TX_START): the path may be
+        // another one by now. What is sent now is not yet part of snd_nxt.
+        if sent.pipe <= sent.bytes && !self.keeps_base {
+            self.base = None;
+            self.enable(if sent.retransmission { self.snd_nxt } else { sent.seq });
+        }
+    }
+
     fn on_idle(&mut self, idle: Span, view: &View) {
-        // The path may be another one by now.
-        self.base = None;
-        self.enable(view);
         if view.idle_restart {
             self.window.halve_while_idle(idle, view, self.initial_window);
         }

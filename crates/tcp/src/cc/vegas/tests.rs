@@ -1,6 +1,7 @@
 use super::super::driver::{Driver, MSS, near};
-use super::super::{Head, RttSample};
+use super::super::{Ack, Cause, Congestion, CongestionControl, Head, RttSample, Sent, Setup, View};
 use super::*;
+use crate::units::{Span, Time};
 
 /// An ACK of one segment; as much leaves after it.
 fn ack(driver: &mut Driver, rtt_ms: Option<f64>) {
@@ -90,7 +91,7 @@ fn native_slow_start_doubles_every_other_round() {
         view.pipe = window;
         for _ in 0..window.segments(MSS) {
             view.snd_una += MSS.0;
-            view.pipe = view.pipe - MSS;
+            view.pipe -= MSS;
             vegas.on_ack(&one, &view);
             // What the window lets go leaves at once.
             view.pipe = MSS * libm::floor(vegas.w) as u64;
@@ -239,5 +240,19 @@ fn loss_in_each_profile() {
         assert_eq!((driver.cwnd(), driver.ssthresh()), (cwnd, cwnd), "{profile}");
         driver.congestion(Cause::Timeout);
         assert_eq!(driver.cwnd(), 1.0, "{profile}");
+    }
+}
+
+/// Silence, or a time-out that takes all for lost, makes Linux measure the base RTT anew (algorithms.md §5.2, TX_START).
+#[test]
+fn base_rtt_is_measured_anew_when_nothing_is_in_the_network() {
+    for (profile, base) in [("linux", 0.15), ("ns3", 0.1)] {
+        let mut driver = Driver::new("vegas", profile, &[], 20, Some(2));
+        ack(&mut driver, Some(99.999));
+        driver.congestion(Cause::Timeout);
+        let (now, seq) = (driver.view.now, driver.view.snd_una);
+        driver.cc.on_sent(&Sent { now, seq, bytes: MSS, pipe: MSS, retransmission: true });
+        ack(&mut driver, Some(149.999));
+        assert!(near(driver.internal("base_rtt_s"), base), "{profile}: {}", driver.internal("base_rtt_s"));
     }
 }
