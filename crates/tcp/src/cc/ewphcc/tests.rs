@@ -162,3 +162,32 @@ fn fixed_profile() {
     cc.decide(&round, &View::default());
     assert_eq!(cc.vegas.w, w);
 }
+
+/// algorithms.md §1.4: a slot that was never used makes an ACK of everything look like an expiry, as old as the connection and
+/// a second, on the two ACKs after a retransmission.
+#[test]
+fn ghost_losses() {
+    for (profile, ghosts) in [("seed", 1.0), ("seed_fixed", 0.0)] {
+        let mut cc = ewphcc(profile);
+        let view = View { now: Time::ZERO + Span::from_millis(1000), mss: MSS, rwnd: MSS * 20, ..View::default() };
+        let event = Congestion {
+            cause: Cause::DupAck,
+            state_before: State::Open,
+            flight: MSS * 4,
+            first: true,
+            loss_window: MSS,
+            head: Some(Head { sent_at: Time::ZERO + Span::from_millis(900), transmissions: 1 }),
+        };
+        cc.on_congestion(&event, &view);
+        assert_eq!(cc.losses, 0.0, "the third duplicate is no expiry");
+        let new_data = Ack { cumulative_segments: 1, ..Ack::default() };
+        cc.on_ack(&new_data, &View { snd_una: 4001, snd_nxt: 4001, ..view });
+        assert_eq!((cc.ghosts, cc.losses), (ghosts, ghosts), "{profile}");
+        // P_L = 0.2 * 1 / 2 s
+        assert_near(cc.loss_probability, 0.1 * ghosts);
+        // A segment that was sent is outstanding, and young: no more worries.
+        cc.on_ack(&new_data, &View { snd_una: 5001, flight: MSS, ..view });
+        cc.on_ack(&new_data, &View { snd_una: 6001, snd_nxt: 6001, ..view });
+        assert_eq!(cc.losses, ghosts, "{profile}");
+    }
+}
