@@ -80,8 +80,8 @@ pub(crate) fn config(input: &mut Input) -> TcpConfig {
     config.rto.granularity = Span::from_millis(input.pick(&[1, 10, 100]));
     config.rtt_estimator = input.pick(&[RttEstimator::Rfc, RttEstimator::Linux]);
     config.ecn = input.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::Accecn]);
-    use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe};
-    config.recovery = input.pick(&[config.recovery, Tahoe, Reno, NewReno, Sack, Rack]);
+    use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe, Vegas};
+    config.recovery = input.pick(&[config.recovery, Tahoe, Reno, NewReno, Vegas, Sack, Rack]);
     config.descent = input.pick(&[Descent::Prr, Descent::AtOnce, Descent::RateHalving]);
     config.dup_thresh = input.pick(&[3, 1, 2, 10]);
     let c = &mut config;

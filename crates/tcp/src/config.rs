@@ -18,6 +18,9 @@ pub enum RecoveryKind {
     Reno,
     /// Fast recovery that survives partial ACKs (RFC 6582).
     NewReno,
+    /// By the age of the oldest segment: a duplicate ACK sends it again once it is older than the algorithm's own time-out, or
+    /// on the third; the next two ACKs look at the oldest again. cwnd itself is the window (ns-2.35's Vegas).
+    Vegas,
     /// By what the receiver reports beyond the gap (RFC 6675). Needs SACK; NewReno without.
     Sack,
     /// By time: what was sent before something that has arrived is lost (RFC 8985). Without SACK as Linux does it.

@@ -6,3 +6,4 @@ mod common;
 mod cubic;
 mod loss_based;
 mod studies;
+mod vegas;

@@ -10,6 +10,7 @@ mod choice;
 mod cubic;
 #[cfg(test)]
 mod driver;
+mod ewphcc;
 mod fr;
 mod highspeed;
 mod htcp;
@@ -17,6 +18,7 @@ mod hybla;
 mod hystart;
 mod reno;
 mod scalable;
+mod vegas;
 mod window;
 
 use std::fmt;
@@ -42,6 +44,8 @@ pub const ALGORITHMS: &[&Algorithm] = &[
     &scalable::SCALABLE,
     &htcp::HTCP,
     &hybla::HYBLA,
+    &vegas::VEGAS,
+    &ewphcc::EWPHCC,
 ];
 
 /// Makes an algorithm for a connection whose handshake is done.
