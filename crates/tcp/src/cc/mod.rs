@@ -3,10 +3,12 @@
 //! The algorithm owns cwnd and ssthresh; recovery owns a window of its own, in force while an episode lasts. So cwnd is
 //! never overwritten behind the algorithm's back. Adding an algorithm: one file, one line in [`ALGORITHMS`].
 
+mod bbr;
 mod choice;
 mod cubic;
 #[cfg(test)]
 mod driver;
+mod filter;
 mod hystart;
 mod reno;
 mod window;
@@ -22,7 +24,7 @@ use crate::config::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
-pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC];
+pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &bbr::BBR];
 
 /// Makes an algorithm for a connection whose handshake is done.
 pub type Build = dyn Fn(&Values, &Setup) -> Box<dyn CongestionControl> + Sync;
@@ -127,6 +129,11 @@ pub trait CongestionControl: fmt::Debug + Send {
         None
     }
 
+    /// When paced, so much leaves at once, and the pause after it is as long as all of it takes; `None`: one segment.
+    fn send_quantum(&self) -> Option<Bytes> {
+        None
+    }
+
     /// Named internals for traces, read-only.
     fn observe(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -199,6 +206,8 @@ pub struct View {
     pub cwnd_limited: bool,
     /// The application, not the network, sets the pace: what is in the network does not fill the window.
     pub app_limited: bool,
+    /// Pacing lets nothing leave before.
+    pub paced_until: Time,
     /// The connection wants windows to shrink after silence.
     pub idle_restart: bool,
     /// Classic growth is allowed: the state permits it and, if the connection validates its window, the window is used.
@@ -265,6 +274,8 @@ pub struct Sent {
 /// A segment that is believed lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
+    /// Sequence number of its first byte.
+    pub seq: u64,
     /// Its payload.
     pub bytes: Bytes,
     /// When it was last sent.
@@ -273,6 +284,8 @@ pub struct Lost {
     pub tx_in_flight: Bytes,
     /// Marked lost between its transmission and now, itself included.
     pub lost_since: Bytes,
+    /// The application, not the network, set the pace when it was sent.
+    pub app_limited: bool,
 }
 
 /// The oldest segment outstanding.
