@@ -370,4 +370,3 @@ impl CongestionControl for Bbr {
         }
     }
 }
-

@@ -4,6 +4,7 @@
 //! never overwritten behind the algorithm's back. Adding an algorithm: one file, one line in [`ALGORITHMS`].
 
 mod bbr;
+mod bbr3;
 mod choice;
 mod cubic;
 #[cfg(test)]
@@ -24,7 +25,8 @@ use crate::config::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
-pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &bbr::BBR];
+pub const ALGORITHMS: &[&Algorithm] =
+    &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &bbr::BBR, &bbr3::BBR3];
 
 /// Makes an algorithm for a connection whose handshake is done.
 pub type Build = dyn Fn(&Values, &Setup) -> Box<dyn CongestionControl> + Sync;

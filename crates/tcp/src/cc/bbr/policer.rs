@@ -118,8 +118,8 @@ impl Policer {
         }
         let bw = rate::of(delivered, milliseconds * 1000);
         let difference = bw.abs_diff(self.bw);
-        let same = difference * SAME_PART <= self.bw
-            || rate::bytes_per_second(difference, rate::GAIN, 1, mss) <= SAME_BYTES;
+        let same =
+            difference * SAME_PART <= self.bw || rate::bytes_per_second(difference, rate::GAIN, 1, mss) <= SAME_BYTES;
         if self.bw > 0 && same {
             self.bw = (bw + self.bw) / 2;
             self.in_use = true;

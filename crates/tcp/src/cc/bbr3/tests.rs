@@ -1,0 +1,1 @@
+//! The vectors of algorithms.md §8.15.
