@@ -41,6 +41,8 @@ const PAIRS_FROM: u64 = 150_000;
 const MOST_AT_ONCE: u64 = 65_215;
 /// Window before there is an RTT, and so much has to arrive before the model limits the window.
 const INITIAL: u64 = 10;
+/// The kernel's windows have 32 bits.
+const MOST: u64 = u32::MAX as u64;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
@@ -280,9 +282,8 @@ impl Bbr {
                 self.cwnd = self.cwnd.max(self.settings.min_cwnd);
             }
         }
-        if self.mode == Mode::ProbeRtt {
-            self.cwnd = self.cwnd.min(self.settings.min_cwnd);
-        }
+        let most = if self.mode == Mode::ProbeRtt { self.settings.min_cwnd } else { MOST };
+        self.cwnd = self.cwnd.min(most);
     }
 }
 

@@ -131,7 +131,8 @@ pub trait CongestionControl: fmt::Debug + Send {
         None
     }
 
-    /// When paced, so much leaves at once, and the pause after it is as long as all of it takes; `None`: one segment.
+    /// So much leaves at once when paced, and a bundle that leaves late shortens the pause after it, as in Linux; `None`:
+    /// single segments.
     fn send_quantum(&self) -> Option<Bytes> {
         None
     }

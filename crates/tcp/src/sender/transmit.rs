@@ -70,16 +70,18 @@ impl Pace {
         self.bundle.is_none() && now < self.next_at
     }
 
-    /// A segment leaves; the bundle is complete when the next one would make it larger than `quantum`.
-    fn on_sent(&mut self, now: Time, bytes: Bytes, quantum: Bytes, rate: Rate) {
+    /// A segment leaves. The bundle is complete when one more would make it larger than `quantum`; without one each
+    /// segment is a bundle, and being late changes nothing.
+    fn on_sent(&mut self, now: Time, bytes: Bytes, quantum: Option<Bytes>, rate: Rate) {
         if self.free > 0 {
             self.free -= 1;
+            self.next_at = if quantum.is_some() { now } else { self.next_at };
             return;
         }
-        let late = now.since(self.next_at);
+        let late = if quantum.is_some() { now.since(self.next_at) } else { Span::ZERO };
         let bundle = self.bundle.get_or_insert(Bundle { bytes: Bytes::ZERO, late });
         bundle.bytes += bytes;
-        if bundle.bytes.saturating_add(bytes) > quantum {
+        if quantum.is_none_or(|quantum| bundle.bytes.saturating_add(bytes) > quantum) {
             self.complete(now, rate);
         }
     }
@@ -88,8 +90,7 @@ impl Pace {
     fn complete(&mut self, now: Time, rate: Rate) {
         if let Some(Bundle { bytes, late }) = self.bundle.take() {
             let length = rate.transmission_time(bytes);
-            let credit = if self.next_at == Time::ZERO { Span::ZERO } else { late.min(length / 2) };
-            self.next_at = self.next_at.max(now) + length.saturating_sub(credit);
+            self.next_at = self.next_at.max(now) + length.saturating_sub(late.min(length / 2));
         }
     }
 }
@@ -138,7 +139,7 @@ impl Sender {
         self.last_sent_at = Some(now);
         self.sent_in_burst = true;
         if let Some(rate) = self.pacing_rate() {
-            let quantum = self.cc.send_quantum().unwrap_or(self.mss);
+            let quantum = self.cc.send_quantum();
             self.pace.on_sent(now, Bytes(u64::from(out.chunk.len)), quantum, rate);
         }
     }

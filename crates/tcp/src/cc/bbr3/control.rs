@@ -6,6 +6,8 @@ use crate::units::{Bytes, Span};
 
 /// The most that leaves at once.
 const MOST_AT_ONCE: f64 = 65_536.0;
+/// A window beyond any that TCP could use (2^30 bytes, RFC 7323 §2.3), so that absurd rates do no harm.
+const MOST: f64 = (1_u64 << 40) as f64;
 
 impl Bbr3 {
     pub(super) fn pacing_gain(&self) -> f64 {
@@ -95,7 +97,7 @@ impl Bbr3 {
         if self.mode == Mode::ProbeRtt {
             self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
         }
-        self.cwnd = self.cwnd.min(self.cap());
+        self.cwnd = self.cwnd.min(self.cap()).min(MOST);
     }
 
     /// The column "volume cap" of §5.6.1.
