@@ -371,3 +371,6 @@ impl CongestionControl for Bbr {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -181,8 +181,8 @@ struct Bbr3 {
     idle_restart: bool,
     prior_cwnd: f64,
     prior_state: State,
-    /// State and bounds when the loss episode began.
-    undo: (Mode, Bounds),
+    /// State and bounds when the loss episode under way began.
+    undo: Option<(Mode, Bounds)>,
 }
 
 #[derive(Debug)]
@@ -285,7 +285,7 @@ impl Bbr3 {
             idle_restart: false,
             prior_cwnd: 0.0,
             prior_state: State::Open,
-            undo: (Mode::Startup, Bounds::NONE),
+            undo: None,
         };
         bbr.begin_pacing(setup.handshake_rtt);
         bbr
@@ -325,6 +325,9 @@ impl CongestionControl for Bbr3 {
         self.set_pacing(self.pacing_gain(), view);
         self.set_cwnd(ack, view);
         self.prior_state = view.state;
+        if view.state < State::Recovery {
+            self.undo = None;
+        }
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
@@ -341,10 +344,7 @@ impl CongestionControl for Bbr3 {
         } else {
             self.save_cwnd(event.state_before);
         }
-        // §5.5.11.1. The losses came first and saved the state; saving it again would save what they made of it.
-        if !self.signals.loss_in_round {
-            self.undo = (self.mode, self.bounds);
-        }
+        self.save_for_undo();
     }
 
     fn on_lost(&mut self, lost: &Lost, view: &View) {

@@ -152,8 +152,8 @@ impl Bbr3 {
         if !self.signals.loss_in_round {
             self.signals.round_end = view.delivered;
             self.signals.gaps = 0;
-            self.undo = (self.mode, self.bounds);
         }
+        self.save_for_undo();
         self.signals.loss_in_round = true;
         self.signals.gaps += u32::from(self.signals.gaps == 0 || lost.seq != self.signals.gap_end);
         self.signals.gap_end = lost.seq + lost.bytes.0;
@@ -185,9 +185,15 @@ impl Bbr3 {
         }
     }
 
+    /// §5.5.11.1, but once per episode: the draft saves again with each round of loss and when recovery begins, when the
+    /// first loss has already ended the probe that its appendix A.17 wants back.
+    pub(super) fn save_for_undo(&mut self) {
+        self.undo = self.undo.or(Some((self.mode, self.bounds)));
+    }
+
     /// §5.5.11.2
     pub(super) fn handle_spurious_loss(&mut self, view: &View) {
-        let (mode, bounds) = self.undo;
+        let Some((mode, bounds)) = self.undo.take() else { return };
         self.signals.loss_in_round = false;
         self.reset_full_pipe(0.0);
         self.bounds.bw_short = self.bounds.bw_short.max(bounds.bw_short);
