@@ -128,3 +128,14 @@ fn a_link_ten_times_as_fast_or_slow_is_found() {
         assert!(faster > 0.85 && slower > 0.9, "{cc}: {faster} {slower}");
     }
 }
+
+#[test]
+fn four_segments_keep_a_path_busy_that_holds_less_than_one() {
+    // Draft appendix A.13: 100 kbit/s over 10 ms hold a twelfth of a packet. Four segments leave room for delayed ACKs, so
+    // nothing but the start (five packet times of 0.12 s in 60 s, 1 %) and version 3's pace of 0.9 after probes is missing.
+    for cc in ["bbr", "bbr3"] {
+        let small = one_flow("100kbps", 5, "50p", "60s", json!({"profile": "linux", "cc": cc}));
+        let goodput = run(&small, 1).flows[0].measures.goodput_bps / (100e3 * PAYLOAD);
+        assert!(goodput > 0.95, "{cc}: {goodput}");
+    }
+}
