@@ -73,9 +73,9 @@ fn cubic_beside(cc: &str, queue: u64) -> f64 {
 
 #[test]
 fn version_3_leaves_cubic_more_than_version_1_does() {
-    // Up to a BDP of queue version 1 overflows it at each probe, every 8 RTT, and keeps its rate; CUBIC halves its share
-    // each time. Version 3 probes every 2 s and stays below where it lost, 15 % below between probes. No formula says
-    // what is left for CUBIC; a half more than nothing would do, twice as much is asked for, and half of its fair share.
+    // With up to a BDP of queue version 1 overflows it at each probe, every 8 RTT, and keeps its rate; CUBIC comes down
+    // each time. Version 3 probes every 2 s at most, and between probes stays 15 % below where it lost. That says which
+    // of the two leaves more and not how much: twice as much is asked for, and half of CUBIC's fair share.
     for queue in [BDP / 2, BDP] {
         let (beside_1, beside_3) = (cubic_beside("bbr", queue), cubic_beside("bbr3", queue));
         assert!(beside_3 > 2.0 * beside_1 && beside_3 > 0.25, "{queue} packets: {beside_1} {beside_3}");
@@ -121,7 +121,8 @@ fn a_link_ten_times_as_fast_or_slow_is_found() {
     // Draft appendix A.14 and A.15. Faster: probes of version 1 raise the rate by a quarter each 8 RTT, so tenfold takes
     // log 10 / log 1.25 = 10.3 cycles, 3.3 s; version 3 goes on growing within a probe, and begins one every 2 to 3 s.
     // Slower: the old bandwidth is forgotten after ten rounds (v1), which the full queue makes 0.85 s long, or two
-    // cycles of up to 3 s (v3). Ten seconds later both have the link, dips apart.
+    // cycles of up to 3 s (v3). From 12 s on both have the link; dips, margin and probes take 5 %, and twice that is left
+    // open, three times where the first cycles at the new rate are part of it.
     for cc in ["bbr", "bbr3"] {
         let faster = part(cc, &json!([{"at": "10s", "rate": "200Mbps"}]), (22.0, 40.0), 10.0 * RATE);
         let slower = part(cc, &json!([{"at": "10s", "rate": "2Mbps"}]), (22.0, 40.0), RATE / 10.0);
