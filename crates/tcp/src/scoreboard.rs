@@ -100,6 +100,7 @@ pub(crate) struct Scoreboard {
 /// A segment newly marked lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loss {
+    pub(crate) seq: u64,
     pub(crate) bytes: Bytes,
     pub(crate) sent_at: Time,
     pub(crate) stamp: Stamp,

@@ -317,10 +317,12 @@ impl Sender {
         let view = self.view(now, false);
         for loss in losses {
             let lost = Lost {
+                seq: loss.seq,
                 bytes: loss.bytes,
                 sent_at: loss.sent_at,
                 tx_in_flight: loss.stamp.in_flight,
                 lost_since: loss.total.saturating_sub(loss.stamp.lost),
+                app_limited: loss.stamp.app_limited,
             };
             self.cc.on_lost(&lost, &view);
         }
@@ -350,6 +352,7 @@ impl Sender {
             round_start,
             cwnd_limited,
             app_limited: self.sampler.app_limited(),
+            paced_until: self.pace.until(),
             idle_restart: self.idle_restart,
             may_grow: !self.state.descends() && (cwnd_limited || !self.cwnd_validation),
         }

@@ -145,10 +145,12 @@ impl World {
         let bytes = Bytes(1 + self.rng.below(self.view.mss.0));
         self.view.lost_total += bytes;
         let lost = Lost {
+            seq: self.view.snd_una + self.rng.below(self.view.flight.0 + 1),
             bytes,
             sent_at: self.earlier(),
             tx_in_flight: self.view.pipe,
             lost_since: bytes + Bytes(self.rng.below(1_000_000)),
+            app_limited: self.view.app_limited,
         };
         self.cc.on_lost(&lost, &self.view);
     }

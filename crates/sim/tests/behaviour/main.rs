@@ -7,3 +7,5 @@ mod cubic;
 mod loss_based;
 mod studies;
 mod vegas;
+
+mod bbr;

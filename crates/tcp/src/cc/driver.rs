@@ -1,7 +1,9 @@
 //! Drives an algorithm without a network, for the vectors of the specification (algorithms.md §9.6).
 
-use super::{Ack, Cause, Choice, Congestion, CongestionControl, Head, RttSample, Setup, State, Value, View};
-use crate::units::{Bytes, Span, Time};
+use super::{
+    Ack, Cause, Choice, Congestion, CongestionControl, Head, RateSample, RttSample, Setup, State, Value, View,
+};
+use crate::units::{Bytes, Rate, Span, Time};
 
 /// The segment size: a round number.
 pub(super) const MSS: Bytes = Bytes(1000);
@@ -75,6 +77,32 @@ impl Driver {
             ..Ack::default()
         };
         self.tell(&ack);
+    }
+
+    /// An ACK of one segment that samples an RTT and a delivery rate: `segments` arrived in that RTT. It
+    /// may begin a round as the algorithm counts them: what it reports left after everything that had arrived before.
+    pub(super) fn sample(&mut self, rtt_ms: u64, segments: u64, new_round: bool) -> Ack {
+        let rtt = Span::from_millis(rtt_ms);
+        let delivered = MSS * segments;
+        Ack {
+            acked: MSS,
+            acked_segments: 1,
+            cumulative_segments: 1,
+            rtt: Some(RttSample { latest: rtt, oldest: rtt }),
+            prior_flight: self.view.flight,
+            prior_pipe: self.view.pipe,
+            rate: Some(RateSample {
+                rate: Some(Rate::of(delivered, rtt)),
+                delivered,
+                prior_delivered: if new_round { self.view.delivered } else { Bytes::ZERO },
+                interval: rtt,
+                sent_at: Time::from_nanos(self.view.now.as_nanos().saturating_sub(rtt.as_nanos())),
+                tx_in_flight: self.view.pipe,
+                lost: Bytes::ZERO,
+                app_limited: false,
+            }),
+            ..Ack::default()
+        }
     }
 
     /// Any ACK: `acked` counts as acknowledged cumulatively, and as much new data leaves.

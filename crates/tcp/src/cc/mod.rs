@@ -5,12 +5,15 @@
 
 mod aimd;
 mod asran;
+mod bbr;
+mod bbr3;
 mod bic;
 mod choice;
 mod cubic;
 #[cfg(test)]
 mod driver;
 mod ewphcc;
+mod filter;
 mod fr;
 mod highspeed;
 mod htcp;
@@ -46,6 +49,8 @@ pub const ALGORITHMS: &[&Algorithm] = &[
     &hybla::HYBLA,
     &vegas::VEGAS,
     &ewphcc::EWPHCC,
+    &bbr::BBR,
+    &bbr3::BBR3,
 ];
 
 /// Makes an algorithm for a connection whose handshake is done.
@@ -151,6 +156,12 @@ pub trait CongestionControl: fmt::Debug + Send {
         None
     }
 
+    /// So much leaves at once when paced, and a bundle that leaves late shortens the pause after it, as in Linux; `None`:
+    /// single segments.
+    fn send_quantum(&self) -> Option<Bytes> {
+        None
+    }
+
     /// Named internals for traces, read-only.
     fn observe(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -223,6 +234,8 @@ pub struct View {
     pub cwnd_limited: bool,
     /// The application, not the network, sets the pace: what is in the network does not fill the window.
     pub app_limited: bool,
+    /// Pacing lets nothing leave before.
+    pub paced_until: Time,
     /// The connection wants windows to shrink after silence.
     pub idle_restart: bool,
     /// Classic growth is allowed: the state permits it and, if the connection validates its window, the window is used.
@@ -289,6 +302,8 @@ pub struct Sent {
 /// A segment that is believed lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
+    /// Sequence number of its first byte.
+    pub seq: u64,
     /// Its payload.
     pub bytes: Bytes,
     /// When it was last sent.
@@ -297,6 +312,8 @@ pub struct Lost {
     pub tx_in_flight: Bytes,
     /// Marked lost between its transmission and now, itself included.
     pub lost_since: Bytes,
+    /// The application, not the network, set the pace when it was sent.
+    pub app_limited: bool,
 }
 
 /// The oldest segment outstanding.
