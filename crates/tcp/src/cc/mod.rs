@@ -8,7 +8,11 @@ mod cubic;
 #[cfg(test)]
 mod driver;
 mod hystart;
+mod ledbat;
+mod lp;
+mod nv;
 mod reno;
+mod westwood;
 mod window;
 
 use std::fmt;
@@ -22,7 +26,8 @@ use crate::config::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
-pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC];
+pub const ALGORITHMS: &[&Algorithm] =
+    &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &westwood::WESTWOOD, &lp::LP, &ledbat::LEDBAT, &nv::NV];
 
 /// Makes an algorithm for a connection whose handshake is done.
 pub type Build = dyn Fn(&Values, &Setup) -> Box<dyn CongestionControl> + Sync;

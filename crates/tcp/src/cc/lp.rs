@@ -1,0 +1,377 @@
+//! TCP-LP: takes only what others leave, by yielding to early signs of a queue (Kuzmanovic, Knightly 2003).
+//!
+//! One-way delays come from timestamps. Once their mean exceeds the least seen by 15 % of the range seen, the window
+//! halves and does not grow for an inference time of three RTTs; a second sign within it leaves one segment. Without
+//! signs it is Reno. Profile `paper` keeps the extremes for life; `ns3` and `linux` set them anew with each sign. Linux
+//! takes the difference of two clocks for the delay: with its random start of timestamps, 32-bit arithmetic is spent on
+//! that start, no sign is ever seen, and what remains is Reno; the recordings show the same. Left out: the kernel's
+//! guess of the other side's clock rate.
+
+use super::{
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
+    Values, View, Window,
+};
+use crate::units::{Bytes, Span, Time};
+
+/// Low priority by one-way delay.
+pub(super) const LP: Algorithm = Algorithm {
+    name: "lp",
+    title: "TCP-LP: low priority, yields when one-way delay rises",
+    reference: "Kuzmanovic, Knightly 2003, TCP-LP: A Distributed Algorithm for Low Priority Data Transfer",
+    demands: Demands { timestamps: true, ..Demands::NONE },
+    params: PARAMS,
+    profiles: &[
+        Profile { name: "paper", set: &[], recovery: None },
+        Profile { name: "ns3", set: NS3, recovery: None },
+        Profile { name: "linux", set: LINUX, recovery: None },
+    ],
+    build: &|values, setup| Box::new(Lp::new(values, setup)),
+};
+
+const NS3: &[(&str, Value)] = &[
+    ("forgets_extremes", Value::Flag(true)),
+    ("lowers_ssthresh", Value::Flag(false)),
+    ("pauses_slow_start", Value::Flag(false)),
+];
+
+const LINUX: &[(&str, Value)] = &[
+    ("slow_start_limit", Value::Number(1e6)),
+    ("forgets_extremes", Value::Flag(true)),
+    ("lowers_ssthresh", Value::Flag(false)),
+    ("yields_at_threshold", Value::Flag(true)),
+    ("half_of_cwnd", Value::Flag(true)),
+    ("clock_offset", Value::Number(2_147_483_648.0)),
+];
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "slow_start_limit",
+        kind: ParamKind::Number { min: 1.0, max: 1e6 },
+        default: Value::Number(1.0),
+        unit: "segments",
+        doc: "the most that one ACK adds to cwnd in slow start",
+        source: "RFC 5681 eq. 2; Linux has no limit",
+    },
+    Param {
+        name: "delta",
+        kind: ParamKind::Number { min: 0.0, max: 100.0 },
+        default: Value::Number(15.0),
+        unit: "%",
+        doc: "how far into the range of delays the mean may rise",
+        source: "Kuzmanovic, Knightly 2003, delta = 0.15",
+    },
+    Param {
+        name: "inference",
+        kind: ParamKind::Number { min: 0.0, max: 100.0 },
+        default: Value::Number(3.0),
+        unit: "RTT",
+        doc: "time after a sign in which the window does not grow and a second sign leaves one segment",
+        source: "Kuzmanovic, Knightly 2003; Linux tcp_lp",
+    },
+    Param {
+        name: "forgets_extremes",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "a sign sets the least delay to the mean and the greatest to twice that, instead of keeping both for life",
+        source: "Linux tcp_lp, ns-3 TcpLp",
+    },
+    Param {
+        name: "lowers_ssthresh",
+        kind: ParamKind::Flag,
+        default: Value::Flag(true),
+        unit: "",
+        doc: "a sign takes ssthresh down with cwnd, so that additive increase follows and not slow start",
+        source: "Kuzmanovic, Knightly 2003; not in Linux and ns-3",
+    },
+    Param {
+        name: "pauses_slow_start",
+        kind: ParamKind::Flag,
+        default: Value::Flag(true),
+        unit: "",
+        doc: "slow start too waits for the inference time to end",
+        source: "Linux tcp_lp; ns-3 pauses congestion avoidance only",
+    },
+    Param {
+        name: "yields_at_threshold",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "a mean delay equal to the threshold is a sign",
+        source: "algorithms.md 8.9: Linux so, ns-3 not",
+    },
+    Param {
+        name: "half_of_cwnd",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "ssthresh after a loss from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
+        source: "algorithms.md 0.1: Linux takes cwnd, ns-3 and RFC 5681 eq. 4 the flight",
+    },
+    Param {
+        name: "clock_offset",
+        kind: ParamKind::Number { min: 0.0, max: 4_294_967_295.0 },
+        default: Value::Number(0.0),
+        unit: "ms",
+        doc: "how far the receiver's timestamps are ahead of the sender's clock",
+        source: "Linux starts them at random; from 2^29 on, seven cases of eight, TCP-LP sees no sign",
+    },
+];
+
+/// A whole number of milliseconds, the unit of timestamps here and in Linux.
+fn millis(time: Time) -> u64 {
+    time.as_nanos() / 1_000_000
+}
+
+#[derive(Debug)]
+struct Lp {
+    window: Window,
+    counter: Counter,
+    initial_window: Bytes,
+    slow_start_limit: Bytes,
+    inference: f64,
+    lowers_ssthresh: bool,
+    pauses_slow_start: bool,
+    half_of_cwnd: bool,
+    delays: Delays,
+    /// Three RTTs, as of the last ACK that showed one.
+    inference_time: u64,
+    last_sign: Option<u64>,
+    inferring: bool,
+}
+
+/// One-way delays in milliseconds. 32 bits that overflow, as in Linux and ns-3: with a clock offset that is what matters.
+#[derive(Debug)]
+struct Delays {
+    clock_offset: u32,
+    delta: u32,
+    yields_at_threshold: bool,
+    forgets_extremes: bool,
+    /// The mean, in eighths; 0 before the first.
+    mean: u32,
+    least: u32,
+    most: u32,
+    /// The greatest of all; `most` is the one before it.
+    most_of_all: u32,
+}
+
+impl Delays {
+    /// Takes a delay.
+    fn note(&mut self, one_way: Span) {
+        let delay = ((one_way.as_nanos() / 1_000_000) as u32).wrapping_add(self.clock_offset);
+        // Zero means "invalid" in Linux and ns-3.
+        if delay == 0 {
+            return;
+        }
+        self.least = self.least.min(delay);
+        if delay > self.most_of_all {
+            self.most = if self.most_of_all == 0 { delay } else { self.most_of_all };
+            self.most_of_all = delay;
+        } else {
+            self.most = self.most.max(delay);
+        }
+        self.mean = if self.mean == 0 {
+            delay.wrapping_shl(3)
+        } else {
+            // 7/8 of the old, 1/8 of the new
+            self.mean.wrapping_add(delay.wrapping_sub(self.mean >> 3))
+        };
+    }
+
+    fn threshold(&self) -> u32 {
+        let range = self.most.wrapping_sub(self.least);
+        self.least.wrapping_add(range.wrapping_mul(self.delta) / 100)
+    }
+
+    /// Someone else's queue, or our own, is building.
+    fn is_sign(&mut self) -> bool {
+        let mean = self.mean >> 3;
+        let sign = mean > self.threshold() || (self.yields_at_threshold && mean == self.threshold());
+        if sign && self.forgets_extremes {
+            self.least = mean;
+            self.most = self.mean >> 2;
+            self.most_of_all = self.most;
+        }
+        sign
+    }
+}
+
+impl Lp {
+    fn new(values: &Values, setup: &Setup) -> Lp {
+        Lp {
+            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
+            counter: Counter::default(),
+            initial_window: setup.initial_window,
+            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+            inference: values.number("inference"),
+            lowers_ssthresh: values.flag("lowers_ssthresh"),
+            pauses_slow_start: values.flag("pauses_slow_start"),
+            half_of_cwnd: values.flag("half_of_cwnd"),
+            delays: Delays {
+                clock_offset: values.number("clock_offset") as u32,
+                delta: values.number("delta") as u32,
+                yields_at_threshold: values.flag("yields_at_threshold"),
+                forgets_extremes: values.flag("forgets_extremes"),
+                mean: 0,
+                least: u32::MAX,
+                most: 0,
+                most_of_all: 0,
+            },
+            inference_time: 0,
+            last_sign: None,
+            inferring: false,
+        }
+    }
+
+    fn look_for_sign(&mut self, ack: &Ack, view: &View) {
+        if let Some(rtt) = ack.rtt {
+            if let Some(one_way) = ack.one_way {
+                self.delays.note(one_way);
+            }
+            self.inference_time = (self.inference * rtt.oldest.as_nanos() as f64 / 1e6) as u64;
+        }
+        let now = millis(view.now);
+        self.inferring = self.last_sign.is_some_and(|sign| now - sign < self.inference_time);
+        if !self.delays.is_sign() {
+            return;
+        }
+        self.last_sign = Some(now);
+        // A window that comes down already is not touched: recovery's would replace it.
+        if !view.state.descends() {
+            let half = view.mss * (self.window.cwnd.segments(view.mss) / 2).max(1);
+            self.window.cwnd = if self.inferring { view.mss } else { half };
+            if self.lowers_ssthresh {
+                self.window.ssthresh = self.window.ssthresh.min(half.max(view.mss * 2));
+            }
+        }
+    }
+}
+
+impl CongestionControl for Lp {
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.look_for_sign(ack, view);
+        let paused = self.inferring && (self.pauses_slow_start || !self.window.in_slow_start());
+        if view.may_grow && ack.acked > Bytes::ZERO && !paused {
+            self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, view: &View) {
+        let ssthresh = if self.half_of_cwnd {
+            view.mss * (self.window.cwnd.segments(view.mss) / 2).max(2)
+        } else {
+            // RFC 5681 eq. 4
+            Bytes(event.flight.0 / 2).max(view.mss * 2)
+        };
+        self.counter.reset();
+        if event.cause == Cause::Timeout {
+            self.window.collapse(ssthresh, event);
+        } else {
+            self.window.cut(ssthresh);
+        }
+    }
+
+    fn window(&self) -> Window {
+        self.window
+    }
+
+    fn on_undo(&mut self, before: Window, _view: &View) {
+        self.window.restore(before);
+    }
+
+    fn on_idle(&mut self, idle: Span, view: &View) {
+        if !view.idle_restart {
+            return;
+        }
+        if self.half_of_cwnd {
+            self.window.halve_while_idle(idle, view, self.initial_window);
+        } else {
+            self.window.after_idle(idle, view.rto, self.initial_window);
+        }
+    }
+
+    fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("one_way_s", f64::from(self.delays.mean >> 3) / 1e3);
+        put("threshold_s", f64::from(self.delays.threshold()) / 1e3);
+        put("inferring", f64::from(u8::from(self.inferring)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::RttSample;
+    use super::super::driver::{Driver, MSS};
+    use super::*;
+
+    /// One segment is acknowledged; RTT 100 ms.
+    fn ack(lp: &mut Driver, one_way_ms: u64) {
+        let rtt = Span::from_millis(100);
+        let one_way = Some(Span::from_millis(one_way_ms));
+        let rtt = Some(RttSample { latest: rtt, oldest: rtt });
+        lp.tell(&Ack { acked: MSS, acked_segments: 1, cumulative_segments: 1, rtt, one_way, ..Ack::default() });
+    }
+
+    /// Delays from 50 to 150 ms have been seen, twice so that the greatest counts, and the mean is back at 50.
+    fn with_range(profile: &str, changed: &[(&str, Value)]) -> Driver {
+        let mut lp = Driver::new("lp", profile, changed, 40, Some(2));
+        lp.view.may_grow = false;
+        for delay in [50, 150] {
+            lp.view.state = super::super::State::Recovery;
+            ack(&mut lp, delay);
+            ack(&mut lp, delay);
+        }
+        (0..60).for_each(|_| ack(&mut lp, 50));
+        lp.view.state = super::super::State::Open;
+        lp.pass(Span::from_millis(1000));
+        lp
+    }
+
+    /// algorithms.md §8.9: threshold 65 ms; 66 ms halve 40 segments, two RTTs later one is left.
+    #[test]
+    fn vector_of_algorithms_8_9() {
+        let mut lp = with_range("paper", &[]);
+        assert_eq!(lp.internal("threshold_s"), 0.065);
+        for _ in 0..40 {
+            ack(&mut lp, 65);
+        }
+        assert_eq!(lp.cwnd(), 40.0, "at the threshold");
+        while lp.internal("one_way_s") < 0.066 {
+            assert_eq!(lp.cwnd(), 40.0);
+            ack(&mut lp, 74);
+        }
+        assert_eq!((lp.cwnd(), lp.ssthresh()), (20.0, 2.0));
+        lp.pass(Span::from_millis(200));
+        ack(&mut lp, 74);
+        assert_eq!((lp.cwnd(), lp.internal("inferring")), (1.0, 1.0));
+    }
+
+    #[test]
+    fn nothing_grows_within_the_inference_time() {
+        let mut lp = with_range("ns3", &[("pauses_slow_start", Value::Flag(true))]);
+        while lp.cwnd() > 20.0 {
+            ack(&mut lp, 80);
+        }
+        // The extremes are new: the least is the mean, the greatest twice that, so 80 ms are within.
+        lp.view.may_grow = true;
+        for (pause, grows) in [(200, false), (99, false), (2, true)] {
+            lp.pass(Span::from_millis(pause));
+            let before = lp.cwnd();
+            (0..21).for_each(|_| ack(&mut lp, 66));
+            assert_eq!(lp.cwnd() > before, grows, "{pause} ms on");
+        }
+    }
+
+    #[test]
+    fn a_clock_far_ahead_hides_every_queue() {
+        let mut lp = Driver::new("lp", "linux", &[], 40, Some(2));
+        lp.view.may_grow = false;
+        for delay in (50..500).chain((50..500).rev()) {
+            ack(&mut lp, delay);
+            assert_eq!(lp.cwnd(), 40.0);
+        }
+        let mut lp = Driver::new("lp", "linux", &[("clock_offset", Value::Number(0.0))], 40, Some(2));
+        lp.view.may_grow = false;
+        (50..500).for_each(|delay| ack(&mut lp, delay));
+        assert!(lp.cwnd() < 40.0);
+    }
+}
