@@ -6,8 +6,8 @@
 //! `ns3` samples by a timer and has Tustin's filter (algorithms.md §2.2). The filter of the first Westwood is left out.
 
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, State,
-    Value, Values, View, Window,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
+    Values, View, Window,
 };
 use crate::units::{Bytes, Span, Time};
 
@@ -112,9 +112,8 @@ impl Rate {
         self.since = now;
     }
 
-    /// What an ACK adds. A duplicate stands for a segment that has arrived; an ACK that comes while something is missing
-    /// covers some that duplicates have told of. The ACK that ends that goes through the kernel's fast path and counts
-    /// in full.
+    /// What an ACK adds. A duplicate stands for a segment that has arrived; what the next cumulative ACKs cover is less
+    /// by what duplicates have told of.
     fn count(&mut self, view: &View) {
         let una = self.una.unwrap_or(view.snd_una);
         let mut bytes = view.snd_una.saturating_sub(una);
@@ -123,7 +122,7 @@ impl Rate {
             self.ahead += view.mss.0;
             bytes = view.mss.0;
         }
-        if bytes > view.mss.0 && view.state != State::Open {
+        if bytes > view.mss.0 {
             if self.ahead >= bytes {
                 self.ahead -= bytes;
                 bytes = view.mss.0;
