@@ -3,3 +3,6 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+
+mod background;
+mod bandwidth;
