@@ -29,8 +29,9 @@ fn against(cc: &Value, other: &str) -> (f64, f64) {
 #[test]
 fn ledbat_alone_holds_the_queue_at_its_target() {
     // A delay is the difference of two clock readings of 1 ms, so it is off by less than 1 ms either way; the least of
-    // all times and the least of the last four are each low by up to 1 ms, and the queue is held by their difference: 1 ms
-    // either way. One more packet, 1.2 ms, is in transmission when nothing waits, and the mean lags the least of four.
+    // all times and the least of the last four are each low by up to 1 ms, and the queue is held by their difference:
+    // 1 ms either way. The mean of the queue is above the least of four by up to three packets' change in a round trip
+    // that moves the window by a fraction of one, at most 1.5 packets of 1.2 ms.
     for (profile, target_s) in [("rfc", 0.1), ("ledbat25", 0.025)] {
         let cc = json!({"name": "ledbat", "profile": profile});
         let mut value = one_flow("10Mbps", 20, "400p", "240s", json!({"cc": cc, "ack_every": 1}));
@@ -44,9 +45,9 @@ fn ledbat_alone_holds_the_queue_at_its_target() {
 
 #[test]
 fn ledbat_yields_to_reno() {
-    // Reno's window swings between 117 and 234 packets, the queue between 100 and 240 ms: above the target nearly always,
-    // so LEDBAT has its least window, 2 segments of 117 and more: 1.7 %. What it takes when the queue nears the target,
-    // and Reno's overshoot in recovery, as much again.
+    // Reno's window swings between 117 and 234 packets, the queue between 100 and 240 ms: above the target nearly always.
+    // So LEDBAT has its least window, 2 segments of 117 and more: 1.7 %. What it takes when the queue nears the target,
+    // and while Reno recovers, is as much again.
     for profile in ["rfc", "ledbat25"] {
         let (ledbat, reno) = against(&json!({"name": "ledbat", "profile": profile}), "newreno");
         assert!(ledbat < 0.04, "{profile}: {ledbat}");
@@ -56,11 +57,26 @@ fn ledbat_yields_to_reno() {
 
 #[test]
 fn lp_leaves_the_link_to_others() {
-    // Reno's queue is above 15 % of its range nearly always, and each sign within three RTTs leaves one segment: about
-    // one of 117 and more, and now and then the start of a slow growth. CUBIC's queue is longer still.
+    // Reno's queue is above 15 % of its range nearly always, and each sign within three RTTs leaves two segments: about
+    // two of 117 and more, and now and then the start of a slow growth. CUBIC's queue is longer still.
     for other in ["newreno", "cubic"] {
         let (lp, taken) = against(&json!("lp"), other);
         assert!(lp < 0.04, "beside {other}: {lp}");
         assert!(taken > 0.95, "beside {other}: {lp}, {taken}");
+    }
+}
+
+#[test]
+fn lp_alone_uses_most_of_the_link() {
+    // The first burst of 10 packets makes a range of 11 ms; 15 % of it, two packets, are the sign from then on. So the
+    // window goes from 18 to 36 of the 34 segments that the path holds, and back: 16 round trips at 27/34 of the rate,
+    // two at the full rate, three of inference at 18/34, 0.78 in all. The mean of eight delays is late by some packets,
+    // which lets the window rise to 40 at most: 0.85. With delayed ACKs a delay has the wait for the second segment in
+    // it, and a sign may come earlier by as many packets: 0.73.
+    for ack_every in [1, 2] {
+        let mut value = one_flow("10Mbps", 20, "200p", "120s", json!({"cc": "lp", "ack_every": ack_every}));
+        value["warmup"] = json!("20s");
+        let link = &run(&value, 1).links[0];
+        assert!((0.73..0.9).contains(&link.utilisation), "an ACK per {ack_every}: {}", link.utilisation);
     }
 }

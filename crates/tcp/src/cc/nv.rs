@@ -3,8 +3,9 @@
 //! A descendant of Vegas for data centres. Each ACK gives a rate, what was delivered in an RTT over that RTT; the
 //! greatest of a round times the least RTT is the window that makes no queue. Above it and ten segments more the window
 //! comes down by 30 % of the excess and stops growing; two below that it grows again, as Reno's. Decisions need enough
-//! ACKs, the least RTT is measured anew about every 5 s, at random times. Integers as in Linux 6.1. Left out: base RTTs set by a BPF
-//! program, and the faster growth that the kernel has switched off.
+//! ACKs; the least RTT is measured anew about every 5 s, at random times. Where the queue never drains, that takes ten
+//! segments of it for the path each time. Integers as in Linux 6.1. Left out: base RTTs set by a BPF program, and the
+//! faster growth that the kernel has switched off.
 
 use super::{
     Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, State,

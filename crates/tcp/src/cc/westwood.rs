@@ -48,7 +48,7 @@ const PARAMS: &[Param] = &[
         kind: ParamKind::Flag,
         default: Value::Flag(false),
         unit: "",
-        doc: "samples by a timer of one RTT and Tustin's filter, instead of windows between ACKs and two filters of 7/8",
+        doc: "samples by a timer of one RTT and Tustin's filter, instead of windows between ACKs and two filters",
         source: "ns-3 TcpWestwoodPlus",
     },
     Param {

@@ -90,7 +90,7 @@ impl Counter {
         }
     }
 
-    /// Reno's growth (RFC 5681 §3.1): slow start, `limit` at most per ACK, then one `mss` per cwnd of acknowledged bytes.
+    /// Reno's growth (RFC 5681 §3.1): slow start, at most `limit` per ACK, then one `mss` per cwnd of bytes.
     pub fn grow_as_reno(&mut self, window: &mut Window, acked: Bytes, limit: Bytes, mss: Bytes) {
         let mut acked = acked;
         if window.in_slow_start() {

@@ -1,3 +1,4 @@
+use super::super::State;
 use super::super::driver::{Driver, near};
 use super::*;
 
