@@ -1,16 +1,15 @@
 //! TCP-LP: takes only what others leave, by yielding to early signs of a queue (Kuzmanovic, Knightly 2003).
 //!
 //! One-way delays come from timestamps. Once their mean exceeds the least seen by 15 % of the range seen, the window
-//! halves and does not grow for three RTTs of inference; a second sign meanwhile leaves the least window. Else it is
-//! Reno. `paper` keeps the extremes for life, and departs from its source where delayed ACKs would be taken for a queue:
-//! ACKs held back by a timer are left out, and the least window is two segments. `ns3` and `linux` set the extremes anew
-//! with each sign. Linux takes the difference of two clocks for the delay: with its random start of timestamps, 32 bits
-//! are spent on that start, no sign is seen, and Reno remains, as recorded. Left out: the kernel's guess of the other
-//! clock's rate.
+//! halves and does not grow for three RTTs of inference; a second sign meanwhile leaves one segment. Else it is Reno.
+//! Profile `paper` keeps the extremes for life, `ns3` and `linux` set them anew with each sign. All want an ACK per
+//! segment: the wait of a delayed ACK counts as delay and keeps small windows small. Linux takes the difference of two
+//! clocks for the delay: with its random start of timestamps, 32 bits are spent on that start, no sign is seen, and Reno
+//! remains, as recorded. Left out: the kernel's guess of the other clock's rate.
 
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, State,
-    Value, Values, View, Window,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
+    Values, View, Window,
 };
 use crate::units::{Bytes, Span, Time};
 
@@ -30,9 +29,7 @@ pub(super) const LP: Algorithm = Algorithm {
 };
 
 const NS3: &[(&str, Value)] = &[
-    ("least_window", Value::Number(1.0)),
     ("settling", Value::Number(0.0)),
-    ("leaves_out_held_acks", Value::Flag(false)),
     ("forgets_extremes", Value::Flag(true)),
     ("lowers_ssthresh", Value::Flag(false)),
     ("pauses_slow_start", Value::Flag(false)),
@@ -40,9 +37,7 @@ const NS3: &[(&str, Value)] = &[
 
 const LINUX: &[(&str, Value)] = &[
     ("slow_start_limit", Value::Number(1e6)),
-    ("least_window", Value::Number(1.0)),
     ("settling", Value::Number(0.0)),
-    ("leaves_out_held_acks", Value::Flag(false)),
     ("forgets_extremes", Value::Flag(true)),
     ("lowers_ssthresh", Value::Flag(false)),
     ("yields_at_threshold", Value::Flag(true)),
@@ -72,7 +67,7 @@ const PARAMS: &[Param] = &[
         kind: ParamKind::Number { min: 0.0, max: 100.0 },
         default: Value::Number(3.0),
         unit: "RTT",
-        doc: "time after a sign in which the window does not grow and a second sign leaves the least window",
+        doc: "time after a sign in which the window does not grow and a second sign leaves one segment",
         source: "Kuzmanovic, Knightly 2003; Linux tcp_lp",
     },
     Param {
@@ -82,22 +77,6 @@ const PARAMS: &[Param] = &[
         unit: "RTT",
         doc: "signs so soon after one tell of the same queue: half an RTT of silence, one to see it, the lag of the mean",
         source: "our reading of Kuzmanovic, Knightly 2003, who want a second sign; Linux and ns-3 have none",
-    },
-    Param {
-        name: "leaves_out_held_acks",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "no delay from an ACK of one segment if the receiver acknowledges two at once: its timer held it back",
-        source: "a departure: the paper has an ACK per segment; Linux and ns-3 take every delay",
-    },
-    Param {
-        name: "least_window",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(2.0),
-        unit: "segments",
-        doc: "what a second sign leaves; with 1 the delayed ACK of a lone segment looks like a queue",
-        source: "Kuzmanovic, Knightly 2003, Linux and ns-3 have 1",
     },
     Param {
         name: "forgets_extremes",
@@ -162,10 +141,6 @@ struct Lp {
     slow_start_limit: Bytes,
     inference: f64,
     settling: f64,
-    leaves_out_held_acks: bool,
-    /// The receiver has acknowledged several segments at once.
-    acks_are_held: bool,
-    least_window: Bytes,
     lowers_ssthresh: bool,
     pauses_slow_start: bool,
     half_of_cwnd: bool,
@@ -241,9 +216,6 @@ impl Lp {
             slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
             inference: values.number("inference"),
             settling: values.number("settling"),
-            leaves_out_held_acks: values.flag("leaves_out_held_acks"),
-            acks_are_held: false,
-            least_window: setup.mss * values.number("least_window") as u64,
             lowers_ssthresh: values.flag("lowers_ssthresh"),
             pauses_slow_start: values.flag("pauses_slow_start"),
             half_of_cwnd: values.flag("half_of_cwnd"),
@@ -265,9 +237,7 @@ impl Lp {
 
     fn look_for_sign(&mut self, ack: &Ack, view: &View) {
         if let Some(rtt) = ack.rtt {
-            self.acks_are_held |= ack.cumulative_segments > 1 && view.state == State::Open;
-            let held = self.acks_are_held && ack.cumulative_segments == 1;
-            if let Some(one_way) = ack.one_way.filter(|_| !(held && self.leaves_out_held_acks)) {
+            if let Some(one_way) = ack.one_way {
                 self.delays.note(one_way);
             }
             self.rtt = rtt.oldest.as_nanos() as f64 / 1e6;
@@ -282,8 +252,8 @@ impl Lp {
         self.last_sign = Some(now);
         // A window that comes down already is not touched: recovery's would replace it.
         if !view.state.descends() {
-            let half = (view.mss * (self.window.cwnd.segments(view.mss) / 2)).max(self.least_window);
-            self.window.cwnd = if self.inferring { self.least_window } else { half };
+            let half = view.mss * (self.window.cwnd.segments(view.mss) / 2).max(1);
+            self.window.cwnd = if self.inferring { view.mss } else { half };
             if self.lowers_ssthresh {
                 self.window.ssthresh = self.window.ssthresh.min(half.max(view.mss * 2));
             }
