@@ -3,8 +3,8 @@
 //! Queueing delay is the one-way delay now, the least of some samples, above the least of the last minutes. The window
 //! moves in proportion to the distance from the target, at most as fast as Reno's, and halves on loss. One-way delays
 //! come from timestamps of 1 ms: either minimum is off by less than a tick, so queueing delay is off by less than 1 ms,
-//! a hundredth of the target of 100 ms. Left out: slow start, which the RFC does not have, and its own time-out CTO, for
-//! which TCP's stands.
+//! a hundredth of the target of 100 ms. Left out: slow start, which the RFC does not have, and its own time-out CTO,
+//! for which TCP's stands.
 
 use std::collections::VecDeque;
 
@@ -183,7 +183,8 @@ impl CongestionControl for Ledbat {
             return;
         }
         let cwnd = self.window.cwnd.as_f64() + self.fraction;
-        // RFC 6817 §2.4.2: off_target = (TARGET - queueing) / TARGET, cwnd += GAIN off_target bytes_newly_acked MSS / cwnd.
+        // RFC 6817 §2.4.2: cwnd += GAIN off_target bytes_newly_acked MSS / cwnd,
+        // off_target = (TARGET - queueing) / TARGET.
         // Not more is taken back than was acknowledged, however long the queue.
         let off_target = ((self.target - queueing) / self.target).max(-cwnd / view.mss.as_f64());
         let wanted = cwnd + self.gain * off_target * ack.acked.as_f64().min(cwnd) * view.mss.as_f64() / cwnd;

@@ -4,8 +4,8 @@
 //! halves and does not grow for three RTTs of inference; a second sign meanwhile leaves one segment. Else it is Reno.
 //! Profile `paper` keeps the extremes for life, `ns3` and `linux` set them anew with each sign. All want an ACK per
 //! segment: the wait of a delayed ACK counts as delay and keeps small windows small. Linux takes the difference of two
-//! clocks for the delay: with its random start of timestamps, 32 bits are spent on that start, no sign is seen, and Reno
-//! remains, as recorded. Left out: the kernel's guess of the other clock's rate.
+//! clocks for the delay: with its random start of timestamps, 32 bits are spent on that start, no sign is seen, and
+//! Reno remains, as recorded. Left out: the kernel's guess of the other clock's rate.
 
 use super::{
     Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
@@ -75,7 +75,7 @@ const PARAMS: &[Param] = &[
         kind: ParamKind::Number { min: 0.0, max: 100.0 },
         default: Value::Number(2.0),
         unit: "RTT",
-        doc: "signs so soon after one tell of the same queue: half an RTT of silence, one to see it, the lag of the mean",
+        doc: "signs so soon after one tell of the same queue: half an RTT of silence, one to see it, a late mean",
         source: "our reading of Kuzmanovic, Knightly 2003, who want a second sign; Linux and ns-3 have none",
     },
     Param {
