@@ -45,8 +45,8 @@ fn ledbat_alone_holds_the_queue_at_its_target() {
 
 #[test]
 fn ledbat_yields_to_reno() {
-    // Reno's window swings between 117 and 234 packets, the queue between 100 and 240 ms: above the target nearly always.
-    // So LEDBAT has its least window, 2 segments of 117 and more: 1.7 %. What it takes when the queue nears the target,
+    // Reno's window swings between 117 and 234 packets, the queue between 100 and 240 ms: above the target nearly
+    // always. So LEDBAT has its least window, 2 segments of 117 and more: 1.7 %. What it takes when the queue nears the target,
     // and while Reno recovers, is as much again.
     for profile in ["rfc", "ledbat25"] {
         let (ledbat, reno) = against(&json!({"name": "ledbat", "profile": profile}), "newreno");

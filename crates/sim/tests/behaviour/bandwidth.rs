@@ -19,8 +19,8 @@ fn with_loss(cc: &Value) -> Value {
 
 #[test]
 fn westwood_holds_its_rate_under_random_loss() {
-    // Reno's window is sqrt(3 / (2 p)) = 17 segments of the 34 that the path holds: half of the rate. Westwood+ returns
-    // to the rate it had, so that it is short only while it recovers: one RTT of at least half the window for each 200
+    // Reno's window is sqrt(3 / (2 p)) = 17 segments of the 34 that the path holds: half of the rate. Westwood+ goes
+    // back to the rate it had, so that it is short only while it recovers: one RTT of at least half the window for each 200
     // packets, which is six RTTs, so 1 - 1/12 of what its window gives. Its estimate lags while the window grows, and is
     // rounded down: three quarters of the link for it, 0.6 for Reno.
     let reno = run(&with_loss(&json!("newreno")), 1).flows[0].measures.goodput_bps / LINK_BPS;
@@ -34,8 +34,8 @@ fn westwood_holds_its_rate_under_random_loss() {
 
 #[test]
 fn westwoods_estimate_is_near_the_link_rate() {
-    // No losses but the queue's: the link is always full, so the window after each recovery, estimate x least RTT, is
-    // the 34.4 segments of the path. It is low by rounding to whole segments, 3 % at most, and by whole bytes per ms: of
+    // No losses but the queue's: the link is always full. So the window after each recovery, estimate x least RTT, is
+    // the path's 34.4 segments. It is low by rounding to whole segments, 3 % at most, and by whole bytes per ms: of
     // 1217, two filters stall up to 7 short and the sample up to 1, 1.2 %. It is high by nothing that lasts, since what
     // duplicates tell of is counted once; a sample may hold one ACK of two segments more or less, 6 %, of which two
     // filters of an eighth leave little. 5 %.
@@ -60,8 +60,8 @@ fn westwoods_estimate_is_near_the_link_rate() {
 
 #[test]
 fn nv_keeps_a_short_queue() {
-    // The window is at most what rate and least RTT explain and ten segments: a queue of up to ten packets of 1.2 ms. The
-    // least RTT is one of means over two samples and may be high by the rise of a queue in slow start within them: two
+    // The window is at most what rate and least RTT explain and ten segments: a queue of up to ten packets of 1.2 ms.
+    // The least RTT is one of means over two samples and may be high by the rise of a queue in slow start within them: two
     // packets more. It lasts until the least RTT is measured anew with that queue in place, 5.75 s on at the earliest.
     let mut value = one_flow("10Mbps", 20, "200p", "5.5s", json!({"cc": "nv", "ack_every": 1}));
     value["warmup"] = json!("3s");

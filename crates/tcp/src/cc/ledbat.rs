@@ -185,7 +185,7 @@ impl CongestionControl for Ledbat {
         let cwnd = self.window.cwnd.as_f64() + self.fraction;
         // RFC 6817 §2.4.2: cwnd += GAIN off_target bytes_newly_acked MSS / cwnd,
         // off_target = (TARGET - queueing) / TARGET.
-        // Not more is taken back than was acknowledged, however long the queue.
+        // Departs where an ACK covers more than a window or the queue is endless: one ACK takes no more than cwnd.
         let off_target = ((self.target - queueing) / self.target).max(-cwnd / view.mss.as_f64());
         let wanted = cwnd + self.gain * off_target * ack.acked.as_f64().min(cwnd) * view.mss.as_f64() / cwnd;
         // Flight as it was before the ACK.
