@@ -121,7 +121,15 @@ impl CongestionControl for Reno {
         if !view.may_grow || ack.acked == Bytes::ZERO {
             return;
         }
-        self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
+        let mut acked = ack.acked;
+        if self.window.in_slow_start() {
+            acked = self.window.slow_start(acked, self.slow_start_limit);
+        }
+        if acked > Bytes::ZERO && !self.window.in_slow_start() {
+            // RFC 5681 §3.1: one MSS per cwnd of acknowledged bytes
+            let per_increment = self.window.cwnd;
+            self.counter.grow(&mut self.window, acked, per_increment, view.mss);
+        }
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
