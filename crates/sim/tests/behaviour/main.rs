@@ -8,4 +8,6 @@ mod loss_based;
 mod studies;
 mod vegas;
 
+mod background;
+mod bandwidth;
 mod bbr;

@@ -19,9 +19,13 @@ mod highspeed;
 mod htcp;
 mod hybla;
 mod hystart;
+mod ledbat;
+mod lp;
+mod nv;
 mod reno;
 mod scalable;
 mod vegas;
+mod westwood;
 mod window;
 
 use std::fmt;
@@ -51,6 +55,10 @@ pub const ALGORITHMS: &[&Algorithm] = &[
     &ewphcc::EWPHCC,
     &bbr::BBR,
     &bbr3::BBR3,
+    &westwood::WESTWOOD,
+    &lp::LP,
+    &ledbat::LEDBAT,
+    &nv::NV,
 ];
 
 /// Makes an algorithm for a connection whose handshake is done.

@@ -104,6 +104,18 @@ impl Counter {
         }
     }
 
+    /// Reno's growth (RFC 5681 §3.1): slow start, at most `limit` per ACK, then one `mss` per cwnd of bytes.
+    pub fn grow_as_reno(&mut self, window: &mut Window, acked: Bytes, limit: Bytes, mss: Bytes) {
+        let mut acked = acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked, limit);
+        }
+        if acked > Bytes::ZERO && !window.in_slow_start() {
+            let per_increment = window.cwnd;
+            self.grow(window, acked, per_increment, mss);
+        }
+    }
+
     /// Forgets what was counted.
     pub fn reset(&mut self) {
         self.0 = Bytes::ZERO;
