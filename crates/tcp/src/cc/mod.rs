@@ -3,13 +3,19 @@
 //! The algorithm owns cwnd and ssthresh; recovery owns a window of its own, in force while an episode lasts. So cwnd is
 //! never overwritten behind the algorithm's back. Adding an algorithm: one file, one line in [`ALGORITHMS`].
 
+mod cdg;
 mod choice;
+mod compound;
 mod cubic;
+mod delay;
 #[cfg(test)]
 mod driver;
 mod hystart;
+mod illinois;
 mod reno;
+mod veno;
 mod window;
+mod yeah;
 
 use std::fmt;
 
@@ -22,7 +28,17 @@ use crate::config::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
-pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC];
+pub const ALGORITHMS: &[&Algorithm] = &[
+    &reno::TAHOE,
+    &reno::RENO,
+    &reno::NEWRENO,
+    &cubic::CUBIC,
+    &veno::VENO,
+    &yeah::YEAH,
+    &illinois::ILLINOIS,
+    &cdg::CDG,
+    &compound::COMPOUND,
+];
 
 /// Makes an algorithm for a connection whose handshake is done.
 pub type Build = dyn Fn(&Values, &Setup) -> Box<dyn CongestionControl> + Sync;
@@ -122,6 +138,12 @@ pub trait CongestionControl: fmt::Debug + Send {
         None
     }
 
+    /// The algorithm itself sees congestion and wants the window to come down as after an ECN echo; asked after each
+    /// ACK. [`CongestionControl::on_congestion`] follows at once, unless an episode is under way. CDG.
+    fn wants_reduction(&self) -> bool {
+        false
+    }
+
     /// The rate to send at; `None` leaves it to the connection, which paces only if it is set to.
     fn pacing_rate(&self) -> Option<Rate> {
         None
@@ -139,7 +161,7 @@ pub enum State {
     Open,
     /// Duplicate ACKs, fewer than mean loss.
     Disorder,
-    /// The window is coming down after an ECN echo or a lost tail; nothing is to be sent again.
+    /// The window is coming down after an ECN echo, a lost tail or by the algorithm's wish; nothing is to be sent again.
     Cwr,
     /// Fast recovery.
     Recovery,
@@ -299,6 +321,8 @@ pub enum Cause {
     HeadTimeout,
     /// An ECN echo (RFC 3168).
     Ecn,
+    /// The algorithm asked for it ([`CongestionControl::wants_reduction`]).
+    Algorithm,
     /// The retransmission timer (RFC 6298).
     Timeout,
 }
