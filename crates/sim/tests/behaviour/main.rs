@@ -3,3 +3,5 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+
+mod delay;
