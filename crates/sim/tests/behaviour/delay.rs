@@ -85,19 +85,22 @@ fn cdg_keeps_the_queue_short_where_reno_fills_it() {
     // packets wait. CDG's gradient rises to 8 x 1.2 ms as soon as eight rounds have added a packet each: from then on a round
     // passes without backoff with probability exp(-9.6 ms x 42/s) = 2/3. So eight rounds and three more on average to a
     // backoff, which empties the queue: a mean below 11 / 2; 10 leaves room for backoffs that are not taken.
-    let link = |name: &str| {
+    let link = |name: &str, recovery: &str| {
         let mut world = one_flow("10Mbps", 20, "100p", "120s", tcp(name, "linux", "60p"));
+        world["tcp"]["recovery"] = json!(recovery);
         world["warmup"] = json!("20s");
         let summary = run(&world, 1);
         (summary.links[0].queue_mean_packets, summary.links[0].utilisation, summary.links[0].dropped_packets)
     };
-    let (reno, _, dropped) = link("reno");
+    let (reno, _, dropped) = link("reno", "rack");
     assert!(reno > 33.0 && dropped > 0, "Reno: {reno} packets wait");
-    let (cdg, utilisation, dropped) = link("cdg");
-    assert!(cdg < 10.0 && dropped == 0, "CDG: {cdg} packets wait");
-    // A backoff at 37 (nothing waits) leaves 26 of 34, which grow back in eight rounds: 12 % of 8 in at least 16 rounds; two
-    // backoffs in a row leave 18, and are rare.
-    assert!(utilisation > 0.8, "{utilisation}");
+    for recovery in ["rack", "newreno"] {
+        let (cdg, utilisation, dropped) = link("cdg", recovery);
+        assert!(cdg < 10.0 && dropped == 0, "CDG, {recovery}: {cdg} packets wait");
+        // A backoff at 37 (nothing waits) leaves 26 of 34, which grow back in eight rounds: 12 % of 8 in at least 16 rounds; two
+        // backoffs in a row leave 18, and are rare.
+        assert!(utilisation > 0.8, "{recovery}: {utilisation}");
+    }
 }
 
 #[test]
