@@ -16,8 +16,9 @@ const STEPS: u64 = 5_000;
 /// No window that an ACK of a gigabyte at a time can bring about in `STEPS` steps comes near.
 const SANE: Bytes = Bytes(1 << 50);
 
-/// Algorithms that answer losses and marks and nothing else: nothing but congestion and silence takes their window down.
-const CLASSIC: [&str; 9] = ["tahoe", "reno", "newreno", "cubic", "bic", "highspeed", "scalable", "htcp", "hybla"];
+/// Algorithms whose window nothing but congestion and silence takes down.
+const CLASSIC: [&str; 12] =
+    ["tahoe", "reno", "newreno", "cubic", "bic", "highspeed", "scalable", "htcp", "hybla", "veno", "illinois", "cdg"];
 
 /// A whole number from `low` to `high`, the same chance for each order of magnitude.
 fn spread(rng: &mut Rng, low: u64, high: u64) -> u64 {
@@ -225,13 +226,16 @@ impl World {
 
     fn ack(&mut self, ack: &Ack) {
         let before = self.cc.window();
+        let may_grow = self.view.may_grow && ack.acked > Bytes::ZERO;
         self.cc.on_ack(ack, &self.view);
         let after = self.cc.window();
+        if self.cc.wants_reduction() && self.view.state < State::Cwr {
+            self.congestion(Cause::Algorithm);
+        }
         if !self.classic {
             return;
         }
         assert!(after.cwnd >= before.cwnd, "{before:?} shrank to {after:?} on {ack:?}");
-        let may_grow = self.view.may_grow && ack.acked > Bytes::ZERO;
         assert!(may_grow || after.cwnd == before.cwnd, "{before:?} grew to {after:?} on {ack:?}");
     }
 
@@ -267,7 +271,7 @@ impl World {
         self.undone = if first { Some(before) } else { self.undone };
         self.view.state = match cause {
             Cause::Timeout => State::Loss,
-            Cause::Ecn => State::Cwr,
+            Cause::Ecn | Cause::Algorithm => State::Cwr,
             _ => State::Recovery,
         };
     }

@@ -11,3 +11,4 @@ mod vegas;
 mod background;
 mod bandwidth;
 mod bbr;
+mod delay;

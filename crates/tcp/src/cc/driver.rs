@@ -134,7 +134,7 @@ impl Driver {
         self.cc.on_congestion(&event, &self.view);
         self.view.state = match cause {
             Cause::Timeout => State::Loss,
-            Cause::Ecn => State::Cwr,
+            Cause::Ecn | Cause::Algorithm => State::Cwr,
             _ => State::Recovery,
         };
         self.view.may_grow = cause == Cause::Timeout;

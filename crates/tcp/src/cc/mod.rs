@@ -8,8 +8,11 @@ mod asran;
 mod bbr;
 mod bbr3;
 mod bic;
+mod cdg;
 mod choice;
+mod compound;
 mod cubic;
+mod delay;
 #[cfg(test)]
 mod driver;
 mod ewphcc;
@@ -19,14 +22,17 @@ mod highspeed;
 mod htcp;
 mod hybla;
 mod hystart;
+mod illinois;
 mod ledbat;
 mod lp;
 mod nv;
 mod reno;
 mod scalable;
 mod vegas;
+mod veno;
 mod westwood;
 mod window;
+mod yeah;
 
 use std::fmt;
 
@@ -59,6 +65,11 @@ pub const ALGORITHMS: &[&Algorithm] = &[
     &lp::LP,
     &ledbat::LEDBAT,
     &nv::NV,
+    &veno::VENO,
+    &yeah::YEAH,
+    &illinois::ILLINOIS,
+    &cdg::CDG,
+    &compound::COMPOUND,
 ];
 
 /// Makes an algorithm for a connection whose handshake is done.
@@ -159,6 +170,12 @@ pub trait CongestionControl: fmt::Debug + Send {
         None
     }
 
+    /// The algorithm itself sees congestion and wants the window to come down as after an ECN echo; asked after each
+    /// ACK. [`CongestionControl::on_congestion`] follows at once, unless an episode is under way. CDG.
+    fn wants_reduction(&self) -> bool {
+        false
+    }
+
     /// The rate to send at; `None` leaves it to the connection, which paces only if it is set to.
     fn pacing_rate(&self) -> Option<Rate> {
         None
@@ -182,7 +199,7 @@ pub enum State {
     Open,
     /// Duplicate ACKs, fewer than mean loss.
     Disorder,
-    /// The window is coming down after an ECN echo or a lost tail; nothing is to be sent again.
+    /// The window is coming down after an ECN echo, a lost tail or by the algorithm's wish; nothing is to be sent again.
     Cwr,
     /// Fast recovery.
     Recovery,
@@ -348,6 +365,8 @@ pub enum Cause {
     HeadTimeout,
     /// An ECN echo (RFC 3168).
     Ecn,
+    /// The algorithm asked for it ([`CongestionControl::wants_reduction`]).
+    Algorithm,
     /// The retransmission timer (RFC 6298).
     Timeout,
 }

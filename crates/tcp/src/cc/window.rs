@@ -116,6 +116,13 @@ impl Counter {
         }
     }
 
+    /// The older form, where the next ACK finds that the price has been reached and does not itself count; true if so.
+    pub fn is_overdue(&mut self, acked: Bytes, per_increment: Bytes) -> bool {
+        let overdue = self.0 >= per_increment;
+        self.0 = if overdue { Bytes::ZERO } else { self.0 + acked };
+        overdue
+    }
+
     /// Forgets what was counted.
     pub fn reset(&mut self) {
         self.0 = Bytes::ZERO;

@@ -112,7 +112,12 @@ impl Sender {
     /// RFC 3168 §6.1.2: once per window of data.
     fn reduce_on_echo(&mut self, now: Time) {
         self.totals.ecn_reductions += 1;
-        self.notify_congestion(now, Cause::Ecn, true);
+        self.begin_cwr(now, Cause::Ecn);
+    }
+
+    /// The window comes down although nothing was lost.
+    pub(super) fn begin_cwr(&mut self, now: Time, cause: Cause) {
+        self.notify_congestion(now, cause, true);
         let snd_nxt = self.snd_nxt;
         self.dupack().begin_cwr(snd_nxt);
         self.state = State::Cwr;
