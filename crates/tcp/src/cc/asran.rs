@@ -102,7 +102,7 @@ impl Asran {
     fn is_remembered(&self, event: &Congestion) -> bool {
         match event.cause {
             Cause::DupAck | Cause::Sack | Cause::Rack | Cause::HeadTimeout => true,
-            Cause::Tlp | Cause::Ecn => false,
+            Cause::Tlp | Cause::Ecn | Cause::Algorithm => false,
             Cause::Timeout if !event.first => false,
             Cause::Timeout => {
                 self.every_loss_updates || (self.rto_in_recovery_updates && event.state_before == State::Recovery)

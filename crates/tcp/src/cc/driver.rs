@@ -113,12 +113,6 @@ impl Driver {
         self.cc.on_ack(ack, &self.view);
     }
 
-    /// The next ACK begins a round, or does not.
-    pub(super) fn round(&mut self, begins: bool) {
-        self.view.round_start = begins;
-        self.view.round += u64::from(begins);
-    }
-
     /// An episode begins, with the whole window outstanding.
     pub(super) fn congestion(&mut self, cause: Cause) {
         let flight = self.cc.window().cwnd;

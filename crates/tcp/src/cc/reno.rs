@@ -154,15 +154,7 @@ impl CongestionControl for Reno {
             self.window.grow_per_ack(ack.acked_segments.max(1), view.mss);
             return;
         }
-        let mut acked = ack.acked;
-        if self.window.in_slow_start() {
-            acked = self.window.slow_start(acked, self.slow_start_limit);
-        }
-        if acked > Bytes::ZERO && !self.window.in_slow_start() {
-            // RFC 5681 §3.1: one MSS per cwnd of acknowledged bytes
-            let per_increment = self.window.cwnd;
-            self.counter.grow(&mut self.window, acked, per_increment, view.mss);
-        }
+        self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
