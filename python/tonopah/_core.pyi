@@ -140,7 +140,7 @@ class Congestion:
     """An episode of congestion begins."""
 
     cause: str
-    """`dup_ack`, `sack`, `rack`, `tlp`, `head_timeout`, `ecn` or `timeout`."""
+    """`dup_ack`, `sack`, `rack`, `tlp`, `head_timeout`, `algorithm`, `ecn` or `timeout`."""
     state_before: str
     """The sender's state when it came."""
     flight_bytes: int

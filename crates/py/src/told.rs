@@ -207,6 +207,7 @@ fn cause(cause: cc::Cause) -> &'static str {
         cc::Cause::Rack => "rack",
         cc::Cause::Tlp => "tlp",
         cc::Cause::HeadTimeout => "head_timeout",
+        cc::Cause::Algorithm => "algorithm",
         cc::Cause::Ecn => "ecn",
         cc::Cause::Timeout => "timeout",
     }
