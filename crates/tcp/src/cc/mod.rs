@@ -5,6 +5,7 @@
 
 mod choice;
 mod cubic;
+mod dctcp;
 #[cfg(test)]
 mod driver;
 mod hystart;
@@ -22,7 +23,7 @@ use crate::config::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
-pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC];
+pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &dctcp::DCTCP];
 
 /// Makes an algorithm for a connection whose handshake is done.
 pub type Build = dyn Fn(&Values, &Setup) -> Box<dyn CongestionControl> + Sync;
