@@ -68,9 +68,15 @@ const PARAMS: &[Param] = &[
 /// alpha, and how it is reckoned.
 #[derive(Clone, Copy, Debug)]
 enum Share {
-    Real { alpha: f64, gain: f64 },
+    Real {
+        alpha: f64,
+        gain: f64,
+    },
     /// alpha in 1/1024; the weight is one of so many parts.
-    Integer { alpha: u64, parts: u64 },
+    Integer {
+        alpha: u64,
+        parts: u64,
+    },
 }
 
 impl Share {

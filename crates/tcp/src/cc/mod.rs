@@ -4,11 +4,13 @@
 //! never overwritten behind the algorithm's back. Adding an algorithm: one file, one line in [`ALGORITHMS`].
 
 mod choice;
+mod copa;
 mod cubic;
 mod dctcp;
 #[cfg(test)]
 mod driver;
 mod hystart;
+mod prague;
 mod reno;
 mod window;
 
@@ -23,7 +25,8 @@ use crate::config::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
-pub const ALGORITHMS: &[&Algorithm] = &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &dctcp::DCTCP];
+pub const ALGORITHMS: &[&Algorithm] =
+    &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &copa::COPA, &dctcp::DCTCP, &prague::PRAGUE];
 
 /// Makes an algorithm for a connection whose handshake is done.
 pub type Build = dyn Fn(&Values, &Setup) -> Box<dyn CongestionControl> + Sync;
