@@ -12,6 +12,7 @@ mod driver;
 mod hystart;
 mod prague;
 mod reno;
+mod vivace;
 mod window;
 
 use std::fmt;
@@ -25,8 +26,16 @@ use crate::config::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
-pub const ALGORITHMS: &[&Algorithm] =
-    &[&reno::TAHOE, &reno::RENO, &reno::NEWRENO, &cubic::CUBIC, &copa::COPA, &dctcp::DCTCP, &prague::PRAGUE];
+pub const ALGORITHMS: &[&Algorithm] = &[
+    &reno::TAHOE,
+    &reno::RENO,
+    &reno::NEWRENO,
+    &cubic::CUBIC,
+    &copa::COPA,
+    &dctcp::DCTCP,
+    &prague::PRAGUE,
+    &vivace::VIVACE,
+];
 
 /// Makes an algorithm for a connection whose handshake is done.
 pub type Build = dyn Fn(&Values, &Setup) -> Box<dyn CongestionControl> + Sync;
