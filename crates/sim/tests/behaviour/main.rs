@@ -3,3 +3,6 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+
+mod marks;
+mod rates;

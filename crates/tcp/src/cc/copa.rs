@@ -4,7 +4,7 @@
 //! packets in the queue. It moves by v / delta segments per round trip towards it; v doubles while the direction stays the
 //! same. A queue that is never nearly empty must have others in it that fill it: delta then follows an AIMD rule of its own,
 //! in the competitive mode. The paper doubles v from the third round trip in one direction on, the code of its authors from
-//! the first. Left out: the choice of delta by purpose, and the jitter on the times of sending.
+//! the first; `turns_at_once` tells when it is given up. Left out: the choice of delta by purpose, and the jitter on the times of sending.
 
 mod windowed;
 
@@ -26,7 +26,11 @@ pub(super) const COPA: Algorithm = Algorithm {
         Profile { name: "paper", set: &[], recovery: None },
         Profile {
             name: "authors",
-            set: &[("doubles_after", Value::Number(1.0)), ("mode_rtts", Value::Number(4.0))],
+            set: &[
+                ("doubles_after", Value::Number(1.0)),
+                ("turns_at_once", Value::Flag(false)),
+                ("mode_rtts", Value::Number(4.0)),
+            ],
             recovery: None,
         },
     ],
@@ -73,6 +77,14 @@ const PARAMS: &[Param] = &[
         unit: "RTTs",
         doc: "v doubles once the window has moved in one direction so often",
         source: "Copa section 2.1: 3; the code of the authors: 1",
+    },
+    Param {
+        name: "turns_at_once",
+        kind: ParamKind::Flag,
+        default: Value::Flag(true),
+        unit: "",
+        doc: "a v above 1 is given up when the window passes its target, not at the next look once per RTT",
+        source: "Copa section 2.1 leaves open when a change of direction is seen; mvfst: at once",
     },
     Param {
         name: "min_rtt_window",
@@ -124,6 +136,7 @@ struct Copa {
     mode_rtts: f64,
     nearly_empty: f64,
     doubles_after: u32,
+    turns_at_once: bool,
     min_rtt_window: Span,
     slow_start: bool,
     velocity: Velocity,
@@ -153,6 +166,7 @@ impl Copa {
             mode_rtts: values.number("mode_rtts"),
             nearly_empty: values.number("nearly_empty"),
             doubles_after: values.number("doubles_after") as u32,
+            turns_at_once: values.flag("turns_at_once"),
             min_rtt_window: Span::from_secs_f64(values.number("min_rtt_window")),
             slow_start,
             velocity: Velocity { v: 1.0, direction: None, same: 0, net: 0.0, since: setup.now },
@@ -234,13 +248,16 @@ impl Copa {
     }
 
     /// v / (delta W) per segment, up or down.
-    fn step(&mut self, segments: f64, may_grow: bool) {
+    fn step(&mut self, segments: f64, may_grow: bool, now: Time) {
         let target = self.target();
         let up = target.is_none_or(|target| self.w < target);
         if self.slow_start {
             self.w += if may_grow && up { segments } else { 0.0 };
             self.slow_start = target.is_none_or(|target| self.w < target);
             return;
+        }
+        if self.turns_at_once && self.velocity.v > 1.0 && self.velocity.direction != Some(up) {
+            self.velocity = Velocity { v: 1.0, direction: Some(up), same: 0, net: 0.0, since: now };
         }
         let most = self.w * self.delta;
         while self.velocity.v > most.max(1.0) {
@@ -290,7 +307,7 @@ impl CongestionControl for Copa {
         if !self.slow_start {
             self.find_velocity(rtt, view.now);
         }
-        self.step(segments, view.cwnd_limited);
+        self.step(segments, view.cwnd_limited, view.now);
         self.find_heavy_loss(rtt, view.now);
         self.settle(self.window.ssthresh);
     }

@@ -33,13 +33,30 @@ fn a_velocity_of_four_moves_four_times_as_far() {
     let (mss, initial_window) = (MSS, MSS * 20);
     let setup = Setup { now, mss, initial_window, initial_ssthresh: mss, handshake_rtt: None, paced: false, seed: 1 };
     let mut copa = Copa::new(&values, &setup);
-    copa.velocity.v = 4.0;
-    copa.step(1.0, true);
+    (copa.velocity.v, copa.velocity.direction) = (4.0, Some(true));
+    copa.step(1.0, true, now);
     assert!(near(copa.w, 20.4));
     // No more than delta W.
     copa.velocity.v = 64.0;
-    copa.step(1.0, true);
+    copa.step(1.0, true, now);
     assert_eq!(copa.velocity.v, 8.0);
+}
+
+#[test]
+fn a_velocity_is_given_up_when_the_target_is_passed() {
+    for (at_once, moved) in [(true, -2.0 / 25.0), (false, -8.0 / 25.0)] {
+        let mut copa = copa(25, &[("turns_at_once", Value::Flag(at_once)), ("mode_switching", Value::Flag(false))]);
+        for _ in 0..5 {
+            copa.pass(Span::from_millis(120));
+            copa.view.cwnd_limited = false;
+            copa.ack(1, Some(100.0));
+        }
+        let (v, before) = (copa.internal("velocity"), copa.cwnd());
+        assert_eq!(v, 4.0);
+        copa.pass(Span::from_millis(60));
+        copa.ack(1, Some(110.0));
+        assert!((copa.cwnd() - before - moved).abs() < 2e-3, "{at_once}: {}", copa.cwnd() - before);
+    }
 }
 
 #[test]
