@@ -63,7 +63,7 @@ fn what_an_algorithm_reads_is_switched_on_and_every_queue_takes_ect_1_for_capabl
         codel(),
         json!({"kind": "fq_codel", "ecn": true}),
         json!({"kind": "pie", "ecn": true, "mark_p": 1.0}),
-        json!({"kind": "red", "limit": "1000p", "ecn": true}),
+        json!({"kind": "red", "limit": "1000p", "ecn": true, "mark_p": 1.0, "min_threshold": 50, "max_threshold": 500}),
         json!({"kind": "drop_tail", "limit": "1000p", "mark_threshold": 10}),
     ];
     for queue in queues {
