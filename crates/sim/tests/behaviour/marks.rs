@@ -20,7 +20,7 @@ fn world(cc: &Value, mbps: u64, delay_ms: f64, threshold: u64, ways_in_ms: &[f64
         flows.push(json!({"from": name, "to": "out", "cc": cc, "app": {"kind": "bulk"}}));
     }
     json!({"duration": "40s", "warmup": "20s", "network": {"kind": "graph"}, "node": nodes, "link": links,
-           "tcp": {"profile": "linux"}, "flow": flows})
+           "tcp": {"profile": "rfc"}, "flow": flows})
 }
 
 /// A single flow: share of marked packets, mean and greatest queue in packets, utilisation.

@@ -120,7 +120,7 @@ impl Share {
             Share::Real { alpha, .. } => Bytes((cwnd.as_f64() * (1.0 - alpha / 2.0)) as u64),
             Share::Integer { alpha, .. } => {
                 let segments = cwnd.segments(mss);
-                mss * (segments - (u128::from(segments) * u128::from(alpha) >> 11) as u64)
+                mss * (segments - ((u128::from(segments) * u128::from(alpha)) >> 11) as u64)
             }
         }
         .max(mss * 2)
