@@ -34,7 +34,7 @@ fn share(summary: &Summary) -> f64 {
 
 #[test]
 fn copa_alone_sends_at_the_inverse_of_its_delay() {
-    // Copa section 3: the rate is 1 / (delta dq), so that a single flow at rate C keeps 1 / delta packets waiting. It swings
+    // By the paper: the rate is 1 / (delta dq), so that a single flow at rate C keeps 1 / delta packets waiting. It swings
     // about that, between an empty queue and 2.5 / delta. RTTstanding, the least of half an RTT, is what the rule knows; the
     // mean wait is longer by what comes in bundles: a pair per ACK, and one more at a bundle's end. From 1 / delta to
     // 2.5 / delta, with a packet more.
@@ -69,7 +69,7 @@ fn copa_competes_with_reno_only_in_the_competitive_mode() {
         world["link"][0]["queue"]["limit"] = json!("200p");
         share(&run(&world, 1))
     };
-    // Copa section 5.6: in the mode of its own AIMD it takes a share near Reno's, within a factor of two here; without, next
+    // By the paper: in the mode of its own AIMD it takes a share near Reno's, within a factor of two here; without, next
     // to a queue that Reno fills it keeps 1 / delta packets of some 100: a few percent.
     let with = against_reno(json!("copa"));
     assert!(with > 1.0 / 3.0 && with < 2.0 / 3.0, "{with}");
@@ -93,7 +93,7 @@ fn vivace_fills_the_link_but_for_its_probes_and_leaves_the_queue_empty() {
 
 #[test]
 fn two_vivace_flows_come_to_share_alike() {
-    // Vivace section 4.1: the only equilibrium is the equal one. Steps up add the same Mb/s to both, steps down take the
+    // By the paper: the only equilibrium is the equal one. Steps up add the same Mb/s to both, steps down take the
     // same part, as in AIMD; of what is left of the first flow's lead after n steps down only 0.95^n remains, and 30 s of
     // pairs of about 4 RTTs make several hundred. What remains is the luck of the pairs: up to a bounded step of 5 % each.
     for seed in 1..=3 {

@@ -44,7 +44,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(0.5),
         unit: "1/packets",
         doc: "weight of delay against rate: a flow keeps about 1/delta packets in the queue",
-        source: "Copa section 2.2",
+        source: "Copa (2018)",
     },
     Param {
         name: "mode_switching",
@@ -52,7 +52,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(true),
         unit: "",
         doc: "compete with flows that fill queues: 1/delta grows by 1 per RTT and halves on loss",
-        source: "Copa section 2.3",
+        source: "Copa (2018)",
     },
     Param {
         name: "mode_rtts",
@@ -60,7 +60,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(5.0),
         unit: "RTTs",
         doc: "within so many the queue must have been nearly empty, or others are filling it",
-        source: "Copa section 2.3: 5; the code of the authors: 4",
+        source: "Copa (2018): 5; the code of the authors: 4",
     },
     Param {
         name: "nearly_empty",
@@ -68,7 +68,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(0.1),
         unit: "",
         doc: "the part of the greatest queueing delay below which the queue counts as nearly empty",
-        source: "Copa section 2.3",
+        source: "Copa (2018)",
     },
     Param {
         name: "doubles_after",
@@ -76,7 +76,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(3.0),
         unit: "RTTs",
         doc: "v doubles once the window has moved in one direction so often",
-        source: "Copa section 2.1: 3; the code of the authors: 1",
+        source: "Copa (2018): 3; the code of the authors: 1",
     },
     Param {
         name: "turns_at_once",
@@ -84,7 +84,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(true),
         unit: "",
         doc: "a v above 1 is given up when the window passes its target, not at the next look once per RTT",
-        source: "Copa section 2.1 leaves open when a change of direction is seen; mvfst: at once",
+        source: "the paper leaves open when a change of direction is seen; mvfst: at once",
     },
     Param {
         name: "min_rtt_window",
@@ -92,7 +92,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(10.0),
         unit: "s",
         doc: "the least RTT is forgotten after this",
-        source: "Copa section 2.1",
+        source: "Copa (2018)",
     },
 ];
 
@@ -186,7 +186,7 @@ impl Copa {
         let srtt = view.srtt.unwrap_or(rtt);
         let mode = Span::from_secs_f64(self.mode_rtts * srtt.as_secs_f64());
         self.min_rtt.take(view.now, rtt, self.min_rtt_window);
-        // Copa §2.1: half an RTT, against ACKs that come late in bundles.
+        // Copa: half an RTT, against ACKs that come late in bundles.
         self.standing_rtt.take(view.now, rtt, srtt / 2);
         self.recent_min.take(view.now, rtt, mode);
         self.recent_max.take(view.now, rtt, mode);
@@ -204,7 +204,7 @@ impl Copa {
         Some(self.standing_rtt.value()?.as_secs_f64() / (self.delta * delay))
     }
 
-    /// Copa §2.3: is the queue ever nearly empty?
+    /// Copa: is the queue ever nearly empty?
     fn find_mode(&mut self, rtt: Span, now: Time) {
         let (Some(least), Some(low), Some(high)) =
             (self.min_rtt.value(), self.recent_min.value(), self.recent_max.value())
@@ -326,7 +326,7 @@ impl CongestionControl for Copa {
         self.window
     }
 
-    /// Copa §2.1: 2 cwnd / RTTstanding, so that pacing smooths without holding back.
+    /// Copa: 2 cwnd / RTTstanding, so that pacing smooths without holding back.
     fn pacing_rate(&self) -> Option<Rate> {
         self.standing_rtt.value().map(|rtt| Rate::of(self.window.cwnd * 2, rtt))
     }

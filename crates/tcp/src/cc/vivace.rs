@@ -38,7 +38,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(0.9),
         unit: "",
         doc: "utility of a rate of x Mb/s is x to this power, less what delay and loss cost",
-        source: "Vivace section 4.1: t",
+        source: "Vivace (2018), as in WebRTC's module pcc: t",
     },
     Param {
         name: "delay_cost",
@@ -46,7 +46,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(900.0),
         unit: "",
         doc: "what each Mb/s costs per second of RTT growth in a second",
-        source: "Vivace section 4.1: b",
+        source: "Vivace (2018), as in WebRTC's module pcc: b",
     },
     Param {
         name: "loss_cost",
@@ -54,7 +54,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(11.35),
         unit: "",
         doc: "what each Mb/s costs at a loss rate of 1",
-        source: "Vivace section 4.1: c",
+        source: "Vivace (2018), as in WebRTC's module pcc: c",
     },
     Param {
         name: "slope_floor",
@@ -62,7 +62,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(0.01),
         unit: "",
         doc: "a smaller RTT growth counts as none",
-        source: "Vivace section 5",
+        source: "Vivace (2018), as in WebRTC's module pcc",
     },
     Param {
         name: "probe",
@@ -70,7 +70,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(0.05),
         unit: "",
         doc: "how far the two intervals of a pair lie above and below the rate",
-        source: "Vivace section 5: epsilon",
+        source: "Vivace (2018), as in WebRTC's module pcc: epsilon",
     },
     Param {
         name: "step",
@@ -78,7 +78,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(1.0),
         unit: "Mb/s",
         doc: "the change of rate for a gradient of 1 per Mb/s, before confidence amplifies it",
-        source: "Vivace section 5: theta_0",
+        source: "Vivace (2018), as in WebRTC's module pcc: theta_0",
     },
     Param {
         name: "bound",
@@ -86,7 +86,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(0.05),
         unit: "",
         doc: "the greatest change as a part of the rate, at first",
-        source: "Vivace section 5: omega_0",
+        source: "Vivace (2018), as in WebRTC's module pcc: omega_0",
     },
     Param {
         name: "bound_step",
@@ -94,7 +94,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(0.1),
         unit: "",
         doc: "what each change that met the bound adds to it",
-        source: "Vivace section 5: delta",
+        source: "Vivace (2018), as in WebRTC's module pcc: delta",
     },
     Param {
         name: "interval_packets",
@@ -219,7 +219,7 @@ impl Vivace {
                 None => self.first = Some(value),
                 Some(first) => {
                     let (high, low) = if high_first { (first, value) } else { (value, first) };
-                    // Vivace §4.2: gamma = (u(r (1 + epsilon)) - u(r (1 - epsilon))) / (2 epsilon r)
+                    // Vivace: gamma = (u(r (1 + epsilon)) - u(r (1 - epsilon))) / (2 epsilon r)
                     let gradient = (high - low) / (2.0 * self.probe * self.base);
                     self.base += self.ascent.step(gradient, self.base);
                     self.begin_pair();

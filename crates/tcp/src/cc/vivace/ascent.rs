@@ -1,4 +1,4 @@
-//! The step up the gradient: a confidence that amplifies it and a bound that holds it (Vivace §5).
+//! The step up the gradient: a confidence that amplifies it and a bound that holds it (Vivace 2018).
 
 use crate::cc::Values;
 

@@ -107,7 +107,7 @@ impl Regression {
     }
 }
 
-/// The utility function of Vivace §4.1.
+/// The utility function of Vivace (2018).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Utility {
     exponent: f64,
