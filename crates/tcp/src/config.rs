@@ -213,6 +213,9 @@ pub struct TcpConfig {
     pub pacing: bool,
     /// The window grows only while the sender uses it (RFC 7661's aim, by Linux's rule; algorithms.md §7.5).
     pub cwnd_validation: bool,
+    /// What an ACK allows waits up to a millisecond until a packet of several segments is full (Linux); not with recovery
+    /// by duplicate ACKs.
+    pub bundles: bool,
     /// The window shrinks after silence (RFC 5681 §4.1).
     pub idle_restart: bool,
     /// SYN or SYN-ACK retransmissions before giving up.
@@ -270,6 +273,7 @@ impl TcpConfig {
             nagle: false,
             pacing: false,
             cwnd_validation: true,
+            bundles: false,
             idle_restart: true,
             syn_retries: 6,
             time_wait: ms(60_000),
@@ -299,6 +303,7 @@ impl TcpConfig {
             nagle: true,
             impatient: false,
             descent: Descent::LinuxPrr,
+            bundles: true,
             ..rfc
         }
     }

@@ -4,6 +4,7 @@
 //! (duplicate ACKs; SACK and RACK), `timeouts.rs` the timers, `transmit.rs` what may be sent.
 
 mod ack;
+mod bundle;
 mod classic;
 mod modern;
 mod timeouts;
@@ -21,6 +22,7 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::Ecn;
 use crate::units::{Bytes, Span, Time};
 
+use bundle::Bundle;
 use modern::Modern;
 pub(crate) use transmit::Outgoing;
 use transmit::{Pace, Usage};
@@ -91,6 +93,8 @@ pub(crate) struct Sender {
     cwnd_validation: bool,
     idle_restart: bool,
     nagle: bool,
+    bundles: bool,
+    bundle: Bundle,
     ecn: Ecn,
     /// cwnd holds in recovery too.
     owns_window: bool,
@@ -175,6 +179,8 @@ impl Sender {
             cwnd_validation: config.cwnd_validation,
             idle_restart: config.idle_restart,
             nagle: config.nagle,
+            bundles: config.bundles,
+            bundle: Bundle::default(),
             ecn: match agreed.ecn {
                 EcnMode::Off => Ecn::NotEct,
                 EcnMode::L4s => Ecn::Ect1,

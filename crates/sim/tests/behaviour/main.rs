@@ -12,3 +12,5 @@ mod background;
 mod bandwidth;
 mod bbr;
 mod delay;
+mod marks;
+mod rates;

@@ -11,7 +11,9 @@ mod bic;
 mod cdg;
 mod choice;
 mod compound;
+mod copa;
 mod cubic;
+mod dctcp;
 mod delay;
 #[cfg(test)]
 mod driver;
@@ -26,10 +28,12 @@ mod illinois;
 mod ledbat;
 mod lp;
 mod nv;
+mod prague;
 mod reno;
 mod scalable;
 mod vegas;
 mod veno;
+mod vivace;
 mod westwood;
 mod window;
 mod yeah;
@@ -70,6 +74,10 @@ pub const ALGORITHMS: &[&Algorithm] = &[
     &illinois::ILLINOIS,
     &cdg::CDG,
     &compound::COMPOUND,
+    &copa::COPA,
+    &dctcp::DCTCP,
+    &prague::PRAGUE,
+    &vivace::VIVACE,
 ];
 
 /// Makes an algorithm for a connection whose handshake is done.

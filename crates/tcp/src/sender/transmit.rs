@@ -221,6 +221,9 @@ impl Sender {
         if self.board.pipe() + Bytes(len) > self.send_window() && !idle && !probe {
             return None;
         }
+        if !probe && !small && unsent > self.mss.0 && self.waits_for_bundle(now, room) {
+            return None;
+        }
         let chunk = Chunk { seq: self.snd_nxt, len: len as u32, fin };
         Some(self.send_new(now, chunk, small, timers))
     }
@@ -259,7 +262,7 @@ impl Sender {
             self.pace.complete(now, rate);
         }
         let window = self.send_window();
-        let limited = self.board.pipe() + self.mss > window;
+        let limited = self.board.pipe() + self.mss > window || std::mem::take(&mut self.bundle.waits);
         let sent = std::mem::take(&mut self.sent_in_burst);
         if sent || limited {
             let flight = self.board.flight();
@@ -284,13 +287,15 @@ impl Sender {
     }
 
     /// The rate to send at, if the connection or its algorithm paces.
-    fn pacing_rate(&self) -> Option<Rate> {
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
         if let Some(rate) = self.cc.pacing_rate() {
             return Some(rate);
         }
-        if !self.pace.always {
-            return None;
-        }
+        if self.pace.always { self.usual_rate() } else { None }
+    }
+
+    /// The rate of an algorithm that asks for none.
+    pub(super) fn usual_rate(&self) -> Option<Rate> {
         // algorithms.md §7.5: twice cwnd/srtt below half of ssthresh, 1.2 times above
         let window = self.cc.window();
         let percent = if window.cwnd.0 < window.ssthresh.0 / 2 { 200 } else { 120 };

@@ -212,6 +212,7 @@ fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
         &mut config.nagle,
         &mut config.pacing,
         &mut config.cwnd_validation,
+        &mut config.bundles,
         &mut config.idle_restart,
     ] {
         vary(rng, flag, coin);
