@@ -213,8 +213,8 @@ pub struct TcpConfig {
     pub pacing: bool,
     /// The window grows only while the sender uses it (RFC 7661's aim, by Linux's rule; algorithms.md §7.5).
     pub cwnd_validation: bool,
-    /// What an ACK allows waits up to a millisecond until a packet of several segments is full (Linux); not with recovery
-    /// by duplicate ACKs.
+    /// Segments that leave at one instant are packets for the network card, whose last segment has PSH (Linux); not with
+    /// recovery by duplicate ACKs.
     pub bundles: bool,
     /// The window shrinks after silence (RFC 5681 §4.1).
     pub idle_restart: bool,

@@ -150,7 +150,7 @@ options! {
     pacing: bool => pacing,
     /// The window grows only while it is used.
     cwnd_validation: bool => cwnd_validation,
-    /// What an ACK allows waits up to a millisecond until a packet of several segments for the network card is full (Linux).
+    /// Segments that leave at one instant are packets for the network card, whose last segment has PSH (Linux).
     bundles: bool => bundles,
     /// The window shrinks after silence (RFC 5681 section 4.1).
     idle_restart: bool => idle_restart,

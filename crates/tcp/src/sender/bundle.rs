@@ -1,57 +1,44 @@
-//! Linux's wait for a packet of several segments for the network card (tcp_tso_should_defer): what an ACK allows is kept
-//! back for up to a millisecond, until about a millisecond's worth at the pacing rate can leave together.
+//! Linux's packets for the network card: several segments that leave at one instant, the last of which has PSH (Linux
+//! 5.10 and later), which its receiver acknowledges at once. So the ACKs keep in step with the sender: after a segment
+//! that left alone, the pair behind it brings an ACK for two segments and one for one.
 
 use super::{Repair, Sender};
 use crate::cc::State;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Time};
 
-/// After so long a silence nothing is kept back.
-const PATIENCE: Span = Span::from_millis(1);
 /// The most that one packet for the card carries.
 const CARD: u64 = 65_536;
+/// What the queue of unsent data holds in one piece; a packet for the card does not reach beyond it. In the packet logs
+/// of Linux 6.1 and 6.18 segments leave alone at multiples of 22 of 1448 B.
+const PIECE: Bytes = Bytes(32_768);
 
-/// What is being bundled.
+/// The packet under way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bundle {
-    /// Segments of the packet under way that are still to leave.
+    /// Segments of it that are still to leave, all at this instant.
     left: u64,
-    /// The burst under way followed the one before within [`PATIENCE`]. Told once per burst: at 10 Mb/s, where bursts are
-    /// 2.4 ms apart, Linux 6.1 has all of its window outstanding, at 50 Mb/s up to four segments less.
-    in_a_row: bool,
-    /// Something is kept back; the window counts as used up.
-    pub(super) waits: bool,
+    at: Time,
 }
 
 impl Sender {
-    /// Whether new data, of which the receiver takes `room`, is kept back until more of it can leave.
-    pub(super) fn waits_for_bundle(&mut self, now: Time, room: u64) -> bool {
+    /// Takes note of a full segment about to leave; true if it is the last of several.
+    pub(super) fn ends_bundle(&mut self, now: Time, room: u64) -> bool {
         let modern = matches!(self.repair, Repair::Modern(_));
-        // A paced sender spreads its segments: bundles would have to be paced as a whole, which is left out.
-        if !self.bundles || !modern || self.pacing_rate().is_some() || self.state >= State::Recovery {
+        // A paced sender has bundles of its own; in recovery segments leave one by one.
+        if !self.bundles || !modern || self.state >= State::Recovery || self.pacing_rate().is_some() {
             return false;
         }
-        if self.bundle.left > 0 {
+        if self.bundle.left > 0 && self.bundle.at == now {
             self.bundle.left -= 1;
-            return false;
+            return self.bundle.left == 0;
         }
-        if !self.sent_in_burst {
-            self.bundle.in_a_row = self.last_sent_at.is_some_and(|at| now.since(at) <= PATIENCE);
-        }
-        let window = self.send_window();
-        let free = window.saturating_sub(self.board.pipe()).min(Bytes(room)).segments(self.mss);
-        let full = self.full_bundle();
-        // A third of the window is enough (tcp_tso_win_divisor).
-        let enough = full.min((window.min(self.rwnd) / 3).segments(self.mss));
-        // The next ACK is far while the oldest segment is younger than half an RTT.
-        let far = match (self.board.head_sent_at(), self.rtt.srtt()) {
-            (Some(at), Some(srtt)) => now.since(at) < srtt / 2,
-            _ => true,
-        };
-        self.bundle.waits = self.bundle.in_a_row && free < enough && !far;
-        if !self.bundle.waits {
-            self.bundle.left = free.min(full).saturating_sub(1);
-        }
-        self.bundle.waits
+        let free = self.send_window().saturating_sub(self.board.pipe()).min(Bytes(room)).segments(self.mss);
+        let unsent = Bytes(self.end.saturating_sub(self.snd_nxt)).segments(self.mss);
+        let piece = PIECE.segments(self.mss).max(1);
+        let of_piece = piece - self.snd_nxt / self.mss.0 % piece;
+        let segments = free.min(unsent).min(of_piece).min(self.full_bundle());
+        self.bundle = Bundle { left: segments.saturating_sub(1), at: now };
+        false
     }
 
     /// Segments of a full packet: a 1024th of a second at the usual pacing rate, more over short paths (a halving for each

@@ -18,12 +18,14 @@ pub(crate) struct Outgoing {
     pub(crate) ecn: Ecn,
     /// Tell the other side that the window has been reduced (RFC 3168 §6.1.2).
     pub(crate) cwr: bool,
+    /// It ends a packet of several segments for the network card.
+    pub(crate) push: bool,
 }
 
 impl Outgoing {
     /// Neither new data nor ECN-capable (RFC 3168 §6.1.4, §6.1.5).
     fn plain(chunk: Chunk) -> Outgoing {
-        Outgoing { chunk, ecn: Ecn::NotEct, cwr: false }
+        Outgoing { chunk, ecn: Ecn::NotEct, cwr: false, push: false }
     }
 }
 
@@ -221,11 +223,9 @@ impl Sender {
         if self.board.pipe() + Bytes(len) > self.send_window() && !idle && !probe {
             return None;
         }
-        if !probe && !small && unsent > self.mss.0 && self.waits_for_bundle(now, room) {
-            return None;
-        }
+        let push = !probe && !small && self.ends_bundle(now, room);
         let chunk = Chunk { seq: self.snd_nxt, len: len as u32, fin };
-        Some(self.send_new(now, chunk, small, timers))
+        Some(Outgoing { push, ..self.send_new(now, chunk, small, timers) })
     }
 
     fn send_new(&mut self, now: Time, chunk: Chunk, small: bool, timers: &mut Timers) -> Outgoing {
@@ -253,7 +253,7 @@ impl Sender {
             timers.arm_alone(Timer::Rto, now + self.rtt.rto());
         }
         let cwr = self.ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
-        Outgoing { chunk, ecn: self.ecn, cwr }
+        Outgoing { chunk, ecn: self.ecn, cwr, push: false }
     }
 
     /// The send loop ran dry.
@@ -262,7 +262,7 @@ impl Sender {
             self.pace.complete(now, rate);
         }
         let window = self.send_window();
-        let limited = self.board.pipe() + self.mss > window || std::mem::take(&mut self.bundle.waits);
+        let limited = self.board.pipe() + self.mss > window;
         let sent = std::mem::take(&mut self.sent_in_burst);
         if sent || limited {
             let flight = self.board.flight();
