@@ -10,6 +10,8 @@ from tonopah.validate.recordings import Case
 
 REPLICATES = 10
 """Runs of a case in which chance has a part: random losses, or flows that compete."""
+DRAWING = frozenset({"bbr", "cdg", "nv"})
+"""Algorithms of Linux that draw: the phase of the gain cycle, whether to back off, when to measure the least RTT anew."""
 MSS_BYTES = 1448
 RECEIVER: dict[str, dict[str, str]] = {
     "6.1": {"recv_buffer": "33554432B", "initial_recv_window": "65535B"},
@@ -82,6 +84,11 @@ def starts(case: Case, seed: int) -> list[int]:
     return [start + int(later[i]) * (i > 0) for i, start in enumerate(recorded)]
 
 
+def draws(case: Case) -> bool:
+    """Tell whether an algorithm of the case draws random numbers, so that one run of it says little."""
+    return not DRAWING.isdisjoint(case.cc)
+
+
 def seeds(case: Case) -> list[int]:
     """Return the seeds with which the case is run."""
-    return list(range(1, REPLICATES + 1)) if case.kind in ("random", "shared") else [1]
+    return list(range(1, REPLICATES + 1)) if case.kind in ("random", "shared") or draws(case) else [1]
