@@ -17,10 +17,18 @@ def algorithms_page() -> str:
     parts = [
         NOTICE,
         "# Congestion-control algorithms\n",
-        "`tcp.cc` takes a name, or a table with `name`, `profile` and parameters.\n",
+        "`tcp.cc` takes a name, or a table with `name`, `profile` and parameters; the first profile is the default. An algorithm "
+        "of one's own needs no rebuild: [python-algorithm.md](python-algorithm.md).\n",
+        "![cwnd of every algorithm over one link](algorithms.png)\n",
+        "Every algorithm alone, in its first profile, on a link of 20 Mb/s with 40 ms and a queue of one BDP (marks from a third "
+        "of it for those that read them). `tonopah validate linux` compares the profiles `linux` with the kernel "
+        "([validation.md](validation.md)).\n",
     ]
     for entry in json.loads(_core.algorithms()):
         parts.append(f"## {entry['name']}\n\n{entry['title']} ({entry['reference']}).\n")
+        asks = demands_text(entry["demands"])
+        if asks:
+            parts.append(f"Asks of its connection: {asks}.\n")
         if entry["params"]:
             parts.append(markdown_table(["parameter", "default", "range", "unit", "meaning", "source"], parameter_rows(entry)))
         for profile in entry["profiles"]:
@@ -28,6 +36,16 @@ def algorithms_page() -> str:
             recovery = f"; brings the loss recovery `{profile['recovery']}`" if profile["recovery"] else ""
             parts.append(f"Profile `{profile['name']}`: {changes or 'the defaults'}{recovery}.\n")
     return "\n".join(parts)
+
+
+def demands_text(demands: dict[str, Any]) -> str:
+    """Return what an algorithm asks of its connection, or nothing."""
+    asks = [
+        (demands["owns_window"], "its window holds in recovery too"),
+        (demands["ecn"], f"congestion marks of the form `{demands['ecn']}`"),
+        (demands["timestamps"], "timestamps"),
+    ]
+    return "; ".join(text for wanted, text in asks if wanted)
 
 
 def parameter_rows(entry: dict[str, Any]) -> list[list[str]]:
