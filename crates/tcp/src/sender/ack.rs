@@ -129,7 +129,7 @@ impl Sender {
         });
         let (oldest, _) = acked.or(sacked).or(echoed)?;
         let (_, latest) = sacked.or(acked).or(echoed)?;
-        if let (None, Some((first, _)), Some(head)) = (acked, sacked, self.board.head_sent_at()) {
+        if let (None, Some((first, _)), Some(head)) = (acked, sacked, self.board.head().map(|head| head.sent_at)) {
             // A report of something sent after the oldest segment says that the path is alive.
             arrived.restarts_timers |= first > now.since(head);
         }

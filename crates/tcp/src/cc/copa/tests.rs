@@ -94,7 +94,8 @@ fn delta_follows_aimd_while_others_fill_the_queue() {
     }
     let rising: Vec<f64> = deltas.iter().copied().skip_while(|delta| *delta == 0.5).take(3).collect();
     assert!(near(rising[0], 1.0 / 3.0) && near(rising[1], 0.25) && near(rising[2], 0.2), "{deltas:?}");
-    let lost = Lost { bytes: MSS, sent_at: copa.view.now, tx_in_flight: MSS, lost_since: MSS };
+    let lost =
+        Lost { bytes: MSS, sent_at: copa.view.now, tx_in_flight: MSS, lost_since: MSS, seq: 0, app_limited: false };
     let before = copa.internal("delta");
     copa.cc.on_lost(&lost, &copa.view);
     copa.pass(Span::from_millis(200));
@@ -107,7 +108,14 @@ fn delta_follows_aimd_while_others_fill_the_queue() {
 #[test]
 fn heavy_loss_cuts_the_window() {
     let mut copa = copa(20, &[]);
-    let lost = Lost { bytes: MSS * 20, sent_at: copa.view.now, tx_in_flight: MSS, lost_since: MSS };
+    let lost = Lost {
+        bytes: MSS * 20,
+        sent_at: copa.view.now,
+        tx_in_flight: MSS,
+        lost_since: MSS,
+        seq: 0,
+        app_limited: false,
+    };
     copa.cc.on_lost(&lost, &copa.view);
     copa.pass(Span::from_millis(250));
     copa.view.cwnd_limited = false;
