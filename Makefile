@@ -62,6 +62,7 @@ bench: $(VENV)/.built ## data packets per CPU second on dumbbells of 10, 200 and
 
 docs: $(VENV)/.built ## write docs/algorithms.md and docs/scenario.md from the engine's own registry and schema
 	$(PYTHON) -m tonopah.reference docs
+	$(PYTHON) -m tonopah.gallery docs/algorithms.png
 
 clean: ## remove everything that is built or computed
 	rm -rf $(VENV) target results .pytest_cache .ruff_cache

@@ -80,14 +80,14 @@ pub(crate) fn config(input: &mut Input) -> TcpConfig {
     config.rto.granularity = Span::from_millis(input.pick(&[1, 10, 100]));
     config.rtt_estimator = input.pick(&[RttEstimator::Rfc, RttEstimator::Linux]);
     config.ecn = input.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::Accecn]);
-    use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe};
-    config.recovery = input.pick(&[config.recovery, Tahoe, Reno, NewReno, Sack, Rack]);
+    use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe, Vegas};
+    config.recovery = input.pick(&[config.recovery, Tahoe, Reno, NewReno, Vegas, Sack, Rack]);
     config.descent = input.pick(&[Descent::Prr, Descent::AtOnce, Descent::RateHalving]);
     config.dup_thresh = input.pick(&[3, 1, 2, 10]);
     let c = &mut config;
     input.flip(&mut [&mut c.sack, &mut c.timestamps, &mut c.window_scale, &mut c.limited_transmit, &mut c.impatient]);
     input.flip(&mut [&mut c.tlp, &mut c.frto, &mut c.undo, &mut c.nagle, &mut c.pacing, &mut c.recv_autotune]);
-    input.flip(&mut [&mut c.cwnd_validation, &mut c.idle_restart]);
+    input.flip(&mut [&mut c.cwnd_validation, &mut c.bundles, &mut c.idle_restart]);
     config
 }
 

@@ -12,23 +12,33 @@ study.report()
 """
 
 from tonopah._core import engine_version
+from tonopah.congestion_control import Ack, Congestion, CongestionControl, Lost, RateSample, Sent, Setup, View
 from tonopah.endpoint import Endpoint, EndpointEvent, EndpointState, Segment
-from tonopah.errors import InputError, RunFailedError, ScenarioError
+from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError
 from tonopah.result import Result, algorithms, run
 from tonopah.scenario import check, load
 from tonopah.study import Study
 
 __version__ = engine_version()
 __all__ = [
+    "Ack",
+    "AlgorithmError",
+    "Congestion",
+    "CongestionControl",
     "Endpoint",
     "EndpointEvent",
     "EndpointState",
     "InputError",
+    "Lost",
+    "RateSample",
     "Result",
     "RunFailedError",
     "ScenarioError",
     "Segment",
+    "Sent",
+    "Setup",
     "Study",
+    "View",
     "__version__",
     "algorithms",
     "check",

@@ -1,12 +1,14 @@
 """The Rust engine. JSON text goes in, JSON text and numpy arrays come out; units are SI and part of every name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Series: TypeAlias = dict[str, dict[str, NDArray[np.float64] | NDArray[np.uint32]]]
+Algorithms: TypeAlias = Mapping[str, "Algorithm"]
+"""Algorithms in Python by the name that a scenario has for them."""
 
 class ScenarioError(ValueError):
     """A scenario that cannot be run: where (`path`), what (`message`) and, where known, what is allowed (`hint`)."""
@@ -15,15 +17,196 @@ class ScenarioError(ValueError):
     message: str
     hint: str | None
 
+class AlgorithmError(RuntimeError):
+    """An algorithm in Python raised; `__cause__` is what it raised."""
+
+    algorithm: str
+    method: str
+    time_s: float
+
+class Algorithm:
+    """A congestion control in Python as the engine takes it; kept for ever, so it is made once for each class."""
+
+    description: str
+    """The entry in the list of algorithms that it was made with, as JSON text."""
+
+    def __init__(self, class_: type, description: str) -> None: ...
+    def probe(self) -> None:
+        """Make an object with default parameters and ask for its window; raise what is wrong."""
+
+class View:
+    """How things stand; the same for every method."""
+
+    now_s: float
+    """The time."""
+    mss_bytes: int
+    """Largest payload of a segment."""
+    state: str
+    """`open`, `disorder`, `cwr`, `recovery` or `loss`."""
+    snd_una: int
+    """Oldest unacknowledged sequence number."""
+    snd_nxt: int
+    """Next sequence number to send."""
+    flight_bytes: int
+    """FlightSize (RFC 5681): sent, not cumulatively acknowledged."""
+    pipe_bytes: int
+    """Estimated to be in the network (RFC 6675)."""
+    rwnd_bytes: int
+    """The receiver's window."""
+    srtt_s: float | None
+    """Smoothed RTT, once there is a sample."""
+    rttvar_s: float
+    """RTT variation."""
+    min_rtt_s: float | None
+    """Least RTT seen."""
+    rto_s: float
+    """Retransmission time-out in force."""
+    lost_bytes: int
+    """Considered lost, sent again or not."""
+    retransmitted_bytes: int
+    """Retransmissions believed in the network."""
+    lost_total_bytes: int
+    """Everything ever marked lost; a segment counts each time."""
+    delivered_bytes: int
+    """Reported or presumed to have arrived, since the start."""
+    delivered_ce_bytes: int
+    """Of `delivered_bytes`, what the network marked."""
+    round: int
+    """Packet-timed rounds since the start."""
+    round_start: bool
+    """This ACK began a round."""
+    cwnd_limited: bool
+    """The window, not the application or the receiver, holds the sender back."""
+    app_limited: bool
+    """The application, not the network, sets the pace."""
+    idle_restart: bool
+    """The connection wants windows to shrink after silence."""
+    may_grow: bool
+    """Classic growth is allowed."""
+
+class Ack:
+    """What one ACK did."""
+
+    acked_bytes: int
+    """Bytes that it reports for the first time, cumulatively or selectively."""
+    acked_segments: int
+    """The same in segments."""
+    cumulative_segments: int
+    """Segments that it acknowledges cumulatively, whether reported before or not."""
+    lost_bytes: int
+    """Newly marked lost on it."""
+    duplicate: int
+    """Its count among duplicate ACKs; 0 if it is none."""
+    partial: bool
+    """It advanced `snd_una`, but not to the recovery point."""
+    rtt_s: float | None
+    """RTT of the segment sent last that it covers; None if one of them was sent twice."""
+    rtt_oldest_s: float | None
+    """RTT of the segment sent first that it covers: with the receiver's delay."""
+    one_way_s: float | None
+    """Time from the sender to the receiver, up to a constant, by timestamps."""
+    prior_flight_bytes: int
+    """Flight before it."""
+    prior_pipe_bytes: int
+    """Pipe before it."""
+    echo: bool
+    """It echoes congestion."""
+    ce_bytes: int
+    """Of the reported bytes, those that the network marked."""
+    rate: RateSample | None
+    """Delivery rate, a `RateSample`, if it reported anything."""
+
+class RateSample:
+    """A sample of the delivery rate."""
+
+    rate_bps: int | None
+    """Delivered over the interval; None when the interval is shorter than the least RTT and so tells nothing."""
+    delivered_bytes: int
+    """Delivered between the transmission of the newest reported segment and now."""
+    prior_delivered_bytes: int
+    """Delivered in all when that segment was sent."""
+    interval_s: float
+    """The longer of the time to send and the time to report."""
+    sent_at_s: float
+    """When the newest reported segment was sent."""
+    tx_in_flight_bytes: int
+    """Pipe with it at that time."""
+    lost_bytes: int
+    """Marked lost since."""
+    app_limited: bool
+    """The application set the pace at some time in the interval."""
+
+class Congestion:
+    """An episode of congestion begins."""
+
+    cause: str
+    """`dup_ack`, `sack`, `rack`, `tlp`, `head_timeout`, `algorithm`, `ecn` or `timeout`."""
+    state_before: str
+    """The sender's state when it came."""
+    flight_bytes: int
+    """FlightSize without what limited transmit added (RFC 5681 section 3.2 step 2)."""
+    first: bool
+    """The first reduction of this episode; if not, ssthresh is to be left alone."""
+    loss_window_bytes: int
+    """What a timed-out sender starts from: one segment, and what is still believed in the network."""
+    head_sent_at_s: float | None
+    """When the oldest outstanding segment was last sent; None if nothing is outstanding."""
+    head_transmissions: int
+    """How often it was sent; 0 if nothing is outstanding."""
+
+class Sent:
+    """A segment that leaves."""
+
+    now_s: float
+    """The time."""
+    seq: int
+    """Sequence number of its first byte."""
+    len_bytes: int
+    """Its payload."""
+    pipe_bytes: int
+    """Pipe with it."""
+    retransmission: bool
+    """It was sent before."""
+
+class Lost:
+    """A segment that is believed lost."""
+
+    len_bytes: int
+    """Its payload."""
+    sent_at_s: float
+    """When it was last sent."""
+    tx_in_flight_bytes: int
+    """Pipe with it when it was sent."""
+    lost_since_bytes: int
+    """Marked lost between its transmission and now, itself included."""
+
+class Setup:
+    """What is known when the handshake is done; the first argument of the class."""
+
+    now_s: float
+    """The time."""
+    mss_bytes: int
+    """Largest payload of a segment."""
+    initial_window_bytes: int
+    """cwnd to start from."""
+    initial_ssthresh_bytes: float
+    """ssthresh to start from; infinity means "not set"."""
+    handshake_rtt_s: float | None
+    """RTT of the handshake; None if its SYN was sent twice."""
+    paced: bool
+    """The connection paces even if its algorithm asks for no rate."""
+    seed: int
+    """A number of its own for each connection, for random draws."""
+
 class Endpoint:
     """A TCP endpoint driven by hand; `tonopah.Endpoint` is the form to use."""
 
     @staticmethod
-    def connect(tcp: str, auto_read: bool) -> Endpoint:
+    def connect(tcp: str, auto_read: bool, algorithms: Algorithms | None = None) -> Endpoint:
         """Return the active side; `tcp` is JSON text, as under `tcp` in a scenario."""
 
     @staticmethod
-    def listen(tcp: str, auto_read: bool) -> Endpoint:
+    def listen(tcp: str, auto_read: bool, algorithms: Algorithms | None = None) -> Endpoint:
         """Return the passive side, which waits for a SYN."""
 
     def write(self, bytes: int) -> int:
@@ -59,10 +242,10 @@ class Endpoint:
 def check_segment(segment: Any) -> None:
     """Raise ScenarioError for a segment that cannot be read, with the field and what is allowed."""
 
-def check(scenario_json: str, seed: int = 1) -> str:
+def check(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None) -> str:
     """Return `{"resolved": …, "graph": …}`: the scenario with every default filled in, and its world as a graph."""
 
-def run(scenario_json: str, seed: int = 1) -> tuple[str, Series]:
+def run(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None) -> tuple[str, Series]:
     """Run one scenario; return its summary and its series `{name: {"t_s", "id", "value"}}`."""
 
 def run_many(
@@ -72,7 +255,9 @@ def run_many(
 ) -> None:
     """Run (scenario, seed) jobs on `threads` threads; `on_done` is called as each finishes and returns False to stop."""
 
-def transmissions(scenario_json: str, seed: int = 1, most: int = 20_000) -> tuple[str, Series, str]:
+def transmissions(
+    scenario_json: str, seed: int = 1, most: int = 20_000, algorithms: Algorithms | None = None
+) -> tuple[str, Series, str]:
     """Run one scenario like `run`; return besides a sample of at most `most` transmissions as CSV text."""
 
 def reach(scenario_json: str, seed: int = 1) -> str:
@@ -87,5 +272,5 @@ def schema() -> str:
 def engine_version() -> str:
     """Return the version of the engine."""
 
-def trace(scenario_json: str, seed: int = 1) -> str:
+def trace(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None) -> str:
     """Return the event log of a run as text, one event a line."""

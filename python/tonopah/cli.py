@@ -1,4 +1,4 @@
-"""The command line. Exit codes: 0 done, 1 failed or interrupted, 2 wrong input; a message, never a traceback.
+"""The command line. Exit codes: 0 done, 1 failed or interrupted, 2 wrong input. A message, never a traceback of this package.
 
 Set TONOPAH_DEBUG=1 to see the traceback of an internal error.
 """
@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from tonopah import _core
-from tonopah.errors import InputError, RunFailedError, ScenarioError, relay
+from tonopah.algorithm import described
+from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError, relay, traceback_of
 from tonopah.result import OWNERS, Result, algorithms, run
-from tonopah.scenario import check, load, parse_assignment, prepare, to_json, to_toml
+from tonopah.scenario import check, engine_form, load, parse_assignment, prepare, to_toml
 from tonopah.study import Study, shipped
 from tonopah.study_file import SERIES
 from tonopah.validate.command import add_validate
@@ -30,6 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except ScenarioError as error:
         return complain(str(error), 2)
+    except AlgorithmError as error:
+        # The one traceback that is the user's: it leads into the algorithm.
+        print(traceback_of(error), end="", file=sys.stderr)
+        return complain(str(error), 1)
     except RunFailedError as error:
         return complain(str(error), 1)
     except KeyboardInterrupt:
@@ -75,8 +80,10 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--seed", type=seed, default=1, help="draws random topologies (default: 1)")
     add_set(command)
 
-    command = add(commands, "algorithms", "list congestion-control algorithms", "tonopah algorithms cubic", do_algorithms)
-    command.add_argument("name", nargs="?", help="show the parameters of this one")
+    command = add(
+        commands, "algorithms", "list congestion-control algorithms, or show one", "tonopah algorithms cubic", do_algorithms
+    )
+    command.add_argument("name", nargs="?", help="show all of this one; also a class in Python, like my_algorithm.py:MyCC")
 
     add_validate(commands, positive)
 
@@ -177,7 +184,8 @@ def do_run(options: argparse.Namespace) -> int:
     if options.events:
         scenario, name = prepare(options.scenario, made)
         try:
-            print(_core.trace(to_json(scenario), options.seed), end="")
+            bound = engine_form(scenario, name)
+            print(_core.trace(bound.text, options.seed, bound.algorithms), end="")
         except ScenarioError as error:
             raise relay(error, name) from None
         return 0
@@ -292,7 +300,9 @@ def do_check(options: argparse.Namespace) -> int:
 def do_algorithms(options: argparse.Namespace) -> int:
     """Carry out `tonopah algorithms`."""
     known = algorithms()
-    if options.name:
+    if options.name and ":" in options.name:
+        known = [described(options.name, "algorithms")]
+    elif options.name:
         known = [entry for entry in known if entry["name"] == options.name]
         if not known:
             names = ", ".join(entry["name"] for entry in algorithms())
@@ -302,7 +312,8 @@ def do_algorithms(options: argparse.Namespace) -> int:
         return 0
     from tonopah import render
 
-    render.console().print(render.parameter_table(known[0]) if options.name else render.algorithm_table(known))
+    for table in render.algorithm_tables(known[0]) if options.name else [render.algorithm_table(known)]:
+        render.console().print(table)
     return 0
 
 

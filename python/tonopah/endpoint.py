@@ -10,8 +10,9 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from tonopah import _core
+from tonopah.algorithm import Bound, bind
 from tonopah.errors import InputError
-from tonopah.scenario import refuse_odd_values, to_json
+from tonopah.scenario import refuse_odd_values
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,12 +152,14 @@ class Endpoint:
         The application reads what arrives at once, as in a scenario; with `auto_read=False` only `read` does.
         Raises ScenarioError, with the path of the key at fault, when the settings are wrong.
         """
-        return cls(_core.Endpoint.connect(settings_json(tcp), auto_read))
+        bound = engine_settings(tcp)
+        return cls(_core.Endpoint.connect(bound.text, auto_read, bound.algorithms))
 
     @classmethod
     def listen(cls, tcp: Mapping[str, Any] | None = None, auto_read: bool = True) -> Self:
         """Return a passive endpoint, which waits for a SYN. The arguments are as for `connect`."""
-        return cls(_core.Endpoint.listen(settings_json(tcp), auto_read))
+        bound = engine_settings(tcp)
+        return cls(_core.Endpoint.listen(bound.text, auto_read, bound.algorithms))
 
     def write(self, n: int) -> int:
         """Offer `n` bytes to send and return how many the send buffer took; an event `writable` tells when to go on."""
@@ -208,11 +211,11 @@ class Endpoint:
         return text + ">"
 
 
-def settings_json(tcp: Mapping[str, Any] | None) -> str:
+def engine_settings(tcp: Mapping[str, Any] | None) -> Bound:
     """Return the settings as the engine takes them, or raise InputError for what is no table of settings."""
     if tcp is None:
-        return "{}"
+        return Bound("{}")
     if not isinstance(tcp, Mapping):
         raise InputError("tcp", f"{tcp!r} is not a table", 'such as {"cc": "cubic", "mss": "1000B"}')
     refuse_odd_values(tcp, "tcp")
-    return to_json(dict(tcp))
+    return bind(tcp, path="tcp")

@@ -1,6 +1,10 @@
 """Errors that a user can cause. Everything else that is raised is a defect of this package."""
 
-from tonopah._core import ScenarioError
+import traceback
+
+from tonopah._core import AlgorithmError, ScenarioError
+
+__all__ = ["AlgorithmError", "InputError", "RunFailedError", "ScenarioError", "relay", "traceback_of"]
 
 
 class InputError(ScenarioError):
@@ -23,3 +27,9 @@ def relay(error: ScenarioError, source: str | None = None, prefix: str = "", suf
     """Return `error` with the file it came from, and with `prefix` before its path and `suffix` after its message."""
     path = ".".join(part for part in (prefix, error.path) if part)
     return InputError(path, f"{error.message}{suffix}", error.hint, getattr(error, "source", None) or source)
+
+
+def traceback_of(error: AlgorithmError) -> str:
+    """Return the traceback of what an algorithm raised, in this process or another."""
+    kept = getattr(error, "traceback", None)
+    return kept or "".join(traceback.format_exception(error.__cause__))

@@ -48,6 +48,8 @@ METRICS = {
     ),
     "drops.expired": Metric("Dropped: waited too long", *COUNT, "Data packets that a station dropped for their age in its queue"),
     "drops.ttl": Metric("Dropped: time to live", *COUNT, "Data packets that had passed too many nodes (RFC 791)"),
+    "drops.route_wait": Metric("Dropped: no route in time", *COUNT, "Data packets that waited for a route: too long, or too many"),
+    "drops.arp": Metric("Dropped: no address", *COUNT, "Data packets that waited for the address of the next station"),
     "marked_packets": Metric(
         "Packets marked", *COUNT, "Data packets that a queue marked CE (congestion experienced) instead of dropping (RFC 3168)"
     ),
@@ -175,4 +177,5 @@ def parameter(value: float | bool | str | None) -> str:
 
 def parameter_range(entry: dict[str, Any]) -> str:
     """Return the range of an algorithm's parameter for people; a flag has none."""
-    return "" if entry["min"] is None else f"{parameter(entry['min'])} to {parameter(entry['max'])}"
+    low, high = parameter(entry["min"]), parameter(entry["max"])
+    return f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}" if high else ""

@@ -15,7 +15,7 @@ from xml.sax.saxutils import quoteattr
 from tonopah import _core, axes, picture
 from tonopah.errors import ScenarioError, relay
 from tonopah.result import Result
-from tonopah.scenario import checked_seed, fetch, put, to_json
+from tonopah.scenario import checked_seed, engine_form, fetch, put
 
 NEEDED = ("position_x", "position_y", "energy")
 MOST_PACKETS = 20_000
@@ -32,13 +32,15 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
     Raises ScenarioError when the scenario cannot be run, OSError when the file cannot be written.
     """
     try:
-        checked = json.loads(_core.check(to_json(scenario), checked_seed(seed)))
+        bound = engine_form(scenario, name)
+        checked = json.loads(_core.check(bound.text, checked_seed(seed), bound.algorithms))
         series = fetch(scenario, "record.series") or []
         put(scenario, "record.series", list(dict.fromkeys([*series, *NEEDED])))
         if fetch(scenario, "record.every") is None:
             duration = seconds(checked["graph"]["duration"])
             put(scenario, "record.every", f"{max(1, round(duration / SAMPLES * 1e6))}us")
-        summary, columns, packets = _core.transmissions(to_json(scenario), seed, MOST_PACKETS)
+        bound = engine_form(scenario, name)
+        summary, columns, packets = _core.transmissions(bound.text, seed, MOST_PACKETS, bound.algorithms)
     except ScenarioError as error:
         raise relay(error, name) from None
     result = Result(json.loads(summary), columns)

@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tonopah import _core, picture, style
+from tonopah.algorithm import copied, places
 from tonopah.scenario import to_json
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def draw(graph: dict[str, Any]) -> str:
     place = picture.places(graph)
     at = [place[name] for name in names]
     small = len(names) <= MOST_DRAWN
-    reach = json.loads(_core.reach(to_json(graph))) if small else {"links": [], "paths": []}
+    reach = json.loads(_core.reach(to_json(bare(graph)))) if small else {"links": [], "paths": []}
     wired = {name for link in graph.get("link", []) for name in (link["from"], link["to"])}
     joined = {names[i] for pair in reach["links"] for i in pair} | wired
     with style.canvas(7.2, height(at)) as (figure, axes):
@@ -56,6 +57,14 @@ def height(at: list[tuple[float, float]]) -> float:
     width = max(x for x, _ in at) - min(x for x, _ in at) or 1.0
     depth = max(y for _, y in at) - min(y for _, y in at)
     return min(7.2, max(2.2, 1.2 + 6.0 * depth / width))
+
+
+def bare(graph: dict[str, Any]) -> dict[str, Any]:
+    """Return the world without its algorithms, which may be classes in Python: they reach nobody."""
+    world = copied(graph)
+    for table, _ in places(world):
+        del table["cc"]
+    return world
 
 
 def draw_links(

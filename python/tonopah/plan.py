@@ -8,10 +8,12 @@ import hashlib
 import itertools
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tonopah import _core
 from tonopah import scenario as scenarios
+from tonopah.algorithm import Bound, Origin, bind
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.study_file import Algorithm, StudySpec
 
@@ -30,6 +32,8 @@ class Run:
     scenario: str
     resolved: str
     typical: bool = False
+    origins: dict[str, Origin] = field(default_factory=dict)
+    """Where its algorithms in Python are, by their names in the scenario."""
 
 
 @dataclass
@@ -54,35 +58,38 @@ class Point:
 
     algorithm: str
     values: dict[str, Any]
-    scenario: str
+    bound: Bound
     resolved: str
 
 
-def make_plan(spec: StudySpec) -> Plan:
-    """Return the runs of a study. Raises InputError, with path, when the engine refuses one of its scenarios."""
+def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
+    """Return the runs of a study; paths in it start at `folder`.
+
+    Raises InputError, with path, when the engine refuses one of its scenarios.
+    """
     points = len(spec.algorithms) * (1 + sum(product_size(sweep.vary) for sweep in spec.sweeps))
     if points * spec.replicates > MAX_RUNS:
         raise InputError("", f"the study has {points * spec.replicates:,} runs", f"at most {MAX_RUNS:,}")
     plan = Plan()
-    first = check_point(spec.scenario, spec.algorithms[0], {})
+    first = check_point(spec.scenario, spec.algorithms[0], {}, folder)
     checked = json.loads(first.resolved)
     plan.resolved = checked
-    plan.graph = json.loads(_core.check(first.scenario, 1))["graph"]
+    plan.graph = json.loads(_core.check(first.bound.text, 1, first.bound.algorithms))["graph"]
     axes = list(dict.fromkeys(axis for sweep in spec.sweeps for axis in sweep.vary))
     # A default that the scenario does not state is taken from the resolved one, so that every run has every axis.
     given = {axis: scenarios.fetch(spec.scenario, axis) for axis in axes}
     defaults = {axis: scenarios.fetch(checked, axis) if value is None else value for axis, value in given.items()}
     seeds = range(1, spec.replicates + 1)
     for algorithm in spec.algorithms:
-        plan.base |= add(plan, check_point(without_series(spec.scenario), algorithm, {}), defaults, seeds)
+        plan.base |= add(plan, check_point(without_series(spec.scenario), algorithm, {}, folder), defaults, seeds)
     for sweep in spec.sweeps:
         ids: set[str] = set()
         for algorithm, values in itertools.product(spec.algorithms, crossed(sweep.vary)):
-            ids |= add(plan, check_point(without_series(spec.scenario), algorithm, values), defaults, seeds)
+            ids |= add(plan, check_point(without_series(spec.scenario), algorithm, values, folder), defaults, seeds)
         plan.sweeps.append(ids)
     if any(figure.kind == "series" for figure in spec.figures):
         for algorithm in spec.algorithms:
-            add(plan, check_point(spec.scenario, algorithm, {}), defaults, range(1, 2), typical=True)
+            add(plan, check_point(spec.scenario, algorithm, {}, folder), defaults, range(1, 2), typical=True)
     return plan
 
 
@@ -94,25 +101,31 @@ def add(plan: Plan, point: Point, defaults: dict[str, Any], seeds: range, typica
         # The same value may be written in two ways ("1s", "1000ms"); the sweep's way counts, figures look for it.
         known = plan.runs[run_id].values if run_id in plan.runs else defaults
         values = {**known, **point.values}
-        plan.runs[run_id] = Run(run_id, point.algorithm, seed, values, point.scenario, point.resolved, typical)
+        bound = point.bound
+        plan.runs[run_id] = Run(run_id, point.algorithm, seed, values, bound.text, point.resolved, typical, bound.origins)
         ids.add(run_id)
     return ids
 
 
-def check_point(scenario: dict[str, Any], algorithm: Algorithm, values: dict[str, Any]) -> Point:
-    """Return the scenario with the algorithm and the values of the axes in it, after the engine has accepted it."""
+def check_point(scenario: dict[str, Any], algorithm: Algorithm, values: dict[str, Any], folder: str | Path) -> Point:
+    """Return the scenario with the algorithm and the values of the axes in it, after the engine has accepted it.
+
+    What identifies its runs holds digests of the sources of its algorithms in Python: an edited one is run anew.
+    """
     changed = copy.deepcopy(scenario)
     try:
         scenarios.put(changed, "tcp.cc", algorithm.cc)
         for axis, value in values.items():
             scenarios.put(changed, axis, value)
-        text = scenarios.to_json(changed)
-        resolved = json.loads(_core.check(text, 1))["resolved"]
+        bound = bind(changed, folder)
+        resolved = json.loads(_core.check(bound.text, 1, bound.algorithms))["resolved"]
     except ScenarioError as error:
         where = "".join(f", {axis} = {value}" for axis, value in values.items())
         raise relay(error, prefix="scenario", suffix=f" [with tcp.cc = {algorithm.label}{where}]") from None
+    if bound.origins:
+        resolved["sources"] = {name: origin.digest for name, origin in bound.origins.items()}
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return Point(algorithm.label, values, text, canonical)
+    return Point(algorithm.label, values, bound, canonical)
 
 
 def identity(resolved: str, seed: int) -> str:

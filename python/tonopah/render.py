@@ -22,7 +22,7 @@ def console() -> "Console":
 
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = shutil.get_terminal_size().columns if known else PIPE_WIDTH
-    return Console(width=width, highlight=False, soft_wrap=False)
+    return Console(width=width, highlight=False, markup=False, soft_wrap=False)
 
 
 def plain_table(title: str = "") -> "Table":
@@ -110,12 +110,15 @@ ENERGY_COLUMNS = (
 )  # fmt: skip
 
 
+RADIO_DROPS = (("retries", "retry"), ("age", "expired"), ("TTL", "ttl"), ("no route in time", "route_wait"), ("no address", "arp"))
+
+
 def radio_table(summary: Mapping[str, Any]) -> "Table":
     """Return the table of what the radios sent, lost and, if that is modelled, consumed."""
     network = summary["network"]
     table = plain_table("Radio")
     columns = (*RADIO_COLUMNS, *(ENERGY_COLUMNS if network["energy_j"] is not None else ()))
-    dropped = [(name, key) for name, key in (("retries", "retry"), ("age", "expired"), ("TTL", "ttl")) if network["drops"][key]]
+    dropped = [(name, key) for name, key in RADIO_DROPS if network["drops"][key]]
     for name in (*(f"{name}\n{unit}" for name, _, _, unit in columns), *(f"dropped: {name}\npackets" for name, _ in dropped)):
         table.add_column(name, justify="right", no_wrap=True)
     cells = (flow_cell(network, key, factor) for _, key, factor, _ in columns)
@@ -143,32 +146,67 @@ def link_table(summary: Mapping[str, Any]) -> "Table":
 def algorithm_table(algorithms: list[dict[str, Any]]) -> "Table":
     """Return the list of algorithms."""
     table = plain_table()
-    for name in ("name", "title", "reference", "profiles"):
-        table.add_column(name)
+    for name in ("name", "title", "profiles"):
+        table.add_column(name, no_wrap=name == "name")
     for entry in algorithms:
         profiles = ", ".join(profile["name"] for profile in entry["profiles"])
-        table.add_row(entry["name"], entry["title"], entry["reference"], profiles)
+        table.add_row(entry["name"], entry["title"], profiles)
     return table
 
 
+def algorithm_tables(algorithm: dict[str, Any]) -> list["Table"]:
+    """Return all there is to say of one algorithm: where it is from and what it asks for, its parameters, its profiles."""
+    tables = [facts_table(algorithm)]
+    if algorithm["params"]:
+        tables.append(parameter_table(algorithm))
+    if algorithm["profiles"]:
+        tables.append(profile_table(algorithm))
+    return tables
+
+
+def facts_table(algorithm: dict[str, Any]) -> "Table":
+    """Return where an algorithm is defined, what it asks of its connection and how a scenario names it."""
+    from rich.table import Table
+
+    name, profiles = algorithm["name"], algorithm["profiles"]
+    table = Table(title=f"{name}: {algorithm['title']}", title_justify="left", title_style="bold", box=None, show_header=False)
+    table.add_row("defined in", algorithm["reference"])
+    table.add_row("asks for", demands_text(algorithm["demands"]))
+    words = [f'{"python" if ":" in name else "name"} = "{name}"', *(f'profile = "{p["name"]}"' for p in profiles[-1:])]
+    words += [f"{p['name']} = {parameter(p['default'])}" for p in algorithm["params"][:1]]
+    table.add_row("written", f"cc = {{ {', '.join(words)} }}")
+    return table
+
+
+def demands_text(demands: Mapping[str, Any]) -> str:
+    """Return what an algorithm asks of its connection, in words."""
+    texts = (
+        (demands["owns_window"], "its own window in recovery too"),
+        (demands["ecn"], f"congestion marks of the form {demands['ecn']}"),
+        (demands["timestamps"], "timestamps"),
+    )
+    return "; ".join(text for asked, text in texts if asked) or "nothing special"
+
+
 def parameter_table(algorithm: dict[str, Any]) -> "Table":
-    """Return the parameters of one algorithm with range, unit, source and what the profiles make of them."""
-    table = plain_table(f"{algorithm['name']}: {algorithm['title']} ({algorithm['reference']})")
-    profiles = algorithm["profiles"]
-    for name in (
-        "parameter",
-        "default",
-        "range",
-        "unit",
-        "meaning",
-        "source",
-        *(profile["name"] for profile in profiles),
-    ):
-        table.add_column(name)
+    """Return the parameters of an algorithm: default, range, unit, meaning, and below it the source of the default."""
+    table = plain_table()
+    for name in ("parameter", "default", "range", "unit"):
+        table.add_column(name, justify="right" if name == "default" else "left", no_wrap=True)
+    table.add_column("meaning, and where the default is from")
     for entry in algorithm["params"]:
-        set_by = [profile["set"].get(entry["name"]) for profile in profiles]
-        table.add_row(
-            entry["name"], parameter(entry["default"]), parameter_range(entry), entry["unit"] or "", entry["doc"],
-            entry["source"], *("" if value is None else parameter(value) for value in set_by),
-        )  # fmt: skip
+        meaning = "\n".join(text for text in (entry["doc"], entry["source"] and f"({entry['source']})") if text)
+        table.add_row(entry["name"], parameter(entry["default"]), parameter_range(entry), entry["unit"] or "", meaning)
+    return table
+
+
+def profile_table(algorithm: dict[str, Any]) -> "Table":
+    """Return the profiles of an algorithm: the values that they set, and the loss recovery that they bring."""
+    table = plain_table()
+    table.add_column("profile", no_wrap=True)
+    table.add_column("recovery", no_wrap=True)
+    table.add_column("sets")
+    for profile in algorithm["profiles"]:
+        changes = ", ".join(f"{key} = {parameter(value)}" for key, value in profile["set"].items())
+        table.add_row(profile["name"], profile["recovery"] or "the connection's", changes or "nothing: the defaults")
     return table

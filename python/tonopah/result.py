@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tonopah import _core
+from tonopah.algorithm import installed
 from tonopah.errors import InputError, ScenarioError, relay
-from tonopah.scenario import checked_seed, prepare, to_json
+from tonopah.scenario import checked_seed, engine_form, prepare
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,20 +52,31 @@ def series_frame(name: str, columns: Mapping[str, Any]) -> "pd.DataFrame":
     return pd.DataFrame({"t_s": columns["t_s"], owner: columns["id"], "value": columns["value"]})
 
 
-def run(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[str, Any] | None = None) -> Result:
+def run(
+    source: str | Path | Mapping[str, Any],
+    seed: int = 1,
+    set: Mapping[str, Any] | None = None,
+    cc: str | Mapping[str, Any] | type | None = None,
+) -> Result:
     """Run one scenario, given as TOML file or as dictionary, and return its Result.
 
-    `set` changes values by path before the run: `{"flow.0.cc": "reno", "network.flows": 20}`. The same scenario and
-    seed give the same bits. Raises ScenarioError when the scenario cannot be run.
+    `set` changes values by path before the run: `{"flow.0.cc": "reno", "network.flows": 20}`. `cc` is short for
+    `{"tcp.cc": cc}`. Wherever an algorithm is named, a class derived from CongestionControl may stand. The same scenario
+    and seed give the same bits. Raises ScenarioError when the scenario cannot be run, AlgorithmError when an algorithm in
+    Python raises.
     """
-    scenario, name = prepare(source, set)
+    scenario, name = prepare(source, {**(set or {}), **({} if cc is None else {"tcp.cc": cc})})
     try:
-        summary, series = _core.run(to_json(scenario), checked_seed(seed))
+        bound = engine_form(scenario, name)
+        summary, series = _core.run(bound.text, checked_seed(seed), bound.algorithms)
     except ScenarioError as error:
         raise relay(error, name) from None
     return Result(json.loads(summary), series)
 
 
 def algorithms() -> list[dict[str, Any]]:
-    """Return the registry of congestion-control algorithms: name, title, reference, parameters with sources, profiles."""
-    return json.loads(_core.algorithms())
+    """Return the congestion-control algorithms: name, title, reference, demands, parameters with sources, profiles.
+
+    Those of the engine come first, then those that installed packages offer (entry points `tonopah.algorithms`).
+    """
+    return [*json.loads(_core.algorithms()), *installed()]

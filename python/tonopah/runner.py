@@ -7,8 +7,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tonopah import _core
-from tonopah.errors import RunFailedError, ScenarioError, relay
+from tonopah import _core, processes
+from tonopah.errors import AlgorithmError, RunFailedError, ScenarioError, relay
 from tonopah.plan import Plan, Run
 
 if TYPE_CHECKING:
@@ -28,11 +28,13 @@ def cores() -> int:
 def run_missing(plan: Plan, store: "Store", jobs: int | None = None, quiet: bool = False) -> int:
     """Run every run of the plan that the store lacks, on `jobs` threads (default: all cores); return how many that were.
 
-    Raises KeyboardInterrupt after an interruption, InputError when a scenario turns out impossible, RunFailedError when
-    a result cannot be stored; finished runs are in the store in every case.
+    Runs with an algorithm in Python come last, in so many processes: Python runs on one core of a process at a time.
+    Raises KeyboardInterrupt after an interruption, InputError when a scenario turns out impossible, AlgorithmError when
+    an algorithm in Python raised, RunFailedError when a result cannot be stored; finished runs are in the store in every case.
     """
     done = store.ids()
-    todo = [run for run in plan.runs.values() if run.id not in done]
+    # The sort keeps the order of each kind.
+    todo = sorted((run for run in plan.runs.values() if run.id not in done), key=lambda run: bool(run.origins))
     if not todo:
         return 0
     started = time.monotonic()
@@ -44,6 +46,8 @@ def run_missing(plan: Plan, store: "Store", jobs: int | None = None, quiet: bool
             try:
                 if isinstance(outcome, ScenarioError):
                     raise relay(outcome, prefix="scenario", suffix=describe(todo[index]))
+                if isinstance(outcome, AlgorithmError):
+                    outcome.args = (f"{outcome}{describe(todo[index])}",)
                 if isinstance(outcome, Exception):
                     raise outcome
                 store.put(todo[index], outcome, series, time.monotonic() - started)
@@ -53,7 +57,12 @@ def run_missing(plan: Plan, store: "Store", jobs: int | None = None, quiet: bool
                 return False
             return True
 
-        _core.run_many([(run.scenario, run.seed) for run in todo], jobs or cores(), on_done)
+        plain = [(run.scenario, run.seed) for run in todo if not run.origins]
+        own = [processes.Job(run.scenario, run.seed, run.origins) for run in todo[len(plain) :]]
+        if plain:
+            _core.run_many(plain, jobs or cores(), on_done)
+        if own and not failure:
+            processes.run_many(own, jobs or cores(), lambda index, *outcome: on_done(len(plain) + index, *outcome))
     if failure:
         raise failure[0]
     missing = len(set(plan.runs) - store.ids())

@@ -15,6 +15,7 @@ from typing import Any
 import tomli
 
 from tonopah import _core
+from tonopah.algorithm import Bound, bind
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.movement import inline_movement
 
@@ -71,8 +72,11 @@ def refuse_odd_values(value: Any, path: str, source: str | None = None) -> None:
         raise InputError(path, f"{value} is not a finite number", None, source)
     elif isinstance(value, datetime.date | datetime.time):
         raise InputError(path, f"{value} is a date or a time of day", 'write durations as text, like "20ms"', source)
+    elif isinstance(value, type) and re.search(r"(^|\.)cc(\.python)?$", path):
+        pass  # an algorithm in Python
     elif not isinstance(value, str | int | float | bool | None):
-        raise InputError(path, f"a value of type {type(value).__name__} has no meaning here", None, source)
+        hint = "give the class, not an object of it" if hasattr(value, "on_ack") else None
+        raise InputError(path, f"a value of type {type(value).__name__} has no meaning here", hint, source)
 
 
 def read(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
@@ -98,6 +102,14 @@ def to_json(scenario: Mapping[str, Any]) -> str:
     return json.dumps(scenario, allow_nan=False, ensure_ascii=False)
 
 
+def engine_form(scenario: Mapping[str, Any], source: str | None = None) -> Bound:
+    """Return the scenario as text for the engine, with the algorithms in Python that it names.
+
+    `source` is the file it came from: paths in it start at that file's folder, else at the working directory.
+    """
+    return bind(scenario, Path(source).parent if source else ".", source)
+
+
 def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return `{"resolved", "graph"}` of a scenario: with every default filled in, and its world as nodes and links.
 
@@ -105,7 +117,8 @@ def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[st
     """
     scenario, name = prepare(source, set)
     try:
-        return json.loads(_core.check(to_json(scenario), checked_seed(seed)))
+        bound = engine_form(scenario, name)
+        return json.loads(_core.check(bound.text, checked_seed(seed), bound.algorithms))
     except ScenarioError as error:
         raise relay(error, name) from None
 

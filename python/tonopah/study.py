@@ -26,6 +26,7 @@ class Study:
         self.name, self.spec, self.document, self.source = name, spec, document, source
         self.quick = False
         self.folder = Path("results") / name
+        self.home = Path(source).resolve().parent
         self._plan: Plan | None = None
 
     @classmethod
@@ -45,6 +46,7 @@ class Study:
         study = cls(kept["name"], parse_spec(kept["document"]), kept["document"], kept["source"])
         study.resize(kept["quick"], kept["replicates"])
         study.folder = Path(folder)
+        study.home = Path(kept.get("home", study.home))
         return study
 
     def resize(self, quick: bool = False, replicates: int | None = None) -> None:
@@ -63,7 +65,7 @@ class Study:
         """All runs of the study, checked by the engine. Raises InputError."""
         if self._plan is None:
             try:
-                self._plan = make_plan(self.spec)
+                self._plan = make_plan(self.spec, self.home)
             except InputError as error:
                 raise relay(error, self.source) from None
         return self._plan
@@ -78,16 +80,20 @@ class Study:
     ) -> int:
         """Run what is missing in the folder `out` (default: results/NAME) and return how many runs that were.
 
-        `jobs` is the number of threads (default: all cores), `quick` the reduced size of the study file. An
-        interruption is harmless: the next call goes on. Raises InputError and RunFailedError.
+        `jobs` is the number of threads (default: all cores), `quick` the reduced size of the study file. Runs of algorithms
+        in Python use processes instead. An interruption is harmless: the next call goes on. Raises InputError,
+        AlgorithmError and RunFailedError.
         """
         if quick or replicates is not None:
             self.resize(quick, replicates)
         if out is not None:
             self.folder = Path(out)
+        if any(run.origins for run in self.plan.runs.values()):
+            # An algorithm may have been edited since the plan was made.
+            self._plan = None
         plan = self.plan
         with Store(self.folder) as store:
-            kept = {"name": self.name, "document": self.document, "source": self.source}
+            kept = {"name": self.name, "document": self.document, "source": self.source, "home": str(self.home)}
             store.remember("study", {**kept, "quick": self.quick, "replicates": self.spec.replicates})
             try:
                 return runner.run_missing(plan, store, jobs, quiet)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tonopah import scenario as scenarios
+from tonopah.algorithm import rebase
 from tonopah.errors import InputError, relay
 from tonopah.movement import inline_movement
 
@@ -125,6 +126,7 @@ def inline_scenario(document: dict[str, Any], folder: Path) -> None:
         keys(scenario, "scenario", {"file": str}, required=("file",))
         path = folder / scenario["file"]
         document["scenario"] = scenarios.load(path)
+        rebase(document["scenario"], Path(scenario["file"]).parent)
         inline_movement(document["scenario"], path.parent, str(path))
     elif isinstance(scenario, dict):
         inline_movement(scenario, folder)
@@ -168,18 +170,24 @@ def parse_compare(compare: Mapping[str, Any], scenario: Mapping[str, Any]) -> li
         )
     algorithms = []
     for i, cc in enumerate(compare["cc"]):
-        if isinstance(cc, dict) and isinstance(cc.get("name"), str):
-            rest = [f"{key}={value}" for key, value in cc.items() if key not in ("name", "profile")]
-            label = " ".join([cc["name"], *([str(cc["profile"])] if "profile" in cc else []), *rest])
-        elif isinstance(cc, str):
-            label = cc
-        else:
-            raise InputError(
-                f"compare.cc[{i}]", f"{cc!r} is not an algorithm", 'a name, or { name = "cubic", profile = "linux" }'
-            )
+        label = label_of(cc)
+        if label is None:
+            hint = 'a name, { name = "cubic", profile = "linux" }, or { python = "my_algorithm.py:MyCC" }'
+            raise InputError(f"compare.cc[{i}]", f"{cc!r} is not an algorithm", hint)
         algorithms.append(Algorithm(label, cc))
     distinct([algorithm.label for algorithm in algorithms], "compare.cc")
     return algorithms
+
+
+def label_of(cc: Any) -> str | None:
+    """Return what a compared algorithm is called: its name or class, then its form and its parameters."""
+    if isinstance(cc, dict):
+        name = cc.get("python", cc.get("name"))
+        rest = [f"{key}={value}" for key, value in cc.items() if key not in ("name", "python", "profile")]
+        more = [*([str(cc["profile"])] if "profile" in cc else []), *rest]
+    else:
+        name, more = cc, []
+    return " ".join([name.rpartition(":")[2], *more]) if isinstance(name, str) else None
 
 
 def parse_sweep(entry: Mapping[str, Any], path: str) -> Sweep:

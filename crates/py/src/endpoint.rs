@@ -4,14 +4,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyList};
 use sim::ScenarioError;
-use sim::scenario::TcpOptions;
+use sim::scenario::{Further, TcpOptions};
 use tcp::config::Profile;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, Event, Segment, Snapshot, TcpConfig};
 
-use crate::{Failure, segment, sentence};
+use crate::{Algorithms, Failure, algorithm, segment};
 
 /// No more is written at once; more than any test sends.
 const MOST_BYTES: i64 = 1 << 40;
@@ -37,8 +38,13 @@ struct Hand {
 pub(crate) struct Endpoint(Mutex<Hand>);
 
 impl Hand {
-    fn new(tcp: &str, auto_read: bool, open: fn(TcpConfig) -> Connection) -> Result<Hand, ScenarioError> {
-        let options = TcpOptions::from_json(tcp, "tcp")?;
+    fn new(
+        tcp: &str,
+        further: &Further,
+        auto_read: bool,
+        open: fn(TcpConfig) -> Connection,
+    ) -> Result<Hand, ScenarioError> {
+        let options = TcpOptions::from_json(tcp, "tcp")?.with(further);
         let config = TcpConfig { auto_read, ..options.resolve("tcp")? };
         let profile = options.profile.unwrap_or_default();
         let connection = open(config.clone());
@@ -78,18 +84,26 @@ impl Hand {
 }
 
 impl Endpoint {
-    fn open(py: Python<'_>, tcp: &str, auto_read: bool, open: fn(TcpConfig) -> Connection) -> PyResult<Endpoint> {
-        let hand = crate::guarded(|| Hand::new(tcp, auto_read, open)).map_err(|e| e.to_py(py))?;
+    fn open(
+        py: Python<'_>,
+        tcp: &str,
+        auto_read: bool,
+        algorithms: Algorithms,
+        open: fn(TcpConfig) -> Connection,
+    ) -> PyResult<Endpoint> {
+        let further = algorithm::further(algorithms);
+        let hand = crate::guarded(|| Hand::new(tcp, &further, auto_read, open)).map_err(|e| e.to_py(py))?;
         Ok(Endpoint(Mutex::new(hand)))
     }
 
     /// Lets `work` have the connection. After a broken invariant the connection is of no use and says so.
     fn with<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Hand) -> T) -> PyResult<T> {
         let done = catch_unwind(AssertUnwindSafe(|| {
-            let mut hand = self.0.lock().map_err(|_| "this endpoint has failed before".to_owned())?;
+            // Detached while it waits: another thread may be in an algorithm in Python.
+            let mut hand = self.0.lock_py_attached(py).map_err(|_| "this endpoint has failed before".to_owned())?;
             Ok(work(&mut hand))
         }));
-        done.unwrap_or_else(|panic| Err(sentence(&*panic))).map_err(|message| Failure::Bug(message).to_py(py))
+        done.map_or_else(|panic| Err(Failure::of(panic)), |done| done.map_err(Failure::Bug)).map_err(|e| e.to_py(py))
     }
 
     /// Moves the clock.
@@ -113,14 +127,16 @@ impl Endpoint {
     /// The active side: its SYN is sent at once. `tcp` is JSON text, as under `tcp` in a scenario; without `auto_read` only
     /// `read` reads.
     #[staticmethod]
-    fn connect(py: Python<'_>, tcp: &str, auto_read: bool) -> PyResult<Endpoint> {
-        Endpoint::open(py, tcp, auto_read, Connection::connect)
+    #[pyo3(signature = (tcp, auto_read, algorithms = None))]
+    fn connect(py: Python<'_>, tcp: &str, auto_read: bool, algorithms: Algorithms) -> PyResult<Endpoint> {
+        Endpoint::open(py, tcp, auto_read, algorithms, Connection::connect)
     }
 
     /// The passive side: it waits for a SYN.
     #[staticmethod]
-    fn listen(py: Python<'_>, tcp: &str, auto_read: bool) -> PyResult<Endpoint> {
-        Endpoint::open(py, tcp, auto_read, Connection::listen)
+    #[pyo3(signature = (tcp, auto_read, algorithms = None))]
+    fn listen(py: Python<'_>, tcp: &str, auto_read: bool, algorithms: Algorithms) -> PyResult<Endpoint> {
+        Endpoint::open(py, tcp, auto_read, algorithms, Connection::listen)
     }
 
     /// Offers bytes; gives how many the send buffer took.

@@ -1,9 +1,13 @@
 //! The only crate that knows Python. It decides nothing: text in, text and arrays out, the GIL released meanwhile.
 
+mod algorithm;
 mod endpoint;
+mod object;
 mod segment;
+mod told;
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,6 +19,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sim::scenario::Further;
 use sim::{Column, Outcome, Scenario, Simulation, TextLog, Transmissions};
 
 create_exception!(
@@ -28,17 +33,32 @@ create_exception!(
 enum Failure {
     /// The user's mistake.
     Scenario(sim::ScenarioError),
+    /// An algorithm in Python raised.
+    Algorithm(algorithm::Raised),
     /// Ours: a broken invariant.
     Bug(String),
 }
+
+/// Algorithms in Python by the name that a scenario writes.
+type Algorithms = Option<BTreeMap<String, Py<algorithm::Algorithm>>>;
 
 /// Series by name.
 type Series = Vec<(&'static str, Column)>;
 
 impl Failure {
+    /// What unwound: an exception on its way, or a broken invariant with its sentence.
+    fn of(panic: Box<dyn Any + Send>) -> Failure {
+        let sentence = |panic: Box<dyn Any + Send>| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
+        };
+        algorithm::Raised::of(panic).map_or_else(|panic| Failure::Bug(sentence(panic)), Failure::Algorithm)
+    }
+
     fn to_py(&self, py: Python<'_>) -> PyErr {
         match self {
             Failure::Bug(message) => PyRuntimeError::new_err(format!("internal error, please report it: {message}")),
+            Failure::Algorithm(raised) => raised.to_py(py),
             Failure::Scenario(error) => {
                 let raised = ScenarioError::new_err(error.to_string());
                 let value = raised.value(py);
@@ -56,19 +76,13 @@ impl Failure {
 fn guarded<T>(work: impl FnOnce() -> Result<T, sim::ScenarioError>) -> Result<T, Failure> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => result.map_err(Failure::Scenario),
-        Err(panic) => Err(Failure::Bug(sentence(&*panic))),
+        Err(panic) => Err(Failure::of(panic)),
     }
 }
 
-/// The sentence of a broken invariant.
-fn sentence(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
-}
-
-fn run_one(scenario: &str, seed: u64) -> Result<(String, Series), Failure> {
+fn run_one(scenario: &str, seed: u64, further: &Further) -> Result<(String, Series), Failure> {
     guarded(|| {
-        let scenario = Scenario::from_json(scenario)?;
+        let scenario = Scenario::from_json(scenario)?.with(further);
         let Outcome { summary, series, .. } = Simulation::new(&scenario, seed)?.run();
         let text = serde_json::to_string(&summary).expect("a summary is plain data");
         Ok((text, series.into_iter().map(|(name, column)| (name.name(), column)).collect()))
@@ -87,11 +101,13 @@ fn to_dict(py: Python<'_>, series: Series) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
-/// Runs a scenario (JSON text): summary as JSON text, series as `{name: {"t_s", "id", "value"}}` of arrays.
+/// Runs a scenario (JSON text): summary as JSON text, series as `{name: {"t_s", "id", "value"}}` of arrays. `algorithms` are
+/// those in Python that it names.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed = 1))]
-fn run(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<(String, Py<PyDict>)> {
-    let (summary, series) = py.detach(|| run_one(scenario, seed)).map_err(|e| e.to_py(py))?;
+#[pyo3(signature = (scenario, seed = 1, algorithms = None))]
+fn run(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> PyResult<(String, Py<PyDict>)> {
+    let further = algorithm::further(algorithms);
+    let (summary, series) = py.detach(|| run_one(scenario, seed, &further)).map_err(|e| e.to_py(py))?;
     Ok((summary, to_dict(py, series)?.unbind()))
 }
 
@@ -109,7 +125,7 @@ fn run_many(py: Python<'_>, jobs: Vec<(String, u64)>, threads: usize, on_done: P
                 while !stop.load(Ordering::Relaxed) {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some((scenario, seed)) = jobs.get(index) else { break };
-                    if sender.send((index, run_one(scenario, *seed))).is_err() {
+                    if sender.send((index, run_one(scenario, *seed, &Further::new()))).is_err() {
                         break;
                     }
                 }
@@ -153,10 +169,10 @@ fn tell(
 
 /// Checks a scenario (JSON text): `{"resolved", "graph"}` as JSON text.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed = 1))]
-fn check(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
+#[pyo3(signature = (scenario, seed = 1, algorithms = None))]
+fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> PyResult<String> {
     let checked = guarded(|| {
-        let scenario = Scenario::from_json(scenario)?;
+        let scenario = Scenario::from_json(scenario)?.with(&algorithm::further(algorithms));
         // Building finds what only the whole shows, such as an unreachable destination.
         Simulation::new(&scenario, seed)?;
         Ok(serde_json::json!({"resolved": sim::resolve(&scenario)?, "graph": sim::expand(&scenario, seed)?}))
@@ -166,11 +182,12 @@ fn check(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
 
 /// Runs a scenario (JSON text) and gives its packet events as text, one line each.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed = 1))]
-fn trace(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
+#[pyo3(signature = (scenario, seed = 1, algorithms = None))]
+fn trace(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> PyResult<String> {
+    let further = algorithm::further(algorithms);
     let traced = py.detach(|| {
         guarded(|| {
-            let scenario = Scenario::from_json(scenario)?;
+            let scenario = Scenario::from_json(scenario)?.with(&further);
             Ok(Simulation::with_sink(&scenario, seed, Box::<TextLog>::default())?.run().trace.unwrap_or_default())
         })
     });
@@ -179,11 +196,18 @@ fn trace(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
 
 /// Runs a scenario (JSON text) like `run`, and gives besides a sample of at most `most` transmissions as CSV text.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed = 1, most = 20_000))]
-fn transmissions(py: Python<'_>, scenario: &str, seed: u64, most: usize) -> PyResult<(String, Py<PyDict>, String)> {
+#[pyo3(signature = (scenario, seed = 1, most = 20_000, algorithms = None))]
+fn transmissions(
+    py: Python<'_>,
+    scenario: &str,
+    seed: u64,
+    most: usize,
+    algorithms: Algorithms,
+) -> PyResult<(String, Py<PyDict>, String)> {
+    let further = algorithm::further(algorithms);
     let outcome = py.detach(|| {
         guarded(|| {
-            let scenario = Scenario::from_json(scenario)?;
+            let scenario = Scenario::from_json(scenario)?.with(&further);
             Ok(Simulation::with_sink(&scenario, seed, Box::new(Transmissions::new(most)))?.run())
         })
     });
@@ -222,9 +246,23 @@ fn engine_version() -> &'static str {
     sim::VERSION
 }
 
+/// What an algorithm in Python is told.
+fn add_told(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<told::Setup>()?;
+    module.add_class::<told::View>()?;
+    module.add_class::<told::Ack>()?;
+    module.add_class::<told::RateSample>()?;
+    module.add_class::<told::Congestion>()?;
+    module.add_class::<told::Sent>()?;
+    module.add_class::<told::Lost>()
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("AlgorithmError", module.py().get_type::<algorithm::AlgorithmError>())?;
+    module.add_class::<algorithm::Algorithm>()?;
+    add_told(module)?;
     module.add_class::<endpoint::Endpoint>()?;
     module.add_function(wrap_pyfunction!(segment::check_segment, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;

@@ -135,7 +135,10 @@ impl Sink for TextLog {
                 let to = frame.to.map_or("all".into(), |to| to.to_string());
                 let AirFrame { channel, from, sequence, size, rate, airtime, .. } = frame;
                 let kind = frame.kind.name();
-                format!("{now} frame       channel={channel} {from} > {to} {kind} {sequence} {size} {rate} {airtime}")
+                format!(
+                    "{now} frame       channel={channel} {from} > {to} {kind} {sequence} {}B {rate} {airtime}",
+                    size.0
+                )
             }
         };
         let _ = writeln!(self.0, "{line}");

@@ -54,3 +54,25 @@ fn the_window_is_cut_once_per_round_trip_of_marks() {
     let rate = 20e6 * 1448.0 / 1500.0;
     assert!(measures.goodput_bps > 0.7 * rate && measures.goodput_bps < rate, "{measures:?}");
 }
+
+#[test]
+fn what_an_algorithm_reads_is_switched_on_and_every_queue_takes_ect_1_for_capable() {
+    // Prague's packets carry ECT(1), DCTCP's ECT(0): both are marked, not dropped, whatever the queue. PIE would
+    // drop beyond a tenth (RFC 8033 §5.1), so that bound is lifted.
+    let queues = [
+        codel(),
+        json!({"kind": "fq_codel", "ecn": true}),
+        json!({"kind": "pie", "ecn": true, "mark_p": 1.0}),
+        json!({"kind": "red", "limit": "1000p", "ecn": true, "mark_p": 1.0, "min_threshold": 50, "max_threshold": 500}),
+        json!({"kind": "drop_tail", "limit": "1000p", "mark_threshold": 10}),
+    ];
+    for queue in queues {
+        for name in ["dctcp", "prague"] {
+            let mut scenario = world("off", &json!(name), &queue);
+            scenario["tcp"] = json!({"profile": "linux"});
+            let measures = run(&scenario, 1).network.measures;
+            let case = format!("{name}, {queue}: {measures:?}");
+            assert!(measures.marked_packets > 0 && measures.dropped_packets == 0, "{case}");
+        }
+    }
+}

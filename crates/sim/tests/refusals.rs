@@ -123,6 +123,9 @@ fn each_mistake_names_its_path_and_the_way_out() {
         ("/tcp", json!({"profile": "beos"}), "tcp.profile: ", "`rfc`"),
         ("/tcp", json!({"ack_every": 0}), "tcp.ack_every: ", "1 for an ACK"),
         ("/tcp", json!({"recv_buffer": "10B"}), "tcp.recv_buffer: ", "one segment"),
+        ("/tcp", json!({"cc": "dctcp", "ecn": "classic"}), "tcp.ecn: ", "dctcp reads congestion marks of the form"),
+        ("/tcp", json!({"cc": "prague", "ecn": "accecn"}), "tcp.ecn: ", "\"l4s\""),
+        ("/tcp", json!({"cc": "prague", "ecn": "off"}), "tcp.ecn: ", "leave `ecn` out"),
         ("/record", json!({"series": ["cwnds"]}), "record.series[0]: ", "`cwnd`"),
         ("/record", json!({"every": "0s"}), "record.every: ", "above zero"),
     ];

@@ -18,6 +18,9 @@ pub enum RecoveryKind {
     Reno,
     /// Fast recovery that survives partial ACKs (RFC 6582).
     NewReno,
+    /// By the age of the oldest segment: a duplicate ACK sends it again once it is older than the algorithm's own time-out, or
+    /// on the third; the next two ACKs look at the oldest again. cwnd itself is the window (ns-2.35's Vegas).
+    Vegas,
     /// By what the receiver reports beyond the gap (RFC 6675). Needs SACK; NewReno without.
     Sack,
     /// By time: what was sent before something that has arrived is lost (RFC 8985). Without SACK as Linux does it.
@@ -117,6 +120,15 @@ impl Profile {
             Profile::Netsim12 => "netsim12",
         }
     }
+
+    /// The profile of an algorithm that belongs to it, where there is one.
+    pub fn of_algorithms(self) -> &'static str {
+        match self {
+            // The algorithms are known of one version alone.
+            Profile::Netsim12 => "netsim",
+            other => other.name(),
+        }
+    }
 }
 
 /// When a receiver acknowledges (RFC 9293 §3.8.6.3).
@@ -201,6 +213,9 @@ pub struct TcpConfig {
     pub pacing: bool,
     /// The window grows only while the sender uses it (RFC 7661's aim, by Linux's rule; algorithms.md §7.5).
     pub cwnd_validation: bool,
+    /// Segments that leave at one instant are packets for the network card, whose last segment has PSH (Linux); not with
+    /// recovery by duplicate ACKs.
+    pub bundles: bool,
     /// The window shrinks after silence (RFC 5681 §4.1).
     pub idle_restart: bool,
     /// SYN or SYN-ACK retransmissions before giving up.
@@ -258,6 +273,7 @@ impl TcpConfig {
             nagle: false,
             pacing: false,
             cwnd_validation: true,
+            bundles: false,
             idle_restart: true,
             syn_retries: 6,
             time_wait: ms(60_000),
@@ -287,6 +303,7 @@ impl TcpConfig {
             nagle: true,
             impatient: false,
             descent: Descent::LinuxPrr,
+            bundles: true,
             ..rfc
         }
     }

@@ -12,7 +12,7 @@ pub(crate) struct Stamp {
     delivered: Bytes,
     delivered_at: Time,
     first_sent_at: Time,
-    app_limited: bool,
+    pub(crate) app_limited: bool,
     /// Pipe with the segment.
     pub(crate) in_flight: Bytes,
     /// Marked lost in all before.

@@ -16,7 +16,7 @@ mod news;
 mod tests;
 
 use news::widen;
-pub(crate) use news::{Delivered, News, Seen, ages};
+pub(crate) use news::{Delivered, Loss, News, Seen, ages};
 
 /// A sent segment.
 #[derive(Clone, Copy, Debug)]
@@ -97,16 +97,6 @@ pub(crate) struct Scoreboard {
     losses: Vec<Loss>,
 }
 
-/// A segment newly marked lost.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Loss {
-    pub(crate) bytes: Bytes,
-    pub(crate) sent_at: Time,
-    pub(crate) stamp: Stamp,
-    /// Marked lost in all, this one included.
-    pub(crate) total: Bytes,
-}
-
 impl Scoreboard {
     pub(crate) fn is_empty(&self) -> bool {
         self.segments.is_empty()
@@ -161,11 +151,6 @@ impl Scoreboard {
     /// Segments outstanding.
     pub(crate) fn segments(&self) -> usize {
         self.segments.len()
-    }
-
-    /// When the oldest segment was last sent.
-    pub(crate) fn head_sent_at(&self) -> Option<Time> {
-        self.segments.front().map(|head| head.sent_at)
     }
 
     /// When the oldest segment was last sent, and how often.

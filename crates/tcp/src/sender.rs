@@ -4,6 +4,7 @@
 //! (duplicate ACKs; SACK and RACK), `timeouts.rs` the timers, `transmit.rs` what may be sent.
 
 mod ack;
+mod bundle;
 mod classic;
 mod modern;
 mod timeouts;
@@ -21,6 +22,7 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::Ecn;
 use crate::units::{Bytes, Span, Time};
 
+use bundle::Bundle;
 use modern::Modern;
 pub(crate) use transmit::Outgoing;
 use transmit::{Pace, Usage};
@@ -91,6 +93,8 @@ pub(crate) struct Sender {
     cwnd_validation: bool,
     idle_restart: bool,
     nagle: bool,
+    bundles: bool,
+    bundle: Bundle,
     ecn: Ecn,
     /// cwnd holds in recovery too.
     owns_window: bool,
@@ -175,6 +179,8 @@ impl Sender {
             cwnd_validation: config.cwnd_validation,
             idle_restart: config.idle_restart,
             nagle: config.nagle,
+            bundles: config.bundles,
+            bundle: Bundle::default(),
             ecn: match agreed.ecn {
                 EcnMode::Off => Ecn::NotEct,
                 EcnMode::L4s => Ecn::Ect1,
@@ -317,10 +323,12 @@ impl Sender {
         let view = self.view(now, false);
         for loss in losses {
             let lost = Lost {
+                seq: loss.seq,
                 bytes: loss.bytes,
                 sent_at: loss.sent_at,
                 tx_in_flight: loss.stamp.in_flight,
                 lost_since: loss.total.saturating_sub(loss.stamp.lost),
+                app_limited: loss.stamp.app_limited,
             };
             self.cc.on_lost(&lost, &view);
         }
@@ -350,6 +358,7 @@ impl Sender {
             round_start,
             cwnd_limited,
             app_limited: self.sampler.app_limited(),
+            paced_until: self.pace.until(),
             idle_restart: self.idle_restart,
             may_grow: !self.state.descends() && (cwnd_limited || !self.cwnd_validation),
         }

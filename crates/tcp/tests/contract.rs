@@ -16,8 +16,9 @@ const STEPS: u64 = 5_000;
 /// No window that an ACK of a gigabyte at a time can bring about in `STEPS` steps comes near.
 const SANE: Bytes = Bytes(1 << 50);
 
-/// Algorithms that answer losses and marks and nothing else: nothing but congestion and silence takes their window down.
-const CLASSIC: [&str; 4] = ["tahoe", "reno", "newreno", "cubic"];
+/// Algorithms whose window nothing but congestion and silence takes down.
+const CLASSIC: [&str; 12] =
+    ["tahoe", "reno", "newreno", "cubic", "bic", "highspeed", "scalable", "htcp", "hybla", "veno", "illinois", "cdg"];
 
 /// A whole number from `low` to `high`, the same chance for each order of magnitude.
 fn spread(rng: &mut Rng, low: u64, high: u64) -> u64 {
@@ -81,7 +82,8 @@ impl World {
         let cc = choice(&mut rng, algorithm, profile).build(&setup);
         let view = View { mss, snd_una: 1, snd_nxt: 1, rwnd: Bytes(1 << 30), ..View::default() };
         let classic = CLASSIC.contains(&algorithm.name);
-        World { rng, cc, view, cwnd: initial_window, classic, undone: None }
+        let cwnd = cc.window().cwnd;
+        World { rng, cc, view, cwnd, classic, undone: None }
     }
 
     /// Time passes and everything that the algorithm does not decide is drawn anew.
@@ -144,10 +146,12 @@ impl World {
         let bytes = Bytes(1 + self.rng.below(self.view.mss.0));
         self.view.lost_total += bytes;
         let lost = Lost {
+            seq: self.view.snd_una + self.rng.below(self.view.flight.0 + 1),
             bytes,
             sent_at: self.earlier(),
             tx_in_flight: self.view.pipe,
             lost_since: bytes + Bytes(self.rng.below(1_000_000)),
+            app_limited: self.view.app_limited,
         };
         self.cc.on_lost(&lost, &self.view);
     }
@@ -222,13 +226,16 @@ impl World {
 
     fn ack(&mut self, ack: &Ack) {
         let before = self.cc.window();
+        let may_grow = self.view.may_grow && ack.acked > Bytes::ZERO;
         self.cc.on_ack(ack, &self.view);
         let after = self.cc.window();
+        if self.cc.wants_reduction() && self.view.state < State::Cwr {
+            self.congestion(Cause::Algorithm);
+        }
         if !self.classic {
             return;
         }
         assert!(after.cwnd >= before.cwnd, "{before:?} shrank to {after:?} on {ack:?}");
-        let may_grow = self.view.may_grow && ack.acked > Bytes::ZERO;
         assert!(may_grow || after.cwnd == before.cwnd, "{before:?} grew to {after:?} on {ack:?}");
     }
 
@@ -264,7 +271,7 @@ impl World {
         self.undone = if first { Some(before) } else { self.undone };
         self.view.state = match cause {
             Cause::Timeout => State::Loss,
-            Cause::Ecn => State::Cwr,
+            Cause::Ecn | Cause::Algorithm => State::Cwr,
             _ => State::Recovery,
         };
     }

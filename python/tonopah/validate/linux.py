@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tonopah import _core
@@ -31,7 +31,7 @@ class Job:
     @property
     def shown(self) -> bool:
         """Tables and figures show this run."""
-        return self.replay if self.case.kind == "random" else self.seed == 1
+        return self.seed == 1 and self.replay == (self.case.kind == "random")
 
 
 def jobs_of(cases: Sequence[Case]) -> list[Job]:
@@ -40,7 +40,8 @@ def jobs_of(cases: Sequence[Case]) -> list[Job]:
     for case in cases:
         if worlds.missing(case) is None:
             jobs += [Job(case, seed) for seed in worlds.seeds(case)]
-            jobs += [Job(case, 1, replay=True)] if case.kind == "random" else []
+            if case.kind == "random":
+                jobs += [Job(case, seed, replay=True) for seed in (worlds.seeds(case) if worlds.draws(case) else [1])]
     return jobs
 
 
@@ -74,6 +75,8 @@ class Runs:
         """Tracks of the flows in the run that is shown, at each change."""
         self.sampled: dict[int, list[Track]] = {}
         """Tracks by seed, read at the recording's samples; without the replay."""
+        self.replayed: dict[int, list[Track]] = {}
+        """The same with the losses of the recording."""
         self.error: Exception | None = None
         self.seen = 0
 
@@ -84,8 +87,8 @@ class Runs:
             self.error = outcome
             return
         tracks = [our_track(series, i) for i in range(self.case.flows)]
-        if not job.replay:
-            self.sampled[job.seed] = [ours.at(theirs.t_s) for ours, theirs in zip(tracks, self.kernel, strict=True)]
+        kept = self.replayed if job.replay else self.sampled
+        kept[job.seed] = [ours.at(theirs.t_s) for ours, theirs in zip(tracks, self.kernel, strict=True)]
         if job.shown:
             self.full = tracks
 
@@ -114,10 +117,16 @@ def judge(library: Library, runs: Runs) -> CaseResult:
     if len(replicates) > 1:
         result.replicates = [[track.goodput_bps for track in run] for run in replicates]
     match case.kind:
+        case "steady" | "scripted" if worlds.draws(case):
+            result.checks = measures.drawn_checks([run[0] for run in replicates], kernel[0])
         case "scripted":
             result.checks = measures.scripted_checks(case, flows[0], our_log(case), theirs)
         case "random":
             result.checks = measures.random_checks(flows[0], [run[0] for run in result.replicates])
+            if worlds.draws(case):
+                replayed = [runs.replayed[seed][0] for seed in sorted(runs.replayed)]
+                drawn = measures.drawn_checks(replayed, kernel[0])
+                result.checks[1:] = [replace(check, name=f"replay: {check.name}") for check in drawn]
         case "shared":
             ours = [measures.shares_of(run) for run in replicates]
             result.checks = measures.shared_checks(flows, ours, measures.shares_of(kernel))

@@ -15,6 +15,7 @@ from tonopah.validate.tracks import Episode, Track, episodes, grid
 WINDOW_ERROR = 0.05
 STEADY = 0.05
 STEADY_GOODPUT = 0.01
+DRAWN_GOODPUT = 0.03
 RANDOM_GOODPUT = 0.05
 SHARE = 0.10
 SEGMENTS = 1
@@ -111,6 +112,22 @@ def steady_checks(flow: FlowResult) -> list[Check]:
         Check("goodput, Mb/s", mbps(flow.goodput_bps), mbps(flow.kernel_goodput_bps), "within 1 %",
               close(flow.goodput_bps, flow.kernel_goodput_bps, STEADY_GOODPUT)),
     ]  # fmt: skip
+
+
+def drawn_checks(runs: Sequence[Track], kernel: Track) -> list[Check]:
+    """Return the goals of an algorithm that draws: the kernel's run is one of many, as each of ours is."""
+    found = []
+    for name, of, goal, tolerance in (
+        ("mean window", lambda track: float(np.mean(track.window)), "5 %", STEADY),
+        ("loss episodes", lambda track: float(len(episodes(track))), "5 %", STEADY),
+        ("goodput, Mb/s", lambda track: track.goodput_bps / 1e6, "3 %", DRAWN_GOODPUT),
+    ):
+        mine, theirs = [of(run) for run in runs], of(kernel)
+        (low, high), mean = next_run(mine), float(np.mean(mine))
+        met = low <= theirs <= high or close(mean, theirs, tolerance)
+        ours = f"{mean:.3f} ({low:.3f} – {high:.3f}), {len(mine)} seeds"
+        found.append(Check(name, ours, f"{theirs:.3f}", f"in our interval or {goal}", met))
+    return found
 
 
 def scripted_checks(case: Case, flow: FlowResult, ours: Sequence[Packet], kernel: Sequence[Packet]) -> list[Check]:

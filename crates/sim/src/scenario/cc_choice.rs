@@ -6,37 +6,61 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tcp::cc::{Choice, Value};
+use tcp::cc::{Algorithm, Choice, Value};
 use tcp::config::Profile;
 
 use super::parse::{ScenarioError, join};
+use super::{Scenario, TcpOptions};
+
+/// Algorithms that are not listed in `tcp`, by the name that a scenario writes.
+pub type Further = BTreeMap<String, &'static Algorithm>;
 
 /// A choice of congestion control: `"cubic"`, or `{ name = "cubic", profile = "linux", beta = 0.7 }`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CcChoice {
-    /// The algorithm.
+    /// The algorithm. With a colon it is a class in Python, FILE:CLASS, written under `python`.
     pub name: String,
     /// Its historical form; that of the connection's profile if it has one, else the first it lists, unless given.
     pub profile: Option<String>,
     /// Parameters that differ from the profile.
     pub params: BTreeMap<String, Value>,
+    /// The algorithm itself, if it is not one of the list.
+    given: Option<&'static Algorithm>,
 }
 
 impl CcChoice {
     /// The algorithm of that name with nothing changed.
     pub fn named(name: &str) -> CcChoice {
-        CcChoice { name: name.to_owned(), profile: None, params: BTreeMap::new() }
+        CcChoice { name: name.to_owned(), profile: None, params: BTreeMap::new(), given: None }
+    }
+
+    /// The key that the name is written under. No listed name has a colon.
+    fn key(&self) -> &'static str {
+        if self.name.contains(':') { "python" } else { "name" }
+    }
+
+    fn give(&mut self, further: &Further) {
+        self.given = further.get(&self.name).copied();
     }
 
     /// Looks the choice up; the error's path starts at `path`.
     pub(super) fn resolve(&self, path: &str, connection: Profile) -> Result<Choice, ScenarioError> {
         // A connection in the form of a stack takes the algorithm in its form for that stack, if it has one.
-        let own = tcp::cc::find(&self.name).and_then(|a| a.profile(connection.name())).map(|p| p.name);
+        let algorithm = self.given.or_else(|| tcp::cc::find(&self.name));
+        let own = algorithm.and_then(|a| a.profile(connection.of_algorithms())).map(|p| p.name);
         let profile = self.profile.as_deref().or(own);
         let params: Vec<(String, Value)> = self.params.iter().map(|(k, v)| (k.clone(), *v)).collect();
-        Choice::new(&self.name, profile, &params).map_err(|e| {
-            let field =
-                if e.field == "name" && self.params.is_empty() && self.profile.is_none() { "" } else { &e.field };
+        let chosen = match algorithm {
+            Some(algorithm) => Choice::of(algorithm, profile, &params),
+            None => Choice::new(&self.name, profile, &params),
+        };
+        chosen.map_err(|e| {
+            let bare = self.params.is_empty() && self.profile.is_none();
+            let field = match e.field.as_str() {
+                "name" if bare => "",
+                "name" => self.key(),
+                field => field,
+            };
             ScenarioError::new(join(path, field), e.message)
         })
     }
@@ -46,7 +70,28 @@ impl CcChoice {
             name: choice.algorithm.name.to_owned(),
             profile: Some(choice.profile.to_owned()),
             params: choice.values.iter().map(|(k, v)| (k.to_owned(), v)).collect(),
+            given: Some(choice.algorithm).filter(|algorithm| tcp::cc::find(algorithm.name).is_none()),
         }
+    }
+}
+
+impl TcpOptions {
+    /// The same, where a choice of congestion control that names one of `further` means that one.
+    pub fn with(mut self, further: &Further) -> TcpOptions {
+        self.cc.iter_mut().for_each(|cc| cc.give(further));
+        self
+    }
+}
+
+impl Scenario {
+    /// The same, where a choice of congestion control that names one of `further` means that one.
+    pub fn with(mut self, further: &Further) -> Scenario {
+        self.tcp = self.tcp.with(further);
+        for flow in &mut self.flow {
+            flow.cc.iter_mut().for_each(|cc| cc.give(further));
+            flow.tcp = std::mem::take(&mut flow.tcp).with(further);
+        }
+        self
     }
 }
 
@@ -63,7 +108,10 @@ impl<'de> Deserialize<'de> for CcChoice {
         let mut choice = CcChoice::named("");
         for (key, value) in table {
             match (key.as_str(), value) {
-                ("name", Json::String(name)) => choice.name = name,
+                ("name" | "python", Json::String(_)) if !choice.name.is_empty() => {
+                    return Err(wrong("`name` and `python` exclude each other"));
+                }
+                ("name" | "python", Json::String(name)) => choice.name = name,
                 ("profile", Json::String(profile)) => choice.profile = Some(profile),
                 (_, Json::Number(number)) => {
                     choice.params.insert(key, Value::Number(number.as_f64().unwrap_or(f64::NAN)));
@@ -84,7 +132,7 @@ impl Serialize for CcChoice {
             return s.serialize_str(&self.name);
         }
         let mut map = s.serialize_map(None)?;
-        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry(self.key(), &self.name)?;
         if let Some(profile) = &self.profile {
             map.serialize_entry("profile", profile)?;
         }
@@ -104,12 +152,53 @@ impl JsonSchema for CcChoice {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "an algorithm: \"cubic\", or { name = \"cubic\", profile = \"linux\", beta = 0.7 }; `tonopah algorithms` lists names, profiles and parameters",
+            "description": "an algorithm: \"cubic\", or { name = \"cubic\", profile = \"linux\", beta = 0.7 }; `tonopah algorithms` lists names, profiles and parameters. \
+        One written in Python is { python = \"my_algorithm.py:MyCC\", beta = 0.7 }: a class in a file, whose path starts at the folder of the scenario file, \
+        with its parameters (docs/python-algorithm.md)",
             "anyOf": [
                 {"type": "string"},
                 {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "profile": {"type": "string"}},
+                 "additionalProperties": {"type": ["number", "boolean"]}},
+                {"type": "object", "required": ["python"], "properties": {"python": {"type": "string"}, "profile": {"type": "string"}},
                  "additionalProperties": {"type": ["number", "boolean"]}}
             ]
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STANDING: Algorithm = Algorithm { name: "my.py:Standing", ..*tcp::cc::ALGORITHMS[0] };
+
+    fn flow_with(cc: &str) -> Scenario {
+        let text = format!(
+            r#"{{"duration": "1s", "network": {{"kind": "dumbbell", "pairs": 1}},
+                "flow": [{{"from": "left0", "to": "right0", "cc": {cc}}}]}}"#
+        );
+        Scenario::from_json(&text).unwrap()
+    }
+
+    #[test]
+    fn a_class_in_python_is_run_only_if_it_is_given() {
+        let scenario = flow_with(r#"{"python": "my.py:Standing", "beta": 0.7}"#);
+        let error = crate::expand(&scenario, 1).unwrap_err();
+        assert!(error.path == "flow[0].cc.python" && error.message.contains("my.py:Standing"), "{error}");
+        let given = Further::from([("my.py:Standing".to_owned(), &STANDING)]);
+        let expanded = crate::expand(&scenario.with(&given), 1).unwrap();
+        let text = serde_json::to_string(&expanded.flow[0].tcp.cc).unwrap();
+        assert!(text.starts_with(r#"{"python":"my.py:Standing","profile":"rfc","beta":0.7"#), "{text}");
+        // The world with everything spelled out is a scenario of its own.
+        let again = Scenario::from_json(&serde_json::to_string(&expanded).unwrap()).unwrap();
+        assert_eq!(crate::expand(&again.with(&given), 1).unwrap(), expanded);
+    }
+
+    #[test]
+    fn a_choice_has_one_name() {
+        let both = r#"{"name": "reno", "python": "my.py:Standing"}"#;
+        let error = serde_json::from_str::<CcChoice>(both).unwrap_err().to_string();
+        assert!(error.contains("exclude each other"), "{error}");
+        assert_eq!(flow_with(r#""my.py:Standing""#).flow[0].cc, Some(CcChoice::named("my.py:Standing")));
     }
 }

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::Span;
 
-pub use cc_choice::CcChoice;
+pub use cc_choice::{CcChoice, Further};
 pub use energy::{EnergyDef, EnergyProfile};
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,

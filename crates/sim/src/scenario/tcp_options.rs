@@ -150,6 +150,8 @@ options! {
     pacing: bool => pacing,
     /// The window grows only while it is used.
     cwnd_validation: bool => cwnd_validation,
+    /// Segments that leave at one instant are packets for the network card, whose last segment has PSH (Linux).
+    bundles: bool => bundles,
     /// The window shrinks after silence (RFC 5681 section 4.1).
     idle_restart: bool => idle_restart,
     /// Retransmissions of the SYN before giving up.

@@ -3,3 +3,14 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod cubic;
+mod loss_based;
+mod studies;
+mod vegas;
+
+mod background;
+mod bandwidth;
+mod bbr;
+mod delay;
+mod marks;
+mod rates;

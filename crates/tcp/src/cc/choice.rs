@@ -63,7 +63,7 @@ pub struct Profile {
 pub struct Values(BTreeMap<&'static str, Value>);
 
 /// An algorithm with every parameter resolved.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Choice {
     /// The algorithm.
     pub algorithm: &'static Algorithm,
@@ -118,20 +118,25 @@ impl Values {
     }
 }
 
-impl PartialEq for Choice {
-    fn eq(&self, other: &Choice) -> bool {
-        self.algorithm.name == other.algorithm.name && self.profile == other.profile && self.values == other.values
-    }
-}
-
 impl Choice {
     /// Resolves `name` in `profile` (the first one if `None`) with `overrides` on top.
     pub fn new(name: &str, profile: Option<&str>, overrides: &[(String, Value)]) -> Result<Choice, ChoiceError> {
-        let fail = |field: &str, message: String| Err(ChoiceError { field: field.to_owned(), message });
         let Some(algorithm) = find(name) else {
             let names: Vec<&str> = super::ALGORITHMS.iter().map(|a| a.name).collect();
-            return fail("name", format!("unknown algorithm {name:?}; known: {}", names.join(", ")));
+            let message = format!("unknown algorithm {name:?}; known: {}", names.join(", "));
+            return Err(ChoiceError { field: "name".to_owned(), message });
         };
+        Choice::of(algorithm, profile, overrides)
+    }
+
+    /// The same for an algorithm at hand, which need not be listed.
+    pub fn of(
+        algorithm: &'static Algorithm,
+        profile: Option<&str>,
+        overrides: &[(String, Value)],
+    ) -> Result<Choice, ChoiceError> {
+        let fail = |field: &str, message: String| Err(ChoiceError { field: field.to_owned(), message });
+        let name = algorithm.name;
         let chosen = profile.unwrap_or(algorithm.profiles[0].name);
         let Some(profile) = algorithm.profile(chosen) else {
             let names: Vec<&str> = algorithm.profiles.iter().map(|p| p.name).collect();

@@ -1,17 +1,19 @@
 //! CUBIC: the window is a cubic function of the time since the last loss (RFC 9438; Ha, Rhee, Xu 2008).
 //!
 //! The curve is flat where the last loss happened, so the window stays there long and then probes ever faster; growth
-//! does not depend on the RTT. Below the window that Reno would reach by now, that window is used instead. Profile
-//! `rfc` is the RFC in real numbers, profile `linux` the kernel's integer form in `linux.rs` (algorithms.md §4.1, §4.2).
+//! does not depend on the RTT. Below the window that Reno would reach by now, that window is used instead. This file has
+//! the parameters, the profiles and what they share: slow start and its end. `rfc.rs` is the RFC in real numbers,
+//! `linux.rs` the integer form of today's kernels, `linux26.rs` that of Linux 2.6.22, which ns-2 has.
 
-mod linux;
+pub(super) mod linux;
+mod linux26;
+mod rfc;
 
-use super::hystart::{self, HyStart};
+use super::hystart::{self, HyStart, PlusPlus};
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
+    Ack, Algorithm, Cause, Congestion, Demands, Param, ParamKind, Profile, Setup, Value, Values, View, Window,
 };
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Span};
 
 /// The cubic function of time.
 pub(super) const CUBIC: Algorithm = Algorithm {
@@ -23,12 +25,19 @@ pub(super) const CUBIC: Algorithm = Algorithm {
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },
         Profile { name: "linux", set: LINUX, recovery: None },
+        Profile { name: "linux26", set: LINUX26, recovery: None },
+        Profile { name: "seed", set: SEED, recovery: None },
+        Profile { name: "hystart++", set: PLUS_PLUS, recovery: None },
+        Profile { name: "ns3", set: NS3, recovery: None },
+        Profile { name: "netsim", set: NETSIM, recovery: None },
     ],
     build: &|values, setup| {
-        if values.flag("integer") {
+        if values.flag("linux26") {
+            Box::new(linux26::Linux26::new(values, setup))
+        } else if values.flag("integer") {
             Box::new(linux::Linux::new(values, setup))
         } else {
-            Box::new(Rfc::new(values, setup))
+            Box::new(rfc::Rfc::new(values, setup))
         }
     },
 };
@@ -39,6 +48,56 @@ const LINUX: &[(&str, Value)] = &[
     ("c", Value::Number(410.0 / 1024.0)),
     ("slow_start_limit", Value::Number(1e6)),
     ("hystart", Value::Flag(true)),
+];
+
+/// Linux 2.6.22 as in ns-2.35's TCP-Linux (algorithms.md §4.3).
+const LINUX26: &[(&str, Value)] = &[
+    ("linux26", Value::Flag(true)),
+    ("beta", Value::Number(819.0 / 1024.0)),
+    ("c", Value::Number(410.0 / 1024.0)),
+    ("slow_start_at_threshold", Value::Flag(true)),
+];
+
+/// The study that added HyStart to it (algorithms.md §3.2).
+const SEED: &[(&str, Value)] = &[
+    ("linux26", Value::Flag(true)),
+    ("beta", Value::Number(819.0 / 1024.0)),
+    ("c", Value::Number(410.0 / 1024.0)),
+    ("slow_start_at_threshold", Value::Flag(true)),
+    ("hystart", Value::Flag(true)),
+    ("hystart_low_window", Value::Number(0.0)),
+    ("hystart_ack_delta", Value::Number(4.0)),
+    ("hystart_cushion", Value::Flag(false)),
+    ("hystart_skip_first", Value::Flag(true)),
+];
+
+/// RFC 9438 §4.10 recommends it.
+const PLUS_PLUS: &[(&str, Value)] =
+    &[("hystart_plus_plus", Value::Flag(true)), ("slow_start_limit", Value::Number(8.0))];
+
+/// ns-3.35 (algorithms.md §3.1, §10): Linux's form with rounder constants, without Reno's growth, which came in 3.41. An
+/// RTT must double to end slow start.
+const NS3: &[(&str, Value)] = &[
+    ("integer", Value::Flag(true)),
+    ("c", Value::Number(410.0 / 1024.0)),
+    ("reno_friendly", Value::Flag(false)),
+    ("hystart", Value::Flag(true)),
+    ("hystart_cushion", Value::Flag(false)),
+    ("hystart_train", Value::Number(1.0)),
+    ("hystart_rise", Value::Number(1.0)),
+    ("hystart_most_rise", Value::Number(1000.0)),
+];
+
+/// NetSim's dialog shows Linux's parameters of the time before HyStart had microseconds (algorithms.md §10).
+const NETSIM: &[(&str, Value)] = &[
+    ("integer", Value::Flag(true)),
+    ("beta", Value::Number(717.0 / 1024.0)),
+    ("c", Value::Number(410.0 / 1024.0)),
+    ("slow_start_limit", Value::Number(1e6)),
+    ("hystart", Value::Flag(true)),
+    ("hystart_cushion", Value::Flag(false)),
+    ("hystart_clock", Value::Number(1.0)),
+    ("hystart_first_samples", Value::Flag(true)),
 ];
 
 const PARAMS: &[Param] = &[
@@ -98,46 +157,110 @@ const PARAMS: &[Param] = &[
         doc: "the kernel's arithmetic: whole segments, whole milliseconds, losses measured against cwnd",
         source: "algorithms.md 4.2",
     },
+    Param {
+        name: "linux26",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "the arithmetic of Linux 2.6.22: as `integer`, but ACKs are counted, over an estimate of segments per ACK",
+        source: "algorithms.md 4.3",
+    },
+    Param {
+        name: "max_increment",
+        kind: ParamKind::Number { min: 1.0, max: 1e6 },
+        default: Value::Number(16.0),
+        unit: "segments",
+        doc: "the most by which the window grows in 100 ms above the plateau; with linux26",
+        source: "algorithms.md 4.3",
+    },
+    Param {
+        name: "slow_start_at_threshold",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "slow start goes on at cwnd = ssthresh, and does not stop there",
+        source: "algorithms.md 0: Linux before 3.15",
+    },
     hystart::ENABLED,
+    hystart::PLUS_PLUS,
     hystart::LOW_WINDOW,
     hystart::ACK_DELTA,
+    hystart::TRAIN,
+    hystart::RISE,
+    hystart::LEAST_RISE,
+    hystart::MOST_RISE,
+    hystart::CUSHION,
+    hystart::CLOCK,
+    hystart::FIRST_SAMPLES,
+    hystart::SKIP_FIRST,
+    hystart::CURR_RTT_BUG,
+    hystart::UNIT_MIX,
 ];
 
 /// RTT samples are not taken for this long after an epoch began (Linux tcp_cubic).
 const SETTLING: Span = Span::from_millis(1000);
 
-/// What both forms share: the window, slow start and its end.
+/// What all forms share: the window, slow start and its end.
 #[derive(Debug)]
 struct Base {
     window: Window,
     hystart: HyStart,
+    /// Until the first loss, if wanted.
+    plus_plus: Option<PlusPlus>,
     initial_window: Bytes,
     slow_start_limit: Bytes,
+    at_threshold: bool,
     fast_convergence: bool,
     reno_friendly: bool,
 }
 
 impl Base {
     fn new(values: &Values, setup: &Setup) -> Base {
+        let plus_plus = values.flag("hystart_plus_plus").then(PlusPlus::new);
+        // RFC 9406 §4.3: L is infinite when paced.
+        let unlimited = plus_plus.is_some() && setup.paced;
+        let limit = setup.mss * values.number("slow_start_limit") as u64;
         Base {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            hystart: HyStart::new(values),
+            hystart: HyStart::new(values, setup),
+            plus_plus,
             initial_window: setup.initial_window,
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+            slow_start_limit: if unlimited { Bytes::MAX } else { limit },
+            at_threshold: values.flag("slow_start_at_threshold"),
             fast_convergence: values.flag("fast_convergence"),
             reno_friendly: values.flag("reno_friendly"),
         }
     }
 
+    fn in_slow_start(&self) -> bool {
+        self.window.in_slow_start() || (self.at_threshold && self.window.cwnd == self.window.ssthresh)
+    }
+
     /// Takes the RTT sample and does slow start. Gives the acknowledged bytes that are left for congestion avoidance.
     fn slow_start(&mut self, ack: &Ack, view: &View, epoch_age: Option<Span>) -> Bytes {
         if epoch_age.is_none_or(|age| age >= SETTLING) {
-            self.hystart.on_ack(ack, view, &mut self.window);
+            let slow_start = self.in_slow_start();
+            if self.hystart.on_ack(ack, view, self.window.cwnd, slow_start) {
+                self.window.ssthresh = self.window.cwnd;
+            }
+        }
+        let mut acked = ack.acked.min(self.slow_start_limit);
+        if self.window.in_slow_start()
+            && let Some(plus_plus) = &mut self.plus_plus
+        {
+            if plus_plus.on_ack(ack, view) {
+                self.window.ssthresh = self.window.cwnd;
+            } else if view.may_grow {
+                acked = plus_plus.growth(acked);
+            }
         }
         if !view.may_grow {
             Bytes::ZERO
         } else if self.window.in_slow_start() {
-            self.window.slow_start(ack.acked, self.slow_start_limit)
+            self.window.slow_start(acked, self.slow_start_limit)
+        } else if self.in_slow_start() {
+            self.window.cwnd += acked;
+            Bytes::ZERO
         } else {
             ack.acked
         }
@@ -145,6 +268,8 @@ impl Base {
 
     /// The reduced window, or slow start from one segment after a time-out.
     fn reduce(&mut self, event: &Congestion, ssthresh: Bytes, view: &View) {
+        // RFC 9406 §4.3: it serves the first slow start alone.
+        self.plus_plus = None;
         if event.cause == Cause::Timeout {
             self.window.collapse(ssthresh, event);
             self.hystart.reset(view);
@@ -152,182 +277,10 @@ impl Base {
             self.window.cut(ssthresh);
         }
     }
-}
-
-/// Profile `rfc`: windows in segments, times in seconds, both real.
-#[derive(Debug)]
-struct Rfc {
-    base: Base,
-    beta: f64,
-    c: f64,
-    per_segment: bool,
-    /// Growth not yet in cwnd, below one byte.
-    fraction: f64,
-    /// W_max; absent before the first loss or CA stage, and after a time-out.
-    w_max: Option<f64>,
-    cwnd_prior: Option<f64>,
-    epoch: Option<Epoch>,
-    /// The time up to which the epoch is accounted for.
-    accounted: Time,
-    /// As it was before the last reduction.
-    saved: Saved,
-}
-
-/// What an undone reduction returns to (RFC 9438 §4.9.2).
-#[derive(Clone, Copy, Debug, Default)]
-struct Saved {
-    w_max: Option<f64>,
-    cwnd_prior: Option<f64>,
-    epoch: Option<Epoch>,
-}
-
-/// A stage of congestion avoidance.
-#[derive(Clone, Copy, Debug)]
-struct Epoch {
-    /// Its start, moved forward by the time in which the application held the sender back.
-    start: Time,
-    origin: f64,
-    k: f64,
-    w_est: f64,
-}
-
-impl Rfc {
-    fn new(values: &Values, setup: &Setup) -> Rfc {
-        Rfc {
-            base: Base::new(values, setup),
-            beta: values.number("beta"),
-            c: values.number("c"),
-            per_segment: values.flag("per_segment"),
-            fraction: 0.0,
-            w_max: None,
-            cwnd_prior: None,
-            epoch: None,
-            accounted: setup.now,
-            saved: Saved::default(),
-        }
-    }
-
-    /// cwnd in segments.
-    fn segments(&self, mss: Bytes) -> f64 {
-        (self.base.window.cwnd.as_f64() + self.fraction) / mss.as_f64()
-    }
-
-    /// RFC 9438 §4.2, §4.8: without a W_max (first CA stage, or first after a time-out) the epoch begins on its plateau.
-    fn begin_epoch(&mut self, w: f64, now: Time) -> Epoch {
-        let origin = self.w_max.get_or_insert(w).max(w);
-        self.cwnd_prior.get_or_insert(w);
-        // RFC 9438 eq. 2: K = cbrt((W_max - cwnd_epoch) / C)
-        Epoch { start: now, origin, k: libm::cbrt((origin - w) / self.c), w_est: w }
-    }
-
-    fn w_cubic(&self, epoch: &Epoch, t: Span) -> f64 {
-        // RFC 9438 eq. 1: W_cubic(t) = C (t - K)^3 + W_max
-        let past_k = t.as_secs_f64() - epoch.k;
-        self.c * past_k * past_k * past_k + epoch.origin
-    }
-
-    fn avoid_congestion(&mut self, acked: f64, view: &View) {
-        let w = self.segments(view.mss);
-        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(w, view.now));
-        let caught_up = self.cwnd_prior.is_some_and(|prior| epoch.w_est >= prior);
-        // RFC 9438 §4.3: alpha = 3 (1 - beta) / (1 + beta), then 1 once W_est >= cwnd_prior
-        let alpha = if caught_up { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
-        // RFC 9438 eq. 4: W_est = W_est + alpha * segments_acked / cwnd
-        epoch.w_est += alpha * acked / w;
-        let t = view.now.since(epoch.start);
-        let growth = if self.base.reno_friendly && self.w_cubic(&epoch, t) < epoch.w_est {
-            (epoch.w_est - w).max(0.0)
-        } else {
-            // RFC 9438 §4.2: target = W_cubic(t + RTT) within [cwnd, 1.5 cwnd]
-            let target = self.w_cubic(&epoch, t + view.srtt.unwrap_or_default()).clamp(w, 1.5 * w);
-            // RFC 9438 §4.4: cwnd = cwnd + (target - cwnd) / cwnd; here per segment, at most a window of them
-            let units = if self.per_segment { acked.min(w) } else { 1.0 };
-            units * (target - w) / w
-        };
-        self.epoch = Some(epoch);
-        let bytes = self.fraction + growth * view.mss.as_f64();
-        self.fraction = bytes - libm::floor(bytes);
-        self.base.window.cwnd += Bytes(bytes as u64);
-    }
-
-    /// RFC 9438 §5.8: t leaves out the time in which the sender was application-limited.
-    fn leave_out_time(&mut self, now: Time) {
-        if let Some(epoch) = &mut self.epoch {
-            epoch.start = epoch.start + now.since(self.accounted);
-        }
-    }
-}
-
-impl CongestionControl for Rfc {
-    fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if !view.may_grow {
-            self.leave_out_time(view.now);
-        }
-        self.accounted = view.now;
-        let epoch_age = self.epoch.map(|epoch| view.now.since(epoch.start));
-        let acked = self.base.slow_start(ack, view, epoch_age);
-        if acked > Bytes::ZERO {
-            self.avoid_congestion(acked.as_f64() / view.mss.as_f64(), view);
-        }
-    }
-
-    fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        let w = self.segments(view.mss);
-        self.saved = Saved { w_max: self.w_max, cwnd_prior: self.cwnd_prior, epoch: self.epoch };
-        self.w_max = match self.w_max {
-            _ if event.cause == Cause::Timeout => None,
-            // RFC 9438 §4.7: W_max = cwnd (1 + beta) / 2 if cwnd < W_max
-            Some(w_max) if self.base.fast_convergence && w < w_max => Some(w * (1.0 + self.beta) / 2.0),
-            _ => Some(w),
-        };
-        self.cwnd_prior = Some(w);
-        self.epoch = None;
-        self.fraction = 0.0;
-        // RFC 9438 §4.6: ssthresh = max(flight_size * beta, 2)
-        let ssthresh = Bytes(libm::round(event.flight.as_f64() * self.beta) as u64).max(view.mss * 2);
-        self.base.reduce(event, ssthresh, view);
-    }
-
-    fn window(&self) -> Window {
-        self.base.window
-    }
-
-    fn on_undo(&mut self, before: Window, view: &View) {
-        // RFC 9438 §4.9.2: back to the state before, time standing still meanwhile excepted
-        self.base.window.restore(before);
-        let Saved { w_max, cwnd_prior, epoch } = self.saved;
-        (self.w_max, self.cwnd_prior, self.epoch) = (w_max, cwnd_prior, epoch);
-        self.accounted = view.now;
-    }
-
-    fn on_idle(&mut self, idle: Span, view: &View) {
-        self.leave_out_time(view.now);
-        self.accounted = view.now;
-        let before = self.base.window.cwnd;
-        if view.idle_restart {
-            self.base.window.after_idle(idle, view.rto, self.base.initial_window);
-        }
-        // W_est belongs to a window that is gone: the CA stage after the restart is a new one.
-        if self.base.window.cwnd < before {
-            self.epoch = None;
-            self.fraction = 0.0;
-        }
-    }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(w_max) = self.w_max {
-            put("w_max", w_max);
-        }
-        if let Some(prior) = self.cwnd_prior {
-            put("cwnd_prior", prior);
-        }
-        if let Some(epoch) = &self.epoch {
-            put("epoch", epoch.start.as_secs_f64());
-            put("k", epoch.k);
-            put("w_est", epoch.w_est);
+        if let Some(plus_plus) = &self.plus_plus {
+            put("css", f64::from(u8::from(plus_plus.is_conservative())));
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,9 @@
 //! Drives an algorithm without a network, for the vectors of the specification (algorithms.md §9.6).
 
-use super::{Ack, Cause, Choice, Congestion, CongestionControl, Head, RttSample, Setup, State, Value, View};
-use crate::units::{Bytes, Span, Time};
+use super::{
+    Ack, Cause, Choice, Congestion, CongestionControl, Head, RateSample, RttSample, Setup, State, Value, View,
+};
+use crate::units::{Bytes, Rate, Span, Time};
 
 /// The segment size: a round number.
 pub(super) const MSS: Bytes = Bytes(1000);
@@ -77,18 +79,38 @@ impl Driver {
         self.tell(&ack);
     }
 
+    /// An ACK of one segment that samples an RTT and a delivery rate: `segments` arrived in that RTT. It
+    /// may begin a round as the algorithm counts them: what it reports left after everything that had arrived before.
+    pub(super) fn sample(&mut self, rtt_ms: u64, segments: u64, new_round: bool) -> Ack {
+        let rtt = Span::from_millis(rtt_ms);
+        let delivered = MSS * segments;
+        Ack {
+            acked: MSS,
+            acked_segments: 1,
+            cumulative_segments: 1,
+            rtt: Some(RttSample { latest: rtt, oldest: rtt }),
+            prior_flight: self.view.flight,
+            prior_pipe: self.view.pipe,
+            rate: Some(RateSample {
+                rate: Some(Rate::of(delivered, rtt)),
+                delivered,
+                prior_delivered: if new_round { self.view.delivered } else { Bytes::ZERO },
+                interval: rtt,
+                sent_at: Time::from_nanos(self.view.now.as_nanos().saturating_sub(rtt.as_nanos())),
+                tx_in_flight: self.view.pipe,
+                lost: Bytes::ZERO,
+                app_limited: false,
+            }),
+            ..Ack::default()
+        }
+    }
+
     /// Any ACK: `acked` counts as acknowledged cumulatively, and as much new data leaves.
     pub(super) fn tell(&mut self, ack: &Ack) {
         self.view.snd_una += ack.acked.0;
         self.view.snd_nxt = self.view.snd_nxt.max(self.view.snd_una) + ack.acked.0;
         self.view.delivered += ack.acked;
         self.cc.on_ack(ack, &self.view);
-    }
-
-    /// The next ACK begins a round, or does not.
-    pub(super) fn round(&mut self, begins: bool) {
-        self.view.round_start = begins;
-        self.view.round += u64::from(begins);
     }
 
     /// An episode begins, with the whole window outstanding.
@@ -106,7 +128,7 @@ impl Driver {
         self.cc.on_congestion(&event, &self.view);
         self.view.state = match cause {
             Cause::Timeout => State::Loss,
-            Cause::Ecn => State::Cwr,
+            Cause::Ecn | Cause::Algorithm => State::Cwr,
             _ => State::Recovery,
         };
         self.view.may_grow = cause == Cause::Timeout;

@@ -3,7 +3,8 @@
 //! The three differ in how losses are repaired, which is the recovery's business, and in the window after the third
 //! duplicate ACK: Tahoe starts again from one segment. Slow start adds at most `slow_start_limit` segments per ACK,
 //! congestion avoidance one segment per window of acknowledged bytes. Profile `rfc` takes half of the flight, profile
-//! `linux` half of cwnd (algorithms.md §0.1 pitfall 3).
+//! `linux` half of cwnd (algorithms.md §0.1 pitfall 3). Profiles `ns2` and `ns3` are those of the simulators, which count
+//! ACKs instead of bytes (algorithms.md §7.1); ns-3's Reno counts segments, as Linux does.
 
 use super::{
     Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
@@ -19,7 +20,10 @@ pub(super) const TAHOE: Algorithm = Algorithm {
     reference: "Jacobson 1988, Congestion Avoidance and Control; algorithms.md 7.1",
     demands: Demands::NONE,
     params: PARAMS,
-    profiles: &[Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Tahoe) }],
+    profiles: &[
+        Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Tahoe) },
+        Profile { name: "ns2", set: NS2, recovery: Some(RecoveryKind::Tahoe) },
+    ],
     build: &|values, setup| Box::new(Reno { dup_ack_collapses: true, ..Reno::new(values, setup) }),
 };
 
@@ -33,6 +37,8 @@ pub(super) const RENO: Algorithm = Algorithm {
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Reno) },
         Profile { name: "linux", set: LINUX, recovery: None },
+        Profile { name: "ns2", set: NS2, recovery: Some(RecoveryKind::Reno) },
+        Profile { name: "ns3", set: &[("slow_start_limit", Value::Number(1e6))], recovery: Some(RecoveryKind::Sack) },
     ],
     build: &|values, setup| Box::new(Reno::new(values, setup)),
 };
@@ -44,15 +50,18 @@ pub(super) const NEWRENO: Algorithm = Algorithm {
     reference: "RFC 5681, RFC 6582",
     demands: Demands::NONE,
     params: PARAMS,
-    profiles: &[Profile {
-        name: "rfc",
-        set: &[("careful_exit", Value::Flag(true))],
-        recovery: Some(RecoveryKind::NewReno),
-    }],
+    profiles: &[
+        Profile { name: "rfc", set: &[("careful_exit", Value::Flag(true))], recovery: Some(RecoveryKind::NewReno) },
+        Profile { name: "ns2", set: NS2, recovery: Some(RecoveryKind::NewReno) },
+        Profile { name: "ns3", set: &[("per_ack", Value::Flag(true))], recovery: Some(RecoveryKind::Sack) },
+    ],
     build: &|values, setup| Box::new(Reno::new(values, setup)),
 };
 
 const LINUX: &[(&str, Value)] = &[("slow_start_limit", Value::Number(1e6)), ("half_of_cwnd", Value::Flag(true))];
+
+const NS2: &[(&str, Value)] =
+    &[("half_of_cwnd", Value::Flag(true)), ("half_of_rwnd", Value::Flag(true)), ("per_ack", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
     Param {
@@ -80,6 +89,22 @@ const PARAMS: &[Param] = &[
         source: "algorithms.md 0.1: Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
     },
     Param {
+        name: "half_of_rwnd",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "with half_of_cwnd: of no more than the receiver's window, which bounds what is sent if cwnd does not",
+        source: "algorithms.md 7.1: ns-2.35 halves min(cwnd, window_)",
+    },
+    Param {
+        name: "per_ack",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "an ACK adds a segment in slow start, MSS^2/cwnd bytes beyond, whatever it acknowledges",
+        source: "RFC 5681 eq. 3; algorithms.md 7.1: ns-2.35 and ns-3's NewReno",
+    },
+    Param {
         name: "careful_exit",
         kind: ParamKind::Flag,
         default: Value::Flag(false),
@@ -97,6 +122,8 @@ struct Reno {
     slow_start_limit: Bytes,
     beta: f64,
     half_of_cwnd: bool,
+    half_of_rwnd: bool,
+    per_ack: bool,
     careful_exit: bool,
     dup_ack_collapses: bool,
 }
@@ -110,6 +137,8 @@ impl Reno {
             slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
             beta: values.number("beta"),
             half_of_cwnd: values.flag("half_of_cwnd"),
+            half_of_rwnd: values.flag("half_of_rwnd"),
+            per_ack: values.flag("per_ack"),
             careful_exit: values.flag("careful_exit"),
             dup_ack_collapses: false,
         }
@@ -121,23 +150,23 @@ impl CongestionControl for Reno {
         if !view.may_grow || ack.acked == Bytes::ZERO {
             return;
         }
-        let mut acked = ack.acked;
-        if self.window.in_slow_start() {
-            acked = self.window.slow_start(acked, self.slow_start_limit);
+        if self.per_ack {
+            self.window.grow_per_ack(ack.acked_segments.max(1), view.mss);
+            return;
         }
-        if acked > Bytes::ZERO && !self.window.in_slow_start() {
-            // RFC 5681 §3.1: one MSS per cwnd of acknowledged bytes
-            let per_increment = self.window.cwnd;
-            self.counter.grow(&mut self.window, acked, per_increment, view.mss);
-        }
+        self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        let base = if self.half_of_cwnd { self.window.cwnd } else { event.flight };
+        let base = match (self.half_of_cwnd, self.half_of_rwnd) {
+            (true, true) => self.window.cwnd.min(view.rwnd),
+            (true, false) => self.window.cwnd,
+            (false, _) => event.flight,
+        };
         // RFC 5681 eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS)
         let mut ssthresh = Bytes((base.as_f64() * self.beta) as u64).max(view.mss * 2);
         if self.half_of_cwnd {
-            // Linux counts whole segments.
+            // Linux and ns-2 count whole segments.
             ssthresh = view.mss * ssthresh.segments(view.mss);
         }
         self.counter.reset();
@@ -193,5 +222,36 @@ mod tests {
             sender.congestion(Cause::DupAck);
             assert_eq!((sender.cwnd(), sender.ssthresh()), (cwnd, 10.0), "{name}");
         }
+    }
+
+    /// algorithms.md §7.1, R1: with ACKs counted, a round of ten ACKs adds a segment less what the rounding takes.
+    #[test]
+    fn per_ack_growth_of_the_simulators() {
+        for (name, profile) in [("tahoe", "ns2"), ("reno", "ns2"), ("newreno", "ns2"), ("newreno", "ns3")] {
+            let mut sender = Driver::new(name, profile, &[], 8, Some(10));
+            sender.ack(2, None);
+            sender.ack(2, None);
+            assert_eq!(sender.cwnd(), 10.1, "{name}: two segments of slow start, and the second ACK's other segment");
+            (0..10).for_each(|_| sender.ack(2, None));
+            assert!((11.0..11.1).contains(&sender.cwnd()), "{name}: {}", sender.cwnd());
+        }
+    }
+
+    #[test]
+    fn ns2_halves_what_the_receiver_lets_it_use() {
+        let mut sender = Driver::new("newreno", "ns2", &[], 45, None);
+        sender.view.rwnd = super::super::driver::MSS * 21;
+        sender.congestion(Cause::DupAck);
+        assert_eq!((sender.cwnd(), sender.ssthresh()), (10.0, 10.0));
+        let mut sender = Driver::new("reno", "ns2", &[], 5, None);
+        sender.congestion(Cause::Timeout);
+        assert_eq!((sender.cwnd(), sender.ssthresh()), (1.0, 2.0));
+    }
+
+    #[test]
+    fn ns3_reno_counts_segments() {
+        let mut sender = Driver::new("reno", "ns3", &[], 4, None);
+        sender.ack(4, None);
+        assert_eq!(sender.cwnd(), 8.0);
     }
 }

@@ -27,6 +27,20 @@ impl Window {
         acked.min(limit).saturating_sub(used)
     }
 
+    /// Growth by the ACK, not by what it acknowledges: a segment in slow start, whatever the threshold; beyond it
+    /// max(1, MSS^2 / cwnd) bytes. A second segment on the ACK that crosses the threshold counts for both, as in ns-3
+    /// (algorithms.md 7.1).
+    pub fn grow_per_ack(&mut self, segments: u32, mss: Bytes) {
+        let mut left = segments;
+        if self.in_slow_start() && left > 0 {
+            self.cwnd += mss;
+            left -= 1;
+        }
+        if !self.in_slow_start() && left > 0 {
+            self.cwnd += Bytes((mss.0 * mss.0 / self.cwnd.0.max(1)).max(1));
+        }
+    }
+
     /// Sets ssthresh and comes down to it.
     pub fn cut(&mut self, ssthresh: Bytes) {
         *self = Window { cwnd: ssthresh, ssthresh };
@@ -90,6 +104,25 @@ impl Counter {
         }
     }
 
+    /// Reno's growth (RFC 5681 §3.1): slow start, at most `limit` per ACK, then one `mss` per cwnd of bytes.
+    pub fn grow_as_reno(&mut self, window: &mut Window, acked: Bytes, limit: Bytes, mss: Bytes) {
+        let mut acked = acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked, limit);
+        }
+        if acked > Bytes::ZERO && !window.in_slow_start() {
+            let per_increment = window.cwnd;
+            self.grow(window, acked, per_increment, mss);
+        }
+    }
+
+    /// The older form, where the next ACK finds that the price has been reached and does not itself count; true if so.
+    pub fn is_overdue(&mut self, acked: Bytes, per_increment: Bytes) -> bool {
+        let overdue = self.0 >= per_increment;
+        self.0 = if overdue { Bytes::ZERO } else { self.0 + acked };
+        overdue
+    }
+
     /// Forgets what was counted.
     pub fn reset(&mut self) {
         self.0 = Bytes::ZERO;
@@ -110,6 +143,22 @@ mod tests {
         let mut window = Window { cwnd: Bytes(1000), ssthresh: Bytes::MAX };
         assert_eq!(window.slow_start(Bytes(5000), MSS), Bytes::ZERO);
         assert_eq!(window.cwnd, Bytes(2460));
+    }
+
+    #[test]
+    fn growth_per_ack_does_not_ask_how_much_was_acknowledged() {
+        let mut window = Window { cwnd: MSS * 9, ssthresh: MSS * 10 };
+        window.grow_per_ack(1, MSS);
+        assert_eq!(window.cwnd, MSS * 10);
+        for segments in [1, 2] {
+            let mut window = Window { cwnd: MSS * 10, ssthresh: MSS * 10 };
+            window.grow_per_ack(segments, MSS);
+            assert_eq!(window.cwnd, MSS * 10 + Bytes(146));
+        }
+        // 2132900 / 2920000: no byte, hence one.
+        let mut wide = Window { cwnd: MSS * 2000, ssthresh: MSS };
+        wide.grow_per_ack(1, MSS);
+        assert_eq!(wide.cwnd, MSS * 2000 + Bytes(1));
     }
 
     #[test]

@@ -17,11 +17,12 @@ impl Connection {
 
     pub(super) fn make_data(&mut self, now: Time, next: &Outgoing) -> Segment {
         let fin = if next.chunk.fin { Flags::FIN } else { Flags::default() };
+        let push = if next.push { Flags::PSH } else { Flags::default() };
         Segment {
             seq: next.chunk.seq,
             len: next.chunk.len,
             ecn: next.ecn,
-            flags: Flags::ACK.with(fin).with(self.echo.flags(next.cwr)),
+            flags: Flags::ACK.with(fin).with(push).with(self.echo.flags(next.cwr)),
             ..self.make_header(now, None)
         }
     }

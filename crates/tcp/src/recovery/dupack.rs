@@ -1,4 +1,5 @@
-//! Recovery from duplicate ACKs: Tahoe, Reno (RFC 5681 §3.2) and NewReno (RFC 6582), with limited transmit (RFC 3042).
+//! Recovery from duplicate ACKs: Tahoe, Reno (RFC 5681 §3.2) and NewReno (RFC 6582), with limited transmit (RFC 3042), and
+//! ns-2's Vegas (algorithms.md §5.1), where the age of the oldest segment counts too.
 
 use crate::cc::State;
 use crate::config::{RecoveryKind, TcpConfig};
@@ -14,6 +15,16 @@ pub(crate) enum Progress {
     Partial { restart_timer: bool },
     /// The episode is over.
     Done,
+}
+
+/// A duplicate ACK.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Duplicate {
+    pub(crate) state: State,
+    pub(crate) snd_una: u64,
+    pub(crate) pipe: Bytes,
+    /// The oldest segment is older than the algorithm's own time-out; always false but for Vegas.
+    pub(crate) head_expired: bool,
 }
 
 /// Duplicate-ACK recovery.
@@ -37,7 +48,14 @@ pub(crate) struct DupAck {
     /// A retransmission that may not wait for the window: the episode's first, and each partial ACK's.
     urgent: bool,
     partial_seen: bool,
+    /// Vegas: how many of the next ACKs of new data still look at the age of the oldest segment.
+    worried: u32,
+    /// Vegas: the pipe on the duplicate ACKs that let nothing go.
+    held: Option<Bytes>,
 }
+
+/// Vegas looks again on so many ACKs after a retransmission (algorithms.md §5.1 step 7).
+const WORRIES: u32 = 2;
 
 impl DupAck {
     pub(crate) fn new(config: &TcpConfig, kind: RecoveryKind, mss: Bytes) -> DupAck {
@@ -54,7 +72,14 @@ impl DupAck {
             window: Bytes::ZERO,
             urgent: false,
             partial_seen: false,
+            worried: 0,
+            held: None,
         }
+    }
+
+    /// True if the age of the oldest segment counts.
+    pub(crate) fn is_vegas(&self) -> bool {
+        self.kind == RecoveryKind::Vegas
     }
 
     /// Duplicate ACKs since `snd_una` last moved.
@@ -90,7 +115,7 @@ impl DupAck {
 
     /// By how much limited transmit may exceed cwnd now.
     fn limited_transmit_allowance(&self, state: State) -> Bytes {
-        let on = self.limited_transmit && matches!(state, State::Open | State::Disorder);
+        let on = self.limited_transmit && !self.is_vegas() && matches!(state, State::Open | State::Disorder);
         // RFC 3042: one segment on each of the first two duplicate ACKs.
         if on { self.mss * u64::from(self.count.min(2)) } else { Bytes::ZERO }
     }
@@ -98,29 +123,62 @@ impl DupAck {
     /// The window in force.
     pub(crate) fn window(&self, state: State, cwnd: Bytes) -> Bytes {
         match state {
+            // Vegas: the algorithm inflates cwnd itself, and nothing leaves on the first duplicates.
+            _ if self.is_vegas() => self.held.map_or(cwnd, |held| cwnd.min(held)),
             State::Recovery => self.window,
             _ => cwnd.saturating_add(self.limited_transmit_allowance(state)),
         }
     }
 
     /// Counts a duplicate ACK; true if it is the one that means loss.
-    pub(crate) fn on_duplicate(&mut self, state: State, snd_una: u64) -> bool {
+    pub(crate) fn on_duplicate(&mut self, duplicate: &Duplicate) -> bool {
         self.count += 1;
-        match state {
+        self.held = (self.is_vegas() && self.count < self.threshold).then_some(duplicate.pipe);
+        let beyond_guard = duplicate.snd_una > self.guard;
+        match duplicate.state {
+            State::Loss => false,
+            _ if self.is_vegas() => (duplicate.head_expired || self.count == self.threshold) && beyond_guard,
             State::Recovery => {
                 // RFC 5681 §3.2 step 4: another segment has left the network.
                 self.window += self.mss;
                 false
             }
-            State::Loss => false,
-            State::Open | State::Disorder | State::Cwr => self.count == self.threshold && snd_una > self.guard,
+            State::Open | State::Disorder | State::Cwr => self.count == self.threshold && beyond_guard,
         }
+    }
+
+    /// Vegas sends the oldest segment again; `transmissions` so far. A first repetition counts as the third duplicate.
+    pub(crate) fn send_head_again(&mut self, transmissions: u32, board: &mut Scoreboard) {
+        self.urgent = true;
+        board.mark_head_lost();
+        if transmissions <= 1 {
+            self.count = self.threshold;
+            self.held = None;
+        }
+    }
+
+    /// Vegas, on an ACK of new data: true if the age of the new oldest segment is still to be looked at.
+    pub(crate) fn worries(&mut self) -> bool {
+        let worries = self.worried > 0;
+        self.worried = self.worried.saturating_sub(1);
+        worries
+    }
+
+    /// The oldest segment is young enough: no reason to worry any more.
+    pub(crate) fn calm_down(&mut self) {
+        self.worried = 0;
     }
 
     /// Begins fast recovery, or Tahoe's slow start. `cwnd` is what the algorithm came down to.
     pub(crate) fn begin(&mut self, snd_nxt: u64, cwnd: Bytes, board: &mut Scoreboard) -> State {
         self.point = snd_nxt;
         self.limited = Bytes::ZERO;
+        if self.is_vegas() {
+            self.worried = WORRIES;
+            let transmissions = board.head().map_or(0, |head| head.transmissions);
+            self.send_head_again(transmissions, board);
+            return State::Recovery;
+        }
         self.urgent = true;
         self.partial_seen = false;
         if self.kind == RecoveryKind::Tahoe {
@@ -147,6 +205,7 @@ impl DupAck {
     /// Begins the episode of a time-out: everything is to be sent again (RFC 5681 §3.1, RFC 6582 §4).
     pub(crate) fn on_timeout(&mut self, snd_nxt: u64, board: &mut Scoreboard) {
         self.count = 0;
+        self.held = None;
         self.limited = Bytes::ZERO;
         self.point = snd_nxt;
         self.guard = snd_nxt;
@@ -157,6 +216,7 @@ impl DupAck {
     /// `snd_una` has moved by `acked`.
     pub(crate) fn on_advance(&mut self, state: State, snd_una: u64, acked: Bytes, board: &mut Scoreboard) -> Progress {
         self.count = 0;
+        self.held = None;
         self.limited = Bytes::ZERO;
         let reached = snd_una >= self.point;
         match state {

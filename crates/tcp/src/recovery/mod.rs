@@ -6,6 +6,6 @@ mod rack;
 mod undo;
 
 pub(crate) use descent::{Arrival, Way};
-pub(crate) use dupack::{DupAck, Progress};
+pub(crate) use dupack::{DupAck, Duplicate, Progress};
 pub(crate) use rack::{Rack, Settling};
 pub(crate) use undo::Undo;

@@ -144,7 +144,7 @@ impl Scoreboard {
         self.lost_in_all += bytes;
         sent.lost = true;
         sent.retransmitted = false;
-        let (sent_at, stamp) = (sent.sent_at, sent.stamp);
-        self.losses.push(Loss { bytes: Bytes(bytes), sent_at, stamp, total: Bytes(self.lost_in_all) });
+        let (seq, sent_at, stamp) = (sent.seq, sent.sent_at, sent.stamp);
+        self.losses.push(Loss { seq, bytes: Bytes(bytes), sent_at, stamp, total: Bytes(self.lost_in_all) });
     }
 }

@@ -14,6 +14,17 @@ pub(crate) struct Delivered {
     pub(crate) stamp: Stamp,
 }
 
+/// A segment newly marked lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loss {
+    pub(crate) seq: u64,
+    pub(crate) bytes: Bytes,
+    pub(crate) sent_at: Time,
+    pub(crate) stamp: Stamp,
+    /// Marked lost in all, this one included.
+    pub(crate) total: Bytes,
+}
+
 /// When the first and the last segment of a group were sent, those sent more than once left out.
 pub(crate) type SentBetween = Option<(Time, Time)>;
 

@@ -1,7 +1,7 @@
 //! The order of work on an ACK (algorithms.md §9.4): what it reports, the RTT, loss and state, growth, timers.
 
 use super::{Repair, Sender};
-use crate::cc::{Ack, RttSample};
+use crate::cc::{Ack, Cause, RttSample, State};
 use crate::ecn::Marks;
 use crate::options::Clock;
 use crate::scoreboard::{Delivered, News, Seen, ages};
@@ -129,7 +129,7 @@ impl Sender {
         });
         let (oldest, _) = acked.or(sacked).or(echoed)?;
         let (_, latest) = sacked.or(acked).or(echoed)?;
-        if let (None, Some((first, _)), Some(head)) = (acked, sacked, self.board.head_sent_at()) {
+        if let (None, Some((first, _)), Some(head)) = (acked, sacked, self.board.head().map(|head| head.sent_at)) {
             // A report of something sent after the oldest segment says that the path is alive.
             arrived.restarts_timers |= first > now.since(head);
         }
@@ -158,6 +158,21 @@ impl Sender {
         let mut view = self.view(arrived.now, arrived.round_start);
         view.may_grow &= may_grow;
         self.cc.on_ack(&ack, &view);
+        if self.state < State::Cwr && self.cc.wants_reduction() {
+            self.reduce_by_wish(arrived.now);
+        }
+    }
+
+    /// The algorithm sees congestion of its own: the window comes down as after an ECN echo, from the next ACK on.
+    fn reduce_by_wish(&mut self, now: Time) {
+        match self.repair {
+            Repair::Classic(_) => self.begin_cwr(now, Cause::Algorithm),
+            Repair::Modern(_) => {
+                self.modern().undo.forget();
+                self.begin_descent(now, Cause::Algorithm, Bytes::ZERO);
+                self.state = State::Cwr;
+            }
+        }
     }
 }
 

@@ -1,9 +1,9 @@
-//! Judging an ACK by duplicates: Tahoe, Reno and NewReno.
+//! Judging an ACK by duplicates: Tahoe, Reno, NewReno and ns-2's Vegas.
 
 use super::ack::Arrived;
 use super::{Repair, Sender};
 use crate::cc::{Cause, State};
-use crate::recovery::{DupAck, Progress};
+use crate::recovery::{DupAck, Duplicate, Progress};
 use crate::timers::{Timer, Timers};
 use crate::units::Time;
 
@@ -21,7 +21,7 @@ impl Sender {
         if arrived.advances {
             self.on_advance(arrived, timers);
         } else if arrived.duplicate {
-            self.on_duplicate(arrived);
+            self.on_duplicate(arrived, timers);
         }
         if arrived.marks.echo && matches!(self.state, State::Open | State::Disorder) {
             self.reduce_on_echo(arrived.now);
@@ -29,6 +29,34 @@ impl Sender {
         if arrived.advances || arrived.duplicate {
             // RFC 5681 §3.2 step 6: the ACK that ends fast recovery deflates the window to ssthresh; it adds nothing.
             self.tell_algorithm(arrived, !recovering && before != State::Cwr);
+        }
+        if arrived.advances && self.dupack().worries() {
+            self.look_at_head_again(arrived.now);
+        }
+    }
+
+    fn is_vegas(&self) -> bool {
+        matches!(&self.repair, Repair::Classic(dupack) if dupack.is_vegas())
+    }
+
+    /// True if the oldest segment is older than the algorithm lets it become; only Vegas asks.
+    fn head_expired(&self, now: Time) -> bool {
+        let (head, limit) = (self.board.head(), self.cc.head_timeout());
+        self.is_vegas() && head.zip(limit).is_some_and(|(head, limit)| now.since(head.sent_at) >= limit)
+    }
+
+    /// algorithms.md §5.1 step 7: after a retransmission more may be missing. The window has come down for that already.
+    fn look_at_head_again(&mut self, now: Time) {
+        let Some(head) = self.board.head().filter(|_| self.head_expired(now)) else {
+            self.dupack().calm_down();
+            return;
+        };
+        self.notify_congestion(now, Cause::HeadTimeout, false);
+        let Sender { repair, board, .. } = self;
+        let Repair::Classic(dupack) = repair else { return };
+        dupack.send_head_again(head.transmissions, board);
+        if self.state != State::Loss {
+            self.state = State::Recovery;
         }
     }
 
@@ -57,14 +85,19 @@ impl Sender {
         }
     }
 
-    fn on_duplicate(&mut self, arrived: &mut Arrived) {
-        let (state, una) = (self.state, self.snd_una);
-        let meant_loss = self.dupack().on_duplicate(state, una);
-        arrived.ack.duplicate = self.dupack().duplicates();
+    fn on_duplicate(&mut self, arrived: &mut Arrived, timers: &mut Timers) {
+        let head_expired = self.head_expired(arrived.now);
+        let (state, snd_una, pipe) = (self.state, self.snd_una, self.board.pipe());
+        let meant_loss = self.dupack().on_duplicate(&Duplicate { state, snd_una, pipe, head_expired });
         if meant_loss {
-            self.totals.recoveries += 1;
+            self.totals.recoveries += u64::from(state != State::Recovery);
             if self.state != State::Cwr {
-                self.notify_congestion(arrived.now, Cause::DupAck, true);
+                let cause = if head_expired { Cause::HeadTimeout } else { Cause::DupAck };
+                self.notify_congestion(arrived.now, cause, true);
+            }
+            if self.is_vegas() {
+                // algorithms.md §5.1: the retransmission starts the time-out anew.
+                timers.arm(Timer::Rto, arrived.now + self.rtt.rto());
             }
             let (snd_nxt, cwnd) = (self.snd_nxt, self.cc.window().cwnd);
             let Sender { repair, board, .. } = self;
@@ -73,12 +106,18 @@ impl Sender {
         } else if self.state == State::Open {
             self.state = State::Disorder;
         }
+        arrived.ack.duplicate = self.dupack().duplicates();
     }
 
     /// RFC 3168 §6.1.2: once per window of data.
     fn reduce_on_echo(&mut self, now: Time) {
         self.totals.ecn_reductions += 1;
-        self.notify_congestion(now, Cause::Ecn, true);
+        self.begin_cwr(now, Cause::Ecn);
+    }
+
+    /// The window comes down although nothing was lost.
+    pub(super) fn begin_cwr(&mut self, now: Time, cause: Cause) {
+        self.notify_congestion(now, cause, true);
         let snd_nxt = self.snd_nxt;
         self.dupack().begin_cwr(snd_nxt);
         self.state = State::Cwr;

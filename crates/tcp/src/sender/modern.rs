@@ -244,8 +244,9 @@ impl Sender {
         // RFC 5681 §3.2 step 6: the ACK that ends the descent adds nothing, but in Linux it does.
         let may_grow = signs && (!was_descending || self.modern().way.is_linux());
         let delivered = arrived.ack.acked;
+        let descends = self.state.descends();
         self.tell_algorithm(arrived, may_grow);
-        if self.state.descends() {
+        if descends {
             self.descend(delivered, arrived.advances && !newly_lost);
         }
     }

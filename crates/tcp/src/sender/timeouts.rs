@@ -125,7 +125,7 @@ impl Sender {
 
     /// When the oldest segment times out, counted from its last transmission.
     fn rto_from_head(&self) -> Option<Time> {
-        self.board.head_sent_at().map(|sent| sent + self.rtt.rto())
+        self.board.head().map(|head| head.sent_at).map(|sent| sent + self.rtt.rto())
     }
 
     fn arm_rto(&self, now: Time, at: Option<Time>, timers: &mut Timers) {

@@ -7,7 +7,7 @@ use crate::rate::Stamp;
 use crate::scoreboard::Chunk;
 use crate::segment::Ecn;
 use crate::timers::{Timer, Timers};
-use crate::units::{Bytes, Rate, Time};
+use crate::units::{Bytes, Rate, Span, Time};
 
 /// A segment to send, as far as the sender decides on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,12 +18,14 @@ pub(crate) struct Outgoing {
     pub(crate) ecn: Ecn,
     /// Tell the other side that the window has been reduced (RFC 3168 §6.1.2).
     pub(crate) cwr: bool,
+    /// It ends a packet of several segments for the network card.
+    pub(crate) push: bool,
 }
 
 impl Outgoing {
     /// Neither new data nor ECN-capable (RFC 3168 §6.1.4, §6.1.5).
     fn plain(chunk: Chunk) -> Outgoing {
-        Outgoing { chunk, ecn: Ecn::NotEct, cwr: false }
+        Outgoing { chunk, ecn: Ecn::NotEct, cwr: false, push: false }
     }
 }
 
@@ -43,11 +45,55 @@ pub(super) struct Pace {
     next_at: Time,
     /// Segments that leave as they come: the initial window.
     free: u32,
+    /// What is leaving at once.
+    bundle: Option<Bundle>,
+}
+
+/// Segments that leave at once and are paid for together.
+#[derive(Clone, Copy, Debug)]
+struct Bundle {
+    bytes: Bytes,
+    /// It leaves so much later than it might have.
+    late: Span,
 }
 
 impl Pace {
     pub(super) fn new(always: bool) -> Pace {
-        Pace { always, next_at: Time::ZERO, free: 10 }
+        Pace { always, next_at: Time::ZERO, free: 10, bundle: None }
+    }
+
+    /// Nothing leaves before.
+    pub(super) fn until(&self) -> Time {
+        self.next_at
+    }
+
+    /// True while nothing may leave.
+    fn holds(&self, now: Time) -> bool {
+        self.bundle.is_none() && now < self.next_at
+    }
+
+    /// A segment leaves. The bundle is complete when one more would make it larger than `quantum`; without one each
+    /// segment is a bundle, and being late changes nothing.
+    fn on_sent(&mut self, now: Time, bytes: Bytes, quantum: Option<Bytes>, rate: Rate) {
+        if self.free > 0 {
+            self.free -= 1;
+            self.next_at = if quantum.is_some() { now } else { self.next_at };
+            return;
+        }
+        let late = if quantum.is_some() { now.since(self.next_at) } else { Span::ZERO };
+        let bundle = self.bundle.get_or_insert(Bundle { bytes: Bytes::ZERO, late });
+        bundle.bytes += bytes;
+        if quantum.is_none_or(|quantum| bundle.bytes.saturating_add(bytes) > quantum) {
+            self.complete(now, rate);
+        }
+    }
+
+    /// The pause after a bundle. As in Linux, one that left late shortens it by that, at most to half.
+    fn complete(&mut self, now: Time, rate: Rate) {
+        if let Some(Bundle { bytes, late }) = self.bundle.take() {
+            let length = rate.transmission_time(bytes);
+            self.next_at = self.next_at.max(now) + length.saturating_sub(late.min(length / 2));
+        }
     }
 }
 
@@ -58,7 +104,7 @@ impl Sender {
             let chunk = Chunk { seq: self.snd_una - 1, len: 0, fin: false };
             return Some(Outgoing::plain(chunk));
         }
-        if self.pacing_rate().is_some() && now < self.pace.next_at {
+        if self.pacing_rate().is_some() && self.pace.holds(now) {
             timers.arm(Timer::Pacing, self.pace.next_at);
             self.burst_ended(now, timers);
             return None;
@@ -94,11 +140,9 @@ impl Sender {
     fn after_sending(&mut self, now: Time, out: &Outgoing) {
         self.last_sent_at = Some(now);
         self.sent_in_burst = true;
-        if self.pace.free > 0 {
-            self.pace.free -= 1;
-        } else if let Some(rate) = self.pacing_rate() {
-            let start = self.pace.next_at.max(now);
-            self.pace.next_at = start + rate.transmission_time(Bytes(u64::from(out.chunk.len)));
+        if let Some(rate) = self.pacing_rate() {
+            let quantum = self.cc.send_quantum();
+            self.pace.on_sent(now, Bytes(u64::from(out.chunk.len)), quantum, rate);
         }
     }
 
@@ -179,8 +223,9 @@ impl Sender {
         if self.board.pipe() + Bytes(len) > self.send_window() && !idle && !probe {
             return None;
         }
+        let push = !probe && !small && self.ends_bundle(now, room);
         let chunk = Chunk { seq: self.snd_nxt, len: len as u32, fin };
-        Some(self.send_new(now, chunk, small, timers))
+        Some(Outgoing { push, ..self.send_new(now, chunk, small, timers) })
     }
 
     fn send_new(&mut self, now: Time, chunk: Chunk, small: bool, timers: &mut Timers) -> Outgoing {
@@ -208,11 +253,14 @@ impl Sender {
             timers.arm_alone(Timer::Rto, now + self.rtt.rto());
         }
         let cwr = self.ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
-        Outgoing { chunk, ecn: self.ecn, cwr }
+        Outgoing { chunk, ecn: self.ecn, cwr, push: false }
     }
 
     /// The send loop ran dry.
     fn burst_ended(&mut self, now: Time, timers: &mut Timers) {
+        if let Some(rate) = self.pacing_rate() {
+            self.pace.complete(now, rate);
+        }
         let window = self.send_window();
         let limited = self.board.pipe() + self.mss > window;
         let sent = std::mem::take(&mut self.sent_in_burst);
@@ -239,13 +287,15 @@ impl Sender {
     }
 
     /// The rate to send at, if the connection or its algorithm paces.
-    fn pacing_rate(&self) -> Option<Rate> {
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
         if let Some(rate) = self.cc.pacing_rate() {
             return Some(rate);
         }
-        if !self.pace.always {
-            return None;
-        }
+        if self.pace.always { self.usual_rate() } else { None }
+    }
+
+    /// The rate of an algorithm that asks for none.
+    pub(super) fn usual_rate(&self) -> Option<Rate> {
         // algorithms.md §7.5: twice cwnd/srtt below half of ssthresh, 1.2 times above
         let window = self.cc.window();
         let percent = if window.cwnd.0 < window.ssthresh.0 / 2 { 200 } else { 120 };

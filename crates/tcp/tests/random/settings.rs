@@ -192,8 +192,8 @@ fn vary_times(rng: &mut Rng, config: &mut TcpConfig) {
 }
 
 fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
-    use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe};
-    vary(rng, &mut config.recovery, |rng| pick(rng, &[Tahoe, Reno, NewReno, Sack, Rack]));
+    use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe, Vegas};
+    vary(rng, &mut config.recovery, |rng| pick(rng, &[Tahoe, Reno, NewReno, Vegas, Sack, Rack]));
     vary(rng, &mut config.descent, |rng| {
         pick(rng, &[Descent::AtOnce, Descent::Prr, Descent::LinuxPrr, Descent::RateHalving])
     });
@@ -212,6 +212,7 @@ fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
         &mut config.nagle,
         &mut config.pacing,
         &mut config.cwnd_validation,
+        &mut config.bundles,
         &mut config.idle_restart,
     ] {
         vary(rng, flag, coin);

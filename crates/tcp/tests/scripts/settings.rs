@@ -85,6 +85,7 @@ fn flag<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut bool> {
         "nagle" => &mut config.nagle,
         "pacing" => &mut config.pacing,
         "cwnd_validation" => &mut config.cwnd_validation,
+        "bundles" => &mut config.bundles,
         "idle_restart" => &mut config.idle_restart,
         _ => return None,
     })

@@ -11,9 +11,9 @@ use crate::units::{Bytes, Span, Time};
 /// Nanoseconds in a tick of the kernel's clock at HZ = 1000.
 const NANOS_PER_TICK: u64 = 1_000_000;
 /// Ticks per second.
-const HZ: u64 = 1000;
+pub(in crate::cc) const HZ: u64 = 1000;
 /// Ticks before `cnt` is worked out again for the same window.
-const STALE: u64 = HZ / 32;
+pub(super) const STALE: u64 = HZ / 32;
 /// log2 of the curve's time unit, 1/1024 s (kernel: BICTCP_HZ).
 const TIME_SHIFT: u32 = 10;
 /// log2 of the scale of `c` times that of a time cubed.
@@ -24,36 +24,37 @@ const CNT_BEFORE_LOSS: u64 = 20;
 /// Profile `linux`.
 #[derive(Debug)]
 pub(super) struct Linux {
-    base: Base,
+    pub(super) base: Base,
     counter: Counter,
     /// beta in 1/1024.
-    beta: u64,
+    pub(super) beta: u64,
     /// C in 1/1024 (kernel: cube_rtt_scale, 10 bic_scale).
     c: u64,
     /// Acknowledged windows per segment of Reno's growth, in 1/8 (kernel: beta_scale).
-    beta_scale: u64,
-    curve: Curve,
+    pub(super) beta_scale: u64,
+    pub(super) curve: Curve,
 }
 
 /// What a time-out wipes out. Windows in segments, times in ticks.
 #[derive(Clone, Debug, Default)]
-struct Curve {
-    cnt: u64,
+pub(super) struct Curve {
+    pub(super) cnt: u64,
     /// Window at the last loss; 0 before the first.
-    last_max: u64,
-    last_cwnd: u64,
-    last_time: u64,
+    pub(super) last_max: u64,
+    pub(super) last_cwnd: u64,
+    pub(super) last_time: u64,
     origin: u64,
     /// Time from the epoch's start to the plateau, in 1/1024 s.
-    k: u64,
-    epoch_start: Option<u64>,
+    pub(super) k: u64,
+    pub(super) epoch_start: Option<u64>,
     /// Acknowledged and not yet turned into Reno's growth.
-    acked: Bytes,
+    pub(super) acked: Bytes,
     /// Window that Reno would have.
     reno_cwnd: u64,
 }
 
-fn ticks(time: Time) -> u64 {
+/// The kernel's clock.
+pub(in crate::cc) fn ticks(time: Time) -> u64 {
     time.as_nanos() / NANOS_PER_TICK
 }
 
@@ -84,7 +85,7 @@ impl Linux {
         }
     }
 
-    fn begin_epoch(&mut self, w: u64, acked: Bytes, now: u64) {
+    pub(super) fn begin_epoch(&mut self, w: u64, acked: Bytes, now: u64) {
         let curve = &mut self.curve;
         curve.epoch_start = Some(now);
         curve.acked = acked;
@@ -95,17 +96,31 @@ impl Linux {
         curve.k = if curve.last_max <= w { 0 } else { cube_root(cube_factor.saturating_mul(curve.last_max - w)) };
     }
 
-    /// The curve at tick `now`, one least RTT ahead.
-    fn target(&self, now: u64) -> u64 {
-        let curve = &self.curve;
+    /// One least RTT in ticks.
+    fn ahead(&self) -> u64 {
         // usecs_to_jiffies rounds up
-        let ahead = (self.base.hystart.delay_min() * HZ).div_ceil(1_000_000);
-        let t = ((now - curve.epoch_start.unwrap_or(now) + ahead) << TIME_SHIFT) / HZ;
+        (self.base.hystart.delay_min() * HZ).div_ceil(1_000_000)
+    }
+
+    /// Time since the epoch began, `ahead` included, in 1/1024 s.
+    pub(super) fn elapsed(&self, now: u64, ahead: u64) -> u64 {
+        ((now - self.curve.epoch_start.unwrap_or(now) + ahead) << TIME_SHIFT) / HZ
+    }
+
+    /// The curve after `t`.
+    pub(super) fn target(&self, t: u64) -> u64 {
+        let curve = &self.curve;
         // delta = C |t - K|^3; the kernel's 64 bits overflow here 346 s from K, which is not reproduced
         let distance = u128::from(t.abs_diff(curve.k));
         let delta = (u128::from(self.c) * distance * distance * distance) >> CURVE_SHIFT;
         let delta = u64::try_from(delta).unwrap_or(u64::MAX);
         if t < curve.k { curve.origin.saturating_sub(delta) } else { curve.origin.saturating_add(delta) }
+    }
+
+    /// Acknowledged segments that buy one, on the curve after `t`.
+    pub(super) fn cnt(&self, w: u64, t: u64) -> u64 {
+        let target = self.target(t);
+        if target > w { w / (target - w) } else { 100 * w }
     }
 
     fn update_cnt(&mut self, w: u64, acked: Bytes, view: &View) {
@@ -120,8 +135,7 @@ impl Linux {
             if self.curve.epoch_start.is_none() {
                 self.begin_epoch(w, acked, now);
             }
-            let target = self.target(now);
-            self.curve.cnt = if target > w { w / (target - w) } else { 100 * w };
+            self.curve.cnt = self.cnt(w, self.elapsed(now, self.ahead()));
             if self.curve.last_max == 0 {
                 self.curve.cnt = self.curve.cnt.min(CNT_BEFORE_LOSS);
             }
@@ -132,7 +146,7 @@ impl Linux {
         self.curve.cnt = self.curve.cnt.max(2);
     }
 
-    fn keep_up_with_reno(&mut self, w: u64, mss: Bytes) {
+    pub(super) fn keep_up_with_reno(&mut self, w: u64, mss: Bytes) {
         let curve = &mut self.curve;
         // d = W / alpha segments buy Reno one; what is left stays in 1..=d
         let price = mss * ((w * self.beta_scale) >> 3).max(1);
@@ -192,6 +206,7 @@ impl CongestionControl for Linux {
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        self.base.observe(put);
         let curve = &self.curve;
         put("w_max", curve.last_max as f64);
         put("cnt", curve.cnt as f64);

@@ -1,7 +1,8 @@
 //! Vectors of algorithms.md §4.1.
 
 use super::*;
-use crate::cc::{Choice, State};
+use crate::cc::driver::Driver;
+use crate::cc::{Choice, State, Value};
 
 const MSS: Bytes = Bytes(1460);
 
@@ -248,4 +249,39 @@ fn internals_are_observed_by_name() {
     after_loss(100).observe(&mut |name, value| names.push((name, value)));
     let names: Vec<_> = names.into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["w_max", "cwnd_prior", "epoch", "k", "w_est"]);
+}
+
+/// RFC 9406 in its place: L = 8, a quarter of the growth once the RTT has risen, and the end of slow start.
+#[test]
+fn hystart_plus_plus_slows_down_and_leaves() {
+    let mut sender = Driver::new("cubic", "hystart++", &[], 100, None);
+    sender.ack(20, Some(100.0));
+    assert_eq!(sender.cwnd(), 108.0);
+    let round = |sender: &mut Driver, rtt: f64| {
+        // The driver lets as much leave as is acknowledged, so a round ends when all that was sent before it is.
+        let end = sender.view.snd_nxt;
+        while sender.view.snd_una < end {
+            sender.ack(4, Some(rtt));
+        }
+    };
+    round(&mut sender, 100.0);
+    assert_eq!(sender.internal("css"), 0.0);
+    // The first of these began with samples of 100 ms.
+    (0..2).for_each(|_| round(&mut sender, 130.0));
+    assert_eq!((sender.internal("css"), sender.cc.window().ssthresh), (1.0, Bytes::MAX));
+    let before = sender.cwnd();
+    sender.ack(4, Some(130.0));
+    assert_eq!(sender.cwnd(), before + 1.0);
+    (0..5).for_each(|_| round(&mut sender, 130.0));
+    assert!(sender.ssthresh() <= sender.cwnd(), "{} {}", sender.ssthresh(), sender.cwnd());
+}
+
+#[test]
+fn hystart_plus_plus_serves_the_first_slow_start_alone() {
+    let mut sender = Driver::new("cubic", "hystart++", &[], 100, None);
+    assert_eq!(sender.internal("css"), 0.0);
+    sender.congestion(Cause::Timeout);
+    let mut observed = false;
+    sender.cc.observe(&mut |name, _| observed |= name == "css");
+    assert!(!observed);
 }

@@ -1,0 +1,293 @@
+//! An object of a class in Python behind the congestion-control trait.
+//!
+//! After every call that may change them, what the object answers (window, rate, timers) is asked once and kept, so that a
+//! look at the window costs nothing. A method that does nothing is not called. An exception unwinds to where the run was
+//! started.
+
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::Mutex;
+
+use pyo3::call::PyCallArgs;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use tcp::cc::{self, CongestionControl, Value, Values, Window};
+use tcp::units::{Bytes, Rate, Span, Time};
+
+use crate::algorithm::{Raised, leak};
+use crate::told;
+
+/// No timer is set further ahead, nor any time-out longer: about 31 years.
+const MOST_SECONDS: f64 = 1e9;
+
+/// A class that makes algorithms.
+pub(crate) struct Class {
+    pub(crate) name: &'static str,
+    pub(crate) class: Py<PyAny>,
+    /// The names that its objects have observed; the engine wants names that live for ever.
+    pub(crate) observed: Mutex<BTreeMap<String, &'static str>>,
+}
+
+/// The methods of an object; those that do nothing are absent.
+#[derive(Debug)]
+struct Methods {
+    on_ack: Py<PyAny>,
+    on_congestion: Py<PyAny>,
+    window: Py<PyAny>,
+    on_recovery_end: Option<Py<PyAny>>,
+    on_undo: Option<Py<PyAny>>,
+    on_sent: Option<Py<PyAny>>,
+    on_lost: Option<Py<PyAny>>,
+    on_idle: Option<Py<PyAny>>,
+    on_timer: Option<Py<PyAny>>,
+    next_timer: Option<Py<PyAny>>,
+    head_timeout: Option<Py<PyAny>>,
+    pacing_rate: Option<Py<PyAny>>,
+    observe: Option<Py<PyAny>>,
+}
+
+/// What an object answers.
+#[derive(Clone, Copy, Debug)]
+struct Answers {
+    window: Window,
+    next_timer: Option<Time>,
+    head_timeout: Option<Span>,
+    pacing_rate: Option<Rate>,
+}
+
+/// An object of the class, for one connection.
+pub(crate) struct Object {
+    class: &'static Class,
+    methods: Methods,
+    mss: Bytes,
+    now: Time,
+    answers: Answers,
+}
+
+impl Class {
+    fn raise(&self, method: &'static str, at: Time, error: PyErr) -> ! {
+        resume_unwind(Box::new(Raised { algorithm: self.name, method, at, error }))
+    }
+
+    fn make(&self, py: Python<'_>, values: &Values, setup: &cc::Setup) -> PyResult<Methods> {
+        let params = PyDict::new(py);
+        for (name, value) in values.iter() {
+            match value {
+                Value::Number(number) => params.set_item(name, number)?,
+                Value::Flag(flag) => params.set_item(name, flag)?,
+            }
+        }
+        let object = self.class.bind(py).call((told::Setup::from(setup),), Some(&params))?;
+        let base = py.import("tonopah.congestion_control")?.getattr("CongestionControl")?;
+        // The base class says of its own methods which do nothing.
+        let idle: Vec<String> = base.getattr("does_nothing")?.extract()?;
+        let method = |name: &str| -> PyResult<Option<Py<PyAny>>> {
+            let of_class = object.get_type().getattr_opt(name)?;
+            let inherited =
+                idle.iter().any(|n| n == name) && of_class.is_some_and(|m| base.getattr(name).is_ok_and(|b| b.is(&m)));
+            Ok(object.getattr_opt(name)?.filter(|_| !inherited).map(Bound::unbind))
+        };
+        Ok(Methods {
+            on_ack: object.getattr("on_ack")?.unbind(),
+            on_congestion: object.getattr("on_congestion")?.unbind(),
+            window: object.getattr("window")?.unbind(),
+            on_recovery_end: method("on_recovery_end")?,
+            on_undo: method("on_undo")?,
+            on_sent: method("on_sent")?,
+            on_lost: method("on_lost")?,
+            on_idle: method("on_idle")?,
+            on_timer: method("on_timer")?,
+            next_timer: method("next_timer")?,
+            head_timeout: method("head_timeout")?,
+            pacing_rate: method("pacing_rate")?,
+            observe: method("observe")?,
+        })
+    }
+}
+
+impl Object {
+    pub(crate) fn build(class: &'static Class, values: &Values, setup: &cc::Setup) -> Box<dyn CongestionControl> {
+        Python::attach(|py| {
+            let methods = match class.make(py, values, setup) {
+                Ok(methods) => methods,
+                Err(error) => class.raise("__init__", setup.now, error),
+            };
+            let window = Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh };
+            let answers = Answers { window, next_timer: None, head_timeout: None, pacing_rate: None };
+            let mut object = Object { class, methods, mss: setup.mss, now: setup.now, answers };
+            object.ask_all(py);
+            Box::new(object)
+        })
+    }
+
+    /// Calls a method that may change the answers, and asks for them.
+    fn tell<A>(&mut self, now: Time, name: &'static str, method: fn(&Methods) -> Option<&Py<PyAny>>, args: A)
+    where
+        A: for<'py> PyCallArgs<'py>,
+    {
+        self.now = now;
+        if method(&self.methods).is_none() {
+            return;
+        }
+        Python::attach(|py| {
+            let Some(method) = method(&self.methods) else { return };
+            if let Err(error) = method.call1(py, args) {
+                self.class.raise(name, now, error);
+            }
+            self.ask_all(py);
+        });
+    }
+
+    fn ask_all(&mut self, py: Python<'_>) {
+        let Methods { window, next_timer, head_timeout, pacing_rate, .. } = &self.methods;
+        let mss = self.mss;
+        let answers = Answers {
+            window: self.ask(py, "window", window, |answer| window_of(answer, mss)),
+            next_timer: self.ask_if(py, "next_timer", next_timer, |s| Ok(Time::ZERO + seconds(s, 0.0)?)),
+            head_timeout: self.ask_if(py, "head_timeout", head_timeout, |s| seconds(s, 1e-9)),
+            pacing_rate: self.ask_if(py, "pacing_rate", pacing_rate, rate),
+        };
+        if let Some(at) = answers.next_timer.filter(|at| *at < self.now) {
+            self.class.raise("next_timer", self.now, PyValueError::new_err(format!("{at} is in the past")));
+        }
+        self.answers = answers;
+    }
+
+    fn ask<T>(
+        &self,
+        py: Python<'_>,
+        name: &'static str,
+        method: &Py<PyAny>,
+        read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> T {
+        let answer = method.call0(py).and_then(|answer| read(answer.bind(py)));
+        answer.unwrap_or_else(|error| self.class.raise(name, self.now, error))
+    }
+
+    fn ask_if<T>(
+        &self,
+        py: Python<'_>,
+        name: &'static str,
+        method: &Option<Py<PyAny>>,
+        read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        let read = |answer: &Bound<'_, PyAny>| if answer.is_none() { Ok(None) } else { read(answer).map(Some) };
+        method.as_ref().and_then(|method| self.ask(py, name, method, read))
+    }
+}
+
+fn wrong(answer: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
+    let shown = answer.repr().map_or_else(|_| "this value".to_owned(), |text| text.to_string());
+    PyValueError::new_err(format!("{shown} is not {allowed}"))
+}
+
+/// cwnd and ssthresh; parts of bytes are cut off.
+fn window_of(answer: &Bound<'_, PyAny>, mss: Bytes) -> PyResult<Window> {
+    let bytes = |value: &Bound<'_, PyAny>| -> Option<Bytes> {
+        let number = value.extract::<f64>().ok().filter(|number| *number >= mss.as_f64())?;
+        Some(if number >= Bytes::MAX.as_f64() { Bytes::MAX } else { Bytes(number as u64) })
+    };
+    let pair = answer.cast::<PyTuple>().ok().filter(|pair| pair.len() == 2);
+    let cwnd = pair.and_then(|pair| bytes(&pair.get_item(0).ok()?)).filter(|cwnd| *cwnd != Bytes::MAX);
+    let ssthresh = pair.and_then(|pair| {
+        let ssthresh = pair.get_item(1).ok()?;
+        if ssthresh.is_none() { Some(Bytes::MAX) } else { bytes(&ssthresh) }
+    });
+    let window = cwnd.zip(ssthresh).map(|(cwnd, ssthresh)| Window { cwnd, ssthresh });
+    let allowed = format!(
+        "a pair (cwnd_bytes, ssthresh_bytes) of numbers of at least one segment ({mss}); no ssthresh is None or infinity"
+    );
+    window.ok_or_else(|| wrong(answer, &allowed))
+}
+
+fn seconds(answer: &Bound<'_, PyAny>, least: f64) -> PyResult<Span> {
+    let number = answer.extract::<f64>().ok().filter(|number| (least..=MOST_SECONDS).contains(number));
+    number
+        .map(Span::from_secs_f64)
+        .ok_or_else(|| wrong(answer, &format!("None or seconds from {least} to {MOST_SECONDS:e}")))
+}
+
+fn rate(answer: &Bound<'_, PyAny>) -> PyResult<Rate> {
+    let bits = answer.extract::<f64>().ok().filter(|bits| bits.is_finite() && *bits >= 1.0);
+    bits.and_then(|bits| Rate::from_bps(bits as u64))
+        .ok_or_else(|| wrong(answer, "None or a finite rate of at least 1 bit/s"))
+}
+
+impl std::fmt::Debug for Object {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}({:?})", self.class.name, self.answers)
+    }
+}
+
+impl CongestionControl for Object {
+    fn on_ack(&mut self, ack: &cc::Ack, view: &cc::View) {
+        // The number that each data segment carries to its receiver, which has sent nothing, reports nothing; a call costs.
+        if ack.prior_flight == Bytes::ZERO && ack.acked == Bytes::ZERO && !ack.echo {
+            return;
+        }
+        self.tell(view.now, "on_ack", |m| Some(&m.on_ack), (told::Ack::from(ack), told::View::from(view)));
+    }
+
+    fn on_congestion(&mut self, event: &cc::Congestion, view: &cc::View) {
+        let args = (told::Congestion::from(event), told::View::from(view));
+        self.tell(view.now, "on_congestion", |m| Some(&m.on_congestion), args);
+    }
+
+    fn window(&self) -> Window {
+        self.answers.window
+    }
+
+    fn on_recovery_end(&mut self, view: &cc::View) {
+        self.tell(view.now, "on_recovery_end", |m| m.on_recovery_end.as_ref(), (told::View::from(view),));
+    }
+
+    fn on_undo(&mut self, before: Window, view: &cc::View) {
+        let before = (before.cwnd.0, told::Limit::from(before.ssthresh));
+        self.tell(view.now, "on_undo", |m| m.on_undo.as_ref(), (before, told::View::from(view)));
+    }
+
+    fn on_sent(&mut self, sent: &cc::Sent) {
+        self.tell(sent.now, "on_sent", |m| m.on_sent.as_ref(), (told::Sent::from(sent),));
+    }
+
+    fn on_lost(&mut self, lost: &cc::Lost, view: &cc::View) {
+        self.tell(view.now, "on_lost", |m| m.on_lost.as_ref(), (told::Lost::from(lost), told::View::from(view)));
+    }
+
+    fn on_idle(&mut self, idle: Span, view: &cc::View) {
+        let args = (idle.as_secs_f64(), told::View::from(view));
+        self.tell(view.now, "on_idle", |m| m.on_idle.as_ref(), args);
+    }
+
+    fn on_timer(&mut self, view: &cc::View) {
+        self.tell(view.now, "on_timer", |m| m.on_timer.as_ref(), (told::View::from(view),));
+        if let Some(at) = self.answers.next_timer.filter(|at| *at <= view.now) {
+            let error = PyValueError::new_err(format!("{at} after on_timer at that time: time would stand still"));
+            self.class.raise("next_timer", view.now, error);
+        }
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.answers.next_timer
+    }
+
+    fn head_timeout(&self) -> Option<Span> {
+        self.answers.head_timeout
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.answers.pacing_rate
+    }
+
+    fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        let Some(method) = &self.methods.observe else { return };
+        let observed =
+            Python::attach(|py| self.ask(py, "observe", method, |answer| answer.extract::<BTreeMap<String, f64>>()));
+        let mut names = self.class.observed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        for (name, value) in observed {
+            let kept = *names.entry(name).or_insert_with_key(|name| leak(name));
+            put(kept, value);
+        }
+    }
+}

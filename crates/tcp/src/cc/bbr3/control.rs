@@ -1,0 +1,112 @@
+//! Pace, bundle and window from the model (§5.6).
+
+use super::{Bbr3, Mode};
+use crate::cc::{Ack, State, View};
+use crate::units::{Bytes, Span};
+
+/// The most that leaves at once.
+const MOST_AT_ONCE: f64 = 65_536.0;
+/// A window beyond any that TCP could use (2^30 bytes, RFC 7323 §2.3), so that absurd rates do no harm.
+const MOST: f64 = (1_u64 << 40) as f64;
+
+impl Bbr3 {
+    pub(super) fn pacing_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup => self.settings.startup_gain,
+            Mode::Drain => self.settings.drain_gain,
+            Mode::Down => self.settings.down_gain,
+            Mode::Cruise | Mode::Refill | Mode::ProbeRtt => 1.0,
+            Mode::Up => self.settings.up_gain,
+        }
+    }
+
+    pub(super) fn cwnd_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Up => self.settings.up_cwnd_gain,
+            Mode::ProbeRtt => self.settings.probe_rtt_gain,
+            _ => self.settings.cwnd_gain,
+        }
+    }
+
+    /// StartupPacingGain InitialCwnd / (srtt or 1 ms)
+    pub(super) fn begin_pacing(&mut self, rtt: Option<Span>) {
+        self.has_seen_rtt = rtt.is_some();
+        let seconds = rtt.unwrap_or(Span::from_millis(1)).max(Span::from_nanos(1)).as_secs_f64();
+        self.pacing = self.settings.startup_gain * self.settings.initial_window / seconds;
+    }
+
+    pub(super) fn set_pacing(&mut self, gain: f64, view: &View) {
+        if !self.has_seen_rtt && view.srtt.is_some() {
+            self.begin_pacing(view.srtt);
+        }
+        let rate = gain * self.bw * (1.0 - self.settings.margin);
+        // While the pipe fills, low samples say nothing.
+        if self.full.reached || rate > self.pacing {
+            self.pacing = rate;
+        }
+    }
+
+    /// A millisecond's worth (§5.6.3).
+    pub(super) fn quantum(&self) -> f64 {
+        (self.pacing / 1000.0).min(MOST_AT_ONCE).max(2.0 * self.settings.mss)
+    }
+
+    /// bw min_rtt, if there is an RTT.
+    pub(super) fn bdp(&self, bw: f64) -> Option<f64> {
+        self.rtt.least.map(|least| bw * least.as_secs_f64())
+    }
+
+    fn bdp_multiple(&self, bw: f64, gain: f64) -> f64 {
+        self.bdp(bw).map_or(self.settings.initial_window, |bdp| gain * bdp)
+    }
+
+    /// Room for what both ends hold back.
+    fn with_budget(&self, inflight: f64) -> f64 {
+        let budget = inflight.max(3.0 * self.quantum()).max(self.settings.min_cwnd);
+        if self.mode == Mode::Up { budget + 2.0 * self.settings.mss } else { budget }
+    }
+
+    pub(super) fn inflight(&self, bw: f64, gain: f64) -> f64 {
+        self.with_budget(self.bdp_multiple(bw, gain))
+    }
+
+    /// The BDP, unless congestion has cut the window.
+    pub(super) fn target_inflight(&self) -> f64 {
+        self.bdp_multiple(self.bw, 1.0).min(self.cwnd)
+    }
+
+    pub(super) fn probe_rtt_cwnd(&self) -> f64 {
+        self.bdp_multiple(self.bw, self.settings.probe_rtt_gain).max(self.settings.min_cwnd)
+    }
+
+    pub(super) fn set_cwnd(&mut self, ack: &Ack, view: &View) {
+        if self.prior_state >= State::Recovery && view.state < State::Recovery {
+            self.cwnd = self.cwnd.max(self.prior_cwnd);
+        }
+        let acked = ack.acked.as_f64();
+        if ack.acked > Bytes::ZERO {
+            let aggregated = self.bdp_multiple(self.bw, self.cwnd_gain()) + self.extra.filter.get();
+            let most = self.with_budget(aggregated);
+            if self.full.reached {
+                self.cwnd = (self.cwnd + acked).min(most);
+            } else if self.cwnd < most || view.delivered.as_f64() < self.settings.initial_window {
+                self.cwnd += acked;
+            }
+            self.cwnd = self.cwnd.max(self.settings.min_cwnd);
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
+        }
+        self.cwnd = self.cwnd.min(self.cap()).min(MOST);
+    }
+
+    /// The column "volume cap" of §5.6.1.
+    fn cap(&self) -> f64 {
+        let long = match self.mode {
+            Mode::Startup => return f64::INFINITY,
+            Mode::Drain | Mode::Down | Mode::Refill | Mode::Up => self.bounds.inflight_long,
+            Mode::Cruise | Mode::ProbeRtt => self.with_headroom(),
+        };
+        long.min(self.bounds.inflight_short).max(self.settings.min_cwnd)
+    }
+}

@@ -1,0 +1,91 @@
+//! The least RTT, the state that measures it, and the start after silence (§5.3.4, §5.4).
+
+use super::{Acks, Bbr3, Mode};
+use crate::cc::{Ack, State, View};
+use crate::units::Bytes;
+
+impl Bbr3 {
+    pub(super) fn update_min_rtt(&mut self, ack: &Ack, view: &View) {
+        let rtt = &mut self.rtt;
+        rtt.expired = view.now > rtt.recent_at + self.settings.probe_rtt_interval;
+        if let Some(sample) = ack.rtt
+            && (rtt.expired || rtt.recent.is_none_or(|recent| sample.latest < recent))
+        {
+            rtt.recent = Some(sample.latest);
+            rtt.recent_at = view.now;
+        }
+        let stale = view.now > rtt.at + self.settings.min_rtt_window;
+        if let Some(recent) = rtt.recent
+            && (stale || rtt.least.is_none_or(|least| recent < least))
+        {
+            rtt.least = Some(recent);
+            rtt.at = rtt.recent_at;
+        }
+    }
+
+    pub(super) fn check_probe_rtt(&mut self, view: &View) {
+        if self.mode != Mode::ProbeRtt && self.rtt.expired && !self.idle_restart {
+            self.mode = Mode::ProbeRtt;
+            self.save_cwnd(self.prior_state);
+            self.rtt.ends = None;
+            self.probe.acks = Acks::ProbeStopping;
+            self.start_round(view);
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.handle_probe_rtt(view);
+        }
+        if self.sample.delivered > 0.0 {
+            self.idle_restart = false;
+        }
+    }
+
+    fn handle_probe_rtt(&mut self, view: &View) {
+        self.dip.hold(view.now, view.delivered, view.pipe);
+        if self.rtt.ends.is_some() {
+            self.rtt.round_done |= self.round.start;
+            if self.rtt.round_done {
+                self.check_probe_rtt_done(view);
+            }
+        } else if view.pipe.as_f64() <= self.probe_rtt_cwnd() {
+            self.rtt.ends = Some(view.now + self.settings.probe_rtt_time);
+            self.rtt.round_done = false;
+            self.start_round(view);
+        }
+    }
+
+    fn check_probe_rtt_done(&mut self, view: &View) {
+        if self.rtt.ends.is_none_or(|ends| view.now <= ends) {
+            return;
+        }
+        self.rtt.recent_at = view.now;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.reset_short_term();
+        if self.full.reached {
+            // The queue is empty already: down is over as soon as it begins.
+            self.start_down(view);
+            self.mode = Mode::Cruise;
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    /// §5.6.4.4: what to return to when recovery or the measurement is over.
+    pub(super) fn save_cwnd(&mut self, state: State) {
+        let undisturbed = state < State::Recovery && self.mode != Mode::ProbeRtt;
+        self.prior_cwnd = if undisturbed { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+    }
+
+    pub(super) fn restart_from_idle(&mut self, view: &View) {
+        let nothing_in_flight = view.pipe == Bytes::ZERO;
+        if !nothing_in_flight || !(view.app_limited || self.dip.lasts(view.delivered)) {
+            return;
+        }
+        self.idle_restart = true;
+        self.extra.start = view.now;
+        if self.mode.in_probe_bw() {
+            self.set_pacing(1.0, view);
+        } else if self.mode == Mode::ProbeRtt {
+            self.check_probe_rtt_done(view);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Vectors of algorithms.md §8.16, and what the modes do.
+
+use super::super::driver::{Driver, MSS, near};
+use super::*;
+
+/// Past slow start, with a queueing delay of 10 ms at a standing RTT of 110 ms: the target is 22 segments.
+fn copa(cwnd: u64, changed: &[(&str, Value)]) -> Driver {
+    let mut copa = Driver::new("copa", "paper", changed, cwnd, Some(cwnd));
+    copa.view.cwnd_limited = false;
+    copa.ack(1, Some(100.0));
+    copa.pass(Span::from_millis(60));
+    copa.view.cwnd_limited = true;
+    copa
+}
+
+#[test]
+fn the_window_moves_by_v_over_delta_w_towards_the_target() {
+    let mut below = copa(20, &[]);
+    below.ack(1, Some(110.0));
+    assert!(near(below.internal("target"), 22.0), "{}", below.internal("target"));
+    assert!((below.cwnd() - 20.1).abs() < 1e-9, "{}", below.cwnd());
+    let mut above = copa(24, &[]);
+    above.ack(1, Some(110.0));
+    // Whole bytes of the real window.
+    assert!((above.cwnd() - (24.0 - 0.083_333)).abs() < 1e-3, "{}", above.cwnd());
+    assert_eq!(above.cc.pacing_rate(), Some(Rate::of(above.cc.window().cwnd * 2, Span::from_millis(110))));
+}
+
+#[test]
+fn a_velocity_of_four_moves_four_times_as_far() {
+    let values = crate::cc::Choice::new("copa", None, &[]).unwrap().values;
+    let now = Time::ZERO + Span::from_millis(1000);
+    let (mss, initial_window) = (MSS, MSS * 20);
+    let setup = Setup { now, mss, initial_window, initial_ssthresh: mss, handshake_rtt: None, paced: false, seed: 1 };
+    let mut copa = Copa::new(&values, &setup);
+    (copa.velocity.v, copa.velocity.direction) = (4.0, Some(true));
+    copa.step(1.0, true, now);
+    assert!(near(copa.w, 20.4));
+    // No more than delta W.
+    copa.velocity.v = 64.0;
+    copa.step(1.0, true, now);
+    assert_eq!(copa.velocity.v, 8.0);
+}
+
+#[test]
+fn a_velocity_is_given_up_when_the_target_is_passed() {
+    for (at_once, moved) in [(true, -2.0 / 25.0), (false, -8.0 / 25.0)] {
+        let mut copa = copa(25, &[("turns_at_once", Value::Flag(at_once)), ("mode_switching", Value::Flag(false))]);
+        for _ in 0..5 {
+            copa.pass(Span::from_millis(120));
+            copa.view.cwnd_limited = false;
+            copa.ack(1, Some(100.0));
+        }
+        let (v, before) = (copa.internal("velocity"), copa.cwnd());
+        assert_eq!(v, 4.0);
+        copa.pass(Span::from_millis(60));
+        copa.ack(1, Some(110.0));
+        assert!((copa.cwnd() - before - moved).abs() < 2e-3, "{at_once}: {}", copa.cwnd() - before);
+    }
+}
+
+#[test]
+fn v_doubles_from_the_third_rtt_in_one_direction_on() {
+    let mut copa = copa(1000, &[("mode_switching", Value::Flag(false))]);
+    let seen: Vec<f64> = (0..7)
+        .map(|_| {
+            copa.pass(Span::from_millis(120));
+            copa.ack(1, Some(110.0));
+            copa.internal("velocity")
+        })
+        .collect();
+    assert_eq!(seen, [1.0, 1.0, 1.0, 1.0, 2.0, 4.0, 8.0]);
+}
+
+#[test]
+fn slow_start_ends_at_the_target() {
+    let mut copa = Driver::new("copa", "paper", &[], 10, None);
+    copa.ack(10, Some(100.0));
+    assert_eq!((copa.cwnd(), copa.ssthresh() > 1e9), (20.0, true));
+    copa.pass(Span::from_millis(100));
+    copa.ack(5, Some(110.0));
+    assert_eq!((copa.cwnd(), copa.ssthresh()), (25.0, 25.0));
+}
+
+#[test]
+fn delta_follows_aimd_while_others_fill_the_queue() {
+    let mut copa = copa(20, &[]);
+    let mut deltas = Vec::new();
+    for _ in 0..8 {
+        // The standing delay is far above a tenth of the greatest.
+        copa.pass(Span::from_millis(200));
+        copa.ack(1, Some(200.0));
+        deltas.push(copa.internal("delta"));
+    }
+    let rising: Vec<f64> = deltas.iter().copied().skip_while(|delta| *delta == 0.5).take(3).collect();
+    assert!(near(rising[0], 1.0 / 3.0) && near(rising[1], 0.25) && near(rising[2], 0.2), "{deltas:?}");
+    let lost =
+        Lost { bytes: MSS, sent_at: copa.view.now, tx_in_flight: MSS, lost_since: MSS, seq: 0, app_limited: false };
+    let before = copa.internal("delta");
+    copa.cc.on_lost(&lost, &copa.view);
+    copa.pass(Span::from_millis(200));
+    copa.ack(1, Some(200.0));
+    assert!(near(copa.internal("delta"), (2.0 * before).min(0.5)));
+    copa.ack(1, Some(100.0));
+    assert_eq!((copa.internal("delta"), copa.internal("competitive")), (0.5, 0.0));
+}
+
+#[test]
+fn heavy_loss_cuts_the_window() {
+    let mut copa = copa(20, &[]);
+    let lost = Lost {
+        bytes: MSS * 20,
+        sent_at: copa.view.now,
+        tx_in_flight: MSS,
+        lost_since: MSS,
+        seq: 0,
+        app_limited: false,
+    };
+    copa.cc.on_lost(&lost, &copa.view);
+    copa.pass(Span::from_millis(250));
+    copa.view.cwnd_limited = false;
+    copa.ack(5, Some(100.0));
+    assert!((copa.cwnd() - 14.0).abs() < 0.01, "{}", copa.cwnd());
+}

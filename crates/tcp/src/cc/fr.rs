@@ -1,0 +1,278 @@
+//! TCP-FR, "faster recovery": after a loss the window is what the path carries, not half of what was sent.
+//!
+//! The returning ACKs give an estimate of bandwidth, BWE; times the least RTT it is the path's capacity, to which ssthresh
+//! is set on a loss (Casetti, Gerla, Lee, Mascolo, Sanadidi, MILCOM 2000; algorithms.md §2.1). GFR, "gradual faster
+//! recovery", lets ssthresh rise towards it while nothing is lost, so that slow start goes on. The rest is NewReno as in
+//! ns-3, where the study ran: growth by the ACK. Profile `seed_quirks` has what the study's code did besides its text;
+//! its window of one byte after a time-out is left out, for ns-3 overwrote it, and so is its endless bandwidth from two
+//! ACKs at once: they count as one here.
+
+use super::{
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values,
+    View, Window,
+};
+use crate::units::{Bytes, Span, Time};
+
+/// Faster recovery by a bandwidth estimate.
+pub(super) const FR: Algorithm = Algorithm {
+    name: "fr",
+    title: "TCP-FR: ssthresh from a bandwidth estimate, with GFR",
+    reference: "Casetti et al. 2000, TCP with faster recovery; algorithms.md 2.1",
+    demands: Demands::NONE,
+    params: PARAMS,
+    profiles: &[
+        Profile { name: "seed", set: &[], recovery: None },
+        Profile { name: "seed_quirks", set: QUIRKS, recovery: None },
+        Profile { name: "paper", set: PAPER, recovery: None },
+    ],
+    build: &|values, setup| Box::new(Fr::new(values, setup)),
+};
+
+const QUIRKS: &[(&str, Value)] = &[
+    ("one_segment_per_ack", Value::Flag(true)),
+    ("bits_as_bytes", Value::Flag(true)),
+    ("no_linear_growth", Value::Flag(true)),
+    ("clock_from_zero", Value::Flag(true)),
+];
+
+const PAPER: &[(&str, Value)] = &[("gfr_interval", Value::Number(500.0)), ("count_dupacks", Value::Flag(true))];
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "alpha",
+        kind: ParamKind::Number { min: 0.0, max: 0.999 },
+        default: Value::Number(0.8),
+        unit: "",
+        doc: "weight of the old bandwidth estimate",
+        source: "algorithms.md 2.1: the study's report",
+    },
+    Param {
+        name: "a",
+        kind: ParamKind::Number { min: 1.0, max: 16.0 },
+        default: Value::Number(1.0),
+        unit: "",
+        doc: "ssthresh = BWE x RTTmin / a: 1 where few connections share the path, 2 where many do",
+        source: "algorithms.md 2.1",
+    },
+    Param {
+        name: "gfr",
+        kind: ParamKind::Flag,
+        default: Value::Flag(true),
+        unit: "",
+        doc: "in congestion avoidance below BWE x RTTmin, ssthresh rises halfway to it",
+        source: "algorithms.md 2.1: the study's report",
+    },
+    Param {
+        name: "gfr_interval",
+        kind: ParamKind::Number { min: 0.0, max: 60_000.0 },
+        default: Value::Number(0.0),
+        unit: "ms",
+        doc: "ssthresh rises at most this often; 0: on every ACK",
+        source: "algorithms.md 2.1: the study on every ACK, the paper every 500 ms",
+    },
+    Param {
+        name: "count_dupacks",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "a duplicate ACK that reports nothing else stands for one delivered segment",
+        source: "algorithms.md 2.1: the paper counts returning ACKs",
+    },
+    Param {
+        name: "one_segment_per_ack",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "quirk: an ACK counts one segment whatever it covers, so that delayed ACKs halve the estimate",
+        source: "algorithms.md 2.1, quirk 1 of the study's code",
+    },
+    Param {
+        name: "bits_as_bytes",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "quirk: BWE x RTTmin in bits is taken for bytes, eight times too much",
+        source: "algorithms.md 2.1, quirk 2 of the study's code",
+    },
+    Param {
+        name: "no_linear_growth",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "quirk: no growth in congestion avoidance but through GFR",
+        source: "algorithms.md 2.1, quirk 4 of the study's code",
+    },
+    Param {
+        name: "clock_from_zero",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "quirk: the first sample spreads its bytes over all time since the start of the run",
+        source: "algorithms.md 2.1, quirk 5 of the study's code",
+    },
+];
+
+/// No path holds more; a bandwidth from ACKs that were bunched together can say anything.
+const MOST: f64 = (1_u64 << 40) as f64;
+
+#[derive(Debug)]
+struct Fr {
+    window: Window,
+    initial_window: Bytes,
+    alpha: f64,
+    a: f64,
+    gfr: bool,
+    gfr_interval: Span,
+    count_dupacks: bool,
+    one_segment_per_ack: bool,
+    bits_as_bytes: bool,
+    no_linear_growth: bool,
+    /// BWE in bit/s; 0 before the first sample.
+    bandwidth: f64,
+    /// When the last sample ended.
+    sampled: Time,
+    /// Delivered since, because no time has passed.
+    pending: Bytes,
+    /// Counted on duplicate ACKs; the ACK that covers it does not count it again.
+    counted: Bytes,
+    least_rtt: Option<Span>,
+    /// When GFR may raise ssthresh again.
+    gfr_due: Time,
+}
+
+impl Fr {
+    fn new(values: &Values, setup: &Setup) -> Fr {
+        let gfr_interval = Span::from_secs_f64(values.number("gfr_interval") / 1e3);
+        Fr {
+            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
+            initial_window: setup.initial_window,
+            alpha: values.number("alpha"),
+            a: values.number("a"),
+            gfr: values.flag("gfr"),
+            gfr_interval,
+            count_dupacks: values.flag("count_dupacks"),
+            one_segment_per_ack: values.flag("one_segment_per_ack"),
+            bits_as_bytes: values.flag("bits_as_bytes"),
+            no_linear_growth: values.flag("no_linear_growth"),
+            bandwidth: 0.0,
+            sampled: if values.flag("clock_from_zero") { Time::ZERO } else { setup.now },
+            pending: Bytes::ZERO,
+            counted: Bytes::ZERO,
+            least_rtt: None,
+            gfr_due: setup.now + gfr_interval,
+        }
+    }
+
+    /// What the ACK adds to the estimate.
+    fn delivered(&mut self, ack: &Ack, mss: Bytes) -> Bytes {
+        if ack.acked == Bytes::ZERO {
+            if !self.count_dupacks || ack.duplicate == 0 {
+                return Bytes::ZERO;
+            }
+            self.counted += mss;
+            return mss;
+        }
+        if self.one_segment_per_ack {
+            return mss;
+        }
+        let known = self.counted.min(ack.acked);
+        self.counted -= known;
+        ack.acked - known
+    }
+
+    fn sample_bandwidth(&mut self, delivered: Bytes, now: Time) {
+        self.pending += delivered;
+        if self.pending == Bytes::ZERO || now <= self.sampled {
+            return;
+        }
+        // s = 8 pkt_size / (now - last_ack_time); BWE = alpha BWE + (1 - alpha) s
+        let sample = 8.0 * self.pending.as_f64() / now.since(self.sampled).as_secs_f64();
+        self.bandwidth = self.alpha * self.bandwidth + (1.0 - self.alpha) * sample;
+        self.sampled = now;
+        self.pending = Bytes::ZERO;
+    }
+
+    /// BWE x RTTmin in bytes, once both are known.
+    fn capacity(&self) -> Option<f64> {
+        let bits = self.bandwidth * self.least_rtt?.as_secs_f64();
+        let bytes = if self.bits_as_bytes { bits } else { bits / 8.0 };
+        (bytes > 0.0).then_some(bytes.min(MOST))
+    }
+
+    /// if cwnd > ssthresh and cwnd < BWE RTTmin: ssthresh += (BWE RTTmin - ssthresh) / 2. Looked at on ACKs, the only
+    /// times at which it matters, also where the paper has a timer.
+    fn raise_ssthresh(&mut self, now: Time) {
+        if !self.gfr || now < self.gfr_due {
+            return;
+        }
+        self.gfr_due = now + self.gfr_interval;
+        let Window { cwnd, ssthresh } = self.window;
+        if let Some(capacity) = self.capacity()
+            && cwnd > ssthresh
+            && cwnd.as_f64() < capacity
+        {
+            self.window.ssthresh += Bytes(((capacity - ssthresh.as_f64()) / 2.0) as u64);
+        }
+    }
+}
+
+impl CongestionControl for Fr {
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        if let Some(rtt) = ack.rtt {
+            self.least_rtt = Some(self.least_rtt.map_or(rtt.latest, |least| least.min(rtt.latest)));
+        }
+        let delivered = self.delivered(ack, view.mss);
+        self.sample_bandwidth(delivered, view.now);
+        if !view.may_grow || ack.acked == Bytes::ZERO {
+            return;
+        }
+        if self.window.in_slow_start() || !self.no_linear_growth {
+            self.window.grow_per_ack(ack.acked_segments.max(1), view.mss);
+        }
+        if !self.window.in_slow_start() {
+            self.raise_ssthresh(view.now);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, view: &View) {
+        self.counted = Bytes::ZERO;
+        // ssthresh = BWE RTTmin / a. While nothing is known, half of the flight; two segments are the floor (RFC 5681).
+        let known = self.capacity().map(|capacity| Bytes((capacity / self.a) as u64));
+        let ssthresh = known.unwrap_or(Bytes(event.flight.0 / 2)).max(view.mss * 2);
+        if event.cause == Cause::Timeout {
+            self.window.collapse(ssthresh, event);
+        } else {
+            self.window.cut(ssthresh);
+        }
+    }
+
+    fn window(&self) -> Window {
+        self.window
+    }
+
+    fn on_undo(&mut self, before: Window, _view: &View) {
+        self.window.restore(before);
+    }
+
+    fn on_idle(&mut self, idle: Span, view: &View) {
+        // The next sample is not to take the silence for a slow path.
+        self.sampled = view.now;
+        self.pending = Bytes::ZERO;
+        if view.idle_restart {
+            self.window.after_idle(idle, view.rto, self.initial_window);
+        }
+    }
+
+    fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("bandwidth_bps", self.bandwidth);
+        if let Some(rtt) = self.least_rtt {
+            put("least_rtt_s", rtt.as_secs_f64());
+        }
+        if let Some(capacity) = self.capacity() {
+            put("capacity_bytes", capacity);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

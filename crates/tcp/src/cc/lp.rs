@@ -1,0 +1,315 @@
+//! TCP-LP: takes only what others leave, by yielding to early signs of a queue (Kuzmanovic, Knightly 2003).
+//!
+//! One-way delays come from timestamps. Once their mean exceeds the least seen by 15 % of the range seen, the window
+//! halves and does not grow for three RTTs of inference; a second sign meanwhile leaves one segment. Else it is Reno.
+//! Profile `paper` keeps the extremes for life, `ns3` and `linux` set them anew with each sign. All want an ACK per
+//! segment: the wait of a delayed ACK counts as delay and keeps small windows small. Linux takes the difference of two
+//! clocks for the delay: with its random start of timestamps, 32 bits are spent on that start, no sign is seen, and
+//! Reno remains, as recorded. Left out: the kernel's guess of the other clock's rate.
+
+use super::{
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
+    Values, View, Window,
+};
+use crate::units::{Bytes, Span, Time};
+
+/// Low priority by one-way delay.
+pub(super) const LP: Algorithm = Algorithm {
+    name: "lp",
+    title: "TCP-LP: low priority, yields when one-way delay rises",
+    reference: "Kuzmanovic, Knightly 2003, TCP-LP: A Distributed Algorithm for Low Priority Data Transfer",
+    demands: Demands { timestamps: true, ..Demands::NONE },
+    params: PARAMS,
+    profiles: &[
+        Profile { name: "paper", set: &[], recovery: None },
+        Profile { name: "ns3", set: NS3, recovery: None },
+        Profile { name: "linux", set: LINUX, recovery: None },
+    ],
+    build: &|values, setup| Box::new(Lp::new(values, setup)),
+};
+
+const NS3: &[(&str, Value)] = &[
+    ("settling", Value::Number(0.0)),
+    ("forgets_extremes", Value::Flag(true)),
+    ("lowers_ssthresh", Value::Flag(false)),
+    ("pauses_slow_start", Value::Flag(false)),
+];
+
+const LINUX: &[(&str, Value)] = &[
+    ("slow_start_limit", Value::Number(1e6)),
+    ("settling", Value::Number(0.0)),
+    ("forgets_extremes", Value::Flag(true)),
+    ("lowers_ssthresh", Value::Flag(false)),
+    ("yields_at_threshold", Value::Flag(true)),
+    ("half_of_cwnd", Value::Flag(true)),
+    ("clock_offset", Value::Number(2_147_483_648.0)),
+];
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "slow_start_limit",
+        kind: ParamKind::Number { min: 1.0, max: 1e6 },
+        default: Value::Number(1.0),
+        unit: "segments",
+        doc: "the most that one ACK adds to cwnd in slow start",
+        source: "RFC 5681 eq. 2; Linux has no limit",
+    },
+    Param {
+        name: "delta",
+        kind: ParamKind::Number { min: 0.0, max: 100.0 },
+        default: Value::Number(15.0),
+        unit: "%",
+        doc: "how far into the range of delays the mean may rise",
+        source: "Kuzmanovic, Knightly 2003, delta = 0.15",
+    },
+    Param {
+        name: "inference",
+        kind: ParamKind::Number { min: 0.0, max: 100.0 },
+        default: Value::Number(3.0),
+        unit: "RTT",
+        doc: "time after a sign in which the window does not grow and a second sign leaves one segment",
+        source: "Kuzmanovic, Knightly 2003; Linux tcp_lp",
+    },
+    Param {
+        name: "settling",
+        kind: ParamKind::Number { min: 0.0, max: 100.0 },
+        default: Value::Number(2.0),
+        unit: "RTT",
+        doc: "signs so soon after one tell of the same queue: half an RTT of silence, one to see it, a late mean",
+        source: "our reading of Kuzmanovic, Knightly 2003, who want a second sign; Linux and ns-3 have none",
+    },
+    Param {
+        name: "forgets_extremes",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "a sign sets the least delay to the mean and the greatest to twice that, instead of keeping both for life",
+        source: "Linux tcp_lp, ns-3 TcpLp",
+    },
+    Param {
+        name: "lowers_ssthresh",
+        kind: ParamKind::Flag,
+        default: Value::Flag(true),
+        unit: "",
+        doc: "a sign takes ssthresh down with cwnd, so that additive increase follows and not slow start",
+        source: "Kuzmanovic, Knightly 2003; not in Linux and ns-3",
+    },
+    Param {
+        name: "pauses_slow_start",
+        kind: ParamKind::Flag,
+        default: Value::Flag(true),
+        unit: "",
+        doc: "slow start too waits for the inference time to end",
+        source: "Linux tcp_lp; ns-3 pauses congestion avoidance only",
+    },
+    Param {
+        name: "yields_at_threshold",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "a mean delay equal to the threshold is a sign",
+        source: "algorithms.md 8.9: Linux so, ns-3 not",
+    },
+    Param {
+        name: "half_of_cwnd",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
+        source: "algorithms.md 0.1: Linux takes cwnd, ns-3 and RFC 5681 eq. 4 the flight",
+    },
+    Param {
+        name: "clock_offset",
+        kind: ParamKind::Number { min: 0.0, max: 4_294_967_295.0 },
+        default: Value::Number(0.0),
+        unit: "ms",
+        doc: "how far the receiver's timestamps are ahead of the sender's clock",
+        source: "Linux starts them at random; from 2^29 on, seven cases of eight, TCP-LP sees no sign",
+    },
+];
+
+/// A whole number of milliseconds, the unit of timestamps here and in Linux.
+fn millis(time: Time) -> u64 {
+    time.as_nanos() / 1_000_000
+}
+
+#[derive(Debug)]
+struct Lp {
+    window: Window,
+    counter: Counter,
+    initial_window: Bytes,
+    slow_start_limit: Bytes,
+    inference: f64,
+    settling: f64,
+    lowers_ssthresh: bool,
+    pauses_slow_start: bool,
+    half_of_cwnd: bool,
+    delays: Delays,
+    /// In ms, the receiver's delay included, as of the last ACK that showed one.
+    rtt: f64,
+    last_sign: Option<u64>,
+    inferring: bool,
+}
+
+/// One-way delays in milliseconds; 32 bits that overflow, as in Linux and ns-3, which matters with a clock offset.
+#[derive(Debug)]
+struct Delays {
+    clock_offset: u32,
+    delta: u32,
+    yields_at_threshold: bool,
+    forgets_extremes: bool,
+    /// The mean, in eighths; 0 before the first.
+    mean: u32,
+    least: u32,
+    most: u32,
+    /// The greatest of all; `most` is the one before it.
+    most_of_all: u32,
+}
+
+impl Delays {
+    /// Takes a delay.
+    fn note(&mut self, one_way: Span) {
+        let delay = ((one_way.as_nanos() / 1_000_000) as u32).wrapping_add(self.clock_offset);
+        // Zero means "invalid" in Linux and ns-3.
+        if delay == 0 {
+            return;
+        }
+        self.least = self.least.min(delay);
+        if delay > self.most_of_all {
+            self.most = if self.most_of_all == 0 { delay } else { self.most_of_all };
+            self.most_of_all = delay;
+        } else {
+            self.most = self.most.max(delay);
+        }
+        self.mean = if self.mean == 0 {
+            delay.wrapping_shl(3)
+        } else {
+            // 7/8 of the old, 1/8 of the new
+            self.mean.wrapping_add(delay.wrapping_sub(self.mean >> 3))
+        };
+    }
+
+    fn threshold(&self) -> u32 {
+        let range = self.most.wrapping_sub(self.least);
+        self.least.wrapping_add(range.wrapping_mul(self.delta) / 100)
+    }
+
+    /// Someone else's queue, or our own, is building.
+    fn is_sign(&mut self) -> bool {
+        let mean = self.mean >> 3;
+        let sign = mean > self.threshold() || (self.yields_at_threshold && mean == self.threshold());
+        if sign && self.forgets_extremes {
+            self.least = mean;
+            self.most = self.mean >> 2;
+            self.most_of_all = self.most;
+        }
+        sign
+    }
+}
+
+impl Lp {
+    fn new(values: &Values, setup: &Setup) -> Lp {
+        Lp {
+            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
+            counter: Counter::default(),
+            initial_window: setup.initial_window,
+            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+            inference: values.number("inference"),
+            settling: values.number("settling"),
+            lowers_ssthresh: values.flag("lowers_ssthresh"),
+            pauses_slow_start: values.flag("pauses_slow_start"),
+            half_of_cwnd: values.flag("half_of_cwnd"),
+            delays: Delays {
+                clock_offset: values.number("clock_offset") as u32,
+                delta: values.number("delta") as u32,
+                yields_at_threshold: values.flag("yields_at_threshold"),
+                forgets_extremes: values.flag("forgets_extremes"),
+                mean: 0,
+                least: u32::MAX,
+                most: 0,
+                most_of_all: 0,
+            },
+            rtt: 0.0,
+            last_sign: None,
+            inferring: false,
+        }
+    }
+
+    fn look_for_sign(&mut self, ack: &Ack, view: &View) {
+        if let Some(rtt) = ack.rtt {
+            if let Some(one_way) = ack.one_way {
+                self.delays.note(one_way);
+            }
+            self.rtt = rtt.oldest.as_nanos() as f64 / 1e6;
+        }
+        let now = millis(view.now);
+        let since_sign = self.last_sign.map(|sign| (now - sign) as f64);
+        self.inferring = since_sign.is_some_and(|since| since < libm::floor(self.inference * self.rtt));
+        let settling = since_sign.is_some_and(|since| since < self.settling * self.rtt);
+        if settling || !self.delays.is_sign() {
+            return;
+        }
+        self.last_sign = Some(now);
+        // A window that comes down already is not touched: recovery's would replace it.
+        if !view.state.descends() {
+            let half = view.mss * (self.window.cwnd.segments(view.mss) / 2).max(1);
+            self.window.cwnd = if self.inferring { view.mss } else { half };
+            if self.lowers_ssthresh {
+                self.window.ssthresh = self.window.ssthresh.min(half.max(view.mss * 2));
+            }
+        }
+    }
+}
+
+impl CongestionControl for Lp {
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.look_for_sign(ack, view);
+        let paused = self.inferring && (self.pauses_slow_start || !self.window.in_slow_start());
+        if view.may_grow && ack.acked > Bytes::ZERO && !paused {
+            self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, view: &View) {
+        let ssthresh = if self.half_of_cwnd {
+            view.mss * (self.window.cwnd.segments(view.mss) / 2).max(2)
+        } else {
+            // RFC 5681 eq. 4
+            Bytes(event.flight.0 / 2).max(view.mss * 2)
+        };
+        self.counter.reset();
+        if event.cause == Cause::Timeout {
+            self.window.collapse(ssthresh, event);
+        } else {
+            self.window.cut(ssthresh);
+        }
+    }
+
+    fn window(&self) -> Window {
+        self.window
+    }
+
+    fn on_undo(&mut self, before: Window, _view: &View) {
+        self.window.restore(before);
+    }
+
+    fn on_idle(&mut self, idle: Span, view: &View) {
+        if !view.idle_restart {
+            return;
+        }
+        if self.half_of_cwnd {
+            self.window.halve_while_idle(idle, view, self.initial_window);
+        } else {
+            self.window.after_idle(idle, view.rto, self.initial_window);
+        }
+    }
+
+    fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("one_way_s", f64::from(self.delays.mean >> 3) / 1e3);
+        put("threshold_s", f64::from(self.delays.threshold()) / 1e3);
+        put("inferring", f64::from(u8::from(self.inferring)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

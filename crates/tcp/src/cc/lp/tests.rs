@@ -1,0 +1,75 @@
+use super::super::driver::{Driver, MSS};
+use super::super::{RttSample, State};
+use super::*;
+
+/// One segment is acknowledged; RTT 100 ms.
+fn ack(lp: &mut Driver, one_way_ms: u64) {
+    let rtt = Span::from_millis(100);
+    let one_way = Some(Span::from_millis(one_way_ms));
+    let rtt = Some(RttSample { latest: rtt, oldest: rtt });
+    lp.tell(&Ack { acked: MSS, acked_segments: 1, cumulative_segments: 1, rtt, one_way, ..Ack::default() });
+}
+
+/// Delays from 50 to 150 ms have been seen, twice so that the greatest counts, and the mean is back at 50.
+fn with_range(profile: &str, changed: &[(&str, Value)]) -> Driver {
+    let mut lp = Driver::new("lp", profile, changed, 40, Some(2));
+    lp.view.may_grow = false;
+    for delay in [50, 150] {
+        lp.view.state = State::Recovery;
+        ack(&mut lp, delay);
+        ack(&mut lp, delay);
+    }
+    (0..60).for_each(|_| ack(&mut lp, 50));
+    lp.view.state = State::Open;
+    lp.pass(Span::from_millis(1000));
+    lp
+}
+
+/// algorithms.md §8.9: threshold 65 ms; 66 ms halve 40 segments, two RTTs later one is left.
+#[test]
+fn vector_of_algorithms_8_9() {
+    let mut lp = with_range("paper", &[]);
+    assert_eq!(lp.internal("threshold_s"), 0.065);
+    for _ in 0..40 {
+        ack(&mut lp, 65);
+    }
+    assert_eq!(lp.cwnd(), 40.0, "at the threshold");
+    while lp.internal("one_way_s") < 0.066 {
+        assert_eq!(lp.cwnd(), 40.0);
+        ack(&mut lp, 74);
+    }
+    assert_eq!((lp.cwnd(), lp.ssthresh()), (20.0, 2.0));
+    lp.pass(Span::from_millis(200));
+    ack(&mut lp, 74);
+    assert_eq!((lp.cwnd(), lp.internal("inferring")), (1.0, 1.0));
+}
+
+#[test]
+fn nothing_grows_within_the_inference_time() {
+    let mut lp = with_range("ns3", &[("pauses_slow_start", Value::Flag(true))]);
+    while lp.cwnd() > 20.0 {
+        ack(&mut lp, 80);
+    }
+    // The extremes are new: the least is the mean, the greatest twice that, so 80 ms are within.
+    lp.view.may_grow = true;
+    for (pause, grows) in [(200, false), (99, false), (2, true)] {
+        lp.pass(Span::from_millis(pause));
+        let before = lp.cwnd();
+        (0..21).for_each(|_| ack(&mut lp, 66));
+        assert_eq!(lp.cwnd() > before, grows, "{pause} ms on");
+    }
+}
+
+#[test]
+fn a_clock_far_ahead_hides_every_queue() {
+    let mut lp = Driver::new("lp", "linux", &[], 40, Some(2));
+    lp.view.may_grow = false;
+    for delay in (50..500).chain((50..500).rev()) {
+        ack(&mut lp, delay);
+        assert_eq!(lp.cwnd(), 40.0);
+    }
+    let mut lp = Driver::new("lp", "linux", &[("clock_offset", Value::Number(0.0))], 40, Some(2));
+    lp.view.may_grow = false;
+    (50..500).for_each(|delay| ack(&mut lp, delay));
+    assert!(lp.cwnd() < 40.0);
+}

@@ -1,0 +1,330 @@
+//! Prague: DCTCP for the Internet, with the finer signal of L4S (draft-briscoe-iccrg-prague-congestion-control).
+//!
+//! Its packets carry ECT(1), its receiver counts marks (AccECN), and it paces, so that a queue may mark at a threshold of a
+//! millisecond. As in DCTCP an average alpha of the share of marks decides how far the window comes down, at most once per
+//! round trip; unlike there, every unmarked segment makes it grow, also on the way down, and fractions of a segment count.
+//! After some hundred round trips a short RTT grows and falls as if it were `target_rtt`, so that RTTs share fairly. Written
+//! after the kernel of the L4S team (algorithms.md 8.17). Left out: its test for queues that mark as RFC 3168 has it (off
+//! by default there), its other two ways to be independent of the RTT, and windows below one segment.
+
+use super::{
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, State, Value,
+    Values, View, Window,
+};
+use crate::config::EcnMode;
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// DCTCP for L4S.
+pub(super) const PRAGUE: Algorithm = Algorithm {
+    name: "prague",
+    title: "Prague: DCTCP for the Internet, with L4S marks",
+    reference: "draft-briscoe-iccrg-prague-congestion-control; RFC 9331; the kernel of the L4S team",
+    demands: Demands { owns_window: true, ecn: Some(EcnMode::L4s), timestamps: false },
+    params: PARAMS,
+    profiles: &[Profile { name: "linux", set: &[], recovery: None }],
+    build: &|values, setup| Box::new(Prague::new(values, setup)),
+};
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "gain",
+        kind: ParamKind::Number { min: 1.0 / 1024.0, max: 1.0 },
+        default: Value::Number(1.0 / 16.0),
+        unit: "",
+        doc: "weight of the last round trip in alpha",
+        source: "algorithms.md 8.17: PRAGUE_SHIFT_G",
+    },
+    Param {
+        name: "first_alpha",
+        kind: ParamKind::Number { min: 0.0, max: 1.0 },
+        default: Value::Number(1.0),
+        unit: "",
+        doc: "alpha until a mark has been seen; 1 makes the first reduction a halving",
+        source: "algorithms.md 8.17: prague_init",
+    },
+    Param {
+        name: "rtt_independence",
+        kind: ParamKind::Flag,
+        default: Value::Flag(true),
+        unit: "",
+        doc: "an RTT below `target_rtt` grows by (RTT / target)^2 and reacts once per target",
+        source: "algorithms.md 8.17: prague_rtt_scaling",
+    },
+    Param {
+        name: "target_rtt",
+        kind: ParamKind::Number { min: 0.0001, max: 1.0 },
+        default: Value::Number(0.025),
+        unit: "s",
+        doc: "the RTT that shorter ones behave like",
+        source: "algorithms.md 8.17: prague_rtt_target",
+    },
+    Param {
+        name: "transition",
+        kind: ParamKind::Number { min: 0.0, max: 1e6 },
+        default: Value::Number(500.0),
+        unit: "round trips",
+        doc: "after slow start so many round trips pass before the RTT ceases to matter",
+        source: "algorithms.md 8.17: prague_rtt_transition",
+    },
+];
+
+/// The window does not step below so many segments on marks.
+const LEAST: f64 = 2.0;
+
+#[derive(Debug)]
+struct Prague {
+    /// What is in force. It follows `target` by at most a segment per ACK.
+    window: Window,
+    /// The window aimed at, in segments, with fractions.
+    target: f64,
+    alpha: f64,
+    gain: f64,
+    /// RTTs below this behave like it; absent if they need not.
+    target_rtt: Option<Span>,
+    transition: u64,
+    mss: Bytes,
+    srtt: Option<Span>,
+    marks_seen: bool,
+    /// The window came down for a loss, and the episode lasts.
+    in_loss: bool,
+    /// `target` before the loss.
+    before_loss: f64,
+    reduced_at: Time,
+    /// The round trip ends when this is acknowledged.
+    round_end: u64,
+    rounds: u64,
+    round_began: Time,
+    delivered: Bytes,
+    marked: Bytes,
+    /// Segments that a window of unmarked ones adds.
+    increase: f64,
+}
+
+impl Prague {
+    fn new(values: &Values, setup: &Setup) -> Prague {
+        let target_rtt = Span::from_secs_f64(values.number("target_rtt"));
+        Prague {
+            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
+            target: setup.initial_window.as_f64() / setup.mss.as_f64(),
+            alpha: values.number("first_alpha"),
+            gain: values.number("gain"),
+            target_rtt: values.flag("rtt_independence").then_some(target_rtt),
+            transition: values.number("transition") as u64,
+            mss: setup.mss,
+            srtt: setup.handshake_rtt,
+            marks_seen: false,
+            in_loss: false,
+            before_loss: 0.0,
+            reduced_at: Time::ZERO,
+            round_end: 0,
+            rounds: 0,
+            round_began: setup.now,
+            delivered: Bytes::ZERO,
+            marked: Bytes::ZERO,
+            increase: 1.0,
+        }
+    }
+
+    /// The time that must lie between two updates, or two reductions, besides a round trip.
+    fn pause(&self) -> Option<Span> {
+        let settled = !self.window.in_slow_start() && self.rounds >= self.transition;
+        self.target_rtt.filter(|_| settled)
+    }
+
+    /// Growth by what arrived unmarked.
+    fn grow(&mut self, unmarked: Bytes) {
+        let mut rest = unmarked;
+        if self.window.in_slow_start() {
+            rest = self.window.slow_start(unmarked, unmarked);
+            self.target = self.target.max(self.window.cwnd.as_f64() / self.mss.as_f64());
+        }
+        // One segment per window, times the scale: also while the window comes down, which keeps marks from saturating.
+        let segments = rest.as_f64() / self.mss.as_f64();
+        self.target += segments * self.increase / libm::ceil(self.target).max(1.0);
+    }
+
+    /// One step of the window in force towards the target.
+    fn step(&mut self) {
+        let wanted = Bytes((libm::ceil(self.target) * self.mss.as_f64()) as u64);
+        let least = Bytes((LEAST * self.mss.as_f64()) as u64);
+        if self.window.cwnd > wanted && self.window.cwnd > least {
+            self.window.cwnd = self.window.cwnd.saturating_sub(self.mss).max(wanted).max(least);
+            self.window.ssthresh = self.window.cwnd;
+        } else if self.window.cwnd < wanted {
+            self.window.cwnd = self.window.cwnd.saturating_add(self.mss).min(wanted);
+        }
+    }
+
+    /// A round trip, or the target if that is longer, has passed: alpha and the scale of growth.
+    fn end_round(&mut self, view: &View) {
+        let waits = self.pause().is_some_and(|pause| view.now.since(self.round_began) < pause);
+        if view.snd_una < self.round_end || waits {
+            return;
+        }
+        if self.marks_seen {
+            let delivered = view.delivered.saturating_sub(self.delivered).0.max(1);
+            let marked = view.delivered_ce.saturating_sub(self.marked);
+            let share = (marked.as_f64() / delivered as f64).min(1.0);
+            // RFC 8257 §3.3 step 6: alpha = alpha (1 - g) + g F
+            self.alpha += self.gain * (share - self.alpha);
+        }
+        (self.delivered, self.marked) = (view.delivered, view.delivered_ce);
+        self.round_end = view.snd_nxt;
+        self.round_began = view.now;
+        self.rounds += u64::from(!self.window.in_slow_start());
+        self.increase = self.scale();
+    }
+
+    /// Growth per window: (RTT / target)^2 gives all RTTs below the target the same gain in rate per second.
+    fn scale(&self) -> f64 {
+        match (self.pause(), self.srtt) {
+            (Some(target), Some(rtt)) if rtt < target => {
+                let part = rtt.as_secs_f64() / target.as_secs_f64();
+                part * part
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// alpha / 2 of the window, at most once per round trip and target.
+    fn reduce_on_marks(&mut self, now: Time) {
+        if self.pause().is_some_and(|pause| now.since(self.reduced_at) < pause) {
+            return;
+        }
+        self.reduced_at = now;
+        self.target = (self.target * (1.0 - self.alpha / 2.0)).max(1.0);
+    }
+
+    fn reduce_on_loss(&mut self, event: &Congestion, view: &View) {
+        self.in_loss = true;
+        if event.first {
+            self.before_loss = self.target;
+            self.target = (self.target / 2.0).max(1.0);
+            // Departs from the kernel, which leaves ssthresh after a time-out: slow start would go on beyond the loss.
+            self.window.ssthresh = Bytes((self.target * view.mss.as_f64()) as u64).max(view.mss * 2);
+        }
+        if event.cause == Cause::Timeout {
+            self.window.cwnd = event.loss_window;
+        }
+    }
+}
+
+impl CongestionControl for Prague {
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.srtt = view.srtt.or(self.srtt);
+        self.marks_seen |= ack.ce > Bytes::ZERO || ack.echo;
+        self.in_loss &= view.state != State::Open;
+        let unmarked = ack.acked.saturating_sub(ack.ce);
+        if unmarked > Bytes::ZERO && !self.in_loss && view.cwnd_limited {
+            self.grow(unmarked);
+        }
+        self.step();
+        self.end_round(view);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, view: &View) {
+        if event.cause == Cause::Ecn {
+            self.reduce_on_marks(view.now);
+        } else {
+            self.reduce_on_loss(event, view);
+        }
+    }
+
+    fn window(&self) -> Window {
+        self.window
+    }
+
+    fn on_undo(&mut self, before: Window, _view: &View) {
+        self.in_loss = false;
+        self.target = self.target.max(self.before_loss);
+        self.window.restore(before);
+    }
+
+    /// The whole window per RTT, twice that far below ssthresh (algorithms.md 8.17).
+    fn pacing_rate(&self) -> Option<Rate> {
+        let twice = self.window.cwnd < self.window.ssthresh / 2;
+        let bytes = self.target * self.mss.as_f64() * if twice { 2.0 } else { 1.0 };
+        self.srtt.map(|srtt| Rate::of(Bytes(bytes as u64), srtt))
+    }
+
+    fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("alpha", self.alpha);
+        put("target", self.target);
+        put("increase", self.increase);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::driver::{Driver, MSS, near};
+    use super::*;
+
+    fn prague(changed: &[(&str, Value)], cwnd: u64) -> Driver {
+        Driver::new("prague", "linux", changed, cwnd, Some(cwnd))
+    }
+
+    /// algorithms.md §8.17: alpha 0.1 and 50 segments give 47.5.
+    #[test]
+    fn marks_take_half_of_alpha() {
+        let mut prague = prague(&[("first_alpha", Value::Number(0.1))], 50);
+        prague.congestion(Cause::Ecn);
+        assert!(near(prague.internal("target"), 47.5));
+        assert_eq!(prague.cwnd(), 50.0);
+        for cwnd in [49.0, 48.0, 48.0] {
+            prague.tell(&Ack { acked: MSS, ce: MSS, ..Ack::default() });
+            assert_eq!((prague.cwnd(), prague.ssthresh()), (cwnd, cwnd));
+        }
+    }
+
+    /// algorithms.md §8.17: an RTT of 5 ms grows by 0.04 of a segment per window.
+    #[test]
+    fn a_short_rtt_grows_by_the_square_of_its_part_of_the_target() {
+        for (rtt, scale) in [(5.0, 0.04), (25.0, 1.0), (80.0, 1.0)] {
+            let mut prague = prague(&[("transition", Value::Number(0.0))], 50);
+            for _ in 0..2 {
+                prague.pass(Span::from_millis(30));
+                prague.ack(1, Some(rtt));
+            }
+            assert!(near(prague.internal("increase"), scale), "{rtt}");
+            let before = prague.internal("target");
+            prague.ack(1, Some(rtt));
+            assert!(near(prague.internal("target") - before, scale / libm::ceil(before)), "{rtt}");
+        }
+    }
+
+    #[test]
+    fn unmarked_segments_make_it_grow_on_the_way_down_too_and_marked_ones_never() {
+        let mut prague = prague(&[], 50);
+        prague.congestion(Cause::Ecn);
+        assert!(near(prague.internal("target"), 25.0));
+        prague.tell(&Ack { acked: MSS * 2, ce: MSS, ..Ack::default() });
+        assert!(near(prague.internal("target"), 25.0 + 1.0 / 25.0));
+        prague.tell(&Ack { acked: MSS * 2, ce: MSS * 2, ..Ack::default() });
+        assert!(near(prague.internal("target"), 25.0 + 1.0 / 25.0));
+    }
+
+    #[test]
+    fn alpha_waits_for_the_first_mark_and_then_follows_their_share() {
+        let mut prague = prague(&[], 100);
+        prague.ack(100, Some(80.0));
+        assert_eq!(prague.internal("alpha"), 1.0);
+        prague.view.delivered_ce += MSS * 25;
+        prague.tell(&Ack { acked: MSS * 100, ce: MSS * 25, ..Ack::default() });
+        assert!(near(prague.internal("alpha"), 0.953125));
+    }
+
+    #[test]
+    fn losses_halve_and_hold_until_the_episode_is_over() {
+        let mut prague = prague(&[], 40);
+        let before = prague.cc.window();
+        prague.congestion(Cause::Rack);
+        assert!(near(prague.internal("target"), 20.0));
+        prague.ack(1, None);
+        assert!(near(prague.internal("target"), 20.0), "no growth in the episode");
+        assert_eq!(prague.cwnd(), 39.0);
+        prague.cc.on_undo(before, &prague.view);
+        assert!(near(prague.internal("target"), 40.0));
+        prague.congestion(Cause::Timeout);
+        assert_eq!(prague.cwnd(), 1.0);
+    }
+}

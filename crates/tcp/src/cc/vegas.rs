@@ -1,0 +1,112 @@
+//! Vegas: hold a few packets in the bottleneck's queue, judged by how the RTT rises above the least one.
+//!
+//! Brakmo and Peterson 1995: expected less actual rate, times the base RTT, is the backlog; below alpha the window grows by
+//! one per round trip, above beta it shrinks by one. `vegas/native.rs` has the form of ns-2.35, with a fine timer of its own
+//! (algorithms.md §5.1), `vegas/rounds.rs` Linux 5 and 6, Linux 2.6.22 and ns-3 (§5.2). The default is `linux`: it is what runs
+//! today, and what can be checked against recordings. Left out are `maxcwnd_` and ns-2's slots of a circular array, where what
+//! was never sent looks a second older than the connection. EWPHCC builds on the native form.
+
+mod native;
+mod rounds;
+
+use super::{Algorithm, Demands, Param, ParamKind, Profile, Value};
+use crate::config::RecoveryKind;
+
+pub(super) use native::{Bounds, LEAST, MOST, Native, RoundEnd};
+
+/// Vegas.
+pub(super) const VEGAS: Algorithm = Algorithm {
+    name: "vegas",
+    title: "Vegas: a few packets in the queue",
+    reference: "Brakmo, Peterson 1995, TCP Vegas: End to End Congestion Avoidance on a Global Internet; algorithms.md 5",
+    demands: Demands::NONE,
+    params: &[
+        ALPHA,
+        BETA,
+        GAMMA,
+        NATIVE,
+        SLOW_START_LIMIT,
+        flag(
+            "by_target",
+            "the backlog is W - floor(W base / rtt) instead of floor(W (rtt - base) / base)",
+            "algorithms.md 5.2: Linux 2.6.22, ns-3",
+        ),
+        flag(
+            "sent_window",
+            "the W of the backlog is what the round before sent, in half packets; a step is counted from the window at the \
+             start of the round; ssthresh becomes 2 when slow start is left, and stays",
+            "algorithms.md 5.2: Linux 2.6.22",
+        ),
+        flag(
+            "barely_lower",
+            "ssthresh is one segment below the window, also after a loss: cwnd falls by one segment instead of half",
+            "algorithms.md 5.2: ns-3",
+        ),
+        flag(
+            "keeps_base",
+            "the base RTT outlives silence and time-outs that left nothing in the network; Linux measures it anew",
+            "algorithms.md 5.2: ns-3 knows no CWND_RESTART and TX_START",
+        ),
+    ],
+    profiles: &[
+        Profile { name: "linux", set: &[("slow_start_limit", Value::Number(1e6))], recovery: None },
+        Profile { name: "ns2", set: NS2, recovery: Some(RecoveryKind::Vegas) },
+        Profile {
+            name: "linux26",
+            set: &[("by_target", Value::Flag(true)), ("sent_window", Value::Flag(true))],
+            recovery: None,
+        },
+        Profile { name: "ns3", set: NS3, recovery: None },
+    ],
+    build: &|values, setup| {
+        if values.flag("native") {
+            let [alpha, beta, gamma] = ["alpha", "beta", "gamma"].map(|name| values.number(name));
+            Box::new(Native::new(Bounds { alpha, beta, gamma }, setup))
+        } else {
+            Box::new(rounds::Rounds::new(values, setup))
+        }
+    },
+};
+
+const NS2: &[(&str, Value)] =
+    &[("native", Value::Flag(true)), ("alpha", Value::Number(1.0)), ("beta", Value::Number(3.0))];
+
+const NS3: &[(&str, Value)] =
+    &[("by_target", Value::Flag(true)), ("barely_lower", Value::Flag(true)), ("keeps_base", Value::Flag(true))];
+
+const fn packets(name: &'static str, default: f64, doc: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Number { min: 0.0, max: 1e3 },
+        default: Value::Number(default),
+        unit: "segments",
+        doc,
+        source: "Linux tcp_vegas; ns-2 has 1, 3, 1 (algorithms.md 5)",
+    }
+}
+
+const fn flag(name: &'static str, doc: &'static str, source: &'static str) -> Param {
+    Param { name, kind: ParamKind::Flag, default: Value::Flag(false), unit: "", doc, source }
+}
+
+const ALPHA: Param = packets("alpha", 2.0, "below this backlog the window grows by one segment per round trip");
+const BETA: Param = packets("beta", 4.0, "above this backlog it shrinks by one");
+/// The backlog that ends slow start.
+pub(super) const GAMMA: Param = packets("gamma", 1.0, "above this backlog slow start ends");
+const NATIVE: Param = flag(
+    "native",
+    "ns-2's own Vegas: a real-valued window, the mean RTT of a round, slow start every other round trip, a quarter off after a \
+     loss",
+    "algorithms.md 5.1",
+);
+const SLOW_START_LIMIT: Param = Param {
+    name: "slow_start_limit",
+    kind: ParamKind::Number { min: 1.0, max: 1e6 },
+    default: Value::Number(1.0),
+    unit: "segments",
+    doc: "the most that one ACK adds to cwnd in slow start; not in native Vegas",
+    source: "RFC 5681 eq. 2; RFC 3465 calls it L",
+};
+
+#[cfg(test)]
+mod tests;

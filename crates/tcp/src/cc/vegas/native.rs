@@ -1,0 +1,332 @@
+//! ns-2.35's own Vegas (algorithms.md §5.1): a window of real packets, the mean RTT of a round, a fine timer. With recovery
+//! `vegas` the sender asks for that timer and cwnd itself is inflated; with another one it takes a quarter off and no more.
+
+use crate::cc::{Ack, Cause, Congestion, CongestionControl, Setup, View, Window};
+use crate::units::{Bytes, Span, Time};
+
+/// Duplicate ACKs that mean loss (numdupacks_).
+const DUPLICATES: u32 = 3;
+/// Vegas' own window after a time-out (v_slowstart_), and its least one, in segments.
+pub(in crate::cc) const LEAST: f64 = 2.0;
+/// The fine time-out before there is a sample, in seconds; back-off stops here.
+const NO_TIMEOUT: f64 = 1000.0;
+/// The base RTT before there is a sample, in seconds.
+const NO_RTT: f64 = 1e9;
+/// ns-2's counters are whole numbers of 32 bits: no window is larger.
+pub(in crate::cc) const MOST: f64 = (1u64 << 31) as f64;
+
+/// A window in segments; "not set" is beyond all of them.
+fn in_segments(bytes: Bytes, mss: Bytes) -> f64 {
+    if bytes == Bytes::MAX { f64::INFINITY } else { bytes.as_f64() / mss.as_f64() }
+}
+
+/// How much backlog is wanted, in segments.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cc) struct Bounds {
+    pub(in crate::cc) alpha: f64,
+    pub(in crate::cc) beta: f64,
+    pub(in crate::cc) gamma: f64,
+}
+
+/// ns-2's Vegas. Windows in segments, times in seconds, both real.
+#[derive(Debug)]
+pub(in crate::cc) struct Native {
+    pub(in crate::cc) w: f64,
+    pub(in crate::cc) ssthresh: f64,
+    mss: Bytes,
+    initial_window: f64,
+    bounds: Bounds,
+    pub(in crate::cc) base: f64,
+    /// The last clean sample.
+    pub(in crate::cc) rtt: f64,
+    /// Eight times the mean and four times the mean deviation of the samples.
+    mean8: f64,
+    deviation4: f64,
+    pub(in crate::cc) timeout: f64,
+    /// Of the clean samples of this round.
+    pub(in crate::cc) sum: f64,
+    pub(in crate::cc) samples: u32,
+    /// The round ends when something from here on has been acknowledged.
+    pub(in crate::cc) round_from: u64,
+    round_began: Time,
+    /// Slow start grows in this round.
+    grows: bool,
+    /// What each ACK of new data adds.
+    pub(in crate::cc) increment: f64,
+    duplicates: u32,
+    /// The window after the last loss, without inflation.
+    deflated: f64,
+    /// When a loss last changed the window.
+    changed_at: Option<Time>,
+    /// The ACK under way has told of a loss.
+    reacted: bool,
+    backlog: f64,
+}
+
+/// What a round has shown.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cc) struct RoundEnd {
+    /// Outstanding now, with the segment that the ACK lets go: F of algorithms.md §1.2.
+    pub(in crate::cc) outstanding: f64,
+    /// Segments per second if nothing queued.
+    pub(in crate::cc) expected: f64,
+    /// Segments per second.
+    pub(in crate::cc) actual: f64,
+    /// The mean RTT less the base RTT before this round; 0 without a clean sample.
+    pub(in crate::cc) queueing: f64,
+    /// There was a clean sample.
+    pub(in crate::cc) sampled: bool,
+}
+
+impl Native {
+    pub(in crate::cc) fn new(bounds: Bounds, setup: &Setup) -> Native {
+        let segments = |bytes| in_segments(bytes, setup.mss);
+        let mut vegas = Native {
+            w: segments(setup.initial_window),
+            ssthresh: segments(setup.initial_ssthresh),
+            mss: setup.mss,
+            initial_window: segments(setup.initial_window),
+            bounds,
+            base: NO_RTT,
+            rtt: 0.0,
+            mean8: 0.0,
+            deviation4: 0.0,
+            timeout: NO_TIMEOUT,
+            sum: 0.0,
+            samples: 0,
+            round_from: 1,
+            round_began: setup.now,
+            grows: true,
+            increment: 0.0,
+            duplicates: 0,
+            deflated: 0.0,
+            changed_at: None,
+            reacted: false,
+            backlog: 0.0,
+        };
+        if let Some(rtt) = setup.handshake_rtt {
+            vegas.start_timer(rtt.as_secs_f64());
+        }
+        vegas
+    }
+
+    /// The first RTT starts the fine timer and is a clean sample for it too. It says nothing of the base RTT: in ns-2 the first
+    /// packet is as long as the others, a SYN is shorter.
+    fn start_timer(&mut self, rtt: f64) {
+        (self.mean8, self.deviation4) = (8.0 * rtt, rtt);
+        self.smooth(rtt);
+    }
+
+    fn smooth(&mut self, rtt: f64) {
+        let error = rtt - self.mean8 / 8.0;
+        self.mean8 += error;
+        self.deviation4 += error.abs() - self.deviation4 / 4.0;
+        // timeout = (mean + 2 deviations) 17/16
+        self.timeout = (self.mean8 / 4.0 + self.deviation4) / 2.0 * 17.0 / 16.0;
+    }
+
+    pub(in crate::cc) fn in_slow_start(&self) -> bool {
+        self.w < self.ssthresh
+    }
+
+    /// A clean sample: RTTs of the round, base RTT, fine time-out.
+    pub(super) fn sample(&mut self, rtt: f64) {
+        self.sum += rtt;
+        self.samples += 1;
+        if rtt <= 0.0 {
+            return;
+        }
+        self.rtt = rtt;
+        self.base = self.base.min(rtt);
+        if self.mean8 > 0.0 {
+            self.smooth(rtt);
+        } else {
+            self.start_timer(rtt);
+        }
+    }
+
+    /// First half of an ACK: inflation on duplicates, deflation, and what the round has shown if it is over.
+    pub(in crate::cc) fn begin_ack(&mut self, ack: &Ack, view: &View) -> Option<RoundEnd> {
+        let reacted = std::mem::take(&mut self.reacted);
+        if ack.cumulative_segments == 0 {
+            if ack.duplicate > DUPLICATES && !reacted {
+                self.w = (self.w + 1.0).min(MOST);
+            }
+            self.duplicates = self.duplicates.max(ack.duplicate);
+            return None;
+        }
+        if std::mem::take(&mut self.duplicates) > DUPLICATES && self.w > self.deflated {
+            // ns-2 goes to 0 after a time-out and divides by it; one segment is the floor here.
+            self.w = self.deflated.max(1.0);
+            self.ssthresh = LEAST;
+        }
+        if let Some(rtt) = ack.rtt.filter(|rtt| self.base == NO_RTT && rtt.latest > Span::ZERO) {
+            self.base = rtt.latest.as_secs_f64();
+        }
+        if view.snd_una <= self.round_from || view.state.descends() {
+            return None;
+        }
+        self.end_round(view)
+    }
+
+    fn end_round(&mut self, view: &View) -> Option<RoundEnd> {
+        let since = view.now.since(self.round_began).as_secs_f64();
+        let sampled = self.samples > 0;
+        let rtt = if sampled { self.sum / f64::from(self.samples) } else { since };
+        (self.sum, self.samples) = (0.0, 0);
+        // Go-back-N in ns-2 takes the next number back to what was sent since: what is believed in the network.
+        let next = view.snd_una + view.pipe.0;
+        let sent = next.saturating_sub(self.round_from) as f64 / view.mss.as_f64();
+        (self.round_from, self.round_began) = (next, view.now);
+        if rtt <= 0.0 {
+            return None;
+        }
+        let queueing = if sampled { (rtt - self.base).abs() } else { 0.0 };
+        if rtt < self.base || sent <= 1.0 {
+            self.base = rtt;
+        }
+        // ns-2 counts from the last number acknowledged to the next one: one more than is outstanding before the ACK's own.
+        let outstanding = in_segments(view.pipe, view.mss) + 1.0;
+        let (expected, actual) = (outstanding / self.base, sent / rtt);
+        self.backlog = (expected - actual) * self.base;
+        Some(RoundEnd { outstanding, expected, actual, queueing, sampled })
+    }
+
+    /// The backlog in whole packets.
+    fn delta(&self) -> f64 {
+        libm::trunc(self.backlog + 0.5)
+    }
+
+    /// Slow start grows every other round trip, until a queue builds up.
+    pub(in crate::cc) fn decide_in_slow_start(&mut self) {
+        self.grows = !self.grows;
+        self.increment = 0.0;
+        if self.grows && self.delta() > self.bounds.gamma {
+            self.ssthresh = LEAST;
+            self.w = (self.w - self.w / 8.0).max(LEAST);
+        } else if self.grows {
+            self.increment = 1.0;
+        }
+    }
+
+    fn decide(&mut self) {
+        self.increment = 0.0;
+        if self.delta() > self.bounds.beta {
+            self.w = (self.w - 1.0).max(LEAST);
+        } else if self.delta() < self.bounds.alpha {
+            self.increment = 1.0 / self.w;
+        }
+    }
+
+    /// Second half of an ACK: growth, and the clean sample.
+    pub(in crate::cc) fn finish_ack(&mut self, ack: &Ack, view: &View) {
+        if ack.cumulative_segments == 0 {
+            return;
+        }
+        // The threshold may have been reached before the round is over.
+        if self.increment == 1.0 && !self.in_slow_start() {
+            self.increment = 0.0;
+        }
+        let outstanding = in_segments(view.pipe, view.mss) + 1.0;
+        if self.increment > 0.0 && self.w - outstanding <= 2.0 && !view.state.descends() {
+            self.w = (self.w + self.increment).min(MOST);
+        }
+        if let Some(rtt) = ack.rtt {
+            self.sample(rtt.latest.as_secs_f64());
+        }
+    }
+
+    /// A segment was lost: back off the fine time-out; a quarter off the window unless the loss is older than the last cut.
+    fn on_loss(&mut self, event: &Congestion, view: &View) {
+        let again = event.head.is_some_and(|head| head.transmissions > 1);
+        self.timeout = (self.timeout * if again { 2.0 } else { 1.125 }).min(NO_TIMEOUT.max(self.timeout));
+        let sent_since = event.head.is_none_or(|head| self.changed_at.is_none_or(|at| head.sent_at > at));
+        if !sent_since {
+            return;
+        }
+        let win = libm::floor(self.usable(view));
+        self.deflated = match win {
+            win if win <= 3.0 => LEAST,
+            win if again => libm::floor(win / 2.0),
+            win => win - libm::floor(win / 4.0),
+        };
+        // Another recovery inflates a window of its own, or none.
+        let own = matches!(event.cause, Cause::DupAck | Cause::HeadTimeout);
+        let inflation = if own { f64::from(self.duplicates.saturating_add(1)) } else { 0.0 };
+        self.w = self.deflated + inflation;
+        self.changed_at = Some(view.now);
+    }
+
+    /// What may be outstanding: the receiver's window is ns-2's `window_`.
+    fn usable(&self, view: &View) -> f64 {
+        self.w.min(view.rwnd.segments(view.mss) as f64)
+    }
+}
+
+impl CongestionControl for Native {
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        if self.begin_ack(ack, view).is_some() {
+            if self.in_slow_start() {
+                self.decide_in_slow_start();
+            } else {
+                self.decide();
+            }
+        }
+        self.finish_ack(ack, view);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, view: &View) {
+        self.reacted = true;
+        let half = self.usable(view) / 2.0;
+        match event.cause {
+            Cause::Timeout => {
+                if event.first {
+                    self.ssthresh = libm::floor(half).max(LEAST);
+                }
+                self.w = LEAST;
+                self.deflated = 0.0;
+                self.duplicates = 0;
+                self.changed_at = Some(view.now);
+            }
+            // ns-2's way for every agent.
+            Cause::Ecn => {
+                self.ssthresh = libm::floor(half).max(LEAST);
+                self.w = half.max(1.0);
+            }
+            // Looking at the head again after a retransmission: the window has come down already.
+            _ if !event.first => self.duplicates = DUPLICATES,
+            _ => self.on_loss(event, view),
+        }
+    }
+
+    fn window(&self) -> Window {
+        let bytes = |segments: f64| Bytes((segments.max(1.0) * self.mss.as_f64()) as u64);
+        Window { cwnd: bytes(self.w.min(MOST)), ssthresh: bytes(self.ssthresh) }
+    }
+
+    fn on_undo(&mut self, before: Window, view: &View) {
+        self.w = self.w.max(in_segments(before.cwnd, view.mss));
+        self.ssthresh = self.ssthresh.max(in_segments(before.ssthresh, view.mss));
+    }
+
+    fn on_idle(&mut self, idle: Span, view: &View) {
+        if view.idle_restart && idle > view.rto {
+            self.w = self.w.min(self.initial_window);
+        }
+    }
+
+    fn head_timeout(&self) -> Option<Span> {
+        Some(Span::from_secs_f64(self.timeout))
+    }
+
+    fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("w", self.w);
+        if self.base < NO_RTT {
+            put("base_rtt_s", self.base);
+        }
+        put("rtt_s", self.rtt);
+        put("head_timeout_s", self.timeout);
+        put("backlog", self.backlog);
+        put("increment", self.increment);
+    }
+}

@@ -1,0 +1,69 @@
+//! The phases, on a path without a network: every segment arrives an RTT after it left.
+
+use super::super::driver::{Driver, MSS};
+use super::*;
+use crate::cc::{RateSample, RttSample};
+use crate::units::Time;
+
+/// Sends at the paced rate for `time` and acknowledges each segment; the queue of a link of `mbps` adds to 20 ms.
+fn run(vivace: &mut Driver, mbps: f64, time: Span) {
+    let end = vivace.view.now + time;
+    let mut next = vivace.view.now;
+    let mut free_at = vivace.view.now;
+    let mut out: VecDeque<(Time, Time)> = VecDeque::new();
+    while vivace.view.now < end {
+        let arrives = out.front().map(|(_, at)| *at);
+        if arrives.is_none_or(|at| next <= at) {
+            vivace.view.now = next;
+            vivace.cc.on_sent(&Sent { now: next, seq: 0, bytes: MSS, pipe: MSS, retransmission: false });
+            free_at = free_at.max(next) + Span::from_secs_f64(8.0 * MSS.as_f64() / (mbps * 1e6));
+            out.push_back((next, free_at + Span::from_millis(20)));
+            next = next + vivace.cc.pacing_rate().unwrap().transmission_time(MSS);
+        } else if let Some((sent_at, at)) = out.pop_front() {
+            vivace.view.now = at;
+            let rtt = at.since(sent_at);
+            vivace.view.srtt = Some(rtt);
+            let sample = RateSample {
+                rate: None,
+                delivered: MSS,
+                prior_delivered: Bytes::ZERO,
+                interval: rtt,
+                sent_at,
+                tx_in_flight: MSS,
+                lost: Bytes::ZERO,
+                app_limited: false,
+            };
+            vivace.tell(&Ack {
+                acked: MSS,
+                acked_segments: 1,
+                rtt: Some(RttSample { latest: rtt, oldest: rtt }),
+                rate: Some(sample),
+                ..Ack::default()
+            });
+        }
+    }
+}
+
+#[test]
+fn the_rate_doubles_until_the_link_is_full_and_then_stays_below() {
+    let mut vivace = Driver::new("vivace", "paper", &[], 10, None);
+    let first = vivace.internal("base_mbps");
+    assert!((first - 0.08).abs() < 1e-9, "ten segments in a second: {first}");
+    run(&mut vivace, 50.0, Span::from_millis(8_000));
+    let mut rates = Vec::new();
+    for _ in 0..200 {
+        run(&mut vivace, 50.0, Span::from_millis(50));
+        rates.push(vivace.internal("base_mbps"));
+    }
+    let mean = rates.iter().sum::<f64>() / 200.0;
+    // A pair is free of queueing while 1.05 r stays below 1.01 C; from there one bounded step leads down by 5 %.
+    assert!((45.0..50.5).contains(&mean), "{mean}: {rates:?}");
+}
+
+#[test]
+fn a_time_out_halves_the_rate() {
+    let mut vivace = Driver::new("vivace", "paper", &[], 1000, None);
+    let before = vivace.internal("base_mbps");
+    vivace.congestion(Cause::Timeout);
+    assert_eq!(vivace.internal("base_mbps"), before / 2.0);
+}

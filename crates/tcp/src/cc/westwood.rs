@@ -1,0 +1,316 @@
+//! Westwood+: after a loss the window is what the path carried, not half of what was sent (Mascolo et al. 2001, 2004).
+//!
+//! Acknowledged bytes over a round trip are samples of the rate; a low-pass filter smooths them. When recovery is over,
+//! cwnd and ssthresh become the estimated rate times the least RTT; growth is Reno's. Profile `linux` is the kernel's
+//! form in bytes per millisecond, which counts duplicate ACKs and learns the least RTT anew after a time-out; profile
+//! `ns3` samples by a timer and has Tustin's filter (algorithms.md §2.2). The filter of the first Westwood is left out.
+
+use super::{
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
+    Values, View, Window,
+};
+use crate::units::{Bytes, Span, Time};
+
+/// Reno with a window by bandwidth estimate after losses.
+pub(super) const WESTWOOD: Algorithm = Algorithm {
+    name: "westwood",
+    title: "Westwood+: the window after a loss is the estimated bandwidth times the least RTT",
+    reference: "Mascolo, Grieco, Ferorelli, Camarda, Piscitelli 2004, Performance Evaluation of Westwood+ TCP",
+    demands: Demands::NONE,
+    params: PARAMS,
+    profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
+    build: &|values, setup| {
+        if values.flag("tustin") { Box::new(Ns3::new(values, setup)) } else { Box::new(Linux::new(values, setup)) }
+    },
+};
+
+const NS3: &[(&str, Value)] = &[("slow_start_limit", Value::Number(1.0)), ("tustin", Value::Flag(true))];
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "slow_start_limit",
+        kind: ParamKind::Number { min: 1.0, max: 1e6 },
+        default: Value::Number(1e6),
+        unit: "segments",
+        doc: "the most that one ACK adds to cwnd in slow start",
+        source: "Linux tcp_slow_start; ns-3 and RFC 5681 eq. 2 have 1",
+    },
+    Param {
+        name: "least_window",
+        kind: ParamKind::Number { min: 1.0, max: 1e4 },
+        default: Value::Number(50.0),
+        unit: "ms",
+        doc: "a sample spans at least this long; profile linux",
+        source: "Linux tcp_westwood, TCP_WESTWOOD_RTT_MIN",
+    },
+    Param {
+        name: "tustin",
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc: "samples by a timer of one RTT and Tustin's filter, instead of windows between ACKs and two filters",
+        source: "ns-3 TcpWestwoodPlus",
+    },
+    Param {
+        name: "pole",
+        kind: ParamKind::Number { min: 0.0, max: 0.99 },
+        default: Value::Number(0.9),
+        unit: "",
+        doc: "what remains of the estimate per sample; with tustin",
+        source: "ns-3 TcpWestwoodPlus",
+    },
+];
+
+/// A window has 32 bits in both; where an estimate would overflow them it stays at the most they hold.
+const MOST: u64 = u32::MAX as u64;
+
+/// The kernel's clock at HZ = 1000.
+fn ticks(time: Time) -> u64 {
+    time.as_nanos() / 1_000_000
+}
+
+/// Profile `linux`. Times in ticks, rates in bytes per tick, rounded down as the kernel does.
+#[derive(Debug)]
+struct Linux {
+    window: Window,
+    counter: Counter,
+    initial_window: Bytes,
+    slow_start_limit: Bytes,
+    least_window: u64,
+    rate: Rate,
+    rtt: u64,
+    rtt_min: u64,
+    /// The next RTT sample replaces `rtt_min`.
+    relearn: bool,
+}
+
+/// The estimate, and the sample under way.
+#[derive(Debug)]
+struct Rate {
+    /// Samples after one filter, and after two.
+    once: u64,
+    twice: u64,
+    since: u64,
+    bytes: u64,
+    /// `snd_una` up to which bytes are counted; absent before the first ACK.
+    una: Option<u64>,
+    /// Counted ahead, one segment for each duplicate ACK.
+    ahead: u64,
+}
+
+impl Rate {
+    /// The sample is complete.
+    fn sample(&mut self, now: u64) {
+        let sample = self.bytes / (now - self.since);
+        if self.once == 0 && self.twice == 0 {
+            (self.once, self.twice) = (sample, sample);
+        } else {
+            self.once = (7 * self.once + sample) / 8;
+            self.twice = (7 * self.twice + self.once) / 8;
+        }
+        self.bytes = 0;
+        self.since = now;
+    }
+
+    /// What an ACK adds. A duplicate stands for a segment that has arrived; what the next cumulative ACKs cover is less
+    /// by what duplicates have told of.
+    fn count(&mut self, view: &View) {
+        let una = self.una.unwrap_or(view.snd_una);
+        let mut bytes = view.snd_una.saturating_sub(una);
+        self.una = Some(view.snd_una);
+        if bytes == 0 {
+            self.ahead += view.mss.0;
+            bytes = view.mss.0;
+        }
+        if bytes > view.mss.0 {
+            if self.ahead >= bytes {
+                self.ahead -= bytes;
+                bytes = view.mss.0;
+            } else {
+                bytes -= self.ahead;
+                self.ahead = 0;
+            }
+        }
+        self.bytes += bytes;
+    }
+}
+
+impl Linux {
+    fn new(values: &Values, setup: &Setup) -> Linux {
+        Linux {
+            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
+            counter: Counter::default(),
+            initial_window: setup.initial_window,
+            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+            least_window: values.number("least_window") as u64,
+            rate: Rate { once: 0, twice: 0, since: ticks(setup.now), bytes: 0, una: None, ahead: 0 },
+            // 20 s until there is a sample (TCP_WESTWOOD_INIT_RTT)
+            rtt: 20_000,
+            rtt_min: 20_000,
+            relearn: true,
+        }
+    }
+
+    /// The kernel looks at the sample before it takes the RTT of the ACK and judges losses; so does this, whichever of
+    /// the trait's calls comes first.
+    fn look_at_sample(&mut self, now: Time) {
+        let now = ticks(now);
+        if now - self.rate.since > self.rtt.max(self.least_window) {
+            self.rate.sample(now);
+        }
+    }
+
+    fn note_rtt_min(&mut self) {
+        self.rtt_min = if self.relearn { self.rtt } else { self.rtt_min.min(self.rtt) };
+        self.relearn = false;
+    }
+
+    /// Estimated rate times least RTT, in whole segments, at least two.
+    fn estimate(&self, mss: Bytes) -> Bytes {
+        let bytes = Bytes(self.rate.twice.saturating_mul(self.rtt_min).min(MOST));
+        mss * bytes.segments(mss).max(2)
+    }
+}
+
+impl CongestionControl for Linux {
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.look_at_sample(view.now);
+        self.rate.count(view);
+        self.note_rtt_min();
+        if let Some(rtt) = ack.rtt {
+            // usecs_to_jiffies rounds up
+            self.rtt = rtt.latest.as_micros().max(1).div_ceil(1000);
+        }
+        if view.may_grow && ack.acked > Bytes::ZERO {
+            self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, view: &View) {
+        self.counter.reset();
+        if event.cause != Cause::Timeout {
+            // On the way down the target is Reno's; the estimate comes when the episode is over.
+            let half = self.window.cwnd.segments(view.mss) / 2;
+            self.window.cut(view.mss * half.max(2));
+            return;
+        }
+        self.window.collapse(self.estimate(view.mss), event);
+        self.relearn |= event.first;
+    }
+
+    fn window(&self) -> Window {
+        self.window
+    }
+
+    fn on_recovery_end(&mut self, view: &View) {
+        self.look_at_sample(view.now);
+        self.window.cut(self.estimate(view.mss));
+    }
+
+    fn on_undo(&mut self, before: Window, _view: &View) {
+        self.window.restore(before);
+    }
+
+    fn on_idle(&mut self, idle: Span, view: &View) {
+        if view.idle_restart {
+            self.window.halve_while_idle(idle, view, self.initial_window);
+        }
+    }
+
+    fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("bandwidth_bps", self.rate.twice as f64 * 8e3);
+        put("sampled_bps", self.rate.once as f64 * 8e3);
+        put("base_rtt_s", self.rtt_min as f64 / 1e3);
+    }
+}
+
+/// Profile `ns3`. Rates in bytes per second.
+#[derive(Debug)]
+struct Ns3 {
+    window: Window,
+    counter: Counter,
+    initial_window: Bytes,
+    slow_start_limit: Bytes,
+    pole: f64,
+    estimate: f64,
+    last_sample: f64,
+    /// Acknowledged since the last sample.
+    acked: Bytes,
+    /// When the sample under way ends, and how long it lasts.
+    sampling: Option<(Time, Span)>,
+}
+
+impl Ns3 {
+    fn new(values: &Values, setup: &Setup) -> Ns3 {
+        Ns3 {
+            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
+            counter: Counter::default(),
+            initial_window: setup.initial_window,
+            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+            pole: values.number("pole"),
+            estimate: 0.0,
+            last_sample: 0.0,
+            acked: Bytes::ZERO,
+            sampling: None,
+        }
+    }
+}
+
+impl CongestionControl for Ns3 {
+    fn on_ack(&mut self, ack: &Ack, view: &View) {
+        self.acked += ack.acked;
+        // The first ACK after a sample starts the next one, which lasts a smoothed RTT.
+        if let Some(srtt) = view.srtt.filter(|_| self.sampling.is_none()) {
+            self.sampling = Some((view.now + srtt, srtt));
+        }
+        if view.may_grow && ack.acked > Bytes::ZERO {
+            self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, view: &View) {
+        self.counter.reset();
+        // ssthresh = max(B R_min, 2 MSS)
+        let bytes = self.estimate * view.min_rtt.unwrap_or_default().as_secs_f64();
+        let ssthresh = Bytes((bytes as u64).min(MOST)).max(view.mss * 2);
+        if event.cause == Cause::Timeout {
+            self.window.collapse(ssthresh, event);
+        } else {
+            self.window.cut(ssthresh);
+        }
+    }
+
+    fn window(&self) -> Window {
+        self.window
+    }
+
+    fn on_undo(&mut self, before: Window, _view: &View) {
+        self.window.restore(before);
+    }
+
+    fn on_idle(&mut self, idle: Span, view: &View) {
+        if view.idle_restart {
+            self.window.after_idle(idle, view.rto, self.initial_window);
+        }
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.sampling.map(|(end, _)| end)
+    }
+
+    fn on_timer(&mut self, view: &View) {
+        let Some((_, span)) = self.sampling.take_if(|(end, _)| *end <= view.now) else { return };
+        let sample = std::mem::take(&mut self.acked).as_f64() / span.as_secs_f64().max(1e-9);
+        // Tustin: B = p B + (1 - p) (x + x_before) / 2
+        self.estimate = self.pole * self.estimate + (1.0 - self.pole) * (sample + self.last_sample) / 2.0;
+        self.last_sample = sample;
+    }
+
+    fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("bandwidth_bps", self.estimate * 8.0);
+        put("sampled_bps", self.last_sample * 8.0);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+"""Algorithms in Python to start from."""

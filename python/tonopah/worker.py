@@ -1,0 +1,57 @@
+"""A process that does runs for another one: jobs come in at standard input, answers leave at standard output, pickled."""
+
+import os
+import pickle
+import signal
+import traceback
+from functools import cache
+
+from tonopah import _core
+from tonopah.algorithm import Found, Origin, load, load_entry
+from tonopah.errors import AlgorithmError, InputError, ScenarioError, traceback_of
+from tonopah.processes import Answer, Job
+
+
+def main() -> None:
+    """Do jobs until there are no more."""
+    jobs, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    # What an algorithm prints must not get between the answers.
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    # An interrupt is the business of the process that started this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            job = pickle.load(jobs)
+        except EOFError:
+            return
+        pickle.dump(answer(job), answers)
+        answers.flush()
+
+
+def answer(job: Job) -> Answer:
+    """Do one job."""
+    try:
+        algorithms = {name: found(name, origin).core for name, origin in job.origins.items()}
+        summary, series = _core.run(job.scenario, job.seed, algorithms)
+        return Answer(summary, series)
+    except AlgorithmError as error:
+        return Answer(raised={"message": str(error), "traceback": traceback_of(error), **vars(error)})
+    except ScenarioError as error:
+        return Answer(input_error=(error.path, error.message, error.hint))
+    except BaseException:
+        return Answer(failed=traceback.format_exc())
+
+
+@cache
+def found(name: str, origin: Origin) -> Found:
+    """Return an algorithm; it has to be the one that the run was planned with."""
+    place = origin.place
+    again = load(place, "cc", called=name) if ":" in place else load_entry(place, "cc")
+    if again.origin.digest != origin.digest:
+        raise InputError("cc", f"{name} has been edited since the study was started", "run the study again")
+    return again
+
+
+if __name__ == "__main__":
+    main()
