@@ -47,7 +47,11 @@ fn who_did_not_agree_on_marks_loses_packets_instead() {
 #[test]
 fn the_window_is_cut_once_per_round_trip_of_marks() {
     let marks_all = json!({"kind": "drop_tail", "limit": "1000p", "mark_threshold": 5});
-    let summary = run(&world("classic", &json!("reno"), &marks_all), 1);
+    let mut scenario = world("classic", &json!("reno"), &marks_all);
+    // With Linux's bundles the first segment after a reduction often meets five packets again, and its mark brings a second
+    // reduction a round trip later; here each cycle has one, and the goodput of a window that is halved once.
+    scenario["tcp"]["bundles"] = json!(false);
+    let summary = run(&scenario, 1);
     let measures = &summary.network.measures;
     // The echo stands until the sender answers, so that runs of marks cost one reduction: far fewer than marks.
     assert_eq!(measures.dropped_packets, 0, "{measures:?}");
