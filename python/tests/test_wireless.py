@@ -87,7 +87,10 @@ def test_an_animation_has_nodes_packets_and_energy(tmp_path):
     assert (root.tag, root.get("ver")) == ("anim", "netanim-3.109")
     tags = Counter(element.tag for element in root)
     assert tags["node"] == 12
-    assert tags["pr"] == tags["wpr"] > 100
+    sent, heard = ({element.get("uId") for element in root.iter(tag)} for tag in ("pr", "wpr"))
+    assert heard <= sent
+    # Requests for addresses go to all in reach.
+    assert tags["wpr"] > tags["pr"] == len(sent) > 100
     last = {element.get("i"): float(element.get("v")) for element in root.iter("nc")}
     assert len(last) == 12
     assert all(value > 0.035 * 2.9 for value in last.values())

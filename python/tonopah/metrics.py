@@ -48,7 +48,9 @@ METRICS = {
     ),
     "drops.expired": Metric("Dropped: waited too long", *COUNT, "Data packets that a station dropped for their age in its queue"),
     "drops.ttl": Metric("Dropped: time to live", *COUNT, "Data packets that had passed too many nodes (RFC 791)"),
-    "drops.route_wait": Metric("Dropped: no route in time", *COUNT, "Data packets that waited for a route: too long, or too many"),
+    "drops.route_wait": Metric(
+        "Dropped: no route in time", *COUNT, "Data packets that waited for a route: too long, or too many"
+    ),
     "drops.arp": Metric("Dropped: no address", *COUNT, "Data packets that waited for the address of the next station"),
     "marked_packets": Metric(
         "Packets marked", *COUNT, "Data packets that a queue marked CE (congestion experienced) instead of dropping (RFC 3168)"

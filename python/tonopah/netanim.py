@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from tonopah import _core, axes, picture
+from tonopah import _core, axes, picture, picture_radio
 from tonopah.errors import ScenarioError, relay
 from tonopah.result import Result
 from tonopah.scenario import checked_seed, engine_form, fetch, put
@@ -49,7 +49,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
     return result
 
 
-def lines(graph: Mapping[str, Any], result: Result, packets: str) -> Iterator[str]:
+def lines(graph: dict[str, Any], result: Result, packets: str) -> Iterator[str]:
     """Yield the lines of the file."""
     nodes = graph["node"]
     place = picture.places(graph)
@@ -93,10 +93,12 @@ def counters(result: Result) -> Iterator[tuple[float, str]]:
         yield row.t_s, f'<nc c="0" i="{row.node}" t="{row.t_s:g}" v="{row.value:.6g}"/>'
 
 
-def transmissions(
-    graph: Mapping[str, Any], result: Result, number: Mapping[str, int], packets: str
-) -> Iterator[tuple[float, str]]:
+def transmissions(graph: dict[str, Any], result: Result, number: Mapping[str, int], packets: str) -> Iterator[tuple[float, str]]:
     """Yield the packets on wires and on the air; a frame for all is shown to everybody in reach at the beginning."""
+    near = defaultdict(list)
+    for a, b in picture_radio.reach_of(graph)["links"] if graph.get("channel") else ():
+        near[a].append(b)
+        near[b].append(a)
     channels = [[number[name] for name in channel["stations"]] for channel in graph.get("channel", [])]
     for uid, row in enumerate(csv.DictReader(io.StringIO(packets))):
         t, index = float(row["t_s"]), int(row["index"])
@@ -111,7 +113,7 @@ def transmissions(
         stations, length = channels[index], float(row["airtime_s"])
         sender = stations[int(row["from"])]
         yield t, f'<pr uId="{uid}" fId="{sender}" fbTx="{t:.9g}"/>'
-        heard = [stations[int(row["to"])]] if row["to"] else [station for station in stations if station != sender]
+        heard = [stations[int(row["to"])]] if row["to"] else [station for station in near[sender] if station in stations]
         for station in heard:
             yield t, f'<wpr uId="{uid}" tId="{station}" fbRx="{t:.9g}" lbRx="{t + length:.9g}"/>'
 

@@ -30,7 +30,7 @@ def draw(graph: dict[str, Any]) -> str:
     place = picture.places(graph)
     at = [place[name] for name in names]
     small = len(names) <= MOST_DRAWN
-    reach = json.loads(_core.reach(to_json(bare(graph)))) if small else {"links": [], "paths": []}
+    reach = reach_of(graph)
     wired = {name for link in graph.get("link", []) for name in (link["from"], link["to"])}
     joined = {names[i] for pair in reach["links"] for i in pair} | wired
     with style.canvas(7.2, height(at)) as (figure, axes):
@@ -59,10 +59,16 @@ def height(at: list[tuple[float, float]]) -> float:
     return min(7.2, max(2.2, 1.2 + 6.0 * depth / width))
 
 
+def reach_of(graph: dict[str, Any]) -> dict[str, Any]:
+    """Return who reaches whom when the run begins, and paths of the flows; empty of a network that is too large."""
+    small = len(graph["node"]) <= MOST_DRAWN
+    return json.loads(_core.reach(to_json(bare(graph)))) if small else {"links": [], "paths": []}
+
+
 def bare(graph: dict[str, Any]) -> dict[str, Any]:
     """Return the world without its algorithms, which may be classes in Python: they reach nobody."""
     world = copied(graph)
-    for table, _ in places(world):
+    for table, _ in list(places(world)):
         del table["cc"]
     return world
 

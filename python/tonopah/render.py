@@ -110,7 +110,13 @@ ENERGY_COLUMNS = (
 )  # fmt: skip
 
 
-RADIO_DROPS = (("retries", "retry"), ("age", "expired"), ("TTL", "ttl"), ("no route in time", "route_wait"), ("no address", "arp"))
+RADIO_DROPS = (
+    ("retries", "retry"),
+    ("age", "expired"),
+    ("TTL", "ttl"),
+    ("no route in time", "route_wait"),
+    ("no address", "arp"),
+)
 
 
 def radio_table(summary: Mapping[str, Any]) -> "Table":

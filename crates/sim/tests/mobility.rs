@@ -209,6 +209,13 @@ fn what_is_wrong_is_refused() {
             "network.own_mobility.n1.points[1].at: ",
             "before",
         ),
+    ];
+    all_refused(&cases);
+}
+
+#[test]
+fn wrong_places_are_refused() {
+    all_refused(&[
         (json!({"placement": {"kind": "disc", "radius": "501m"}}), "network.placement.radius: ", "500m"),
         (json!({"placement": {"kind": "poisson_disk", "distance": "2km"}}), "network.placement.distance: ", "no room"),
         (
@@ -226,7 +233,10 @@ fn what_is_wrong_is_refused() {
             "routing.interval: ",
             "above 0s",
         ),
-    ];
+    ]);
+}
+
+fn all_refused(cases: &[(Value, &str, &str)]) {
     for (network, path, words) in cases {
         let error = refusal(&with_flow(adhoc(2, "1s", network.clone()), "n0", "n1"));
         assert!(error.contains(path) && error.contains(words), "{network}: {error}");

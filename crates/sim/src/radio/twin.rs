@@ -15,6 +15,7 @@ use super::build::{self, Radio};
 use super::frame::{Content, StationId};
 use super::hearing::Hearing;
 use super::message::Message;
+use super::phy::Phy;
 use super::queue::{Order, Request};
 use super::receiver::Reception;
 use crate::channel::ChannelId;
@@ -154,15 +155,6 @@ impl Case {
         let rules = &self.radio.rules;
         let phy = rules.phy;
         let nanos = Span::as_nanos;
-        let timing = Timing {
-            slot: nanos(phy.slot),
-            sifs: nanos(phy.sifs),
-            rts: nanos(phy.rts(phy.control_rate)),
-            answer: nanos(phy.answer(phy.control_rate)),
-            slowest_answer: nanos(phy.answer(phy.basic_rate)),
-            cw_min: phy.cw_min,
-            cw_max: phy.cw_max,
-        };
         let ear = match rules.reception {
             Reception::Capture { receive, ratio, .. } => Ear::Capture { receive, ratio },
             Reception::Sinr { sensitivity, energy_detect, noise } => {
@@ -187,7 +179,7 @@ impl Case {
             preamble.survival(&grade_for(frame), span(frame.length), (span(from), span(to)), ratio)
         };
         let setup = Setup {
-            timing,
+            timing: timing(&phy),
             ear,
             ns2: rules.always_backs_off,
             rts_above: rules.rts_threshold.0,
@@ -263,6 +255,20 @@ fn cases() -> Vec<Case> {
         cases.push(Case::new(radio, (stations, side, speed), load, number as u64));
     }
     cases
+}
+
+/// Slots, spaces, answers and windows in nanoseconds.
+fn timing(phy: &Phy) -> Timing {
+    let nanos = Span::as_nanos;
+    Timing {
+        slot: nanos(phy.slot),
+        sifs: nanos(phy.sifs),
+        rts: nanos(phy.rts(phy.control_rate)),
+        answer: nanos(phy.answer(phy.control_rate)),
+        slowest_answer: nanos(phy.answer(phy.basic_rate)),
+        cw_min: phy.cw_min,
+        cw_max: phy.cw_max,
+    }
 }
 
 #[test]
