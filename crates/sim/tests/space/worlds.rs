@@ -1,0 +1,1 @@
+//! Constellations that carry packets.
