@@ -27,6 +27,10 @@ LOOKS = {
 
 def draw(graph: dict[str, Any]) -> str:
     """Return the network as SVG text."""
+    if graph["network"]["kind"] == "constellation":
+        from tonopah import earth
+
+        return earth.draw_map(earth.survey(graph, until_s=0.0))
     nodes = {node["name"]: node for node in graph.get("node", [])}
     links = [link for link in graph.get("link", []) if link["from"] in nodes and link["to"] in nodes]
     neighbours: dict[str, set[str]] = defaultdict(set)
@@ -48,6 +52,9 @@ def draw(graph: dict[str, Any]) -> str:
 
 def describe(graph: dict[str, Any]) -> str:
     """Return the size of the network in words."""
+    if graph["network"]["kind"] == "constellation":
+        terminals = len(graph["network"]["terminals"])
+        return f"{terminals} terminals, {len(graph['node']) - terminals} satellites, {len(graph.get('flow', []))} flows"
     pairs = {frozenset((link["from"], link["to"])) for link in graph.get("link", [])}
     return f"{len(graph.get('node', []))} nodes, {len(pairs)} links, {len(graph.get('flow', []))} flows"
 

@@ -35,7 +35,7 @@ pub(crate) fn assemble(
     let graph = expand::expand(scenario, seed)?;
     let resolved = expand::resolve(scenario)?;
     let mut names = node_names(&graph)?;
-    let (network, sky) = match &graph.network {
+    let (mut network, mut sky) = match &graph.network {
         NetworkDef::Constellation(def) => {
             names.retain(|_, node| node.index() < def.terminals.len());
             let (network, sky) = space::build(&graph, def, seed)?;
@@ -47,6 +47,11 @@ pub(crate) fn assemble(
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut core = Core::new(graph.flow.len(), sink);
+    if let Some(sky) = &mut sky {
+        // The links of time 0 are open before anything is sent.
+        let next = sky.step(&mut core, &mut network);
+        core.schedule(next, Event::Sky);
+    }
     let mut flows = Vec::with_capacity(graph.flow.len());
     for (index, def) in graph.flow.iter().enumerate() {
         let flow = build_flow(&graph, def, &path_of(index), &names, Rng::stream(seed, &app_stream(index, listed)))?;
@@ -67,9 +72,6 @@ pub(crate) fn assemble(
     }
     if scenario.warmup > Span::ZERO {
         core.schedule(Time::ZERO + scenario.warmup, Event::WarmupEnds);
-    }
-    if sky.is_some() {
-        core.schedule(Time::ZERO, Event::Sky);
     }
     core.schedule(Time::ZERO + scenario.duration, Event::Stop);
     let series = Series::new(&scenario.record, graph.flow.len(), network.links.len());

@@ -5,8 +5,8 @@ use tcp::units::{Bytes, Rate, Span};
 use super::shapes::{Defaults, count, filled, node};
 use super::{MOST, Shape};
 use crate::scenario::{
-    Constellation, GslPolicy, LinkOptions, Network, NodeDef, Pattern, PlaceDef, Requeue, Role, ScenarioError,
-    SpacePreset, SpaceProfile, TerminalDef, join,
+    Constellation, GslPolicy, LinkOptions, Network, NodeDef, Pattern, PlaceDef, Role, ScenarioError, SpacePreset,
+    SpaceProfile, TerminalDef, join,
 };
 use crate::space::cities;
 
@@ -103,6 +103,8 @@ pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> 
     let interval = def.handoff_interval.unwrap_or(seconds(preset.interval_s));
     // ns-2 shifts each check by up to half of the interval (networks.md §12.2).
     let jitter = if ns2 { Span::from_nanos(interval.as_nanos() / 2) } else { Span::ZERO };
+    // Each packet of ns-2 is 16 bytes longer on a satellite link; measured there, not in networks.md.
+    let framing = Bytes(if ns2 { 16 } else { 0 });
     let full = Constellation {
         terminals: terminals(def)?,
         pattern: Some(pattern),
@@ -120,13 +122,13 @@ pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> 
         gsl_policy: def.gsl_policy.or(Some(if ns2 { GslPolicy::Ns2 } else { preset.policy })),
         handoff_interval: Some(interval),
         handoff_jitter: def.handoff_jitter.or(Some(jitter)),
-        handoff_requeue: def.handoff_requeue.or(Some(if ns2 { Requeue::Uplink } else { Requeue::All })),
+        handoff_requeue: def.handoff_requeue.or(Some(!ns2)),
         isl_interval: def.isl_interval.or(Some(seconds(10))),
         route_interval: def.route_interval.or(Some(seconds(1))),
         start_at: def.start_at.or(Some(Span::ZERO)),
-        uplink: link(&def.uplink, "network.uplink", preset.rates[0], 50)?,
-        downlink: link(&def.downlink, "network.downlink", preset.rates[1], 50)?,
-        isl: link(&def.isl, "network.isl", preset.rates[2], preset.isl_queue)?,
+        uplink: link(&def.uplink, "network.uplink", preset.rates[0], 50, framing)?,
+        downlink: link(&def.downlink, "network.downlink", preset.rates[1], 50, framing)?,
+        isl: link(&def.isl, "network.isl", preset.rates[2], preset.isl_queue, framing)?,
         ..def.clone()
     };
     check(&full)?;
@@ -134,7 +136,13 @@ pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> 
 }
 
 /// The links of one sort. A rate of 0 stands for the 1.5 Mbps of ns-2's example.
-fn link(options: &LinkOptions, path: &str, mbps: u64, queue: u64) -> Result<LinkOptions, ScenarioError> {
+fn link(
+    options: &LinkOptions,
+    path: &str,
+    mbps: u64,
+    queue: u64,
+    framing: Bytes,
+) -> Result<LinkOptions, ScenarioError> {
     let given = [
         ("delay", options.delay.is_some(), "the delay is that of the distance"),
         ("reverse", options.reverse.is_some(), "each direction has a key of its own, or is like the other"),
@@ -146,11 +154,12 @@ fn link(options: &LinkOptions, path: &str, mbps: u64, queue: u64) -> Result<Link
         }
     }
     let mut options = options.clone();
+    options.overhead.get_or_insert(framing);
     if mbps == 0 {
         options.rate = options.rate.or(Rate::from_bps(1_500_000));
     }
     let full = filled(&options, path, &Defaults(mbps, 0, queue))?;
-    Ok(LinkOptions { delay: None, overhead: full.overhead.or(Some(Bytes::ZERO)), ..full })
+    Ok(LinkOptions { delay: None, ..full })
 }
 
 fn terminals(def: &Constellation) -> Result<Vec<TerminalDef>, ScenarioError> {

@@ -20,7 +20,7 @@ pub use network::{
 };
 pub use parse::{ScenarioError, join};
 pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
-pub use space::{Constellation, GslPolicy, Pattern, PlaceDef, Requeue, SpacePreset, SpaceProfile, TerminalDef};
+pub use space::{Constellation, GslPolicy, Pattern, PlaceDef, SpacePreset, SpaceProfile, TerminalDef};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};

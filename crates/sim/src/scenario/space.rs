@@ -71,9 +71,10 @@ pub struct Constellation {
     /// Each look comes up to so much earlier or later, at random. Default: 0 s; in profile `ns2` half of the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handoff_jitter: Option<Span>,
-    /// What happens to packets that wait for a link which is taken down. Default: `all`; in profile `ns2` `uplink`.
+    /// Packets that wait for a link which is taken down take the new route; otherwise they are lost. Those on their way
+    /// arrive. Default: true; in profile `ns2` false, as measured there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub handoff_requeue: Option<Requeue>,
+    pub handoff_requeue: Option<bool>,
     /// How often links between satellites are looked at. Default: 10 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isl_interval: Option<Span>,
@@ -139,18 +140,6 @@ pub enum GslPolicy {
     Highest,
     /// The same as long as it is in view, then the one that will stay longest.
     LongestRemaining,
-}
-
-/// Packets that wait for a link which is taken down. Those on their way arrive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Requeue {
-    /// They are dropped.
-    None,
-    /// A terminal's own go to its new satellite, those in satellites are dropped.
-    Uplink,
-    /// They take the new route.
-    All,
 }
 
 /// A terminal on the ground.

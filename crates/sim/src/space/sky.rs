@@ -16,7 +16,7 @@ use crate::event::{LinkId, NodeId};
 use crate::network::Network;
 use crate::packet::PacketId;
 use crate::routing::Routes;
-use crate::scenario::{Constellation, Requeue};
+use crate::scenario::Constellation;
 
 /// Where the links of a constellation are.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ pub(crate) struct Sky {
     shell: Shell,
     pub(crate) terminals: Vec<Terminal>,
     links: SkyLinks,
-    requeue: Requeue,
+    requeue: bool,
     /// Terminals that packets go to.
     destinations: Vec<usize>,
     isl_interval: Span,
@@ -145,13 +145,7 @@ impl Sky {
         let mut waiting: Vec<(NodeId, PacketId)> = Vec::new();
         for id in closed {
             let link = &mut network.links[id.index()];
-            let of_terminal = link.from.index() < self.terminals.len();
-            let kept = match self.requeue {
-                Requeue::None => false,
-                Requeue::Uplink => of_terminal,
-                Requeue::All => true,
-            };
-            if kept {
+            if self.requeue {
                 let from = link.from;
                 waiting.extend(link.take_waiting(core).into_iter().map(|packet| (from, packet)));
             } else {

@@ -181,7 +181,7 @@ fn space_summary(terminals: &[Terminal], end: Time) -> SpaceSummary {
             terminal: terminal.name.clone(),
             handovers: over.len() as u64 - 1,
             handover_times_s: over.iter().skip(1).map(|handover| handover.at.as_secs_f64()).collect(),
-            out_of_view_s: lost.map(|(handover, until)| until.since(handover.at).as_secs_f64()).sum(),
+            out_of_view_s: lost.map(|(handover, until)| until.since(handover.at).as_secs_f64()).fold(0.0, |a, b| a + b),
         }
     };
     SpaceSummary { terminals: terminals.iter().map(of).collect() }
