@@ -170,7 +170,9 @@ def add_map(commands: Any) -> None:
         do_map,
     )
     command.add_argument("scenario", help="scenario with network.kind = constellation, TOML")
-    command.add_argument("--at", type=instant, default=0.0, metavar="TIME", help="instant of the map, like 90s, 10min or 5h (default: 0s)")
+    command.add_argument(
+        "--at", type=instant, default=0.0, metavar="TIME", help="instant of the map, like 90s, 10min or 5h (default: 0s)"
+    )
     command.add_argument("--out", default="map.svg", metavar="FILE", help="where to write the picture, SVG (default: map.svg)")
     command.add_argument("--seed", type=seed, default=1, help="draws the times at which terminals look (default: 1)")
     add_set(command)

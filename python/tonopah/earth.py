@@ -27,7 +27,9 @@ MOST_TRACKS = 8
 MOST_PATHS = 5
 
 
-def survey(graph: Mapping[str, Any], seed: int = 1, at_s: float = 0.0, until_s: float = DAY_S, step_s: float = STEP_S) -> dict[str, Any]:
+def survey(
+    graph: Mapping[str, Any], seed: int = 1, at_s: float = 0.0, until_s: float = DAY_S, step_s: float = STEP_S
+) -> dict[str, Any]:
     """Return where the satellites of an expanded scenario are at `at_s`, and the delay of its paths from 0 to `until_s`."""
     ends = [{"from": flow["from"], "to": flow["to"]} for flow in graph.get("flow", [])]
     world = {"duration": graph["duration"], "network": {**graph["network"], "flows": 0}, "flow": ends}
@@ -39,7 +41,7 @@ def survey_of(source: Any, seed: int, set: Mapping[str, Any] | None, at_s: float
     graph = check(source, seed, set)["graph"]
     name = source if isinstance(source, str) else None
     if graph["network"]["kind"] != "constellation":
-        raise InputError("network.kind", f"{graph['network']['kind']!r} has no map", "only \"constellation\" has one", name)
+        raise InputError("network.kind", f"{graph['network']['kind']!r} has no map", 'only "constellation" has one', name)
     try:
         return survey(graph, seed, at_s)
     except ScenarioError as error:
