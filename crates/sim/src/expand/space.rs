@@ -258,6 +258,7 @@ pub(super) fn shape(def: &Constellation) -> Result<Shape, ScenarioError> {
             shape.nodes.push(NodeDef { name, role: Role::Satellite, x: None, y: None });
         }
     }
-    shape.network = Network::Constellation(Box::new(full));
+    // Its flows are listed from here on.
+    shape.network = Network::Constellation(Box::new(Constellation { flows: 0, ..full }));
     Ok(shape)
 }

@@ -127,8 +127,9 @@ fn links_across_the_seam_shorten_the_longest_ways() {
 
 #[test]
 fn the_expanded_scenario_is_the_same_world() {
-    let world = iridium(&["Berkeley", "Boston"], json!({"handoff_jitter": "5s", "start_at": "500s"}));
+    let world = iridium(&["Berkeley", "Boston"], json!({"handoff_jitter": "5s", "start_at": "500s", "flows": 2}));
     let graph = sim::expand(&scenario(&world), 3).unwrap();
+    assert_eq!(graph.flow.len(), 3);
     assert_eq!(sim::expand(&graph, 3).unwrap(), graph);
     let again = serde_json::to_value(&graph).unwrap();
     assert_eq!(fingerprint(&world, 3), fingerprint(&again, 3));
