@@ -159,3 +159,65 @@ fn pairs(def: &Constellation, planes: usize, n: usize) -> Vec<Pair> {
     }
     pairs
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+
+    fn shell(changes: &str) -> Shell {
+        let text = format!(
+            r#"{{"duration": "1s", "network": {{"kind": "constellation", "profile": "ns2", "terminals": ["Paris", "Rome"],
+               "flows": 1{changes}}}}}"#
+        );
+        let graph = crate::expand(&Scenario::from_json(&text).unwrap(), 1).unwrap();
+        let crate::scenario::Network::Constellation(def) = &graph.network else { panic!("it stays what it is") };
+        Shell::of(def)
+    }
+
+    /// Least and greatest length of the links of a kind over ten minutes, and how many are up at most.
+    fn lengths(shell: &Shell, kind: PairKind) -> (f64, f64, usize) {
+        let (mut least, mut most, mut number) = (f64::INFINITY, 0.0_f64, 0);
+        for t in 0..10 {
+            let places = shell.at(60.0 * f64::from(t));
+            let up = shell.up(&places);
+            let open = shell.pairs.iter().zip(up).filter(|(pair, up)| *up && pair.kind == kind);
+            let lengths: Vec<f64> = open.map(|(pair, _)| distance(&places[pair.a], &places[pair.b])).collect();
+            least = lengths.iter().copied().fold(least, f64::min);
+            most = lengths.iter().copied().fold(most, f64::max);
+            number = number.max(lengths.len());
+        }
+        (least, most, number)
+    }
+
+    #[test]
+    fn links_of_the_polar_constellation_are_as_long_as_in_networks_12_2() {
+        let shell = shell("");
+        let (least, most, number) = lengths(&shell, PairKind::Fixed);
+        assert!(
+            (least - 4033.3).abs() < 0.05 && (most - 4033.3).abs() < 0.05 && number == 66,
+            "{least} {most} {number}"
+        );
+        let (least, most, number) = lengths(&shell, PairKind::Crossing);
+        assert!((least - 2962.0).abs() < 1.0 && (most - 4470.0).abs() < 1.0 && number < 55, "{least} {most} {number}");
+        // Test vector 3 of §12.4: the line between neighbours passes 6868 km from the centre, above 6528 km.
+        assert!(((shell.radius_km.powi(2) - (4033.3_f64 / 2.0).powi(2)).sqrt() - 6868.0).abs() < 0.5);
+    }
+
+    #[test]
+    fn the_grid_of_the_second_preset_closes() {
+        let shell = shell(r#", "preset": "starlink""#);
+        assert!((shell.period_s - 5738.8).abs() < 0.05);
+        let (least, most, number) = lengths(&shell, PairKind::Fixed);
+        assert!((least - 1972.0).abs() < 0.5 && (most - 1972.0).abs() < 0.5 && number == 1584, "{least} {most}");
+        let (_, most, number) = lengths(&shell, PairKind::Crossing);
+        assert!(most < 1500.0 && number == 1584, "{most} {number}");
+    }
+
+    #[test]
+    fn few_satellites_of_a_plane_do_not_see_through_the_earth() {
+        let geo = |satellites: u64| shell(&format!(r#", "preset": "geo", "satellites": {satellites}"#));
+        let up = |shell: &Shell| shell.up(&shell.at(0.0)).iter().filter(|up| **up).count();
+        assert_eq!([up(&geo(1)), up(&geo(2)), up(&geo(3))], [0, 0, 3]);
+    }
+}

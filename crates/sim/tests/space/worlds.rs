@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sim::{Simulation, Summary, survey};
 use tcp::units::Span;
 
-use super::common::{fingerprint, refusal, run, scenario};
+use super::common::{events, fingerprint, refusal, run, scenario};
 use super::iridium;
 
 /// A constellation with one flow of datagrams, half of what the terminals can send.
@@ -17,6 +17,22 @@ fn datagrams(network: Value, duration: &str) -> Value {
         "flow": [{"from": name(0), "to": name(1),
                   "app": {"kind": "cbr", "rate": "100pps", "size": "972B", "transport": "udp"}}],
     })
+}
+
+#[test]
+fn the_first_packet_of_ns_2_s_example() {
+    // networks.md §12.4: 210 B at 1.0 s by way of satellites 26, 37 and 48 arrive at 1.0364 s. They do so with 16 bytes of
+    // framing on each link; without, it would be 1.0362.
+    let mut world = iridium(&["Berkeley", "Boston"], json!({}));
+    world["duration"] = json!("1.5s");
+    world["flow"][0]["app"] = json!({"kind": "cbr", "rate": "1pps", "size": "182B", "transport": "udp"});
+    world["flow"][0]["start"] = json!("1s");
+    let lines = events(&world, 1);
+    let delivered = lines.iter().find(|line| line.contains("delivered")).unwrap();
+    let at: f64 = delivered.split_whitespace().next().unwrap().parse().unwrap();
+    assert!((at - 1.0364).abs() < 0.5e-4, "{at}");
+    let look = survey(&scenario(&world), 1, Span::from_millis(1000), Span::ZERO, Span::from_millis(1000)).unwrap();
+    assert_eq!(look.current[0].nodes, ["Berkeley", "sat2.4", "sat3.4", "sat4.4", "Boston"]);
 }
 
 /// Ten minutes of ns-2's example under load: the sink changes its satellite at 390 s, the source at 520 s.
