@@ -59,6 +59,16 @@ def describe(graph: dict[str, Any]) -> str:
     return f"{len(graph.get('node', []))} nodes, {len(pairs)} links, {len(graph.get('flow', []))} flows"
 
 
+def legend(graph: dict[str, Any]) -> str:
+    """Return what the signs of the picture mean."""
+    if graph["network"]["kind"] == "constellation":
+        return (
+            "Squares are satellites, dotted lines the tracks of those that serve a terminal, the thick line the path of the "
+            "flows when the run starts. Coastlines: Natural Earth, public domain."
+        )
+    return "Labels give rate, propagation delay and loss of a link."
+
+
 def draw_columns(axes: "Axes", graph: dict[str, Any], nodes: Any, links: list[Any], inner: list[str], neighbours: Any) -> None:
     """Draw inner nodes in the middle, and their hosts in columns left and right."""
     place = {name: (5.0 if len(inner) == 1 else 3.6 + 2.8 * i, 0.0) for i, name in enumerate(inner)}

@@ -258,7 +258,8 @@ def render(study: "Study", store: "Store", runs: "pd.DataFrame", sections: list[
     return environment.get_template("report.html.j2").render(
         spec=study.spec, source=Path(study.source).name, quick=study.quick, labels=algorithm_labels(study), runs=len(runs),
         verdicts=claims.judge(study.spec, study.plan, runs), picture=picture.draw(study.plan.graph),
-        network=picture.describe(study.plan.graph), parameters=parameters(study), sections=sections, health=health(study, runs),
+        network=picture.describe(study.plan.graph), legend=picture.legend(study.plan.graph),
+        parameters=parameters(study), sections=sections, health=health(study, runs),
         metrics=used_metrics(study), version=engine_version(), seeds=study.spec.replicates, confidence="95 %",
         command=command(study), axes=[(sweep, sweep_values(sweep)) for sweep in study.spec.sweeps],
     )  # fmt: skip
