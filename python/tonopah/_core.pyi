@@ -255,6 +255,11 @@ def run_many(
 ) -> None:
     """Run (scenario, seed) jobs on `threads` threads; `on_done` is called as each finishes and returns False to stop."""
 
+def survey(
+    scenario_json: str, seed: int, at_s: float, until_s: float, step_s: float, algorithms: Algorithms | None = None
+) -> str:
+    """Look at the satellites of a scenario at one instant, and from 0 to `until_s` every `step_s`; JSON text."""
+
 def algorithms() -> str:
     """Return the registry of congestion-control algorithms."""
 

@@ -16,6 +16,7 @@ from tonopah.errors import InputError, relay
 FIGURE_KINDS = ("line", "bar", "ecdf", "heatmap", "series")
 SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "queue", "throughput", "state", "retransmits", "pipe", "rto", "acked",
+    "path_delay",
 )  # fmt: skip
 TRENDS = ("increasing", "decreasing", "flat", "saturating")
 CONDITIONS = ("trend", "above", "below", "order")

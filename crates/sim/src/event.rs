@@ -101,6 +101,8 @@ pub(crate) enum Event {
         /// Index in the list of changes.
         index: u32,
     },
+    /// Satellites have moved: links and routes change.
+    Sky,
     /// Series are sampled.
     Sample,
     /// Transient over: measurements start.
@@ -116,7 +118,7 @@ impl Event {
         match self {
             Event::Arrive { .. } => 0,
             Event::LinkReady { .. } => 1,
-            Event::Wake { .. } | Event::App { .. } | Event::Change { .. } | Event::WarmupEnds => 2,
+            Event::Wake { .. } | Event::App { .. } | Event::Change { .. } | Event::Sky | Event::WarmupEnds => 2,
             Event::Sample | Event::Stop => 3,
         }
     }

@@ -24,6 +24,7 @@ pub mod scenario;
 pub mod schedule;
 mod series;
 mod simulation;
+mod space;
 mod summary;
 
 pub use algorithms::algorithms;
@@ -35,7 +36,11 @@ pub use record::{HashLog, Record, Sink, TextLog};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{Outcome, Simulation};
-pub use summary::{Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, Summary};
+pub use space::{CurrentPath, GroundTrack, PathSeries, Survey, SurveyTerminal, survey};
+pub use summary::{
+    Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkSummary, NodeSummary, SpaceSummary, Summary,
+    TerminalSummary,
+};
 
 /// Version of the engine; results of different versions are not mixed.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,5 +1,7 @@
 //! Nodes, links and routes: carries a packet from its source to its destination.
 
+use tcp::units::{Span, Time};
+
 use crate::core::Core;
 use crate::event::{LinkId, NodeId};
 use crate::link::{Link, LinkChange};
@@ -20,6 +22,31 @@ impl Network {
         let mut network = Network { links, nodes: vec![NodeMetrics::default(); nodes], routes: Routes::default() };
         network.find_routes();
         network
+    }
+
+    /// A network that is told its routes.
+    pub(crate) fn routed(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
+        Network { links, nodes: vec![NodeMetrics::default(); nodes], routes }
+    }
+
+    /// Packets take other ways from now on.
+    pub(crate) fn reroute(&mut self, routes: Routes) {
+        self.routes = routes;
+    }
+
+    /// Propagation delay of the way a packet would take now.
+    pub(crate) fn path_delay(&self, now: Time, from: NodeId, to: NodeId) -> Option<Span> {
+        let (mut here, mut delay, mut links) = (from, Span::ZERO, 0);
+        while here != to {
+            let link = &self.links[self.routes.next(here, to)?.index()];
+            links += 1;
+            if !link.up || links > self.nodes.len() {
+                return None;
+            }
+            delay += link.delay(now);
+            here = link.to;
+        }
+        Some(delay)
     }
 
     fn edges(&self) -> Vec<Edge> {
@@ -43,7 +70,8 @@ impl Network {
         self.send(core, node, id);
     }
 
-    fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId) {
+    /// Sends a packet on from `node`.
+    pub(crate) fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId) {
         match self.routes.next(node, core.packets.get(id).destination) {
             Some(link) => self.links[link.index()].send(core, id),
             None => {

@@ -96,6 +96,7 @@ impl Series {
             match self.wanted[index] {
                 SeriesName::Queue => self.sample_queues(core.now, network, index),
                 SeriesName::Throughput => self.sample_throughput(core, index),
+                SeriesName::PathDelay => self.sample_path_delay(core.now, network, flows, index),
                 name if self.every != Every::Change => {
                     for (id, flow) in flows.iter().enumerate() {
                         if let Some(snapshot) = flow.snapshot() {
@@ -116,6 +117,13 @@ impl Series {
             if self.has_queued[id] {
                 self.columns[index].push(now, id, link.queue_bytes().as_f64());
             }
+        }
+    }
+
+    fn sample_path_delay(&mut self, now: Time, network: &Network, flows: &[Flow], index: usize) {
+        for (id, flow) in flows.iter().enumerate() {
+            let delay = network.path_delay(now, flow.source, flow.sink);
+            self.columns[index].push(now, id, delay.map_or(f64::NAN, Span::as_secs_f64));
         }
     }
 
@@ -161,7 +169,7 @@ fn of_sender(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         SeriesName::Rto => snapshot.rto.as_secs_f64(),
         // snd_una less the SYN.
         SeriesName::Acked => flow.highest_sent.saturating_sub(snapshot.flight.0 + 1) as f64,
-        SeriesName::Queue | SeriesName::Throughput => unreachable!("not a sender's series"),
+        SeriesName::Queue | SeriesName::Throughput | SeriesName::PathDelay => unreachable!("not a sender's series"),
     }
 }
 

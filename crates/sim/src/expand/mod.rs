@@ -6,6 +6,7 @@
 mod check;
 mod check_queue;
 mod shapes;
+mod space;
 
 use tcp::rng::Rng;
 use tcp::units::Span;
@@ -20,12 +21,20 @@ pub(crate) use check::{check_app, interval_nanos, transport_of};
 const MOST: u64 = 1_000_000;
 
 /// What a shorthand stands for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shape {
+    /// A constellation stays what it is; anything else becomes a graph.
+    network: Network,
     nodes: Vec<NodeDef>,
     links: Vec<LinkDef>,
     /// Ends of the flows that `network.flows` asks for.
     pairs: Vec<(String, String)>,
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape { network: Network::Graph(Graph {}), nodes: Vec::new(), links: Vec::new(), pairs: Vec::new() }
+    }
 }
 
 /// The same world as an explicit graph, random parts drawn with `seed`.
@@ -46,7 +55,7 @@ pub fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError>
         return Err(ScenarioError::new("flow", "the scenario has no flows").with_hint(hint));
     }
     Ok(Scenario {
-        network: Network::Graph(Graph {}),
+        network: shape.network,
         node: shape.nodes,
         link: shape.links,
         flow: flows,

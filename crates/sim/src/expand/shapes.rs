@@ -4,14 +4,14 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::check::check_link;
-use super::{MOST, Shape};
+use super::{MOST, Shape, space};
 use crate::scenario::{
     Amount, Dumbbell, Lan, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, RandomWired, Role, Scenario,
     ScenarioError, Star,
 };
 
 /// Defaults of a link: rate in Mbps, delay in microseconds, queue in packets.
-struct Defaults(u64, u64, u64);
+pub(super) struct Defaults(pub(super) u64, pub(super) u64, pub(super) u64);
 
 const DUMBBELL_ACCESS: Defaults = Defaults(1000, 1000, 1000);
 const DUMBBELL_BOTTLENECK: Defaults = Defaults(10, 10_000, 100);
@@ -25,7 +25,7 @@ const RANDOM_WIRED: Defaults = Defaults(2, 10_000, 50);
 const MOST_ROUTED: u64 = 2_000;
 
 /// Fills what the options leave out.
-fn filled(options: &LinkOptions, path: &str, defaults: &Defaults) -> Result<LinkOptions, ScenarioError> {
+pub(super) fn filled(options: &LinkOptions, path: &str, defaults: &Defaults) -> Result<LinkOptions, ScenarioError> {
     check_link(options, path)?;
     let mut options = options.clone();
     options.rate = options.rate.or(Rate::from_bps(defaults.0 * 1_000_000));
@@ -45,33 +45,43 @@ fn link(from: &str, to: &str, options: &LinkOptions) -> LinkDef {
     LinkDef { from: from.into(), to: to.into(), rate, delay, queue, loss, overhead, reverse, changes }
 }
 
-fn node(name: String, role: Role, x: f64, y: f64) -> NodeDef {
+pub(super) fn node(name: String, role: Role, x: f64, y: f64) -> NodeDef {
     NodeDef { name, role, x: Some(x), y: Some(y) }
 }
 
 /// Refuses a count that is not from `least` to `most`.
-fn count(path: &str, value: u64, least: u64, most: u64) -> Result<u64, ScenarioError> {
+pub(super) fn count(path: &str, value: u64, least: u64, most: u64) -> Result<u64, ScenarioError> {
     let message = format!("{value} is not a count from {least} to {most}");
     if (least..=most).contains(&value) { Ok(value) } else { Err(ScenarioError::new(path, message)) }
 }
 
 /// Nodes, links and flow ends of a scenario's network.
 pub(super) fn shape_of(scenario: &Scenario, seed: u64) -> Result<Shape, ScenarioError> {
-    if !matches!(scenario.network, Network::Graph(_)) {
-        for (path, used) in [("node", !scenario.node.is_empty()), ("link", !scenario.link.is_empty())] {
-            if used {
-                return Err(ScenarioError::new(path, "only network.kind = \"graph\" lists its nodes and links"));
-            }
+    let lists_nodes = !scenario.node.is_empty();
+    let may_list = |shape: Option<&Shape>| match &scenario.network {
+        Network::Graph(_) => true,
+        // An expanded constellation stays one and has its nodes beside it.
+        Network::Constellation(_) => scenario.link.is_empty() && shape.is_none_or(|shape| shape.nodes == scenario.node),
+        _ => false,
+    };
+    for (path, used) in [("node", lists_nodes), ("link", !scenario.link.is_empty())] {
+        if used && !may_list(None) {
+            return Err(ScenarioError::new(path, "only network.kind = \"graph\" lists its nodes and links"));
         }
     }
     count("flow", scenario.flow.len() as u64, 0, MOST)?;
-    match &scenario.network {
+    let shape = match &scenario.network {
         Network::Dumbbell(dumbbell) => dumbbell_shape(dumbbell),
         Network::Star(star) => star_shape(star),
         Network::Lan(lan) => lan_shape(lan),
         Network::RandomWired(random) => random_shape(random, seed),
+        Network::Constellation(constellation) => space::shape(constellation),
         Network::Graph(_) => graph_shape(scenario),
+    }?;
+    if lists_nodes && !may_list(Some(&shape)) {
+        return Err(ScenarioError::new("node", "is not what this constellation has; leave it out"));
     }
+    Ok(shape)
 }
 
 /// Writes the defaults of its shape into a scenario.
@@ -94,6 +104,10 @@ pub(super) fn fill(scenario: &mut Scenario) -> Result<(), ScenarioError> {
             put(&mut l.core, "network.core", &LAN_CORE)
         }
         Network::RandomWired(r) => put(&mut r.links, "network.links", &RANDOM_WIRED),
+        Network::Constellation(c) => {
+            **c = space::fill(c)?;
+            Ok(())
+        }
         Network::Graph(_) => {
             scenario.link = graph_links(scenario)?;
             Ok(())
@@ -226,5 +240,5 @@ fn graph_links(scenario: &Scenario) -> Result<Vec<LinkDef>, ScenarioError> {
 
 fn graph_shape(scenario: &Scenario) -> Result<Shape, ScenarioError> {
     count("node", scenario.node.len() as u64, 2, 3 * MOST)?;
-    Ok(Shape { nodes: scenario.node.clone(), links: graph_links(scenario)?, pairs: Vec::new() })
+    Ok(Shape { nodes: scenario.node.clone(), links: graph_links(scenario)?, ..Shape::default() })
 }

@@ -5,6 +5,7 @@ mod cc_choice;
 mod network;
 mod parse;
 mod queue;
+mod space;
 mod tcp_options;
 mod text;
 mod traffic;
@@ -19,6 +20,7 @@ pub use network::{
 };
 pub use parse::{ScenarioError, join};
 pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
+pub use space::{Constellation, GslPolicy, Pattern, PlaceDef, SpacePreset, SpaceProfile, TerminalDef};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
@@ -98,11 +100,13 @@ pub enum SeriesName {
     Rto,
     /// Payload acknowledged so far, bytes, per flow.
     Acked,
+    /// Propagation delay of the route from source to sink, seconds, per flow; not a number while there is none.
+    PathDelay,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 11] = [
+    pub const ALL: [SeriesName; 12] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -114,6 +118,7 @@ impl SeriesName {
         SeriesName::Pipe,
         SeriesName::Rto,
         SeriesName::Acked,
+        SeriesName::PathDelay,
     ];
 
     /// As written in a scenario.
@@ -130,6 +135,7 @@ impl SeriesName {
             SeriesName::Pipe => "pipe",
             SeriesName::Rto => "rto",
             SeriesName::Acked => "acked",
+            SeriesName::PathDelay => "path_delay",
         }
     }
 }

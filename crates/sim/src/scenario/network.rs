@@ -6,6 +6,7 @@ use tcp::units::{Bytes, Rate, Span};
 
 use super::parse::{read, tagged};
 use super::queue::Queue;
+use super::space::Constellation;
 
 /// The shape of the network. All but `graph` are shorthands, which `tonopah check FILE --expand` prints as a graph.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -19,6 +20,8 @@ pub enum Network {
     Lan(Lan),
     /// A random connected network of routers, each with a host: n0….
     RandomWired(RandomWired),
+    /// Satellites on circular orbits and terminals on the ground.
+    Constellation(Box<Constellation>),
     /// Nodes and links one by one, in `node` and `link`.
     Graph(Graph),
 }
@@ -33,6 +36,7 @@ impl<'de> Deserialize<'de> for Network {
                 ("star", |v| read(v).map(Network::Star)),
                 ("lan", |v| read(v).map(Network::Lan)),
                 ("random_wired", |v| read(v).map(Network::RandomWired)),
+                ("constellation", |v| read(v).map(|constellation| Network::Constellation(Box::new(constellation)))),
                 ("graph", |v| read(v).map(Network::Graph)),
             ],
         )
@@ -165,6 +169,8 @@ pub enum Role {
     Gateway,
     /// A store-and-forward switch: one queue per port, no latency of its own (networks.md §3.3).
     Switch,
+    /// A satellite.
+    Satellite,
 }
 
 /// A duplex link of a graph: two independent simplex links.
