@@ -263,6 +263,11 @@ def transmissions(
 def reach(scenario_json: str, seed: int = 1) -> str:
     """Return who reaches whom by radio at the start, and shortest paths of the flows, as JSON text: indices of nodes."""
 
+def survey(
+    scenario_json: str, seed: int, at_s: float, until_s: float, step_s: float, algorithms: Algorithms | None = None
+) -> str:
+    """Look at the satellites of a scenario at one instant, and from 0 to `until_s` every `step_s`; JSON text."""
+
 def algorithms() -> str:
     """Return the registry of congestion-control algorithms."""
 

@@ -6,6 +6,7 @@ Set TONOPAH_DEBUG=1 to see the traceback of an internal error.
 import argparse
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -86,6 +87,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("name", nargs="?", help="show all of this one; also a class in Python, like my_algorithm.py:MyCC")
 
     add_validate(commands, positive)
+    add_map(commands)
 
     command = add(commands, "bench", "measure speed on dumbbells", "tonopah bench --against ns2", do_bench)
     command.add_argument("--against", choices=["ns2"], help="run the same dumbbell in this simulator, in turn")
@@ -157,6 +159,33 @@ def add_study(commands: Any) -> None:
     )
     command.add_argument("folder", metavar="DIR", help="folder of a study that was run")
     add(inner, "list", "list the shipped studies", "tonopah study list", do_study_list)
+
+
+def add_map(commands: Any) -> None:
+    """Add `map`."""
+    command = add(
+        commands,
+        "map",
+        "draw the satellites of a scenario on a map, and the delay of its paths over a day",
+        "tonopah map leo.toml --at 10min --out leo.svg",
+        do_map,
+    )
+    command.add_argument("scenario", help="scenario with network.kind = constellation, TOML")
+    command.add_argument(
+        "--at", type=instant, default=0.0, metavar="TIME", help="instant of the map, like 90s, 10min or 5h (default: 0s)"
+    )
+    command.add_argument("--out", default="map.svg", metavar="FILE", help="where to write the picture, SVG (default: map.svg)")
+    command.add_argument("--seed", type=seed, default=1, help="draws the times at which terminals look (default: 1)")
+    add_set(command)
+
+
+def instant(text: str) -> float:
+    """Return a time of a day from the command line in seconds."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h)?", text, re.ASCII)
+    seconds = float(found[1]) * {"s": 1, "min": 60, "h": 3600}[found[2] or "s"] if found else -1.0
+    if not 0 <= seconds <= 1e7:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time from 0s to 10000000s, like 90s, 10min or 5h")
+    return seconds
 
 
 def seed(text: str) -> int:
@@ -314,6 +343,19 @@ def do_algorithms(options: argparse.Namespace) -> int:
 
     for table in render.algorithm_tables(known[0]) if options.name else [render.algorithm_table(known)]:
         render.console().print(table)
+    return 0
+
+
+def do_map(options: argparse.Namespace) -> int:
+    """Carry out `tonopah map`."""
+    from tonopah import earth
+
+    surveyed = earth.survey_of(options.scenario, options.seed, changes(options), options.at)
+    Path(options.out).write_text(earth.draw(surveyed), encoding="utf-8")
+    if options.json:
+        print(json.dumps(surveyed))
+    else:
+        print(f"{earth.caption(surveyed)}\nmap: {Path(options.out).resolve()}")
     return 0
 
 

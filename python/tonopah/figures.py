@@ -3,7 +3,7 @@
 Every figure keeps its data: `Drawing.data` is what is plotted, in the units of its axes, and is written beside it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -170,8 +170,11 @@ def heatmap(table: "pd.DataFrame", axis: Axis, rows_axis: Axis, name: str, algor
     return drawing("heatmap", f"{axis.key}-{rows_axis.key}", f"{name}-{algorithm}", title, caption, text, pd.DataFrame(cells))
 
 
-def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str) -> Drawing:
-    """Draw a sampled variable over time for one typical run of each algorithm; `frames` hold t_s and value."""
+def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handovers: Sequence[float] = ()) -> Drawing:
+    """Draw a sampled variable over time for one typical run of each algorithm; `frames` hold t_s and value.
+
+    Times of hand-overs to another satellite are marked.
+    """
     import pandas as pd
 
     shown, rows = metric(name), []
@@ -188,6 +191,8 @@ def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str) -> Drawi
                 **look,
             )
             rows.append(pd.DataFrame({"algorithm": algorithm, "t_s": frame["t_s"], "value": frame["value"] * shown.factor}))
+        for i, time in enumerate(handovers):
+            axes.axvline(time, color="#555555", linewidth=0.8, linestyle=":", label="" if i else "hand-over", zorder=1)
         axes.set_xlabel("Time (s)")
         axes.set_ylabel(shown.axis)
         axes.set_ylim(bottom=0)

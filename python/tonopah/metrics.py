@@ -55,6 +55,9 @@ METRICS = {
     "marked_packets": Metric(
         "Packets marked", *COUNT, "Data packets that a queue marked CE (congestion experienced) instead of dropping (RFC 3168)"
     ),
+    "reordered_packets": Metric(
+        "Packets reordered", *COUNT, "Data packets that the network delivered after one that was sent later (RFC 4737)"
+    ),
     "retransmitted_packets": Metric("Retransmissions", *COUNT, "Data packets sent again"),
     "delivery_ratio": Metric(
         "Delivery ratio", *PERCENT, "Data packets received / sent; packets under way at the end count as sent"
@@ -117,6 +120,7 @@ METRICS = {
     "srtt": Metric("Smoothed RTT", *MS, "SRTT (RFC 6298)"),
     "queue": Metric("Queue", "kB", 1e-3, "Bytes in the queue of a link"),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
+    "path_delay": Metric("Path delay", *MS, "Propagation delay of the route from source to sink"),
     "state": Metric("State of recovery", "", 1.0, "0 open, 1 disorder, 2 window reduced, 3 recovery, 4 loss"),
     "retransmits": Metric("Retransmissions so far", *COUNT, "Segments sent again so far"),
     "pipe": Metric("Pipe", "kB", 1e-3, "Bytes estimated to be in the network (RFC 6675)"),

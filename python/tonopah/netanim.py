@@ -13,7 +13,7 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from tonopah import _core, axes, picture, picture_radio
-from tonopah.errors import ScenarioError, relay
+from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.result import Result
 from tonopah.scenario import checked_seed, engine_form, fetch, put
 
@@ -34,6 +34,8 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
     try:
         bound = engine_form(scenario, name)
         checked = json.loads(_core.check(bound.text, checked_seed(seed), bound.algorithms))
+        if checked["graph"]["network"]["kind"] == "constellation":
+            raise InputError("network.kind", "animations do not show satellites", "tonopah map draws them", name)
         series = fetch(scenario, "record.series") or []
         put(scenario, "record.series", list(dict.fromkeys([*series, *NEEDED])))
         if fetch(scenario, "record.every") is None:

@@ -32,6 +32,10 @@ def draw(graph: dict[str, Any]) -> str:
         from tonopah import picture_radio
 
         return picture_radio.draw(graph)
+    if graph["network"]["kind"] == "constellation":
+        from tonopah import earth
+
+        return earth.draw_map(earth.survey(graph, until_s=0.0))
     nodes = {node["name"]: node for node in graph.get("node", [])}
     links = [link for link in graph.get("link", []) if link["from"] in nodes and link["to"] in nodes]
     neighbours: dict[str, set[str]] = defaultdict(set)
@@ -53,10 +57,23 @@ def draw(graph: dict[str, Any]) -> str:
 
 def describe(graph: dict[str, Any]) -> str:
     """Return the size of the network in words."""
+    if graph["network"]["kind"] == "constellation":
+        terminals = len(graph["network"]["terminals"])
+        return f"{terminals} terminals, {len(graph['node']) - terminals} satellites, {len(graph.get('flow', []))} flows"
     pairs = {frozenset((link["from"], link["to"])) for link in graph.get("link", [])}
     radios = sum(len(channel["stations"]) for channel in graph.get("channel", []))
     wireless = f"{radios} of them with radio, " if radios else ""
     return f"{len(graph.get('node', []))} nodes, {wireless}{len(pairs)} links, {len(graph.get('flow', []))} flows"
+
+
+def legend(graph: dict[str, Any]) -> str:
+    """Return what the signs of the picture mean."""
+    if graph["network"]["kind"] == "constellation":
+        return (
+            "Squares are satellites, dotted lines the tracks of those that serve a terminal, the thick line the path of the "
+            "flows when the run starts. Coastlines: Natural Earth, public domain."
+        )
+    return "Labels give rate, propagation delay and loss of a link."
 
 
 def draw_columns(axes: "Axes", graph: dict[str, Any], nodes: Any, links: list[Any], inner: list[str], neighbours: Any) -> None:

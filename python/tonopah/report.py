@@ -25,6 +25,7 @@ from tonopah.study_file import Figure, Sweep
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tonopah.plan import Run
     from tonopah.store import Store
     from tonopah.study import Study
 
@@ -129,7 +130,17 @@ def series_drawing(study: "Study", store: "Store", name: str) -> list[Drawing]:
             which = f"link {owner} (the longest queue)" if column == "link" else "flow 0"
         frames[label] = frame[frame[column] == owner]
     ordered = {label: frames[label] for label in algorithm_labels(study) if label in frames}
-    return [figures.series(ordered, name, which)] if ordered else []
+    handovers = handover_times(store, study.plan.typical[study.spec.baseline]) if owner == 0 else []
+    return [figures.series(ordered, name, which, handovers)] if ordered else []
+
+
+def handover_times(store: "Store", run: "Run") -> list[float]:
+    """Return when the ends of flow 0 changed their satellite; nothing for networks on the ground."""
+    found = store.summaries({run.id: run})
+    summary = found[0][1] if found else {}
+    ends = [summary["flows"][0][end] for end in ("from", "to")] if summary.get("space") else []
+    terminals = summary.get("space", {}).get("terminals", [])
+    return sorted(time for terminal in terminals if terminal["terminal"] in ends for time in terminal["handover_times_s"])
 
 
 def point_table(
@@ -247,7 +258,8 @@ def render(study: "Study", store: "Store", runs: "pd.DataFrame", sections: list[
     return environment.get_template("report.html.j2").render(
         spec=study.spec, source=Path(study.source).name, quick=study.quick, labels=algorithm_labels(study), runs=len(runs),
         verdicts=claims.judge(study.spec, study.plan, runs), picture=picture.draw(study.plan.graph),
-        network=picture.describe(study.plan.graph), parameters=parameters(study), sections=sections, health=health(study, runs),
+        network=picture.describe(study.plan.graph), legend=picture.legend(study.plan.graph),
+        parameters=parameters(study), sections=sections, health=health(study, runs),
         metrics=used_metrics(study), version=engine_version(), seeds=study.spec.replicates, confidence="95 %",
         command=command(study), axes=[(sweep, sweep_values(sweep)) for sweep in study.spec.sweeps],
     )  # fmt: skip

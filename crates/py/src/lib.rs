@@ -21,6 +21,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::scenario::Further;
 use sim::{Column, Outcome, Scenario, Simulation, TextLog, Transmissions};
+use tcp::units::Span;
 
 create_exception!(
     _core,
@@ -228,6 +229,25 @@ fn reach(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
     Ok(reach.map_err(|e| e.to_py(py))?.to_string())
 }
 
+/// Looks at the satellites of a scenario (JSON text) at `at_s`, and from 0 to `until_s` every `step_s`; JSON text.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed, at_s, until_s, step_s, algorithms = None))]
+fn survey(
+    py: Python<'_>,
+    scenario: &str,
+    seed: u64,
+    at_s: f64,
+    until_s: f64,
+    step_s: f64,
+    algorithms: Algorithms,
+) -> PyResult<String> {
+    let further = algorithm::further(algorithms);
+    let [at, until, step] = [at_s, until_s, step_s].map(Span::from_secs_f64);
+    let surveyed =
+        py.detach(|| guarded(|| sim::survey(&Scenario::from_json(scenario)?.with(&further), seed, at, until, step)));
+    Ok(serde_json::to_string(&surveyed.map_err(|e| e.to_py(py))?).expect("a survey is plain data"))
+}
+
 /// The congestion-control algorithms with parameters and profiles, as JSON text.
 #[pyfunction]
 fn algorithms() -> String {
@@ -271,6 +291,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trace, module)?)?;
     module.add_function(wrap_pyfunction!(transmissions, module)?)?;
     module.add_function(wrap_pyfunction!(reach, module)?)?;
+    module.add_function(wrap_pyfunction!(survey, module)?)?;
     module.add_function(wrap_pyfunction!(algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(engine_version, module)?)

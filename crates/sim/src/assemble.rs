@@ -1,6 +1,7 @@
 //! Scenario to simulation. Every error names its path; a simulation that was built cannot fail.
 
 mod channels;
+mod space;
 
 use std::collections::BTreeMap;
 
@@ -15,13 +16,14 @@ use crate::event::{Event, FlowId, LinkId, NodeId};
 use crate::expand::{self, interval_nanos, transport_of};
 use crate::flow::{Flow, OnFull, Side, Transport};
 use crate::host::Hosts;
-use crate::link::{Link, LinkChange, LinkParts};
+use crate::link::{Delay, Link, LinkChange, LinkParts};
 use crate::loss::Loss;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::record::Sink;
 use crate::scenario::{
-    AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, PeriodDef, Scenario, ScenarioError, TransportDef, join,
+    AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, Network as NetworkDef, PeriodDef, Scenario, ScenarioError,
+    TransportDef, join,
 };
 use crate::series::Series;
 use crate::simulation::{Change, Simulation};
@@ -34,19 +36,35 @@ pub(crate) fn assemble(
 ) -> Result<Simulation, ScenarioError> {
     let expand::Expanded { graph, placement_draws } = expand::draw(scenario, seed)?;
     let resolved = expand::resolve(scenario)?;
-    let names = node_names(&graph)?;
-    let links = build_links(&graph, &names, seed)?;
-    let channels = channels::build(&graph, &names, seed)?;
-    let mut network = Network::new(graph.node.len(), links, channels);
+    let mut names = node_names(&graph)?;
+    let (mut network, mut sky) = match &graph.network {
+        NetworkDef::Constellation(def) => {
+            names.retain(|_, node| node.index() < def.terminals.len());
+            let (network, sky) = space::build(&graph, def, seed)?;
+            (network, Some(Box::new(sky)))
+        }
+        _ => {
+            let channels = channels::build(&graph, &names, seed)?;
+            (Network::new(graph.node.len(), build_links(&graph, &names, seed)?, channels), None)
+        }
+    };
     // Generated flows carry the template's path in errors.
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut core = Core::new(graph.flow.len(), sink);
     network.channels.iter_mut().for_each(|channel| channel.start(&mut core));
+    if let Some(sky) = &mut sky {
+        // The links of time 0 are open before anything is sent.
+        let next = sky.step(&mut core, &mut network);
+        core.schedule(next, Event::Sky);
+    }
     let mut flows = Vec::with_capacity(graph.flow.len());
     for (index, def) in graph.flow.iter().enumerate() {
-        let flow =
-            build_flow(&graph, def, &path_of(index), &names, &network, Rng::stream(seed, &app_stream(index, listed)))?;
+        let flow = build_flow(&graph, def, &path_of(index), &names, Rng::stream(seed, &app_stream(index, listed)))?;
+        // Satellites may join two terminals later.
+        if sky.is_none() {
+            check_path(&network, &flow, def, &path_of(index))?;
+        }
         let id = FlowId(index as u32);
         core.schedule(Time::ZERO + def.start, Event::App { flow: id });
         if let Some(stop) = flow.stop {
@@ -68,7 +86,7 @@ pub(crate) fn assemble(
     }
     let changes = changes.into_iter().map(|(_, change)| change).collect();
     let survey = Survey::new(&network, placement_draws);
-    Ok(Simulation { core, network, hosts: Hosts { flows }, changes, series, survey, graph, resolved, seed })
+    Ok(Simulation { core, network, hosts: Hosts { flows }, changes, series, survey, sky, graph, resolved, seed })
 }
 
 fn app_stream(index: usize, listed: usize) -> String {
@@ -146,7 +164,7 @@ fn parts(from: NodeId, to: NodeId, options: &LinkOptions, queue_draws: Rng, loss
         from,
         to,
         rate,
-        delay,
+        delay: Delay::Fixed(delay),
         overhead: options.overhead.unwrap_or_default(),
         queue: Qdisc::new(queue, rate, delay, queue_draws),
         loss: options.loss.as_ref().map_or(Loss::None, loss_of),
@@ -179,21 +197,12 @@ fn build_flow(
     def: &FlowDef,
     path: &str,
     names: &BTreeMap<&str, NodeId>,
-    network: &Network,
     draws: Rng,
 ) -> Result<Flow, ScenarioError> {
     let source = find(names, &def.from, &join(path, "from"))?;
     let sink = find(names, &def.to, &join(path, "to"))?;
     if source == sink {
         return Err(ScenarioError::new(join(path, "to"), format!("{:?} would send to itself", def.to)));
-    }
-    // With radio a flow without a path is a result, not a mistake.
-    let by_wire = !network.has_radio(source) && !network.has_radio(sink);
-    if by_wire && (network.path(source, sink).is_none() || network.path(sink, source).is_none()) {
-        let message = format!("no path from {:?} to {:?} and back", def.from, def.to);
-        return Err(
-            ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to")
-        );
     }
     let transport = match transport_of(&def.app) {
         TransportDef::Udp => Transport::Udp,
@@ -224,6 +233,21 @@ fn build_flow(
         completed_at: None,
         window_area: Default::default(),
     })
+}
+
+fn check_path(network: &Network, flow: &Flow, def: &FlowDef, path: &str) -> Result<(), ScenarioError> {
+    let (source, sink) = (flow.source, flow.sink);
+    // With radio a flow without a path is a result, not a mistake.
+    if network.has_radio(source) || network.has_radio(sink) {
+        return Ok(());
+    }
+    if network.path(source, sink).is_none() || network.path(sink, source).is_none() {
+        let message = format!("no path from {:?} to {:?} and back", def.from, def.to);
+        return Err(
+            ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to")
+        );
+    }
+    Ok(())
 }
 
 fn on_full_of(app: &AppDef) -> OnFull {

@@ -115,6 +115,8 @@ pub(crate) enum Event {
         /// Their channel.
         channel: ChannelId,
     },
+    /// Satellites have moved: links and routes change.
+    Sky,
     /// Series are sampled.
     Sample,
     /// Transient over: measurements start.
@@ -167,6 +169,7 @@ impl Event {
             | Event::App { .. }
             | Event::Change { .. }
             | Event::Reroute { .. }
+            | Event::Sky
             | Event::WarmupEnds => 2,
             Event::Sample | Event::Stop => 3,
         }

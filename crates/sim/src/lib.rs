@@ -29,6 +29,7 @@ pub mod scenario;
 pub mod schedule;
 mod series;
 mod simulation;
+mod space;
 mod summary;
 mod transmissions;
 
@@ -42,9 +43,10 @@ pub use record::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{Outcome, Simulation};
+pub use space::{CurrentPath, GroundTrack, PathSeries, Survey, SurveyTerminal, survey};
 pub use summary::{
     ChannelSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy,
-    NetworkRadio, NetworkSummary, NodeSummary, Summary,
+    NetworkRadio, NetworkSummary, NodeSummary, SpaceSummary, Summary, TerminalSummary,
 };
 pub use transmissions::Transmissions;
 

@@ -12,6 +12,7 @@ use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, PacketId};
 use crate::qdisc::{Ledger, Qdisc, Waiting};
 use crate::record::Record;
+use crate::space::Flight;
 
 /// A change that the scenario foresees for a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -22,6 +23,26 @@ pub(crate) enum LinkChange {
     Delay(Span),
 }
 
+/// How long a bit travels.
+#[derive(Debug)]
+pub(crate) enum Delay {
+    /// Always as long.
+    Fixed(Span),
+    /// As far as the ends are apart when the transmission starts (networks.md §12.2).
+    Between(Box<Flight>),
+}
+
+impl Delay {
+    /// For what starts now.
+    #[inline]
+    fn at(&self, now: Time) -> Span {
+        match self {
+            Delay::Fixed(span) => *span,
+            Delay::Between(flight) => flight.delay(now),
+        }
+    }
+}
+
 /// A simplex link.
 #[derive(Debug)]
 pub(crate) struct Link {
@@ -29,7 +50,7 @@ pub(crate) struct Link {
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
     pub(crate) rate: Rate,
-    delay: Span,
+    delay: Delay,
     /// Bytes of link framing per packet.
     overhead: Bytes,
     queue: Qdisc,
@@ -54,7 +75,7 @@ pub(crate) struct LinkParts {
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
     pub(crate) rate: Rate,
-    pub(crate) delay: Span,
+    pub(crate) delay: Delay,
     pub(crate) overhead: Bytes,
     pub(crate) queue: Qdisc,
     pub(crate) loss: Loss,
@@ -87,6 +108,32 @@ impl Link {
     /// Packets waiting and on their way.
     pub(crate) fn holds(&self) -> u64 {
         self.queue.packets() + self.in_flight
+    }
+
+    /// Propagation delay of what would start now.
+    pub(crate) fn delay(&self, now: Time) -> Span {
+        self.delay.at(now)
+    }
+
+    /// Takes the link out of use. Unlike a link that breaks, what travels arrives; what waits is for the caller to decide.
+    pub(crate) fn close(&mut self) {
+        self.up = false;
+        self.ready_at = None;
+    }
+
+    /// Gives back what waits, as if it had never come.
+    pub(crate) fn take_waiting(&mut self, core: &Core) -> Vec<PacketId> {
+        let waiting: Vec<PacketId> = std::iter::from_fn(|| self.queue.remove()).map(|gone| gone.packet).collect();
+        self.metrics.offered -= waiting.len() as u64;
+        self.metrics.queue_shrank(core.now, 0);
+        waiting
+    }
+
+    /// Drops what waits.
+    pub(crate) fn drop_waiting(&mut self, core: &mut Core) {
+        let mut ledger = Ledger::new(core, &mut self.metrics, self.id, self.free_at);
+        self.queue.flush(&mut ledger, DropReason::LinkDown);
+        self.metrics.queue_shrank(core.now, 0);
     }
 
     /// Bytes waiting.
@@ -141,7 +188,7 @@ impl Link {
         let Some(next) = self.queue.dequeue(&mut ledger) else { return };
         let transmission = self.rate.transmission_time(next.size);
         self.free_at = core.now + transmission;
-        self.last_arrival = self.last_arrival.max(self.free_at + self.delay);
+        self.last_arrival = self.last_arrival.max(self.free_at + self.delay.at(core.now));
         self.in_flight += 1;
         self.metrics.on_transmission(next.size, transmission, core.now.since(next.since));
         if core.sink.is_some() {
@@ -181,15 +228,13 @@ impl Link {
         match change {
             LinkChange::Up => self.up = true,
             LinkChange::Rate(rate) => self.rate = rate,
-            LinkChange::Delay(delay) => self.delay = delay,
+            LinkChange::Delay(delay) => self.delay = Delay::Fixed(delay),
             LinkChange::Down => {
                 self.up = false;
                 self.doomed = self.in_flight;
                 self.free_at = core.now;
                 self.ready_at = None;
-                let mut ledger = Ledger::new(core, &mut self.metrics, self.id, self.free_at);
-                self.queue.flush(&mut ledger, DropReason::LinkDown);
-                self.metrics.queue_shrank(core.now, 0);
+                self.drop_waiting(core);
             }
         }
     }

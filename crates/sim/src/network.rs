@@ -1,6 +1,6 @@
 //! Nodes, links and routes: carries a packet from its source to its destination.
 
-use tcp::units::Time;
+use tcp::units::{Span, Time};
 
 use crate::channel::{Arrived, Channel, ChannelId};
 use crate::core::Core;
@@ -48,6 +48,32 @@ impl Network {
         let mut network = Network { links, nodes, channels, radios, wired, routes: Routes::default() };
         network.find_routes();
         network
+    }
+
+    /// A network that is told its routes.
+    pub(crate) fn routed(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
+        let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
+        Network { links, nodes: vec![NodeMetrics::default(); nodes], channels, radios, wired, routes }
+    }
+
+    /// Packets take other ways from now on.
+    pub(crate) fn reroute(&mut self, routes: Routes) {
+        self.routes = routes;
+    }
+
+    /// Propagation delay of the way over links that a packet would take now.
+    pub(crate) fn path_delay(&self, now: Time, from: NodeId, to: NodeId) -> Option<Span> {
+        let (mut here, mut delay, mut links) = (from, Span::ZERO, 0);
+        while here != to {
+            let link = &self.links[self.routes.next(here, to)?.index()];
+            links += 1;
+            if !link.up || links > self.nodes.len() {
+                return None;
+            }
+            delay += link.delay(now);
+            here = link.to;
+        }
+        Some(delay)
     }
 
     fn edges(&self) -> Vec<Edge> {
@@ -115,7 +141,7 @@ impl Network {
     }
 
     /// Sends a packet on; it came from `previous`, if by the channel that it stays on.
-    fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) {
+    pub(crate) fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) {
         match self.hop(node, core.packets.get(id).destination) {
             Some(Hop::Link(link)) => self.links[link.index()].send(core, id),
             Some(Hop::Radio(channel, station, to)) => {

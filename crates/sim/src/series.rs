@@ -104,6 +104,7 @@ impl Series {
                 SeriesName::PositionX => self.sample_places(core.now, network, index, |place| place.x),
                 SeriesName::PositionY => self.sample_places(core.now, network, index, |place| place.y),
                 SeriesName::PositionZ => self.sample_places(core.now, network, index, |place| place.z),
+                SeriesName::PathDelay => self.sample_path_delay(core.now, network, flows, index),
                 name if self.every != Every::Change => {
                     for (id, flow) in flows.iter().enumerate() {
                         if let Some(snapshot) = flow.snapshot() {
@@ -143,6 +144,13 @@ impl Series {
                 *last = value;
                 self.columns[index].push(now, id, value);
             }
+        }
+    }
+
+    fn sample_path_delay(&mut self, now: Time, network: &Network, flows: &[Flow], index: usize) {
+        for (id, flow) in flows.iter().enumerate() {
+            let delay = network.path_delay(now, flow.source, flow.sink);
+            self.columns[index].push(now, id, delay.map_or(f64::NAN, Span::as_secs_f64));
         }
     }
 
@@ -193,7 +201,8 @@ fn of_sender(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         | SeriesName::Energy
         | SeriesName::PositionX
         | SeriesName::PositionY
-        | SeriesName::PositionZ => unreachable!("not a sender's series"),
+        | SeriesName::PositionZ
+        | SeriesName::PathDelay => unreachable!("not a sender's series"),
     }
 }
 

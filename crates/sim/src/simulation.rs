@@ -12,6 +12,7 @@ use crate::network::Network;
 use crate::record::Sink;
 use crate::scenario::{Scenario, ScenarioError, SeriesName};
 use crate::series::{Column, Series};
+use crate::space::Sky;
 use crate::summary::{self, Summary};
 
 /// A foreseen change of a link.
@@ -31,6 +32,8 @@ pub struct Simulation {
     pub(crate) series: Series,
     /// Who could reach whom; of networks with radio.
     pub(crate) survey: Option<Survey>,
+    /// The moving part of a constellation.
+    pub(crate) sky: Option<Box<Sky>>,
     /// The world with nothing left to a default.
     pub(crate) graph: Scenario,
     /// The scenario as the user wrote it, with its defaults.
@@ -94,6 +97,11 @@ impl Simulation {
             Event::Change { index } => {
                 let Change { link, change } = self.changes[index as usize];
                 network.on_change(core, link, change);
+            }
+            Event::Sky => {
+                let sky = self.sky.as_mut().expect("only a constellation schedules its moves");
+                let next = sky.step(core, network);
+                core.schedule(next, Event::Sky);
             }
             Event::Sample => {
                 let next = self.series.sample(core, network, &hosts.flows);

@@ -35,6 +35,9 @@ pub struct Summary {
     pub channels: Vec<ChannelSummary>,
     /// Per node.
     pub nodes: Vec<NodeSummary>,
+    /// What satellites did; only for a constellation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub space: Option<SpaceSummary>,
     /// Over all flows.
     pub network: NetworkSummary,
     /// The proof that no packet was made or lost by the simulator.
@@ -111,6 +114,8 @@ pub struct Measures {
     pub drops: Drops,
     /// Data packets that a queue marked CE.
     pub marked_packets: u64,
+    /// Data packets that the network delivered after one that was sent later.
+    pub reordered_packets: u64,
     /// Received / sent data packets.
     pub delivery_ratio: Option<f64>,
     /// Dropped / sent data packets.
@@ -262,6 +267,26 @@ pub struct NodeSummary {
     pub energy_idle_j: Option<f64>,
     /// When its energy ran out, if it did.
     pub energy_out_s: Option<f64>,
+}
+
+/// A constellation.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SpaceSummary {
+    /// By terminal.
+    pub terminals: Vec<TerminalSummary>,
+}
+
+/// A terminal of a constellation.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TerminalSummary {
+    /// Its name.
+    pub terminal: String,
+    /// Changes of its satellite, over the whole run; losing the last one in view counts, and so does finding one again.
+    pub handovers: u64,
+    /// When they were.
+    pub handover_times_s: Vec<f64>,
+    /// Part of the whole run without a satellite, seconds.
+    pub out_of_view_s: f64,
 }
 
 /// All flows together.

@@ -8,6 +8,7 @@ mod check_queue;
 mod mobility;
 mod placement;
 mod shapes;
+mod space;
 mod wireless;
 
 use tcp::rng::Rng;
@@ -24,8 +25,10 @@ pub(crate) use check::{check_app, interval_nanos, transport_of};
 const MOST: u64 = 1_000_000;
 
 /// What a shorthand stands for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shape {
+    /// A constellation stays what it is; anything else becomes a graph.
+    network: Network,
     nodes: Vec<NodeDef>,
     links: Vec<LinkDef>,
     channels: Vec<ChannelDef>,
@@ -41,6 +44,19 @@ pub(crate) struct Expanded {
     pub(crate) graph: Scenario,
     /// Placements drawn until one was connected, if it had to be.
     pub(crate) placement_draws: Option<u32>,
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape {
+            network: Network::Graph(Graph {}),
+            nodes: Vec::new(),
+            links: Vec::new(),
+            channels: Vec::new(),
+            pairs: Vec::new(),
+            placement_draws: None,
+        }
+    }
 }
 
 /// The same world as an explicit graph, random parts drawn with `seed`.
@@ -66,7 +82,7 @@ pub(crate) fn draw(scenario: &Scenario, seed: u64) -> Result<Expanded, ScenarioE
         return Err(ScenarioError::new("flow", "the scenario has no flows").with_hint(hint));
     }
     let graph = Scenario {
-        network: Network::Graph(Graph {}),
+        network: shape.network,
         node: shape.nodes,
         link: shape.links,
         channel: shape.channels,

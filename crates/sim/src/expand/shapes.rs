@@ -4,7 +4,7 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::check::check_link;
-use super::{MOST, Shape, mobility, wireless};
+use super::{MOST, Shape, mobility, space, wireless};
 use crate::radio::build;
 use crate::routing;
 use crate::scenario::{
@@ -13,7 +13,7 @@ use crate::scenario::{
 };
 
 /// Defaults of a link: rate in Mbps, delay in microseconds, queue in packets.
-pub(super) struct Defaults(u64, u64, u64);
+pub(super) struct Defaults(pub(super) u64, pub(super) u64, pub(super) u64);
 
 const DUMBBELL_ACCESS: Defaults = Defaults(1000, 1000, 1000);
 const DUMBBELL_BOTTLENECK: Defaults = Defaults(10, 10_000, 100);
@@ -49,7 +49,7 @@ pub(super) fn link(from: &str, to: &str, options: &LinkOptions) -> LinkDef {
     LinkDef { from: from.into(), to: to.into(), rate, delay, queue, loss, overhead, reverse, changes }
 }
 
-fn node(name: String, role: Role, x: f64, y: f64) -> NodeDef {
+pub(super) fn node(name: String, role: Role, x: f64, y: f64) -> NodeDef {
     NodeDef { name, role, x: Some(x), y: Some(y), z: None, mobility: None }
 }
 
@@ -61,31 +61,35 @@ pub(super) fn count(path: &str, value: u64, least: u64, most: u64) -> Result<u64
 
 /// Nodes, links and flow ends of a scenario's network.
 pub(super) fn shape_of(scenario: &Scenario, seed: u64) -> Result<Shape, ScenarioError> {
-    if !matches!(scenario.network, Network::Graph(_)) {
-        let lists = [
-            ("node", !scenario.node.is_empty()),
-            ("link", !scenario.link.is_empty()),
-            ("channel", !scenario.channel.is_empty()),
-        ];
-        for (path, used) in lists {
-            if used {
-                return Err(ScenarioError::new(
-                    path,
-                    "only network.kind = \"graph\" lists its nodes, links and channels",
-                ));
-            }
+    let lists_nodes = !scenario.node.is_empty();
+    let lists_others = !scenario.link.is_empty() || !scenario.channel.is_empty();
+    let may_list = |shape: Option<&Shape>| match &scenario.network {
+        Network::Graph(_) => true,
+        // An expanded constellation stays one and has its nodes beside it.
+        Network::Constellation(_) => !lists_others && shape.is_none_or(|shape| shape.nodes == scenario.node),
+        _ => false,
+    };
+    let lists = [("node", lists_nodes), ("link", !scenario.link.is_empty()), ("channel", !scenario.channel.is_empty())];
+    for (path, used) in lists {
+        if used && !may_list(None) {
+            return Err(ScenarioError::new(path, "only network.kind = \"graph\" lists its nodes, links and channels"));
         }
     }
     count("flow", scenario.flow.len() as u64, 0, MOST)?;
-    match &scenario.network {
+    let shape = match &scenario.network {
         Network::Dumbbell(dumbbell) => dumbbell_shape(dumbbell),
         Network::Star(star) => star_shape(star),
         Network::Lan(lan) => lan_shape(lan),
         Network::RandomWired(random) => random_shape(random, seed),
         Network::Adhoc(adhoc) => wireless::adhoc(adhoc, seed),
         Network::Infrastructure(cells) => wireless::infrastructure(cells, seed),
+        Network::Constellation(constellation) => space::shape(constellation),
         Network::Graph(_) => graph_shape(scenario),
+    }?;
+    if lists_nodes && !may_list(Some(&shape)) {
+        return Err(ScenarioError::new("node", "is not what this constellation has; leave it out"));
     }
+    Ok(shape)
 }
 
 /// Writes the defaults of its shape into a scenario.
@@ -116,6 +120,10 @@ pub(super) fn fill(scenario: &mut Scenario) -> Result<(), ScenarioError> {
         Network::Infrastructure(i) => {
             i.radio = build::filled(&i.radio, "network.radio")?;
             put(&mut i.backbone, "network.backbone", &BACKBONE)
+        }
+        Network::Constellation(c) => {
+            **c = space::fill(c)?;
+            Ok(())
         }
         Network::Graph(_) => {
             scenario.node = mobility::nodes(scenario)?;

@@ -45,6 +45,8 @@ pub(crate) struct FlowWindow {
     pub(crate) drops: [u64; DropReason::ALL.len()],
     /// Marked CE by a queue.
     pub(crate) marked: u64,
+    /// Received after one that was sent later.
+    pub(crate) reordered: u64,
     /// Payload of first transmissions.
     pub(crate) unique_sent_bytes: Bytes,
     /// Payload received, duplicates included.
@@ -66,6 +68,8 @@ pub(crate) struct FlowMetrics {
     pub(crate) window: FlowWindow,
     /// Payload received over the whole run; series take differences.
     pub(crate) total_received_bytes: Bytes,
+    /// When the newest data packet received so far was sent.
+    newest: Time,
 }
 
 impl FlowMetrics {
@@ -92,6 +96,8 @@ impl FlowMetrics {
         direction.last_received = Some(now);
         if packet.has_data() && !packet.to.is_source() {
             self.window.received += 1;
+            self.window.reordered += u64::from(packet.sent_at < self.newest);
+            self.newest = self.newest.max(packet.sent_at);
             self.window.received_bytes += packet.payload_bytes();
             self.window.delays.add(now.since(packet.sent_at));
             self.total_received_bytes += packet.payload_bytes();
@@ -139,6 +145,7 @@ impl FlowWindow {
             *mine += theirs;
         }
         self.marked += other.marked;
+        self.reordered += other.reordered;
         self.unique_sent_bytes += other.unique_sent_bytes;
         self.received_bytes += other.received_bytes;
         self.delivered_bytes += other.delivered_bytes;
@@ -238,6 +245,13 @@ pub(crate) struct NodeMetrics {
     pub(crate) received: u64,
     pub(crate) forwarded: u64,
     pub(crate) no_route: u64,
+}
+
+impl NodeMetrics {
+    /// Packets that had to do with it.
+    pub(crate) fn handled(&self) -> u64 {
+        self.sent + self.received + self.forwarded + self.no_route
+    }
 }
 
 /// Jain's index (sum x)^2 / (n sum x^2) (Jain, Chiu, Hawe 1984); absent when nothing was delivered.

@@ -98,7 +98,8 @@ impl Qdisc {
         }
     }
 
-    fn remove(&mut self) -> Option<Waiting> {
+    /// Takes a packet out without the discipline's judgement.
+    pub(crate) fn remove(&mut self) -> Option<Waiting> {
         match self {
             Qdisc::DropTail(queue) => queue.waiting.pop(),
             Qdisc::Red(queue) => queue.waiting.pop(),

@@ -39,6 +39,11 @@ impl Routes {
         }
     }
 
+    /// Tables by node, each by destination.
+    pub(crate) fn of(tables: Vec<Vec<Option<LinkId>>>) -> Routes {
+        Routes(tables.into_iter().map(NodeRoutes::Table).collect())
+    }
+
     /// All-pairs shortest paths by hops; ties go to the lowest neighbour, then to the lowest link.
     pub(crate) fn shortest(nodes: usize, edges: &[Edge]) -> Routes {
         let mut out: Vec<Vec<Edge>> = vec![Vec::new(); nodes];

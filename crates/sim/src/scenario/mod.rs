@@ -9,6 +9,7 @@ mod parse;
 mod quantity;
 mod queue;
 mod radio;
+mod space;
 mod tcp_options;
 mod text;
 mod traffic;
@@ -34,6 +35,7 @@ pub use radio::{
     Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef, ShortestDef, Standard,
     TwoRayDef,
 };
+pub use space::{Constellation, GslPolicy, Pattern, PlaceDef, SpacePreset, SpaceProfile, TerminalDef};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
@@ -127,11 +129,13 @@ pub enum SeriesName {
     PositionY,
     /// The same along z.
     PositionZ,
+    /// Propagation delay of the route over links from source to sink, seconds, per flow; not a number while there is none.
+    PathDelay,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 15] = [
+    pub const ALL: [SeriesName; 16] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -147,6 +151,7 @@ impl SeriesName {
         SeriesName::PositionX,
         SeriesName::PositionY,
         SeriesName::PositionZ,
+        SeriesName::PathDelay,
     ];
 
     /// As written in a scenario.
@@ -167,6 +172,7 @@ impl SeriesName {
             SeriesName::PositionX => "position_x",
             SeriesName::PositionY => "position_y",
             SeriesName::PositionZ => "position_z",
+            SeriesName::PathDelay => "path_delay",
         }
     }
 }

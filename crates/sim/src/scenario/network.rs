@@ -7,6 +7,7 @@ use tcp::units::{Bytes, Rate, Span};
 use super::mobility::MobilityDef;
 use super::parse::{read, tagged};
 use super::queue::Queue;
+use super::space::Constellation;
 use super::wireless::{Adhoc, Infrastructure};
 
 /// The shape of the network. All but `graph` are shorthands, which `tonopah check FILE --expand` prints as a graph.
@@ -25,6 +26,8 @@ pub enum Network {
     Adhoc(Adhoc),
     /// Cells around access points, joined by wire: ap0…, sta0….
     Infrastructure(Infrastructure),
+    /// Satellites on circular orbits and terminals on the ground.
+    Constellation(Box<Constellation>),
     /// Nodes and links one by one, in `node` and `link`.
     Graph(Graph),
 }
@@ -41,6 +44,7 @@ impl<'de> Deserialize<'de> for Network {
                 ("random_wired", |v| read(v).map(Network::RandomWired)),
                 ("adhoc", |v| read(v).map(Network::Adhoc)),
                 ("infrastructure", |v| read(v).map(Network::Infrastructure)),
+                ("constellation", |v| read(v).map(|constellation| Network::Constellation(Box::new(constellation)))),
                 ("graph", |v| read(v).map(Network::Graph)),
             ],
         )
@@ -183,6 +187,8 @@ pub enum Role {
     AccessPoint,
     /// A store-and-forward switch: one queue per port, no latency of its own (networks.md §3.3).
     Switch,
+    /// A satellite.
+    Satellite,
 }
 
 /// A duplex link of a graph: two independent simplex links.

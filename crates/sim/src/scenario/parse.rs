@@ -50,7 +50,7 @@ pub fn join(outer: &str, inner: &str) -> String {
 }
 
 /// Separates an inner path from the message while serde carries both in one text.
-const MARK: char = '\u{1f}';
+pub(super) const MARK: char = '\u{1f}';
 
 /// Deserializes with the path to the fault, through nested [`tagged`] values.
 fn with_path<T: DeserializeOwned>(value: Value) -> Result<T, ScenarioError> {

@@ -4,7 +4,7 @@ use tcp::units::{Bytes, Span, Time};
 
 use super::{
     ChannelSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy,
-    NetworkRadio, NetworkSummary, NodeSummary, Summary, radio,
+    NetworkRadio, NetworkSummary, NodeSummary, SpaceSummary, Summary, TerminalSummary, radio,
 };
 use crate::channel::Channel;
 use crate::event::{FlowId, NodeId};
@@ -13,6 +13,7 @@ use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3, ratio};
 use crate::metrics::{FlowWindow, jain};
 use crate::scenario::{AppDef, FlowDef, TransportDef};
 use crate::simulation::Simulation;
+use crate::space::Terminal;
 
 impl Measures {
     fn of(window: &FlowWindow, measured: Span, offered: bool) -> Measures {
@@ -29,6 +30,7 @@ impl Measures {
             ack_packets: window.reverse.sent,
             drops: Drops::of(window.drops),
             marked_packets: window.marked,
+            reordered_packets: window.reordered,
             delivery_ratio: ratio(window.received as f64, window.sent as f64),
             loss_ratio: ratio(window.dropped() as f64, window.sent as f64),
             segment_delivery_ratio: ratio(window.delivered_bytes.as_f64(), window.unique_sent_bytes.as_f64()),
@@ -56,7 +58,10 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
     let conservation = balance(run);
     let in_flight = data_in_flight(run);
     let now = run.core.now;
-    let links: Vec<LinkSummary> = (0..run.network.links.len()).map(|i| link_summary(run, i, measured)).collect();
+    // Of a constellation's thousands of links, those that were used.
+    let shown = |run: &Simulation, i: usize| run.sky.is_none() || run.network.links[i].metrics.offered > 0;
+    let listed: Vec<usize> = (0..run.network.links.len()).filter(|i| shown(run, *i)).collect();
+    let links: Vec<LinkSummary> = listed.into_iter().map(|i| link_summary(run, i, measured)).collect();
     let mut flows = Vec::with_capacity(run.hosts.flows.len());
     for (index, flow) in run.hosts.flows.iter_mut().enumerate() {
         let window = &run.core.flows[index].window;
@@ -83,6 +88,7 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
         nodes,
         flows,
         links,
+        space: run.sky.as_ref().map(|sky| space_summary(&sky.terminals, now)),
         conservation,
         resolved: run.resolved.clone(),
     }
@@ -159,6 +165,21 @@ fn link_summary(run: &mut Simulation, index: usize, measured: Span) -> LinkSumma
         queue_mean_s: ratio(metrics.waited.as_secs_f64(), metrics.transmitted as f64),
         in_flight_packets: link.holds(),
     }
+}
+
+fn space_summary(terminals: &[Terminal], end: Time) -> SpaceSummary {
+    let of = |terminal: &Terminal| {
+        let over: Vec<_> = terminal.handovers.iter().filter(|handover| handover.at <= end).collect();
+        let ends = over.iter().skip(1).map(|next| next.at).chain([end]);
+        let lost = over.iter().zip(ends).filter(|(handover, _)| handover.satellite.is_none());
+        TerminalSummary {
+            terminal: terminal.name.clone(),
+            handovers: over.len() as u64 - 1,
+            handover_times_s: over.iter().skip(1).map(|handover| handover.at.as_secs_f64()).collect(),
+            out_of_view_s: lost.map(|(handover, until)| until.since(handover.at).as_secs_f64()).fold(0.0, |a, b| a + b),
+        }
+    };
+    SpaceSummary { terminals: terminals.iter().map(of).collect() }
 }
 
 fn channel_summary(index: usize, channel: &Channel, measured: Span) -> ChannelSummary {

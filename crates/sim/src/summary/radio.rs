@@ -82,6 +82,8 @@ impl NetworkEnergy {
 
 /// The nodes, with what their radios consumed.
 pub(super) fn nodes(run: &mut Simulation, now: Time) -> Vec<NodeSummary> {
+    // Of a constellation's satellites, those that had something to do.
+    let used: Vec<bool> = run.network.nodes.iter().map(|node| run.sky.is_none() || node.handled() > 0).collect();
     let summary = |(index, def): (usize, &NodeDef)| {
         let metrics = run.network.nodes[index];
         let meter = run.network.meter(NodeId(index as u32), now);
@@ -99,5 +101,5 @@ pub(super) fn nodes(run: &mut Simulation, now: Time) -> Vec<NodeSummary> {
             energy_out_s: meter.and_then(Meter::empty_at).map(Time::as_secs_f64),
         }
     };
-    run.graph.node.iter().enumerate().map(summary).collect()
+    run.graph.node.iter().enumerate().filter(|(index, _)| used[*index]).map(summary).collect()
 }
