@@ -4,7 +4,7 @@
 //! here. Two forms of a window exist: whole segments of cwnd, as Linux counts, and real numbers measured against the
 //! flight, as RFC 5681 has it. Growth below one byte is kept, so that real increments add up exactly.
 
-use super::{Ack, Cause, Congestion, Counter, Param, ParamKind, Setup, Value, Values, View, Window};
+use super::{Ack, Congestion, Counter, Param, ParamKind, Setup, Value, Values, View, Window};
 use crate::units::{Bytes, Span};
 
 /// How many segments an ACK may add in slow start.
@@ -98,11 +98,7 @@ impl Aimd {
         let ssthresh = ssthresh.max(mss * 2);
         self.counter.reset();
         self.fraction = 0.0;
-        if event.cause == Cause::Timeout {
-            self.window.collapse(ssthresh, event);
-        } else {
-            self.window.cut(ssthresh);
-        }
+        self.window.reduce(ssthresh, event);
     }
 
     /// After silence.

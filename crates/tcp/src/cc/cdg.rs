@@ -11,8 +11,8 @@ use memory::{Memory, Pair, Queue};
 
 use super::delay::is_asked;
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
+    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value, Values,
+    View, Window,
 };
 use crate::rng::Rng;
 use crate::units::{Bytes, Span};
@@ -242,11 +242,7 @@ impl CongestionControl for Cdg {
         let w = self.window.cwnd.segments(view.mss);
         let ssthresh = view.mss * self.reduced(w).max(2);
         self.counter.reset();
-        if event.cause == Cause::Timeout {
-            self.window.collapse(ssthresh, event);
-        } else {
-            self.window.cut(ssthresh);
-        }
+        self.window.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {

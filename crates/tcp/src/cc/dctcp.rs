@@ -235,11 +235,7 @@ impl CongestionControl for Dctcp {
         }
         let base = if self.share.is_integer() { self.window.cwnd } else { event.flight };
         let ssthresh = self.half(base, view.mss);
-        if event.cause == Cause::Timeout {
-            self.window.collapse(ssthresh, event);
-        } else {
-            self.window.cut(ssthresh);
-        }
+        self.window.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {

@@ -8,8 +8,8 @@
 //! ACKs at once: they count as one here.
 
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
+    Ack, Algorithm, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values, View,
+    Window,
 };
 use crate::units::{Bytes, Span, Time};
 
@@ -239,11 +239,7 @@ impl CongestionControl for Fr {
         // ssthresh = BWE RTTmin / a. While nothing is known, half of the flight; two segments are the floor (RFC 5681).
         let known = self.capacity().map(|capacity| Bytes((capacity / self.a) as u64));
         let ssthresh = known.unwrap_or(Bytes(event.flight.0 / 2)).max(view.mss * 2);
-        if event.cause == Cause::Timeout {
-            self.window.collapse(ssthresh, event);
-        } else {
-            self.window.cut(ssthresh);
-        }
+        self.window.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {

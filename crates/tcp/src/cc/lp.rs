@@ -8,8 +8,8 @@
 //! Reno remains, as recorded. Left out: the kernel's guess of the other clock's rate.
 
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
+    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value, Values,
+    View, Window,
 };
 use crate::units::{Bytes, Span, Time};
 
@@ -278,11 +278,7 @@ impl CongestionControl for Lp {
             Bytes(event.flight.0 / 2).max(view.mss * 2)
         };
         self.counter.reset();
-        if event.cause == Cause::Timeout {
-            self.window.collapse(ssthresh, event);
-        } else {
-            self.window.cut(ssthresh);
-        }
+        self.window.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {

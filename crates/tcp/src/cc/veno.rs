@@ -7,8 +7,8 @@
 
 use super::delay::{Delay, is_asked};
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
+    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value, Values,
+    View, Window,
 };
 use crate::units::{Bytes, Span};
 
@@ -189,11 +189,7 @@ impl CongestionControl for Veno {
         }
         let ssthresh = ssthresh.max(view.mss * 2);
         self.counter.reset();
-        if event.cause == Cause::Timeout {
-            self.window.collapse(ssthresh, event);
-        } else {
-            self.window.cut(ssthresh);
-        }
+        self.window.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {
@@ -230,6 +226,7 @@ impl CongestionControl for Veno {
 mod tests {
     use super::super::driver::Driver;
     use super::*;
+    use crate::cc::Cause;
 
     /// A sender in congestion avoidance with a base RTT of 100 ms whose last ACK had `rtt_ms`.
     fn after(profile: &str, cwnd: u64, rtt_ms: f64) -> Driver {

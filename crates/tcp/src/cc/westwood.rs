@@ -273,11 +273,7 @@ impl CongestionControl for Ns3 {
         // ssthresh = max(B R_min, 2 MSS)
         let bytes = self.estimate * view.min_rtt.unwrap_or_default().as_secs_f64();
         let ssthresh = Bytes((bytes as u64).min(MOST)).max(view.mss * 2);
-        if event.cause == Cause::Timeout {
-            self.window.collapse(ssthresh, event);
-        } else {
-            self.window.cut(ssthresh);
-        }
+        self.window.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {

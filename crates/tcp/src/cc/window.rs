@@ -1,6 +1,6 @@
 //! cwnd and ssthresh, with the moves that the classic algorithms share (RFC 5681).
 
-use super::{Congestion, View};
+use super::{Cause, Congestion, View};
 use crate::units::{Bytes, Span};
 
 /// The congestion window and the slow-start threshold, in bytes.
@@ -52,6 +52,15 @@ impl Window {
         self.cwnd = event.loss_window;
         if event.first {
             self.ssthresh = ssthresh;
+        }
+    }
+
+    /// The classic answer to an episode: down to ssthresh, or after a time-out to the loss window.
+    pub fn reduce(&mut self, ssthresh: Bytes, event: &Congestion) {
+        if event.cause == Cause::Timeout {
+            self.collapse(ssthresh, event);
+        } else {
+            self.cut(ssthresh);
         }
     }
 

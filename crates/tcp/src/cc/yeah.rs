@@ -7,8 +7,8 @@
 
 use super::delay::Delay;
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
+    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value, Values,
+    View, Window,
 };
 use crate::units::{Bytes, Span};
 
@@ -219,11 +219,7 @@ impl CongestionControl for Yeah {
         self.reno_count = (self.reno_count / 2).max(LEAST_RENO);
         self.counter.reset();
         let ssthresh = view.mss * w.saturating_sub(cut).max(2);
-        if event.cause == Cause::Timeout {
-            self.window.collapse(ssthresh, event);
-        } else {
-            self.window.cut(ssthresh);
-        }
+        self.window.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {
@@ -256,6 +252,7 @@ impl CongestionControl for Yeah {
 mod tests {
     use super::super::driver::Driver;
     use super::*;
+    use crate::cc::Cause;
 
     /// Congestion avoidance from `cwnd` with a base RTT of 100 ms, at the beginning of a round.
     fn yeah(cwnd: u64) -> Driver {

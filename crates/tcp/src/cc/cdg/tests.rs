@@ -2,7 +2,7 @@
 
 use super::super::driver::{Driver, MSS};
 use super::*;
-use crate::cc::{Choice, RttSample};
+use crate::cc::{Cause, Choice, RttSample};
 use crate::units::Time;
 
 fn cdg(changed: &[(&str, Value)], cwnd: u64, ssthresh: Option<u64>) -> Driver {

@@ -1,6 +1,7 @@
 //! Vectors of algorithms.md §2.1.
 
 use super::*;
+use crate::cc::Cause;
 use crate::cc::RttSample;
 use crate::cc::driver::{Driver, near};
 

@@ -232,11 +232,7 @@ impl CongestionControl for Rounds {
         self.counter.reset();
         let half = self.window.cwnd.segments(view.mss) / 2;
         let ssthresh = if self.barely_lower { self.below(view.mss) } else { view.mss * half.max(LEAST) };
-        if event.cause == Cause::Timeout {
-            self.window.collapse(ssthresh, event);
-        } else {
-            self.window.cut(ssthresh);
-        }
+        self.window.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {
