@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tonopah.bench.worlds import WORLDS
+
 EXAMPLES = """examples:
   tonopah bench                                  all worlds here
   tonopah bench --only wifi40,leo10 --runs 5     two of them, more often
@@ -21,8 +23,8 @@ def add_bench(commands: Any, positive: Callable[[str], int]) -> None:
     command = commands.add_parser(
         "bench",
         help="measure speed, alone or beside ns-2 and ns-3",
-        description="Measure CPU time and memory on standard worlds, here and in ns-2 and ns-3 in turn. Worlds: wired10, "
-        "wired200, wired1000, wired10g, wifi40, wifi100, wifi200, leo10, leo50.",
+        description="Measure CPU time and memory on standard worlds, here and in ns-2 and ns-3 in turn.\n\nworlds:\n"
+        + "\n".join(f"  {world.name:<10} {world.title}" for world in WORLDS),
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -60,19 +60,22 @@ def decimal(value: float | None, digits: int = 1) -> str:
 
 
 def span(values: Mapping[str, float] | None) -> str:
-    """Return least – median – greatest."""
-    return "" if values is None else " – ".join(f"{values[key]:.3g}" for key in ("min", "median", "max"))
+    """Return least – median – greatest, or the one value of a single run."""
+    if values is None:
+        return ""
+    shown = [f"{values[key]:.3g}" for key in ("min", "median", "max")]
+    return shown[0] if values["min"] == values["max"] else " – ".join(shown)
 
 
 def terminal_tables(results: Sequence[Mapping[str, Any]], runs: int) -> list["Table"]:
     """Return the tables for people: what each simulator did, and the peers' CPU seconds over ours."""
     from tonopah.render import plain_table
 
-    parts = [(f"CPU time, median of {runs} runs", SIDE_COLUMNS, side_rows(results))]
+    said = "one run" if runs == 1 else f"median of {runs} runs"
+    parts = [(f"CPU time, {said}", SIDE_COLUMNS, side_rows(results))]
     if ratios := ratio_rows(results):
-        parts.append(
-            (f"peer / Tonopah, least – median – greatest of {runs} runs: above 1 Tonopah is faster", RATIO_COLUMNS, ratios)
-        )
+        turns = "" if runs == 1 else ", least – median – greatest"
+        parts.append((f"peer / Tonopah{turns}; above 1 Tonopah is faster", RATIO_COLUMNS, ratios))
     found = []
     for title, columns, rows in parts:
         table = plain_table(title)

@@ -93,15 +93,9 @@ def orders(rng: np.random.Generator, place: np.ndarray, seconds: int) -> list[di
 
 
 def satellites(flows: int, seconds: int) -> dict[str, Any]:
-    """Return Iridium with two terminals for each flow, anywhere between 60° south and north (uniform on the sphere)."""
-    rng = np.random.default_rng([SEED, flows])
-    sines, longitudes = (
-        rng.uniform(-math.sin(math.radians(60)), math.sin(math.radians(60)), 2 * flows),
-        rng.uniform(-180, 180, 2 * flows),
-    )
+    """Return Iridium with two terminals for each flow between 60° south and north."""
     terminals = [
-        {"name": f"t{i}", "lat_deg": math.degrees(math.asin(sine)), "lon_deg": float(longitude)}
-        for i, (sine, longitude) in enumerate(zip(sines, longitudes, strict=True))
+        {"name": f"t{i}", "lat_deg": latitude, "lon_deg": longitude} for i, (latitude, longitude) in enumerate(ground(2 * flows))
     ]
     return {
         "duration": f"{seconds}s",
@@ -109,6 +103,22 @@ def satellites(flows: int, seconds: int) -> dict[str, Any]:
         "tcp": {"profile": "ns2", "cc": "newreno", "mss": "1000B"},
         "traffic": {"app": {"kind": "bulk"}, "start": "1s"},
     }
+
+
+def ground(count: int) -> list[tuple[float, float]]:
+    """Return latitudes and longitudes, each the farthest of 50 draws from those before (Mitchell's best candidate).
+
+    Apart from each other, because in ns-2 terminals under the same satellite share a downlink, and here they do not.
+    """
+    rng = np.random.default_rng([SEED, count])
+    found = np.empty((0, 3))
+    for _ in range(count):
+        z, angle = rng.uniform(-math.sin(math.radians(60)), math.sin(math.radians(60)), 50), rng.uniform(-math.pi, math.pi, 50)
+        flat = np.sqrt(1 - z**2)
+        drawn = np.column_stack([flat * np.cos(angle), flat * np.sin(angle), z])
+        nearest = (drawn @ found.T).max(axis=1, initial=-1.0)
+        found = np.vstack([found, drawn[np.argmin(nearest)]])
+    return [(math.degrees(math.asin(z)), math.degrees(math.atan2(y, x))) for x, y, z in found.tolist()]
 
 
 RENO = {"peer_window": 10_000, "peer_tcp": "TCP/Newreno", "peer_sink": "TCPSink/DelAck"}
