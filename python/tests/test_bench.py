@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tonopah import cli
+from tonopah import cli, render
 from tonopah.bench import measure, page, tables
 from tonopah.bench.worlds import WORLDS
 from tonopah.errors import InputError, RunFailedError
@@ -112,6 +112,26 @@ def test_three_percent_count_as_the_same_work(packets, same):
 def test_a_ratio_of_several_runs_shows_its_spread():
     assert tables.span({"min": 1.0, "median": 2.5, "max": 30.0}) == "1 – 2.5 – 30"
     assert tables.span({"min": 2.0, "median": 2.0, "max": 2.0}) == "2"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(950, "950"), (999.7, "1.00k"), (18_160, "18.2k"), (659_300, "659k"), (4.14e6, "4.14M"), (None, "")]
+)
+def test_counts_are_short_in_the_terminal(value, shown):
+    assert tables.compact(value) == shown
+
+
+def test_the_terminal_needs_80_columns(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    sides = [[outcome(123.45, 12_345_678, 999_999), outcome(234.5, 12_345_678, 999_999)] for _ in range(2)]
+    world = result(measure.side("ns2", sides[1], None), radio=True)
+    world["sides"][0] = measure.side("tonopah", sides[0], None)
+    world["world"], world["ratios"] = "wired1000", [measure.ratio(*world["sides"], radio=True)]
+    for table in tables.terminal_tables([world], 2):
+        render.console().print(table)
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def result(*others, radio=False):

@@ -76,7 +76,7 @@ MEASURES = (
     Measure("throughput_bps", "throughput", 1e-6, "Mb/s", 0.08, True),
     Measure("delay_s", "delay", 1.0, "s", None, True),
     Measure("delivery_ratio", "delivery ratio", 1.0, "", 0.02, False),
-    Measure("energy_per_node_j", "energy per station", 1.0, "J", 0.05, True),
+    Measure("energy_per_node_j", "energy", 1.0, "J/station", 0.05, True),
 )
 
 

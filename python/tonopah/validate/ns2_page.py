@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 PAGE = "validation-ns2.md"
-COLUMNS = ("measure", "ours", "ns-2", "difference (95 % interval)", "goal", "")
+COLUMNS = ("measure", "ours", "ns-2", "difference (95 %)", "goal", "")
 
 
 def rows(comparison: Comparison) -> list[list[str]]:
@@ -46,9 +46,9 @@ def goal(measure: Measure) -> str:
 def title(comparison: Comparison) -> str:
     """Return what was compared and where ns-2's values come from."""
     network = SCENARIO["network"]
-    source = "stored values, ns-2 is not installed or was not asked" if comparison.stored else "run now"
+    source = "stored values, not run now" if comparison.stored else "run now"
     size = f"{network['nodes']} stations, {network['flows']} flows, {len(comparison.mine)} placements"
-    return f"{size}; ns-2 {comparison.version}, {source}"
+    return f"{size}; ns-2 {comparison.version}: {source}"
 
 
 def table(comparison: Comparison) -> "Table":
