@@ -15,6 +15,7 @@ from typing import Any
 
 from tonopah import _core
 from tonopah.algorithm import described
+from tonopah.bench.command import add_bench
 from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError, relay, traceback_of
 from tonopah.result import OWNERS, Result, algorithms, run
 from tonopah.scenario import check, engine_form, load, parse_assignment, prepare, to_toml
@@ -89,11 +90,7 @@ def parser() -> argparse.ArgumentParser:
     add_validate(commands, positive)
     add_map(commands)
 
-    command = add(commands, "bench", "measure speed on dumbbells", "tonopah bench --against ns2", do_bench)
-    command.add_argument("--against", choices=["ns2"], help="run the same dumbbell in this simulator, in turn")
-    command.add_argument("--flows", type=positive, nargs="+", default=[10, 200, 1000], metavar="N", help="default: 10 200 1000")
-    command.add_argument("--repeats", type=positive, default=3, metavar="N", help="the median of N is taken (default: 3)")
-    command.add_argument("--duration", type=positive, default=60, metavar="S", help="simulated seconds (default: 60)")
+    add_bench(commands, positive)
     return top
 
 
@@ -356,20 +353,6 @@ def do_map(options: argparse.Namespace) -> int:
         print(json.dumps(surveyed))
     else:
         print(f"{earth.caption(surveyed)}\nmap: {Path(options.out).resolve()}")
-    return 0
-
-
-def do_bench(options: argparse.Namespace) -> int:
-    """Carry out `tonopah bench`."""
-    from tonopah import bench
-
-    results = bench.measure(options.flows, options.duration, options.repeats, options.against)
-    if options.json:
-        print(json.dumps(results))
-        return 0
-    from tonopah import render
-
-    render.console().print(bench.as_table(results))
     return 0
 
 
