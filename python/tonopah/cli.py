@@ -308,8 +308,9 @@ def do_check(options: argparse.Namespace) -> int:
         study = Study.load(Path(options.file))
         facts = {
             "runs": len(study.plan.runs),
-            "algorithms": len(study.spec.algorithms),
-            "sweeps": len(study.spec.sweeps),
+            "parts": len(study.spec.parts),
+            "algorithms": len({label for part in study.spec.parts for label in part.labels}),
+            "sweeps": sum(len(part.sweeps) for part in study.spec.parts),
         }
         print(json.dumps(facts) if options.json else f"ok: a study of {facts['runs']} runs")
         return 0

@@ -20,7 +20,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo")
 
 SETTINGS: dict[str, Any] = {
-    "figure.dpi": 100, "savefig.dpi": 150, "svg.hashsalt": "tonopah", "svg.fonttype": "path",
+    "figure.dpi": 100, "savefig.dpi": 150, "svg.hashsalt": "tonopah", "svg.fonttype": "path", "pdf.fonttype": 42,
     "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 9.5, "axes.labelsize": 9, "legend.fontsize": 8.5,
     "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#555555", "axes.linewidth": 0.8,
     "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True,
@@ -66,4 +66,11 @@ def svg(figure: "Figure") -> str:
     """Return the figure as SVG text; the same data give the same text."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()
+
+
+def pdf(figure: "Figure") -> bytes:
+    """Return the figure as PDF; the same data give the same bytes."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
     return buffer.getvalue()
