@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tonopah import claims
-from tonopah.plan import Plan
+from tonopah.plan import PartPlan, Plan
 from tonopah.study_file import parse_spec
 
 FLOWS = [10, 20, 30, 40, 50]
@@ -28,8 +28,8 @@ def world(means: dict[str, list[float]], tests, noise: float = 0.2, replicates: 
                 rows.append({"run": f"{algorithm}-{flows}-{seed}", "algorithm": algorithm, "seed": seed, "network.flows": flows,
                              "goodput_bps": measured, "unmeasured": np.nan})  # fmt: skip
     table = pd.DataFrame(rows)
-    plan = Plan(sweeps=[set(table["run"])], base=set(table[table["network.flows"] == 20]["run"]))
-    return parse_spec(document), plan, table
+    part = PartPlan(sweeps=[set(table["run"])], base=set(table[table["network.flows"] == 20]["run"]))
+    return parse_spec(document), Plan(parts={"": part}), {"": table}
 
 
 def verdict(means, **test) -> claims.Verdict:
@@ -68,19 +68,19 @@ def test_order_is_paired_by_seed():
 
 
 def test_a_claim_is_as_good_as_its_worst_test():
-    spec, plan, table = world({"reno": RISES}, [
+    spec, plan, tables = world({"reno": RISES}, [
         {"metric": "goodput_bps", "trend": "increasing", "over": "network.flows"},
         {"metric": "goodput_bps", "trend": "flat", "over": "network.flows"},
     ])  # fmt: skip
-    found = claims.judge(spec, plan, table)[0]
-    assert [part.verdict for part in found.parts] == ["supported", "contradicted"]
+    found = claims.judge(spec, plan, tables)[0]
+    assert [test.verdict for test in found.tests] == ["supported", "contradicted"]
     assert found.verdict == "contradicted"
 
 
 def test_what_cannot_be_tested_says_why():
-    assert "no metric" in claims.judge(*world({"reno": RISES}, {"metric": "nosuch", "above": 1}))[0].parts[0].sentence
+    assert "no metric" in claims.judge(*world({"reno": RISES}, {"metric": "nosuch", "above": 1}))[0].tests[0].readings[0].sentence
     unmeasured = claims.judge(*world({"reno": RISES}, {"metric": "unmeasured", "above": 1}))[0]
-    assert (unmeasured.verdict, unmeasured.parts[0].sentence) == (
+    assert (unmeasured.verdict, unmeasured.tests[0].readings[0].sentence) == (
         "not testable",
         "0 complete replicates; at least 2 are needed.",
     )
@@ -90,7 +90,7 @@ def test_what_cannot_be_tested_says_why():
 
 
 def test_effect_and_interval_are_those_of_the_replicates():
-    part = verdict({"reno": RISES}, trend="increasing", over="network.flows").parts[0]
+    part = verdict({"reno": RISES}, trend="increasing", over="network.flows").tests[0].readings[0]
     assert part.effect.value == pytest.approx(40, abs=0.1)
     assert part.effect.low < part.effect.value < part.effect.high
     assert (part.effect.n, part.unit) == (10, "Mb/s")
@@ -98,5 +98,5 @@ def test_effect_and_interval_are_those_of_the_replicates():
 
 def test_p_values_are_adjusted_for_their_number():
     test = {"metric": "goodput_bps", "above": 9.8e6, "over": "network.flows"}
-    alone, many = (claims.judge(*world({"reno": RISES}, [test] * n))[0].parts[0].p_for for n in (1, 5))
+    alone, many = (claims.judge(*world({"reno": RISES}, [test] * n))[0].tests[0].readings[0].p_for for n in (1, 5))
     assert many == pytest.approx(5 * alone)

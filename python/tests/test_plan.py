@@ -19,8 +19,9 @@ def test_identical_runs_are_shared(study_document):
     # Points: flows 2 (default), 4, 6; rate 600 (400 is the default); flows × nodes: 2×12 and 4×12 (the other two are known).
     points, algorithms, replicates, typical = 3 + 1 + 2, 2, 3, 2
     assert len(plan.runs) == points * algorithms * replicates + typical
-    assert plan.base <= plan.sweeps[0]
-    assert [len(ids) for ids in plan.sweeps] == [18, 12, 24]
+    part = plan.parts[""]
+    assert part.base <= part.sweeps[0]
+    assert [len(ids) for ids in part.sweeps] == [18, 12, 24]
 
 
 def test_ids_do_not_depend_on_the_order_or_on_defaults_that_are_written_out(study_document):
@@ -45,7 +46,7 @@ def test_replicate_k_has_seed_k_for_every_algorithm(study_document):
 
 def test_only_typical_runs_record_series(study_document):
     plan = plan_of(study_document)
-    assert set(plan.typical) == {"newreno", "cubic"}
+    assert set(plan.parts[""].typical) == {"newreno", "cubic"}
     for run in plan.runs.values():
         assert ("record" in json.loads(run.scenario)) == run.typical
 

@@ -88,8 +88,8 @@ def test_a_report_on_an_unfinished_study_says_so(study):
 def test_series_of_typical_runs_are_stored(study):
     study.run(quiet=True)
     with Store(study.folder) as store:
-        cwnd = store.series(study.plan.typical["cubic"].id, "cwnd")
-        queue = store.series(study.plan.typical["cubic"].id, "queue")
+        cwnd = store.series(study.plan.parts[""].typical["cubic"].id, "cwnd")
+        queue = store.series(study.plan.parts[""].typical["cubic"].id, "queue")
     assert list(cwnd.columns) == ["t_s", "flow", "value"]
     assert list(queue.columns) == ["t_s", "link", "value"]
     assert len(list((study.folder / "series").iterdir())) == 2

@@ -9,9 +9,9 @@ from tonopah.study_file import parse_spec, reduce_spec
 
 def test_a_study_is_read(study_document):
     spec = parse_spec(study_document)
-    assert [algorithm.label for algorithm in spec.algorithms] == ["newreno", "cubic"]
-    assert spec.sweeps[0].vary == {"network.flows": [2, 4, 6]}
-    assert spec.figures[0].difference
+    assert spec.parts[0].labels == ["newreno", "cubic"]
+    assert spec.parts[0].sweeps[0].vary == {"network.flows": [2, 4, 6]}
+    assert spec.parts[0].figures[0].difference
     assert spec.claims[0].tests[0].trend == "increasing"
     assert spec.claims[1].tests == ()
 
@@ -19,7 +19,7 @@ def test_a_study_is_read(study_document):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("quetsion", "?", "quetsion: unknown key (allowed: question, title, baseline"),
+        ("quetsion", "?", "quetsion: unknown key (allowed: question, title, text, part, baseline"),
         ("baseline", "vegas", "baseline: 'vegas' is unknown (allowed: newreno, cubic)"),
         ("replicates", 0, "replicates: 0 is out of range"),
         ("replicates", True, "replicates: True is not a whole number"),
@@ -55,11 +55,11 @@ def test_what_is_wrong_is_named(study_document, path, value, message):
 
 def test_an_algorithm_may_be_a_table(study_document):
     study_document["compare"]["cc"] = ["newreno", {"name": "cubic", "profile": "linux", "beta": 0.8}]
-    assert parse_spec(study_document).algorithms[1].label == "cubic linux beta=0.8"
+    assert parse_spec(study_document).parts[0].labels[1] == "cubic linux beta=0.8"
 
 
 def test_quick_reduces_replicates_values_and_duration(study_document):
-    reduced = reduce_spec(parse_spec(study_document))
+    reduced = reduce_spec(parse_spec(study_document)).parts[0]
     assert reduced.replicates == 2
     assert reduced.scenario["duration"] == "1s"
     assert reduced.sweeps[0].vary == {"network.flows": [2, 6]}
@@ -73,7 +73,7 @@ def test_a_scenario_in_a_file_of_its_own(study_document, tmp_path):
     study_document["scenario"] = {"file": "world.toml"}
     path = tmp_path / "study.toml"
     path.write_text(to_toml(study_document))
-    assert tp.Study.load(path).spec.scenario["duration"] == "2s"
+    assert tp.Study.load(path).spec.parts[0].scenario["duration"] == "2s"
     (tmp_path / "world.toml").unlink()
     with pytest.raises(tp.InputError, match=r"world.toml: cannot be read"):
         tp.Study.load(path)

@@ -1,241 +1,213 @@
 """A published claim against the measured effect: supported, not supported, contradicted or not testable, and why.
 
-Every test works on replicates (never on packets or flows). It has two p values: of the claimed direction, and of the
-opposite one. Both families are adjusted for the number of tests in the study (Holm 1979); a test is *supported* when
-the first is below 2.5 %, *contradicted* when the second is, and otherwise *not supported*. A test that must hold at
-several points needs all of them: its p value is the largest (intersection-union test; R. L. Berger, Technometrics 24,
-1982, 295-300). A claim is as good as its worst test.
+Every test works on replicates (never on packets or flows). It has two p values: of the claimed direction, and of the opposite
+one. Both families are adjusted for the number of tests in the report (Holm 1979), each reading counted; a test is *supported*
+when the first is below 2.5 %, *contradicted* when the second is, and otherwise *not supported*. A claim is as good as its worst
+test, a test with several readings as its worst reading; what is declared not to be testable does not count.
 """
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from tonopah import stats
-from tonopah.axes import positions
-from tonopah.metrics import Metric, metric, show
-from tonopah.stats import Estimate
-from tonopah.study_file import Claim, StudySpec, Test
-from tonopah.table import values_at
+from tonopah.claim_compare import test_difference, test_order
+from tonopah.claim_data import Data, Evidence, Outcome, where_text
+from tonopah.claim_tests import test_flat, test_saturating, test_slope, test_threshold
+from tonopah.metrics import show
+from tonopah.study_spec import Claim, Part, StudySpec, Test
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tonopah.plan import Plan
 
-ALPHA = 0.025
-"""Of each one-sided test, so that a verdict and a two-sided 95 % interval agree."""
-
 WORST_FIRST = ("contradicted", "not supported", "not testable", "supported")
 
 
 @dataclass(frozen=True)
-class Part:
-    """The outcome of one test: what was asked, the effect with its interval in `unit`, and one sentence."""
+class Judged:
+    """A test with all its readings, its verdict, and a sentence when they differ."""
 
-    asked: str
-    sentence: str
-    effect: Estimate = stats.NOTHING
-    unit: str = ""
-    p_for: float = math.nan
-    p_against: float = math.nan
-    verdict: str = "not testable"
+    test: Test
+    verdict: str
+    readings: list[Outcome]
+    note: str = ""
+
+    @property
+    def decisive(self) -> Outcome:
+        """The reading that decides: the first of the worst."""
+        return next((outcome for outcome in self.readings if outcome.verdict == self.verdict), self.readings[0])
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a claim: its worst part's verdict, and all parts."""
+    """The outcome of a claim: its worst test's verdict, one sentence, and all tests."""
 
     claim: Claim
     verdict: str
-    parts: list[Part] = field(default_factory=list)
+    sentence: str
+    tests: list[Judged] = field(default_factory=list)
+
+    @property
+    def decisive(self) -> Judged | None:
+        """The test that decides: the first of the worst."""
+        return next((test for test in self.tests if test.verdict == self.verdict), None)
 
 
-@dataclass(frozen=True)
-class Data:
-    """Replicates of one metric and algorithm: `values[k, i]` of replicate k at point i, in shown units; complete rows only."""
-
-    values: np.ndarray
-    seeds: list[int]
-    labels: list[str]
-    at: list[float]
-    shown: Metric
-
-
-def judge(spec: StudySpec, plan: "Plan", table: "pd.DataFrame") -> list[Verdict]:
-    """Return the verdict on every claim of the study from its table of runs."""
-    parts = [[run_test(test, spec, plan, table) for test in claim.tests] for claim in spec.claims]
-    flat = [part for group in parts for part in group]
-    adjusted_for = stats.holm([part.p_for for part in flat])
-    adjusted_against = stats.holm([part.p_against for part in flat])
-    judged = iter(conclude(*triple) for triple in zip(flat, adjusted_for, adjusted_against, strict=True))
+def judge(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]") -> list[Verdict]:
+    """Return the verdict on every claim of the study from the tables of runs of its parts."""
+    evidence = Evidence(spec, plan, tables)
+    outcomes = [[list(readings(test, evidence)) for test in claim.tests] for claim in spec.claims]
+    flat = [outcome for claim in outcomes for test in claim for outcome in test]
+    adjusted_for = stats.holm([outcome.p_for for outcome in flat])
+    adjusted_against = stats.holm([outcome.p_against for outcome in flat])
+    alpha = min((part.method.alpha for part in spec.parts), default=0.025)
+    judged = iter(conclude(*triple, alpha) for triple in zip(flat, adjusted_for, adjusted_against, strict=True))
     verdicts = []
-    for claim, group in zip(spec.claims, parts, strict=True):
-        mine = [next(judged) for _ in group]
-        worst = min((part.verdict for part in mine), key=WORST_FIRST.index, default="not testable")
-        verdicts.append(Verdict(claim, worst, mine))
+    for claim, tests in zip(spec.claims, outcomes, strict=True):
+        mine = [combine(test, [next(judged) for _ in group]) for test, group in zip(claim.tests, tests, strict=True)]
+        verdicts.append(decide(claim, mine))
     return verdicts
 
 
-def conclude(part: Part, p_for: float, p_against: float) -> Part:
-    """Return the part with its verdict from the adjusted p values."""
+def comparisons(verdicts: list[Verdict]) -> int:
+    """Return the number of tests that p values were adjusted for."""
+    outcomes = (outcome for verdict in verdicts for test in verdict.tests for outcome in test.readings)
+    return sum(not math.isnan(outcome.p_for) for outcome in outcomes)
+
+
+def conclude(outcome: Outcome, p_for: float, p_against: float, alpha: float) -> Outcome:
+    """Return the outcome with its verdict from the adjusted p values."""
     if math.isnan(p_for):
-        return part
-    verdict = "supported" if p_for < ALPHA else "contradicted" if p_against < ALPHA else "not supported"
-    return replace(part, p_for=p_for, p_against=p_against, verdict=verdict)
+        return outcome
+    verdict = "supported" if p_for < alpha else "contradicted" if p_against < alpha else "not supported"
+    return replace(outcome, p_for=p_for, p_against=p_against, verdict=verdict)
 
 
-def run_test(test: Test, spec: StudySpec, plan: "Plan", table: "pd.DataFrame") -> Part:
-    """Return the outcome of one test, not yet adjusted for the number of tests."""
-    algorithm = test.algorithm or spec.baseline
-    names = {axis: sweep.label for sweep in spec.sweeps if len(sweep.vary) == 1 for axis in sweep.vary}
-    asked = ask(test, algorithm, names.get(test.over or "", ""))
-    if test.metric not in table.columns:
-        return Part(asked, f"The runs have no metric {test.metric}.")
+def combine(test: Test, outcomes: list[Outcome]) -> Judged:
+    """Return a test with the verdict of its worst reading that could be tested, and a sentence when they differ."""
+    testable = [outcome for outcome in outcomes if outcome.verdict != "not testable"]
+    worst = min((outcome.verdict for outcome in testable), key=WORST_FIRST.index, default="not testable")
+    kinds = {outcome.verdict for outcome in outcomes}
+    by_verdict = {kind: [o.reading for o in outcomes if o.verdict == kind] for kind in reversed(WORST_FIRST) if kind in kinds}
+    listed = "; ".join(f"{kind} by {', '.join(names)}" for kind, names in by_verdict.items())
+    note = f"The answer depends on the reading: {listed}." if len(kinds) > 1 else ""
+    return Judged(test, worst, outcomes, note)
+
+
+def decide(claim: Claim, tests: list[Judged]) -> Verdict:
+    """Return the verdict on a claim from its tests."""
+    if not tests:
+        return Verdict(claim, "not testable", claim.not_testable or "The study has no test for it.")
+    counted = [test for test in tests if not test.test.not_testable]
+    declared = [test.test.not_testable for test in tests if test.test.not_testable]
+    worst = min((test.verdict for test in counted), key=WORST_FIRST.index, default="not testable")
+    if not counted:
+        return Verdict(claim, worst, " ".join(str(reason) for reason in declared), tests)
+    decisive = next(test for test in counted if test.verdict == worst)
+    if len(counted) == 1:
+        sentence = decisive.note or decisive.decisive.sentence
+    else:
+        supported = sum(test.verdict == "supported" for test in counted)
+        sentence = f"{supported} of {len(counted)} tests supported. "
+        sentence += "The first: " if supported == len(counted) else f"{worst.capitalize()}: "
+        sentence += f"{decisive.decisive.asked}. {decisive.note or decisive.decisive.sentence}"
+    if declared:
+        sentence += f" Left out: {' '.join(str(reason) for reason in declared)}"
+    return Verdict(claim, worst, sentence, tests)
+
+
+def readings(test: Test, evidence: Evidence) -> Iterator[Outcome]:
+    """Yield the outcome of each reading of a test, not yet adjusted for the number of tests."""
+    if test.not_testable:
+        yield Outcome("Not a question for a simulator", test.not_testable)
+        return
+    part = evidence.spec.part(test.part)
+    algorithms = test.algorithms or ("" if test.order or test.parts else part.baseline,)
+    several = [len(test.metrics) > 1, len(algorithms) > 1]
+    for column, label in itertools.product(test.metrics, algorithms):
+        name = ", ".join(text for text, many in zip((column, label), several, strict=True) if many)
+        yield replace(reading(test, evidence, part, column, label), reading=name)
+
+
+def reading(test: Test, evidence: Evidence, part: Part, column: str, label: str) -> Outcome:
+    """Return the outcome of one reading."""
+    asked = ask(test, evidence.spec, part, column, label)
+    for part_id in test.parts or (part.id,):
+        if column not in evidence.tables[part_id].columns:
+            return Outcome(asked, f"The runs have no metric {column}.")
     if test.order:
-        return test_order(test, [points_of(test, spec, plan, table, label) for label in test.order], asked)
-    data = points_of(test, spec, plan, table, algorithm)
+        group = [evidence.data(part, test, column, name) for name in test.order]
+        return test_order(test, group, asked) if all(len(data.values) for data in group) else nothing(asked)
+    if test.parts:
+        both = [evidence.spec.part(part_id) for part_id in test.parts]
+        data = [evidence.data(one, test, column, label or one.baseline) for one in both]
+        return between(test, data, (both[0].title, both[1].title), asked)
+    if test.to:
+        return between(test, [evidence.data(part, test, column, name) for name in (label, test.to)], (label, test.to), asked)
+    return alone(test, evidence.data(part, test, column, label), asked)
+
+
+def between(test: Test, data: list[Data], names: tuple[str, str], asked: str) -> Outcome:
+    """Return the outcome of a difference, where both have the same points."""
+    if data[0].labels != data[1].labels:
+        return Outcome(asked, "The two parts do not have the same points.")
+    return test_difference(test, data[0], data[1], names, asked) if all(len(one.values) for one in data) else nothing(asked)
+
+
+def nothing(asked: str) -> Outcome:
+    """Return the outcome of a test for which nothing was measured."""
+    return Outcome(asked, "0 complete replicates; at least 2 are needed.")
+
+
+def alone(test: Test, data: Data, asked: str) -> Outcome:
+    """Return the outcome of a test of one variant."""
     if len(data.values) < 2:
-        return Part(asked, f"{len(data.values)} complete replicates; at least 2 are needed.")
+        return Outcome(asked, f"{len(data.values)} complete replicates; at least 2 are needed.")
     if test.trend and len(data.at) < (3 if test.trend == "saturating" else 2):
-        return Part(asked, f"{len(data.at)} points are too few for a trend.")
-    tests: dict[str | None, Callable[[Test, Data, str], Part]] = {
+        return Outcome(asked, f"{len(data.at)} points are too few for a trend.")
+    tests: dict[str | None, Callable[[Test, Data, str], Outcome]] = {
         "increasing": test_slope, "decreasing": test_slope, "flat": test_flat, "saturating": test_saturating,
         None: test_threshold,
     }  # fmt: skip
     return tests[test.trend](test, data, asked)
 
 
-def ask(test: Test, algorithm: str, axis: str) -> str:
-    """Return what a test asks, in words; `axis` is the axis along which it asks."""
-    shown, axis = metric(test.metric), axis[:1].lower() + axis[1:]
-    over = f" over {axis}" if test.over else " at every point"
+def ask(test: Test, spec: StudySpec, part: Part, column: str, label: str) -> str:
+    """Return what a test asks, in words."""
+    shown, where = part.metric(column), where_text(part, test)
     if test.order:
-        return f"{shown.label}: {' < '.join(test.order)}" + (f" (mean over {axis})" if test.over else " at the default point")
-    if test.trend == "flat":
-        return f"{shown.label} of {algorithm} flat{over} (within ±{test.margin_percent:g} %)"
-    if test.trend:
-        return f"{shown.label} of {algorithm} {test.trend}{over}"
-    side, bound = ("above", test.above) if test.above is not None else ("below", test.below)
-    return f"{shown.label} of {algorithm} {side} {show(bound * shown.factor)} {shown.unit}".rstrip() + over
+        mean = " (mean)" if test.over else ""
+        text = f"{shown.label}: {' < '.join(test.order)}{where}{mean}"
+    elif test.to or test.parts:
+        of, to = (spec.part(part_id).title for part_id in test.parts) if test.parts else (label, str(test.to))
+        text = f"{shown.label} of {of} against {to}: {condition(test)}{where}"
+        return text if test.parts else lead(spec, part, text)
+    elif test.trend == "flat":
+        text = f"{shown.label} of {label} flat{where} (within ±{test.margin_percent:g} %)"
+    elif test.trend:
+        text = f"{shown.label} of {label} {test.trend}{where}"
+    else:
+        side, bound = ("above", test.above) if test.above is not None else ("below", test.below)
+        assert bound is not None
+        text = f"{shown.label} of {label} {side} {show(bound * shown.factor)} {shown.unit}".rstrip() + where
+    return lead(spec, part, text)
 
 
-def points_of(test: Test, spec: StudySpec, plan: "Plan", table: "pd.DataFrame", algorithm: str) -> Data:
-    """Return the replicates that a test looks at: one column for each point of its sweep (or of all, or the default)."""
-    import pandas as pd
-
-    shown = metric(test.metric)
-    chosen: list[tuple[set[str], dict[str, Any], str]] = []
-    if not test.over:
-        chosen.append((plan.base, {}, "the default"))
-    for ids, sweep in zip(plan.sweeps, spec.sweeps, strict=True):
-        if set(sweep.vary) == {test.over}:
-            chosen += [(ids, {test.over: value}, str(value)) for value in sweep.vary[test.over]]
-        elif not test.over and not test.order and len(sweep.vary) == 1:
-            axis, values = next(iter(sweep.vary.items()))
-            chosen += [(ids, {axis: value}, f"{axis} = {value}") for value in values]
-    columns = [values_at(table[table["run"].isin(ids)], test.metric, algorithm, where) for ids, where, _ in chosen]
-    complete = pd.concat(columns, axis=1).dropna()
-    values = complete.to_numpy(dtype=float) * shown.factor
-    at = positions([where[test.over] for _, where, _ in chosen])[0] if test.over else [float(i) for i in range(len(chosen))]
-    return Data(values, list(complete.index), [label for _, _, label in chosen], at, shown)
+def lead(spec: StudySpec, part: Part, text: str) -> str:
+    """Return text with the part that it is about, where there are several."""
+    return f"{part.title}: {text[:1].lower() + text[1:] if not text[:2].isupper() else text}" if len(spec.parts) > 1 else text
 
 
-def test_slope(test: Test, data: Data, asked: str) -> Part:
-    """Increasing or decreasing: the slope of each replicate's least-squares line, times the range, by the t test.
-
-    A significant step the other way between two neighbours (2.5 %, adjusted over the steps) spoils a trend.
-    """
-    sign = 1.0 if test.trend == "increasing" else -1.0
-    width = data.at[-1] - data.at[0]
-    changes = np.array([stats.slope(data.at, row) for row in data.values]) * width
-    # Replicates without randomness differ by rounding only; that is no change.
-    changes[np.abs(changes) < 1e-9 * np.abs(data.values).max()] = 0.0
-    effect = stats.mean_interval(changes)
-    first, last = data.values[:, 0].mean(), data.values[:, -1].mean()
-    sentence = (
-        f"From {data.labels[0]} to {data.labels[-1]} it goes from {show(first)} to {show(last)} {data.shown.unit}".rstrip()
-        + "; the effect is the change of the fitted line."
-    )
-    steps = np.diff(data.values, axis=1)
-    against = stats.holm([stats.p_greater(-sign * steps[:, i]) for i in range(steps.shape[1])])
-    p_for, p_against = stats.p_greater(sign * changes), stats.p_less(sign * changes)
-    if p_for < ALPHA and min(against) < ALPHA:
-        i = int(np.argmin(against))
-        direction = "falls" if sign > 0 else "rises"
-        sentence += f" But it {direction} from {data.labels[i]} to {data.labels[i + 1]}."
-        p_for = 1.0
-    return Part(asked, sentence, effect, data.shown.unit, p_for, p_against)
-
-
-def test_flat(test: Test, data: Data, asked: str) -> Part:
-    """Flat: every point's mean is within the margin of the mean over all points, by two one-sided t tests each.
-
-    D. J. Schuirmann, J. Pharmacokin. Biopharm. 15, 1987, 657-680. The opposite: some point is beyond the margin.
-    """
-    overall = data.values.mean(axis=1)
-    if np.mean(overall) == 0:
-        return Part(asked, "The metric is zero on average, so that a relative margin has no meaning.")
-    deviations = 100 * (data.values - overall[:, None]) / np.mean(overall)
-    margin = test.margin_percent
-    columns = [deviations[:, i] for i in range(deviations.shape[1])]
-    worst = int(np.argmax([abs(column.mean()) for column in columns]))
-    effect = stats.mean_interval(columns[worst])
-    p_for = max(max(stats.p_greater(c, -margin), stats.p_less(c, margin)) for c in columns)
-    p_against = min(1.0, len(columns) * min(min(stats.p_greater(c, margin), stats.p_less(c, -margin)) for c in columns))
-    sentence = f"The point farthest from the overall mean of {show(overall.mean())} {data.shown.unit}".rstrip()
-    sentence += f" is at {data.labels[worst]}; the effect is its distance."
-    return Part(asked, sentence, effect, "%", p_for, p_against)
-
-
-def test_saturating(test: Test, data: Data, asked: str) -> Part:
-    """Saturating: rises in the first step, and by less than half as fast in the last step (paired t tests, both needed)."""
-    steps = np.diff(data.values, axis=1) / np.diff(data.at)
-    first, last = steps[:, 0], steps[:, -1]
-    p_for = max(stats.p_greater(first), stats.p_greater(first / 2 - last))
-    p_against = stats.p_less(np.array([stats.slope(data.at, row) for row in data.values]))
-    share = stats.difference_percent(last, first)
-    effect = Estimate(share.value + 100, share.low + 100, share.high + 100, share.n)
-    means = ", ".join(show(value) for value in data.values.mean(axis=0))
-    sentence = (
-        f"Means {means} {data.shown.unit}".rstrip() + f"; the effect is the slope of the last step ({data.labels[-2]} to "
-        f"{data.labels[-1]}) in percent of the first ({data.labels[0]} to {data.labels[1]})."
-    )
-    return Part(asked, sentence, effect, "%", p_for, p_against)
-
-
-def test_threshold(test: Test, data: Data, asked: str) -> Part:
-    """Above or below a bound at every point: one-sided t test at each. The opposite: some point is on the other side."""
-    sign, bound = (1.0, test.above) if test.above is not None else (-1.0, test.below)
-    assert bound is not None
-    bound *= data.shown.factor
-    distances = sign * (data.values - bound)
-    columns = [distances[:, i] for i in range(distances.shape[1])]
-    worst = int(np.argmin([column.mean() for column in columns]))
-    effect = stats.mean_interval(data.values[:, worst])
-    p_for = max(stats.p_greater(column) for column in columns)
-    p_against = min(1.0, len(columns) * min(stats.p_less(column) for column in columns))
-    extreme = "lowest" if sign > 0 else "highest"
-    sentence = f"The {extreme} of {len(columns)} points is at {data.labels[worst]}; the effect is its mean."
-    return Part(asked, sentence, effect, data.shown.unit, p_for, p_against)
-
-
-def test_order(test: Test, group: list[Data], asked: str) -> Part:
-    """Order from low to high: each neighbour above the one before, by paired t tests on replicates (mean over the points)."""
-    common = sorted(set.intersection(*(set(data.seeds) for data in group)))
-    if len(common) < 2:
-        return Part(asked, "The algorithms have fewer than 2 replicates in common.")
-    means = [data.values[[data.seeds.index(seed) for seed in common]].mean(axis=1) for data in group]
-    steps = [high - low for low, high in itertools.pairwise(means)]
-    worst = int(np.argmin([step.mean() for step in steps]))
-    effect = stats.difference_percent(means[worst + 1], means[worst])
-    p_for = max(stats.p_greater(step) for step in steps)
-    p_against = min(1.0, len(steps) * min(stats.p_less(step) for step in steps))
-    shown = group[0].shown.unit
-    values = ", ".join(f"{label} {show(mean.mean())}" for label, mean in zip(test.order, means, strict=True))
-    sentence = f"Means: {values} {shown}".rstrip() + f"; the effect is {test.order[worst + 1]} against {test.order[worst]}."
-    return Part(asked, sentence, effect, "%", p_for, p_against)
+def condition(test: Test) -> str:
+    """Return the condition on a difference in words."""
+    if test.above_percent is not None:
+        return f"more than {test.above_percent:+g} %" if test.above_percent else "higher"
+    if test.below_percent is not None:
+        return f"less than {test.below_percent:+g} %" if test.below_percent else "lower"
+    if test.within_percent is not None:
+        return f"equal within ±{test.within_percent:g} %"
+    return f"{test.published_percent:+g} % as published"

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tonopah import _core
+from tonopah import _core, study_all
 from tonopah.algorithm import described
 from tonopah.bench.command import add_bench
 from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError, relay, traceback_of
@@ -142,10 +142,11 @@ def add_study(commands: Any) -> None:
         "tonopah study run asran --quick",
         do_study_run,
     )
-    command.add_argument("study", help="name of a shipped study, or a study file")
+    command.add_argument("study", help="name of a shipped study, a study file, or all (the shipped ones, one after the other)")
     command.add_argument("--out", metavar="DIR", help="folder of the results (default: results/NAME)")
     command.add_argument("--replicates", type=positive, metavar="N", help="instead of the number in the study")
     command.add_argument("--quick", action="store_true", help="the study's reduced size, for a first look")
+    study_all.add_until(command, positive)
     command.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
     command = add(
         inner,
@@ -254,9 +255,12 @@ def print_run(result: Result) -> None:
 
 def do_study_run(options: argparse.Namespace) -> int:
     """Carry out `tonopah study run`."""
+    until = study_all.target(options)
+    if options.study == "all":
+        return study_all.run(options, until)
     study = Study.load(options.study)
     try:
-        done = study.run(options.jobs, options.replicates, options.quick, options.out)
+        done = study.run(options.jobs, options.replicates, options.quick, options.out, until=until)
     except KeyboardInterrupt:
         print(f"\nstopped; what was finished is in {study.folder}; the same command goes on from there", file=sys.stderr)
         return complain(f"interrupted, {study.missing()} of {len(study.plan.runs)} runs are left", 1)
@@ -305,8 +309,9 @@ def do_check(options: argparse.Namespace) -> int:
         study = Study.load(Path(options.file))
         facts = {
             "runs": len(study.plan.runs),
-            "algorithms": len(study.spec.algorithms),
-            "sweeps": len(study.spec.sweeps),
+            "parts": len(study.spec.parts),
+            "algorithms": len({label for part in study.spec.parts for label in part.labels}),
+            "sweeps": sum(len(part.sweeps) for part in study.spec.parts),
         }
         print(json.dumps(facts) if options.json else f"ok: a study of {facts['runs']} runs")
         return 0

@@ -3,8 +3,9 @@
 Every figure keeps its data: `Drawing.data` is what is plotted, in the units of its axes, and is written beside it.
 """
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from tonopah import style
 from tonopah.axes import numbers, positions
 from tonopah.metrics import Metric, metric
-from tonopah.stats import Estimate
+from tonopah.stats import Estimate, Method
 from tonopah.table import difference, estimate, values_at
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ class Drawing:
     title: str
     caption: str
     svg: str
+    pdf: bytes
     data: "pd.DataFrame"
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,15 +49,18 @@ class Axis:
         return f"{self.label} ({found[1]})" if found and found[1] and found[1] not in self.label else self.label
 
 
-BAND = "mean and 95 % t interval over replicates"
+def band(method: Method) -> str:
+    """Return what points and intervals are."""
+    kind = "bootstrap" if method.statistic == "median" else "t"
+    return f"{method.statistic} and {100 * method.confidence:.3g} % {kind} interval over replicates"
 
 
-def line(table: "pd.DataFrame", axis: Axis, name: str, algorithms: list[str]) -> Drawing:
+def line(table: "pd.DataFrame", axis: Axis, shown: Metric, algorithms: list[str], method: Method) -> Drawing:
     """Draw a metric along an axis: a line with markers for each algorithm and a band for its interval."""
-    shown = metric(name)
-    rows = collect(axis, name, algorithms, lambda a, where: estimate(table, name, a, where).scaled(shown.factor))
+    name = shown.column
+    rows = collect(axis, name, algorithms, lambda a, where: estimate(table, name, a, where, method).scaled(shown.factor))
     x, _ = positions(axis.values)
-    with style.canvas() as (figure, axes):
+    with style.chart() as (figure, axes):
         for i, algorithm in enumerate(algorithms):
             y, low, high = columns(rows, algorithm)
             look = style.look(i)
@@ -64,18 +70,20 @@ def line(table: "pd.DataFrame", axis: Axis, name: str, algorithms: list[str]) ->
         axes.set_ylabel(shown.axis)
         not_exaggerated(axes, shown)
         style.legend_below(figure, axes)
-        text = style.svg(figure)
+        pictures = style.svg(figure), style.pdf(figure)
     title = f"{shown.label} against {lower(axis.label)}"
-    return drawing("line", axis.key, name, title, f"{title}; {BAND}.", text, rows)
+    return drawing(("line", axis.key, name), title, f"{title}; {band(method)}.", pictures, rows)
 
 
-def difference_line(table: "pd.DataFrame", axis: Axis, name: str, algorithms: list[str], baseline: str) -> Drawing:
+def difference_line(
+    table: "pd.DataFrame", axis: Axis, shown: Metric, algorithms: list[str], baseline: str, method: Method
+) -> Drawing:
     """Draw the paired difference to the baseline in percent along an axis, with intervals and a line at zero."""
-    shown, others = metric(name), [algorithm for algorithm in algorithms if algorithm != baseline]
-    rows = collect(axis, name, others, lambda a, where: difference(table, name, a, baseline, where))
+    name, others = shown.column, [algorithm for algorithm in algorithms if algorithm != baseline]
+    rows = collect(axis, name, others, lambda a, where: difference(table, name, a, baseline, where, method))
     x, _ = positions(axis.values)
     step = min(np.diff(sorted(x)), default=1.0)
-    with style.canvas() as (figure, axes):
+    with style.chart() as (figure, axes):
         axes.axhline(0, color="#333333", linewidth=1.0, zorder=2)
         for i, algorithm in enumerate(others):
             y, low, high = columns(rows, algorithm)
@@ -89,36 +97,41 @@ def difference_line(table: "pd.DataFrame", axis: Axis, name: str, algorithms: li
         axes.set_ylabel(f"{shown.label}:\ndifference (%)")
         spread(axes, 0.5)
         style.legend_below(figure, axes)
-        text = style.svg(figure)
+        pictures = style.svg(figure), style.pdf(figure)
     title = f"{shown.label}: difference to {baseline}"
-    caption = f"{title} in percent, against {lower(axis.label)}; paired by seed, 95 % interval (Fieller)."
-    return drawing("difference", axis.key, name, title, caption, text, rows)
+    kind = "bootstrap of pairs" if method.statistic == "median" else "Fieller"
+    caption = (
+        f"{title} in percent, against {lower(axis.label)}; paired by seed, {100 * method.confidence:.3g} % interval ({kind})."
+    )
+    return drawing(("difference", axis.key, name), title, caption, pictures, rows)
 
 
-def bar(table: "pd.DataFrame", name: str, algorithms: list[str]) -> Drawing:
+def bar(table: "pd.DataFrame", shown: Metric, algorithms: list[str], method: Method) -> Drawing:
     """Draw a metric at the default point: a bar with its interval for each algorithm."""
-    shown = metric(name)
-    rows = collect(None, name, algorithms, lambda a, where: estimate(table, name, a, where).scaled(shown.factor))
+    name = shown.column
+    rows = collect(None, name, algorithms, lambda a, where: estimate(table, name, a, where, method).scaled(shown.factor))
     with style.canvas() as (figure, axes):
         for i, row in rows.iterrows():
-            spare = 0.0 if np.isnan(row["low"]) else row["value"] - row["low"]
+            ends = [[row["value"] - row["low"]], [row["high"] - row["value"]]]
             axes.bar(
-                i, row["value"], yerr=spare, width=0.6, color=style.COLOURS[i % 7], hatch=style.HATCHES[i % 7],
+                i, row["value"], yerr=np.nan_to_num(ends), width=0.6, color=style.COLOURS[i % 7], hatch=style.HATCHES[i % 7],
                 edgecolor="white", ecolor="#222222", capsize=5,
             )  # fmt: skip
-        axes.set_xticks(range(len(algorithms)), algorithms)
+        long = sum(len(algorithm) for algorithm in algorithms) > 50
+        axes.set_xticks(range(len(algorithms)), [a.replace(" ", "\n") if long else a for a in algorithms])
         axes.set_ylabel(shown.axis)
         axes.grid(axis="x", visible=False)
-        text = style.svg(figure)
-    return drawing("bar", "", name, shown.label, f"{shown.label} at the default point; {BAND}.", text, rows)
+        pictures = style.svg(figure), style.pdf(figure)
+    caption = f"{shown.label} at the default point; {band(method)}."
+    return drawing(("bar", name), shown.label, caption, pictures, rows)
 
 
-def ecdf(flows: "pd.DataFrame", name: str, algorithms: list[str]) -> Drawing:
+def ecdf(flows: "pd.DataFrame", shown: Metric, algorithms: list[str]) -> Drawing:
     """Draw the empirical distribution of a metric over all flows of all replicates at the default point."""
     import pandas as pd
 
-    shown, rows = metric(name), []
-    with style.canvas() as (figure, axes):
+    name, rows = shown.column, []
+    with style.chart() as (figure, axes):
         for i, algorithm in enumerate(algorithms):
             values = np.sort(pd.to_numeric(flows[flows["algorithm"] == algorithm][name], errors="coerce").dropna()) * shown.factor
             share = np.arange(1, len(values) + 1) / max(1, len(values))
@@ -129,19 +142,19 @@ def ecdf(flows: "pd.DataFrame", name: str, algorithms: list[str]) -> Drawing:
         axes.set_ylabel("Share of flows")
         axes.set_ylim(0, 1.02)
         style.legend_below(figure, axes)
-        text = style.svg(figure)
+        pictures = style.svg(figure), style.pdf(figure)
     caption = f"Empirical distribution of {lower(shown.label)} over the flows of all replicates at the default point."
-    return drawing("ecdf", "", name, f"{shown.label} of the flows", caption, text, pd.concat(rows, ignore_index=True))
+    return drawing(("ecdf", name), f"{shown.label} of the flows", caption, pictures, pd.concat(rows, ignore_index=True))
 
 
-def heatmap(table: "pd.DataFrame", axis: Axis, rows_axis: Axis, name: str, algorithm: str) -> Drawing:
+def heatmap(table: "pd.DataFrame", axis: Axis, rows_axis: Axis, shown: Metric, algorithm: str, method: Method) -> Drawing:
     """Draw a metric over two crossed axes as colours with the mean written in each cell."""
     import pandas as pd
 
-    shown, cells = metric(name), []
+    name, cells = shown.column, []
     for row in rows_axis.values:
         for value in axis.values:
-            mean = estimate(table, name, algorithm, {axis.key: value, rows_axis.key: row}).scaled(shown.factor)
+            mean = estimate(table, name, algorithm, {axis.key: value, rows_axis.key: row}, method).scaled(shown.factor)
             cells.append(
                 {
                     axis.key: value,
@@ -164,10 +177,11 @@ def heatmap(table: "pd.DataFrame", axis: Axis, rows_axis: Axis, name: str, algor
         axes.set_ylabel(rows_axis.label)
         axes.grid(visible=False)
         figure.colorbar(image, label=shown.axis)
-        text = style.svg(figure)
+        pictures = style.svg(figure), style.pdf(figure)
     title = f"{shown.label}, {algorithm}"
-    caption = f"{title}: mean over replicates for each {lower(axis.label)} and {lower(rows_axis.label)}."
-    return drawing("heatmap", f"{axis.key}-{rows_axis.key}", f"{name}-{algorithm}", title, caption, text, pd.DataFrame(cells))
+    caption = f"{title}: {method.statistic} over replicates for each {lower(axis.label)} and {lower(rows_axis.label)}."
+    names = ("heatmap", axis.key, rows_axis.key, name, algorithm)
+    return drawing(names, title, caption, pictures, pd.DataFrame(cells))
 
 
 def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handovers: Sequence[float] = ()) -> Drawing:
@@ -178,7 +192,7 @@ def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handover
     import pandas as pd
 
     shown, rows = metric(name), []
-    with style.canvas(7.2, 3.2) as (figure, axes):
+    with style.chart(7.2, 3.2) as (figure, axes):
         for i, (algorithm, frame) in enumerate(frames.items()):
             look = {key: value for key, value in style.look(i).items() if key in ("color", "linestyle")}
             # A value holds until the next sample.
@@ -197,9 +211,11 @@ def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handover
         axes.set_ylabel(shown.axis)
         axes.set_ylim(bottom=0)
         style.legend_below(figure, axes)
-        text = style.svg(figure)
+        pictures = style.svg(figure), style.pdf(figure)
     caption = f"{shown.label} of {which} over time, one typical run (default point, seed 1) of each algorithm."
-    return drawing("series", "", name, f"{shown.label} over time", caption, text, pd.concat(rows, ignore_index=True))
+    names = ("series", name) if which.endswith(" 0") or which.startswith("link") else ("series", name, which)
+    made = drawing(names, f"{shown.label} over time", caption, pictures, pd.concat(rows, ignore_index=True))
+    return replace(made, wide=True)
 
 
 def collect(axis: Axis | None, name: str, algorithms: list[str], measure: Any) -> "pd.DataFrame":
@@ -230,11 +246,14 @@ def columns(rows: "pd.DataFrame", algorithm: str) -> tuple[np.ndarray, np.ndarra
     return mine["value"].to_numpy(float), mine["low"].to_numpy(float), mine["high"].to_numpy(float)
 
 
-def drawing(kind: str, axis: str, name: str, title: str, caption: str, text: str, rows: "pd.DataFrame") -> Drawing:
+def drawing(names: tuple[str, ...], title: str, caption: str, pictures: tuple[str, bytes], rows: "pd.DataFrame") -> Drawing:
     """Return a Drawing with its file name."""
-    from tonopah.study_file import slug
+    return Drawing("-".join(slug(name) for name in names if name), title, caption, *pictures, rows)
 
-    return Drawing("-".join(slug(part) for part in (kind, axis, name) if part), title, caption, text, rows)
+
+def slug(text: str) -> str:
+    """Return text as part of a file name."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def label_x(axes: "Axes", axis: Axis, x: list[float]) -> None:

@@ -3,7 +3,7 @@
 Tables hold SI units, named in the column (`goodput_bps`, `delay_s`); people are shown Mb/s, ms and percent.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, isnan, log10
 from typing import Any
 
@@ -16,6 +16,8 @@ class Metric:
     unit: str
     factor: float
     definition: str = ""
+    column: str = ""
+    """Its name in the tables."""
 
     @property
     def axis(self) -> str:
@@ -144,15 +146,15 @@ SUFFIXES = {"_bps": MBPS, "_s": MS, "_ratio": PERCENT, "_packets": COUNT, "_byte
 def metric(name: str) -> Metric:
     """Return how to show the metric `name`; unknown names are shown by the unit in their ending."""
     if name in METRICS:
-        return METRICS[name]
+        return replace(METRICS[name], column=name)
     profile, _, rest = name.partition(".")
     if rest and profile in STUDENT:
         known = metric(rest)
-        return Metric(f"{known.label} [{profile}]", known.unit, known.factor, f"{known.label} {STUDENT[profile]}")
+        return Metric(f"{known.label} [{profile}]", known.unit, known.factor, f"{known.label} {STUDENT[profile]}", name)
     for suffix, (unit, factor) in SUFFIXES.items():
         if name.endswith(suffix):
-            return Metric(readable(name.removesuffix(suffix)), unit, factor)
-    return Metric(readable(name), "", 1.0)
+            return Metric(readable(name.removesuffix(suffix)), unit, factor, "", name)
+    return Metric(readable(name), "", 1.0, "", name)
 
 
 def readable(name: str) -> str:

@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tonopah import _core, processes
@@ -25,8 +25,12 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_missing(plan: Plan, store: "Store", jobs: int | None = None, quiet: bool = False) -> int:
+def run_missing(
+    plan: Plan, store: "Store", jobs: int | None = None, quiet: bool = False, shown: Callable[[], None] | None = None
+) -> int:
     """Run every run of the plan that the store lacks, on `jobs` threads (default: all cores); return how many that were.
+
+    `shown` is called after each run instead of showing the progress of this plan alone.
 
     Runs with an algorithm in Python come last, in so many processes: Python runs on one core of a process at a time.
     Raises KeyboardInterrupt after an interruption, InputError when a scenario turns out impossible, AlgorithmError when
@@ -39,7 +43,8 @@ def run_missing(plan: Plan, store: "Store", jobs: int | None = None, quiet: bool
         return 0
     started = time.monotonic()
     failure: list[BaseException] = []
-    with progress(len(plan.runs), len(plan.runs) - len(todo), quiet) as advance:
+    whole = progress(len(plan.runs), len(plan.runs) - len(todo), quiet) if shown is None else nullcontext(shown)
+    with whole as advance:
 
         def on_done(index: int, outcome: str | Exception, series: dict[str, Any] | None) -> bool:
             # The engine calls this between runs; an exception is kept and raised when the others have finished.
@@ -73,7 +78,7 @@ def run_missing(plan: Plan, store: "Store", jobs: int | None = None, quiet: bool
 
 def describe(run: Run) -> str:
     """Return what is special about a run, for an error message."""
-    return f" [with tcp.cc = {run.algorithm}, seed {run.seed}" + "".join(f", {k} = {v}" for k, v in run.values.items()) + "]"
+    return f" [with {run.algorithm}, seed {run.seed}" + "".join(f", {k} = {v}" for k, v in run.values.items()) + "]"
 
 
 @contextmanager

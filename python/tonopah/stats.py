@@ -7,6 +7,7 @@ The replicate is the unit: packets or flows of one run are not independent, runs
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -88,13 +89,17 @@ def difference_percent(a: ArrayLike, b: ArrayLike, confidence: float = CONFIDENC
 
 
 def fieller(x: NDArray[np.float64], y: NDArray[np.float64], t: float) -> tuple[float, float]:
+    """Return Fieller's bounds of the ratio of means of paired values."""
+    covariance = np.cov(x, y, ddof=1) / len(x)
+    return fieller_roots(float(np.mean(x)), float(np.mean(y)), covariance[0, 0], covariance[1, 1], covariance[0, 1], t)
+
+
+def fieller_roots(x: float, y: float, s_xx: float, s_yy: float, s_xy: float, t: float) -> tuple[float, float]:
     """Return the roots r of (x̄ - r ȳ)² = t² · var(x̄ - r ȳ), or NaN when the set between them is not an interval."""
-    n = len(x)
-    covariance = np.cov(x, y, ddof=1) / n
     # (ȳ² - t² s_yy) r² - 2 (x̄ ȳ - t² s_xy) r + (x̄² - t² s_xx) = 0
-    a = np.mean(y) ** 2 - t**2 * covariance[1, 1]
-    b = np.mean(x) * np.mean(y) - t**2 * covariance[0, 1]
-    c = np.mean(x) ** 2 - t**2 * covariance[0, 0]
+    a = y**2 - t**2 * s_yy
+    b = x * y - t**2 * s_xy
+    c = x**2 - t**2 * s_xx
     if a <= 0:
         return math.nan, math.nan
     root = math.sqrt(max(0.0, b * b - a * c))
@@ -138,22 +143,128 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def bootstrap_interval(
     values: ArrayLike,
-    statistic: Callable[[NDArray[np.float64]], float] = np.median,
+    statistic: Callable[..., Any] = np.median,
     confidence: float = CONFIDENCE,
     resamples: int = 5000,
     seed: int = 1,
 ) -> Estimate:
-    """Return a statistic with its percentile bootstrap interval (Efron and Tibshirani 1993, §13.3), repeatable by `seed`."""
+    """Return a statistic with its percentile bootstrap interval (Efron and Tibshirani 1993, §13.3), repeatable by `seed`.
+
+    `statistic` takes `axis`, like those of numpy: all resamples are given to it at once.
+    """
     x = finite(values)
     n = len(x)
     if n == 0:
         return NOTHING
     if n == 1:
-        return Estimate(float(statistic(x)), math.nan, math.nan, 1)
+        return Estimate(float(statistic(x, axis=0)), math.nan, math.nan, 1)
     drawn = np.random.default_rng(seed).integers(0, n, size=(resamples, n))
-    results = [float(statistic(x[row])) for row in drawn]
-    low, high = np.quantile(results, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Estimate(float(statistic(x)), float(low), float(high), n)
+    low, high = np.quantile(statistic(x[drawn], axis=1), [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Estimate(float(statistic(x, axis=0)), float(low), float(high), n)
+
+
+def median_difference_percent(a: ArrayLike, b: ArrayLike, confidence: float = CONFIDENCE, resamples: int = 5000) -> Estimate:
+    """Return 100 · (median a / median b - 1) with its percentile bootstrap interval over pairs (the pair is resampled)."""
+    x, y = pairs(a, b)
+    n = len(x)
+    if n == 0 or np.median(y) == 0:
+        return Estimate(math.nan, math.nan, math.nan, n)
+    value = 100 * float(np.median(x) / np.median(y) - 1)
+    if n == 1:
+        return Estimate(value, math.nan, math.nan, 1)
+    drawn = np.random.default_rng(1).integers(0, n, size=(resamples, n))
+    below = np.median(y[drawn], axis=1)
+    if np.any(below == 0):
+        return Estimate(value, math.nan, math.nan, n)
+    ratios = 100 * (np.median(x[drawn], axis=1) / below - 1)
+    low, high = np.quantile(ratios, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Estimate(value, float(low), float(high), n)
+
+
+def sign_test_greater(values: ArrayLike, bound: float = 0.0) -> float:
+    """Return the exact one-sided p value of "the median is greater than `bound`" by the sign test; ties are left out.
+
+    W. J. Dixon, A. M. Mood, "The statistical sign test", J. Am. Stat. Assoc. 41, 1946, 557-566.
+    """
+    x = finite(values)
+    if len(x) < 2:
+        return math.nan
+    distances = x - bound
+    distances = distances[np.abs(distances) > 1e-12 * max(abs(bound), float(np.max(np.abs(x))))]
+    return float(special.bdtrc(int(np.sum(distances > 0)) - 1, len(distances), 0.5)) if np.any(distances > 0) else 1.0
+
+
+def independent_ratio_percent(a: ArrayLike, b: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
+    """Return 100 · (mean a / mean b - 1) of samples that are not paired, with Fieller's interval without covariance.
+
+    The degrees of freedom are the smaller sample's less one, which is never too many (Welch, Biometrika 34, 1947, 28-35).
+    """
+    x, y = finite(a), finite(b)
+    n = min(len(x), len(y))
+    if n == 0 or np.mean(y) == 0:
+        return Estimate(math.nan, math.nan, math.nan, n)
+    ratio = float(np.mean(x) / np.mean(y))
+    if n == 1:
+        return Estimate(100 * (ratio - 1), math.nan, math.nan, 1)
+    variances = float(np.var(x, ddof=1)) / len(x), float(np.var(y, ddof=1)) / len(y)
+    t = t_quantile((1 + confidence) / 2, n - 1)
+    low, high = fieller_roots(float(np.mean(x)), float(np.mean(y)), variances[0], variances[1], 0.0, t)
+    return Estimate(100 * (ratio - 1), 100 * (low - 1), 100 * (high - 1), n)
+
+
+def welch_p_greater(a: ArrayLike, b: ArrayLike) -> float:
+    """Return the one-sided p value of "mean a is greater than mean b", samples not paired, variances not equal.
+
+    B. L. Welch, Biometrika 34, 1947, 28-35; degrees of freedom by Satterthwaite (NIST/SEMATECH §1.3.5.3).
+    """
+    x, y = finite(a), finite(b)
+    if min(len(x), len(y)) < 2:
+        return math.nan
+    u, v = float(np.var(x, ddof=1)) / len(x), float(np.var(y, ddof=1)) / len(y)
+    above = float(np.mean(x) - np.mean(y))
+    if math.sqrt(u + v) <= 1e-12 * max(float(np.max(np.abs(x))), float(np.max(np.abs(y)))):
+        return 0.0 if above > 0 else 1.0
+    degrees = (u + v) ** 2 / (u * u / (len(x) - 1) + v * v / (len(y) - 1))
+    return float(special.stdtr(degrees, -above / math.sqrt(u + v)))
+
+
+@dataclass(frozen=True)
+class Method:
+    """How replicates are summarised: their mean or their median, and the confidence of intervals.
+
+    Means go with t intervals, Fieller's for ratios, and t tests; medians with bootstrap intervals and the sign test,
+    for results that a few replicates (partitioned networks) would rule.
+    """
+
+    statistic: str = "mean"
+    confidence: float = CONFIDENCE
+
+    @property
+    def alpha(self) -> float:
+        """Level of each one-sided test, so that verdict and two-sided interval agree."""
+        return (1 - self.confidence) / 2
+
+    def interval(self, values: ArrayLike) -> Estimate:
+        """Return the mean or median with its interval."""
+        if self.statistic == "median":
+            return bootstrap_interval(values, np.median, self.confidence)
+        return mean_interval(values, self.confidence)
+
+    def difference_percent(self, a: ArrayLike, b: ArrayLike) -> Estimate:
+        """Return the paired difference of `a` to the baseline `b` in percent with its interval."""
+        return (median_difference_percent if self.statistic == "median" else difference_percent)(a, b, self.confidence)
+
+    def p_greater(self, values: ArrayLike, bound: float = 0.0) -> float:
+        """Return the one-sided p value of "the mean (median) is greater than `bound`"."""
+        return (sign_test_greater if self.statistic == "median" else p_greater)(values, bound)
+
+    def p_less(self, values: ArrayLike, bound: float = 0.0) -> float:
+        """Return the one-sided p value of "the mean (median) is less than `bound`"."""
+        return self.p_greater(-np.asarray(values, dtype=float), -bound)
+
+    def centre(self, values: ArrayLike) -> float:
+        """Return the mean or the median."""
+        return float(np.median(values) if self.statistic == "median" else np.mean(values))
 
 
 def jain(values: ArrayLike) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tonopah import measure
 from tonopah.errors import InputError, RunFailedError
 from tonopah.plan import Run
 from tonopah.result import OWNERS, series_frame
@@ -69,6 +70,8 @@ class Store:
         measured = json.loads(summary)
         # The resolved scenario has a column of its own.
         measured.pop("resolved", None)
+        if run.measures:
+            measured["measures"] = measure.from_series(run.measures, series)
         finished = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         row = (run.id, run.seed, measured.get("engine", ""), run.resolved, json.dumps(measured), wall_s, finished)
         try:
@@ -105,6 +108,10 @@ class Store:
         """Return run and summary of every finished run in `wanted`, in the order of `wanted`."""
         rows = {row[0]: row[1] for row in self.database.execute("SELECT id, summary FROM runs") if row[0] in wanted}
         return [(run, json.loads(rows[run_id])) for run_id, run in wanted.items() if run_id in rows]
+
+    def wall_times(self) -> list[float]:
+        """Return for every run, in the order of storing, the seconds from the start of its batch to its end."""
+        return [row[0] or 0.0 for row in self.database.execute("SELECT wall_s FROM runs ORDER BY rowid")]
 
     def remember(self, key: str, value: Any) -> None:
         """Keep a fact about the study (its file, its options) with its results."""

@@ -1,15 +1,17 @@
 """Results as tidy tables: one row for each run (network level) or for each run and flow.
 
-Columns: run (id), algorithm, seed, one for each axis of the study (as written in its file), then the metrics, SI units
-in their names, nested names joined by a dot (`student_ns3.delay_s`). What was not measured is empty.
+Columns: part (in a study of parts), run (id), algorithm, seed, one for each axis (as written in the study), then the metrics,
+SI units in their names, nested names joined by a dot (`student_ns3.delay_s`). What was not measured is empty.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tonopah.plan import Plan, Run
-from tonopah.stats import Estimate, difference_percent, mean_interval
+from tonopah import measure
+from tonopah.plan import PartPlan, Run
+from tonopah.stats import Estimate, Method
+from tonopah.study_spec import Part
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,43 +30,54 @@ def flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def lead(run: Run) -> dict[str, Any]:
-    """Return the columns that every row starts with."""
-    return {"run": run.id, "algorithm": run.algorithm, "seed": run.seed, **run.values}
+def lead(run: Run, part: str) -> dict[str, Any]:
+    """Return the columns that every row starts with; a study of one part without id has no column `part`."""
+    return {**({"part": part} if part else {}), "run": run.id, "algorithm": run.algorithm, "seed": run.seed, **run.values}
 
 
-def run_table(plan: Plan, store: "Store") -> "pd.DataFrame":
-    """Return the table of runs (network level), typical runs left out: they repeat replicate 1 with series."""
-    rows = []
-    for run, summary in store.summaries({k: r for k, r in plan.runs.items() if not r.typical}):
+def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFrame", "pd.DataFrame"]:
+    """Return the tables of runs (network level) and of flows of one part.
+
+    Typical runs are left out: they repeat replicate 1 with series.
+    """
+    stored = {run.id: summary for run, summary in store.summaries({run.id: run for run in plan.runs.values()})}
+    runs, flows = [], []
+    for run in (run for run in plan.runs.values() if run.id in stored):
+        first, summary = lead(run, part.id), stored[run.id]
         busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
         conserved = flatten({"conservation": summary.get("conservation", {})})
-        measured = flatten(summary["network"])
-        rows.append({**lead(run), **measured, "utilisation_max": busiest, **conserved, "events": summary.get("events")})
-    return frame(rows, ["run", "algorithm", "seed"])
+        measured = summary.get("measures", {}) | measure.from_flows(part.measures, summary["flows"])
+        runs.append(
+            {**first, **flatten(summary["network"]), "utilisation_max": busiest, **measured, **conserved,
+             "events": summary.get("events")}
+        )  # fmt: skip
+        flows += [{**first, **flatten(flow)} for flow in summary["flows"]]
+    start = ["part"] * bool(part.id) + ["run", "algorithm", "seed"]
+    return frame(runs, start), frame(flows, [*start, "flow"])
 
 
-def flow_table(plan: Plan, store: "Store") -> "pd.DataFrame":
-    """Return the table of runs and flows, typical runs left out."""
-    rows = [
-        {**lead(run), **flatten(flow)}
-        for run, summary in store.summaries({k: r for k, r in plan.runs.items() if not r.typical})
-        for flow in summary["flows"]
-    ]
-    return frame(rows, ["run", "algorithm", "seed", "flow"])
+def joined(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
+    """Return the tables of all parts as one; an axis or measure that a part lacks is empty there."""
+    import pandas as pd
+
+    filled = [table.dropna(axis="columns", how="all") for table in tables if not table.empty]
+    if len(tables) == 1 or not filled:
+        return tables[0]
+    columns = list(dict.fromkeys(name for table in tables for name in table.columns))
+    return frame(pd.concat(filled, ignore_index=True).reindex(columns=columns), columns)
 
 
-def frame(rows: list[dict[str, Any]], columns: list[str]) -> "pd.DataFrame":
+def frame(rows: "list[dict[str, Any]] | pd.DataFrame", columns: list[str]) -> "pd.DataFrame":
     """Return rows as a data frame in which a column of mixed types is text, so that Parquet can hold it."""
     import pandas as pd
 
-    table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
+    table = pd.DataFrame(rows) if len(rows) else pd.DataFrame(columns=columns)
     for name in table.columns:
         column = table[name]
         if column.isna().all():
             table[name] = column.astype("float64")
         elif not column.map(lambda v: isinstance(v, int | float)).all() and not column.map(lambda v: isinstance(v, str)).all():
-            table[name] = column.map(lambda v: v if v is None else str(v))
+            table[name] = column.map(lambda v: None if pd.isna(v) else str(v))
     return table
 
 
@@ -86,16 +99,18 @@ def values_at(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping
     return pd.to_numeric(table[chosen].set_index("seed")[metric], errors="coerce").sort_index()
 
 
-def estimate(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any]) -> Estimate:
-    """Return the mean over replicates, with its interval, at one point."""
-    return mean_interval(values_at(table, metric, algorithm, where).to_numpy())
+def estimate(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any], method: Method) -> Estimate:
+    """Return the mean (or median) over replicates, with its interval, at one point."""
+    return method.interval(values_at(table, metric, algorithm, where).to_numpy())
 
 
-def difference(table: "pd.DataFrame", metric: str, algorithm: str, baseline: str, where: Mapping[str, Any]) -> Estimate:
+def difference(
+    table: "pd.DataFrame", metric: str, algorithm: str, baseline: str, where: Mapping[str, Any], method: Method
+) -> Estimate:
     """Return the paired difference to the baseline in percent at one point; replicates are paired by seed."""
     import pandas as pd
 
     both = pd.concat(
         [values_at(table, metric, algorithm, where), values_at(table, metric, baseline, where)], axis=1, join="inner"
     )
-    return difference_percent(both.iloc[:, 0].to_numpy(), both.iloc[:, 1].to_numpy())
+    return method.difference_percent(both.iloc[:, 0].to_numpy(), both.iloc[:, 1].to_numpy())

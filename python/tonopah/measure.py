@@ -1,0 +1,207 @@
+"""Numbers derived from one run by a study (`[[measure]]`): columns of its tables beside those of the engine.
+
+`recovery`, `outage` and `mean` look at series, which the runs of their part then record: they are computed when a run is
+stored, and the series is not kept. What they ask is part of the run's id. `jain` looks at the flows of the summary and is
+computed when tables are made.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tonopah.metrics import Metric, metric
+from tonopah.stats import jain
+
+KINDS = ("recovery", "outage", "mean", "jain")
+SUMMED = ("throughput", "retransmits", "acked", "energy", "queue")
+"""Series of which several flows (links, nodes) add up; of others the mean is taken."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One `[[measure]]`; which fields count depends on `kind` (docs/studies.md)."""
+
+    name: str
+    kind: str
+    series: str = ""
+    flows: tuple[int, ...] = ()
+    at_s: float = 0.0
+    after: str = "instant"
+    share: float = 0.9
+    before_s: float = 1.0
+    window_s: tuple[float, float] | None = None
+    metric: str = "goodput_bps"
+    label: str = ""
+
+    @property
+    def from_series(self) -> bool:
+        """Tell whether it needs series, so that runs have to record them."""
+        return self.kind != "jain"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Names of the series that it looks at."""
+        if not self.from_series:
+            return ()
+        return (self.series, "retransmits") if self.after == "loss" else (self.series,)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what determines its value: everything but its label."""
+        return {key: value for key, value in asdict(self).items() if key != "label"}
+
+    def columns(self) -> dict[str, Metric]:
+        """Return the columns that it makes, and how they are shown."""
+        label = self.label or self.name.replace("_", " ").capitalize()
+        what = f"{metric(self.series).label.lower() if self.series else ''} of {owners(self.flows)}"
+        if self.kind == "recovery":
+            since = f"the first retransmission after {self.at_s:g} s" if self.after == "loss" else f"{self.at_s:g} s"
+            text = (
+                f"Time from {since} until the {what} is back at {100 * self.share:g} % of its mean over the {self.before_s:g} s"
+            )
+            text += f" before {self.at_s:g} s; 0 if it never fell below, the time to the end of the run if it never came back"
+            shares = "Share of runs in which it did not come back before the end"
+            return {
+                self.name: Metric(label, "s", 1.0, text, self.name),
+                f"{self.name}.censored": Metric(f"{label}: not before the end", "%", 100.0, shares, f"{self.name}.censored"),
+            }
+        if self.kind == "outage":
+            ends = {"start_s": "start", "end_s": "end", "length_s": "length"}
+            text = f"The longest interval with no {what}{self.span()}: its"
+            return {
+                f"{self.name}.{end}": Metric(f"{label}: {word}", "s", 1.0, f"{text} {word}", f"{self.name}.{end}")
+                for end, word in ends.items()
+            }
+        if self.kind == "mean":
+            shown = metric(self.series)
+            sum_or_mean = "sum" if self.series in SUMMED else "mean"
+            text = f"Time average of the {what} ({sum_or_mean}){self.span()}"
+            return {self.name: Metric(label, shown.unit, shown.factor, text, self.name)}
+        text = (
+            f"Jain's index (sum x)² / (n · sum x²) of {metric(self.metric).label.lower()} over {owners(self.flows)} (DEC TR-301)"
+        )
+        return {self.name: Metric(label, "", 1.0, text, self.name)}
+
+    def span(self) -> str:
+        """Return the window in words."""
+        return f" from {self.window_s[0]:g} s to {self.window_s[1]:g} s" if self.window_s else ""
+
+
+def owners(flows: tuple[int, ...]) -> str:
+    """Return the flows that a measure looks at in words."""
+    if not flows:
+        return "all flows"
+    return f"flow {flows[0]}" if len(flows) == 1 else f"flows {', '.join(map(str, flows))}"
+
+
+def from_series(measures: Sequence[Measure], series: Mapping[str, Mapping[str, Any]] | None) -> dict[str, float | None]:
+    """Return the columns of all measures of a run that look at series; None for what cannot be measured."""
+    values: dict[str, float | None] = {}
+    for measure in measures:
+        if not measure.from_series:
+            continue
+        found = OF_SERIES[measure.kind](measure, series) if series and measure.series in series else ()
+        values |= dict.fromkeys(measure.columns())
+        values |= dict(zip(measure.columns(), found, strict=False))
+    return values
+
+
+def from_flows(measures: Sequence[Measure], flows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """Return the columns of all measures of a run that look at its flows."""
+    values: dict[str, float | None] = {}
+    for measure in (measure for measure in measures if measure.kind == "jain"):
+        chosen = [flow.get(measure.metric) for flow in flows if not measure.flows or flow["flow"] in measure.flows]
+        known = [value for value in chosen if value is not None]
+        complete = known and len(known) == len(chosen) and (not measure.flows or len(chosen) == len(measure.flows))
+        value = jain(known) if complete else float("nan")
+        values[measure.name] = None if np.isnan(value) else value
+    return values
+
+
+@dataclass(frozen=True)
+class Track:
+    """One variable over time: `value[i]` is sampled at `t[i]`; for throughput it is the mean since `t[i - 1]`."""
+
+    t: NDArray[np.float64]
+    value: NDArray[np.float64]
+
+    def between(self, start: float, end: float) -> "Track":
+        """Return the samples in (start, end]."""
+        inside = (self.t > start + 1e-9) & (self.t <= end + 1e-9)
+        return Track(self.t[inside], self.value[inside])
+
+
+def track(measure: Measure, columns: Mapping[str, Any], summed: bool) -> Track | None:
+    """Return sum or mean of a series over the flows of a measure; None without samples."""
+    t, owner, value = (np.asarray(columns[key]) for key in ("t_s", "id", "value"))
+    if measure.flows:
+        chosen = np.isin(owner, measure.flows)
+        t, value = t[chosen], value[chosen]
+    if len(t) == 0:
+        return None
+    times, index = np.unique(t, return_inverse=True)
+    total = np.bincount(index, weights=value)
+    return Track(times, total if summed else total / np.bincount(index))
+
+
+def recovery(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> tuple[float | None, ...]:
+    """Return how long the series stays below a share of its level before, and 1 if it did not come back, else 0."""
+    found = track(measure, series[measure.series], measure.series in SUMMED)
+    if found is None:
+        return ()
+    level = found.between(measure.at_s - measure.before_s, measure.at_s).value
+    start = measure.at_s if measure.after == "instant" else first_loss(measure, series)
+    after = found.between(start, np.inf) if start is not None else None
+    if len(level) == 0 or np.mean(level) == 0 or after is None or len(after.t) == 0:
+        return ()
+    low = after.value < measure.share * np.mean(level)
+    if not low.any():
+        return 0.0, 0.0
+    fallen = int(np.argmax(low))
+    back = ~low[fallen:]
+    if not back.any():
+        return float(after.t[-1] - start), 1.0
+    return float(after.t[fallen + int(np.argmax(back))] - start), 0.0
+
+
+def first_loss(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> float | None:
+    """Return when the flows of a measure first retransmit after its instant; None if they never do."""
+    sent_again = track(measure, series["retransmits"], summed=True) if "retransmits" in series else None
+    if sent_again is None:
+        return None
+    before = sent_again.value[sent_again.t <= measure.at_s + 1e-9]
+    after = sent_again.between(measure.at_s, np.inf)
+    more = after.value > (before[-1] if len(before) else 0.0)
+    return float(after.t[int(np.argmax(more))]) if more.any() else None
+
+
+def outage(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> tuple[float | None, ...]:
+    """Return start, end and length of the longest run of samples that are zero; length 0 without any."""
+    found = track(measure, series[measure.series], measure.series in SUMMED)
+    if found is None:
+        return ()
+    start, end = measure.window_s or (0.0, np.inf)
+    inside = found.between(start, end)
+    if len(inside.t) == 0:
+        return ()
+    # A sample stands for the time since the one before.
+    begins = np.concatenate([[max(start, 0.0)], inside.t[:-1]])
+    best, since = (0.0, 0.0), None
+    for begin, at, value in zip(begins, inside.t, inside.value, strict=True):
+        since = (begin if since is None else since) if value == 0 else None
+        if since is not None and at - since > best[1] - best[0] + 1e-12:
+            best = (float(since), float(at))
+    length = best[1] - best[0]
+    return (best[0], best[1], length) if length > 0 else (None, None, 0.0)
+
+
+def mean(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> tuple[float | None, ...]:
+    """Return the mean of the samples in the window."""
+    found = track(measure, series[measure.series], measure.series in SUMMED)
+    inside = found.between(*(measure.window_s or (-1.0, np.inf))) if found else None
+    return (float(np.mean(inside.value)),) if inside is not None and len(inside.t) else ()
+
+
+OF_SERIES = {"recovery": recovery, "outage": outage, "mean": mean}
