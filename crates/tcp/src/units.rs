@@ -268,6 +268,7 @@ mod tests {
             assert_eq!(span.to_string(), printed);
         }
         assert_eq!("100kB".parse::<Bytes>().unwrap(), Bytes(100_000));
+        assert_eq!(Bytes::ZERO.to_string(), "0B");
         assert_eq!("64KiB".parse::<Bytes>().unwrap(), Bytes(65_536));
         assert_eq!("2.5Mbps".parse::<Rate>().unwrap().to_string(), "2500kbps");
     }

@@ -7,8 +7,8 @@
 //! below two segments, and Linux's protective load balancing, which moves a flow to another path.
 
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, State,
-    Value, Values, View, Window,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup,
+    State, Value, Values, View, Window,
 };
 use crate::config::EcnMode;
 use crate::units::{Bytes, Span};
@@ -247,14 +247,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if !view.idle_restart {
-            return;
-        }
-        if self.share.is_integer() {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        } else {
-            self.window.after_idle(idle, view.rto, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.share.is_integer()));
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

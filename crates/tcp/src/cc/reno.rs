@@ -7,8 +7,8 @@
 //! ACKs instead of bytes (algorithms.md §7.1); ns-3's Reno counts segments, as Linux does.
 
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup,
+    Value, Values, View, Window,
 };
 use crate::config::RecoveryKind;
 use crate::units::{Bytes, Span};
@@ -193,14 +193,7 @@ impl CongestionControl for Reno {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if !view.idle_restart {
-            return;
-        }
-        if self.half_of_cwnd {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        } else {
-            self.window.after_idle(idle, view.rto, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.half_of_cwnd));
     }
 }
 

@@ -7,8 +7,8 @@
 
 use super::delay::{Delay, is_asked};
 use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
+    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup, Value,
+    Values, View, Window,
 };
 use crate::units::{Bytes, Span};
 
@@ -201,17 +201,11 @@ impl CongestionControl for Veno {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if self.from_flight {
-            if view.idle_restart {
-                self.window.after_idle(idle, view.rto, self.initial_window);
-            }
-            return;
+        if !self.from_flight {
+            // The kernel begins again whenever something is sent with nothing outstanding, but the count of samples stays.
+            (self.delay.base, self.delay.least, self.due) = (None, None, true);
         }
-        // The kernel begins again whenever something is sent with nothing outstanding, but the count of samples stays.
-        (self.delay.base, self.delay.least, self.due) = (None, None, true);
-        if view.idle_restart {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(!self.from_flight));
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
