@@ -162,7 +162,7 @@ fn parts(from: NodeId, to: NodeId, options: &LinkOptions, queue_draws: Rng, loss
     let queue = options.queue.as_ref().expect("an expanded link has a queue");
     LinkParts {
         from,
-        to,
+        to: Some(to),
         rate,
         delay: Delay::Fixed(delay),
         overhead: options.overhead.unwrap_or_default(),

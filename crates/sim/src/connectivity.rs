@@ -140,7 +140,7 @@ impl Reachability {
             points: channel.access_points().map(<[_]>::to_vec),
         };
         let meshes: Vec<Mesh> = network.channels.iter().map(mesh).collect();
-        let wires = network.links.iter().map(|link| (link.from, link.to)).collect();
+        let wires = network.links.iter().filter_map(|link| Some((link.from, link.to?))).collect();
         let nodes = network.nodes.len();
         (!meshes.is_empty()).then_some(Reachability { nodes, wires, meshes, placement_draws })
     }

@@ -203,7 +203,7 @@ pub struct LinkSummary {
     pub link: u32,
     /// Where it begins.
     pub from: String,
-    /// Where it ends.
+    /// Where it ends; `terminals` for a downlink that those of a satellite share.
     pub to: String,
     /// Rate at the end of the run.
     pub rate_bps: u64,

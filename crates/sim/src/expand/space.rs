@@ -123,6 +123,7 @@ pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> 
         handoff_interval: Some(interval),
         handoff_jitter: def.handoff_jitter.or(Some(jitter)),
         handoff_requeue: def.handoff_requeue.or(Some(!ns2)),
+        shared_downlink: def.shared_downlink.or(Some(ns2)),
         isl_interval: def.isl_interval.or(Some(seconds(10))),
         route_interval: def.route_interval.or(Some(seconds(1))),
         start_at: def.start_at.or(Some(Span::ZERO)),

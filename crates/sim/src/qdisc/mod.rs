@@ -91,21 +91,14 @@ impl Qdisc {
         }
     }
 
-    /// Drops everything, without the discipline's judgement.
-    pub(crate) fn flush(&mut self, ledger: &mut Ledger<'_>, reason: DropReason) {
-        while let Some(gone) = self.remove() {
-            ledger.drop(&gone, reason);
-        }
-    }
-
-    /// Takes a packet out without the discipline's judgement.
-    pub(crate) fn remove(&mut self) -> Option<Waiting> {
+    /// Takes the packets out that are wanted, without the discipline's judgement.
+    pub(crate) fn take(&mut self, wanted: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
         match self {
-            Qdisc::DropTail(queue) => queue.waiting.pop(),
-            Qdisc::Red(queue) => queue.waiting.pop(),
-            Qdisc::Codel(queue) => queue.waiting.pop(),
-            Qdisc::FqCodel(queue) => queue.remove(),
-            Qdisc::Pie(queue) => queue.remove(),
+            Qdisc::DropTail(queue) => queue.waiting.take(&wanted),
+            Qdisc::Red(queue) => queue.waiting.take(&wanted),
+            Qdisc::Codel(queue) => queue.waiting.take(&wanted),
+            Qdisc::FqCodel(queue) => queue.take(&wanted),
+            Qdisc::Pie(queue) => queue.take(&wanted),
         }
     }
 

@@ -75,6 +75,10 @@ pub struct Constellation {
     /// arrive. Default: true; in profile `ns2` false, as measured there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handoff_requeue: Option<bool>,
+    /// The terminals of a satellite share its downlink, one queue and one transmitter; otherwise each has its own there.
+    /// Default: false; in profile `ns2` true, where a satellite has one interface to the ground.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_downlink: Option<bool>,
     /// How often links between satellites are looked at. Default: 10 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isl_interval: Option<Span>,
@@ -87,7 +91,7 @@ pub struct Constellation {
     /// From terminals to satellites; no delay, reverse or changes. Presets: 1.5 Mbps, starlink 20 Mbps, geo 2 Mbps; queue of
     /// 50 packets.
     pub uplink: LinkOptions,
-    /// From a satellite to a terminal; each terminal has a queue and a transmitter of its own. Presets: 1.5 Mbps, starlink
+    /// From a satellite to a terminal. Presets: 1.5 Mbps, starlink
     /// 100 Mbps, geo 2 Mbps; queue of 50 packets.
     pub downlink: LinkOptions,
     /// Between satellites, each direction. Presets: 25 Mbps, starlink 10 Gbps; queue of 50 packets, starlink 1000.

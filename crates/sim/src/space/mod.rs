@@ -3,6 +3,7 @@
 //! `orbit` moves bodies, `shell` has the satellites and their links, `terminal` the hand-overs, `routes` the shortest ways.
 //! `sky` carries their changes into a running network, `survey` shows them without one.
 
+mod beam;
 pub(crate) mod cities;
 mod orbit;
 mod routes;
@@ -11,6 +12,7 @@ mod sky;
 mod survey;
 mod terminal;
 
+pub(crate) use beam::Beam;
 pub(crate) use orbit::Flight;
 pub(crate) use shell::Shell;
 pub(crate) use sky::{Sky, SkyLinks};

@@ -152,7 +152,7 @@ fn link_summary(run: &mut Simulation, index: usize, measured: Span) -> LinkSumma
     LinkSummary {
         link: index as u32,
         from: name(link.from),
-        to: name(link.to),
+        to: link.to.map_or_else(|| "terminals".into(), name),
         rate_bps: link.rate.as_bps(),
         utilisation: (metrics.busy.as_secs_f64() / measured.as_secs_f64()).min(1.0),
         sent_packets: metrics.transmitted,
