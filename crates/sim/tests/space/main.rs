@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod days;
+mod shared;
 mod worlds;
 
 use serde_json::{Value, json};
