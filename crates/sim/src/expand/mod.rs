@@ -5,6 +5,7 @@
 
 mod check;
 mod check_queue;
+mod ground;
 mod mobility;
 mod placement;
 mod shapes;

@@ -83,7 +83,7 @@ pub(super) fn shape_of(scenario: &Scenario, seed: u64) -> Result<Shape, Scenario
         Network::RandomWired(random) => random_shape(random, seed),
         Network::Adhoc(adhoc) => wireless::adhoc(adhoc, seed),
         Network::Infrastructure(cells) => wireless::infrastructure(cells, seed),
-        Network::Constellation(constellation) => space::shape(constellation),
+        Network::Constellation(constellation) => space::shape(constellation, seed),
         Network::Graph(_) => graph_shape(scenario),
     }?;
     if lists_nodes && !may_list(Some(&shape)) {

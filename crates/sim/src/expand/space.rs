@@ -2,13 +2,13 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
+use super::ground::{self, within};
 use super::shapes::{Defaults, count, filled, node};
 use super::{MOST, Shape};
 use crate::scenario::{
-    Constellation, GslPolicy, LinkOptions, Network, NodeDef, Pattern, PlaceDef, Role, ScenarioError, SpacePreset,
-    SpaceProfile, TerminalDef, join,
+    Constellation, GslPolicy, LinkOptions, Network, NodeDef, Pattern, Role, ScenarioError, SpacePreset, SpaceProfile,
+    TerminalDef, join,
 };
-use crate::space::cities;
 
 /// The most satellites: routes are found among all of them.
 const MOST_SATELLITES: u64 = 5_000;
@@ -106,7 +106,9 @@ pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> 
     // Each packet of ns-2 is 16 bytes longer on a satellite link; measured there, not in networks.md.
     let framing = Bytes(if ns2 { 16 } else { 0 });
     let full = Constellation {
-        terminals: terminals(def)?,
+        terminals: ground::listed(def)?,
+        nodes: def.nodes,
+        placement: ground::placement(def)?,
         pattern: Some(pattern),
         planes: Some(planes),
         satellites: Some(satellites),
@@ -163,46 +165,6 @@ fn link(
     Ok(LinkOptions { delay: None, ..full })
 }
 
-fn terminals(def: &Constellation) -> Result<Vec<TerminalDef>, ScenarioError> {
-    if !(2..=1000).contains(&def.terminals.len()) {
-        let message = format!("{} is not a number of terminals from 2 to 1000", def.terminals.len());
-        let hint = "such as terminals = [\"Berkeley\", \"Boston\"]";
-        return Err(ScenarioError::new("network.terminals", message).with_hint(hint));
-    }
-    let mut places: Vec<PlaceDef> = Vec::with_capacity(def.terminals.len());
-    for (index, terminal) in def.terminals.iter().enumerate() {
-        let path = format!("network.terminals[{index}]");
-        let place = match terminal {
-            TerminalDef::City(name) => city(name, &path)?,
-            TerminalDef::Place(place) => place.clone(),
-        };
-        within(&join(&path, "lat_deg"), place.lat_deg, [-90.0, 90.0])?;
-        within(&join(&path, "lon_deg"), place.lon_deg, [-180.0, 180.0])?;
-        if places.iter().any(|other| other.name == place.name) {
-            return Err(ScenarioError::new(path, format!("{:?} is the name of two terminals", place.name)));
-        }
-        places.push(place);
-    }
-    Ok(places.into_iter().map(TerminalDef::Place).collect())
-}
-
-fn city(name: &str, path: &str) -> Result<PlaceDef, ScenarioError> {
-    let unknown = || {
-        let hint = format!(
-            "near names: {}; or write {{ name = {name:?}, lat_deg = …, lon_deg = … }}",
-            cities::alike(name).join(", ")
-        );
-        ScenarioError::new(path, format!("unknown city {name:?}")).with_hint(hint)
-    };
-    let (name, lat_deg, lon_deg) = cities::find(name).ok_or_else(unknown)?;
-    Ok(PlaceDef { name: name.to_owned(), lat_deg, lon_deg })
-}
-
-fn within(path: &str, value: f64, [least, most]: [f64; 2]) -> Result<(), ScenarioError> {
-    let message = format!("{value} is not from {least} to {most}");
-    if (least..=most).contains(&value) { Ok(()) } else { Err(ScenarioError::new(path, message)) }
-}
-
 fn check(full: &Constellation) -> Result<(), ScenarioError> {
     let angles = [
         ("altitude_km", full.altitude_km, [150.0, 100_000.0]),
@@ -242,17 +204,18 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
 }
 
 /// Terminals first, since routes lead to them; then satellites, plane by plane.
-pub(super) fn shape(def: &Constellation) -> Result<Shape, ScenarioError> {
-    let full = fill(def)?;
+pub(super) fn shape(def: &Constellation, seed: u64) -> Result<Shape, ScenarioError> {
+    let mut full = fill(def)?;
+    full.terminals = ground::all(&full, seed)?;
     let flows = count("network.flows", full.flows, 0, MOST)?;
     let mut shape = Shape::default();
     for terminal in &full.terminals {
         let TerminalDef::Place(place) = terminal else { continue };
         shape.nodes.push(node(place.name.clone(), Role::Host, place.lon_deg, place.lat_deg));
     }
-    let half = full.terminals.len() / 2;
+    let ends = |i: u64| if full.nodes > 0 { ground::drawn_ends(i, &full, seed) } else { ground::halves(i, &full) };
     let name = |i: usize| shape.nodes[i].name.clone();
-    shape.pairs = (0..flows as usize).map(|i| (name(i % half), name(half + i % half))).collect();
+    shape.pairs = (0..flows).map(ends).map(|[from, to]| (name(from), name(to))).collect();
     for plane in 0..full.planes.expect("filled") {
         for number in 0..full.satellites.expect("filled") {
             let name = format!("sat{plane}.{number}");
@@ -260,6 +223,7 @@ pub(super) fn shape(def: &Constellation) -> Result<Shape, ScenarioError> {
         }
     }
     // Its flows are listed from here on.
-    shape.network = Network::Constellation(Box::new(Constellation { flows: 0, ..full }));
+    let listed = Constellation { flows: 0, nodes: 0, placement: None, ..full };
+    shape.network = Network::Constellation(Box::new(listed));
     Ok(shape)
 }

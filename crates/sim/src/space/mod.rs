@@ -5,6 +5,7 @@
 
 mod beam;
 pub(crate) mod cities;
+pub(crate) mod land;
 mod orbit;
 mod routes;
 mod shell;

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod days;
+mod placed;
 mod shared;
 mod worlds;
 
