@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
-from tonopah import claims, figures, picture, table
+from tonopah import claims, figures, handover, picture, table
 from tonopah._core import engine_version
 from tonopah.axes import numbers
 from tonopah.errors import InputError, RunFailedError
@@ -131,7 +131,9 @@ def series_drawing(study: "Study", store: "Store", name: str) -> list[Drawing]:
         frames[label] = frame[frame[column] == owner]
     ordered = {label: frames[label] for label in algorithm_labels(study) if label in frames}
     handovers = handover_times(store, study.plan.typical[study.spec.baseline]) if owner == 0 else []
-    return [figures.series(ordered, name, which, handovers)] if ordered else []
+    if not ordered:
+        return []
+    return [figures.series(ordered, name, which, handovers), *handover.around(ordered, name, which, handovers)]
 
 
 def handover_times(store: "Store", run: "Run") -> list[float]:
