@@ -1,4 +1,4 @@
-//! Who could reach whom, whatever a protocol makes of it (networks.md §10.5): nodes are joined by links and by stations
+//! Who could reach whom, whatever a protocol makes of it: nodes are joined by links and by stations
 //! that can read one another's data frames when nobody disturbs them. A pure function of time, without an event.
 
 use std::collections::VecDeque;

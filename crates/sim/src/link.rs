@@ -1,4 +1,4 @@
-//! A simplex point-to-point link: queue discipline, transmitter, propagation, loss (networks.md §3.1).
+//! A simplex point-to-point link: queue discipline, transmitter, propagation, loss.
 //!
 //! An idle transmitter tells the far end's arrival at once; `LinkReady` exists only while something waits.
 
@@ -28,7 +28,7 @@ pub(crate) enum LinkChange {
 pub(crate) enum Delay {
     /// Always as long.
     Fixed(Span),
-    /// As far as the ends are apart when the transmission starts (networks.md §12.2).
+    /// As far as the ends are apart when the transmission starts.
     Between(Box<Flight>),
     /// The same, by the terminal that a packet is for.
     Beam(Box<Beam>),

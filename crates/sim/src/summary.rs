@@ -324,7 +324,7 @@ pub struct NetworkSummary {
     pub energy: NetworkEnergy,
 }
 
-/// Who could reach whom in a network with radio (networks.md §10.5).
+/// Who could reach whom in a network with radio.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ConnectivitySummary {
     /// Sets of nodes that reached one another at the start; 1 if all did.

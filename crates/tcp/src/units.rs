@@ -152,7 +152,7 @@ impl Rate {
         self.0
     }
 
-    /// How long `size` bytes occupy the transmitter, rounded up to a nanosecond (networks.md §2).
+    /// How long `size` bytes occupy the transmitter, rounded up to a nanosecond.
     pub fn transmission_time(self, size: Bytes) -> Span {
         // 64 bits hold any packet; the wide path keeps the method total.
         if let Some(bit_nanos) = size.0.checked_mul(8 * NANOS_PER_SECOND) {

@@ -22,7 +22,7 @@ const STAR_SINK: Defaults = Defaults(10, 45_000, 100);
 const LAN_ACCESS: Defaults = Defaults(30, 5, 100);
 const LAN_CORE: Defaults = Defaults(100, 5, 100);
 const RANDOM_WIRED: Defaults = Defaults(2, 10_000, 50);
-/// ns-3's tutorial, which the reports started from (networks.md §18).
+/// ns-3's tutorial, which the reports started from.
 pub(super) const BACKBONE: Defaults = Defaults(5, 2_000, 100);
 
 /// Routing tables hold routers times nodes entries; more than this would not fit into memory.

@@ -1,4 +1,4 @@
-//! Constellations: presets, checks, and the nodes they stand for (networks.md §12).
+//! Constellations: presets, checks, and the nodes they stand for.
 
 use tcp::units::{Bytes, Rate, Span};
 
@@ -31,7 +31,7 @@ struct Preset {
     isl_queue: u64,
 }
 
-/// networks.md §12.1 and §12.2: Iridium as in ns-2's example.
+/// Iridium as in ns-2's example sat-iridium.
 const IRIDIUM: Preset = Preset {
     pattern: Pattern::Star,
     planes: 6,
@@ -47,7 +47,7 @@ const IRIDIUM: Preset = Preset {
     isl_queue: 50,
 };
 
-/// networks.md §12.5; phasing and rates are placeholders.
+/// Starlink's first shell as filed with the FCC in 2019; phasing and rates are placeholders.
 const STARLINK: Preset = Preset {
     pattern: Pattern::Delta,
     planes: 72,
@@ -101,9 +101,9 @@ pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> 
     };
     let seconds = |s: u64| Span::from_millis(1000 * s);
     let interval = def.handoff_interval.unwrap_or(seconds(preset.interval_s));
-    // ns-2 shifts each check by up to half of the interval (networks.md §12.2).
+    // ns-2 shifts each check by up to half of the interval.
     let jitter = if ns2 { Span::from_nanos(interval.as_nanos() / 2) } else { Span::ZERO };
-    // Each packet of ns-2 is 16 bytes longer on a satellite link; measured there, not in networks.md.
+    // Each packet of ns-2 is 16 bytes longer on a satellite link; measured there.
     let framing = Bytes(if ns2 { 16 } else { 0 });
     let full = Constellation {
         terminals: ground::listed(def)?,

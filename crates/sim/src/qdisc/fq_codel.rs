@@ -1,5 +1,5 @@
 //! FQ-CoDel (RFC 8290): flows hashed into queues, served by deficit round robin with precedence for queues that have
-//! just become active, each under CoDel's control (networks.md §4.4).
+//! just become active, each under CoDel's control.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Queue disciplines: what waits in front of a transmitter, what is dropped, and what is marked (networks.md §4).
+//! Queue disciplines: what waits in front of a transmitter, what is dropped, and what is marked.
 //!
 //! The packet in transmission is not in the queue. A new discipline: one file, one variant, one of `Queue` in
 //! `scenario/queue.rs`.

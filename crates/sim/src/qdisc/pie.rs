@@ -1,5 +1,4 @@
-//! PIE (RFC 8033): a controller of the queueing delay sets the probability with which arrivals are dropped
-//! (networks.md §4.5).
+//! PIE (RFC 8033): a controller of the queueing delay sets the probability with which arrivals are dropped.
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};

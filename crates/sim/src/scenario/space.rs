@@ -1,4 +1,4 @@
-//! The part of the schema that describes satellites (networks.md §12).
+//! The part of the schema that describes satellites.
 
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::Error as _;

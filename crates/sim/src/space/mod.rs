@@ -1,4 +1,4 @@
-//! Satellites: where they are, who hears whom, and which way is shortest, all of it functions of time (networks.md §12).
+//! Satellites: where they are, who hears whom, and which way is shortest, all of it functions of time.
 //!
 //! `orbit` moves bodies, `shell` has the satellites and their links, `terminal` the hand-overs, `routes` the shortest ways.
 //! `sky` carries their changes into a running network, `survey` shows them without one.

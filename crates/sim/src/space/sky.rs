@@ -1,4 +1,4 @@
-//! A constellation while packets travel over it: at each event links open and close, and routes follow (networks.md §12.3).
+//! A constellation while packets travel over it: at each event links open and close, and routes follow.
 //!
 //! Everything is a function of time and the scenario; only the next change is on the schedule, so a day needs no more
 //! memory than a minute.
@@ -157,7 +157,7 @@ impl Sky {
         Routes::of(tables)
     }
 
-    /// What waits before links that are no more takes its new way, or is dropped (networks.md §12.2).
+    /// What waits before links that are no more takes its new way, or is dropped.
     fn empty(&self, core: &mut Core, network: &mut Network, closed: &[Closed]) {
         let mut waiting: Vec<(NodeId, PacketId)> = Vec::new();
         for Closed { link, terminal } in closed {

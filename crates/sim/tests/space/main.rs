@@ -1,4 +1,4 @@
-//! Constellations against networks.md §12.4 and against ns-2 (docs/satellite.md has the numbers).
+//! Constellations against a separate calculation and against ns-2 (docs/satellite.md has the numbers).
 
 #[path = "../common/mod.rs"]
 mod common;

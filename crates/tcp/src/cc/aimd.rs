@@ -24,7 +24,7 @@ pub(super) const OF_CWND: Param = Param {
     default: Value::Flag(false),
     unit: "",
     doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
-    source: "algorithms.md 0.1: Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
+    source: "Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
 };
 
 /// Kernels since 3.15 count every acknowledged segment in slow start.

@@ -61,7 +61,7 @@ const PARAMS: &[Param] = &[
         unit: "",
         doc: "the kernel's arithmetic: alpha in 1/1024, whole segments, losses measured against cwnd, and an ACK that \
               ends a round trip belongs to the next",
-        source: "algorithms.md 8.10: Linux tcp_dctcp",
+        source: "Linux tcp_dctcp",
     },
 ];
 
@@ -261,7 +261,7 @@ mod tests {
     use super::super::driver::{Driver, MSS, near};
     use super::*;
 
-    /// algorithms.md §8.10: alpha 1 and a quarter marked; alpha 0.1; the floor.
+    /// RFC 8257 §3.3: alpha 1 and a quarter marked; alpha 0.1; the floor.
     #[test]
     fn vectors_of_algorithms_8_10() {
         for (profile, alpha, window) in [("rfc", 0.953125, 52.34375), ("linux", 976.0 / 1024.0, 53.0)] {

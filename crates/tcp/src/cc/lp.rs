@@ -108,7 +108,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "a mean delay equal to the threshold is a sign",
-        source: "algorithms.md 8.9: Linux so, ns-3 not",
+        source: "Linux so, ns-3 not",
     },
     Param {
         name: "half_of_cwnd",
@@ -116,7 +116,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
-        source: "algorithms.md 0.1: Linux takes cwnd, ns-3 and RFC 5681 eq. 4 the flight",
+        source: "Linux takes cwnd, ns-3 and RFC 5681 eq. 4 the flight",
     },
     Param {
         name: "clock_offset",

@@ -16,7 +16,7 @@ use crate::units::{Bytes, Span};
 pub(super) const VENO: Algorithm = Algorithm {
     name: "veno",
     title: "Veno: smaller cuts where the delay says that a loss was chance",
-    reference: "Fu, Liew 2003, TCP Veno; algorithms.md 8.6",
+    reference: "Fu, Liew 2003, TCP Veno",
     demands: Demands::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
@@ -53,7 +53,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(2.0),
         unit: "1/segment",
         doc: "waiting segments are counted in such parts, rounded up",
-        source: "algorithms.md 8.6: Linux counts half segments, ns-3 whole ones",
+        source: "Linux counts half segments, ns-3 whole ones",
     },
     Param {
         name: "slow_start_limit",
@@ -69,7 +69,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "ssthresh from the flight, instead of from cwnd in whole segments; idle windows restart instead of halving",
-        source: "algorithms.md 0.1: ns-3 takes the flight, Linux cwnd",
+        source: "ns-3 takes the flight, Linux cwnd",
     },
     Param {
         name: "forgets_samples",
@@ -77,7 +77,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "counts RTT samples from zero after each ACK; growth needs three and is thus Reno's while each ACK brings one",
-        source: "ns-3 tcp-veno; algorithms.md 8.6: its round is one ACK",
+        source: "ns-3 tcp-veno; its round is one ACK",
     },
 ];
 
@@ -231,7 +231,7 @@ mod tests {
         veno
     }
 
-    /// algorithms.md §8.6. N is 1.82 and 3.33; the kernel's halves round up to 2 and 3.5, as does its extra microsecond.
+    /// N is 1.82 and 3.33; the kernel's halves round up to 2 and 3.5, as does its extra microsecond.
     #[test]
     fn vectors_of_algorithms_8_6() {
         for (rtt, waiting, ssthresh) in [(110.0, 2.0, 16.0), (120.0, 3.5, 10.0)] {
