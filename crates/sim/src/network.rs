@@ -176,7 +176,7 @@ impl Network {
         let (mut here, mut hops) = (from, 0);
         while here != to {
             here = match self.hop(here, to)? {
-                Hop::Link(link) if self.links[link.index()].up => self.links[link.index()].to,
+                Hop::Link(link) if self.links[link.index()].up => self.links[link.index()].to.unwrap_or(to),
                 Hop::Link(_) => return None,
                 Hop::Radio(channel, station, exit) => {
                     let channel = &self.channels[channel.index()];
