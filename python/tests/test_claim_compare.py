@@ -152,3 +152,13 @@ def test_what_is_wrong_is_named(test, message):
         judge({"metric": "goodput_bps", **test}, {"vegas": FLAT, "a": FLAT})
     assert message in str(caught.value)
     assert "claim[0].test[0]" in str(caught.value)
+
+
+def test_replicates_without_a_value_are_named():
+    test = {"metric": "goodput_bps", "above": 1e6}
+    made = part("one", {"vegas": FLAT}, 0.2, 10, 0)
+    made[0].sweeps.clear()
+    made[1].loc[made[1]["seed"] == 3, "goodput_bps"] = np.nan
+    document = {"question": "?", "scenario": {}, "compare": {"cc": ["vegas"]}, "claim": [{"id": "X", "text": "t", "test": test}]}
+    found = claims.judge(parse_spec(document), Plan(parts={"": made[0]}), {"": made[1]})[0]
+    assert found.sentence.endswith("1 of 10 replicates lack a value and are left out.")

@@ -130,7 +130,16 @@ def readings(test: Test, evidence: Evidence) -> Iterator[Outcome]:
     several = [len(test.metrics) > 1, len(algorithms) > 1]
     for column, label in itertools.product(test.metrics, algorithms):
         name = ", ".join(text for text, many in zip((column, label), several, strict=True) if many)
-        yield replace(reading(test, evidence, part, column, label), reading=name)
+        yield replace(complete(reading(test, evidence, part, column, label), part), reading=name)
+
+
+def complete(outcome: Outcome, part: Part) -> Outcome:
+    """Return the outcome with a word on replicates in which something was not measured: they are not in the numbers."""
+    lost = part.replicates - outcome.effect.n
+    if not outcome.effect.n or lost <= 0:
+        return outcome
+    note = f" {lost} of {part.replicates} replicates lack a value and are left out."
+    return replace(outcome, sentence=outcome.sentence + note)
 
 
 def reading(test: Test, evidence: Evidence, part: Part, column: str, label: str) -> Outcome:
