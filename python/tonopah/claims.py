@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tonopah import stats
 from tonopah.claim_compare import test_difference, test_order
-from tonopah.claim_data import Data, Evidence, Outcome, where_text
+from tonopah.claim_data import Data, Evidence, Outcome, points_of, where_text
 from tonopah.claim_tests import test_flat, test_saturating, test_slope, test_threshold
 from tonopah.metrics import show
 from tonopah.study_spec import Claim, Part, StudySpec, Test
@@ -148,6 +148,8 @@ def reading(test: Test, evidence: Evidence, part: Part, column: str, label: str)
     for part_id in test.parts or (part.id,):
         if column not in evidence.tables[part_id].columns:
             return Outcome(asked, f"The runs have no metric {column}.")
+        if not points_of(evidence, evidence.spec.part(part_id), test):
+            return Outcome(asked, "This point is not among those that were run (it may be left out with --quick).")
     if test.order:
         group = [evidence.data(part, test, column, name) for name in test.order]
         return test_order(test, group, asked) if all(len(data.values) for data in group) else nothing(asked)
