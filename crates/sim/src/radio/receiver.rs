@@ -6,6 +6,8 @@
 
 mod reception;
 
+use std::collections::VecDeque;
+
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
@@ -74,7 +76,11 @@ pub(super) enum Fate {
 /// One station's ear.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
-    arrivals: Vec<Arrival>,
+    /// Signals that have not begun, by start and sender.
+    coming: VecDeque<Arrival>,
+    /// Signals in the air, by number, so that powers add up to the same sum whenever they are looked at. Few: what has
+    /// ended is gone from here, and what has not begun would only be passed over.
+    air: Vec<Arrival>,
     /// Nothing starts or ends here before.
     due: Time,
     /// Number of the frame the receiver is locked on; after a collision in ns-2 the one that ends last.
@@ -100,14 +106,17 @@ pub(super) struct Receiver {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Boundary {
     OwnEnd,
+    /// Of a signal in the air, by its place there.
     End(usize),
-    Start(usize),
+    /// Of the first that is coming.
+    Start,
 }
 
 impl Receiver {
     pub(super) fn new(draws: Rng) -> Receiver {
         Receiver {
-            arrivals: Vec::new(),
+            coming: VecDeque::new(),
+            air: Vec::new(),
             due: Time::ZERO,
             lock: None,
             ordeal: Ordeal::default(),
@@ -150,12 +159,19 @@ impl Receiver {
     /// Notes a frame that will arrive.
     pub(super) fn expect(&mut self, arrival: Arrival) {
         self.due = self.due.min(arrival.start + GUARD);
-        self.arrivals.push(arrival);
+        // Signals come in the order of their starts, but for their delays on the way.
+        let key = |arrival: &Arrival| (arrival.start, arrival.from);
+        let later = self.coming.iter().rev().take_while(|other| key(other) > key(&arrival)).count();
+        if later == 0 {
+            self.coming.push_back(arrival);
+        } else {
+            self.coming.insert(self.coming.len() - later, arrival);
+        }
     }
 
     /// So many signals are not looked at yet.
     pub(super) fn backlog(&self) -> usize {
-        self.arrivals.len()
+        self.coming.len()
     }
 
     /// Looks at everything that has happened up to `now`; starts of signals strictly before.
@@ -166,7 +182,7 @@ impl Receiver {
                 return;
             };
             self.due = at;
-            if at > now || (at == now && matches!(boundary, Boundary::Start(_))) {
+            if at > now || (at == now && boundary == Boundary::Start) {
                 return;
             }
             if self.meter.is_some() && self.consume(at, boundary) {
@@ -174,7 +190,7 @@ impl Receiver {
             }
             let (was_busy, free_at) = (self.busy(&waits.reception), self.free_at(waits));
             match boundary {
-                Boundary::Start(index) => self.start(index, at, waits),
+                Boundary::Start => self.start(at, waits),
                 Boundary::End(index) => self.end(index, at, waits),
                 Boundary::OwnEnd => {
                     self.sending_until = None;
@@ -192,18 +208,17 @@ impl Receiver {
     /// Books what the radio did up to the next change; a signal that finds no energy left is forgotten: true.
     fn consume(&mut self, at: Time, boundary: Boundary) -> bool {
         // The guard decides who may send, not how long a signal lasts.
-        let from = if let Boundary::Start(index) = boundary { self.arrivals[index].start } else { at };
+        let from = self.coming.front().filter(|_| boundary == Boundary::Start).map_or(at, |arrival| arrival.start);
         let activity = self.activity();
         let Some(meter) = &mut self.meter else { return false };
         meter.pass(from, activity);
-        if let (Boundary::Start(index), true) = (boundary, meter.empty()) {
-            let arrival = self.arrivals.remove(index);
-            if arrival.wanted {
-                self.ended.push((arrival.number, false));
-            }
-            return true;
+        if boundary != Boundary::Start || !meter.empty() {
+            return false;
         }
-        false
+        if let Some(arrival) = self.coming.pop_front().filter(|arrival| arrival.wanted) {
+            self.ended.push((arrival.number, false));
+        }
+        true
     }
 
     /// The meter, read at `now`; the station is settled up to then.
@@ -221,9 +236,7 @@ impl Receiver {
 
     fn activity(&self) -> Activity {
         let receives = match self.meter.as_ref().map(Meter::receives) {
-            Some(Receives::Signals { least }) => {
-                self.arrivals.iter().any(|a| a.fate != Fate::Coming && a.power >= least)
-            }
+            Some(Receives::Signals { least }) => self.air.iter().any(|arrival| arrival.power >= least),
             _ => self.lock.is_some(),
         };
         match (self.sending_until.is_some(), receives) {
@@ -236,21 +249,23 @@ impl Receiver {
     /// The earliest start or end that has not been looked at. At one instant ends come first, and then the numbers of the
     /// senders decide: the order in which the engine had them send is no law of nature.
     fn next_boundary(&self) -> Option<(Time, Boundary)> {
-        let own = self.sending_until.map(|end| ((end, false, None), Boundary::OwnEnd));
-        let others = self.arrivals.iter().enumerate().map(|(index, arrival)| {
-            let from = Some(arrival.from);
-            if arrival.fate == Fate::Coming {
-                ((arrival.start + GUARD, true, from), Boundary::Start(index))
-            } else {
-                ((arrival.end, false, from), Boundary::End(index))
-            }
-        });
-        let ((at, ..), boundary) = own.into_iter().chain(others).min_by_key(|(key, _)| *key)?;
-        Some((at, boundary))
+        let mut first = self.sending_until.map(|end| (end, Boundary::OwnEnd));
+        let ends = self.air.iter().enumerate().map(|(index, arrival)| ((arrival.end, arrival.from), index));
+        if let Some(((end, _), index)) = ends.min()
+            && first.is_none_or(|(at, _)| end < at)
+        {
+            first = Some((end, Boundary::End(index)));
+        }
+        if let Some(arrival) = self.coming.front()
+            && first.is_none_or(|(at, _)| arrival.start + GUARD < at)
+        {
+            first = Some((arrival.start + GUARD, Boundary::Start));
+        }
+        first
     }
 
     fn power_in_the_air(&self) -> f64 {
-        self.arrivals.iter().filter(|a| a.fate != Fate::Coming).map(|a| a.power).sum()
+        self.air.iter().map(|arrival| arrival.power).sum()
     }
 
     fn energy_detected(&self, reception: &Reception) -> bool {
@@ -286,14 +301,14 @@ impl Receiver {
             return Some(self.busy_until() + waits.difs + waits.slot * u64::from(slots));
         }
         let planned = contention.access(self.free_at(waits), waits.slot);
-        let coming = self.arrivals.iter().filter(|a| self.after_bad && a.fate == Fate::Coming);
+        let coming = self.coming.iter().filter(|_| self.after_bad);
         coming.map(|arrival| self.early(arrival, waits, contention)).chain(planned).min()
     }
 
     /// The medium is busy at least until then.
     fn busy_until(&self) -> Time {
-        let locked = self.lock.and_then(|lock| self.arrivals.iter().find(|a| a.number == lock)).map(|a| a.end);
-        let in_the_air = self.arrivals.iter().filter(|a| a.fate != Fate::Coming).map(|a| a.end);
+        let locked = self.lock.and_then(|lock| self.air.iter().find(|a| a.number == lock)).map(|a| a.end);
+        let in_the_air = self.air.iter().map(|a| a.end);
         self.sending_until.max(locked).or_else(|| in_the_air.min()).unwrap_or(Time::ZERO)
     }
 
