@@ -18,6 +18,8 @@ use super::frame::StationId;
 
 /// A signal makes the medium busy for decisions this long after it begins: those of the same slot go ahead (§15.2).
 const GUARD: Span = Span::from_nanos(5);
+/// The end of time.
+const NEVER: Time = Time::from_nanos(u64::MAX);
 
 /// How frames are received, and when the medium is busy.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -160,12 +162,12 @@ impl Receiver {
     pub(super) fn expect(&mut self, arrival: Arrival) {
         self.due = self.due.min(arrival.start + GUARD);
         // Signals come in the order of their starts, but for their delays on the way.
-        let key = |arrival: &Arrival| (arrival.start, arrival.from);
-        let later = self.coming.iter().rev().take_while(|other| key(other) > key(&arrival)).count();
-        if later == 0 {
-            self.coming.push_back(arrival);
-        } else {
-            self.coming.insert(self.coming.len() - later, arrival);
+        let later = |other: &Arrival| (other.start, other.from) > (arrival.start, arrival.from);
+        self.coming.push_back(arrival);
+        let mut place = self.coming.len() - 1;
+        while place > 0 && later(&self.coming[place - 1]) {
+            self.coming.swap(place - 1, place);
+            place -= 1;
         }
     }
 
@@ -177,8 +179,11 @@ impl Receiver {
     /// Looks at everything that has happened up to `now`; starts of signals strictly before.
     pub(super) fn settle(&mut self, now: Time, waits: &Waits, contention: &mut Contention) {
         while self.due <= now {
+            if self.pass_alone(now, waits, contention) {
+                continue;
+            }
             let Some((at, boundary)) = self.next_boundary() else {
-                self.due = Time::from_nanos(u64::MAX);
+                self.due = NEVER;
                 return;
             };
             self.due = at;

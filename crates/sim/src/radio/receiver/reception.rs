@@ -1,11 +1,50 @@
 //! Which frames can be read: the three rules of reception (networks.md §5.3).
 
-use tcp::units::Time;
+use tcp::units::{Span, Time};
 
-use super::{Arrival, Fate, Receiver, Reception, Waits};
+use super::{Arrival, Fate, GUARD, NEVER, Receiver, Reception, Waits};
+use crate::radio::contention::Contention;
 use crate::radio::errors::Ordeal;
 
 impl Receiver {
+    /// The ordinary case in one step: a signal that begins and ends while nothing else is in the air. True if that was so;
+    /// [`Receiver::settle`] would have come to the same by two.
+    pub(super) fn pass_alone(&mut self, now: Time, waits: &Waits, contention: &mut Contention) -> bool {
+        let Reception::Capture { receive, .. } = waits.reception else { return false };
+        let Some(first) = self.coming.front() else { return false };
+        let Arrival { number, start, end, power, wanted, reserves, unanswered, .. } = *first;
+        let busy = self.sending_until.is_some() || !self.air.is_empty();
+        let met = self.coming.get(1).is_some_and(|next| next.start + GUARD < end);
+        if busy || met || end > now || self.meter.is_some() {
+            return false;
+        }
+        let (at, good) = (start + GUARD, power >= receive);
+        contention.freeze(at, self.free_at(waits), waits.slot);
+        self.follow_rts(at);
+        if wanted {
+            self.ended.push((number, good));
+        }
+        self.coming.pop_front();
+        if good {
+            self.after_bad = false;
+            self.reserve(end, reserves, unanswered);
+        } else {
+            self.nav = self.nav.max(end + waits.eifs);
+        }
+        self.idle_since = end;
+        self.due = self.coming.front().map_or(NEVER, |next| next.start + GUARD);
+        true
+    }
+
+    /// The receiver locks on a signal at `at`: was it what an RTS had announced?
+    fn follow_rts(&mut self, at: Time) {
+        if let Some((until, answered)) = self.rts_heard.take()
+            && at <= until
+        {
+            self.nav = self.nav.max(answered);
+        }
+    }
+
     /// The first signal that is coming begins.
     pub(super) fn start(&mut self, at: Time, waits: &Waits) {
         let Some(mut new) = self.coming.pop_front() else { return };
@@ -28,12 +67,8 @@ impl Receiver {
                 }
             }
         }
-        if before.is_none()
-            && self.lock.is_some()
-            && let Some((until, answered)) = self.rts_heard.take()
-            && at <= until
-        {
-            self.nav = self.nav.max(answered);
+        if before.is_none() && self.lock.is_some() {
+            self.follow_rts(at);
         }
     }
 
@@ -125,7 +160,7 @@ impl Receiver {
         self.lock = None;
         if good {
             self.after_bad = false;
-            self.reserve(at, &arrival);
+            self.reserve(at, arrival.reserves, arrival.unanswered);
         } else if let Reception::Capture { .. } = waits.reception {
             // §6.4: a bad frame reserves the medium for EIFS, and DIFS follows; a station that sends does not notice it.
             if self.sending_until.is_none() {
@@ -136,10 +171,11 @@ impl Receiver {
         }
     }
 
-    fn reserve(&mut self, at: Time, arrival: &Arrival) {
-        let until = at + arrival.reserves;
-        match arrival.unanswered {
-            Some(wait) if arrival.reserves > wait => {
+    /// A frame that ended at `at` reserves the medium; an RTS only for `unanswered` if nothing follows it.
+    fn reserve(&mut self, at: Time, reserves: Span, unanswered: Option<Span>) {
+        let until = at + reserves;
+        match unanswered {
+            Some(wait) if reserves > wait => {
                 self.nav = self.nav.max(at + wait);
                 self.rts_heard = Some((at + wait, until));
             }
