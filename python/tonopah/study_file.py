@@ -17,7 +17,7 @@ from tonopah.movement import inline_movement
 FIGURE_KINDS = ("line", "bar", "ecdf", "heatmap", "series")
 SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "queue", "throughput", "state", "retransmits", "pipe", "rto", "acked",
-    "energy", "position_x", "position_y", "position_z", "path_delay",
+    "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
 )  # fmt: skip
 TRENDS = ("increasing", "decreasing", "flat", "saturating")
 CONDITIONS = ("trend", "above", "below", "order")
