@@ -51,7 +51,8 @@ fn dumbbell(flows: u32, rate: &str, access: &str, queue: u32) -> Value {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let Some((name, seconds, scenario)) = STANDARD.iter().find(|(name, ..)| Some(*name) == arguments.first().map(String::as_str))
+    let Some((name, seconds, scenario)) =
+        STANDARD.iter().find(|(name, ..)| Some(*name) == arguments.first().map(String::as_str))
     else {
         STANDARD.iter().for_each(|(name, seconds, _)| println!("{name} {seconds}"));
         return;

@@ -81,7 +81,7 @@ pub(crate) fn assemble(
     }
     core.schedule(Time::ZERO + scenario.duration, Event::Stop);
     let series = Series::new(&scenario.record, graph.flow.len(), &network);
-    if let Some(first) = series.first_sample() {
+    if let Some(first) = series.next_sample() {
         core.schedule(first, Event::Sample);
     }
     let changes = changes.into_iter().map(|(_, change)| change).collect();

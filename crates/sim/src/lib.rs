@@ -42,7 +42,7 @@ pub use reach::Reach;
 pub use record::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
-pub use simulation::{Outcome, Simulation};
+pub use simulation::{Outcome, Simulation, Travel};
 pub use space::{CurrentPath, GroundTrack, PathSeries, Survey, SurveyTerminal, survey};
 pub use summary::{
     ChannelSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy,

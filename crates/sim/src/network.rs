@@ -1,5 +1,7 @@
 //! Nodes, links and routes: carries a packet from its source to its destination.
 
+mod shortcuts;
+
 use tcp::units::{Span, Time};
 
 use crate::channel::{Arrived, Channel, ChannelId};
@@ -13,6 +15,8 @@ use crate::radio::energy::Meter;
 use crate::radio::frame::StationId;
 use crate::routing::{Edge, Routes};
 
+use shortcuts::Shortcuts;
+
 /// The network layer.
 #[derive(Debug)]
 pub(crate) struct Network {
@@ -24,6 +28,7 @@ pub(crate) struct Network {
     /// By node: it has a link.
     wired: Vec<bool>,
     routes: Routes,
+    shortcuts: Shortcuts,
 }
 
 /// Where a node sends a packet.
@@ -45,7 +50,8 @@ impl Network {
         let mut wired = vec![false; nodes];
         links.iter().for_each(|link| wired[link.from.index()] = true);
         let nodes = vec![NodeMetrics::default(); nodes];
-        let mut network = Network { links, nodes, channels, radios, wired, routes: Routes::default() };
+        let (routes, shortcuts) = (Routes::default(), Shortcuts::default());
+        let mut network = Network { links, nodes, channels, radios, wired, routes, shortcuts };
         network.find_routes();
         network
     }
@@ -53,7 +59,8 @@ impl Network {
     /// A network that is told its routes.
     pub(crate) fn routed(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
         let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
-        Network { links, nodes: vec![NodeMetrics::default(); nodes], channels, radios, wired, routes }
+        let (nodes, shortcuts) = (vec![NodeMetrics::default(); nodes], Shortcuts::default());
+        Network { links, nodes, channels, radios, wired, routes, shortcuts }
     }
 
     /// Packets take other ways from now on.
@@ -143,6 +150,7 @@ impl Network {
     /// Sends a packet on; it came from `previous`, if by the channel that it stays on.
     pub(crate) fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) {
         match self.hop(node, core.packets.get(id).destination) {
+            Some(Hop::Link(link)) if self.links[link.index()].tells() => self.tell(core, link, id),
             Some(Hop::Link(link)) => self.links[link.index()].send(core, id),
             Some(Hop::Radio(channel, station, to)) => {
                 if self.channels[channel.index()].send(core, station, to, id, previous).is_err() {
