@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint golden random fuzz bench docs clean
+.PHONY: help setup demo test test-rust test-python lint golden random fuzz bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -59,6 +59,12 @@ fuzz: ## feed a TCP end nonsense for FUZZ_SECONDS (60); needs nightly Rust and c
 
 bench: $(VENV)/.built ## data packets per CPU second on dumbbells of 10, 200 and 1,000 flows, beside ns-2 when it is installed
 	if command -v ns >/dev/null; then $(TONOPAH) bench --against ns2; else $(TONOPAH) bench; fi
+
+instructions: ## instructions per data packet of the standard scenarios, by callgrind: whatever the load of the machine
+	.ci/instructions
+
+micro: ## time of the engine's parts: the schedule, a link, an endpoint, access to a channel
+	cargo bench --package tonopah-sim --locked --bench parts
 
 docs: $(VENV)/.built ## write docs/algorithms.md and docs/scenario.md from the engine's own registry and schema
 	$(PYTHON) -m tonopah.reference docs

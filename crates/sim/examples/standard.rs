@@ -9,10 +9,12 @@ use sim::{Scenario, Simulation};
 /// Name, simulated seconds, and the scenario.
 type Standard = (&'static str, u32, fn() -> Value);
 
-const STANDARD: [Standard; 7] = [
+const STANDARD: [Standard; 9] = [
     ("dumbbell-10", 10, || dumbbell(10, "100Mbps", "1Gbps", 366)),
-    ("dumbbell-1000", 5, || dumbbell(1_000, "100Mbps", "1Gbps", 366)),
-    ("dumbbell-10-10G", 1, || dumbbell(10, "10Gbps", "100Gbps", 36_666)),
+    ("dumbbell-1000", 6, || dumbbell(1_000, "100Mbps", "1Gbps", 366)),
+    ("dumbbell-10000", 4, || dumbbell(10_000, "1Gbps", "1Gbps", 3_666)),
+    ("dumbbell-100000", 4, || dumbbell(100_000, "10Gbps", "1Gbps", 36_666)),
+    ("dumbbell-10-10G", 2, || dumbbell(10, "10Gbps", "100Gbps", 36_666)),
     ("dumbbell-10-codel", 10, || {
         let mut scenario = dumbbell(10, "100Mbps", "1Gbps", 366);
         scenario["network"]["bottleneck"]["queue"] = json!({"kind": "codel"});
@@ -29,7 +31,7 @@ const STANDARD: [Standard; 7] = [
             "traffic": {"app": {"kind": "cbr", "rate": "500pps", "size": "512B"}},
         })
     }),
-    ("one-short", 1, || dumbbell(1, "1Mbps", "1Gbps", 20)),
+    ("one-short", 2, || dumbbell(1, "1Mbps", "1Gbps", 20)),
 ];
 
 /// The dumbbell of `tonopah bench`: 44 ms round trip, Linux's Reno with SACK, RACK and timestamps.

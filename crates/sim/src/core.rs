@@ -45,6 +45,7 @@ impl Core {
     }
 
     /// The same for what would be scheduled at `from` if it were not known already.
+    #[inline]
     pub(crate) fn schedule_from(&mut self, from: Moment, at: Time, event: Event) {
         debug_assert!(at >= self.now, "{event:?} was scheduled in the past");
         let place = Place { pushed: from.key(), tie: event.tie() };

@@ -192,12 +192,14 @@ impl Event {
     pub(crate) const LINK_READY: u64 = 1;
 
     /// Order among events of the same moment that were scheduled at the same moment: arrivals by link.
+    #[inline]
     pub(crate) fn tie(self) -> u32 {
         if let Event::Arrive { link, .. } = self { link.0 } else { 0 }
     }
 
     /// Rank among events of the same instant (networks.md §2): ends of transmissions and receptions first, then
     /// decisions to transmit, the rest, and last the end of the run.
+    #[inline]
     pub(crate) fn rank(self) -> u64 {
         match self {
             Event::Arrive { .. } | Event::Radio { event: RadioEvent::FrameEnd { .. }, .. } => Event::ARRIVE,

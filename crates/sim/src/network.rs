@@ -135,9 +135,18 @@ impl Network {
         Some(self.channels[channel.index()].air.place(station, now))
     }
 
-    /// The links a packet would take now, or `None`.
-    pub(crate) fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
-        self.routes.path(&self.edges(), from, to)
+    /// True if a packet would get there now.
+    pub(crate) fn leads(&self, from: NodeId, to: NodeId) -> bool {
+        let (mut here, mut links) = (from, 0);
+        while here != to {
+            let Some(link) = self.routes.next(here, to).map(|link| &self.links[link.index()]) else { return false };
+            links += 1;
+            if !link.up || links > self.nodes.len() {
+                return false;
+            }
+            here = link.to;
+        }
+        true
     }
 
     /// A packet leaves a transport at `node`.
@@ -177,16 +186,16 @@ impl Network {
     pub(crate) fn on_radio(&mut self, core: &mut Core, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
         self.channels[channel.index()].on_event(core, event);
         let Arrived { node, previous, packet } = self.channels[channel.index()].poll(core)?;
-        let home = self.take(core, node, packet, Some(previous));
+        let home = self.take(core, node, packet, Some(previous)).map(|id| core.deliver(id));
         self.clear(core, channel);
         home
     }
 
     /// A packet has reached a node: it is home, or goes on.
-    fn take(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) -> Option<Packet> {
+    fn take(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) -> Option<PacketId> {
         if core.packets.get(id).destination == node {
             self.nodes[node.index()].received += 1;
-            return Some(core.deliver(id));
+            return Some(id);
         }
         self.nodes[node.index()].forwarded += 1;
         if core.packets.pass_on(id) {
@@ -197,14 +206,14 @@ impl Network {
         None
     }
 
-    /// A packet reaches the far end of a link; gives it if it is home.
-    pub(crate) fn on_arrive(&mut self, core: &mut Core, link: LinkId, id: PacketId) -> Option<Packet> {
+    /// A packet reaches the far end of a link; true if it is home and to be delivered.
+    pub(crate) fn on_arrive(&mut self, core: &mut Core, link: LinkId, id: PacketId) -> bool {
         let link = &mut self.links[link.index()];
         if !link.on_arrive(core, id) {
-            return None;
+            return false;
         }
         let node = link.to;
-        self.take(core, node, id, None)
+        self.take(core, node, id, None).is_some()
     }
 
     /// Carries out a foreseen change of a link; routes follow at once.

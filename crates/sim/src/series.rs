@@ -43,6 +43,8 @@ pub(crate) struct Series {
     has_queued: Vec<bool>,
     /// When the next sample is due.
     next: Option<Time>,
+    /// Every input to a sender is to be looked at.
+    watches: bool,
     /// By series and node: the last position.
     places: Vec<Vec<f64>>,
 }
@@ -75,7 +77,9 @@ impl Series {
             received: vec![Bytes::ZERO; flows],
             has_queued: vec![false; network.links.len()],
             next: None,
+            watches: false,
         };
+        series.watches = series.every == Every::Change && series.wanted.iter().any(|name| OF_SENDER.contains(name));
         series.next = series.first_sample();
         series
     }
@@ -101,7 +105,7 @@ impl Series {
 
     /// True if every input to a sender is to be looked at.
     pub(crate) fn watches_changes(&self) -> bool {
-        self.every == Every::Change && self.wanted.iter().any(|name| OF_SENDER.contains(name))
+        self.watches
     }
 
     /// Takes all samples of this instant; gives the next instant.

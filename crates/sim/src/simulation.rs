@@ -119,7 +119,8 @@ impl Simulation {
         let (core, network, hosts) = (&mut self.core, &mut self.network, &mut self.hosts);
         match event {
             Event::Arrive { link, packet } => {
-                if let Some(packet) = network.on_arrive(core, link, packet) {
+                if network.on_arrive(core, link, packet) {
+                    let packet = core.deliver(packet);
                     hosts.on_packet(core, network, &packet);
                     self.watch(packet.to.flow());
                 }

@@ -12,6 +12,7 @@ use crate::units::{Bytes, Time};
 
 mod detect;
 mod news;
+mod resend;
 #[cfg(test)]
 mod tests;
 
@@ -85,6 +86,8 @@ pub(crate) struct Scoreboard {
     highest_sacked: u64,
     /// Stretches of the last SACK option, up to whole segments: nothing new is inside them.
     reported: [(u64, u64); 4],
+    /// There are some.
+    has_reported: bool,
     /// No segment before this index is lost and waiting.
     first_waiting: usize,
     /// No segment before this index, sent once, is without a verdict.
@@ -232,6 +235,9 @@ impl Scoreboard {
         news: &mut News,
         mut each: impl FnMut(&Delivered),
     ) {
+        if blocks.is_empty() && !self.has_reported {
+            return;
+        }
         let mut reported = [(0, 0); 4];
         for (slot, block) in reported.iter_mut().zip(blocks) {
             let fresh = self.not_yet_reported(*block);
@@ -245,6 +251,7 @@ impl Scoreboard {
             };
         }
         self.reported = reported;
+        self.has_reported = !blocks.is_empty();
     }
 
     /// The part of a block between stretches that the last option reported already.
@@ -348,48 +355,6 @@ impl Scoreboard {
     fn chunk(&self, index: usize) -> Chunk {
         let sent = &self.segments[index];
         Chunk { seq: sent.seq, len: sent.len - u32::from(sent.fin), fin: sent.fin }
-    }
-
-    /// Notes that the segment which [`Scoreboard::next_lost`] gave was sent again. True if it is the oldest.
-    pub(crate) fn resent(&mut self, now: Time, stamp: Stamp) -> bool {
-        self.note_retransmission(self.first_waiting, now, stamp);
-        self.first_waiting += 1;
-        self.first_waiting == 1
-    }
-
-    /// Sends the last segment again, as a probe (RFC 8985 §7.3).
-    pub(crate) fn resend_last(&mut self, now: Time, stamp: Stamp) -> Option<Chunk> {
-        let index = self.segments.len().checked_sub(1)?;
-        self.note_retransmission(index, now, stamp);
-        Some(self.chunk(index))
-    }
-
-    /// Sends the first hole below the highest report again that has not been (RFC 6675 §4, NextSeg rule 3).
-    pub(crate) fn resend_hole(&mut self, now: Time, stamp: Stamp) -> Option<Chunk> {
-        let below = self.highest_sacked();
-        let hole = |sent: &Sent| !sent.sacked && !sent.retransmitted && !sent.lost && sent.end() < below;
-        let index = self.segments.iter().position(hole)?;
-        self.note_retransmission(index, now, stamp);
-        Some(self.chunk(index))
-    }
-
-    /// Sends the highest segment again that has not been reported (rule 4).
-    pub(crate) fn resend_highest(&mut self, now: Time, stamp: Stamp) -> Option<Chunk> {
-        let index = self.segments.iter().rposition(|sent| !sent.sacked && !sent.retransmitted)?;
-        self.note_retransmission(index, now, stamp);
-        Some(self.chunk(index))
-    }
-
-    fn note_retransmission(&mut self, index: usize, now: Time, stamp: Stamp) {
-        let sent = &mut self.segments[index];
-        if !sent.retransmitted {
-            self.retransmitted += sent.bytes();
-        }
-        sent.retransmitted = true;
-        sent.transmissions += 1;
-        sent.sent_at = now;
-        sent.stamp = stamp;
-        self.retransmissions.push_back((sent.seq, now));
     }
 }
 

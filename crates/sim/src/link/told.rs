@@ -51,7 +51,14 @@ impl Line {
     }
 
     /// Books what has left the queue. At an instant arrivals come first, then transmitters, then everything else.
+    #[inline]
     fn settle(&mut self, now: Moment, free_at: Time, metrics: &mut LinkMetrics) {
+        if !self.waiting.is_empty() {
+            self.settle_waiting(now, free_at, metrics);
+        }
+    }
+
+    fn settle_waiting(&mut self, now: Moment, free_at: Time, metrics: &mut LinkMetrics) {
         while let Some(first) = self.waiting.front().copied() {
             if Moment::new(first.starts, Event::LINK_READY) > now {
                 break;
@@ -100,13 +107,12 @@ impl Link {
         }
     }
 
-    /// Takes a packet that comes at `now`, which is not before the last one came, and tells what becomes of it; `None`
+    /// Takes a packet of `size` that comes at `now`, which is not before the last one came, and tells what becomes of it; `None`
     /// if it was dropped.
-    pub(crate) fn tell(&mut self, core: &mut Core, now: Moment, id: PacketId) -> Option<Told> {
+    pub(crate) fn tell(&mut self, core: &mut Core, now: Moment, id: PacketId, size: Bytes) -> Option<Told> {
         self.metrics.offered += 1;
-        let packet = core.packets.get(id);
-        let size = packet.size + self.overhead;
-        if self.loss.at_entrance(packet) {
+        let size = size + self.overhead;
+        if matches!(self.loss, Loss::Nth { .. }) && self.loss.at_entrance(core.packets.get(id)) {
             self.drop(core, id, DropReason::Loss);
             return None;
         }

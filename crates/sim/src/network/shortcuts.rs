@@ -48,6 +48,11 @@ impl Network {
             self.note_feeders(*source, *sink);
             self.note_feeders(*sink, *source);
         }
+        for (index, link) in self.links.iter().enumerate() {
+            let feeder = &mut self.shortcuts.feeders[index];
+            let by_one = !feeder.several && link.tells();
+            feeder.only = feeder.only.filter(|only| by_one && self.links[only.index()].tells_surely());
+        }
     }
 
     /// Follows the way of a packet.
@@ -70,18 +75,22 @@ impl Network {
 
     /// Carries a packet over `link`, and over what only that link feeds.
     pub(super) fn tell(&mut self, core: &mut Core, mut link: LinkId, id: PacketId) {
-        let real = core.now;
-        let mut now = core.moment();
+        let packet = core.packets.get(id);
+        let (size, destination, mut ttl) = (packet.size, packet.destination, packet.ttl);
+        let (real, mut now) = (core.now, core.moment());
         self.shortcuts.on_entry(link);
-        while let Some(told) = self.links[link.index()].tell(core, now, id) {
-            let Some(next) = self.leads_to(core, link, told.arrives, id) else {
-                self.links[link.index()].announce(core, told, id);
+        while let Some(told) = self.links[link.index()].tell(core, now, id, size) {
+            // The last node that may pass it on lets it expire at the next, where the plain way sees to it.
+            let next = if ttl > 1 { self.leads_to(core, link, told.arrives, destination) } else { None };
+            let here = &mut self.links[link.index()];
+            let Some(next) = next else {
+                here.announce(core, told, id);
                 break;
             };
-            let here = &mut self.links[link.index()];
             here.metrics.delivered += 1;
             self.nodes[here.to.index()].forwarded += 1;
             core.packets.pass_on(id);
+            ttl -= 1;
             now = Moment::new(told.arrives, Event::ARRIVE);
             // What is dropped on the next link is dropped then.
             core.now = told.arrives;
@@ -91,21 +100,17 @@ impl Network {
     }
 
     /// The link that a packet takes next without an event of its own, arriving over `link` at `at`.
-    fn leads_to(&mut self, core: &Core, link: LinkId, at: Time, id: PacketId) -> Option<LinkId> {
-        let (packet, node) = (core.packets.get(id), self.links[link.index()].to);
-        if packet.destination == node || self.shortcuts.feeders.is_empty() {
+    fn leads_to(&mut self, core: &Core, link: LinkId, at: Time, destination: NodeId) -> Option<LinkId> {
+        let node = self.links[link.index()].to;
+        if destination == node || self.shortcuts.feeders.is_empty() {
             return None;
         }
-        let next = self.routes.next(node, packet.destination)?;
+        let next = self.routes.next(node, destination)?;
         let feeder = &mut self.shortcuts.feeders[next.index()];
-        if feeder.several || feeder.only != Some(link) {
+        if feeder.only != Some(link) {
             return None;
         }
-        let (here, there) = (&self.links[link.index()], &self.links[next.index()]);
-        if !here.tells_surely() || !there.tells() {
-            return None;
-        }
-        if feeder.awaited > 0 || packet.ttl <= 1 || there.would_start(at) >= core.looked_at {
+        if feeder.awaited > 0 || self.links[next.index()].would_start(at) >= core.looked_at {
             feeder.awaited += 1;
             return None;
         }
@@ -116,8 +121,10 @@ impl Network {
 impl Shortcuts {
     /// A packet has come to a link by an event.
     fn on_entry(&mut self, link: LinkId) {
-        if let Some(feeder) = self.feeders.get_mut(link.index()) {
-            feeder.awaited = feeder.awaited.saturating_sub(1);
+        if let Some(feeder) = self.feeders.get_mut(link.index())
+            && feeder.awaited > 0
+        {
+            feeder.awaited -= 1;
         }
     }
 }
