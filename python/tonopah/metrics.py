@@ -52,6 +52,15 @@ METRICS = {
         "Dropped: no route in time", *COUNT, "Data packets that waited for a route: too long, or too many"
     ),
     "drops.arp": Metric("Dropped: no address", *COUNT, "Data packets that waited for the address of the next station"),
+    "drops.access": Metric(
+        "Dropped: medium busy", *COUNT, "Data packets whose station found the medium busy each time (IEEE 802.15.4-2011 §5.1.1.4)"
+    ),
+    "drops.too_long": Metric(
+        "Dropped: too long", *COUNT, "Data packets that fit neither a frame of 127 B nor the 1280 B of 6LoWPAN (RFC 4944 §4)"
+    ),
+    "drops.reassembly": Metric(
+        "Dropped: fragments missing", *COUNT, "Data packets of which some fragment did not come in 60 s (RFC 4944 §5.3)"
+    ),
     "marked_packets": Metric(
         "Packets marked", *COUNT, "Data packets that a queue marked CE (congestion experienced) instead of dropping (RFC 3168)"
     ),
@@ -102,6 +111,13 @@ METRICS = {
     "mac_control_frames": Metric("Control frames", "frames", 1.0, "RTS, CTS and ACK sent"),
     "mac_failures": Metric("Attempts without answer", "frames", 1.0, "RTS and data frames sent for which no CTS or ACK came"),
     "mac_given_up": Metric("Frames given up", "frames", 1.0, "Frames given up after the last attempt, data packets and others"),
+    "mac_access_failures": Metric(
+        "Access failures", "frames", 1.0, "Frames given up because the medium was always busy (IEEE 802.15.4-2011 §5.1.1.4)"
+    ),
+    "mac_too_long": Metric("Too long", "", 1.0, "Packets and messages that did not fit into frames of 802.15.4"),
+    "reassembly_timeouts": Metric(
+        "Reassembly time-outs", "", 1.0, "Datagrams of which fragments were missing for 60 s (RFC 4944 §5.3)"
+    ),
     "airtime_s": Metric("Airtime", "s", 1.0, "Time that stations were sending, the sum over all of them"),
     "energy_j": Metric("Energy", "J", 1.0, "Energy that all radios consumed in the window: power times the time in each state"),
     "energy_comm_j": Metric(

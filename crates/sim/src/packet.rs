@@ -86,11 +86,17 @@ pub enum DropReason {
     RouteWait,
     /// It waited for the address of the next station.
     Arp,
+    /// The medium was busy at every assessment (802.15.4).
+    Access,
+    /// It did not fit into a frame, or into the fragments that a link takes.
+    TooLong,
+    /// Some of its fragments never came.
+    Reassembly,
 }
 
 impl DropReason {
     /// All of them, in the order of their counters.
-    pub const ALL: [DropReason; 10] = [
+    pub const ALL: [DropReason; 13] = [
         DropReason::Queue,
         DropReason::Loss,
         DropReason::LinkDown,
@@ -101,6 +107,9 @@ impl DropReason {
         DropReason::Ttl,
         DropReason::RouteWait,
         DropReason::Arp,
+        DropReason::Access,
+        DropReason::TooLong,
+        DropReason::Reassembly,
     ];
 
     /// As written in tables.
@@ -116,6 +125,9 @@ impl DropReason {
             DropReason::Ttl => "ttl",
             DropReason::RouteWait => "route_wait",
             DropReason::Arp => "arp",
+            DropReason::Access => "access",
+            DropReason::TooLong => "too_long",
+            DropReason::Reassembly => "reassembly",
         }
     }
 }

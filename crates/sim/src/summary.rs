@@ -82,12 +82,33 @@ pub struct Drops {
     pub route_wait: u64,
     /// They waited for the address of the next station.
     pub arp: u64,
+    /// The medium was busy at every assessment (802.15.4).
+    pub access: u64,
+    /// They did not fit into a frame, or into the fragments that a link takes.
+    pub too_long: u64,
+    /// Some of their fragments never came.
+    pub reassembly: u64,
 }
 
 impl Drops {
     fn of(counts: [u64; DropReason::ALL.len()]) -> Drops {
-        let [queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp] = counts;
-        Drops { queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp }
+        let [queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp, rest @ ..] = counts;
+        let [access, too_long, reassembly] = rest;
+        Drops {
+            queue,
+            loss,
+            link_down,
+            no_route,
+            aqm,
+            retry,
+            expired,
+            ttl,
+            route_wait,
+            arp,
+            access,
+            too_long,
+            reassembly,
+        }
     }
 }
 

@@ -11,8 +11,8 @@ use crate::radio::build;
 use crate::radio::propagation::Reach;
 use crate::routing;
 use crate::scenario::{
-    AccessPointsDef, Adhoc, Area, ChannelDef, Infrastructure, MobilityDef, NodeDef, PlacementDef, RandomWaypointDef,
-    Role, RoutingDef, Scenario, ScenarioError, join,
+    AccessPointsDef, Adhoc, Area, ChannelDef, FlowPattern, Infrastructure, MobilityDef, NodeDef, PlacementDef,
+    RadioDef, RandomWaypointDef, Role, RoutingDef, Scenario, ScenarioError, Standard, join,
 };
 use tcp::units::Time;
 
@@ -28,19 +28,24 @@ pub(super) fn adhoc(a: &Adhoc, seed: u64) -> Result<Shape, ScenarioError> {
     let flows = count("network.flows", a.flows, 0, MOST)?;
     let radio = build::filled(&a.radio, "network.radio")?;
     check_area(&a.area, "network.area")?;
-    let reach = build::build(&radio).reach();
+    let reach = build::reach(&radio);
     let Placed { places, draws } = place(a, nodes, &reach, seed)?;
     let name = |i: u64| format!("n{i}");
     let stations: Vec<String> = (0..nodes).map(name).collect();
     let mut shape = Shape { placement_draws: draws, ..Shape::default() };
     shape.nodes = places.iter().zip(&stations).map(|(at, name)| station(name.clone(), Role::Station, *at)).collect();
     set_moving(a, &mut shape.nodes)?;
-    let ends = if a.connected_pairs { largest_component(&shape.nodes, &reach, seed)? } else { (0..nodes).collect() };
+    let ends = if a.connected_pairs { connected(a.pattern, &shape.nodes, &reach, seed)? } else { (0..nodes).collect() };
     for i in 0..flows {
-        let mut draws = Rng::stream(seed, &format!("traffic/{i}/ends"));
         let among = ends.len() as u64;
-        let from = draws.below(among);
-        let to = (from + 1 + draws.below(among - 1)) % among;
+        let (from, to) = match a.pattern {
+            FlowPattern::Pairs => {
+                let mut draws = Rng::stream(seed, &format!("traffic/{i}/ends"));
+                let from = draws.below(among);
+                (from, (from + 1 + draws.below(among - 1)) % among)
+            }
+            FlowPattern::Sink => (1 + i % (among - 1), 0),
+        };
         shape.pairs.push((name(ends[from as usize]), name(ends[to as usize])));
     }
     let routing = routing::build::filled(&a.routing, radio.profile, "network.routing")?;
@@ -81,10 +86,14 @@ fn set_moving(a: &Adhoc, nodes: &mut [NodeDef]) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// The stations of the largest set that reach one another at the start.
-fn largest_component(nodes: &[NodeDef], reach: &Reach, seed: u64) -> Result<Vec<u64>, ScenarioError> {
+/// The stations of the largest set that reach one another at the start; of the sink's, if there is one.
+fn connected(pattern: FlowPattern, nodes: &[NodeDef], reach: &Reach, seed: u64) -> Result<Vec<u64>, ScenarioError> {
     let places: Vec<Point> = nodes.iter().map(|node| Track::of(node, seed).at(Time::ZERO)).collect();
-    let largest = Components::new(&in_reach(&places, reach)).largest();
+    let components = Components::new(&in_reach(&places, reach));
+    let largest = match pattern {
+        FlowPattern::Pairs => components.largest(),
+        FlowPattern::Sink => (0..nodes.len()).filter(|node| components.of[*node] == components.of[0]).collect(),
+    };
     if largest.len() < 2 {
         let error = ScenarioError::new("network.connected_pairs", "no station reaches another");
         return Err(error.with_hint("more stations, a smaller area or a longer range"));
@@ -107,6 +116,7 @@ pub(super) fn infrastructure(i: &Infrastructure, seed: u64) -> Result<Shape, Sce
     let per_cell = count("network.stations_per_cell", i.stations_per_cell, 1, MOST_STATIONS)?;
     let flows = count("network.flows", i.flows, 0, MOST)?;
     let radio = build::filled(&i.radio, "network.radio")?;
+    check_access_points(&radio, "network.radio")?;
     let backbone = filled(&i.backbone, "network.backbone", &BACKBONE)?;
     for (field, length) in [("radius", i.radius), ("spacing", i.spacing)] {
         if !(length.0 > 0.0 && length.0 <= 1e6) {
@@ -158,6 +168,14 @@ pub(super) fn infrastructure(i: &Infrastructure, seed: u64) -> Result<Shape, Sce
     Ok(shape)
 }
 
+fn check_access_points(radio: &RadioDef, path: &str) -> Result<(), ScenarioError> {
+    if radio.standard != Some(Standard::Lrwpan) {
+        return Ok(());
+    }
+    let error = ScenarioError::new(join(path, "standard"), "802.15.4 has no access points");
+    Err(error.with_hint("network.kind = \"adhoc\" with pattern = \"sink\""))
+}
+
 /// The channels of a graph with their radios filled in.
 pub(super) fn channels(scenario: &Scenario) -> Result<Vec<ChannelDef>, ScenarioError> {
     let fill = |(index, channel): (usize, &ChannelDef)| {
@@ -165,6 +183,9 @@ pub(super) fn channels(scenario: &Scenario) -> Result<Vec<ChannelDef>, ScenarioE
         count(&join(&path, "stations"), channel.stations.len() as u64, 2, MOST_STATIONS)?;
         let radio = build::filled(&channel.radio, &join(&path, "radio"))?;
         let routing = routing::build::filled(&channel.routing, radio.profile, &join(&path, "routing"))?;
+        if let RoutingDef::AccessPoints(_) = routing {
+            check_access_points(&radio, &join(&path, "radio"))?;
+        }
         Ok(ChannelDef { radio, routing, ..channel.clone() })
     };
     scenario.channel.iter().enumerate().map(fill).collect()

@@ -94,6 +94,8 @@ pub(super) struct Receiver {
     draws: Rng,
     /// What the radio consumes, if that is modelled.
     pub(super) meter: Option<Meter>,
+    /// It consumes as much as when it receives: it assesses the medium (802.15.4).
+    pub(super) listens: bool,
 }
 
 /// What happens next at a station.
@@ -119,6 +121,7 @@ impl Receiver {
             ended: Vec::new(),
             draws,
             meter: None,
+            listens: false,
         }
     }
 
@@ -226,7 +229,7 @@ impl Receiver {
             }
             _ => self.lock.is_some(),
         };
-        match (self.sending_until.is_some(), receives) {
+        match (self.sending_until.is_some(), receives || self.listens) {
             (true, _) => Activity::Sends,
             (false, true) => Activity::Receives,
             (false, false) => Activity::Idles,

@@ -3,6 +3,7 @@
 
 mod cc_choice;
 mod energy;
+mod lrwpan;
 mod mobility;
 mod network;
 mod parse;
@@ -21,6 +22,7 @@ use tcp::units::Span;
 
 pub use cc_choice::{CcChoice, Further};
 pub use energy::{EnergyDef, EnergyProfile};
+pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,
 };
@@ -40,7 +42,8 @@ pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
 pub use wireless::{
-    Adhoc, Area, DiscDef, GridDef, GrowDef, Infrastructure, ListedDef, PlacementDef, PoissonDiskDef, UniformDef,
+    Adhoc, Area, DiscDef, FlowPattern, GridDef, GrowDef, Infrastructure, ListedDef, PlacementDef, PoissonDiskDef,
+    UniformDef,
 };
 
 /// One world: a network, the flows over it, and what to record.

@@ -17,9 +17,12 @@ use super::radio::{RadioDef, RoutingDef};
 pub struct Adhoc {
     /// Stations.
     pub nodes: u64,
-    /// Flows to make from `traffic`, between random pairs of distinct stations.
+    /// Flows to make from `traffic`.
     pub flows: u64,
-    /// Draw these pairs from the largest set of stations that reach one another at the start, by way of others.
+    /// Between which stations.
+    pub pattern: FlowPattern,
+    /// Draw these pairs from the largest set of stations that reach one another at the start, by way of others; with
+    /// `sink`, sources from those that reach the sink.
     pub connected_pairs: bool,
     /// The field.
     pub area: Area,
@@ -41,6 +44,7 @@ impl Default for Adhoc {
         Adhoc {
             nodes: 40,
             flows: 20,
+            pattern: FlowPattern::default(),
             connected_pairs: false,
             area: Area::default(),
             placement: PlacementDef::default(),
@@ -50,6 +54,17 @@ impl Default for Adhoc {
             routing: RoutingDef::default(),
         }
     }
+}
+
+/// Between which stations flows go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowPattern {
+    /// Random pairs of distinct stations.
+    #[default]
+    Pairs,
+    /// To n0 from the others in turn, from n1 on.
+    Sink,
 }
 
 /// Cells around access points, each on a channel of its own, joined by wire.
