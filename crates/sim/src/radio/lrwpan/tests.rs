@@ -199,8 +199,10 @@ fn fragments_multiply_loss() {
         // The last byte before the PSDU is the length, which must be read as well.
         let survives = |index| Mode::Oqpsk.survival(8.0 + 8.0 * frames.psdu(index).as_f64(), ratio);
         let expected: f64 = (0..frames.count).map(survives).product();
-        let rates = saturate_with(&rules, 1, (0, lines), false, 1);
-        let sent = rates.frames / f64::from(frames.count);
-        assert_near(rates.delivered / sent, expected, 0.015, &format!("{} frames", frames.count));
+        let runs: Vec<Rates> = (1..=10).map(|seed| saturate_with(&rules, 1, (0, lines), false, seed)).collect();
+        let sum = |of: fn(&Rates) -> f64| runs.iter().map(of).sum::<f64>();
+        let measured = sum(|rates| rates.delivered) / sum(|rates| rates.frames) * f64::from(frames.count);
+        // Three standard errors of 7,900 datagrams of 12 frames; of shorter ones there are more.
+        assert_near(measured, expected, 0.0135, &format!("{} frames", frames.count));
     }
 }
