@@ -178,6 +178,11 @@ pub(crate) enum RadioEvent {
         /// The station that sent.
         station: StationId,
     },
+    /// Fragments at a station may have waited too long for the others.
+    Forget {
+        /// The station.
+        station: StationId,
+    },
     /// A timer of a station's routing protocol may be due.
     Route {
         /// The station.
