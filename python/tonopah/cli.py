@@ -13,9 +13,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tonopah import _core
+from tonopah import _core, study_command
 from tonopah.algorithm import described
-from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError, relay, traceback_of
+from tonopah.doctor import add_doctor
+from tonopah.errors import (
+    AlgorithmError,
+    EngineError,
+    InputError,
+    LimitError,
+    RunFailedError,
+    ScenarioError,
+    relay,
+    traceback_of,
+)
 from tonopah.result import OWNERS, Result, algorithms, run
 from tonopah.scenario import check, engine_form, load, parse_assignment, prepare, to_toml
 from tonopah.study import Study, shipped
@@ -36,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The one traceback that is the user's: it leads into the algorithm.
         print(traceback_of(error), end="", file=sys.stderr)
         return complain(str(error), 1)
-    except RunFailedError as error:
+    except (RunFailedError, LimitError, EngineError) as error:
         return complain(str(error), 1)
     except KeyboardInterrupt:
         return complain("interrupted", 1)
@@ -88,6 +98,7 @@ def parser() -> argparse.ArgumentParser:
 
     add_validate(commands, positive)
     add_map(commands)
+    add_doctor(commands)
 
     command = add(commands, "bench", "measure speed on dumbbells", "tonopah bench --against ns2", do_bench)
     command.add_argument("--against", choices=["ns2"], help="run the same dumbbell in this simulator, in turn")
@@ -133,7 +144,7 @@ def add_run(commands: Any) -> None:
 
 
 def add_study(commands: Any) -> None:
-    """Add `study run|report|list`."""
+    """Add `study run|merge|report|list`."""
     study = commands.add_parser(
         "study", help="run studies and write their reports", description="Run studies and write their reports."
     )
@@ -149,7 +160,12 @@ def add_study(commands: Any) -> None:
     command.add_argument("--out", metavar="DIR", help="folder of the results (default: results/NAME)")
     command.add_argument("--replicates", type=positive, metavar="N", help="instead of the number in the study")
     command.add_argument("--quick", action="store_true", help="the study's reduced size, for a first look")
-    command.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
+    study_command.add_run_options(command, positive)
+    example = "tonopah study merge results/asran.shard-*-of-4 --out results/asran"
+    command = add(inner, "merge", "put the parts of a study together", example, study_command.do_merge)
+    command.add_argument("folders", nargs="+", metavar="DIR", help="folders of the parts")
+    command.add_argument("--out", required=True, metavar="DIR", help="folder of the whole")
+    command.add_argument("--wait", action="store_true", help="wait for another process that writes into the folder")
     command = add(
         inner,
         "report",
@@ -257,12 +273,9 @@ def print_run(result: Result) -> None:
 
 def do_study_run(options: argparse.Namespace) -> int:
     """Carry out `tonopah study run`."""
-    study = Study.load(options.study)
-    try:
-        done = study.run(options.jobs, options.replicates, options.quick, options.out)
-    except KeyboardInterrupt:
-        print(f"\nstopped; what was finished is in {study.folder}; the same command goes on from there", file=sys.stderr)
-        return complain(f"interrupted, {study.missing()} of {len(study.plan.runs)} runs are left", 1)
+    study, done = study_command.carry_out(options)
+    if options.shard:
+        return study_command.print_shard(study, done, options)
     return print_report(study, done, options.json)
 
 

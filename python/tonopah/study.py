@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tonopah import runner
 from tonopah.errors import InputError, relay
+from tonopah.execution import Execution, Shard
 from tonopah.plan import Plan, make_plan
 from tonopah.store import Store
 from tonopah.study_file import StudySpec, parse_spec, read_spec, reduce_spec
@@ -77,33 +78,37 @@ class Study:
         quick: bool = False,
         out: str | Path | None = None,
         quiet: bool = False,
+        how: Execution | None = None,
     ) -> int:
         """Run what is missing in the folder `out` (default: results/NAME) and return how many runs that were.
 
-        `jobs` is the number of threads (default: all cores), `quick` the reduced size of the study file. Runs of algorithms
-        in Python use processes instead. An interruption is harmless: the next call goes on. Raises InputError,
-        AlgorithmError and RunFailedError.
+        `jobs` is the number of threads (default: all cores), `quick` the reduced size of the study file; `how` says more,
+        such as a cluster or a limit. Runs of algorithms in Python use processes instead. An interruption is harmless: the
+        next call goes on. Raises InputError, AlgorithmError and RunFailedError.
         """
+        how = how or Execution(jobs=jobs)
         if quick or replicates is not None:
             self.resize(quick, replicates)
         if out is not None:
             self.folder = Path(out)
+        elif how.shard:
+            self.folder = self.folder.with_name(f"{self.folder.name}.shard-{how.shard.index}-of-{how.shard.count}")
         if any(run.origins for run in self.plan.runs.values()):
             # An algorithm may have been edited since the plan was made.
             self._plan = None
         plan = self.plan
-        with Store(self.folder) as store:
+        with Store(self.folder, wait=how.wait) as store:
             kept = {"name": self.name, "document": self.document, "source": self.source, "home": str(self.home)}
             store.remember("study", {**kept, "quick": self.quick, "replicates": self.spec.replicates})
             try:
-                return runner.run_missing(plan, store, jobs, quiet)
+                return runner.run_missing(plan, store, quiet=quiet, how=how)
             except InputError as error:
                 raise relay(error, self.source) from None
 
-    def missing(self) -> int:
-        """Return how many runs are not in the folder yet."""
+    def missing(self, shard: Shard | None = None) -> int:
+        """Return how many runs, of a shard or of all, are not in the folder yet."""
         with Store(self.folder, create=False) as store:
-            return len(set(self.plan.runs) - store.ids())
+            return len({run.id for run in runner.part(self.plan, shard)} - store.ids())
 
     def table(self, level: str = "run") -> "pd.DataFrame":
         """Return the results as tidy table, one row for each run, or with level "flow" for each run and flow."""
