@@ -80,7 +80,7 @@ def test_a_store_of_a_newer_version_is_refused_and_left_alone(study):
     study.run(quiet=True, replicates=1)
     edit(study, "PRAGMA user_version = 99")
     before = (study.folder / "runs.sqlite").read_bytes()
-    with pytest.raises(tp.InputError, match="newer Tonopah .*version 99"):
+    with pytest.raises(tp.InputError, match=r"newer Tonopah .*version 99"):
         study.run(quiet=True)
     assert (study.folder / "runs.sqlite").read_bytes() == before
 

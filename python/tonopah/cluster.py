@@ -44,7 +44,7 @@ def connected(how: Execution) -> Iterator[Callable[[Sequence[Run], Any], None]]:
             yield lambda runs, on_done: Farm(client, how).carry_out(runs, on_done)
         return
     # The processes of this machine share its memory: Dask is not to end one that takes more than an equal part.
-    settings = {"n_workers": how.threads, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
+    settings = {"n_workers": how.threads, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": ":0"}
     with (
         LocalCluster(processes=True, silence_logs=logging.CRITICAL, **settings) as cluster,
         Client(cluster, set_as_default=False) as client,
@@ -69,7 +69,7 @@ class Farm:
         self.waiting = deque(range(len(runs)))
         # A scheduler may have no workers yet.
         self.client.wait_for_workers(1)
-        arrivals = as_completed()
+        arrivals = as_completed(loop=self.client.loop)
         try:
             self.send(runs, arrivals)
             for future in arrivals:

@@ -216,7 +216,7 @@ def parse_figure(entry: Mapping[str, Any], path: str, sweeps: list[Sweep], scena
             one_of(
                 name,
                 f"{path}.y[{i}]",
-                (scenario.get("record") or {}).get("series", []),
+                recorded(scenario),
                 "recorded by scenario.record.series",
             )
     if kind in ("line", "heatmap") and x is None:
@@ -227,6 +227,13 @@ def parse_figure(entry: Mapping[str, Any], path: str, sweeps: list[Sweep], scena
     if wanted and not any(set(sweep.vary) == wanted for sweep in sweeps):
         raise InputError(path, f"no sweep varies {' and '.join(sorted(wanted))} alone", axes_hint(sweeps))
     return Figure(kind, tuple(entry["y"]), x, rows, entry.get("difference", False))
+
+
+def recorded(scenario: Mapping[str, Any]) -> list[Any]:
+    """Return the series that a scenario records; the engine says what is wrong with them."""
+    record = scenario.get("record")
+    series = record.get("series") if isinstance(record, Mapping) else None
+    return series if isinstance(series, list) else []
 
 
 def parse_claim(entry: Mapping[str, Any], path: str, sweeps: list[Sweep], labels: list[str]) -> Claim:

@@ -122,6 +122,11 @@ impl Reach {
         Reach { propagation, least, range: propagation.reach(least) }
     }
 
+    /// Where reading ends, but for rounding; metres.
+    pub(crate) fn range(&self) -> f64 {
+        self.range
+    }
+
     /// True if stations at these places read one another.
     pub(crate) fn joins(&self, here: Point, there: Point) -> bool {
         let distance = here.distance(there);
