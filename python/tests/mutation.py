@@ -49,7 +49,8 @@ ODD: list[Any] = [
     "", " ", "0", "1", "-1", "a", "right0", "left0", "graph", "reno", "cubic", "tahoe", "linux", "ns2", "unlimited", "change",
     "0s", "1ns", "1ms", "1s", "3s", "10000000s", "1e9s", "-1s", "1 hour", "99999999999999999999s",
     "0Mbps", "1bps", "10Mbps", "400Gbps", "1e30bps", "0p", "1p", "33p", "18446744073709551615p", "0B", "1B", "1460B", "64kB",
-    "1EB", "0pps", "1pps", "1e9pps", "0m", "1m", "100km", "1dBm", "-200dBm", "2.4GHz", "0J", "💥", "a" * 5000, "\x00", "../../etc/passwd",
+    "1EB", "0pps", "1pps", "1e9pps", "0m", "1m", "100km", "1dBm", "-200dBm", "2.4GHz", "0J", "💥", "a" * 5000, "\x00",
+    "../../etc/passwd",
     [], {}, [[]], [0], [{}], ["a", "a"], {"kind": "packet", "p": 0.5}, {"kind": "nth", "data_packets": [1, 1]}, {"kind": "bulk"},
     {"kind": "red"}, {"kind": "fq_codel"}, {"kind": "x"}, {"python": "nothing.py:X"}, {"name": "cubic", "beta": 0.1},
 ]  # fmt: skip

@@ -193,13 +193,17 @@ def worlds() -> dict[str, dict[str, Any]]:
 
 
 def fingerprints(enough_s: float, note: Callable[[str, str], None]) -> float:
-    """Give the fingerprint of each run of the self-test to `note` until the time is over; return the time that it took."""
-    started = time.monotonic()
+    """Give the fingerprint of each run of the self-test to `note` until the time is over.
+
+    Returns the processor time that it took.
+    """
+    # Processor time: what other programs take does not count.
+    started = time.process_time()
     for name, world in worlds().items():
-        if time.monotonic() - started > enough_s:
+        if time.process_time() - started > enough_s:
             break
         note(name, _core.fingerprint(json.dumps(world), 1))
-    return time.monotonic() - started
+    return time.process_time() - started
 
 
 def self_test() -> dict[str, Any]:

@@ -229,11 +229,11 @@ def parse_figure(entry: Mapping[str, Any], path: str, sweeps: list[Sweep], scena
     return Figure(kind, tuple(entry["y"]), x, rows, entry.get("difference", False))
 
 
-def recorded(scenario: Mapping[str, Any]) -> list[Any]:
+def recorded(scenario: Mapping[str, Any]) -> list[str]:
     """Return the series that a scenario records; the engine says what is wrong with them."""
     record = scenario.get("record")
     series = record.get("series") if isinstance(record, Mapping) else None
-    return series if isinstance(series, list) else []
+    return [name for name in series if isinstance(name, str)] if isinstance(series, list) else []
 
 
 def parse_claim(entry: Mapping[str, Any], path: str, sweeps: list[Sweep], labels: list[str]) -> Claim:

@@ -28,7 +28,7 @@ fn networks() -> Vec<(&'static str, Value, &'static str)> {
         ("adhoc_shortest", ad_hoc(json!({"kind": "shortest"})), "5s"),
         ("adhoc_aodv", ad_hoc(json!({"kind": "aodv"})), "5s"),
         ("adhoc_dsdv", ad_hoc(json!({"kind": "dsdv"})), "25s"),
-        ("infrastructure", json!({"kind": "infrastructure", "stations": 6, "flows": 4}), "3s"),
+        ("infrastructure", json!({"kind": "infrastructure", "stations_per_cell": 4, "flows": 4}), "3s"),
         (
             "constellation",
             json!({"kind": "constellation", "preset": "iridium", "terminals": ["London", "Boston", "Tokyo", "Berkeley"],
