@@ -1,5 +1,7 @@
 //! The shapes of networks: nodes, links and the ends of flows for each `network.kind`.
 
+use std::collections::BTreeSet;
+
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span};
 
@@ -27,6 +29,8 @@ pub(super) const BACKBONE: Defaults = Defaults(5, 2_000, 100);
 
 /// Routing tables hold routers times nodes entries; more than this would not fit into memory.
 pub(super) const MOST_ROUTED: u64 = 2_000;
+/// Paths are searched from every router over every link, and drawn links must be rare among all pairs to be found.
+const MOST_DRAWN: f64 = 20_000.0;
 
 /// Fills what the options leave out.
 pub(super) fn filled(options: &LinkOptions, path: &str, defaults: &Defaults) -> Result<LinkOptions, ScenarioError> {
@@ -224,13 +228,18 @@ fn random_shape(r: &RandomWired, seed: u64) -> Result<Shape, ScenarioError> {
         let message = format!("{} is not a mean degree from {least:.3} (a tree) to {most} (every pair)", r.degree);
         return Err(ScenarioError::new("network.degree", message));
     }
+    let wanted = r.degree * nodes as f64 / 2.0;
+    if wanted > MOST_DRAWN {
+        let message = format!("{} with {nodes} nodes is {wanted:.0} links, more than {MOST_DRAWN}", r.degree);
+        return Err(ScenarioError::new("network.degree", message));
+    }
     let mut topology = Rng::stream(seed, "topology");
     let mut edges: Vec<(u64, u64)> = (1..nodes).map(|i| (topology.below(i), i)).collect();
-    let wanted = (r.degree * nodes as f64 / 2.0) as usize;
-    while edges.len() < wanted {
+    let mut known: BTreeSet<(u64, u64)> = edges.iter().copied().collect();
+    while edges.len() < wanted as usize {
         let (a, b) = (topology.below(nodes), topology.below(nodes));
         let edge = (a.min(b), a.max(b));
-        if a != b && !edges.contains(&edge) {
+        if a != b && known.insert(edge) {
             edges.push(edge);
         }
     }
