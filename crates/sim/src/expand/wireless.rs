@@ -11,8 +11,8 @@ use crate::radio::build;
 use crate::radio::propagation::Reach;
 use crate::routing;
 use crate::scenario::{
-    Adhoc, Area, ChannelDef, FlowPattern, Graph, MobilityDef, Network, NodeDef, PlacementDef, RadioDef, RandomWaypointDef,
-    Role, RoutingDef, Scenario, ScenarioError, Standard, join,
+    Adhoc, Area, ChannelDef, FlowPattern, Graph, MobilityDef, Network, NodeDef, PlacementDef, RadioDef,
+    RandomWaypointDef, Role, RoutingDef, Scenario, ScenarioError, Standard, join,
 };
 use tcp::units::Time;
 
