@@ -3,7 +3,7 @@
 use tcp::units::{Bytes, Rate, Span};
 
 use super::shapes::{Defaults, count, filled, node};
-use super::{MOST, Shape};
+use super::{MOST_FLOWS, Shape};
 use crate::scenario::{
     Constellation, GslPolicy, LinkOptions, Network, NodeDef, Pattern, PlaceDef, Role, ScenarioError, SpacePreset,
     SpaceProfile, TerminalDef, join,
@@ -243,7 +243,7 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
 /// Terminals first, since routes lead to them; then satellites, plane by plane.
 pub(super) fn shape(def: &Constellation) -> Result<Shape, ScenarioError> {
     let full = fill(def)?;
-    let flows = count("network.flows", full.flows, 0, MOST)?;
+    let flows = count("network.flows", full.flows, 0, MOST_FLOWS)?;
     let mut shape = Shape::default();
     for terminal in &full.terminals {
         let TerminalDef::Place(place) = terminal else { continue };
