@@ -4,7 +4,7 @@ use tcp::rng::Rng;
 
 use super::shapes::{BACKBONE, count, filled, link};
 use super::wireless::{MOST_PAIRS, MOST_STATIONS, fill_mobility, set_moving, station};
-use super::{MOST, Shape};
+use super::{MOST_FLOWS, Shape};
 use crate::mobility::Point;
 use crate::radio::build;
 use crate::scenario::{
@@ -97,7 +97,7 @@ fn check_crowd(sizes: &[u64]) -> Result<(), ScenarioError> {
 pub(super) fn shape(given: &Infrastructure, seed: u64) -> Result<Shape, ScenarioError> {
     let sizes = sizes(given)?;
     check_crowd(&sizes)?;
-    let flows = count("network.flows", given.flows, 0, MOST)?;
+    let flows = count("network.flows", given.flows, 0, MOST_FLOWS)?;
     check_lengths(given)?;
     let i = fill(given)?;
     let mut draws = Rng::stream(seed, "placement");

@@ -6,7 +6,7 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::check::check_link;
-use super::{MOST, Shape, infrastructure, mobility, space, wired_cum_wireless, wireless};
+use super::{MOST, MOST_FLOWS, Shape, infrastructure, mobility, space, wired_cum_wireless, wireless};
 use crate::radio::build;
 use crate::routing;
 use crate::scenario::{
@@ -79,7 +79,7 @@ pub(super) fn shape_of(scenario: &Scenario, seed: u64) -> Result<Shape, Scenario
             return Err(ScenarioError::new(path, "only network.kind = \"graph\" lists its nodes, links and channels"));
         }
     }
-    count("flow", scenario.flow.len() as u64, 0, MOST)?;
+    count("flow", scenario.flow.len() as u64, 0, MOST_FLOWS)?;
     let shape = match &scenario.network {
         Network::Dumbbell(dumbbell) => dumbbell_shape(dumbbell),
         Network::Star(star) => star_shape(star),
@@ -145,8 +145,8 @@ pub(super) fn fill(scenario: &mut Scenario) -> Result<(), ScenarioError> {
 
 /// The shared link comes first, so that a further pair shifts no index.
 fn dumbbell_shape(d: &Dumbbell) -> Result<Shape, ScenarioError> {
-    let pairs = count("network.pairs", d.pairs, 1, MOST)?;
-    let flows = count("network.flows", d.flows, 0, MOST)?;
+    let pairs = count("network.pairs", d.pairs, 1, MOST / 2)?;
+    let flows = count("network.flows", d.flows, 0, MOST_FLOWS)?;
     let access = filled(&d.access, "network.access", &DUMBBELL_ACCESS)?;
     let bottleneck = filled(&d.bottleneck, "network.bottleneck", &DUMBBELL_BOTTLENECK)?;
     let mut shape = Shape::default();
@@ -166,7 +166,7 @@ fn dumbbell_shape(d: &Dumbbell) -> Result<Shape, ScenarioError> {
 
 fn star_shape(s: &Star) -> Result<Shape, ScenarioError> {
     let nodes = count("network.nodes", s.nodes, 2, MOST)?;
-    let flows = count("network.flows", s.flows, 0, MOST)?;
+    let flows = count("network.flows", s.flows, 0, MOST_FLOWS)?;
     let source = filled(&s.source, "network.source", &STAR_SOURCE)?;
     let sink = filled(&s.sink, "network.sink", &STAR_SINK)?;
     let sources = nodes / 2;
@@ -191,7 +191,7 @@ fn lan_shape(l: &Lan) -> Result<Shape, ScenarioError> {
     let routers = count("network.routers", l.routers, 1, MOST_ROUTED)?;
     let per_router = count("network.switches_per_router", l.switches_per_router, 1, MOST_ROUTED)?;
     let per_switch = count("network.pcs_per_switch", l.pcs_per_switch, 1, MOST)?;
-    let flows = count("network.flows", l.flows, 0, MOST)?;
+    let flows = count("network.flows", l.flows, 0, MOST_FLOWS)?;
     let switches = count("network.switches_per_router", routers * per_router, 1, MOST_ROUTED)?;
     let pcs = count("network.pcs_per_switch", switches.saturating_mul(per_switch), 2, 100_000)?;
     let access = filled(&l.access, "network.access", &LAN_ACCESS)?;
@@ -221,7 +221,7 @@ fn lan_shape(l: &Lan) -> Result<Shape, ScenarioError> {
 
 fn random_shape(r: &RandomWired, seed: u64) -> Result<Shape, ScenarioError> {
     let nodes = count("network.nodes", r.nodes, 2, MOST_ROUTED)?;
-    let flows = count("network.flows", r.flows, 0, MOST)?;
+    let flows = count("network.flows", r.flows, 0, MOST_FLOWS)?;
     let links = filled(&r.links, "network.links", &RANDOM_WIRED)?;
     let (least, most) = (2.0 * (nodes - 1) as f64 / nodes as f64, (nodes - 1) as f64);
     if !(least..=most).contains(&r.degree) {

@@ -4,7 +4,7 @@ use tcp::rng::Rng;
 
 use super::placement::{Placed, place};
 use super::shapes::count;
-use super::{MOST, Shape, mobility};
+use super::{MOST_FLOWS, Shape, mobility};
 use crate::connectivity::{Components, in_reach};
 use crate::mobility::{Point, Track};
 use crate::radio::build;
@@ -27,7 +27,7 @@ pub(super) fn station(name: String, role: Role, at: Point) -> NodeDef {
 
 pub(super) fn adhoc(a: &Adhoc, seed: u64) -> Result<Shape, ScenarioError> {
     let nodes = count("network.nodes", a.nodes, 2, MOST_STATIONS)?;
-    let flows = count("network.flows", a.flows, 0, MOST)?;
+    let flows = count("network.flows", a.flows, 0, MOST_FLOWS)?;
     let radio = build::filled(&a.radio, "network.radio")?;
     check_area(&a.area, "network.area")?;
     let reach = build::reach(&radio);
