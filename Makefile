@@ -57,8 +57,13 @@ FUZZ_SECONDS ?= 60
 fuzz: ## feed a TCP end nonsense for FUZZ_SECONDS (60); needs nightly Rust and cargo-fuzz
 	cargo +nightly fuzz run endpoint -- -max_total_time=$(FUZZ_SECONDS) -max_len=2048
 
-bench: $(VENV)/.built ## data packets per CPU second on dumbbells of 10, 200 and 1,000 flows, beside ns-2 when it is installed
-	if command -v ns >/dev/null; then $(TONOPAH) bench --against ns2; else $(TONOPAH) bench; fi
+# BENCH holds further arguments, like BENCH="--only wifi40,leo10". Some of ns-3's runs would take a quarter of an hour each.
+BENCH ?= --limit 120
+
+bench: $(VENV)/.built ## CPU time and memory on standard worlds, beside ns-2 and ns-3 where they are installed
+	peers=; if command -v ns >/dev/null; then peers=ns2; fi; \
+	if pkg-config --exists ns3-core ns3-internet 2>/dev/null; then peers=$${peers:+$$peers,}ns3; fi; \
+	$(TONOPAH) bench $${peers:+--against $$peers} $(BENCH)
 
 docs: $(VENV)/.built ## write docs/algorithms.md and docs/scenario.md from the engine's own registry and schema
 	$(PYTHON) -m tonopah.reference docs

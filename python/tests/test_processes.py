@@ -36,7 +36,7 @@ def test_an_edited_algorithm_is_run_anew_and_the_others_are_not(study, tmp_path)
     before = set(study.plan.runs)
     (tmp_path / "my.py").write_text(GOOD.replace("4 *", "5 *"))
     assert study.run(quiet=True) == 2 * 3 * 2 + 2
-    assert len(before & set(study.plan.runs)) == 3 * 2
+    assert len(before & set(study.plan.runs)) == 3 * 2 + 1
     (tmp_path / "my.py").write_text(GOOD)
     assert study.run(quiet=True) == 0
 

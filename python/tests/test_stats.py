@@ -89,3 +89,45 @@ def test_bootstrap_is_repeatable_and_close_to_the_t_interval():
     assert first == stats.bootstrap_interval(values, np.mean)
     exact = stats.mean_interval(values)
     assert (first.low, first.high) == (pytest.approx(exact.low, abs=0.05), pytest.approx(exact.high, abs=0.05))
+
+
+def test_welch_on_students_sleep_data():
+    # As two independent groups: t = 1.8608 with 17.776 degrees of freedom, two-sided p = 0.07939 (Welch 1947).
+    assert 2 * stats.welch_p_greater(SECOND, FIRST) == pytest.approx(0.07939, abs=5e-6)
+    assert stats.welch_p_greater(FIRST, SECOND) == pytest.approx(1 - 0.07939 / 2, abs=5e-6)
+    assert stats.welch_p_greater([2.0, 2.0], [1.0, 1.0]) == 0.0
+    assert math.isnan(stats.welch_p_greater([2.0], [1.0, 1.0]))
+
+
+def test_sign_test_on_students_sleep_data():
+    # Nine differences are positive and one is zero: 0.5 ** 9.
+    assert stats.sign_test_greater(np.subtract(SECOND, FIRST)) == pytest.approx(0.5**9)
+    # 8 of 10 above the bound: (1 + 10 + 45) / 1024.
+    assert stats.sign_test_greater([1] * 8 + [-1] * 2) == pytest.approx(56 / 1024)
+    assert stats.sign_test_greater([1.0, 1.0], 1.0) == 1.0
+
+
+def test_ratio_of_independent_samples_is_wider_than_paired_and_agrees_with_a_constant_baseline():
+    mean = stats.mean_interval(SECOND)
+    against = stats.independent_ratio_percent(SECOND, [50.0] * 10)
+    assert against.low == pytest.approx(100 * (mean.low / 50 - 1))
+    y = [value + 10 for value in FIRST]
+    paired, apart = stats.difference_percent(SECOND, y), stats.independent_ratio_percent(SECOND, y)
+    assert apart.value == pytest.approx(paired.value)
+    assert apart.high - apart.low > paired.high - paired.low
+
+
+def test_medians_are_not_ruled_by_one_value():
+    method = stats.Method("median")
+    values, base = [10.0, 11, 12, 11, 10, 12, 11, 1000], [5.0, 5.5, 6, 5.5, 5, 6, 5.5, 5.5]
+    assert method.interval(values).value == 11
+    difference = method.difference_percent(values, base)
+    assert (difference.value, difference.n) == (pytest.approx(100), 8)
+    assert method.p_greater(np.subtract(values, base)) == pytest.approx(0.5**8)
+    assert method.p_less(values, 5) == pytest.approx(1.0)
+
+
+def test_a_method_states_its_level():
+    assert stats.Method().alpha == pytest.approx(0.025)
+    wide, narrow = stats.Method(confidence=0.99).interval(FIRST), stats.Method().interval(FIRST)
+    assert wide.low < narrow.low < narrow.high < wide.high

@@ -8,6 +8,7 @@ UNITS = {
     "bps": (1.0, "b/s"), "kbps": (1e3, "b/s"), "Mbps": (1e6, "b/s"), "Gbps": (1e9, "b/s"),
     "m": (1.0, "m"), "km": (1e3, "m"), "m/s": (1.0, "m/s"), "B": (1.0, "bytes"), "kB": (1e3, "bytes"), "KB": (1e3, "bytes"), "MB": (1e6, "bytes"), "KiB": (1024.0, "bytes"),
     "MiB": (1048576.0, "bytes"), "p": (1.0, "packets"), "pps": (1.0, "packets/s"),
+    "m": (1.0, "m"), "km": (1e3, "m"), "m/s": (1.0, "m/s"), "km/h": (1 / 3.6, "m/s"),
 }  # fmt: skip
 SHOWN = {
     "kbps": "kb/s",
@@ -34,6 +35,14 @@ def split(value: Any) -> tuple[float, str] | None:
         return float(found[1]), found[2]
     except ValueError:
         return None
+
+
+def number(value: Any) -> float:
+    """Return a value in the base unit of its kind: "1.5km" is 1500; raise ValueError when it is not a number."""
+    found = split(value)
+    if found is None:
+        raise ValueError(f"{value!r} is not a number with a unit")
+    return found[0] * UNITS[found[1]][0] if found[1] else found[0]
 
 
 def numbers(values: list[Any]) -> tuple[list[float], str] | None:

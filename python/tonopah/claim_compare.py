@@ -96,7 +96,8 @@ def test_difference(test: Test, of: Data, to: Data, names: tuple[str, str], aske
         best = int(np.argmax([p_for for p_for, _ in judged]))
         p_for, p_against = judged[best][0], min(1.0, len(judged) * min(p for _, p in judged))
     shown = contrasts[best]
-    sentence = f"{names[0]} {show(shown.values[0])}, {names[1]} {show(shown.values[1])} {of.shown.unit}".rstrip()
+    sentence = f"{names[0]}: {show(shown.values[0])} {of.shown.unit}".rstrip()
+    sentence += f"; {names[1]}: {show(shown.values[1])} {of.shown.unit}".rstrip()
     if shown.name:
         sentence += f" at {shown.name}, the {'best' if test.points == 'any' else 'worst'} of {len(contrasts)} points"
     sentence += published_note(test, shown.estimate) + "."

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tonopah import _core
+from tonopah import _core, study_all
 from tonopah.algorithm import described
+from tonopah.bench.command import add_bench
 from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError, relay, traceback_of
 from tonopah.result import OWNERS, Result, algorithms, run
 from tonopah.scenario import check, engine_form, load, parse_assignment, prepare, to_toml
@@ -89,11 +90,7 @@ def parser() -> argparse.ArgumentParser:
     add_validate(commands, positive)
     add_map(commands)
 
-    command = add(commands, "bench", "measure speed on dumbbells", "tonopah bench --against ns2", do_bench)
-    command.add_argument("--against", choices=["ns2"], help="run the same dumbbell in this simulator, in turn")
-    command.add_argument("--flows", type=positive, nargs="+", default=[10, 200, 1000], metavar="N", help="default: 10 200 1000")
-    command.add_argument("--repeats", type=positive, default=3, metavar="N", help="the median of N is taken (default: 3)")
-    command.add_argument("--duration", type=positive, default=60, metavar="S", help="simulated seconds (default: 60)")
+    add_bench(commands, positive)
     return top
 
 
@@ -145,10 +142,11 @@ def add_study(commands: Any) -> None:
         "tonopah study run asran --quick",
         do_study_run,
     )
-    command.add_argument("study", help="name of a shipped study, or a study file")
+    command.add_argument("study", help="name of a shipped study, a study file, or all (the shipped ones, one after the other)")
     command.add_argument("--out", metavar="DIR", help="folder of the results (default: results/NAME)")
     command.add_argument("--replicates", type=positive, metavar="N", help="instead of the number in the study")
     command.add_argument("--quick", action="store_true", help="the study's reduced size, for a first look")
+    study_all.add_until(command, positive)
     command.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
     command = add(
         inner,
@@ -257,9 +255,12 @@ def print_run(result: Result) -> None:
 
 def do_study_run(options: argparse.Namespace) -> int:
     """Carry out `tonopah study run`."""
+    until = study_all.target(options)
+    if options.study == "all":
+        return study_all.run(options, until)
     study = Study.load(options.study)
     try:
-        done = study.run(options.jobs, options.replicates, options.quick, options.out)
+        done = study.run(options.jobs, options.replicates, options.quick, options.out, until=until)
     except KeyboardInterrupt:
         print(f"\nstopped; what was finished is in {study.folder}; the same command goes on from there", file=sys.stderr)
         return complain(f"interrupted, {study.missing()} of {len(study.plan.runs)} runs are left", 1)
@@ -357,20 +358,6 @@ def do_map(options: argparse.Namespace) -> int:
         print(json.dumps(surveyed))
     else:
         print(f"{earth.caption(surveyed)}\nmap: {Path(options.out).resolve()}")
-    return 0
-
-
-def do_bench(options: argparse.Namespace) -> int:
-    """Carry out `tonopah bench`."""
-    from tonopah import bench
-
-    results = bench.measure(options.flows, options.duration, options.repeats, options.against)
-    if options.json:
-        print(json.dumps(results))
-        return 0
-    from tonopah import render
-
-    render.console().print(bench.as_table(results))
     return 0
 
 

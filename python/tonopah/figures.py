@@ -5,7 +5,7 @@ Every figure keeps its data: `Drawing.data` is what is plotted, in the units of 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,7 @@ class Drawing:
     svg: str
     pdf: bytes
     data: "pd.DataFrame"
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def line(table: "pd.DataFrame", axis: Axis, shown: Metric, algorithms: list[str]
     name = shown.column
     rows = collect(axis, name, algorithms, lambda a, where: estimate(table, name, a, where, method).scaled(shown.factor))
     x, _ = positions(axis.values)
-    with style.canvas() as (figure, axes):
+    with style.chart() as (figure, axes):
         for i, algorithm in enumerate(algorithms):
             y, low, high = columns(rows, algorithm)
             look = style.look(i)
@@ -82,7 +83,7 @@ def difference_line(
     rows = collect(axis, name, others, lambda a, where: difference(table, name, a, baseline, where, method))
     x, _ = positions(axis.values)
     step = min(np.diff(sorted(x)), default=1.0)
-    with style.canvas() as (figure, axes):
+    with style.chart() as (figure, axes):
         axes.axhline(0, color="#333333", linewidth=1.0, zorder=2)
         for i, algorithm in enumerate(others):
             y, low, high = columns(rows, algorithm)
@@ -116,7 +117,8 @@ def bar(table: "pd.DataFrame", shown: Metric, algorithms: list[str], method: Met
                 i, row["value"], yerr=np.nan_to_num(ends), width=0.6, color=style.COLOURS[i % 7], hatch=style.HATCHES[i % 7],
                 edgecolor="white", ecolor="#222222", capsize=5,
             )  # fmt: skip
-        axes.set_xticks(range(len(algorithms)), algorithms)
+        long = sum(len(algorithm) for algorithm in algorithms) > 50
+        axes.set_xticks(range(len(algorithms)), [a.replace(" ", "\n") if long else a for a in algorithms])
         axes.set_ylabel(shown.axis)
         axes.grid(axis="x", visible=False)
         pictures = style.svg(figure), style.pdf(figure)
@@ -129,7 +131,7 @@ def ecdf(flows: "pd.DataFrame", shown: Metric, algorithms: list[str]) -> Drawing
     import pandas as pd
 
     name, rows = shown.column, []
-    with style.canvas() as (figure, axes):
+    with style.chart() as (figure, axes):
         for i, algorithm in enumerate(algorithms):
             values = np.sort(pd.to_numeric(flows[flows["algorithm"] == algorithm][name], errors="coerce").dropna()) * shown.factor
             share = np.arange(1, len(values) + 1) / max(1, len(values))
@@ -190,7 +192,7 @@ def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handover
     import pandas as pd
 
     shown, rows = metric(name), []
-    with style.canvas(7.2, 3.2) as (figure, axes):
+    with style.chart(7.2, 3.2) as (figure, axes):
         for i, (algorithm, frame) in enumerate(frames.items()):
             look = {key: value for key, value in style.look(i).items() if key in ("color", "linestyle")}
             # A value holds until the next sample.
@@ -212,7 +214,8 @@ def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handover
         pictures = style.svg(figure), style.pdf(figure)
     caption = f"{shown.label} of {which} over time, one typical run (default point, seed 1) of each algorithm."
     names = ("series", name) if which.endswith(" 0") or which.startswith("link") else ("series", name, which)
-    return drawing(names, f"{shown.label} over time", caption, pictures, pd.concat(rows, ignore_index=True))
+    made = drawing(names, f"{shown.label} over time", caption, pictures, pd.concat(rows, ignore_index=True))
+    return replace(made, wide=True)
 
 
 def collect(axis: Axis | None, name: str, algorithms: list[str], measure: Any) -> "pd.DataFrame":

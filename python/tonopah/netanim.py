@@ -23,7 +23,13 @@ MOST_PACKETS = 20_000
 SAMPLES = 200
 """Positions and energies of a node, unless the scenario says how often it records."""
 LIGHT = 299_792_458.0
-COLOURS = {"access_point": (213, 94, 0), "router": (90, 90, 90), "gateway": (213, 94, 0), "switch": (90, 90, 90)}
+COLOURS = {
+    "access_point": (213, 94, 0),
+    "base_station": (213, 94, 0),
+    "router": (90, 90, 90),
+    "gateway": (213, 94, 0),
+    "switch": (90, 90, 90),
+}
 
 
 def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> Result:

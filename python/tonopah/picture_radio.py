@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tonopah import _core, picture, style
+from tonopah import axes as units
 from tonopah.algorithm import copied, places
 from tonopah.scenario import to_json
 
@@ -22,6 +23,15 @@ MOST_FLOWS = len(style.COLOURS)
 """More paths than this cannot be told apart; of more flows only the first are drawn."""
 MOST_DRAWN = 1000
 """With more nodes, links and paths are left out: the engine would be asked for millions of pairs."""
+LOOKS: dict[str, dict[str, Any]] = {
+    "station": {"marker": "o", "markersize": 6, "markerfacecolor": "white", "color": "#333333"},
+    "access point": {"marker": "^", "markersize": 11, "markerfacecolor": "#fbe3d0", "color": "#D55E00"},
+    "base station": {"marker": "^", "markersize": 11, "markerfacecolor": "#fbe3d0", "color": "#D55E00"},
+    "wired node": {"marker": "s", "markersize": 8, "markerfacecolor": "#e8e8e8", "color": "#222222"},
+    "router": {"marker": "h", "markersize": 11, "markerfacecolor": "#e8e8e8", "color": "#222222"},
+    "isolated": {"marker": "X", "markersize": 9, "markerfacecolor": "white", "color": "#cc0000"},
+}
+OWN_LOOKS = {"access_point": "access point", "base_station": "base station", "router": "router"}
 
 
 def draw(graph: dict[str, Any]) -> str:
@@ -34,6 +44,7 @@ def draw(graph: dict[str, Any]) -> str:
     wired = {name for link in graph.get("link", []) for name in (link["from"], link["to"])}
     joined = {names[i] for pair in reach["links"] for i in pair} | wired
     with style.canvas(7.2, height(at)) as (figure, axes):
+        draw_field(axes, graph)
         draw_links(axes, graph, reach["links"], place, at)
         shown = draw_flows(axes, graph, reach["paths"], at, place)
         draw_stations(axes, graph, place, joined if small else set(names))
@@ -71,6 +82,17 @@ def bare(graph: dict[str, Any]) -> dict[str, Any]:
     for table, _ in list(places(world)):
         del table["cc"]
     return world
+
+
+def draw_field(axes: "Axes", graph: dict[str, Any]) -> None:
+    """Draw the outline of the field that stations are in, if the graph names one."""
+    from matplotlib.patches import Rectangle
+
+    area = graph["network"].get("area")
+    if area:
+        width, depth = (units.number(area[side]) for side in ("x", "y"))
+        outline = Rectangle((0, 0), width, depth, fill=False, edgecolor="#888888", linestyle=":", zorder=0, label="field")
+        axes.add_patch(outline)
 
 
 def draw_links(
@@ -127,25 +149,23 @@ def arrow(axes: "Axes", start: tuple[float, float], end: tuple[float, float], lo
 
 def draw_stations(axes: "Axes", graph: dict[str, Any], place: dict[str, Any], joined: set[str]) -> None:
     """Draw the nodes: access points and other roles as squares, those without a neighbour as crosses."""
-    kinds: dict[str, list[str]] = {"station": [], "access point": [], "wired node": [], "isolated": []}
+    kinds: dict[str, list[str]] = {kind: [] for kind in LOOKS}
     radios = {name for channel in graph["channel"] for name in channel["stations"]}
     for node in graph["node"]:
         name, role = node["name"], node.get("role", "host")
         kind = "station" if name in radios else "wired node"
-        kind = "access point" if role == "access_point" else kind
+        kind = OWN_LOOKS.get(role, kind)
         kinds["isolated" if name not in joined else kind].append(name)
-    looks = {
-        "station": {"marker": "o", "markersize": 6, "markerfacecolor": "white", "color": "#333333"},
-        "access point": {"marker": "^", "markersize": 11, "markerfacecolor": "#fbe3d0", "color": "#D55E00"},
-        "wired node": {"marker": "s", "markersize": 8, "markerfacecolor": "#e8e8e8", "color": "#222222"},
-        "isolated": {"marker": "X", "markersize": 9, "markerfacecolor": "white", "color": "#cc0000"},
-    }
     for kind, names in kinds.items():
         if names:
             x, y = [place[name][0] for name in names], [place[name][1] for name in names]
-            axes.plot(x, y, linestyle="none", label=kind, zorder=5, **looks[kind])
+            axes.plot(x, y, linestyle="none", label=kind, zorder=5, **LOOKS[kind])
     busy = {flow[end] for flow in graph.get("flow", []) for end in ("from", "to")}
     few = len(place) <= MOST_LABELS
     for name, (x, y) in place.items():
-        if few or (name in busy and len(busy) <= MOST_LABELS) or name in kinds["access point"]:
+        if (
+            few
+            or (name in busy and len(busy) <= MOST_LABELS)
+            or name in kinds["access point"] + kinds["base station"] + kinds["router"]
+        ):
             axes.annotate(name, (x, y), xytext=(5, 5), textcoords="offset points", fontsize=7, color="#222222", zorder=6)

@@ -77,7 +77,7 @@ def frame(rows: "list[dict[str, Any]] | pd.DataFrame", columns: list[str]) -> "p
         if column.isna().all():
             table[name] = column.astype("float64")
         elif not column.map(lambda v: isinstance(v, int | float)).all() and not column.map(lambda v: isinstance(v, str)).all():
-            table[name] = column.map(lambda v: v if v is None else str(v))
+            table[name] = column.map(lambda v: None if pd.isna(v) else str(v))
     return table
 
 

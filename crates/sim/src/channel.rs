@@ -1,6 +1,8 @@
 //! A channel of radio as the network sees it: its stations are nodes, packets go from station to station.
 
 mod by_messages;
+mod cells;
+mod gateways;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +18,9 @@ use crate::radio::frame::{Content, StationId};
 use crate::radio::message::Message;
 use crate::radio::queue::Request;
 use crate::routing::build::Protocol;
-use crate::routing::{Arp, Outgoing, Resolution};
+use crate::routing::{Arp, NextHop, Outgoing, Resolution};
+pub(crate) use cells::Cells;
+pub(crate) use gateways::Gateways;
 
 /// Index of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -33,8 +37,8 @@ impl ChannelId {
 pub(crate) enum Routing {
     /// Shortest paths, by station and destination.
     Shortest(Vec<Vec<Option<StationId>>>),
-    /// By station: the access point it belongs to; an access point belongs to itself.
-    AccessPoints(Vec<StationId>),
+    /// Everything goes through access points.
+    AccessPoints(Box<Cells>),
     /// Routes that stations find by messages.
     Protocol(Box<Protocol>),
 }
@@ -54,9 +58,9 @@ pub(crate) struct Channel {
     pub(crate) air: Air,
     /// The node of each station.
     pub(crate) nodes: Vec<NodeId>,
-    gateway: Option<StationId>,
+    gateways: Gateways,
     pub(crate) routing: Routing,
-    /// How often shortest paths are found anew; never if nothing moves.
+    /// How often shortest paths are found anew, or an access point has a beacon due; never if nothing comes of it.
     pub(crate) refresh: Option<Span>,
     /// By station: the addresses it knows; empty if all are known.
     arp: Vec<Arp>,
@@ -69,41 +73,52 @@ impl Channel {
         id: ChannelId,
         air: Air,
         nodes: Vec<NodeId>,
-        gateway: Option<StationId>,
+        gateways: Gateways,
         routing: Routing,
         arp: Vec<Arp>,
     ) -> Channel {
         let timers = vec![None; nodes.len()];
-        Channel { id, air, nodes, gateway, routing, refresh: None, arp, timers }
+        Channel { id, air, nodes, gateways, routing, refresh: None, arp, timers }
     }
 
     /// The first timers.
     pub(crate) fn start(&mut self, core: &mut Core) {
-        self.plan_reroute(core);
+        self.plan_refresh(core);
         for station in self.stations() {
             self.plan(core, station);
         }
     }
 
-    /// Finds shortest paths anew and has it done again (networks.md §9.4, `oracle_wireless`).
-    pub(crate) fn reroute(&mut self, core: &mut Core) {
-        self.routing = Routing::Shortest(shortest(&neighbours(&mut self.air, core.now)));
-        self.plan_reroute(core);
+    /// Finds shortest paths anew (networks.md §9.4, `oracle_wireless`), or has the next beacon sent, and so on.
+    pub(crate) fn refresh(&mut self, core: &mut Core) {
+        if let Routing::AccessPoints(_) = self.routing {
+            self.on_beacon(core);
+        } else {
+            let neighbours = neighbours(&mut self.air, core.now);
+            self.gateways.find_nearest(&neighbours);
+            self.routing = Routing::Shortest(shortest(&neighbours));
+        }
+        self.plan_refresh(core);
     }
 
-    /// Sees that shortest paths follow the stations.
-    fn plan_reroute(&self, core: &mut Core) {
+    /// Sees that paths and access points follow the stations.
+    fn plan_refresh(&self, core: &mut Core) {
         if let Some(refresh) = self.refresh {
             core.schedule(core.now + refresh, Event::Reroute { channel: self.id });
         }
     }
 
-    /// By station, the access point it belongs to, if there are access points.
-    pub(crate) fn access_points(&self) -> Option<&[StationId]> {
+    /// Access points and who belongs to them, if there are any.
+    pub(crate) fn cells(&self) -> Option<&Cells> {
         match &self.routing {
-            Routing::AccessPoints(points) => Some(points),
+            Routing::AccessPoints(cells) => Some(cells),
             Routing::Shortest(_) | Routing::Protocol(_) => None,
         }
+    }
+
+    /// Stations that have joined an access point anew, if there are access points.
+    pub(crate) fn handoffs(&self) -> Option<u64> {
+        self.cells().map(|cells| cells.handoffs)
     }
 
     /// Its stations.
@@ -114,16 +129,22 @@ impl Channel {
     /// The station through which `station` reaches the rest of the network, and is reached.
     pub(crate) fn gateway_of(&self, station: StationId) -> Option<StationId> {
         match &self.routing {
-            Routing::AccessPoints(points) => Some(points[station.index()]),
-            Routing::Shortest(_) | Routing::Protocol(_) => self.gateway,
+            Routing::AccessPoints(cells) => Some(cells.of(station)),
+            Routing::Shortest(_) | Routing::Protocol(_) => self.gateways.of(station),
         }
     }
 
-    /// True if what is at `from` gets to `to` on this channel: not from one access point to another's stations.
+    /// True if what is at `from` gets to `to` on this channel: not from one access point to another's stations, and not
+    /// from one gateway's domain to another's, unless ns-2's DSDV has heard of a way (networks.md §9.4).
     pub(crate) fn joins(&self, from: StationId, to: StationId) -> bool {
+        let inside = self.gateways.of(from) == self.gateways.of(to);
         match &self.routing {
-            Routing::AccessPoints(points) => points[from.index()] != from || points[to.index()] == from,
-            Routing::Shortest(_) | Routing::Protocol(_) => true,
+            Routing::AccessPoints(cells) => !cells.is_point(from) || cells.of(to) == from,
+            Routing::Shortest(_) => inside,
+            Routing::Protocol(protocol) => {
+                let may_stray = !protocol.domain_filter && self.gateways.of(from) != Some(from);
+                inside || (may_stray && protocol.agents[from.index()].knows(to))
+            }
         }
     }
 
@@ -138,6 +159,19 @@ impl Channel {
         self.stations().map(|station| self.air.holds(station)).sum::<u64>() + (waiting + held) as u64
     }
 
+    /// The station that a packet at `at` for `to` would go to now.
+    pub(crate) fn next(&self, now: Time, at: StationId, to: StationId) -> Option<StationId> {
+        match &self.routing {
+            Routing::Shortest(tables) => tables[at.index()][to.index()],
+            Routing::AccessPoints(cells) if cells.is_point(at) => Some(to),
+            Routing::AccessPoints(cells) => cells.joined(at),
+            Routing::Protocol(protocol) => match protocol.agents[at.index()].next_hop(now, to) {
+                NextHop::Via(next) => Some(next),
+                NextHop::Wait | NextHop::None => None,
+            },
+        }
+    }
+
     /// Takes a packet at `at` that is for `to`; it came from `previous`, if by this channel.
     pub(crate) fn send(
         &mut self,
@@ -147,13 +181,10 @@ impl Channel {
         id: PacketId,
         previous: Option<StationId>,
     ) -> Result<(), PacketId> {
-        let next = match &self.routing {
-            Routing::Shortest(tables) => tables[at.index()][to.index()],
-            Routing::AccessPoints(points) if points[at.index()] == at => Some(to),
-            Routing::AccessPoints(points) => Some(points[at.index()]),
-            Routing::Protocol(_) => return self.route(core, at, to, id, previous),
-        };
-        let Some(next) = next else { return Err(id) };
+        if let Routing::Protocol(_) = self.routing {
+            return self.route(core, at, to, id, previous);
+        }
+        let Some(next) = self.next(core.now, at, to) else { return Err(id) };
         self.pass(core, at, next, id);
         Ok(())
     }
@@ -202,7 +233,12 @@ impl Channel {
     }
 
     fn on_message(&mut self, core: &mut Core, at: StationId, from: StationId, message: &Message) {
-        let Message::Arp(message) = message else { return self.on_routing_message(core, at, from, message) };
+        let message = match message {
+            Message::Arp(message) => message,
+            Message::Beacon => return,
+            Message::Join(step) => return self.on_join(core, at, from, *step),
+            Message::Dsdv(_) | Message::Aodv(_) => return self.on_routing_message(core, at, from, message),
+        };
         let Some(arp) = self.arp.get_mut(at.index()) else { return };
         let (held, answer) = arp.on_message(at, from, *message);
         if let Some(answer) = answer {

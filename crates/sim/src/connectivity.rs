@@ -103,8 +103,8 @@ struct Mesh {
     nodes: Vec<NodeId>,
     tracks: Vec<Track>,
     reach: Reach,
-    /// By station, the access point it belongs to, if there are access points.
-    points: Option<Vec<StationId>>,
+    /// By station, the access points it may belong to, if there are access points.
+    points: Option<Vec<Vec<StationId>>>,
 }
 
 /// What is needed to tell, later, who could reach whom.
@@ -137,7 +137,7 @@ impl Survey {
             nodes: channel.nodes.clone(),
             tracks: channel.air.tracks().to_vec(),
             reach: channel.air.data_reach(),
-            points: channel.access_points().map(<[_]>::to_vec),
+            points: channel.cells().map(|cells| channel.stations().map(|station| cells.choice(station)).collect()),
         };
         let meshes: Vec<Mesh> = network.channels.iter().map(mesh).collect();
         let wires = network.links.iter().map(|link| (link.from, link.to)).collect();
@@ -164,8 +164,10 @@ impl Survey {
                 }
                 continue;
             };
-            for (station, point) in points.iter().map(|point| point.index()).enumerate() {
-                if station != point && mesh.reach.joins(places[station], places[point]) {
+            for (station, point) in
+                points.iter().enumerate().flat_map(|(i, list)| list.iter().map(move |p| (i, p.index())))
+            {
+                if mesh.reach.joins(places[station], places[point]) {
                     let (station, point) = (mesh.nodes[station], mesh.nodes[point]);
                     graph[station.index()].push(point.0);
                     graph[point.index()].push(station.0);

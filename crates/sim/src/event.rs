@@ -110,7 +110,7 @@ pub(crate) enum Event {
         /// What.
         event: RadioEvent,
     },
-    /// Paths among moving stations are found anew.
+    /// Paths among moving stations are found anew, or an access point has a beacon due.
     Reroute {
         /// Their channel.
         channel: ChannelId,

@@ -165,6 +165,33 @@ impl Network {
         debug_assert!(arrived.is_none(), "a packet arrives at the end of a frame only");
     }
 
+    /// Paths of a channel are found anew, or an access point of it has a beacon due.
+    pub(crate) fn refresh(&mut self, core: &mut Core, channel: ChannelId) {
+        self.channels[channel.index()].refresh(core);
+        self.clear(core, channel);
+    }
+
+    /// Steps of the way that a packet would take now.
+    pub(crate) fn route_hops(&self, now: Time, from: NodeId, to: NodeId) -> Option<u32> {
+        let (mut here, mut hops) = (from, 0);
+        while here != to {
+            here = match self.hop(here, to)? {
+                Hop::Link(link) if self.links[link.index()].up => self.links[link.index()].to,
+                Hop::Link(_) => return None,
+                Hop::Radio(channel, station, exit) => {
+                    let channel = &self.channels[channel.index()];
+                    channel.nodes[channel.next(now, station, exit)?.index()]
+                }
+            };
+            hops += 1;
+            // Routes of moving stations may go round in a circle.
+            if hops as usize > self.nodes.len() {
+                return None;
+            }
+        }
+        Some(hops)
+    }
+
     /// Something has happened on a channel; gives a packet that is home.
     pub(crate) fn on_radio(&mut self, core: &mut Core, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
         self.channels[channel.index()].on_event(core, event);

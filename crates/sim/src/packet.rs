@@ -86,11 +86,13 @@ pub enum DropReason {
     RouteWait,
     /// It waited for the address of the next station.
     Arp,
+    /// It waited at an access point for a station that has joined another.
+    Handoff,
 }
 
 impl DropReason {
     /// All of them, in the order of their counters.
-    pub const ALL: [DropReason; 10] = [
+    pub const ALL: [DropReason; 11] = [
         DropReason::Queue,
         DropReason::Loss,
         DropReason::LinkDown,
@@ -101,6 +103,7 @@ impl DropReason {
         DropReason::Ttl,
         DropReason::RouteWait,
         DropReason::Arp,
+        DropReason::Handoff,
     ];
 
     /// As written in tables.
@@ -116,6 +119,7 @@ impl DropReason {
             DropReason::Ttl => "ttl",
             DropReason::RouteWait => "route_wait",
             DropReason::Arp => "arp",
+            DropReason::Handoff => "handoff",
         }
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use tcp::units::Time;
 
 use crate::channel::{Channel, Routing, neighbours};
+use crate::radio::frame::StationId;
 use crate::simulation::Simulation;
 
 /// Pairs of nodes and ways between the ends of flows, by index of node.
@@ -45,7 +46,10 @@ fn in_reach(channel: &mut Channel) -> Vec<[u32; 2]> {
     for (from, list) in lists.iter().enumerate() {
         for to in list {
             let belongs = match &channel.routing {
-                Routing::AccessPoints(points) => points[from] == *to || points[to.index()].index() == from,
+                Routing::AccessPoints(cells) => {
+                    let from = StationId(from as u32);
+                    cells.of(from) == *to || cells.of(*to) == from
+                }
                 _ => true,
             };
             let [a, b] = [channel.nodes[from].0, channel.nodes[to.index()].0];

@@ -104,6 +104,7 @@ impl Series {
                 SeriesName::PositionX => self.sample_places(core.now, network, index, |place| place.x),
                 SeriesName::PositionY => self.sample_places(core.now, network, index, |place| place.y),
                 SeriesName::PositionZ => self.sample_places(core.now, network, index, |place| place.z),
+                SeriesName::RouteHops => self.sample_route_hops(core.now, network, flows, index),
                 SeriesName::PathDelay => self.sample_path_delay(core.now, network, flows, index),
                 name if self.every != Every::Change => {
                     for (id, flow) in flows.iter().enumerate() {
@@ -144,6 +145,13 @@ impl Series {
                 *last = value;
                 self.columns[index].push(now, id, value);
             }
+        }
+    }
+
+    fn sample_route_hops(&mut self, now: Time, network: &Network, flows: &[Flow], index: usize) {
+        for (id, flow) in flows.iter().enumerate() {
+            let hops = network.route_hops(now, flow.source, flow.sink);
+            self.columns[index].push(now, id, hops.map_or(f64::NAN, f64::from));
         }
     }
 
@@ -202,6 +210,7 @@ fn of_sender(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         | SeriesName::PositionX
         | SeriesName::PositionY
         | SeriesName::PositionZ
+        | SeriesName::RouteHops
         | SeriesName::PathDelay => unreachable!("not a sender's series"),
     }
 }

@@ -114,7 +114,7 @@ impl Simulation {
                     self.watch(packet.to.flow());
                 }
             }
-            Event::Reroute { channel } => network.channels[channel.index()].reroute(core),
+            Event::Reroute { channel } => network.refresh(core, channel),
             Event::Stop => unreachable!("the loop ends at Stop"),
         }
     }

@@ -82,12 +82,14 @@ pub struct Drops {
     pub route_wait: u64,
     /// They waited for the address of the next station.
     pub arp: u64,
+    /// They waited at an access point for a station that has joined another.
+    pub handoff: u64,
 }
 
 impl Drops {
     fn of(counts: [u64; DropReason::ALL.len()]) -> Drops {
-        let [queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp] = counts;
-        Drops { queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp }
+        let [queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp, handoff] = counts;
+        Drops { queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp, handoff }
     }
 }
 
@@ -236,7 +238,7 @@ pub struct ChannelSummary {
     pub channel: u32,
     /// Stations on it.
     pub stations: u64,
-    /// Messages of routing and address resolution put on the air in the measured part, repetitions included.
+    /// Messages of routing, address resolution and access points put on the air in the measured part, repetitions included.
     pub message_count: u64,
     /// Their bytes at the network layer.
     pub message_bytes: u64,

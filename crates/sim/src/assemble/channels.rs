@@ -6,7 +6,7 @@ use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
 use super::find;
-use crate::channel::{Channel, ChannelId, Routing, neighbours, shortest};
+use crate::channel::{Cells, Channel, ChannelId, Gateways, Routing, neighbours, shortest};
 use crate::event::NodeId;
 use crate::mobility::Track;
 use crate::radio::air::{Air, Draws};
@@ -14,7 +14,7 @@ use crate::radio::build;
 use crate::radio::frame::StationId;
 use crate::radio::hearing::Hearing;
 use crate::routing::{self, Arp};
-use crate::scenario::{ArpDef, ChannelDef, RoutingDef, Scenario, ScenarioError, ShortestDef};
+use crate::scenario::{ArpDef, BeaconsDef, ChannelDef, RoutingDef, Scenario, ScenarioError, ShortestDef};
 
 /// The channels of an expanded scenario.
 pub(super) fn build(
@@ -61,15 +61,19 @@ fn channel(
     let mut air = Air::new(id, radio.rules, hearing, draws).with_energy(radio.energy);
     let routing = match &def.routing {
         RoutingDef::Shortest(_) => Routing::Shortest(shortest(&neighbours(&mut air, Time::ZERO))),
-        RoutingDef::AccessPoints(points) => {
+        RoutingDef::AccessPoints(def) => {
             let path = format!("{path}.routing.stations");
-            let points: Vec<StationId> = (points.stations.iter().enumerate())
+            let points: Vec<StationId> = (def.stations.iter().enumerate())
                 .map(|(i, name)| station(name, format!("{path}[{i}]")))
                 .collect::<Result<_, _>>()?;
             if points.is_empty() {
                 return Err(ScenarioError::new(path, "at least one station must be an access point"));
             }
-            Routing::AccessPoints(air.belongings(&points))
+            if points.len() == nodes.len() {
+                return Err(ScenarioError::new(path, "every station is an access point: none belongs to one"));
+            }
+            let of = air.belongings(&points);
+            Routing::AccessPoints(Box::new(Cells::new(points, of, def.beacons == BeaconsDef::Airtime, air.moves())))
         }
         RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) => {
             let draws = |i: u32| Rng::stream(seed, &format!("station/{}/routing", def.stations[i as usize]));
@@ -84,12 +88,19 @@ fn channel(
         RoutingDef::Shortest(ShortestDef { interval }) => Some(interval).filter(|_| air.moves()),
         _ => None,
     };
-    let gateway = def.gateway.as_ref().map(|name| station(name, format!("{path}.gateway"))).transpose()?;
+    let refresh = if let Routing::AccessPoints(cells) = &routing { cells.refresh() } else { refresh };
+    let gateways = (def.gateway.iter().enumerate())
+        .map(|(i, name)| station(name, format!("{path}.gateway[{i}]")))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut gateways = Gateways::new(&mut air, gateways);
+    if let Routing::Shortest(_) = routing {
+        gateways.find_nearest(&neighbours(&mut air, Time::ZERO));
+    }
     let arp = match def.radio.arp {
         Some(ArpDef::Ns2) => vec![Arp::default(); nodes.len()],
         Some(ArpDef::None) | None => Vec::new(),
     };
-    let mut channel = Channel::new(id, air, nodes, gateway, routing, arp);
+    let mut channel = Channel::new(id, air, nodes, gateways, routing, arp);
     channel.refresh = refresh;
     Ok(channel)
 }

@@ -30,12 +30,17 @@ impl Channel {
         previous: Option<StationId>,
     ) -> Result<(), PacketId> {
         let now = core.now;
+        let leaves = core.packets.get(id).destination != self.nodes[to.index()];
         let Some(protocol) = self.protocol() else { return Err(id) };
         if let Some(ttl) = protocol.ttl {
             core.packets.limit_ttl(id, ttl);
         }
+        let waits_inside_only = protocol.waits_inside_only;
         let agent = &mut protocol.agents[at.index()];
         let mut hop = agent.next_hop(now, to);
+        if waits_inside_only && hop == NextHop::Wait && leaves {
+            return Err(id);
+        }
         if hop == NextHop::Wait || (hop == NextHop::None && previous.is_none()) {
             agent.seek(now, to);
             hop = agent.next_hop(now, to);
@@ -58,7 +63,8 @@ impl Channel {
     }
 
     pub(super) fn on_routing_message(&mut self, core: &mut Core, at: StationId, from: StationId, message: &Message) {
-        let Some(protocol) = self.protocol() else { return };
+        let inside = self.gateways.of(at) == self.gateways.of(from);
+        let Some(protocol) = self.protocol().filter(|protocol| inside || !protocol.domain_filter) else { return };
         protocol.agents[at.index()].on_message(core.now, from, message);
         self.serve(core, at);
     }
@@ -111,8 +117,8 @@ impl Channel {
 
     /// The station that a packet for `destination` leaves the channel at.
     fn exit_to(&self, at: StationId, destination: NodeId) -> Option<StationId> {
-        let home = self.nodes.iter().position(|node| *node == destination);
-        home.map(|index| StationId(index as u32)).or_else(|| self.gateway_of(at))
+        let home = self.nodes.iter().position(|node| *node == destination).map(|index| StationId(index as u32));
+        home.filter(|home| self.joins(at, *home)).or_else(|| self.gateway_of(at))
     }
 
     /// Does what the agent of a station wants: its messages, the packets that can go or need not wait, its timer.

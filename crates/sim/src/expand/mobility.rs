@@ -48,6 +48,15 @@ fn random_waypoint(
     area: Option<&Area>,
     path: &str,
 ) -> Result<RandomWaypointDef, ScenarioError> {
+    if let Some(speed) = def.speed {
+        check_speed(speed, path, "speed")?;
+        if speed.0 < 1e-6 {
+            let error = ScenarioError::new(join(path, "speed"), format!("{speed} is not a speed above 0m/s"));
+            return Err(error.with_hint("stations that stay: mobility.kind = \"fixed\""));
+        }
+        let field = field(def.field, area, path)?;
+        return Ok(RandomWaypointDef { speed_min: speed, speed_max: speed, field, ..*def });
+    }
     check_speed(def.speed_max, path, "speed_max")?;
     if def.speed_min.0 < 1e-6 {
         let error = ScenarioError::new(join(path, "speed_min"), format!("{} is not a speed above 0m/s", def.speed_min));

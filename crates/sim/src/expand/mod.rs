@@ -5,10 +5,12 @@
 
 mod check;
 mod check_queue;
+mod infrastructure;
 mod mobility;
 mod placement;
 mod shapes;
 mod space;
+mod wired_cum_wireless;
 mod wireless;
 
 use tcp::rng::Rng;
@@ -49,7 +51,7 @@ pub(crate) struct Expanded {
 impl Default for Shape {
     fn default() -> Shape {
         Shape {
-            network: Network::Graph(Graph {}),
+            network: Network::Graph(Graph::default()),
             nodes: Vec::new(),
             links: Vec::new(),
             channels: Vec::new(),

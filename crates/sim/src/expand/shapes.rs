@@ -4,7 +4,7 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::check::check_link;
-use super::{MOST, Shape, mobility, space, wireless};
+use super::{MOST, Shape, infrastructure, mobility, space, wired_cum_wireless, wireless};
 use crate::radio::build;
 use crate::routing;
 use crate::scenario::{
@@ -26,7 +26,7 @@ const RANDOM_WIRED: Defaults = Defaults(2, 10_000, 50);
 pub(super) const BACKBONE: Defaults = Defaults(5, 2_000, 100);
 
 /// Routing tables hold routers times nodes entries; more than this would not fit into memory.
-const MOST_ROUTED: u64 = 2_000;
+pub(super) const MOST_ROUTED: u64 = 2_000;
 
 /// Fills what the options leave out.
 pub(super) fn filled(options: &LinkOptions, path: &str, defaults: &Defaults) -> Result<LinkOptions, ScenarioError> {
@@ -82,7 +82,8 @@ pub(super) fn shape_of(scenario: &Scenario, seed: u64) -> Result<Shape, Scenario
         Network::Lan(lan) => lan_shape(lan),
         Network::RandomWired(random) => random_shape(random, seed),
         Network::Adhoc(adhoc) => wireless::adhoc(adhoc, seed),
-        Network::Infrastructure(cells) => wireless::infrastructure(cells, seed),
+        Network::Infrastructure(cells) => infrastructure::shape(cells, seed),
+        Network::WiredCumWireless(network) => wired_cum_wireless::shape(network, seed),
         Network::Constellation(constellation) => space::shape(constellation),
         Network::Graph(_) => graph_shape(scenario),
     }?;
@@ -118,8 +119,12 @@ pub(super) fn fill(scenario: &mut Scenario) -> Result<(), ScenarioError> {
             wireless::fill_mobility(a)
         }
         Network::Infrastructure(i) => {
-            i.radio = build::filled(&i.radio, "network.radio")?;
-            put(&mut i.backbone, "network.backbone", &BACKBONE)
+            *i = infrastructure::fill(i)?;
+            Ok(())
+        }
+        Network::WiredCumWireless(c) => {
+            **c = wired_cum_wireless::fill(c)?;
+            Ok(())
         }
         Network::Constellation(c) => {
             **c = space::fill(c)?;
@@ -260,5 +265,6 @@ fn graph_links(scenario: &Scenario) -> Result<Vec<LinkDef>, ScenarioError> {
 fn graph_shape(scenario: &Scenario) -> Result<Shape, ScenarioError> {
     count("node", scenario.node.len() as u64, 2, 3 * MOST)?;
     let (links, channels) = (graph_links(scenario)?, wireless::channels(scenario)?);
-    Ok(Shape { nodes: mobility::nodes(scenario)?, links, channels, ..Shape::default() })
+    let network = scenario.network.clone();
+    Ok(Shape { network, nodes: mobility::nodes(scenario)?, links, channels, ..Shape::default() })
 }

@@ -3,7 +3,7 @@
 use tcp::rng::Rng;
 
 use super::placement::{Placed, place};
-use super::shapes::{BACKBONE, count, filled, link};
+use super::shapes::count;
 use super::{MOST, Shape, mobility};
 use crate::connectivity::{Components, in_reach};
 use crate::mobility::{Point, Track};
@@ -11,15 +11,15 @@ use crate::radio::build;
 use crate::radio::propagation::Reach;
 use crate::routing;
 use crate::scenario::{
-    AccessPointsDef, Adhoc, Area, ChannelDef, Infrastructure, MobilityDef, NodeDef, PlacementDef, RandomWaypointDef,
-    Role, RoutingDef, Scenario, ScenarioError, join,
+    Adhoc, Area, ChannelDef, FlowPattern, Graph, MobilityDef, Network, NodeDef, PlacementDef, RandomWaypointDef, Role,
+    Scenario, ScenarioError, join,
 };
 use tcp::units::Time;
 
 /// Channels keep a list of neighbours for every station; more would not fit.
 pub(super) const MOST_STATIONS: u64 = 10_000;
 
-fn station(name: String, role: Role, at: Point) -> NodeDef {
+pub(super) fn station(name: String, role: Role, at: Point) -> NodeDef {
     NodeDef { name, role, x: Some(at.x), y: Some(at.y), z: Some(at.z), mobility: None }
 }
 
@@ -32,20 +32,39 @@ pub(super) fn adhoc(a: &Adhoc, seed: u64) -> Result<Shape, ScenarioError> {
     let Placed { places, draws } = place(a, nodes, &reach, seed)?;
     let name = |i: u64| format!("n{i}");
     let stations: Vec<String> = (0..nodes).map(name).collect();
-    let mut shape = Shape { placement_draws: draws, ..Shape::default() };
+    let network = Network::Graph(Graph { area: Some(a.area) });
+    let mut shape = Shape { network, placement_draws: draws, ..Shape::default() };
     shape.nodes = places.iter().zip(&stations).map(|(at, name)| station(name.clone(), Role::Station, *at)).collect();
     set_moving(a, &mut shape.nodes)?;
     let ends = if a.connected_pairs { largest_component(&shape.nodes, &reach, seed)? } else { (0..nodes).collect() };
-    for i in 0..flows {
-        let mut draws = Rng::stream(seed, &format!("traffic/{i}/ends"));
-        let among = ends.len() as u64;
-        let from = draws.below(among);
-        let to = (from + 1 + draws.below(among - 1)) % among;
-        shape.pairs.push((name(ends[from as usize]), name(ends[to as usize])));
-    }
+    let pairs = ends_of_flows(a.pattern, flows, ends.len() as u64, seed);
+    shape.pairs = pairs.map(|[from, to]| (name(ends[from as usize]), name(ends[to as usize]))).collect();
     let routing = routing::build::filled(&a.routing, radio.profile, "network.routing")?;
-    shape.channels = vec![ChannelDef { stations, radio, routing, gateway: None }];
+    shape.channels = vec![ChannelDef { stations, radio, routing, gateway: Vec::new() }];
     Ok(shape)
+}
+
+/// The ends of flows among so many stations; one more flow shifts no other's.
+fn ends_of_flows(pattern: FlowPattern, flows: u64, among: u64, seed: u64) -> impl Iterator<Item = [u64; 2]> {
+    let mut order: Vec<u64> = (0..among).collect();
+    if pattern != FlowPattern::Pairs {
+        let mut draws = Rng::stream(seed, "traffic/ends");
+        for last in (1..among).rev() {
+            order.swap(last as usize, draws.below(last + 1) as usize);
+        }
+    }
+    (0..flows).map(move |i| {
+        let other = order[1 + (i % (among - 1)) as usize];
+        match pattern {
+            FlowPattern::Pairs => {
+                let mut draws = Rng::stream(seed, &format!("traffic/{i}/ends"));
+                let from = draws.below(among);
+                [from, (from + 1 + draws.below(among - 1)) % among]
+            }
+            FlowPattern::OneSource => [order[0], other],
+            FlowPattern::OneSink => [other, order[0]],
+        }
+    })
 }
 
 /// The mobilities of an ad hoc network with nothing left to a default.
@@ -58,19 +77,21 @@ pub(super) fn fill_mobility(a: &mut Adhoc) -> Result<(), ScenarioError> {
 }
 
 /// Gives every station its mobility.
-fn set_moving(a: &Adhoc, nodes: &mut [NodeDef]) -> Result<(), ScenarioError> {
+pub(super) fn set_moving(a: &Adhoc, nodes: &mut [NodeDef]) -> Result<(), ScenarioError> {
     let steady = matches!(a.mobility, MobilityDef::RandomWaypoint(RandomWaypointDef { steady: true, .. }));
     if steady && a.placement != PlacementDef::default() {
         let message = "stations that move from the beginning do not start where network.placement puts them";
         return Err(ScenarioError::new("network.mobility.steady", message).with_hint("leave network.placement out"));
     }
-    if let Some(name) = a.own_mobility.keys().find(|name| nodes.iter().all(|node| node.name != **name)) {
-        let error = ScenarioError::new(format!("network.own_mobility.{name}"), format!("unknown node {name:?}"));
-        return Err(error.with_hint(format!("nodes: n0 to n{}", nodes.len() - 1)));
+    let stations: Vec<&str> = nodes.iter().filter(|node| node.role == Role::Station).map(|node| &*node.name).collect();
+    if let Some(name) = a.own_mobility.keys().find(|name| !stations.contains(&&***name)) {
+        let error = ScenarioError::new(format!("network.own_mobility.{name}"), format!("{name:?} is no station"));
+        let [first, last] = [stations.first(), stations.last()].map(|name| name.copied().unwrap_or_default());
+        return Err(error.with_hint(format!("stations: {first} to {last}")));
     }
     let mut a = a.clone();
     fill_mobility(&mut a)?;
-    for node in nodes {
+    for node in nodes.iter_mut().filter(|node| node.role == Role::Station) {
         let (def, path) = match a.own_mobility.get(&node.name) {
             Some(own) => (own, format!("network.own_mobility.{}", node.name)),
             None => (&a.mobility, "network.mobility".into()),
@@ -100,62 +121,6 @@ pub(super) fn check_area(area: &Area, path: &str) -> Result<(), ScenarioError> {
         }
     }
     Ok(())
-}
-
-pub(super) fn infrastructure(i: &Infrastructure, seed: u64) -> Result<Shape, ScenarioError> {
-    let cells = count("network.cells", i.cells, 1, 1000)?;
-    let per_cell = count("network.stations_per_cell", i.stations_per_cell, 1, MOST_STATIONS)?;
-    let flows = count("network.flows", i.flows, 0, MOST)?;
-    let radio = build::filled(&i.radio, "network.radio")?;
-    let backbone = filled(&i.backbone, "network.backbone", &BACKBONE)?;
-    for (field, length) in [("radius", i.radius), ("spacing", i.spacing)] {
-        if !(length.0 > 0.0 && length.0 <= 1e6) {
-            return Err(ScenarioError::new(
-                join("network", field),
-                format!("{length} is not above 0m and up to 1000km"),
-            ));
-        }
-    }
-    let mut draws = Rng::stream(seed, "placement");
-    let mut shape = Shape::default();
-    let mut stations_of = Vec::new();
-    for cell in 0..cells {
-        let centre = Point { x: i.radius.0 + cell as f64 * i.spacing.0, y: i.radius.0, z: 0.0 };
-        let access_point = format!("ap{cell}");
-        shape.nodes.push(station(access_point.clone(), Role::AccessPoint, centre));
-        if cell > 0 {
-            shape.links.push(link(&format!("ap{}", cell - 1), &access_point, &backbone));
-        }
-        let mut stations = vec![access_point.clone()];
-        for index in 0..per_cell {
-            let name = format!("sta{}", cell * per_cell + index);
-            // Uniform in the disc: the square root of a uniform draw is the radius.
-            let (radius, angle) = (i.radius.0 * draws.uniform().sqrt(), std::f64::consts::TAU * draws.uniform());
-            let at = Point { x: centre.x + radius * libm::cos(angle), y: centre.y + radius * libm::sin(angle), z: 0.0 };
-            shape.nodes.push(station(name.clone(), Role::Station, at));
-            stations.push(name);
-        }
-        stations_of.push((access_point, stations));
-    }
-    let channel = |stations: Vec<String>, access_points: Vec<String>| ChannelDef {
-        stations,
-        radio: radio.clone(),
-        routing: RoutingDef::AccessPoints(AccessPointsDef { stations: access_points }),
-        gateway: None,
-    };
-    if i.same_channel {
-        let (points, stations): (Vec<String>, Vec<Vec<String>>) = stations_of.into_iter().unzip();
-        shape.channels = vec![channel(stations.concat(), points)];
-    } else {
-        shape.channels = stations_of.into_iter().map(|(point, stations)| channel(stations, vec![point])).collect();
-    }
-    let (all, half) = (cells * per_cell, (cells * per_cell).div_ceil(2));
-    let pair = |flow: u64| (format!("sta{}", flow % half), format!("sta{}", half + flow % (all - half).max(1)));
-    if flows > 0 && all < 2 {
-        return Err(ScenarioError::new("network.flows", "one station has nobody to send to"));
-    }
-    shape.pairs = (0..flows).map(pair).collect();
-    Ok(shape)
 }
 
 /// The channels of a graph with their radios filled in.

@@ -4,6 +4,7 @@
 //! for leave nothing behind but their signals.
 
 mod exchange;
+mod management;
 mod station;
 mod transmit;
 
@@ -156,23 +157,6 @@ impl Air {
         self.hearing.of(station, now, &mut hearers);
         let least = self.rules.least_power();
         hearers.iter().filter(|hearer| hearer.power >= least).map(|hearer| hearer.station).collect()
-    }
-
-    /// By station: the access point that it hears best; the first if it hears none.
-    pub(crate) fn belongings(&mut self, points: &[StationId]) -> Vec<StationId> {
-        let mut best: Vec<(f64, StationId)> = vec![(0.0, points[0]); self.stations.len()];
-        let mut hearers = Vec::new();
-        for point in points {
-            self.hearing.of(*point, Time::ZERO, &mut hearers);
-            for hearer in &hearers {
-                let best = &mut best[hearer.station.index()];
-                if hearer.power > best.0 {
-                    *best = (hearer.power, *point);
-                }
-            }
-        }
-        points.iter().for_each(|point| best[point.index()].1 = *point);
-        best.into_iter().map(|(_, point)| point).collect()
     }
 
     /// Requests that wait at a station.

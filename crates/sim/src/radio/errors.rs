@@ -131,12 +131,12 @@ impl Mode {
 
     /// The chance that so many bits are all right.
     pub(super) fn survival(self, bits: f64, ratio: f64) -> f64 {
-        all_right(self.bit_error(ratio), bits)
+        if bits <= 0.0 { 1.0 } else { all_right(self.bit_error(ratio), bits) }
     }
 }
 
 fn all_right(error: f64, bits: f64) -> f64 {
-    if bits <= 0.0 { 1.0 } else { libm::exp(bits * libm::log1p(-error.clamp(0.0, 1.0))) }
+    libm::exp(bits * libm::log1p(-error.clamp(0.0, 1.0)))
 }
 
 fn uncoded(points: u32, ratio: f64) -> f64 {
@@ -158,10 +158,13 @@ fn coded(error: f64, code: Code) -> f64 {
         Code::TwoThirds => TWO_THIRDS,
         Code::ThreeQuarters => THREE_QUARTERS,
     };
-    let base = (4.0 * error * (1.0 - error)).sqrt();
-    let weights = (0..).map(|term| spectrum.first + term * spectrum.step);
-    let sum: f64 = spectrum.terms.iter().zip(weights).map(|(term, weight)| term * libm::pow(base, weight.into())).sum();
-    (spectrum.factor * sum).min(1.0)
+    // Σ term · base^(first + k · step) by Horner's rule: a tenth of the time that ten powers take.
+    let squared = 4.0 * error * (1.0 - error);
+    let base = squared.sqrt();
+    let step = if spectrum.step == 2 { squared } else { base };
+    let sum = spectrum.terms.iter().rev().fold(0.0, |sum, term| sum * step + term);
+    let first = (0..spectrum.first).fold(1.0, |power, _| power * base);
+    (spectrum.factor * sum * first).min(1.0)
 }
 
 /// The chance that bits of O-QPSK with 16 chips sequences survive (IEEE 802.15.4, 2.4 GHz).

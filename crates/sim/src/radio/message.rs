@@ -1,4 +1,4 @@
-//! Messages of routing and address resolution on their way.
+//! Messages of routing, address resolution and access points on their way.
 
 use tcp::units::Span;
 
@@ -13,6 +13,19 @@ pub(crate) enum Message {
     Aodv(Aodv),
     /// Address resolution: the sender asks, or answers.
     Arp(Arp),
+    /// An access point says that it is there.
+    Beacon,
+    /// A station joins an access point.
+    Join(Join),
+}
+
+/// The steps of joining: each is answered by the next (IEEE 802.11 §11.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Join {
+    Authentication,
+    Authenticated,
+    Association,
+    Associated,
 }
 
 /// A line of a DSDV update: the way of its sender to a destination (networks.md §9.1).

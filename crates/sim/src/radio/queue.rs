@@ -61,6 +61,21 @@ impl InterfaceQueue {
         None
     }
 
+    /// Takes a frame of management in, before all others and whatever the limit.
+    pub(super) fn push_first(&mut self, request: Request) {
+        self.waiting.push_front(request);
+    }
+
+    /// The request that is next.
+    pub(super) fn first(&self) -> Option<&Request> {
+        self.waiting.front()
+    }
+
+    /// What waits for `from` goes to `to` instead.
+    pub(super) fn readdress(&mut self, from: StationId, to: StationId) {
+        self.waiting.iter_mut().filter(|request| request.to == Some(from)).for_each(|request| request.to = Some(to));
+    }
+
     /// What has waited too long, one by one.
     pub(super) fn pop_expired(&mut self, now: Time) -> Option<Request> {
         let lifetime = self.lifetime?;

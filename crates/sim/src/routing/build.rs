@@ -33,6 +33,10 @@ pub(crate) struct Protocol {
     pub(crate) keeps_failed: bool,
     /// After a failure, so do those that wait for the same neighbour.
     pub(crate) link_feedback: bool,
+    /// Stations do not listen to messages of other gateways' domains.
+    pub(crate) domain_filter: bool,
+    /// ns-2: a packet that leaves the domain does not wait for a route to the gateway (§9.4).
+    pub(crate) waits_inside_only: bool,
 }
 
 /// Fills in what a protocol leaves to its profile; errors start at `path`.
@@ -54,7 +58,8 @@ fn filled_dsdv(def: &DsdvDef, radio: RadioProfile, path: &str) -> Result<DsdvDef
     let settling = def.settling.unwrap_or(Span::from_millis(if profile == DsdvProfile::Ns3 { 5_000 } else { 6_000 }));
     within(interval, Span::from_millis(100), &join(path, "update_interval"))?;
     within(settling, Span::ZERO, &join(path, "settling"))?;
-    Ok(DsdvDef { profile: Some(profile), update_interval: Some(interval), settling: Some(settling) })
+    let domain_filter = def.domain_filter.or(Some(profile != DsdvProfile::Ns2));
+    Ok(DsdvDef { profile: Some(profile), update_interval: Some(interval), settling: Some(settling), domain_filter })
 }
 
 fn filled_aodv(def: &AodvDef, radio: RadioProfile, path: &str) -> Result<AodvDef, ScenarioError> {
@@ -95,6 +100,8 @@ pub(crate) fn protocol(def: &RoutingDef, stations: u32, draws: impl Fn(u32) -> R
         ttl: (dsdv(DsdvProfile::Ns2) || aodv(AodvProfile::Ns2)).then_some(NS2_TTL),
         keeps_failed: dsdv(DsdvProfile::Std),
         link_feedback: dsdv(DsdvProfile::Std) || matches!(def, RoutingDef::Aodv(_)),
+        domain_filter: !matches!(def, RoutingDef::Dsdv(def) if def.domain_filter == Some(false)),
+        waits_inside_only: dsdv(DsdvProfile::Ns2),
     })
 }
 

@@ -102,6 +102,15 @@ impl Agent {
         }
     }
 
+    /// True if it has a route to a station without asking for one.
+    pub(crate) fn knows(&self, destination: StationId) -> bool {
+        match self {
+            Agent::Dsdv(dsdv) => matches!(dsdv.next_hop(destination), NextHop::Via(_)),
+            Agent::DsdvNs3(dsdv) => matches!(dsdv.next_hop(destination), NextHop::Via(_)),
+            Agent::Aodv(_) => false,
+        }
+    }
+
     /// A packet of this station, or from beyond the channel, wants a route that there is not.
     pub(crate) fn seek(&mut self, now: Time, destination: StationId) {
         match self {

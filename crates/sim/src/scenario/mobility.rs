@@ -55,6 +55,9 @@ pub struct FixedDef {}
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RandomWaypointDef {
+    /// The speed of every way, instead of a range from `speed_min` to `speed_max`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed: Option<Speed>,
     /// Least speed; above 0 m/s, or the mean speed would sink for as long as the run lasts.
     pub speed_min: Speed,
     /// Greatest speed; each way is gone at a speed drawn uniformly in between.
@@ -71,6 +74,7 @@ pub struct RandomWaypointDef {
 impl Default for RandomWaypointDef {
     fn default() -> RandomWaypointDef {
         RandomWaypointDef {
+            speed: None,
             speed_min: Speed(0.3),
             speed_max: Speed(0.7),
             pause: Span::from_millis(2000),

@@ -13,6 +13,7 @@ mod space;
 mod tcp_options;
 mod text;
 mod traffic;
+mod wired_cum_wireless;
 mod wireless;
 
 use schemars::JsonSchema;
@@ -31,16 +32,18 @@ pub use parse::{ScenarioError, join};
 pub use quantity::{Draw, Energy, Frequency, Metres, Power, Speed};
 pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
 pub use radio::{
-    AccessPointsDef, AodvDef, AodvProfile, ArpDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef, LogDistanceDef,
-    Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef, ShortestDef, Standard,
-    TwoRayDef,
+    AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef,
+    LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef,
+    ShortestDef, Standard, TwoRayDef,
 };
 pub use space::{Constellation, GslPolicy, Pattern, PlaceDef, SpacePreset, SpaceProfile, TerminalDef};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
+pub use wired_cum_wireless::{Direction, WiredCumWireless};
 pub use wireless::{
-    Adhoc, Area, DiscDef, GridDef, GrowDef, Infrastructure, ListedDef, PlacementDef, PoissonDiskDef, UniformDef,
+    Adhoc, Area, DiscDef, FlowPattern, GridDef, GrowDef, Infrastructure, ListedDef, PlacementDef, PoissonDiskDef,
+    UniformDef,
 };
 
 /// One world: a network, the flows over it, and what to record.
@@ -129,13 +132,16 @@ pub enum SeriesName {
     PositionY,
     /// The same along z.
     PositionZ,
+    /// Steps of the way that a packet from source to sink would take now, by radio and over links, per flow; not a number while
+    /// there is none.
+    RouteHops,
     /// Propagation delay of the route over links from source to sink, seconds, per flow; not a number while there is none.
     PathDelay,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 16] = [
+    pub const ALL: [SeriesName; 17] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -151,6 +157,7 @@ impl SeriesName {
         SeriesName::PositionX,
         SeriesName::PositionY,
         SeriesName::PositionZ,
+        SeriesName::RouteHops,
         SeriesName::PathDelay,
     ];
 
@@ -172,6 +179,7 @@ impl SeriesName {
             SeriesName::PositionX => "position_x",
             SeriesName::PositionY => "position_y",
             SeriesName::PositionZ => "position_z",
+            SeriesName::RouteHops => "route_hops",
             SeriesName::PathDelay => "path_delay",
         }
     }

@@ -8,7 +8,8 @@ use super::mobility::MobilityDef;
 use super::parse::{read, tagged};
 use super::queue::Queue;
 use super::space::Constellation;
-use super::wireless::{Adhoc, Infrastructure};
+use super::wired_cum_wireless::WiredCumWireless;
+use super::wireless::{Adhoc, Area, Infrastructure};
 
 /// The shape of the network. All but `graph` are shorthands, which `tonopah check FILE --expand` prints as a graph.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -26,6 +27,8 @@ pub enum Network {
     Adhoc(Adhoc),
     /// Cells around access points, joined by wire: ap0…, sta0….
     Infrastructure(Infrastructure),
+    /// Hosts on a wired core, and stations that reach it by way of base stations: r0…, w0…, bs0…, sta0….
+    WiredCumWireless(Box<WiredCumWireless>),
     /// Satellites on circular orbits and terminals on the ground.
     Constellation(Box<Constellation>),
     /// Nodes and links one by one, in `node` and `link`.
@@ -44,6 +47,7 @@ impl<'de> Deserialize<'de> for Network {
                 ("random_wired", |v| read(v).map(Network::RandomWired)),
                 ("adhoc", |v| read(v).map(Network::Adhoc)),
                 ("infrastructure", |v| read(v).map(Network::Infrastructure)),
+                ("wired_cum_wireless", |v| read(v).map(|network| Network::WiredCumWireless(Box::new(network)))),
                 ("constellation", |v| read(v).map(|constellation| Network::Constellation(Box::new(constellation)))),
                 ("graph", |v| read(v).map(Network::Graph)),
             ],
@@ -143,9 +147,13 @@ impl Default for RandomWired {
 }
 
 /// Nodes and links are listed in `node` and `link`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Graph {}
+pub struct Graph {
+    /// The field that stations are in, for pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub area: Option<Area>,
+}
 
 /// A node of a graph.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -185,6 +193,8 @@ pub enum Role {
     Station,
     /// A radio that a cell is built around.
     AccessPoint,
+    /// A radio that joins stations to a wired core.
+    BaseStation,
     /// A store-and-forward switch: one queue per port, no latency of its own (networks.md §3.3).
     Switch,
     /// A satellite.

@@ -1,7 +1,9 @@
 //! The part of the schema that describes radio: channels, physical layers, propagation, routing among stations.
 
 use schemars::JsonSchema;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::energy::EnergyDef;
@@ -20,9 +22,23 @@ pub struct ChannelDef {
     /// How packets find their way among the stations.
     #[serde(default)]
     pub routing: RoutingDef,
-    /// The station through which the rest of the network is reached, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gateway: Option<String>,
+    /// The station through which the rest of the network is reached, if any; or a list of several, each for its domain, the
+    /// stations nearest to it at the start. With `shortest` routing it is the nearest by hops, whenever paths are found.
+    #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
+    pub gateway: Vec<String>,
+}
+
+/// A name, or several.
+fn one_or_more<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<String>, D::Error> {
+    let wrong = |value: &Value| D::Error::custom(format!("{value} is neither a name nor a list of names"));
+    match Value::deserialize(d)? {
+        Value::Null => Ok(Vec::new()),
+        Value::String(name) => Ok(vec![name]),
+        Value::Array(names) => {
+            names.iter().map(|name| name.as_str().map(Into::into).ok_or_else(|| wrong(name))).collect()
+        }
+        value => Err(wrong(&value)),
+    }
 }
 
 /// Which model of 802.11 to follow (networks.md §5, §6).
@@ -215,7 +231,8 @@ pub struct RangeDef {
 pub enum RoutingDef {
     /// Shortest paths over the stations in reach, known to all without a message: the clean baseline.
     Shortest(ShortestDef),
-    /// Everything goes through access points; a station belongs to the one it hears best, from the start.
+    /// Everything goes through access points; a station belongs to the one it hears best at the start, and if it moves, joins
+    /// another when it has lost that.
     AccessPoints(AccessPointsDef),
     /// Destination-sequenced distance vector.
     Dsdv(DsdvDef),
@@ -259,11 +276,27 @@ impl Default for ShortestDef {
 }
 
 /// Infrastructure.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccessPointsDef {
-    /// The stations that are access points.
+    /// The stations that are access points; only for a graph, where it must name one or more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stations: Vec<String>,
+    /// What is modelled of beacons, one in 102.4 ms, and of joining an access point.
+    #[serde(default)]
+    pub beacons: BeaconsDef,
+}
+
+/// Beacons of access points. A moving station that misses ten in a row joins the access point that it hears best then; what
+/// waits for it at the old one is lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BeaconsDef {
+    /// They are not sent; stations know what they would hear, and join at once.
+    #[default]
+    None,
+    /// They are sent, and stations join by two exchanges of short frames.
+    Airtime,
 }
 
 /// Whose DSDV.
@@ -293,6 +326,9 @@ pub struct DsdvDef {
     /// First settling time of a route: 5 s in ns3; 6 s otherwise, and news of the route waits for twice as long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settling: Option<Span>,
+    /// With several gateways, stations do not listen to updates of other domains; they do in ns2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub domain_filter: Option<bool>,
 }
 
 /// Whose AODV.

@@ -9,7 +9,7 @@ use super::mobility::MobilityDef;
 use super::network::LinkOptions;
 use super::parse::{read, tagged};
 use super::quantity::Metres;
-use super::radio::{RadioDef, RoutingDef};
+use super::radio::{BeaconsDef, RadioDef, RoutingDef};
 
 /// Stations of one channel that pass packets on for one another.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -17,9 +17,11 @@ use super::radio::{RadioDef, RoutingDef};
 pub struct Adhoc {
     /// Stations.
     pub nodes: u64,
-    /// Flows to make from `traffic`, between random pairs of distinct stations.
+    /// Flows to make from `traffic`.
     pub flows: u64,
-    /// Draw these pairs from the largest set of stations that reach one another at the start, by way of others.
+    /// Between which stations: random pairs unless given.
+    pub pattern: FlowPattern,
+    /// Draw their ends from the largest set of stations that reach one another at the start, by way of others.
     pub connected_pairs: bool,
     /// The field.
     pub area: Area,
@@ -41,6 +43,7 @@ impl Default for Adhoc {
         Adhoc {
             nodes: 40,
             flows: 20,
+            pattern: FlowPattern::Pairs,
             connected_pairs: false,
             area: Area::default(),
             placement: PlacementDef::default(),
@@ -52,6 +55,19 @@ impl Default for Adhoc {
     }
 }
 
+/// Between which stations flows go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowPattern {
+    /// Random pairs of distinct stations.
+    #[default]
+    Pairs,
+    /// From one random station to the others in random order, all over again if there are more flows.
+    OneSource,
+    /// To one random station from the others in random order, all over again if there are more flows.
+    OneSink,
+}
+
 /// Cells around access points, each on a channel of its own, joined by wire.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -60,14 +76,27 @@ pub struct Infrastructure {
     pub cells: u64,
     /// Stations around each.
     pub stations_per_cell: u64,
+    /// Stations and access points together, instead of `stations_per_cell`: the stations are spread evenly over the cells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
     /// Flows to make from `traffic`: from a station of the first half of the cells to one of the second half.
     pub flows: u64,
     /// Stations are placed uniformly up to this far from their access point.
     pub radius: Metres,
-    /// All cells share one channel and disturb one another.
+    /// Scales `radius`: the coverage area of an access point in multiples. Whether the radio reaches that far is up to it.
+    pub coverage: f64,
+    /// All cells share one channel and disturb one another. Stations that move between cells need this: they have one radio,
+    /// which stays on its channel.
     pub same_channel: bool,
     /// Distance of neighbouring access points.
     pub spacing: Metres,
+    /// How stations move, by default in the box around all cells.
+    pub mobility: MobilityDef,
+    /// How single stations move instead, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub own_mobility: BTreeMap<String, MobilityDef>,
+    /// What is modelled of beacons and of joining an access point.
+    pub beacons: BeaconsDef,
     /// The radio of every station and access point.
     pub radio: RadioDef,
     /// Links between neighbouring access points. Default: 5 Mbps, 2 ms, queue of 100 packets.
@@ -79,10 +108,15 @@ impl Default for Infrastructure {
         Infrastructure {
             cells: 2,
             stations_per_cell: 10,
+            nodes: None,
             flows: 10,
             radius: Metres(20.0),
+            coverage: 1.0,
             same_channel: false,
             spacing: Metres(100.0),
+            mobility: MobilityDef::default(),
+            own_mobility: BTreeMap::new(),
+            beacons: BeaconsDef::None,
             radio: RadioDef::default(),
             backbone: LinkOptions::default(),
         }

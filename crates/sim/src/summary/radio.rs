@@ -25,6 +25,12 @@ pub struct NetworkRadio {
     pub mac_failures: Option<u64>,
     /// Frames given up after the last attempt.
     pub mac_given_up: Option<u64>,
+    /// Messages of routing, address resolution and access points, repetitions included.
+    pub message_count: Option<u64>,
+    /// Their bytes at the network layer.
+    pub message_bytes: Option<u64>,
+    /// Stations that joined an access point after they had lost one, over the whole run; absent without access points.
+    pub handoffs: Option<u64>,
     /// Time on the air, the sum over all stations.
     pub airtime_s: Option<f64>,
 }
@@ -43,9 +49,12 @@ impl NetworkRadio {
             add(&mut sum.mac_control_frames, counts.control_frames);
             add(&mut sum.mac_failures, counts.failures);
             add(&mut sum.mac_given_up, counts.given_up);
+            add(&mut sum.message_count, counts.messages);
+            add(&mut sum.message_bytes, counts.message_bytes.0);
             airtime = Some(airtime.unwrap_or(Span::ZERO) + counts.airtime);
         }
-        NetworkRadio { airtime_s: airtime.map(Span::as_secs_f64), ..sum }
+        let handoffs = network.channels.iter().filter_map(Channel::handoffs).reduce(|sum, count| sum + count);
+        NetworkRadio { airtime_s: airtime.map(Span::as_secs_f64), handoffs, ..sum }
     }
 }
 

@@ -1,0 +1,162 @@
+//! The shape of a wired core with base stations and their stations (networks.md §9.4, C1).
+
+use tcp::rng::Rng;
+
+use super::placement::place;
+use super::shapes::{Defaults, MOST_ROUTED, count, filled, link, node};
+use super::wireless::{MOST_STATIONS, check_area, fill_mobility, set_moving, station};
+use super::{MOST, Shape};
+use crate::mobility::Point;
+use crate::radio::build;
+use crate::routing;
+use crate::scenario::{
+    AccessPointsDef, Adhoc, ChannelDef, Direction, Graph, LinkDef, LinkOptions, Network, Role, RoutingDef,
+    ScenarioError, WiredCumWireless,
+};
+
+/// The links of ns-2's example of wired-cum-wireless.
+const WIRES: Defaults = Defaults(5, 2_000, 50);
+
+/// The network with nothing left to a default.
+pub(super) fn fill(c: &WiredCumWireless) -> Result<WiredCumWireless, ScenarioError> {
+    let radio = build::filled(&c.radio, "network.radio")?;
+    let routing = routing::build::filled(&c.routing, radio.profile, "network.routing")?;
+    if matches!(&routing, RoutingDef::AccessPoints(points) if !points.stations.is_empty()) {
+        let error = ScenarioError::new("network.routing.stations", "the base stations are the access points");
+        return Err(error.with_hint("leave it out"));
+    }
+    check_area(&c.area, "network.area")?;
+    let mut field = field_of(c);
+    fill_mobility(&mut field)?;
+    Ok(WiredCumWireless {
+        radio,
+        routing,
+        mobility: field.mobility,
+        own_mobility: field.own_mobility,
+        access: filled(&c.access, "network.access", &WIRES)?,
+        core: filled(&c.core, "network.core", &WIRES)?,
+        ..c.clone()
+    })
+}
+
+/// The stations as an ad hoc network would have them.
+fn field_of(c: &WiredCumWireless) -> Adhoc {
+    Adhoc {
+        area: c.area,
+        placement: c.placement.clone(),
+        mobility: c.mobility.clone(),
+        own_mobility: c.own_mobility.clone(),
+        ..Adhoc::default()
+    }
+}
+
+/// How many of the nodes are wired.
+fn hosts_of(c: &WiredCumWireless) -> Result<u64, ScenarioError> {
+    let nodes = count("network.nodes", c.nodes, 2, MOST_STATIONS)?;
+    if !(0.0..=1.0).contains(&c.wired_share) {
+        let message = format!("{} is not a share from 0 to 1", c.wired_share);
+        return Err(ScenarioError::new("network.wired_share", message));
+    }
+    Ok(((nodes as f64 * c.wired_share).round() as u64).clamp(1, nodes - 1))
+}
+
+pub(super) fn shape(given: &WiredCumWireless, seed: u64) -> Result<Shape, ScenarioError> {
+    let hosts = hosts_of(given)?;
+    let stations = given.nodes - hosts;
+    let flows = count("network.flows", given.flows, 0, MOST)?;
+    count("network.routers", given.routers, 1, MOST_ROUTED)?;
+    let bases = count("network.base_stations", given.base_stations, 1, MOST_STATIONS)?;
+    let c = fill(given)?;
+    let field = field_of(&c);
+    let mut shape = Shape { network: Network::Graph(Graph { area: Some(c.area) }), ..Shape::default() };
+    add_core(&mut shape, &c, hosts);
+    let base_names: Vec<String> = (0..bases).map(|i| format!("bs{i}")).collect();
+    for (i, at) in in_rows(bases, c.area.x.0, c.area.y.0).into_iter().enumerate() {
+        shape.links.push(wire(i as u64 % c.routers, &base_names[i], &c.core));
+        shape.nodes.push(station(base_names[i].clone(), Role::BaseStation, at));
+    }
+    let placed = place(&field, stations, &build::build(&c.radio).reach(), seed)?;
+    shape.placement_draws = placed.draws;
+    let names: Vec<String> = (0..stations).map(|i| format!("sta{i}")).collect();
+    let mut nodes: Vec<_> =
+        placed.places.iter().zip(&names).map(|(at, name)| station(name.clone(), Role::Station, *at)).collect();
+    set_moving(&field, &mut nodes)?;
+    shape.nodes.extend(nodes);
+    shape.channels = vec![channel(&c, base_names, names)];
+    shape.pairs = (0..flows).map(|i| ends(&c, i, hosts, stations, seed)).collect();
+    Ok(shape)
+}
+
+fn channel(c: &WiredCumWireless, bases: Vec<String>, stations: Vec<String>) -> ChannelDef {
+    let (routing, gateway) = match &c.routing {
+        RoutingDef::AccessPoints(points) => {
+            let points = AccessPointsDef { stations: bases.clone(), ..points.clone() };
+            (RoutingDef::AccessPoints(points), Vec::new())
+        }
+        routing => (routing.clone(), bases.clone()),
+    };
+    ChannelDef { stations: [bases, stations].concat(), radio: c.radio.clone(), routing, gateway }
+}
+
+fn wire(router: u64, end: &str, options: &LinkOptions) -> LinkDef {
+    link(&format!("r{router}"), end, options)
+}
+
+/// Routers in a row and their hosts, drawn above the field.
+fn add_core(shape: &mut Shape, c: &WiredCumWireless, hosts: u64) {
+    let (width, depth) = (c.area.x.0, c.area.y.0);
+    let column = width / c.routers as f64;
+    for i in 0..c.routers {
+        let name = format!("r{i}");
+        if i > 0 {
+            shape.links.push(wire(i - 1, &name, &c.core));
+        }
+        shape.nodes.push(node(name, Role::Router, (i as f64 + 0.5) * column, 1.2 * depth));
+    }
+    for i in 0..hosts {
+        let (name, router) = (format!("w{i}"), i % c.routers);
+        let neighbours = (hosts - router).div_ceil(c.routers);
+        let x = (router as f64 + ((i / c.routers) as f64 + 0.5) / neighbours as f64) * column;
+        shape.links.push(wire(router, &name, &c.access));
+        shape.nodes.push(node(name, Role::Host, x, 1.4 * depth));
+    }
+}
+
+/// So many places in rows that divide a field evenly.
+fn in_rows(places: u64, width: f64, depth: f64) -> Vec<Point> {
+    let columns = (places as f64).sqrt().ceil() as u64;
+    let rows = places.div_ceil(columns);
+    let at = |i: u64| {
+        let row = i / columns;
+        let in_row = columns.min(places - row * columns);
+        let x = width * ((i % columns) as f64 + 0.5) / in_row as f64;
+        Point { x, y: depth * (row as f64 + 0.5) / rows as f64, z: 0.0 }
+    };
+    (0..places).map(at).collect()
+}
+
+/// The ends of a flow: a host and a station.
+fn ends(c: &WiredCumWireless, flow: u64, hosts: u64, stations: u64, seed: u64) -> (String, String) {
+    let mut draws = Rng::stream(seed, &format!("traffic/{flow}/ends"));
+    let (host, station) = (format!("w{}", draws.below(hosts)), format!("sta{}", draws.below(stations)));
+    let down = match c.direction {
+        Direction::Both => flow.is_multiple_of(2),
+        Direction::ToStations => true,
+        Direction::ToHosts => false,
+    };
+    if down { (host, station) } else { (station, host) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_stations_divide_the_field() {
+        let xy = |places| in_rows(places, 100.0, 60.0).into_iter().map(|p| (p.x, p.y)).collect::<Vec<_>>();
+        assert_eq!(xy(1), [(50.0, 30.0)]);
+        assert_eq!(xy(2), [(25.0, 30.0), (75.0, 30.0)]);
+        assert_eq!(xy(3), [(25.0, 15.0), (75.0, 15.0), (50.0, 45.0)]);
+        assert_eq!(xy(4), [(25.0, 15.0), (75.0, 15.0), (25.0, 45.0), (75.0, 45.0)]);
+    }
+}

@@ -1,0 +1,208 @@
+//! Stations that move from one access point to another (networks.md §6.7), and keys that a sweep needs.
+
+mod common;
+
+use common::{fingerprint, refusal, run, scenario};
+use serde_json::{Value, json};
+
+/// Cells 120 m apart whose access points are heard up to 100 m.
+fn cells(duration: &str, network: Value) -> Value {
+    let mut all = json!({
+        "kind": "infrastructure", "cells": 2, "stations_per_cell": 1, "flows": 0, "same_channel": true,
+        "radius": "100m", "spacing": "120m",
+        "radio": {"standard": "a", "data_rate": "24Mbps", "propagation": {"kind": "range", "distance": "100m"}},
+        "backbone": {"rate": "100Mbps", "delay": "1ms"},
+    });
+    for (key, value) in network.as_object().unwrap() {
+        all[key] = value.clone();
+    }
+    json!({"duration": duration, "network": all})
+}
+
+fn with_flow(mut scenario: Value, from: &str, to: &str, app: Value) -> Value {
+    scenario["flow"] = json!([{"from": from, "to": to, "app": app}]);
+    scenario
+}
+
+fn udp(rate: &str) -> Value {
+    json!({"kind": "cbr", "rate": rate, "size": "500B", "transport": "udp"})
+}
+
+/// sta0 stands beside ap0 (100, 100) and is beside ap1 (220, 100) all at once at 5.05 s; or at 5 m/s.
+fn leaves(jump: bool) -> Value {
+    let (at, from) = if jump { ("5.05s", "0s") } else { ("25s", "1s") };
+    json!({"sta0": {"kind": "waypoints", "points": [{"at": from, "x": 100, "y": 90}, {"at": at, "x": 220, "y": 90, "jump": jump}]}})
+}
+
+/// From the first beacon that is missed ten intervals of 102.4 ms pass until the station joins.
+#[test]
+fn a_station_joins_another_access_point_when_beacons_are_lost() {
+    let near = |beacons: &str| {
+        let fields = json!({"beacons": beacons, "own_mobility": leaves(true), "spacing": "160m"});
+        run(&with_flow(cells("10s", fields), "sta1", "sta0", udp("400kbps")), 1)
+    };
+    for beacons in ["none", "airtime"] {
+        let summary = near(beacons);
+        let radio = summary.network.radio;
+        assert_eq!(radio.handoffs, Some(1), "{beacons}");
+        let measures = &summary.network.measures;
+        // 100 datagrams a second; the hole is between 9 and 11 intervals long, and its attempts come to nothing.
+        let lost = measures.sent_packets - measures.received_packets;
+        assert!((88..=118).contains(&lost), "{beacons}: {lost} of {}", measures.sent_packets);
+        assert!(measures.drops.handoff + measures.drops.retry >= lost - 2, "{beacons}: {:?}", measures.drops);
+        // 195 beacons of two access points, and four frames of joining.
+        let messages = radio.message_count.unwrap();
+        assert_eq!(messages, if beacons == "none" { 0 } else { messages.clamp(195, 203) }, "{beacons}");
+    }
+}
+
+/// The station is always in reach of an access point, but hears that of the next cell only when it has left the first.
+#[test]
+fn flows_survive_a_walk_in_both_directions() {
+    for beacons in ["none", "airtime"] {
+        let fields = json!({"beacons": beacons, "own_mobility": leaves(false)});
+        for (from, to) in [("sta1", "sta0"), ("sta0", "sta1")] {
+            let summary = run(&with_flow(cells("40s", fields.clone()), from, to, json!({"kind": "bulk"})), 1);
+            let flow = &summary.flows[0];
+            assert_eq!(flow.path_share, Some(1.0));
+            assert_eq!(summary.network.radio.handoffs, Some(1), "{beacons} {from}");
+            assert!(flow.measures.goodput_bps > 3e6, "{beacons}: {}", flow.measures.goodput_bps);
+        }
+    }
+}
+
+#[test]
+fn what_waits_at_the_old_access_point_is_lost_and_counted() {
+    let fields = json!({"own_mobility": leaves(true), "spacing": "160m"});
+    let summary = run(&with_flow(cells("10s", fields), "sta1", "sta0", udp("3Mbps")), 1);
+    let drops = summary.network.measures.drops;
+    // The queue of the access point, 50 packets, is full of packets that nobody answers.
+    assert!((45..=50).contains(&drops.handoff), "{drops:?}");
+}
+
+/// A station beyond all access points sends nothing, and comes back.
+#[test]
+fn a_station_that_is_lost_comes_back() {
+    let way = json!({"sta0": {"kind": "waypoints", "points": [
+        {"at": "2s", "x": 100, "y": 0, "jump": true}, {"at": "3s", "x": 0, "y": 0, "jump": true},
+        {"at": "6s", "x": 100, "y": 50, "jump": true},
+    ]}});
+    let summary = run(&with_flow(cells("10s", json!({"own_mobility": way})), "sta0", "sta1", udp("400kbps")), 1);
+    let measures = &summary.network.measures;
+    assert_eq!(summary.network.radio.handoffs, Some(1));
+    // Out of reach from 3 to 6 s; it knows from about 4 s on.
+    assert!((150..=230).contains(&measures.drops.no_route), "{:?}", measures.drops);
+    assert!((280..=330).contains(&(measures.sent_packets - measures.received_packets)), "{:?}", measures.drops);
+}
+
+/// 9.766 beacons a second take 1 Mb/s frames of 100 B: 0.96 % of the air at an access point, and what contention costs.
+#[test]
+fn beacons_cost_airtime() {
+    let goodput = |beacons: &str| {
+        let radio =
+            json!({"standard": "b", "basic_rate": "1Mbps", "propagation": {"kind": "range", "distance": "100m"}});
+        let fields = json!({"cells": 1, "stations_per_cell": 2, "beacons": beacons, "radio": radio});
+        let summary = run(&with_flow(cells("40s", fields), "sta0", "sta1", udp("8Mbps")), 1);
+        (summary.network.measures.goodput_bps, summary.channels[0].message_airtime)
+    };
+    let (without, with) = (goodput("none"), goodput("airtime"));
+    // 192 us and 100 B at 1 Mb/s: 992 us in 102.4 ms.
+    assert_eq!(without.1, 0.0);
+    assert!((with.1 / 0.009_69 - 1.0).abs() < 0.02, "{}", with.1);
+    let cost = 1.0 - with.0 / without.0;
+    assert!((0.008..0.025).contains(&cost), "{cost}");
+}
+
+#[test]
+fn roaming_is_repeatable_and_balances() {
+    let mobility = json!({"kind": "random_waypoint", "speed": "20m/s", "pause": "0s"});
+    for beacons in ["none", "airtime"] {
+        let fields = json!({
+            "cells": 3, "stations_per_cell": 6, "flows": 9, "spacing": "180m", "mobility": mobility, "beacons": beacons,
+        });
+        let scenario = cells("30s", fields);
+        assert_eq!(fingerprint(&scenario, 5), fingerprint(&scenario, 5));
+        let network = run(&scenario, 5).network;
+        assert!(network.radio.handoffs > Some(5) && network.measures.received_packets > 1000, "{beacons}");
+    }
+    // The same with base stations of a wired core.
+    let core = json!({
+        "duration": "30s",
+        "network": {
+            "kind": "wired_cum_wireless", "nodes": 20, "flows": 10, "base_stations": 4, "mobility": mobility,
+            "routing": {"kind": "access_points", "beacons": "airtime"},
+        },
+    });
+    assert_eq!(fingerprint(&core, 5), fingerprint(&core, 5));
+    let network = run(&core, 5).network;
+    assert!(network.radio.handoffs > Some(5) && network.measures.received_packets > 1000);
+}
+
+#[test]
+fn cells_take_nodes_and_coverage() {
+    let graph = |fields: Value| sim::expand(&scenario(&cells("1s", fields)), 1);
+    let flow = json!({"flows": 4, "same_channel": false});
+    let mut fields = flow.clone();
+    fields["nodes"] = json!(21);
+    let uneven = graph(fields.clone()).unwrap();
+    let sizes: Vec<usize> = uneven.channel.iter().map(|channel| channel.stations.len()).collect();
+    assert_eq!((uneven.node.len(), sizes), (21, vec![11, 10]));
+    assert_eq!((uneven.flow[0].from.as_str(), uneven.flow[0].to.as_str()), ("sta0", "sta10"));
+    // 1 to 5 of the report: places are those of the first, as many times as far from the access point.
+    fields["radius"] = json!("20m");
+    let far = |coverage: f64| {
+        let mut fields = fields.clone();
+        fields["coverage"] = json!(coverage);
+        let graph = graph(fields).unwrap();
+        let at = |i: usize| (graph.node[i].x.unwrap(), graph.node[i].y.unwrap());
+        let (point, station) = (at(0), at(3));
+        (station.0 - point.0).hypot(station.1 - point.1)
+    };
+    assert!((far(3.0) / far(1.0) - 3.0).abs() < 1e-9);
+}
+
+/// One source and many sinks: distinct ones while there are enough, and the same ones however many flows there are.
+#[test]
+fn one_random_source_sends_to_many_sinks() {
+    let ends = |pattern: &str, flows: u32, seed: u64| -> Vec<(String, String)> {
+        let value =
+            json!({"duration": "1s", "network": {"kind": "adhoc", "nodes": 10, "flows": flows, "pattern": pattern}});
+        let graph = sim::expand(&scenario(&value), seed).unwrap();
+        graph.flow.into_iter().map(|flow| (flow.from, flow.to)).collect()
+    };
+    let flows = ends("one_source", 12, 1);
+    assert!(flows.iter().all(|(from, _)| *from == flows[0].0));
+    let mut sinks: Vec<&String> = flows[..9].iter().map(|(_, to)| to).collect();
+    sinks.sort();
+    sinks.dedup();
+    assert!(sinks.len() == 9 && !sinks.contains(&&flows[0].0) && flows[9] == flows[0]);
+    assert_eq!(ends("one_source", 3, 1), flows[..3]);
+    assert!((1..10).any(|seed| ends("one_source", 1, seed)[0].0 != flows[0].0));
+    let turned = |(from, to): &(String, String)| (to.clone(), from.clone());
+    assert_eq!(ends("one_sink", 12, 1), flows.iter().map(turned).collect::<Vec<_>>());
+}
+
+#[test]
+fn wrong_values_are_refused() {
+    let refused = |fields: Value| refusal(&cells("1s", fields));
+    let walk = json!({"kind": "random_waypoint"});
+    let cases = [
+        (json!({"nodes": 3}), "network.nodes: 3 nodes leave an access point without stations; at least 4"),
+        (json!({"stations_per_cell": 0}), "network.stations_per_cell: 0 is not a count from 1 to"),
+        (json!({"coverage": 0}), "network.coverage: 0 is not a multiple from 0.01 to 100"),
+        (json!({"same_channel": false, "mobility": walk}), "network.same_channel: stations that move"),
+        (json!({"beacons": "full"}), "network.beacons: "),
+        (
+            json!({"own_mobility": {"ap0": walk}}),
+            "network.own_mobility.ap0: \"ap0\" is no station (stations: sta0 to sta1)",
+        ),
+        (
+            json!({"mobility": {"kind": "random_waypoint", "speed": "0m/s"}}),
+            "network.mobility.speed: 0m/s is not a speed above",
+        ),
+    ];
+    for (fields, expected) in cases {
+        let error = refused(fields.clone());
+        assert!(error.starts_with(expected), "{fields}: {error}");
+    }
+}

@@ -1,0 +1,230 @@
+"""`tonopah bench`: the worlds, the ratios, the tables, and the peers where they are installed."""
+
+import json
+import math
+import sys
+
+import pytest
+
+from tonopah import cli, render
+from tonopah.bench import measure, page, tables
+from tonopah.bench.worlds import WORLDS
+from tonopah.errors import InputError, RunFailedError
+from tonopah.peers import ns2, ns3, process, world_file
+from tonopah.peers.outcome import Outcome, Stopped, outcome_of
+
+BY_NAME = {world.name: world for world in WORLDS}
+needs_ns2 = pytest.mark.skipif(not ns2.found(), reason="ns-2 is not installed")
+needs_ns3 = pytest.mark.skipif(not ns3.found(), reason="ns-3 is not installed")
+
+
+def call(capsys, *arguments):
+    code = cli.main(list(arguments))
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def test_a_world_is_run_and_counted(capsys):
+    code, out, _ = call(capsys, "bench", "--only", "wired10", "--seconds", "1", "--runs", "2", "--json")
+    told = json.loads(out)
+    (world,), (side,) = told["worlds"], told["worlds"][0]["sides"]
+    assert (code, world["world"], world["ratios"], side["side"]) == (0, "wired10", [], "tonopah")
+    # 100 Mb/s for less than a second in packets of 1500 bytes; a bare Python and the run need more than 4 MiB.
+    assert 1000 < side["packets"] < 8334
+    assert len(side["cpu_s_runs"]) == 2 and side["cpu_s"] > 0
+    assert 4 < side["memory_mib"] < 100
+    assert side["events_per_packet"] == pytest.approx(side["events"] / side["packets"])
+    assert side["frames"] is None
+    assert told["machine"]["cores"] >= 1
+
+
+def test_radios_count_frames(capsys):
+    assert call(capsys, "bench", "--only", "wifi40", "--seconds", "3", "--runs", "1")[0] == 0
+    side = json.loads(call(capsys, "bench", "--only", "wifi40", "--seconds", "3", "--runs", "1", "--json")[1])["worlds"][0][
+        "sides"
+    ][0]
+    assert side["frames"] > side["packets"] > 0
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_every_world_is_valid_and_has_a_world_file(name):
+    world = BY_NAME[name]
+    told = [line.split() for line in world_file.write(world.build(1), 1, **world.told).splitlines()]
+    settings = {line[1]: line[2] for line in told if line[0] == "setting"}
+    flows = [line for line in told if line[0] == "flow"]
+    assert float(settings["seconds"]) == 1
+    assert len(flows) == int(settings.get("pairs", 0)) or f"{len(flows)} flows" in world.title
+    assert all(float(line[3]) < 1.2 for line in flows)
+
+
+def test_the_world_file_says_what_the_scenario_says():
+    text = world_file.write(BY_NAME["wifi40"].build(30), 1, frames=1).splitlines()
+    assert {"setting data_rate 11000000.0", "setting rts_above 3000", "setting window 20", "setting frames 1"} <= set(text)
+    places = [line.split()[1:] for line in text if line.startswith("place ")]
+    orders = [line.split()[1:] for line in text if line.startswith("order ")]
+    assert len(places) == len({order[0] for order in orders}) == 40
+    # Straight on from each place at the instant of arrival, at 10 m/s.
+    way = [[float(value) for value in order[1:]] for order in orders if order[0] == "0"]
+    at, here = 0.0, [float(value) for value in places[0]]
+    for start, x, y, speed in way:
+        assert (start, speed) == (pytest.approx(at, abs=1e-6), 10.0)
+        at, here = at + math.hypot(x - here[0], y - here[1]) / 10, [x, y]
+    assert at >= 30
+
+
+@pytest.mark.parametrize(("text", "value"), [("11Mbps", 11e6), ("93259954ns", 0.093259954), ("0.66W", 0.66), ("50p", 50.0)])
+def test_quantities_are_read(text, value):
+    assert world_file.number(text) == pytest.approx(value, rel=1e-12)
+
+
+def test_something_else_is_no_quantity():
+    with pytest.raises(ValueError, match="unlimited"):
+        world_file.number("unlimited")
+
+
+def outcome(cpu_s, packets=1000, frames=None):
+    return Outcome(packets, 0, cpu_s, 20.0, 6000, frames)
+
+
+def test_ratios_are_taken_turn_by_turn():
+    mine = measure.side("tonopah", [outcome(1.0), outcome(2.0), outcome(1.0)], None)
+    theirs = measure.side("ns2", [outcome(4.0, 500), outcome(6.0, 500), outcome(5.0, 500)], None)
+    ratio = measure.ratio(mine, theirs, radio=False)
+    assert ratio["cpu"] == {"min": 3.0, "median": 4.0, "max": 5.0}
+    # Half the packets for that time: twice as dear.
+    assert ratio["packet"] == {"min": 6.0, "median": 8.0, "max": 10.0}
+    assert (ratio["goodput"], ratio["same_work"], ratio["frame"]) == (2.0, False, None)
+
+
+def test_radios_are_compared_by_the_frame_and_not_called_unequal():
+    mine, theirs = measure.side("tonopah", [outcome(1.0, frames=300)], None), measure.side("ns2", [outcome(4.0, 900)], 400)
+    ratio = measure.ratio(mine, theirs, radio=True)
+    assert ratio["frame"]["median"] == pytest.approx(3.0)
+    assert ratio["same_work"] is None
+
+
+@pytest.mark.parametrize(("packets", "same"), [(1029, True), (1031, False), (971, True), (968, False)])
+def test_three_percent_count_as_the_same_work(packets, same):
+    sides = [measure.side("tonopah", [outcome(1.0, packets)], None), measure.side("ns2", [outcome(1.0)], None)]
+    assert measure.ratio(*sides, radio=False)["same_work"] is same
+
+
+def test_a_ratio_of_several_runs_shows_its_spread():
+    assert tables.span({"min": 1.0, "median": 2.5, "max": 30.0}) == "1 – 2.5 – 30"
+    assert tables.span({"min": 2.0, "median": 2.0, "max": 2.0}) == "2"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(950, "950"), (999.7, "1.00k"), (18_160, "18.2k"), (659_300, "659k"), (4.14e6, "4.14M"), (None, "")]
+)
+def test_counts_are_short_in_the_terminal(value, shown):
+    assert tables.compact(value) == shown
+
+
+def test_the_terminal_needs_80_columns(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    sides = [[outcome(123.45, 12_345_678, 999_999), outcome(234.5, 12_345_678, 999_999)] for _ in range(2)]
+    world = result(measure.side("ns2", sides[1], None), radio=True)
+    world["sides"][0] = measure.side("tonopah", sides[0], None)
+    world["world"], world["ratios"] = "wired1000", [measure.ratio(*world["sides"], radio=True)]
+    for table in tables.terminal_tables([world], 2):
+        render.console().print(table)
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def result(*others, radio=False):
+    sides = [measure.side("tonopah", [outcome(1.0)], None), *others]
+    ratios = [measure.ratio(sides[0], other, radio) for other in others]
+    return {"world": "wired10", "title": "a dumbbell", "seconds": 60.0, "radio": radio, "sides": sides, "ratios": ratios}
+
+
+def test_a_peer_that_was_stopped_gives_a_lower_bound():
+    stopped = result(measure.side("ns3", [Stopped(60.0)], None))
+    assert [row[:4] for row in tables.side_rows([stopped])][1] == ["", "ns-3", "> 60", "stopped"]
+    assert tables.ratio_rows([stopped])[0][4] == "> 60"
+    assert "lower bound" in page.remarks([stopped])[0]
+
+
+def test_a_peer_that_delivered_nothing_is_told():
+    empty = result(measure.side("ns2", [outcome(1.0, 0)], None))
+    assert empty["ratios"][0]["packet"] is None
+    assert page.remarks([empty]) == ["wired10: ns-2 delivered nothing"]
+    assert tables.ratio_rows([empty])[0][2] == ""
+
+
+def test_the_page_names_versions_and_unequal_work(monkeypatch):
+    monkeypatch.setattr(ns3, "version", lambda: "3.99")
+    monkeypatch.setattr(ns3, "compiler", lambda: "g++ 99")
+    options = measure.Options(measure.select("wired10,leo10"), against=("ns3",), runs=1)
+    leo = {**result(), "world": "leo10"}
+    text = page.text([result(measure.side("ns3", [outcome(9.0, 900)], None)), leo], options)
+    assert "| ns-3 | 3.99 |" in text and "g++ 99" in text
+    assert "wired10: ns-3 delivered 0.900 of our packets" in text
+    assert "ns-3 has no model for leo10." in text
+    assert "| wired10 | ns-3 | 1.111 | NO | 9 | 10 |" in text
+
+
+def test_unknown_names_are_refused_with_the_known_ones(capsys):
+    for arguments, known in ((["--only", "wired11"], "wired10"), (["--against", "ns4"], "ns2"), (["--only", ","], "wired10")):
+        code, _, err = call(capsys, "bench", *arguments)
+        assert code == 2
+        assert known in err
+    with pytest.raises(InputError):
+        measure.select("nosuch")
+
+
+@pytest.mark.parametrize(("peer", "words"), [(ns2, "apt-get install ns2"), (ns3, "apt-get install libns3-dev libgsl-dev")])
+def test_a_missing_peer_is_told_with_the_package(capsys, monkeypatch, peer, words):
+    monkeypatch.setattr(peer.shutil, "which", lambda name: None)
+    code, out, err = call(capsys, "bench", "--against", peer.__name__.split(".")[-1])
+    assert (code, out) == (1, "")
+    assert words in err
+
+
+def test_a_child_is_measured_and_stopped_at_its_limit():
+    done = process.run([sys.executable, "-c", "print('x' * 3); import sys; sys.exit(sys.stdin.read() == 'go')"], "go")
+    assert (done.output, done.code, done.stopped) == ("xxx\n", 1, False)
+    big = process.run([sys.executable, "-I", "-S", "-c", "b = bytearray(64 << 20)"])
+    small = process.run([sys.executable, "-I", "-S", "-c", ""])
+    assert 60 < big.memory_mib - small.memory_mib < 68
+    endless = process.run([sys.executable, "-I", "-S", "-c", "while True: pass"], cpu_limit_s=1)
+    assert endless.stopped and 0.9 < endless.cpu_s < 3
+    assert isinstance(outcome_of(endless, "x", "y"), Stopped)
+
+
+def test_a_peer_that_fails_is_quoted():
+    broken = process.run([sys.executable, "-c", "raise SystemExit('no such agent')"])
+    with pytest.raises(RunFailedError, match="ns-2 failed on a test: no such agent"):
+        outcome_of(broken, "ns-2", "a test")
+    with pytest.raises(RunFailedError, match="nosuchprogram"):
+        outcome_of(process.run(["nosuchprogram"]), "ns-2", "a test")
+
+
+@needs_ns2
+@pytest.mark.parametrize("name", ["wired10", "wifi40", "leo10"])
+def test_ns2_runs_the_same_world(name):
+    world = BY_NAME[name]
+    scenario = world.build(5)
+    theirs, mine = ns2.run(scenario, 1, **world.told), measure.ours(scenario, 1448 if name == "wired10" else 1000)
+    # The start differs more than a whole run would: ns-2's TCP has no handshake, and DSDV takes seconds to spread.
+    assert 0.6 < mine.packets / theirs.packets < 1.6
+    assert theirs.events > theirs.packets and theirs.memory_mib > 5
+
+
+@needs_ns2
+def test_ns2_counts_frames_when_asked():
+    world = BY_NAME["wifi40"]
+    timed, counted = (ns2.run(world.build(3), 1, **world.told, **extra) for extra in ({}, {"frames": 1}))
+    assert timed.frames is None
+    assert counted.frames > counted.packets == timed.packets
+
+
+@needs_ns3
+@pytest.mark.parametrize("name", ["wired10", "wifi40"])
+def test_ns3_runs_the_same_world(name, tmp_path):
+    world, seconds = BY_NAME[name], {"wired10": 2, "wifi40": 3}[name]
+    theirs = ns3.Programs(tmp_path).run(world.build(seconds), 1, **world.told)
+    assert theirs.packets > 100 and theirs.events > theirs.packets
+    assert (theirs.frames is not None) == world.radio

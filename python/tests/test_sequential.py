@@ -1,0 +1,79 @@
+"""Replicates until intervals are narrow: the schedule, what it guarantees, and a study that stops."""
+
+import numpy as np
+import pytest
+
+import tonopah as tp
+from tonopah import cli, stats
+from tonopah.sequential import Target, confidence, schedule
+
+
+def test_looks_grow_to_the_cap():
+    assert schedule(10, 100) == [10, 15, 23, 35, 53, 80, 100]
+    assert schedule(10, 10) == [10]
+    assert schedule(1, 4) == [2, 3, 4]
+    assert schedule(200, 100) == [100]
+
+
+def test_the_error_is_spent_in_equal_shares():
+    assert confidence(1) == pytest.approx(0.95)
+    assert confidence(5) == pytest.approx(0.99)
+
+
+@pytest.mark.parametrize("width", [0.4, 0.8])
+def test_intervals_cover_although_one_stops_when_they_are_narrow(width):
+    """Repeated intervals cover at 95 % or better; ordinary ones, stopped the same way, do so less often."""
+    draw, looks = np.random.default_rng(11), schedule(4, 40)
+    covered = {0.95: 0, confidence(len(looks)): 0}
+    for _ in range(1500):
+        values = draw.normal(0, 1, looks[-1])
+        for level in covered:
+            for n in looks:
+                found = stats.mean_interval(values[:n], level)
+                if found.high - found.value <= width:
+                    break
+            covered[level] += found.low <= 0 <= found.high
+    # Three standard errors of 1500 draws are 1.7 %.
+    assert covered[confidence(len(looks))] / 1500 >= 0.95 - 0.017
+    assert covered[0.95] < covered[confidence(len(looks))]
+
+
+@pytest.fixture
+def study(study_document, tmp_path):
+    from conftest import toml
+
+    study_document |= {"sweep": study_document["sweep"][:1], "claim": [], "quick": {}, "figure": study_document["figure"][:1]}
+    (tmp_path / "s.toml").write_text(toml(study_document))
+    study = tp.Study.load(tmp_path / "s.toml")
+    study.folder = tmp_path / "out"
+    return study
+
+
+def test_a_study_stops_when_its_differences_are_narrow(study):
+    study.run(quiet=True, until=Target(400.0, 12, ("goodput_bps",)))
+    reached = study.reached[""]
+    assert (reached.look, reached.looks, reached.replicates, reached.narrow) == (2, 4, 5, True)
+    again = tp.Study.open(study.folder)
+    assert again.spec.parts[0].confidence == pytest.approx(confidence(reached.looks))
+    text = again.report().read_text()
+    assert "Jennison and Turnbull" in text and "5 replicates after look 2 of 4" in text
+    assert "--until 400% --at-most 12 --metric goodput_bps" in text
+
+
+def test_a_study_stops_at_the_cap(study):
+    study.run(quiet=True, until=Target(1e-9, 5, ("goodput_bps",)))
+    reached = study.reached[""]
+    assert (reached.replicates, reached.narrow) == (5, False)
+    assert "Goodput of cubic" in reached.where and reached.half_width > 1e-9
+    assert set(study.table()["seed"]) == {1, 2, 3, 4, 5}
+    assert study.missing() == 0
+
+
+def test_the_command_line_takes_a_width(study, capsys):
+    code = cli.main(["study", "run", study.source, "--until", "300%", "--at-most", "3", "--metric", "goodput_bps",
+                     "--out", str(study.folder)])  # fmt: skip
+    assert code == 0
+    assert cli.main(["study", "run", study.source, "--metric", "goodput_bps"]) == 2
+    assert "has no meaning without --until" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main(["study", "run", study.source, "--until", "narrow"])

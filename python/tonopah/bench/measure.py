@@ -1,0 +1,168 @@
+"""Runs worlds in turn here and in the peers, and compares."""
+
+import json
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tonopah import _core
+from tonopah.bench.worlds import SEED, WORLDS, World
+from tonopah.errors import InputError, RunFailedError
+from tonopah.peers import ns2, ns3, process
+from tonopah.peers.outcome import Outcome, Stopped
+from tonopah.peers.world_file import number
+from tonopah.scenario import to_json
+
+OURS = "tonopah"
+PEERS = {"ns2": ns2, "ns3": ns3}
+SAME_WORK = 0.03
+"""Wired and satellite worlds count as the same work if the peers deliver as many packets within this share."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `tonopah bench` was asked for."""
+
+    worlds: tuple[World, ...]
+    against: tuple[str, ...] = ()
+    runs: int = 3
+    seconds: int | None = None
+    """Simulated; each world's own unless given."""
+    limit_s: float = 600.0
+    """CPU seconds after which a peer's run is stopped."""
+
+
+def select(names: str | None) -> tuple[World, ...]:
+    """Return the worlds of a list of names with commas between them; all without one."""
+    if names is None:
+        return WORLDS
+    known = {world.name: world for world in WORLDS}
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted or [names]:
+        if name not in known:
+            raise InputError("--only", f"{name!r} is unknown", f"known: {', '.join(known)}")
+    return tuple(known[name] for name in dict.fromkeys(wanted))
+
+
+def peers_of(names: str | None) -> tuple[str, ...]:
+    """Return the peers of a list of names with commas between them; raise an error if one is unknown or not installed."""
+    wanted = dict.fromkeys(name.strip() for name in (names or "").split(",") if name.strip())
+    for name in wanted:
+        if name not in PEERS:
+            raise InputError("--against", f"{name!r} is unknown", f"known: {', '.join(PEERS)}")
+        PEERS[name].require()
+    return tuple(wanted)
+
+
+def ours(scenario: dict[str, Any], segment_bytes: int) -> Outcome:
+    """Run a scenario here, in a process of its own; its CPU time is that of the run, without the start of Python."""
+    script = Path(__file__).with_name("engine.py")
+    done = process.run([sys.executable, "-I", "-S", str(script), _core.__file__, str(SEED)], to_json(scenario))
+    if done.code != 0:
+        raise RunFailedError(f"a run failed: {done.errors.strip().splitlines()[-1] if done.errors.strip() else done.code}")
+    told = json.loads(done.output)
+    return Outcome(
+        packets=round(told["goodput_bps"] * number(scenario["duration"]) / 8 / segment_bytes),
+        flows_without_delivery=told["flows_without_delivery"],
+        cpu_s=told["cpu_s"],
+        memory_mib=done.memory_mib,
+        events=told["events"],
+        frames=None if told["data_frames"] is None else told["data_frames"] + told["control_frames"],
+        energy_j=told["energy_j"],
+    )
+
+
+def measure(options: Options, step: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
+    """Return one entry for each world: every run of every side, medians, ratios.
+
+    The sides of a world run in turn, so that a machine that slows down slows all of them. `step` is called after each run.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        programs = ns3.Programs(Path(folder))
+        return [measure_world(world, options, programs, step) for world in options.worlds]
+
+
+def measure_world(world: World, options: Options, programs: ns3.Programs, step: Callable[[], None]) -> dict[str, Any]:
+    """Return the entry of one world."""
+    scenario = world.build(options.seconds or world.seconds)
+    segment = round(number(scenario["tcp"]["mss"]))
+    run: dict[str, Callable[[], Outcome | Stopped]] = {OURS: lambda: ours(scenario, segment)}
+    theirs = {
+        "ns2": lambda: ns2.run(scenario, SEED, options.limit_s, **world.told),
+        "ns3": lambda: programs.run(scenario, SEED, options.limit_s, **world.told),
+    }
+    run |= {name: theirs[name] for name in options.against if name in world.peers}
+    found: dict[str, list[Outcome | Stopped]] = {name: [] for name in run}
+    for _ in range(options.runs):
+        for name, start in run.items():
+            # What did not end in time once will not do so now.
+            if not (found[name] and isinstance(found[name][-1], Stopped)):
+                found[name].append(start())
+            step()
+    counted = ns2.run(scenario, SEED, options.limit_s, frames=1, **world.told) if world.radio and "ns2" in run else None
+    frames = {"ns2": counted.frames} if isinstance(counted, Outcome) else {}
+    sides = [side(name, outcomes, frames.get(name)) for name, outcomes in found.items()]
+    return {
+        "world": world.name,
+        "title": world.title,
+        "seconds": number(scenario["duration"]),
+        "radio": world.radio,
+        "sides": sides,
+        "ratios": [ratio(sides[0], other, world.radio) for other in sides[1:]],
+    }
+
+
+def side(name: str, outcomes: Sequence[Outcome | Stopped], frames: int | None) -> dict[str, Any]:
+    """Return the runs of one simulator and their medians; `frames` were counted in a run of their own."""
+    ended = [outcome for outcome in outcomes if isinstance(outcome, Outcome)]
+    found: dict[str, Any] = {
+        "side": name,
+        "stopped": len(ended) < len(outcomes),
+        "cpu_s_runs": [outcome.cpu_s for outcome in outcomes],
+    }
+    found["cpu_s"] = statistics.median(found["cpu_s_runs"])
+    if found["stopped"]:
+        return found
+    # Packets, events and frames are the same in every run: the seed is.
+    first = asdict(ended[0])
+    found |= {key: first[key] for key in ("packets", "flows_without_delivery", "events", "frames")}
+    found["frames"] = frames if first["frames"] is None else first["frames"]
+    found["memory_mib"] = statistics.median(outcome.memory_mib for outcome in ended)
+    found["events_per_packet"] = found["events"] / found["packets"] if found["packets"] else None
+    for count in ("packets", "events", "frames"):
+        found[f"{count}_per_cpu_s"] = None if found[count] is None else found[count] / found["cpu_s"]
+    return found
+
+
+def ratio(mine: dict[str, Any], theirs: dict[str, Any], radio: bool) -> dict[str, Any]:
+    """Return how a peer compares, run by run: CPU seconds of the peer / ours, for the world, a data packet and a frame.
+
+    Above 1 we are faster. Of a peer that was stopped only a lower bound of the first is known.
+    """
+    turns = [b / a for a, b in zip(mine["cpu_s_runs"], theirs["cpu_s_runs"], strict=False)]
+    found: dict[str, Any] = {
+        "peer": theirs["side"],
+        "stopped": theirs["stopped"],
+        "cpu": spread(turns),
+        "packet": None,
+        "frame": None,
+    }
+    found |= {"goodput": None, "same_work": None}
+    if theirs["stopped"]:
+        return found
+    found["goodput"] = mine["packets"] / theirs["packets"] if theirs["packets"] else None
+    if found["goodput"] is not None:
+        found["packet"] = spread([turn * found["goodput"] for turn in turns])
+        found["same_work"] = None if radio else abs(found["goodput"] - 1) <= SAME_WORK
+    if mine["frames"] and theirs["frames"]:
+        found["frame"] = spread([turn * mine["frames"] / theirs["frames"] for turn in turns])
+    return found
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Return least, median and greatest."""
+    return {"min": min(values), "median": statistics.median(values), "max": max(values)}

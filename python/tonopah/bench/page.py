@@ -1,0 +1,96 @@
+"""The page docs/performance.md: results of `tonopah bench`, with everything that is needed to judge them."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tonopah import _core
+from tonopah.bench import tables
+from tonopah.bench.measure import OURS, PEERS, SAME_WORK, Options
+from tonopah.bench.worlds import WORLDS
+from tonopah.peers import ns2, ns3
+
+HERE = Path(__file__).parent
+
+
+def facts(options: Options) -> dict[str, Any]:
+    """Return what the results were measured with and on."""
+    extension = Path(_core.__file__).read_bytes()
+    compiler = re.search(rb"rustc version [\d.]+", extension)
+    return {
+        "runs": options.runs,
+        "versions": {OURS: _core.engine_version()} | {name: PEERS[name].version() for name in options.against},
+        "compilers": {
+            OURS: compiler[0].decode().replace(" version", "") if compiler else "rustc",
+            **({"ns3": ns3.compiler()} if "ns3" in options.against else {}),
+        },
+        "optimised": b"attempt to add with overflow" not in extension,
+        "start_cpu_s": {"ns2": ns2.start_cpu_s()} if "ns2" in options.against else {},
+        "machine": machine(),
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Return the processor, its number of cores and the load, without the name of the machine."""
+    model = "unknown"
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
+        model = found[1].strip() if found else model
+    except OSError:
+        pass
+    return {
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),
+        "system": f"{os.uname().sysname} {os.uname().machine}",
+    }
+
+
+def remarks(results: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what has to be said beside the tables: unequal work, runs that were stopped, peers that lack a world."""
+    found = []
+    for result in results:
+        for ratio in result["ratios"]:
+            who = f"{result['world']}: {tables.NAMES[ratio['peer']]}"
+            if ratio["stopped"]:
+                found.append(f"{who} was stopped at its limit of CPU time; the ratio is a lower bound")
+            elif ratio["same_work"] is False:
+                found.append(
+                    f"{who} delivered {1 / ratio['goodput']:.3f} of our packets, which is not the same work: go by the packet"
+                )
+            elif ratio["goodput"] is None:
+                found.append(f"{who} delivered nothing")
+    return found
+
+
+def text(results: Sequence[Mapping[str, Any]], options: Options) -> str:
+    """Return the page."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+        autoescape=False,
+    )  # fmt: skip
+    return environment.get_template("page.md.j2").render(
+        facts=facts(options),
+        names=tables.NAMES,
+        against=options.against,
+        lacking=lacking(results, options),
+        results=results,
+        side_columns=[name.replace("\n", " ") for name in tables.SIDE_COLUMNS],
+        side_rows=tables.side_rows(results),
+        ratio_columns=[name.replace("\n", " ") for name in tables.RATIO_COLUMNS],
+        ratio_rows=tables.ratio_rows(results),
+        remarks=remarks(results),
+        same_work=f"{100 * SAME_WORK:g} %",
+        limit=f"{options.limit_s:g}",
+    )
+
+
+def lacking(results: Sequence[Mapping[str, Any]], options: Options) -> list[str]:
+    """Return which worlds a peer has no models for."""
+    shown = {result["world"] for result in results}
+    absent = {peer: [w.name for w in WORLDS if w.name in shown and peer not in w.peers] for peer in options.against}
+    return [f"{tables.NAMES[peer]} has no model for {', '.join(names)}." for peer, names in absent.items() if names]

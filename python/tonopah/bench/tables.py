@@ -1,0 +1,145 @@
+"""The cells of the tables of `tonopah bench`, for the terminal and for the page."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tonopah.bench.measure import OURS
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+NAMES = {OURS: "Tonopah", "ns2": "ns-2", "ns3": "ns-3"}
+SIDE_COLUMNS = (
+    "world", "simulator", "CPU s", "data\npackets", "packets\nper CPU s", "events\nper CPU s", "events\nper packet", "frames",
+    "frames\nper CPU s", "peak\nMiB", "flows\nwithout data",
+)  # fmt: skip
+RATIO_COLUMNS = ("world", "peer", "packets\nours/peer", "same\nwork", "CPU s", "CPU s\nper packet", "CPU s\nper frame")
+
+
+def side_rows(results: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return a row for each simulator of each world."""
+    rows = []
+    for result in results:
+        for index, side in enumerate(result["sides"]):
+            head = [result["world"] if index == 0 else "", NAMES[side["side"]]]
+            if side["stopped"]:
+                rows.append([*head, f"> {side['cpu_s']:.0f}", "stopped", *[""] * (len(SIDE_COLUMNS) - 4)])
+                continue
+            rows.append(
+                [
+                    *head, f"{side['cpu_s']:.2f}", count(side["packets"]), count(side["packets_per_cpu_s"]),
+                    count(side["events_per_cpu_s"]), decimal(side["events_per_packet"]), count(side["frames"]),
+                    count(side["frames_per_cpu_s"]), f"{side['memory_mib']:.0f}", count(side["flows_without_delivery"]),
+                ]
+            )  # fmt: skip
+    return rows
+
+
+def ratio_rows(results: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return a row for each peer of each world."""
+    rows = []
+    for result in results:
+        for index, ratio in enumerate(result["ratios"]):
+            same = {True: "yes", False: "NO", None: "–"}[ratio["same_work"]]
+            head = [result["world"] if index == 0 else "", NAMES[ratio["peer"]]]
+            if ratio["stopped"]:
+                rows.append([*head, "", "", f"> {ratio['cpu']['median']:.3g}", "", ""])
+                continue
+            rows.append([*head, decimal(ratio["goodput"], 3), same, *(span(ratio[key]) for key in ("cpu", "packet", "frame"))])
+    return rows
+
+
+def count(value: float | None) -> str:
+    """Return a count, or nothing if there is none."""
+    return "" if value is None else f"{value:,.0f}"
+
+
+def decimal(value: float | None, digits: int = 1) -> str:
+    """Return a number with some digits after the point, or nothing if there is none."""
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def span(values: Mapping[str, float] | None) -> str:
+    """Return least – median – greatest, or the one value of a single run."""
+    if values is None:
+        return ""
+    shown = [f"{values[key]:.3g}" for key in ("min", "median", "max")]
+    return shown[0] if values["min"] == values["max"] else " – ".join(shown)
+
+
+def terminal_tables(results: Sequence[Mapping[str, Any]], runs: int) -> list["Table"]:
+    """Return the tables for people, 80 columns wide: what each simulator did, and the peers' CPU seconds over ours."""
+    radio = any(result["radio"] for result in results)
+    said = "one run" if runs == 1 else f"median of {runs} runs"
+    columns = ["world", "", "CPU s", "data\npackets", "pkt\n/CPU s", "events\n/CPU s", "ev.\n/pkt"]
+    columns += [*(["frames\n/CPU s"] if radio else []), "MiB"]
+    found = [filled(f"CPU time, {said}", columns, [row for result in results for row in short_side_rows(result, radio)])]
+    rows = [row for result in results for row in short_ratio_rows(result, radio)]
+    if rows:
+        spread = "" if runs == 1 else ": median (least–greatest)"
+        columns = ["world", "", "packets\nours/its", "CPU s", "CPU s\n/pkt", *(["CPU s\n/frame"] if radio else [])]
+        found.append(filled(f"Peer / Tonopah{spread}; above 1 Tonopah is faster", columns, rows))
+    return found
+
+
+def filled(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
+    """Return a table whose first two columns are text."""
+    from tonopah.render import plain_table
+
+    table = plain_table(title)
+    for index, name in enumerate(columns):
+        table.add_column(name, justify="left" if index < 2 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def short_side_rows(result: Mapping[str, Any], radio: bool) -> list[list[str]]:
+    """Return a row for each simulator of a world."""
+    rows = []
+    for index, side in enumerate(result["sides"]):
+        head = [result["world"] if index == 0 else "", NAMES[side["side"]]]
+        if side["stopped"]:
+            rows.append([*head, f"> {side['cpu_s']:.0f}", "stopped", *[""] * (5 if radio else 4)])
+            continue
+        counts = [compact(side[key]) for key in ("packets", "packets_per_cpu_s", "events_per_cpu_s")]
+        frames = [compact(side["frames_per_cpu_s"])] if radio else []
+        rows.append(
+            [
+                *head,
+                decimal(side["cpu_s"], 2 if side["cpu_s"] < 100 else 0),
+                *counts,
+                decimal(side["events_per_packet"]),
+                *frames,
+                f"{side['memory_mib']:.0f}",
+            ]
+        )
+    return rows
+
+
+def short_ratio_rows(result: Mapping[str, Any], radio: bool) -> list[list[str]]:
+    """Return a row for each peer of a world."""
+    rows = []
+    for (head, who, packets, _, bound, *_), ratio in zip(ratio_rows([result]), result["ratios"], strict=True):
+        keys = ("cpu", "packet", "frame") if radio else ("cpu", "packet")
+        cells = [bound, *[""] * (len(keys) - 1)] if ratio["stopped"] else [middle(ratio[key]) for key in keys]
+        rows.append([head, who, packets, *cells])
+    return rows
+
+
+def middle(values: Mapping[str, float] | None) -> str:
+    """Return the median with least and greatest, or the one value of a single run."""
+    if values is None or values["min"] == values["max"]:
+        return span(values)
+    return f"{values['median']:.3g} ({values['min']:.2g}–{values['max']:.2g})"
+
+
+def compact(value: float | None) -> str:
+    """Return a count with three digits: 950, 18.2k, 4.23M."""
+    if value is None:
+        return ""
+    for factor, letter in ((1e6, "M"), (1e3, "k")):
+        if value >= 0.9995 * factor:
+            scaled = value / factor
+            return f"{scaled:.{0 if scaled >= 99.95 else 1 if scaled >= 9.995 else 2}f}{letter}"
+    return f"{value:.0f}"

@@ -1,0 +1,139 @@
+"""The worlds of `tonopah bench`. A new one is an entry in WORLDS; a peer runs it if it has a program for its kind of network."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+SIDE_M = 500.0
+SPEED_M_S = 10.0
+SEED = 1
+
+
+@dataclass(frozen=True)
+class World:
+    """A scenario, and what a peer's program has to be told beside it."""
+
+    name: str
+    title: str
+    seconds: int
+    """Simulated."""
+    build: Callable[[int], dict[str, Any]]
+    """Makes the scenario for a number of simulated seconds."""
+    peers: tuple[str, ...] = ("ns2", "ns3")
+    """Who has what it takes."""
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the world file for peers."""
+    radio: bool = False
+    """Chance has so large a part in it that two simulators need not deliver the same."""
+
+
+def dumbbell(flows: int, seconds: int, gbps: float = 0.1) -> dict[str, Any]:
+    """Return N pairs of hosts around one link: 44 ms round trip, a queue of one BDP, windows that do not limit.
+
+    The full endpoint: Linux's Reno with SACK, RACK-TLP, timestamps. What is compared with the other simulators' default TCP
+    must not be faster for doing less.
+    """
+    packets = math.floor(gbps * 1e9 * 0.044 / 8 / 1500)
+    access_gbps = max(1.0, gbps)
+    access = {"rate": f"{access_gbps:g}Gbps", "delay": "1ms", "queue": "100000p"}
+    bottleneck = {"rate": f"{gbps:g}Gbps", "delay": "20ms", "queue": {"kind": "drop_tail", "limit": f"{packets}p"}}
+    return {
+        "duration": f"{seconds}s",
+        "network": {"kind": "dumbbell", "pairs": flows, "access": access, "bottleneck": bottleneck},
+        "tcp": {"cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": True, "mss": "1448B"},
+        "flow": [
+            {"from": f"left{i}", "to": f"right{i}", "app": {"kind": "bulk"}, "start": f"{100 * i // flows}ms"}
+            for i in range(flows)
+        ],
+    }
+
+
+def adhoc(stations: int, seconds: int) -> dict[str, Any]:
+    """Return stations that walk over a square and pass packets on: 802.11b at 11 Mb/s, ns-2's radio, DSDV, no RTS.
+
+    Places and movement are drawn here, so that every simulator gets the same.
+    """
+    rng = np.random.default_rng([SEED, stations])
+    places = rng.uniform(0, SIDE_M, (stations, 2))
+    return {
+        "duration": f"{seconds}s",
+        "network": {
+            "kind": "adhoc",
+            "nodes": stations,
+            "flows": stations // 2,
+            "area": {"x": f"{SIDE_M:g}m", "y": f"{SIDE_M:g}m"},
+            "placement": {"kind": "list", "positions": places.tolist()},
+            "own_mobility": {
+                f"n{i}": {"kind": "setdest", "orders": orders(rng, place, seconds)} for i, place in enumerate(places)
+            },
+            "radio": {
+                "profile": "ns2", "standard": "b", "data_rate": "11Mbps", "basic_rate": "1Mbps", "control_rate": "1Mbps",
+                "rts_threshold": "3000B",
+            },
+            "routing": {"kind": "dsdv"},
+        },
+        "tcp": {"profile": "ns2", "cc": "newreno", "mss": "1000B"},
+        "traffic": {"app": {"kind": "bulk"}, "start": "1s"},
+    }  # fmt: skip
+
+
+def orders(rng: np.random.Generator, place: np.ndarray, seconds: int) -> list[dict[str, Any]]:
+    """Return one station's way: straight to somewhere in the square at a constant speed, and on without a rest."""
+    found, at = [], 0.0
+    while at < seconds:
+        goal = rng.uniform(0, SIDE_M, 2)
+        found.append({"at": f"{round(at * 1e9)}ns", "x": float(goal[0]), "y": float(goal[1]), "speed": f"{SPEED_M_S:g}m/s"})
+        at += float(np.hypot(*(goal - place))) / SPEED_M_S
+        place = goal
+    return found
+
+
+def satellites(flows: int, seconds: int) -> dict[str, Any]:
+    """Return Iridium with two terminals for each flow between 60° south and north."""
+    terminals = [
+        {"name": f"t{i}", "lat_deg": latitude, "lon_deg": longitude} for i, (latitude, longitude) in enumerate(ground(2 * flows))
+    ]
+    return {
+        "duration": f"{seconds}s",
+        "network": {"kind": "constellation", "preset": "iridium", "profile": "ns2", "terminals": terminals, "flows": flows},
+        "tcp": {"profile": "ns2", "cc": "newreno", "mss": "1000B"},
+        "traffic": {"app": {"kind": "bulk"}, "start": "1s"},
+    }
+
+
+def ground(count: int) -> list[tuple[float, float]]:
+    """Return latitudes and longitudes, each the farthest of 50 draws from those before (Mitchell's best candidate).
+
+    Apart from each other, because in ns-2 terminals under the same satellite share a downlink, and here they do not.
+    """
+    rng = np.random.default_rng([SEED, count])
+    found = np.empty((0, 3))
+    for _ in range(count):
+        z, angle = rng.uniform(-math.sin(math.radians(60)), math.sin(math.radians(60)), 50), rng.uniform(-math.pi, math.pi, 50)
+        flat = np.sqrt(1 - z**2)
+        drawn = np.column_stack([flat * np.cos(angle), flat * np.sin(angle), z])
+        nearest = (drawn @ found.T).max(axis=1, initial=-1.0)
+        found = np.vstack([found, drawn[np.argmin(nearest)]])
+    return [(math.degrees(math.asin(z)), math.degrees(math.atan2(y, x))) for x, y, z in found.tolist()]
+
+
+RENO = {"peer_window": 10_000, "peer_tcp": "TCP/Newreno", "peer_sink": "TCPSink/DelAck"}
+SACK = {"peer_window": 100_000, "peer_tcp": "TCP/Sack1", "peer_sink": "TCPSink/Sack1/DelAck"}
+"""What ns-2 runs against our full endpoint. Without SACK it would take minutes to repair the first overflow of a long path."""
+
+WORLDS = (
+    World("wired10", "dumbbell, 10 flows, 100 Mb/s", 60, partial(dumbbell, 10), told=RENO),
+    World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(dumbbell, 200), told=RENO),
+    World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(dumbbell, 1000), told=RENO),
+    World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(dumbbell, 10, gbps=10.0), told=SACK),
+    World("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), radio=True),
+    World("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), radio=True),
+    World("wifi200", "ad hoc 802.11b, 200 stations, 100 flows", 100, partial(adhoc, 200), radio=True),
+    World("leo10", "Iridium, 20 terminals, 10 flows", 100, partial(satellites, 10), peers=("ns2",)),
+    World("leo50", "Iridium, 100 terminals, 50 flows", 100, partial(satellites, 50), peers=("ns2",)),
+)
+"""In the order of the tables."""

@@ -1,0 +1,126 @@
+"""A world as lines that the programs of both peers read: ns-2 sources them as Tcl commands, ns-3 reads them word by word.
+
+setting NAME VALUE                  SI units without prefix: seconds, metres, bits per second, bytes, watts
+place X Y                           a station of an ad hoc network, in the order of their numbers
+order STATION TIME X Y SPEED        it goes straight to a place
+terminal LATITUDE LONGITUDE         on the ground, degrees
+flow FROM TO TIME                   numbers of stations, terminals or pairs of hosts, and the start
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tonopah.scenario import check
+
+UNITS = {
+    "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9,
+    "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "W": 1.0, "mW": 1e-3, "uW": 1e-6, "m": 1.0, "km": 1e3, "m/s": 1.0,
+    "p": 1.0, "pps": 1.0, "Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9,
+}  # fmt: skip
+
+
+def number(text: str) -> float:
+    """Return a resolved quantity of the engine, like "11Mbps", in its unit without prefix."""
+    found = re.fullmatch(r"(-?[\d.]+(?:e-?\d+)?)([A-Za-z/]+)", text)
+    if found is None or found[2] not in UNITS:
+        raise ValueError(f"{text!r} is not a quantity")
+    return float(found[1]) * UNITS[found[2]]
+
+
+def lines(settings: Mapping[str, Any], *parts: list[str]) -> str:
+    """Return the text of a world file."""
+    told = [
+        f"setting {name} {value!r}" if isinstance(value, float) else f"setting {name} {value}" for name, value in settings.items()
+    ]
+    return "\n".join([*told, *(line for part in parts for line in part)]) + "\n"
+
+
+def flow_lines(graph: Mapping[str, Any], index: Mapping[str, int]) -> list[str]:
+    """Return the flows of an expanded world."""
+    return [f"flow {index[flow['from']]} {index[flow['to']]} {number(flow['start'])!r}" for flow in graph["flow"]]
+
+
+def tcp_settings(graph: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the flows have in common: payload of a segment, the receiver's window in packets, first window."""
+    tcp = graph["flow"][0]["tcp"]
+    segment = round(number(tcp["mss"]))
+    return {
+        "segment": segment,
+        "window": round(number(tcp["recv_buffer"]) / segment),
+        "first_window": round(number(tcp["initial_window"]) / segment),
+    }
+
+
+def adhoc(scenario: Mapping[str, Any], seed: int, extra: Mapping[str, Any]) -> str:
+    """Return an ad hoc network as it is drawn with `seed`: places, movement by orders, flows, rates, energy."""
+    checked = check(scenario, seed)
+    graph, area = checked["graph"], checked["resolved"]["network"]["area"]
+    radio = graph["channel"][0]["radio"]
+    app = graph["flow"][0]["app"]
+    settings = {
+        "seconds": number(graph["duration"]),
+        "size_x": number(area["x"]),
+        "size_y": number(area["y"]),
+        "data_rate": number(radio["data_rate"]),
+        "control_rate": number(radio["control_rate"]),
+        # Neither peer knows a switch for RTS; no frame is as large as this.
+        "rts_above": round(number(radio["rts_threshold"])) if "rts_threshold" in radio else 100_000,
+        "queue": radio["queue_limit"],
+        **tcp_settings(graph),
+        # ns-2's own first draws hardly differ between small seeds, so they are spread.
+        "seed": seed * 7919 + 104729,
+        "interval": 1 / number(app["rate"]) if app["kind"] == "cbr" else 0.0,
+    }
+    if "energy" in radio:
+        settings |= {f"power_{state}": number(radio["energy"][state]) for state in ("tx", "rx", "idle")}
+    places = [f"place {node['x']!r} {node['y']!r}" for node in graph["node"]]
+    orders = [line for i, node in enumerate(graph["node"]) for line in order_lines(i, node)]
+    index = {node["name"]: i for i, node in enumerate(graph["node"])}
+    return lines({**settings, **extra}, places, orders, flow_lines(graph, index))
+
+
+def order_lines(station: int, node: Mapping[str, Any]) -> list[str]:
+    """Return the movement of one station."""
+    orders = node.get("mobility", {}).get("orders", [])
+    return [f"order {station} {number(o['at'])!r} {o['x']!r} {o['y']!r} {number(o['speed'])!r}" for o in orders]
+
+
+def dumbbell(scenario: Mapping[str, Any], seed: int, extra: Mapping[str, Any]) -> str:
+    """Return a dumbbell."""
+    checked = check(scenario, seed)
+    graph, network = checked["graph"], checked["resolved"]["network"]
+    settings = {"seconds": number(graph["duration"]), "pairs": network["pairs"], **tcp_settings(graph)}
+    for part in ("access", "bottleneck"):
+        link = network[part]
+        settings |= {f"{part}_rate": number(link["rate"]), f"{part}_delay": number(link["delay"])}
+        settings[f"{part}_queue"] = round(number(link["queue"]["limit"]))
+    index = {f"{side}{i}": i for side in ("left", "right") for i in range(network["pairs"])}
+    return lines({**settings, **extra}, flow_lines(graph, index))
+
+
+def constellation(scenario: Mapping[str, Any], seed: int, extra: Mapping[str, Any]) -> str:
+    """Return satellites in a Walker star and their terminals."""
+    checked = check(scenario, seed)
+    graph, network = checked["graph"], checked["resolved"]["network"]
+    names = (
+        "altitude_km", "inclination_deg", "planes", "satellites", "node_deg", "node_spacing_deg", "phase_deg",
+        "elevation_deg", "latitude_limit_deg",
+    )  # fmt: skip
+    settings = {"seconds": number(graph["duration"]), **{name: network[name] for name in names}, **tcp_settings(graph)}
+    settings |= {f"{name}_s": number(network[name]) for name in ("handoff_interval", "isl_interval")}
+    settings |= {f"{part}_rate": number(network[part]["rate"]) for part in ("uplink", "downlink", "isl")}
+    settings["queue"] = round(number(network["isl"]["queue"]["limit"]))
+    settings["seed"] = seed * 7919 + 104729
+    ground = [f"terminal {place['lat_deg']!r} {place['lon_deg']!r}" for place in network["terminals"]]
+    index = {place["name"]: i for i, place in enumerate(network["terminals"])}
+    return lines({**settings, **extra}, ground, flow_lines(graph, index))
+
+
+WRITERS = {"adhoc": adhoc, "dumbbell": dumbbell, "constellation": constellation}
+"""By kind of network; the programs of the peers have the same names."""
+
+
+def write(scenario: Mapping[str, Any], seed: int, **extra: Any) -> str:
+    """Return a scenario as world file, with `extra` settings."""
+    return WRITERS[scenario["network"]["kind"]](scenario, seed, extra)

@@ -1,0 +1,99 @@
+"""What `tonopah validate ns2` shows: a table for the terminal, and the page docs/validation-ns2.md."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tonopah.validate.ns2 import MEASURES, SCENARIO, Comparison, Measure, judge
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+HERE = Path(__file__).parent
+PAGE = "validation-ns2.md"
+COLUMNS = ("measure", "ours", "ns-2", "difference (95 %)", "goal", "")
+
+
+def rows(comparison: Comparison) -> list[list[str]]:
+    """Return the cells of the table, a row for each measure."""
+    found = []
+    for measure, row in zip(MEASURES, judge(comparison), strict=True):
+        name = f"{measure.title}, {measure.unit}" if measure.unit else measure.title
+        values = [f"{row[side] * measure.scale:.4g}" for side in ("ours", "ns2")]
+        verdict = {None: "", True: "pass", False: "MISS"}[row["met"]]
+        found.append([name, *values, difference(row), goal(measure), verdict])
+    return found
+
+
+def difference(row: Mapping[str, Any]) -> str:
+    """Return a mean difference with its interval; a single placement has none."""
+    scale, unit = (100, " %") if row["relative"] else (1, "")
+    if row["difference"] is None:
+        return "unknown"
+    text = f"{row['difference'] * scale:+.2g}{unit}"
+    if row["low"] is None:
+        return text
+    return f"{text} ({row['low'] * scale:+.2g} … {row['high'] * scale:+.2g})"
+
+
+def goal(measure: Measure) -> str:
+    """Return what is allowed."""
+    if measure.tolerance is None:
+        return "none"
+    return f"± {100 * measure.tolerance:g} %" if measure.relative else f"± {measure.tolerance:g}"
+
+
+def title(comparison: Comparison) -> str:
+    """Return what was compared and where ns-2's values come from."""
+    network = SCENARIO["network"]
+    source = "stored values, not run now" if comparison.stored else "run now"
+    size = f"{network['nodes']} stations, {network['flows']} flows, {len(comparison.mine)} placements"
+    return f"{size}; ns-2 {comparison.version}: {source}"
+
+
+def table(comparison: Comparison) -> "Table":
+    """Return the comparison for people."""
+    from tonopah.render import plain_table
+
+    made = plain_table(title(comparison))
+    for name in COLUMNS:
+        made.add_column(name, justify="right" if name in COLUMNS[1:4] else "left", no_wrap=True)
+    for row in rows(comparison):
+        made.add_row(*row)
+    return made
+
+
+def placement_rows(comparison: Comparison) -> list[list[str]]:
+    """Return a row for each placement: both values of each measure."""
+    found: list[list[str]] = []
+    for seed, pair in enumerate(zip(comparison.mine, comparison.theirs, strict=True), 1):
+        found.append([str(seed), *(" / ".join(f"{getattr(side, m.name) * m.scale:.4g}" for side in pair) for m in MEASURES)])
+    return found
+
+
+def write(comparison: Comparison, folder: Path) -> Path:
+    """Write the page; return its path."""
+    path = folder / PAGE
+    path.write_text(text(comparison), encoding="utf-8")
+    return path
+
+
+def text(comparison: Comparison) -> str:
+    """Return the page."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+        autoescape=False,
+    )  # fmt: skip
+    goals: Sequence[Any] = [row["met"] for row in judge(comparison) if row["met"] is not None]
+    return environment.get_template("ns2.md.j2").render(
+        version=comparison.version,
+        placements=len(comparison.mine),
+        goals=len(goals),
+        met=sum(goals),
+        columns=COLUMNS,
+        rows=rows(comparison),
+        measures=[f"{m.title}, {m.unit}" if m.unit else m.title for m in MEASURES],
+        placement_rows=placement_rows(comparison),
+    )
