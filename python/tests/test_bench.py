@@ -224,7 +224,7 @@ def test_ns2_counts_frames_when_asked():
 @needs_ns3
 @pytest.mark.parametrize("name", ["wired10", "wifi40"])
 def test_ns3_runs_the_same_world(name, tmp_path):
-    world, seconds = BY_NAME[name], {"wired10": 2, "wifi40": 3}[name]
+    world, seconds = BY_NAME[name], {"wired10": 1, "wifi40": 2}[name]
     theirs = ns3.Programs(tmp_path).run(world.build(seconds), 1, **world.told)
-    assert theirs.packets > 100 and theirs.events > theirs.packets
+    assert 0 < theirs.packets < theirs.events
     assert (theirs.frames is not None) == world.radio

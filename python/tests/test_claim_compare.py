@@ -7,7 +7,7 @@ import pytest
 import tonopah as tp
 from tonopah import claims
 from tonopah.plan import PartPlan, Plan
-from tonopah.study_file import parse_spec
+from tonopah.study_file import parse_spec, reduce_spec
 
 NODES = [20, 40, 60]
 FLAT = [30.0, 30.0, 30.0]
@@ -152,3 +152,22 @@ def test_what_is_wrong_is_named(test, message):
         judge({"metric": "goodput_bps", **test}, {"vegas": FLAT, "a": FLAT})
     assert message in str(caught.value)
     assert "claim[0].test[0]" in str(caught.value)
+
+
+def test_replicates_without_a_value_are_named():
+    test = {"metric": "goodput_bps", "above": 1e6}
+    made = part("one", {"vegas": FLAT}, 0.2, 10, 0)
+    made[0].sweeps.clear()
+    made[1].loc[made[1]["seed"] == 3, "goodput_bps"] = np.nan
+    document = {"question": "?", "scenario": {}, "compare": {"cc": ["vegas"]}, "claim": [{"id": "X", "text": "t", "test": test}]}
+    found = claims.judge(parse_spec(document), Plan(parts={"": made[0]}), {"": made[1]})[0]
+    assert found.sentence.endswith("1 of 10 replicates lack a value and are left out.")
+
+
+def test_a_point_that_was_not_run_is_no_evidence():
+    test = {"metric": "goodput_bps", "above": 1e6, "at": {"network.nodes": 20}}
+    document = {"question": "?", "scenario": {}, "compare": {"cc": ["vegas"]}, "claim": [{"id": "X", "text": "t", "test": test}],
+                "sweep": [{"vary": {"network.nodes": NODES}}], "quick": {"values": {"network.nodes": [40, 60]}}}  # fmt: skip
+    plan, table = part("one", {"vegas": FLAT}, 0.2, 3, 0)
+    found = claims.judge(reduce_spec(parse_spec(document)), Plan(parts={"": plan}), {"": table})[0]
+    assert (found.verdict, "not among those that were run" in found.sentence) == ("not testable", True)

@@ -1,12 +1,16 @@
 """Run, stop, resume, look."""
 
+import fnmatch
 import sqlite3
+import tomllib
+from pathlib import Path
 
 import pytest
 
 import tonopah as tp
 from tonopah import _core
 from tonopah.store import Store
+from tonopah.study import shipped
 
 
 @pytest.fixture
@@ -113,3 +117,14 @@ def test_a_folder_without_a_study_is_refused(tmp_path):
 def test_an_unknown_study_is_refused():
     with pytest.raises(tp.InputError, match="is neither a file nor a study"):
         tp.Study.load("nosuch")
+
+
+def test_a_wheel_has_the_studies_of_the_source_tree():
+    root = Path(__file__).parents[2]
+    source = {path.stem for path in (root / "studies").glob("*.toml")}
+    package = Path(tp.__file__).parent
+    assert set(shipped()) == source >= {"asran", "leo"}
+    assert all(path.parent == package / "studies" for path in shipped().values())
+    patterns = [entry["path"] for entry in tomllib.loads((root / "pyproject.toml").read_text())["tool"]["maturin"]["include"]]
+    for path in shipped().values():
+        assert any(fnmatch.fnmatch(f"python/tonopah/studies/{path.name}", pattern) for pattern in patterns), path

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tonopah import stats
 from tonopah.claim_compare import test_difference, test_order
-from tonopah.claim_data import Data, Evidence, Outcome, where_text
+from tonopah.claim_data import Data, Evidence, Outcome, points_of, where_text
 from tonopah.claim_tests import test_flat, test_saturating, test_slope, test_threshold
 from tonopah.metrics import show
 from tonopah.study_spec import Claim, Part, StudySpec, Test
@@ -130,7 +130,16 @@ def readings(test: Test, evidence: Evidence) -> Iterator[Outcome]:
     several = [len(test.metrics) > 1, len(algorithms) > 1]
     for column, label in itertools.product(test.metrics, algorithms):
         name = ", ".join(text for text, many in zip((column, label), several, strict=True) if many)
-        yield replace(reading(test, evidence, part, column, label), reading=name)
+        yield replace(complete(reading(test, evidence, part, column, label), part), reading=name)
+
+
+def complete(outcome: Outcome, part: Part) -> Outcome:
+    """Return the outcome with a word on replicates in which something was not measured: they are not in the numbers."""
+    lost = part.replicates - outcome.effect.n
+    if not outcome.effect.n or lost <= 0:
+        return outcome
+    note = f" {lost} of {part.replicates} replicates lack a value and are left out."
+    return replace(outcome, sentence=outcome.sentence + note)
 
 
 def reading(test: Test, evidence: Evidence, part: Part, column: str, label: str) -> Outcome:
@@ -139,6 +148,8 @@ def reading(test: Test, evidence: Evidence, part: Part, column: str, label: str)
     for part_id in test.parts or (part.id,):
         if column not in evidence.tables[part_id].columns:
             return Outcome(asked, f"The runs have no metric {column}.")
+        if not points_of(evidence, evidence.spec.part(part_id), test):
+            return Outcome(asked, "This point is not among those that were run (it may be left out with --quick).")
     if test.order:
         group = [evidence.data(part, test, column, name) for name in test.order]
         return test_order(test, group, asked) if all(len(data.values) for data in group) else nothing(asked)

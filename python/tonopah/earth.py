@@ -25,6 +25,8 @@ STEP_S = 60.0
 MOST_TRACKS = 8
 """More ground tracks would hide the map."""
 MOST_PATHS = 5
+MOST_NAMES = 20
+"""Names of more terminals would hide one another."""
 
 
 def survey(
@@ -89,9 +91,11 @@ def draw_world(axes: "Axes", surveyed: Mapping[str, Any]) -> None:
         for a, b in zip(path["nodes"], path["nodes"][1:], strict=False):
             for lon, lat in great_circle(place[a], place[b]):
                 axes.plot(lon, lat, color=look["color"], linestyle=look["linestyle"], linewidth=1.8, zorder=4)
+    marker_size = 6 if len(terminals) <= MOST_NAMES else 4
     for name, (lon, lat) in terminals.items():
-        axes.plot(lon, lat, marker="o", color="#000000", markerfacecolor="#E69F00", markersize=6, zorder=5)
-        axes.annotate(name, (lon, lat), (4, 4), textcoords="offset points", fontsize=8, zorder=6)
+        axes.plot(lon, lat, marker="o", color="#000000", markerfacecolor="#E69F00", markersize=marker_size, zorder=5)
+        if len(terminals) <= MOST_NAMES:
+            axes.annotate(name, (lon, lat), (4, 4), textcoords="offset points", fontsize=8, zorder=6)
     axes.set_title(caption(surveyed))
 
 

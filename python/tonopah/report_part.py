@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from tonopah import figures, picture, table
+from tonopah import figures, handover, picture, table
 from tonopah.figures import Drawing, slug
 from tonopah.report_table import WITHOUT_PATH, Sheet, flow_sheets, point_sheet
 from tonopah.report_text import sweep_values, value_text
@@ -155,7 +155,9 @@ def series_drawing(source: Source, name: str, flow: int) -> list[Drawing]:
         frames[label] = frame[frame[column] == owner]
     ordered = {label: frames[label] for label in part.labels if label in frames and len(frames[label])}
     handovers = handover_times(source.store, typical[part.baseline], flow) if owner == flow else []
-    return [figures.series(ordered, name, which, handovers)] if ordered else []
+    if not ordered:
+        return []
+    return [figures.series(ordered, name, which, handovers), *handover.around(ordered, name, which, handovers)]
 
 
 def handover_times(store: "Store", run: "Run", flow: int) -> list[float]:

@@ -16,8 +16,8 @@ from tonopah.study_spec import Part, StudySpec
 if TYPE_CHECKING:
     import pandas as pd
 
-SHIPPED = Path(__file__).parents[2] / "studies"
-"""The studies of the source tree."""
+SHIPPED = Path(__file__).parent / "studies"
+"""The studies that come with the package; in the source tree a link to the folder `studies` at the root."""
 
 
 class Study:

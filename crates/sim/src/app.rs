@@ -1,4 +1,4 @@
-//! Applications: what is written, and when (networks.md §13). They know no transport.
+//! Applications: what is written, and when. They know no transport.
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};

@@ -10,7 +10,7 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use crate::app::{App, Period, Ticks};
-use crate::connectivity::Survey;
+use crate::connectivity::Reachability;
 use crate::core::Core;
 use crate::event::{Event, FlowId, LinkId, NodeId};
 use crate::expand::{self, interval_nanos, transport_of};
@@ -85,8 +85,8 @@ pub(crate) fn assemble(
         core.schedule(first, Event::Sample);
     }
     let changes = changes.into_iter().map(|(_, change)| change).collect();
-    let survey = Survey::new(&network, placement_draws);
-    Ok(Simulation { core, network, hosts: Hosts { flows }, changes, series, survey, sky, graph, resolved, seed })
+    let reachability = Reachability::new(&network, placement_draws);
+    Ok(Simulation { core, network, hosts: Hosts { flows }, changes, series, reachability, sky, graph, resolved, seed })
 }
 
 fn app_stream(index: usize, listed: usize) -> String {
@@ -162,7 +162,7 @@ fn parts(from: NodeId, to: NodeId, options: &LinkOptions, queue_draws: Rng, loss
     let queue = options.queue.as_ref().expect("an expanded link has a queue");
     LinkParts {
         from,
-        to,
+        to: Some(to),
         rate,
         delay: Delay::Fixed(delay),
         overhead: options.overhead.unwrap_or_default(),

@@ -201,7 +201,7 @@ impl Channel {
         self.resolve(core, at, next, request);
     }
 
-    /// A frame goes out if the address of the next station is known (§8).
+    /// A frame goes out if the address of the next station is known.
     fn resolve(&mut self, core: &mut Core, at: StationId, next: StationId, request: Request) {
         let resolution = self.arp.get_mut(at.index()).map_or(Resolution::Known, |arp| arp.resolve(next, request));
         match resolution {
@@ -283,7 +283,7 @@ fn drop_content(core: &mut Core, content: Content, reason: DropReason) {
     }
 }
 
-/// Shortest paths over stations that hear each other, ties to the lowest neighbour (networks.md §9.4).
+/// Shortest paths over stations that hear each other, ties to the lowest neighbour.
 pub(crate) fn shortest(neighbours: &[Vec<StationId>]) -> Vec<Vec<Option<StationId>>> {
     let stations = neighbours.len();
     let mut tables = vec![vec![None; stations]; stations];

@@ -1,4 +1,4 @@
-//! Who could reach whom, whatever a protocol makes of it (networks.md §10.5): nodes are joined by links and by stations
+//! Who could reach whom, whatever a protocol makes of it: nodes are joined by links and by stations
 //! that can read one another's data frames when nobody disturbs them. A pure function of time, without an event.
 
 use std::collections::VecDeque;
@@ -109,14 +109,14 @@ struct Mesh {
 
 /// What is needed to tell, later, who could reach whom.
 #[derive(Debug)]
-pub(crate) struct Survey {
+pub(crate) struct Reachability {
     nodes: usize,
     wires: Vec<(NodeId, NodeId)>,
     meshes: Vec<Mesh>,
     placement_draws: Option<u32>,
 }
 
-/// What a survey finds.
+/// Who could reach whom over a run.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Connectivity {
     pub(crate) components: u64,
@@ -130,9 +130,9 @@ pub(crate) struct Connectivity {
     pub(crate) placement_draws: Option<u32>,
 }
 
-impl Survey {
+impl Reachability {
     /// Of a network at the start, if it has stations; where they are was drawn so many times.
-    pub(crate) fn new(network: &Network, placement_draws: Option<u32>) -> Option<Survey> {
+    pub(crate) fn new(network: &Network, placement_draws: Option<u32>) -> Option<Reachability> {
         let mesh = |channel: &crate::channel::Channel| Mesh {
             nodes: channel.nodes.clone(),
             tracks: channel.air.tracks().to_vec(),
@@ -140,9 +140,9 @@ impl Survey {
             points: channel.cells().map(|cells| channel.stations().map(|station| cells.choice(station)).collect()),
         };
         let meshes: Vec<Mesh> = network.channels.iter().map(mesh).collect();
-        let wires = network.links.iter().map(|link| (link.from, link.to)).collect();
+        let wires = network.links.iter().filter_map(|link| Some((link.from, link.to?))).collect();
         let nodes = network.nodes.len();
-        (!meshes.is_empty()).then_some(Survey { nodes, wires, meshes, placement_draws })
+        (!meshes.is_empty()).then_some(Reachability { nodes, wires, meshes, placement_draws })
     }
 
     fn moves(&self) -> bool {

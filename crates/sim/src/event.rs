@@ -158,7 +158,7 @@ pub(crate) enum RadioEvent {
 }
 
 impl Event {
-    /// Rank among events of the same instant (networks.md §2): ends of transmissions and receptions first, then
+    /// Rank among events of the same instant: ends of transmissions and receptions first, then
     /// decisions to transmit, the rest, and last the end of the run.
     pub(crate) fn rank(self) -> u64 {
         match self {

@@ -1,4 +1,4 @@
-//! A simplex point-to-point link: queue discipline, transmitter, propagation, loss (networks.md §3.1).
+//! A simplex point-to-point link: queue discipline, transmitter, propagation, loss.
 //!
 //! An idle transmitter tells the far end's arrival at once; `LinkReady` exists only while something waits.
 
@@ -12,7 +12,7 @@ use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, PacketId};
 use crate::qdisc::{Ledger, Qdisc, Waiting};
 use crate::record::Record;
-use crate::space::Flight;
+use crate::space::{Beam, Flight};
 
 /// A change that the scenario foresees for a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -28,17 +28,19 @@ pub(crate) enum LinkChange {
 pub(crate) enum Delay {
     /// Always as long.
     Fixed(Span),
-    /// As far as the ends are apart when the transmission starts (networks.md §12.2).
+    /// As far as the ends are apart when the transmission starts.
     Between(Box<Flight>),
+    /// The same, by the terminal that a packet is for.
+    Beam(Box<Beam>),
 }
 
 impl Delay {
-    /// For what starts now.
-    #[inline]
-    fn at(&self, now: Time) -> Span {
+    /// For what starts now and is for `destination`.
+    fn at(&self, now: Time, destination: NodeId) -> Span {
         match self {
             Delay::Fixed(span) => *span,
             Delay::Between(flight) => flight.delay(now),
+            Delay::Beam(beam) => beam.delay(destination, now),
         }
     }
 }
@@ -48,7 +50,8 @@ impl Delay {
 pub(crate) struct Link {
     id: LinkId,
     pub(crate) from: NodeId,
-    pub(crate) to: NodeId,
+    /// None: the destination of each packet, one of the terminals of a satellite.
+    pub(crate) to: Option<NodeId>,
     pub(crate) rate: Rate,
     delay: Delay,
     /// Bytes of link framing per packet.
@@ -73,7 +76,7 @@ pub(crate) struct Link {
 #[derive(Debug)]
 pub(crate) struct LinkParts {
     pub(crate) from: NodeId,
-    pub(crate) to: NodeId,
+    pub(crate) to: Option<NodeId>,
     pub(crate) rate: Rate,
     pub(crate) delay: Delay,
     pub(crate) overhead: Bytes,
@@ -105,14 +108,19 @@ impl Link {
         }
     }
 
+    /// Makes this the one link to all terminals of a satellite.
+    pub(crate) fn share(&mut self, beam: Beam) {
+        (self.to, self.delay) = (None, Delay::Beam(Box::new(beam)));
+    }
+
     /// Packets waiting and on their way.
     pub(crate) fn holds(&self) -> u64 {
         self.queue.packets() + self.in_flight
     }
 
-    /// Propagation delay of what would start now.
-    pub(crate) fn delay(&self, now: Time) -> Span {
-        self.delay.at(now)
+    /// Propagation delay of what would start now and is for `destination`.
+    pub(crate) fn delay(&self, now: Time, destination: NodeId) -> Span {
+        self.delay.at(now, destination)
     }
 
     /// Takes the link out of use. Unlike a link that breaks, what travels arrives; what waits is for the caller to decide.
@@ -121,19 +129,27 @@ impl Link {
         self.ready_at = None;
     }
 
-    /// Gives back what waits, as if it had never come.
-    pub(crate) fn take_waiting(&mut self, core: &Core) -> Vec<PacketId> {
-        let waiting: Vec<PacketId> = std::iter::from_fn(|| self.queue.remove()).map(|gone| gone.packet).collect();
+    /// Gives back what waits, all of it or what is for one terminal, as if it had never come.
+    pub(crate) fn take_waiting(&mut self, core: &Core, terminal: Option<NodeId>) -> Vec<PacketId> {
+        let waiting = self.unqueue(core, terminal);
         self.metrics.offered -= waiting.len() as u64;
-        self.metrics.queue_shrank(core.now, 0);
         waiting
     }
 
-    /// Drops what waits.
-    pub(crate) fn drop_waiting(&mut self, core: &mut Core) {
-        let mut ledger = Ledger::new(core, &mut self.metrics, self.id, self.free_at);
-        self.queue.flush(&mut ledger, DropReason::LinkDown);
-        self.metrics.queue_shrank(core.now, 0);
+    /// Drops what waits, all of it or what is for one terminal.
+    pub(crate) fn drop_waiting(&mut self, core: &mut Core, terminal: Option<NodeId>) {
+        for packet in self.unqueue(core, terminal) {
+            self.drop(core, packet, DropReason::LinkDown);
+        }
+    }
+
+    fn unqueue(&mut self, core: &Core, terminal: Option<NodeId>) -> Vec<PacketId> {
+        let wanted = |waiting: &Waiting| {
+            terminal.is_none_or(|terminal| core.packets.get(waiting.packet).destination == terminal)
+        };
+        let gone = self.queue.take(wanted);
+        self.metrics.queue_shrank(core.now, self.queue.packets());
+        gone.into_iter().map(|waiting| waiting.packet).collect()
     }
 
     /// Bytes waiting.
@@ -188,7 +204,11 @@ impl Link {
         let Some(next) = self.queue.dequeue(&mut ledger) else { return };
         let transmission = self.rate.transmission_time(next.size);
         self.free_at = core.now + transmission;
-        self.last_arrival = self.last_arrival.max(self.free_at + self.delay.at(core.now));
+        self.last_arrival = match &mut self.delay {
+            Delay::Fixed(delay) => self.last_arrival.max(self.free_at + *delay),
+            Delay::Between(flight) => self.last_arrival.max(self.free_at + flight.delay(core.now)),
+            Delay::Beam(beam) => beam.arrival(core.packets.get(next.packet).destination, core.now, self.free_at),
+        };
         self.in_flight += 1;
         self.metrics.on_transmission(next.size, transmission, core.now.since(next.since));
         if core.sink.is_some() {
@@ -234,7 +254,7 @@ impl Link {
                 self.doomed = self.in_flight;
                 self.free_at = core.now;
                 self.ready_at = None;
-                self.drop_waiting(core);
+                self.drop_waiting(core, None);
             }
         }
     }

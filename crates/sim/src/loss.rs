@@ -1,4 +1,4 @@
-//! Loss by the medium (networks.md §3.2). A link draws from its own stream.
+//! Loss by the medium. A link draws from its own stream.
 
 use tcp::rng::Rng;
 use tcp::units::Bytes;
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn shares_of_lost_packets() {
         assert!(near(share(Loss::Packet(0.01), 1000), 0.01));
-        // networks.md §3.2: 1e-4 per byte of 552 bytes is 5.4 %; here per bit of 69 bytes, the same number of trials.
+        // 1e-4 per byte of 552 bytes is 5.4 %; here per bit of 69 bytes, the same number of trials.
         assert!(near(share(Loss::Bit(1e-4), 69), 1.0 - f64::powi(1.0 - 1e-4, 552)));
         assert_eq!(share(Loss::None, 1000), 0.0);
     }

@@ -70,15 +70,15 @@ impl Network {
             if !link.up || links > self.nodes.len() {
                 return None;
             }
-            delay += link.delay(now);
-            here = link.to;
+            delay += link.delay(now, to);
+            here = link.to.unwrap_or(to);
         }
         Some(delay)
     }
 
     fn edges(&self) -> Vec<Edge> {
-        let edge = |(i, l): (usize, &Link)| Edge { link: LinkId(i as u32), from: l.from, to: l.to, up: l.up };
-        self.links.iter().enumerate().map(edge).collect()
+        let edge = |(i, l): (usize, &Link)| l.to.map(|to| Edge { link: LinkId(i as u32), from: l.from, to, up: l.up });
+        self.links.iter().enumerate().filter_map(edge).collect()
     }
 
     fn find_routes(&mut self) {
@@ -176,7 +176,7 @@ impl Network {
         let (mut here, mut hops) = (from, 0);
         while here != to {
             here = match self.hop(here, to)? {
-                Hop::Link(link) if self.links[link.index()].up => self.links[link.index()].to,
+                Hop::Link(link) if self.links[link.index()].up => self.links[link.index()].to.unwrap_or(to),
                 Hop::Link(_) => return None,
                 Hop::Radio(channel, station, exit) => {
                     let channel = &self.channels[channel.index()];
@@ -222,7 +222,7 @@ impl Network {
         if !link.on_arrive(core, id) {
             return None;
         }
-        let node = link.to;
+        let node = link.to.unwrap_or_else(|| core.packets.get(id).destination);
         self.take(core, node, id, None)
     }
 

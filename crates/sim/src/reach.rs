@@ -31,7 +31,7 @@ impl Simulation {
             next[*b as usize].push(*a);
         }
         for link in &self.network.links {
-            next[link.from.index()].push(link.to.0);
+            next[link.from.index()].extend(link.to.map(|to| to.0));
         }
         next.iter_mut().for_each(|list| list.sort_unstable());
         let flows = &self.hosts.flows;

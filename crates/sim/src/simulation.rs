@@ -3,7 +3,7 @@
 use tcp::units::{Span, Time};
 
 use crate::assemble::assemble;
-use crate::connectivity::Survey;
+use crate::connectivity::Reachability;
 use crate::core::Core;
 use crate::event::{Event, FlowId, LinkId};
 use crate::host::Hosts;
@@ -31,7 +31,7 @@ pub struct Simulation {
     pub(crate) changes: Vec<Change>,
     pub(crate) series: Series,
     /// Who could reach whom; of networks with radio.
-    pub(crate) survey: Option<Survey>,
+    pub(crate) reachability: Option<Reachability>,
     /// The moving part of a constellation.
     pub(crate) sky: Option<Box<Sky>>,
     /// The world with nothing left to a default.

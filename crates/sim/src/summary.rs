@@ -205,7 +205,7 @@ pub struct LinkSummary {
     pub link: u32,
     /// Where it begins.
     pub from: String,
-    /// Where it ends.
+    /// Where it ends; `terminals` for a downlink that those of a satellite share.
     pub to: String,
     /// Rate at the end of the run.
     pub rate_bps: u64,
@@ -326,7 +326,7 @@ pub struct NetworkSummary {
     pub energy: NetworkEnergy,
 }
 
-/// Who could reach whom in a network with radio (networks.md §10.5).
+/// Who could reach whom in a network with radio.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ConnectivitySummary {
     /// Sets of nodes that reached one another at the start; 1 if all did.

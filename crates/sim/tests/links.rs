@@ -1,4 +1,4 @@
-//! Vectors of networks.md §3.4 on links, and links that change.
+//! Vectors by hand on links, and links that change.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Stations that move, where they start, and who could reach whom (networks.md §10).
+//! Stations that move, where they start, and who could reach whom.
 
 mod common;
 
@@ -153,7 +153,7 @@ fn pairs_can_be_kept_to_where_there_is_a_path() {
     assert_eq!(flows(json!({"flows": 30, "connected_pairs": true, "mobility": steady})).0, 0);
     let (without, draws, components) = flows(json!({"flows": 30, "placement": {"kind": "uniform", "connected": true}}));
     assert_eq!((without, components), (0, 1));
-    // P(connected) = 0.04 (§10.5).
+    // P(connected) = 0.04.
     assert!((1..300).contains(&draws.unwrap()), "{draws:?}");
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::cc::Choice;
 use crate::units::{Bytes, Span};
 
-/// How losses are detected and repaired (algorithms.md §7).
+/// How losses are detected and repaired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RecoveryKind {
@@ -101,11 +101,11 @@ pub enum Profile {
     Rfc,
     /// Linux 6.x as recorded: docs/validation.md says how close.
     Linux,
-    /// ns-2.35's one-way agents: fixed window, an ACK per segment, no SACK (algorithms.md §10).
+    /// ns-2.35's one-way agents: fixed window, an ACK per segment, no SACK.
     Ns2,
-    /// ns-3.35: RFC 6675 with PRR, small buffers (algorithms.md §10).
+    /// ns-3.35: RFC 6675 with PRR, small buffers.
     Ns3,
-    /// NetSim 12's dialog: 64 KiB window, an ACK per segment, no options (algorithms.md §10).
+    /// NetSim 12's dialog: 64 KiB window, an ACK per segment, no options.
     Netsim12,
 }
 
@@ -211,7 +211,7 @@ pub struct TcpConfig {
     pub nagle: bool,
     /// Spread transmissions over the RTT at twice, later 1.2 times, cwnd/srtt (Linux with internal pacing).
     pub pacing: bool,
-    /// The window grows only while the sender uses it (RFC 7661's aim, by Linux's rule; algorithms.md §7.5).
+    /// The window grows only while the sender uses it (RFC 7661's aim, by Linux's rule).
     pub cwnd_validation: bool,
     /// Segments that leave at one instant are packets for the network card, whose last segment has PSH (Linux); not with
     /// recovery by duplicate ACKs.

@@ -1,4 +1,4 @@
-//! Delivery rate: how fast data arrives, sampled by each ACK (draft-ietf-ccwg-bbr §4.5; algorithms.md §9.5).
+//! Delivery rate: how fast data arrives, sampled by each ACK (draft-ietf-ccwg-bbr §4.5).
 //!
 //! A sample spans the time between two transmissions an RTT apart and the time in which what was sent between them was
 //! reported; the longer one counts, so that neither bursts of data nor bunched ACKs raise the rate.
@@ -136,7 +136,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// algorithms.md §9.5: 10 packets of 1000 B at 0, 1, … 9 ms, RTT 50 ms, one ACK each, then clocked by the ACKs.
+    /// 10 packets of 1000 B at 0, 1, … 9 ms, RTT 50 ms, one ACK each, then clocked by the ACKs.
     #[test]
     fn vectors_of_algorithms_9_5() {
         let mut sampler = Sampler::default();

@@ -1,6 +1,6 @@
 //! The sending half: its state, the application's side, and what the others look at.
 //!
-//! `ack.rs` has the order of work on an ACK (algorithms.md §9.4), `classic.rs` and `modern.rs` the two ways to judge it
+//! `ack.rs` has the order of work on an ACK, `classic.rs` and `modern.rs` the two ways to judge it
 //! (duplicate ACKs; SACK and RACK), `timeouts.rs` the timers, `transmit.rs` what may be sent.
 
 mod ack;

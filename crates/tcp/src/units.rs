@@ -152,7 +152,7 @@ impl Rate {
         self.0
     }
 
-    /// How long `size` bytes occupy the transmitter, rounded up to a nanosecond (networks.md §2).
+    /// How long `size` bytes occupy the transmitter, rounded up to a nanosecond.
     pub fn transmission_time(self, size: Bytes) -> Span {
         // 64 bits hold any packet; the wide path keeps the method total.
         if let Some(bit_nanos) = size.0.checked_mul(8 * NANOS_PER_SECOND) {
@@ -268,6 +268,7 @@ mod tests {
             assert_eq!(span.to_string(), printed);
         }
         assert_eq!("100kB".parse::<Bytes>().unwrap(), Bytes(100_000));
+        assert_eq!(Bytes::ZERO.to_string(), "0B");
         assert_eq!("64KiB".parse::<Bytes>().unwrap(), Bytes(65_536));
         assert_eq!("2.5Mbps".parse::<Rate>().unwrap().to_string(), "2500kbps");
     }

@@ -11,13 +11,15 @@ use crate::link::{Delay, Link, LinkParts};
 use crate::network::Network;
 use crate::routing::Routes;
 use crate::scenario::{Constellation, LinkOptions, Scenario, ScenarioError};
-use crate::space::{Flight, Shell, Sky, SkyLinks, Terminal};
+use crate::space::{Beam, Flight, Shell, Sky, SkyLinks, Terminal};
 
 /// Links as they are made.
 struct Maker<'a> {
     graph: &'a Scenario,
     seed: u64,
     links: Vec<Link>,
+    /// By satellite, the downlink that its terminals share; if they do.
+    beams: BTreeMap<usize, (LinkId, Beam)>,
 }
 
 /// The network of a constellation with nothing left to a default, and what moves it. All links are closed until its first
@@ -25,15 +27,23 @@ struct Maker<'a> {
 pub(super) fn build(graph: &Scenario, def: &Constellation, seed: u64) -> Result<(Network, Sky), ScenarioError> {
     let shell = Shell::of(def);
     let terminals = Terminal::all(def, &shell, Time::ZERO + graph.duration, seed);
-    let mut maker = Maker { graph, seed, links: Vec::new() };
-    let mut links = SkyLinks::default();
+    let mut maker = Maker { graph, seed, links: Vec::new(), beams: BTreeMap::new() };
+    let mut links = SkyLinks { shared_down: def.shared_downlink.expect("filled"), ..SkyLinks::default() };
     for (index, terminal) in terminals.iter().enumerate() {
         let mut own = BTreeMap::new();
         for satellite in terminal.handovers.iter().filter_map(|handover| handover.satellite) {
-            let node = NodeId((terminals.len() + satellite) as u32);
+            let ends = [NodeId(index as u32), NodeId((terminals.len() + satellite) as u32)];
             let flight = Flight::new(terminal.body, shell.bodies[satellite], &shell.earth);
-            own.entry(satellite)
-                .or_insert_with(|| maker.both(NodeId(index as u32), node, [&def.uplink, &def.downlink], flight));
+            own.entry(satellite).or_insert_with(|| {
+                if links.shared_down {
+                    [
+                        maker.one(ends[0], ends[1], &def.uplink, flight),
+                        maker.shared(satellite, ends, &def.downlink, flight),
+                    ]
+                } else {
+                    maker.both(ends[0], ends[1], [&def.uplink, &def.downlink], flight)
+                }
+            });
         }
         if own.is_empty() {
             let above = def.elevation_deg.expect("filled");
@@ -48,6 +58,7 @@ pub(super) fn build(graph: &Scenario, def: &Constellation, seed: u64) -> Result<
         let flight = Flight::new(shell.bodies[pair.a], shell.bodies[pair.b], &shell.earth);
         links.between.push(maker.both(node(pair.a), node(pair.b), [&def.isl, &def.isl], flight));
     }
+    maker.finish_beams();
     let ends = |name: &String| terminals.iter().position(|terminal| terminal.name == *name);
     let mut destinations: Vec<usize> =
         graph.flow.iter().flat_map(|flow| [&flow.from, &flow.to]).filter_map(ends).collect();
@@ -64,8 +75,29 @@ impl Maker<'_> {
     }
 
     fn one(&mut self, from: NodeId, to: NodeId, options: &LinkOptions, flight: Flight) -> LinkId {
-        let name = |node: NodeId| &self.graph.node[node.index()].name;
-        let draws = |what| Rng::stream(self.seed, &format!("link/{}/{}/0/{what}", name(from), name(to)));
+        let name = &self.graph.node[to.index()].name;
+        self.make(from, to, name, options, flight)
+    }
+
+    /// The downlink of a satellite, made for its first terminal; `ends` are a terminal and the satellite.
+    fn shared(&mut self, satellite: usize, ends: [NodeId; 2], options: &LinkOptions, flight: Flight) -> LinkId {
+        let [terminal, node] = ends;
+        let id = self.beams.get(&satellite).map(|(id, _)| *id);
+        let id = id.unwrap_or_else(|| self.make(node, terminal, "terminals", options, flight));
+        self.beams.entry(satellite).or_insert_with(|| (id, Beam::default())).1.add(terminal, flight);
+        id
+    }
+
+    /// Every terminal of a shared downlink is known.
+    fn finish_beams(&mut self) {
+        for (_, (id, beam)) in std::mem::take(&mut self.beams) {
+            self.links[id.index()].share(beam);
+        }
+    }
+
+    fn make(&mut self, from: NodeId, to: NodeId, far: &str, options: &LinkOptions, flight: Flight) -> LinkId {
+        let near = &self.graph.node[from.index()].name;
+        let draws = |what| Rng::stream(self.seed, &format!("link/{near}/{far}/0/{what}"));
         // A discipline that wants the delay is told that of the beginning.
         let options = LinkOptions { delay: Some(flight.delay(Time::ZERO)), ..options.clone() };
         let fixed = parts(from, to, &options, draws("queue"), draws("loss"));

@@ -9,7 +9,7 @@ use crate::routing::NextHop;
 use crate::scenario::Scenario;
 use crate::simulation::Simulation;
 
-/// Six nodes, 802.11a at 6 Mb/s, nothing beyond 60 m (networks.md §1, A3): n0, n1, n2 in a row; n3, n4 the long way
+/// Six nodes, 802.11a at 6 Mb/s, nothing beyond 60 m: n0, n1, n2 in a row; n3, n4 the long way
 /// round; n5 apart.
 const SIX: [[f64; 2]; 6] = [[0.0, 0.0], [50.0, 0.0], [100.0, 0.0], [20.0, 45.0], [80.0, 45.0], [50.0, 90.0]];
 
@@ -75,7 +75,7 @@ fn outage(arrivals: &[f64]) -> (f64, f64) {
     (arrivals[left - 1], arrivals.get(left).copied().unwrap_or(f64::INFINITY))
 }
 
-/// §9.1: ns-3 has all routes of a connected network within 0.1 s, unless updates of the first millisecond collide.
+/// Ns-3 has all routes of a connected network within 0.1 s, unless updates of the first millisecond collide.
 #[test]
 fn dsdv_of_ns3_converges_at_once() {
     let app = json!({"kind": "bulk"});
@@ -96,7 +96,7 @@ fn dsdv_of_ns3_converges_at_once() {
     assert!(shares > 0.75, "{shares} of the pairs of a chain have routes");
 }
 
-/// §9.1, A3: the outage ends with the updates of 15 s and the retransmission after them, at 16.1 s. Where updates of the
+/// The outage ends with the updates of 15 s and the retransmission after them, at 16.1 s. Where updates of the
 /// first millisecond collided the flow never went over the relay, and has no outage. In two of
 /// eighteen outages the retransmission of 24.1 s is the first to get through: perhaps updates of 15 s collided, and a
 /// route of another length had to settle.
@@ -117,7 +117,7 @@ fn dsdv_of_ns3_heals_at_the_next_period() {
     assert!(cut >= 10 && healed * 10 >= cut * 7, "{healed} of {cut} outages end by 17.2 s");
 }
 
-/// §9.2: found in milliseconds after the rings that were too small; found again within half a second of a break.
+/// Found in milliseconds after the rings that were too small; found again within half a second of a break.
 #[test]
 fn aodv_finds_and_repairs() {
     let udp = json!({"kind": "cbr", "rate": "160kbps", "size": "1000B", "transport": "udp"});

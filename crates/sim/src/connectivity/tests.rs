@@ -1,4 +1,4 @@
-//! networks.md §10.5.
+//! Components, paths, and how likely uniform placements are to be connected.
 
 use tcp::rng::Rng;
 

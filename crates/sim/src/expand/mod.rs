@@ -5,6 +5,7 @@
 
 mod check;
 mod check_queue;
+mod ground;
 mod infrastructure;
 mod mobility;
 mod placement;

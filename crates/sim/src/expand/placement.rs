@@ -1,4 +1,4 @@
-//! Where stations are at first (networks.md §10.4), and placements that must be connected (§10.5).
+//! Where stations are at first, and placements that must be connected.
 
 use tcp::rng::Rng;
 

@@ -22,7 +22,7 @@ const STAR_SINK: Defaults = Defaults(10, 45_000, 100);
 const LAN_ACCESS: Defaults = Defaults(30, 5, 100);
 const LAN_CORE: Defaults = Defaults(100, 5, 100);
 const RANDOM_WIRED: Defaults = Defaults(2, 10_000, 50);
-/// ns-3's tutorial, which the reports started from (networks.md §18).
+/// ns-3's tutorial, which the reports started from.
 pub(super) const BACKBONE: Defaults = Defaults(5, 2_000, 100);
 
 /// Routing tables hold routers times nodes entries; more than this would not fit into memory.
@@ -84,7 +84,7 @@ pub(super) fn shape_of(scenario: &Scenario, seed: u64) -> Result<Shape, Scenario
         Network::Adhoc(adhoc) => wireless::adhoc(adhoc, seed),
         Network::Infrastructure(cells) => infrastructure::shape(cells, seed),
         Network::WiredCumWireless(network) => wired_cum_wireless::shape(network, seed),
-        Network::Constellation(constellation) => space::shape(constellation),
+        Network::Constellation(constellation) => space::shape(constellation, seed),
         Network::Graph(_) => graph_shape(scenario),
     }?;
     if lists_nodes && !may_list(Some(&shape)) {

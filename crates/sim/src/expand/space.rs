@@ -1,14 +1,14 @@
-//! Constellations: presets, checks, and the nodes they stand for (networks.md §12).
+//! Constellations: presets, checks, and the nodes they stand for.
 
 use tcp::units::{Bytes, Rate, Span};
 
+use super::ground::{self, within};
 use super::shapes::{Defaults, count, filled, node};
 use super::{MOST, Shape};
 use crate::scenario::{
-    Constellation, GslPolicy, LinkOptions, Network, NodeDef, Pattern, PlaceDef, Role, ScenarioError, SpacePreset,
-    SpaceProfile, TerminalDef, join,
+    Constellation, GslPolicy, LinkOptions, Network, NodeDef, Pattern, Role, ScenarioError, SpacePreset, SpaceProfile,
+    TerminalDef, join,
 };
-use crate::space::cities;
 
 /// The most satellites: routes are found among all of them.
 const MOST_SATELLITES: u64 = 5_000;
@@ -31,7 +31,7 @@ struct Preset {
     isl_queue: u64,
 }
 
-/// networks.md §12.1 and §12.2: Iridium as in ns-2's example.
+/// Iridium as in ns-2's example sat-iridium.
 const IRIDIUM: Preset = Preset {
     pattern: Pattern::Star,
     planes: 6,
@@ -47,7 +47,7 @@ const IRIDIUM: Preset = Preset {
     isl_queue: 50,
 };
 
-/// networks.md §12.5; phasing and rates are placeholders.
+/// Starlink's first shell as filed with the FCC in 2019; phasing and rates are placeholders.
 const STARLINK: Preset = Preset {
     pattern: Pattern::Delta,
     planes: 72,
@@ -101,12 +101,14 @@ pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> 
     };
     let seconds = |s: u64| Span::from_millis(1000 * s);
     let interval = def.handoff_interval.unwrap_or(seconds(preset.interval_s));
-    // ns-2 shifts each check by up to half of the interval (networks.md §12.2).
+    // ns-2 shifts each check by up to half of the interval.
     let jitter = if ns2 { Span::from_nanos(interval.as_nanos() / 2) } else { Span::ZERO };
-    // Each packet of ns-2 is 16 bytes longer on a satellite link; measured there, not in networks.md.
+    // Each packet of ns-2 is 16 bytes longer on a satellite link; measured there.
     let framing = Bytes(if ns2 { 16 } else { 0 });
     let full = Constellation {
-        terminals: terminals(def)?,
+        terminals: ground::listed(def)?,
+        nodes: def.nodes,
+        placement: ground::placement(def)?,
         pattern: Some(pattern),
         planes: Some(planes),
         satellites: Some(satellites),
@@ -123,6 +125,7 @@ pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> 
         handoff_interval: Some(interval),
         handoff_jitter: def.handoff_jitter.or(Some(jitter)),
         handoff_requeue: def.handoff_requeue.or(Some(!ns2)),
+        shared_downlink: def.shared_downlink.or(Some(ns2)),
         isl_interval: def.isl_interval.or(Some(seconds(10))),
         route_interval: def.route_interval.or(Some(seconds(1))),
         start_at: def.start_at.or(Some(Span::ZERO)),
@@ -160,46 +163,6 @@ fn link(
     }
     let full = filled(&options, path, &Defaults(mbps, 0, queue))?;
     Ok(LinkOptions { delay: None, ..full })
-}
-
-fn terminals(def: &Constellation) -> Result<Vec<TerminalDef>, ScenarioError> {
-    if !(2..=1000).contains(&def.terminals.len()) {
-        let message = format!("{} is not a number of terminals from 2 to 1000", def.terminals.len());
-        let hint = "such as terminals = [\"Berkeley\", \"Boston\"]";
-        return Err(ScenarioError::new("network.terminals", message).with_hint(hint));
-    }
-    let mut places: Vec<PlaceDef> = Vec::with_capacity(def.terminals.len());
-    for (index, terminal) in def.terminals.iter().enumerate() {
-        let path = format!("network.terminals[{index}]");
-        let place = match terminal {
-            TerminalDef::City(name) => city(name, &path)?,
-            TerminalDef::Place(place) => place.clone(),
-        };
-        within(&join(&path, "lat_deg"), place.lat_deg, [-90.0, 90.0])?;
-        within(&join(&path, "lon_deg"), place.lon_deg, [-180.0, 180.0])?;
-        if places.iter().any(|other| other.name == place.name) {
-            return Err(ScenarioError::new(path, format!("{:?} is the name of two terminals", place.name)));
-        }
-        places.push(place);
-    }
-    Ok(places.into_iter().map(TerminalDef::Place).collect())
-}
-
-fn city(name: &str, path: &str) -> Result<PlaceDef, ScenarioError> {
-    let unknown = || {
-        let hint = format!(
-            "near names: {}; or write {{ name = {name:?}, lat_deg = …, lon_deg = … }}",
-            cities::alike(name).join(", ")
-        );
-        ScenarioError::new(path, format!("unknown city {name:?}")).with_hint(hint)
-    };
-    let (name, lat_deg, lon_deg) = cities::find(name).ok_or_else(unknown)?;
-    Ok(PlaceDef { name: name.to_owned(), lat_deg, lon_deg })
-}
-
-fn within(path: &str, value: f64, [least, most]: [f64; 2]) -> Result<(), ScenarioError> {
-    let message = format!("{value} is not from {least} to {most}");
-    if (least..=most).contains(&value) { Ok(()) } else { Err(ScenarioError::new(path, message)) }
 }
 
 fn check(full: &Constellation) -> Result<(), ScenarioError> {
@@ -241,17 +204,18 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
 }
 
 /// Terminals first, since routes lead to them; then satellites, plane by plane.
-pub(super) fn shape(def: &Constellation) -> Result<Shape, ScenarioError> {
-    let full = fill(def)?;
+pub(super) fn shape(def: &Constellation, seed: u64) -> Result<Shape, ScenarioError> {
+    let mut full = fill(def)?;
+    full.terminals = ground::all(&full, seed)?;
     let flows = count("network.flows", full.flows, 0, MOST)?;
     let mut shape = Shape::default();
     for terminal in &full.terminals {
         let TerminalDef::Place(place) = terminal else { continue };
         shape.nodes.push(node(place.name.clone(), Role::Host, place.lon_deg, place.lat_deg));
     }
-    let half = full.terminals.len() / 2;
+    let ends = |i: u64| if full.nodes > 0 { ground::drawn_ends(i, &full, seed) } else { ground::halves(i, &full) };
     let name = |i: usize| shape.nodes[i].name.clone();
-    shape.pairs = (0..flows as usize).map(|i| (name(i % half), name(half + i % half))).collect();
+    shape.pairs = (0..flows).map(ends).map(|[from, to]| (name(from), name(to))).collect();
     for plane in 0..full.planes.expect("filled") {
         for number in 0..full.satellites.expect("filled") {
             let name = format!("sat{plane}.{number}");
@@ -259,6 +223,7 @@ pub(super) fn shape(def: &Constellation) -> Result<Shape, ScenarioError> {
         }
     }
     // Its flows are listed from here on.
-    shape.network = Network::Constellation(Box::new(Constellation { flows: 0, ..full }));
+    let listed = Constellation { flows: 0, nodes: 0, placement: None, ..full };
+    shape.network = Network::Constellation(Box::new(listed));
     Ok(shape)
 }

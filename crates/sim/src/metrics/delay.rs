@@ -81,7 +81,7 @@ pub(crate) struct Delays {
     max: Span,
     histogram: Histogram,
     last: Option<Span>,
-    /// Sum of |D| over consecutive packets (networks.md §14.1).
+    /// Sum of |D| over consecutive packets.
     variation_sum: u128,
     variations: u64,
     /// J of RFC 3550 §6.4.1, in nanoseconds.

@@ -1,4 +1,4 @@
-//! Canonical metrics, counted on the fly, without a trace (networks.md §14.2).
+//! Canonical metrics, counted on the fly, without a trace.
 //!
 //! Tallies run over the whole run and prove that packets are conserved; everything else covers the measurement window,
 //! which begins when the warm-up ends. The students' definitions are derived in `report_defs.rs`.

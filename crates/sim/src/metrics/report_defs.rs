@@ -1,4 +1,4 @@
-//! The metrics as the authors of the five reports computed them (networks.md §14.1), beside the canonical ones.
+//! The metrics as the authors of the five reports computed them, beside the canonical ones.
 
 use serde::Serialize;
 use tcp::units::Span;

@@ -1,4 +1,4 @@
-//! Gauss-Markov in three dimensions as ns-3 has it (networks.md §10.2): speed, direction and pitch remember themselves
+//! Gauss-Markov in three dimensions as ns-3 has it: speed, direction and pitch remember themselves
 //! from step to step and drift towards their means.
 
 use tcp::rng::Rng;

@@ -1,4 +1,4 @@
-//! Ways that a scenario spells out: waypoints, and the orders of ns-2's setdest (networks.md §10.2).
+//! Ways that a scenario spells out: waypoints, and the orders of ns-2's setdest.
 
 use tcp::units::Time;
 

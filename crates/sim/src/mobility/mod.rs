@@ -1,4 +1,4 @@
-//! Where nodes are: functions of time, evaluated when asked (networks.md §10.1). No event moves anybody.
+//! Where nodes are: functions of time, evaluated when asked. No event moves anybody.
 
 mod gauss_markov;
 mod listed;

@@ -1,4 +1,4 @@
-//! Random waypoint (networks.md §10.2): rest, go straight to anywhere in the field at a random speed, rest again.
+//! Random waypoint: rest, go straight to anywhere in the field at a random speed, rest again.
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};

@@ -1,4 +1,4 @@
-//! networks.md §10.2 and §10.3.
+//! Vectors computed apart from this code, and statistics of long ways.
 
 use super::*;
 

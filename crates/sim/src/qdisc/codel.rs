@@ -1,4 +1,4 @@
-//! CoDel (RFC 8289): drops when every packet of an interval has waited longer than the target (networks.md §4.3).
+//! CoDel (RFC 8289): drops when every packet of an interval has waited longer than the target.
 
 use tcp::units::{Bytes, Span, Time};
 

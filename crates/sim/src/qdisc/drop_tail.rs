@@ -1,4 +1,4 @@
-//! DropTail: the arriving packet is dropped if the queue is full (networks.md §4.1). With a threshold it is the switch
+//! DropTail: the arriving packet is dropped if the queue is full. With a threshold it is the switch
 //! of DCTCP (RFC 8257 §3.1): the queue at an arrival, and nothing else, decides about the mark.
 
 use super::{Fifo, Ledger, Limit, Waiting};

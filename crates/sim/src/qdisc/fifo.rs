@@ -63,6 +63,14 @@ impl Fifo {
         Some(next)
     }
 
+    /// Takes those out that are wanted; the others keep their order.
+    pub(super) fn take(&mut self, wanted: &impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
+        let (taken, left): (Vec<Waiting>, Vec<Waiting>) = self.waiting.drain(..).partition(wanted);
+        self.waiting.extend(left);
+        self.bytes = self.waiting.iter().map(|waiting| waiting.size).fold(Bytes::ZERO, |sum, size| sum + size);
+        taken
+    }
+
     pub(super) fn packets(&self) -> u64 {
         self.waiting.len() as u64
     }

@@ -1,5 +1,5 @@
 //! FQ-CoDel (RFC 8290): flows hashed into queues, served by deficit round robin with precedence for queues that have
-//! just become active, each under CoDel's control (networks.md §4.4).
+//! just become active, each under CoDel's control.
 
 use std::collections::VecDeque;
 
@@ -147,12 +147,12 @@ impl FqCodel {
         self.old.extend(head);
     }
 
-    /// The next packet of any queue, in no particular order and without CoDel's judgement.
-    pub(super) fn remove(&mut self) -> Option<Waiting> {
-        let gone = self.queues.iter_mut().find_map(|queue| queue.waiting.pop())?;
-        self.packets -= 1;
-        self.bytes -= gone.size;
-        Some(gone)
+    /// Takes those out that are wanted, queue by queue and without CoDel's judgement.
+    pub(super) fn take(&mut self, wanted: &impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
+        let taken: Vec<Waiting> = self.queues.iter_mut().flat_map(|queue| queue.waiting.take(wanted)).collect();
+        self.packets -= taken.len() as u64;
+        taken.iter().for_each(|gone| self.bytes -= gone.size);
+        taken
     }
 
     pub(super) fn packets(&self) -> u64 {

@@ -1,4 +1,4 @@
-//! Queue disciplines: what waits in front of a transmitter, what is dropped, and what is marked (networks.md §4).
+//! Queue disciplines: what waits in front of a transmitter, what is dropped, and what is marked.
 //!
 //! The packet in transmission is not in the queue. A new discipline: one file, one variant, one of `Queue` in
 //! `scenario/queue.rs`.
@@ -91,21 +91,14 @@ impl Qdisc {
         }
     }
 
-    /// Drops everything, without the discipline's judgement.
-    pub(crate) fn flush(&mut self, ledger: &mut Ledger<'_>, reason: DropReason) {
-        while let Some(gone) = self.remove() {
-            ledger.drop(&gone, reason);
-        }
-    }
-
-    /// Takes a packet out without the discipline's judgement.
-    pub(crate) fn remove(&mut self) -> Option<Waiting> {
+    /// Takes the packets out that are wanted, without the discipline's judgement.
+    pub(crate) fn take(&mut self, wanted: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
         match self {
-            Qdisc::DropTail(queue) => queue.waiting.pop(),
-            Qdisc::Red(queue) => queue.waiting.pop(),
-            Qdisc::Codel(queue) => queue.waiting.pop(),
-            Qdisc::FqCodel(queue) => queue.remove(),
-            Qdisc::Pie(queue) => queue.remove(),
+            Qdisc::DropTail(queue) => queue.waiting.take(&wanted),
+            Qdisc::Red(queue) => queue.waiting.take(&wanted),
+            Qdisc::Codel(queue) => queue.waiting.take(&wanted),
+            Qdisc::FqCodel(queue) => queue.take(&wanted),
+            Qdisc::Pie(queue) => queue.take(&wanted),
         }
     }
 

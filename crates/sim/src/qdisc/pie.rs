@@ -1,5 +1,4 @@
-//! PIE (RFC 8033): a controller of the queueing delay sets the probability with which arrivals are dropped
-//! (networks.md §4.5).
+//! PIE (RFC 8033): a controller of the queueing delay sets the probability with which arrivals are dropped.
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
@@ -92,10 +91,13 @@ impl Pie {
         Some(next)
     }
 
-    /// The next packet without a measurement: it does not leave through the transmitter.
-    pub(super) fn remove(&mut self) -> Option<Waiting> {
-        self.last_wait = Span::ZERO;
-        self.waiting.pop()
+    /// Takes those out that are wanted, without a measurement: they do not leave through the transmitter.
+    pub(super) fn take(&mut self, wanted: &impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
+        let taken = self.waiting.take(wanted);
+        if self.waiting.packets() == 0 && !taken.is_empty() {
+            self.last_wait = Span::ZERO;
+        }
+        taken
     }
 
     /// Makes up for the updates that have become due. Between arrivals and departures nothing moves that they depend on,

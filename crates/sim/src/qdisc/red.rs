@@ -1,4 +1,4 @@
-//! RED (Floyd, Jacobson 1993) with gentle mode, and Adaptive RED (Floyd, Gummadi, Shenker 2001): networks.md §4.2.
+//! RED (Floyd, Jacobson 1993) with gentle mode, and Adaptive RED (Floyd, Gummadi, Shenker 2001).
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};

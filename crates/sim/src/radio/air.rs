@@ -1,4 +1,4 @@
-//! One channel and its 802.11 stations: who sends when, who hears it, and what comes of it (networks.md §6.3, §6.4).
+//! One channel and its 802.11 stations: who sends when, who hears it, and what comes of it.
 //!
 //! A station with something to send has one pending access; a bystander has no events at all. Frames that nobody waits
 //! for leave nothing behind but their signals.
@@ -209,7 +209,7 @@ impl Air {
         self.contend(core, at);
     }
 
-    /// §6.3 rules 1 and 4: a fresh frame goes at once after DIFS of silence, else it waits for a backoff.
+    /// A fresh frame goes at once after DIFS of silence, else it waits for a backoff.
     fn contend(&mut self, core: &mut Core, at: StationId) {
         let now = core.now;
         let Station { receiver, contention, .. } = &mut self.stations[at.index()];

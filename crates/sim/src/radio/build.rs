@@ -1,4 +1,4 @@
-//! From the description of a radio to the rules of its channel (networks.md §5.2 to §5.4, §6).
+//! From the description of a radio to the rules of its channel.
 
 use tcp::units::{Bytes, Rate, Span};
 
@@ -35,20 +35,20 @@ impl Radio {
     }
 }
 
-/// ns-2's thresholds (§5.2), watts, and its ratio of capture.
+/// ns-2's thresholds, watts, and its ratio of capture.
 const NS2_RECEIVE: f64 = 3.652e-10;
 const NS2_CARRIER_SENSE: f64 = 1.559e-11;
 const NS2_CAPTURE: f64 = 10.0;
-/// Noise of 20 MHz with a noise figure of 7 dB (§5.3).
+/// Noise of 20 MHz with a noise figure of 7 dB.
 const NOISE_DBM: f64 = -93.966;
-/// ns-3's thresholds, also those of std (§5.4).
+/// ns-3's thresholds, also those of std.
 const SENSITIVITY_DBM: f64 = -82.0;
 const ENERGY_DETECT_DBM: f64 = -62.0;
 
-/// ns-3 notices a frame above this ratio (§5.3 c).
+/// ns-3 notices a frame above this ratio.
 const NOTICE_DB: f64 = 4.0;
 
-/// Rates of a standard in kb/s with the ratio that each needs in dB, the half-way point of a frame of 1536 B (§5.3), and
+/// Rates of a standard in kb/s with the ratio that each needs in dB, the half-way point of a frame of 1536 B, and
 /// what it is made of.
 type Row = (u64, f64, Mode);
 
@@ -151,7 +151,7 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
     Ok(filled)
 }
 
-/// Powers of §11.1, §11.2 and §7.7, watts.
+/// What radios draw in ns-2's and ns-3's energy models and in data sheets, watts.
 fn filled_energy(def: &EnergyDef, radio: RadioProfile) -> EnergyDef {
     let own = if radio == RadioProfile::Ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Ns3 };
     let profile = def.profile.unwrap_or(own);
@@ -172,7 +172,7 @@ fn filled_energy(def: &EnergyDef, radio: RadioProfile) -> EnergyDef {
 /// The model that a filled-in description stands for.
 fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel {
     let watts = |draw: Option<Draw>| draw.expect("filled-in energy has powers").0;
-    // ns-2 hears nothing below its carrier sense; elsewhere preambles are sensed from the sensitivity on (§5.4).
+    // ns-2 hears nothing below its carrier sense; elsewhere preambles are sensed from the sensitivity on.
     let least = match reception {
         Reception::Capture { carrier_sense, .. } => carrier_sense,
         Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
@@ -290,7 +290,7 @@ fn linear(db: f64) -> f64 {
     libm::pow(10.0, db / 10.0)
 }
 
-/// What precedes the bits of a frame (§6.1): 48 bits of PLCP header after a preamble of DSSS, a symbol after one of OFDM.
+/// What precedes the bits of a frame: 48 bits of PLCP header after a preamble of DSSS, a symbol after one of OFDM.
 pub(super) fn preamble(phy: &Phy) -> Header {
     let micros = Span::from_micros;
     match phy.coding {
@@ -305,7 +305,7 @@ pub(super) fn preamble(phy: &Phy) -> Header {
     }
 }
 
-/// Slots, spaces and windows of a standard (§6.1); the rates are placeholders.
+/// Slots, spaces and windows of a standard; the rates are placeholders.
 fn timing(standard: Standard, short: bool, whole_micros: bool) -> Phy {
     let micros = Span::from_micros;
     let preamble = micros(if short { 96 } else { 192 });

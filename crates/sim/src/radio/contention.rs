@@ -1,4 +1,4 @@
-//! Backoff as a function of time (networks.md §15.1): nothing random happens while slots are counted, so the one instant
+//! Backoff as a function of time: nothing random happens while slots are counted, so the one instant
 //! that matters is when they run out.
 
 use tcp::rng::Rng;
@@ -21,7 +21,7 @@ impl Contention {
         Contention { window, slots: None, since: Time::ZERO, draws }
     }
 
-    /// Draws a backoff that counts from `since`: 0 to the window, or in ns-2 to one less (networks.md §6.4).
+    /// Draws a backoff that counts from `since`: 0 to the window, or in ns-2 to one less.
     pub(super) fn draw(&mut self, since: Time, below_window: bool) {
         let most = if below_window { self.window.saturating_sub(1) } else { self.window };
         self.slots = Some(self.draws.below(u64::from(most) + 1) as u32);

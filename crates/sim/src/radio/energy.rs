@@ -1,4 +1,4 @@
-//! What a radio consumes (networks.md §11): powers times the exact time in each state. No events: a state lasts until the
+//! What a radio consumes: powers times the exact time in each state. No events: a state lasts until the
 //! next change, and changes are seen when the station is looked at.
 //!
 //! The models differ in what counts as receiving. ns-2 counts every signal at or above carrier sense, once where signals
@@ -11,9 +11,9 @@ use tcp::units::{Span, Time};
 /// What counts as receiving.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Receives {
-    /// ns-2 (§11.1): signals of at least this many watts in the air, for whomever they are.
+    /// ns-2: signals of at least this many watts in the air, for whomever they are.
     Signals { least: f64 },
-    /// ns-3 (§11.2): the frame the receiver is locked on.
+    /// ns-3: the frame the receiver is locked on.
     Frames,
 }
 
@@ -200,7 +200,7 @@ mod tests {
         assert!((meter.consumed().total() - 0.25).abs() < 1e-12);
     }
 
-    /// networks.md §11.5: arrivals of [0, 8] and [4, 10] ms are 10 ms of receiving; the station sends during 2 more.
+    /// Arrivals of [0, 8] and [4, 10] ms are 10 ms of receiving; the station sends during 2 more.
     #[test]
     fn overlapping_arrivals_are_charged_once() {
         let waits = Waits {

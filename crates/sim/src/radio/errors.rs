@@ -1,4 +1,4 @@
-//! The chance that bits survive noise (networks.md §5.3, rule c): ratio of signal to noise and interference in, linear.
+//! The chance that bits survive noise (rule c): ratio of signal to noise and interference in, linear.
 
 use tcp::units::{Rate, Span, Time};
 
@@ -190,7 +190,7 @@ mod tests {
         libm::pow(10.0, db / 10.0)
     }
 
-    /// networks.md §5.5, vector 3.
+    /// Computed apart from this code.
     #[test]
     fn the_vectors() {
         let fastest = Mode::Ofdm { points: 64, code: Code::ThreeQuarters };
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// §5.3: the half-way points of 1536 B that the thresholds of the other rule are.
+    /// The half-way points of 1536 B that the thresholds of the other rule are.
     #[test]
     fn half_way_points() {
         let ofdm = |points, code| Mode::Ofdm { points, code };

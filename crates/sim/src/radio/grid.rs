@@ -1,5 +1,5 @@
 //! A grid over the stations of a channel as they were some time ago. None has gone farther since than the greatest speed
-//! allows, so that much more than the reach holds every station in reach (networks.md §15.4).
+//! allows, so that much more than the reach holds every station in reach.
 
 use tcp::units::Time;
 

@@ -1,4 +1,4 @@
-//! Who hears a station, how strongly and how late (networks.md §15.4): power and delay as they are when a frame begins.
+//! Who hears a station, how strongly and how late: power and delay as they are when a frame begins.
 
 use tcp::units::{Span, Time};
 

@@ -28,7 +28,7 @@ pub(crate) enum Join {
     Associated,
 }
 
-/// A line of a DSDV update: the way of its sender to a destination (networks.md §9.1).
+/// A line of a DSDV update: the way of its sender to a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Advert {
     pub(crate) destination: StationId,
@@ -80,7 +80,7 @@ pub(crate) struct Unreachable {
     pub(crate) sequence: u32,
 }
 
-/// Address resolution of ns-2 (networks.md §8).
+/// Address resolution of ns-2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arp {
     /// Who is this?

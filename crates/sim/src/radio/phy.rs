@@ -1,4 +1,4 @@
-//! Timing of the 802.11 physical layers: slots, spaces and how long a frame is in the air (networks.md §6.1).
+//! Timing of the 802.11 physical layers: slots, spaces and how long a frame is in the air.
 
 use tcp::units::{Bytes, Rate, Span};
 
@@ -87,7 +87,7 @@ mod tests {
         }
     }
 
-    /// networks.md §6.1: EIFS, RTS, CTS and the data frame of a 1500 B datagram, in microseconds.
+    /// EIFS, RTS, CTS and the data frame of a 1500 B datagram, in microseconds.
     #[test]
     fn the_timing_table() {
         let long = Coding::Dsss { preamble: Span::from_micros(192), whole_micros: true };

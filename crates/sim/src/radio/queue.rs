@@ -1,4 +1,4 @@
-//! What waits in front of a station's MAC (networks.md §4.1, §6.5).
+//! What waits in front of a station's MAC.
 
 use std::collections::VecDeque;
 
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// networks.md §4.7, vector 5: a routing message that fills a queue of three drops the tail.
+    /// A routing message that fills a queue of three drops the tail.
     #[test]
     fn routing_goes_first_and_the_tail_makes_room() {
         let mut queue = InterfaceQueue::new(3, Order::RoutingFirst, None);

@@ -1,4 +1,4 @@
-//! Which rate a station sends to a neighbour at (networks.md §6.6).
+//! Which rate a station sends to a neighbour at.
 
 use super::frame::StationId;
 
@@ -90,7 +90,7 @@ impl Ladder {
 mod tests {
     use super::*;
 
-    /// networks.md §6.6: up after ten successes, down at once if the first frame fails there, else after two failures.
+    /// Up after ten successes, down at once if the first frame fails there, else after two failures.
     #[test]
     fn up_after_ten_and_down_after_one_or_two() {
         let (mut ladder, to) = (Ladder::default(), StationId(3));

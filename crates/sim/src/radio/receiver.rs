@@ -1,4 +1,4 @@
-//! What one station hears (networks.md §5.3, §5.4, §15.3): signals on their way and in the air, the frame it is locked
+//! What one station hears: signals on their way and in the air, the frame it is locked
 //! on, whether the medium is busy, and the reservations it has heard of.
 //!
 //! Lazy: signals are noted when they are sent and looked at when the station acts. Every rule depends on physical times
@@ -14,7 +14,7 @@ use super::energy::{Activity, Meter, Receives};
 use super::errors::{Grade, Header, Ordeal};
 use super::frame::StationId;
 
-/// A signal makes the medium busy for decisions this long after it begins: those of the same slot go ahead (§15.2).
+/// A signal makes the medium busy for decisions this long after it begins: those of the same slot go ahead.
 const GUARD: Span = Span::from_nanos(5);
 
 /// How frames are received, and when the medium is busy.
@@ -297,7 +297,7 @@ impl Receiver {
         self.sending_until.max(locked).or_else(|| in_the_air.min()).unwrap_or(Time::ZERO)
     }
 
-    /// The earliest access after an arrival that ends well and so puts DIFS in the place of EIFS (§15.3).
+    /// The earliest access after an arrival that ends well and so puts DIFS in the place of EIFS.
     pub(super) fn early(&self, arrival: &Arrival, waits: &Waits, contention: &Contention) -> Time {
         let left = if self.busy(&waits.reception) {
             contention.slots.unwrap_or(0)

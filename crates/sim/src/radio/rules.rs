@@ -79,7 +79,7 @@ impl Rules {
         self.grades.iter().position(|grade| grade.rate == rate).expect("frames are sent at rates of the standard")
     }
 
-    /// Rate of RTS, CTS and ACK that go with data at `data` (networks.md §6.1).
+    /// Rate of RTS, CTS and ACK that go with data at `data`.
     pub(super) fn control_rate(&self, data: Rate) -> Rate {
         let fitting = self.basic_rates.iter().copied().filter(|rate| *rate <= data).max();
         match self.rate_control {

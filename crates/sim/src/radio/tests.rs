@@ -136,7 +136,7 @@ fn fill(air: &mut Air, core: &mut Core, at: StationId, stations: u32, size: Byte
     }
 }
 
-/// networks.md §6.9: UDP goodput of one sender in Mb/s. The sender's own first cycle and the one cut off at the end
+/// UDP goodput of one sender in Mb/s. The sender's own first cycle and the one cut off at the end
 /// are 2 in 10,000; the mean of a thousand draws per second over 60 s stays within 0.1 %.
 #[test]
 fn one_hop_goodput() {
@@ -160,7 +160,7 @@ fn one_hop_goodput() {
     }
 }
 
-/// networks.md §6.10: n saturated stations, 1500 B datagrams; the Monte Carlo of the standard's countdown, within 1 %.
+/// n saturated stations, 1500 B datagrams; the Monte Carlo of the standard's countdown, within 1 %.
 ///
 /// The length of a cycle, from one success to the next, varies by less than half its mean, so that the mean of 22,000 of
 /// them (60 s of 11b, 12 s of 11a, the fewest at 50 stations) is within 0.34 %: the limit is three standard errors away
@@ -181,7 +181,7 @@ fn saturated_cell() {
     }
 }
 
-/// The share of attempts that collide with ten stations which never give up (networks.md §17).
+/// The share of attempts that collide with ten stations which never give up.
 #[test]
 fn collision_probability() {
     for (phy, expected) in [(dsss("11Mbps", "1Mbps", 192), 0.2855), (ofdm("54Mbps", "24Mbps"), 0.3655)] {
@@ -227,8 +227,8 @@ fn usual_rates(radio: &str, speed: f64, secs: u64) -> Vec<u64> {
     usual.into_iter().map(|(_, rate)| rate).collect()
 }
 
-/// §6.6: near by the highest rate; with distance the rates that the ratio still allows. 54 Mb/s reach to 32 m, 48 to 35 m,
-/// 36 to 51 m, 24 to 64 m (20 dBm, log-distance with exponent 3 at 5150 MHz, §5.3).
+/// Near by the highest rate; with distance the rates that the ratio still allows. 54 Mb/s reach to 32 m, 48 to 35 m,
+/// 36 to 51 m, 24 to 64 m (20 dBm, log-distance with exponent 3 at 5150 MHz).
 #[test]
 fn rate_fallback_follows_the_distance() {
     let radio = r#"{"standard": "a", "rate_control": "arf"}"#;

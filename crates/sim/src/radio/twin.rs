@@ -1,5 +1,5 @@
-//! The engine against the naive DCF of `tests/naive_dcf`: both have to send the same frames at the same nanoseconds
-//! (networks.md §15.3, §17), over random topologies, physical layers, rules of reception and traffic.
+//! The engine against the naive DCF of `tests/naive_dcf`: both have to send the same frames at the same nanoseconds,
+//! over random topologies, physical layers, rules of reception and traffic.
 
 #[path = "../../tests/naive_dcf/mod.rs"]
 mod naive_dcf;

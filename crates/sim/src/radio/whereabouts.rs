@@ -1,4 +1,4 @@
-//! Where the stations of a channel are, kept so that asking for all those near one of them is cheap (networks.md §15.4):
+//! Where the stations of a channel are, kept so that asking for all those near one of them is cheap:
 //! the legs under way in columns, and above some hundreds of stations a grid besides.
 
 use tcp::units::Time;

@@ -1,5 +1,5 @@
 //! Ad hoc on-demand distance vector (RFC 3561): routes are asked for when they are wanted, in growing rings, and
-//! forgotten when they are not used (networks.md §9.2). Local repair, gratuitous replies and blacklists are left out.
+//! forgotten when they are not used. Local repair, gratuitous replies and blacklists are left out.
 
 mod routes;
 #[cfg(test)]

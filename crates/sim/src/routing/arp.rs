@@ -1,4 +1,4 @@
-//! Address resolution as ns-2 does it (networks.md §8): a request to all, an answer to the one who asked, one packet held
+//! Address resolution as ns-2 does it: a request to all, an answer to the one who asked, one packet held
 //! per neighbour; what is known once is known for ever.
 
 use std::collections::BTreeMap;

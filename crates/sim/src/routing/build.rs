@@ -1,4 +1,4 @@
-//! From the description of a routing protocol to the agents of a channel (networks.md §9.1, §9.2).
+//! From the description of a routing protocol to the agents of a channel.
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span};
@@ -10,9 +10,9 @@ use super::{Agent, Aodv, Dsdv, DsdvNs3, IP_HEADER, UDP_HEADER, Waiting};
 use crate::radio::frame::StationId;
 use crate::scenario::{AodvDef, AodvProfile, DsdvDef, DsdvProfile, RadioProfile, RoutingDef, ScenarioError, join};
 
-/// ns-2 starts a packet with this TTL (§9).
+/// ns-2 starts a packet with this TTL.
 const NS2_TTL: u8 = 32;
-/// What ns-2's DSDV puts on every packet that a transport sends (§6.2).
+/// What ns-2's DSDV puts on every packet that a transport sends.
 const NS2_ROUTING_HEADER: Bytes = Bytes(20);
 /// Packets wait for a route no longer than this in ns-3, and in AODV.
 const LIFETIME: Span = Span::from_millis(30_000);

@@ -1,4 +1,4 @@
-//! Shortest paths by hops, computed from the links that are up (networks.md §9.4, `global`).
+//! Shortest paths by hops, computed from the links that are up (`global`).
 //!
 //! A node with a single neighbour never forwards and needs no table: it sends everything to that neighbour, and others
 //! reach it by way of that neighbour. So the tables grow with routers times nodes, not with nodes squared.

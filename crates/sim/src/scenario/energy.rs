@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::quantity::{Draw, Energy};
 
-/// Whose consumption to follow (networks.md §11).
+/// Whose consumption to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EnergyProfile {

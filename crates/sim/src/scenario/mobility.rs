@@ -8,7 +8,7 @@ use super::parse::{read, tagged};
 use super::quantity::Speed;
 use super::wireless::Area;
 
-/// How a node moves (networks.md §10.2). Places are exact at every instant; nothing moves in steps.
+/// How a node moves. Places are exact at every instant; nothing moves in steps.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum MobilityDef {

@@ -36,7 +36,9 @@ pub use radio::{
     LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef,
     ShortestDef, Standard, TwoRayDef,
 };
-pub use space::{Constellation, GslPolicy, Pattern, PlaceDef, SpacePreset, SpaceProfile, TerminalDef};
+pub use space::{
+    Constellation, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef, SpacePreset, SpaceProfile, TerminalDef,
+};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};

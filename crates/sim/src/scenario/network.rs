@@ -75,7 +75,7 @@ impl Default for Dumbbell {
     }
 }
 
-/// Sources and sinks around one gateway (networks.md W2).
+/// Sources and sinks around one gateway.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Star {
@@ -95,7 +95,7 @@ impl Default for Star {
     }
 }
 
-/// Routers, switches and PCs (networks.md W3).
+/// Routers, switches and PCs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Lan {
@@ -126,7 +126,7 @@ impl Default for Lan {
     }
 }
 
-/// A random connected network (networks.md W1): a random tree, and random further links up to the mean degree.
+/// A random connected network: a random tree, and random further links up to the mean degree.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RandomWired {
@@ -195,7 +195,7 @@ pub enum Role {
     AccessPoint,
     /// A radio that joins stations to a wired core.
     BaseStation,
-    /// A store-and-forward switch: one queue per port, no latency of its own (networks.md §3.3).
+    /// A store-and-forward switch: one queue per port, no latency of its own.
     Switch,
     /// A satellite.
     Satellite,
@@ -276,7 +276,7 @@ pub struct LinkChangeAt {
     pub delay: Option<Span>,
 }
 
-/// Loss by the medium (networks.md §3.2).
+/// Loss by the medium.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum LossModel {

@@ -1,4 +1,4 @@
-//! The part of the schema that describes queues: a discipline and its parameters (networks.md §4).
+//! The part of the schema that describes queues: a discipline and its parameters.
 
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::Error as _;

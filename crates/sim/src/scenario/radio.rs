@@ -41,7 +41,7 @@ fn one_or_more<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<String>, D::Error>
     }
 }
 
-/// Which model of 802.11 to follow (networks.md §5, §6).
+/// Which model of 802.11 to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RadioProfile {
@@ -78,7 +78,7 @@ pub enum Preamble {
     Short,
 }
 
-/// How the rate of data frames is found (networks.md §6.6).
+/// How the rate of data frames is found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RateControlDef {
@@ -152,7 +152,7 @@ pub struct RadioDef {
     pub arp: Option<ArpDef>,
 }
 
-/// How power falls with distance (networks.md §5.1).
+/// How power falls with distance.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PropagationDef {
@@ -225,7 +225,7 @@ pub struct RangeDef {
     pub distance: Metres,
 }
 
-/// How packets find their way among the stations of a channel (networks.md §9).
+/// How packets find their way among the stations of a channel.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RoutingDef {
@@ -312,7 +312,7 @@ pub enum DsdvProfile {
     Ns3,
 }
 
-/// DSDV (networks.md §9.1); what is left out comes from the profile.
+/// DSDV; what is left out comes from the profile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DsdvDef {
@@ -344,7 +344,7 @@ pub enum AodvProfile {
     Ns3,
 }
 
-/// AODV (RFC 3561, networks.md §9.2); what is left out comes from the profile.
+/// AODV (RFC 3561); what is left out comes from the profile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AodvDef {
@@ -359,7 +359,7 @@ pub struct AodvDef {
     pub hellos: Option<bool>,
 }
 
-/// How a station learns the address of a neighbour (networks.md §8).
+/// How a station learns the address of a neighbour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArpDef {

@@ -1,4 +1,4 @@
-//! The part of the schema that describes satellites (networks.md §12).
+//! The part of the schema that describes satellites.
 
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::Error as _;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tcp::units::Span;
 
 use super::network::LinkOptions;
-use super::parse::{MARK, read};
+use super::parse::{MARK, read, tagged};
 
 /// Satellites on circular orbits, with links between them, and terminals on the ground. A key left out takes the value
 /// of the preset; docs/satellite.md has the presets.
@@ -18,9 +18,16 @@ pub struct Constellation {
     /// `ns2` repeats ns-2.35: its constants of the Earth, its choice of satellites at random times, its latitude limit,
     /// and what it does to packets that wait at a hand-over.
     pub profile: SpaceProfile,
-    /// Who sends and receives: names of cities, or tables with name, lat_deg and lon_deg.
+    /// Who sends and receives, besides `nodes`: names of cities, or tables with name, lat_deg and lon_deg.
     pub terminals: Vec<TerminalDef>,
-    /// Flows to make from `traffic`; flow i goes from a terminal of the first half to the one as far into the second half.
+    /// So many terminals more, n0, n1 and so on, each at a place drawn with the seed; a larger number keeps the places of a
+    /// smaller one.
+    pub nodes: u64,
+    /// Where they are. Default: on land from 60° south to 60° north.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<GroundDef>,
+    /// Flows to make from `traffic`; flow i goes from a terminal of the first half to the one as far into the second half,
+    /// or, if there are `nodes`, between two terminals drawn with the seed.
     pub flows: u64,
     /// How the planes lie.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,6 +82,10 @@ pub struct Constellation {
     /// arrive. Default: true; in profile `ns2` false, as measured there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handoff_requeue: Option<bool>,
+    /// The terminals of a satellite share its downlink, one queue and one transmitter; otherwise each has its own there.
+    /// Default: false; in profile `ns2` true, where a satellite has one interface to the ground.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_downlink: Option<bool>,
     /// How often links between satellites are looked at. Default: 10 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isl_interval: Option<Span>,
@@ -87,7 +98,7 @@ pub struct Constellation {
     /// From terminals to satellites; no delay, reverse or changes. Presets: 1.5 Mbps, starlink 20 Mbps, geo 2 Mbps; queue of
     /// 50 packets.
     pub uplink: LinkOptions,
-    /// From a satellite to a terminal; each terminal has a queue and a transmitter of its own. Presets: 1.5 Mbps, starlink
+    /// From a satellite to a terminal. Presets: 1.5 Mbps, starlink
     /// 100 Mbps, geo 2 Mbps; queue of 50 packets.
     pub downlink: LinkOptions,
     /// Between satellites, each direction. Presets: 25 Mbps, starlink 10 Gbps; queue of 50 packets, starlink 1000.
@@ -151,6 +162,48 @@ pub enum TerminalDef {
     City(String),
     /// A place of one's own.
     Place(PlaceDef),
+}
+
+/// Where terminals are that have no place of their own; every square kilometre has the same chance.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum GroundDef {
+    /// On land.
+    Land(LatitudeDef),
+    /// Anywhere, at sea too.
+    Globe(LatitudeDef),
+}
+
+impl Default for GroundDef {
+    fn default() -> GroundDef {
+        GroundDef::Land(LatitudeDef::default())
+    }
+}
+
+impl<'de> Deserialize<'de> for GroundDef {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<GroundDef, D::Error> {
+        tagged(
+            d,
+            "a placement",
+            &[("land", |v| read(v).map(GroundDef::Land)), ("globe", |v| read(v).map(GroundDef::Globe))],
+        )
+    }
+}
+
+/// A belt around the Earth.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LatitudeDef {
+    /// Its southern edge: latitude, degrees.
+    pub south_deg: f64,
+    /// Its northern edge.
+    pub north_deg: f64,
+}
+
+impl Default for LatitudeDef {
+    fn default() -> LatitudeDef {
+        LatitudeDef { south_deg: -60.0, north_deg: 60.0 }
+    }
 }
 
 /// A place on the ground.

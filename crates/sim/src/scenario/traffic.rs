@@ -1,4 +1,4 @@
-//! The part of the schema that describes flows and applications (networks.md §13).
+//! The part of the schema that describes flows and applications.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};

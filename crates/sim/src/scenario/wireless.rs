@@ -141,7 +141,7 @@ impl Default for Area {
     }
 }
 
-/// Where stations are at first (networks.md §10.4).
+/// Where stations are at first.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PlacementDef {

@@ -1,9 +1,9 @@
 //! Cities by name: latitude and longitude to a tenth of a degree, which is what the maps of any atlas agree on.
 
 /// Name, latitude, longitude.
-type City = (&'static str, f64, f64);
+pub(crate) type City = (&'static str, f64, f64);
 
-const CITIES: [City; 96] = [
+pub(crate) const CITIES: [City; 96] = [
     ("Accra", 5.6, -0.2),
     ("Addis Ababa", 9.0, 38.7),
     ("Algiers", 36.8, 3.1),

@@ -1,4 +1,4 @@
-//! Where a body is at a time: circular orbits around a turning sphere (networks.md §12.1). Kilometres, inertial axes.
+//! Where a body is at a time: circular orbits around a turning sphere. Kilometres, inertial axes.
 
 use std::f64::consts::TAU;
 
@@ -20,7 +20,7 @@ pub(crate) struct Earth {
 }
 
 impl Earth {
-    /// Constants of networks.md §12.1.
+    /// `std`: WGS 84 and IAU; `ns2`: satellite/satgeometry.h of ns-2.35.
     pub(crate) fn of(profile: SpaceProfile) -> Earth {
         match profile {
             SpaceProfile::Std => {
@@ -116,7 +116,7 @@ impl Flight {
         Flight { ends: [a, b], light_km_s: earth.light_km_s }
     }
 
-    /// Propagation delay by the distance of this instant (networks.md §12.2).
+    /// Propagation delay by the distance of this instant.
     pub(crate) fn delay(&self, now: Time) -> Span {
         let t = now.as_secs_f64();
         Span::from_secs_f64(distance(&self.ends[0].at(t), &self.ends[1].at(t)) / self.light_km_s)
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn period_and_geometry_against_altitude() {
-        // The table of networks.md §12.4: altitude, period, longest slant range at 8.2°, GSL delays, longest pass, ISL.
+        // Computed apart from this code: altitude, period, longest slant range at 8.2°, GSL delays, longest pass, ISL.
         let table = [
             (780.0, 6027.0, 2464.6, 2.602, 8.221, 667.2, 13.454),
             (840.0, 6102.9, 2590.1, 2.802, 8.639, 705.3, 13.566),
@@ -159,7 +159,6 @@ mod tests {
 
     #[test]
     fn a_satellite_crosses_the_equator_and_reaches_its_northernmost_point() {
-        // Test vector 1 of networks.md §12.4.
         let earth = Earth::of(SpaceProfile::Ns2);
         let period = earth.period_s(780.0);
         let body = Body::satellite(7158.0, period, 86.4_f64.to_radians(), 0.0, 0.0);
@@ -174,7 +173,6 @@ mod tests {
 
     #[test]
     fn elevation_by_slant_range() {
-        // Test vector 2 of networks.md §12.4.
         let earth = Earth::of(SpaceProfile::Ns2);
         close(libm::asin(earth.sin_elevation(7158.0, 780.0)).to_degrees(), 90.0, 1e-4);
         close(libm::asin(earth.sin_elevation(7158.0, 2464.6)).to_degrees(), 8.2, 1e-3);

@@ -1,4 +1,4 @@
-//! Least total propagation delay to one terminal (networks.md §12.3).
+//! Least total propagation delay to one terminal.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

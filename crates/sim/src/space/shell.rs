@@ -1,4 +1,4 @@
-//! The satellites of a constellation, and which of them can hear each other (networks.md §12.1, §12.2, §12.5).
+//! The satellites of a constellation, and which of them can hear each other.
 
 use std::f64::consts::TAU;
 
@@ -106,7 +106,7 @@ impl Shell {
         allowed && self.clears_the_earth(a, b)
     }
 
-    /// True if the line between two satellites stays above the atmosphere (test vector 3 of networks.md §12.4).
+    /// True if the line between two satellites stays above the atmosphere.
     fn clears_the_earth(&self, a: &Point, b: &Point) -> bool {
         let (half, lowest) = (distance(a, b) / 2.0, self.earth.radius_km + ATMOSPHERE_KM);
         self.radius_km * self.radius_km - half * half >= lowest * lowest
@@ -200,7 +200,7 @@ mod tests {
         );
         let (least, most, number) = lengths(&shell, PairKind::Crossing);
         assert!((least - 2962.0).abs() < 1.0 && (most - 4470.0).abs() < 1.0 && number < 55, "{least} {most} {number}");
-        // Test vector 3 of §12.4: the line between neighbours passes 6868 km from the centre, above 6528 km.
+        // The line between neighbours passes 6868 km from the centre, above 6528 km.
         assert!(((shell.radius_km.powi(2) - (4033.3_f64 / 2.0).powi(2)).sqrt() - 6868.0).abs() < 0.5);
     }
 

@@ -1,4 +1,4 @@
-//! A constellation while packets travel over it: at each event links open and close, and routes follow (networks.md §12.3).
+//! A constellation while packets travel over it: at each event links open and close, and routes follow.
 //!
 //! Everything is a function of time and the scenario; only the next change is on the schedule, so a day needs no more
 //! memory than a minute.
@@ -23,8 +23,17 @@ use crate::scenario::Constellation;
 pub(crate) struct SkyLinks {
     /// By terminal and satellite: up and down. Only pairs that ever serve have links.
     pub(crate) ground: Vec<BTreeMap<usize, [LinkId; 2]>>,
+    /// The link down is that of all terminals of its satellite.
+    pub(crate) shared_down: bool,
     /// By pair of satellites: from `a` to `b` and back.
     pub(crate) between: Vec<[LinkId; 2]>,
+}
+
+/// A link that is no more, for all packets or for those to one terminal.
+#[derive(Clone, Copy, Debug)]
+struct Closed {
+    link: LinkId,
+    terminal: Option<NodeId>,
 }
 
 /// The moving part of a constellation.
@@ -89,7 +98,7 @@ impl Sky {
         handovers.map(|handover| handover.at).fold(self.next_isl.min(self.next_route), Time::min)
     }
 
-    fn look_at_satellites(&mut self, network: &mut Network, places: &[Point], closed: &mut Vec<LinkId>) {
+    fn look_at_satellites(&mut self, network: &mut Network, places: &[Point], closed: &mut Vec<Closed>) {
         let up = self.shell.up(places);
         for (index, links) in self.links.between.iter().enumerate().filter(|(index, _)| up[*index] != self.up[*index]) {
             for link in links {
@@ -99,12 +108,20 @@ impl Sky {
         self.up = up;
     }
 
-    fn hand_over(&mut self, now: Time, network: &mut Network, closed: &mut Vec<LinkId>) {
+    fn hand_over(&mut self, now: Time, network: &mut Network, closed: &mut Vec<Closed>) {
         for (index, terminal) in self.terminals.iter().enumerate() {
             let links_to = |satellite: Option<usize>| satellite.map(|satellite| self.links.ground[index][&satellite]);
             while let Some(handover) = terminal.handovers.get(self.done[index]).filter(|handover| handover.at <= now) {
                 let before = self.done[index].checked_sub(1).and_then(|last| terminal.handovers[last].satellite);
-                links_to(before).into_iter().flatten().for_each(|link| close(network, link, closed));
+                if let Some([up, down]) = links_to(before) {
+                    close(network, up, closed);
+                    if self.links.shared_down {
+                        // The others go on listening.
+                        closed.push(Closed { link: down, terminal: Some(NodeId(index as u32)) });
+                    } else {
+                        close(network, down, closed);
+                    }
+                }
                 links_to(handover.satellite)
                     .into_iter()
                     .flatten()
@@ -140,16 +157,16 @@ impl Sky {
         Routes::of(tables)
     }
 
-    /// What waits before links that are no more takes its new way, or is dropped (networks.md §12.2).
-    fn empty(&self, core: &mut Core, network: &mut Network, closed: &[LinkId]) {
+    /// What waits before links that are no more takes its new way, or is dropped.
+    fn empty(&self, core: &mut Core, network: &mut Network, closed: &[Closed]) {
         let mut waiting: Vec<(NodeId, PacketId)> = Vec::new();
-        for id in closed {
-            let link = &mut network.links[id.index()];
+        for Closed { link, terminal } in closed {
+            let link = &mut network.links[link.index()];
             if self.requeue {
                 let from = link.from;
-                waiting.extend(link.take_waiting(core).into_iter().map(|packet| (from, packet)));
+                waiting.extend(link.take_waiting(core, *terminal).into_iter().map(|packet| (from, packet)));
             } else {
-                link.drop_waiting(core);
+                link.drop_waiting(core, *terminal);
             }
         }
         for (node, packet) in waiting {
@@ -158,7 +175,7 @@ impl Sky {
     }
 }
 
-fn close(network: &mut Network, link: LinkId, closed: &mut Vec<LinkId>) {
+fn close(network: &mut Network, link: LinkId, closed: &mut Vec<Closed>) {
     network.links[link.index()].close();
-    closed.push(link);
+    closed.push(Closed { link, terminal: None });
 }

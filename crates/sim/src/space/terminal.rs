@@ -1,4 +1,4 @@
-//! Terminals on the ground: which satellite serves them when (networks.md §12.2).
+//! Terminals on the ground: which satellite serves them when.
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};

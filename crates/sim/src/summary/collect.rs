@@ -152,7 +152,7 @@ fn link_summary(run: &mut Simulation, index: usize, measured: Span) -> LinkSumma
     LinkSummary {
         link: index as u32,
         from: name(link.from),
-        to: name(link.to),
+        to: link.to.map_or_else(|| "terminals".into(), name),
         rate_bps: link.rate.as_bps(),
         utilisation: (metrics.busy.as_secs_f64() / measured.as_secs_f64()).min(1.0),
         sent_packets: metrics.transmitted,
@@ -230,7 +230,7 @@ fn network_summary(
 /// Tells the flows whether they had a path.
 fn connect(run: &mut Simulation, flows: &mut [FlowSummary]) -> Option<ConnectivitySummary> {
     let ends: Vec<(NodeId, NodeId)> = run.hosts.flows.iter().map(|flow| (flow.source, flow.sink)).collect();
-    let found = run.survey.take()?.run(run.core.now, &ends);
+    let found = run.reachability.take()?.run(run.core.now, &ends);
     for (index, flow) in flows.iter_mut().enumerate() {
         (flow.hops, flow.path_share) = (found.hops[index], Some(found.path_share[index]));
     }

@@ -58,7 +58,7 @@ impl NetworkRadio {
     }
 }
 
-/// Energy of all radios in the measured part (networks.md §11.4); absent if it is not modelled.
+/// Energy of all radios in the measured part; absent if it is not modelled.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct NetworkEnergy {
     /// Consumed.

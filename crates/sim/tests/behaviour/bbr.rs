@@ -1,4 +1,4 @@
-//! BBR versions 1 and 3 (algorithms.md §8.14, §8.15).
+//! BBR versions 1 and 3.
 
 use crate::common::{one_flow, run, scenario};
 use serde_json::{Value, json};

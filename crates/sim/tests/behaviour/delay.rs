@@ -27,7 +27,7 @@ fn tcp(name: &str, profile: &str, ssthresh: &str) -> Value {
 #[test]
 fn illinois_grows_ever_slower_as_the_delay_rises() {
     // 20 Mbit/s, 100 ms, a queue of one BDP: a packet takes 0.6 ms, 168 fill the path, 336 path and queue. Slow start ends at 300,
-    // the first loss cuts 336 to 168. From there W dW = alpha dt / 0.6 ms, with alpha of algorithms.md §8.5 in 128ths.
+    // the first loss cuts 336 to 168. From there W dW = alpha dt / 0.6 ms, with Illinois's alpha in 128ths.
     let mut world = one_flow("20Mbps", 50, "168p", "90s", tcp("illinois", "linux", "300p"));
     world["record"] = json!({"series": ["cwnd"], "every": "10ms"});
     let outcome = Simulation::new(&scenario(&world), 1).unwrap_or_else(|e| panic!("{e}")).run();

@@ -52,7 +52,7 @@ fn lone_ewphcc(profile: &str, extra: Value) -> Value {
 
 #[test]
 fn ewphcc_doubles_every_round_trip_before_its_first_loss() {
-    // algorithms.md §1.3: L = 0 selects nothing, and the window doubles in congestion avoidance. From 2 segments and
+    // L = 0 selects nothing, and the window doubles in congestion avoidance. From 2 segments and
     // ssthresh 2, k round trips carry 2 (2^k - 1). Vegas' slow start would need two for each doubling.
     for rounds in 1..8 {
         let bytes = 2 * ((1 << rounds) - 1) * 1000;

@@ -1,6 +1,6 @@
 //! What a naive station hears: every signal in the air, and the one it is locked on.
 
-/// How frames are received (networks.md §5.3). Powers in watts.
+/// How frames are received. Powers in watts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ear {
     /// Rule a.

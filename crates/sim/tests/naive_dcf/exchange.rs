@@ -1,4 +1,4 @@
-//! The counter of the backoff, and the exchange of frames (networks.md §6.3, §6.4).
+//! The counter of the backoff, and the exchange of frames.
 
 use super::station::{Answer, InHand, State};
 use super::world::{AirFrame, Happening, Kind, MARGIN, Timing, World};

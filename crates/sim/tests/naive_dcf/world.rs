@@ -8,9 +8,9 @@ use tcp::rng::Rng;
 use super::ear::{Ear, Signal, Started};
 use super::station::Station;
 
-/// Nanoseconds that a signal takes to make the medium busy (§15.2).
+/// Nanoseconds that a signal takes to make the medium busy.
 const GUARD: u64 = 5;
-/// Nanoseconds of propagation there and back that a wait for an answer allows for (§6.3, rule 6).
+/// Nanoseconds of propagation there and back that a wait for an answer allows for.
 pub(super) const MARGIN: u64 = 4000;
 
 /// Lengths in nanoseconds.
@@ -47,7 +47,7 @@ type Entry = (u64, u8, usize, u64, Happening);
 pub(crate) struct Setup {
     pub(crate) timing: Timing,
     pub(crate) ear: Ear,
-    /// The departures of §6.4.
+    /// What ns-2 does otherwise.
     pub(crate) ns2: bool,
     pub(crate) rts_above: u64,
     pub(crate) short_retries: u32,
@@ -105,7 +105,7 @@ pub(crate) struct AirFrame {
     pub(super) duration: u64,
 }
 
-/// Something that happens. Of events at one instant the rank decides (§2), of signals then the number of the sender, and
+/// Something that happens. Of events at one instant the rank decides, of signals then the number of the sender, and
 /// last the order in which they were made.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Happening {

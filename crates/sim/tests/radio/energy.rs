@@ -1,4 +1,4 @@
-//! What radios consume: the vectors of networks.md §11.5, and batteries.
+//! What radios consume: vectors by hand, and batteries.
 
 use serde_json::{Value, json};
 use sim::{NodeSummary, Simulation, Summary};
@@ -34,7 +34,7 @@ fn millijoules(summary: &Summary) -> Vec<f64> {
     summary.nodes.iter().map(|node| total(node) * 1e3).collect()
 }
 
-/// §11.5, 1: RTS 352 us, CTS 304, data 8944, ACK 304. The IP packet has 1060 B as with a DSDV header of 20 B.
+/// RTS 352 us, CTS 304, data 8944, ACK 304. The IP packet has 1060 B as with a DSDV header of 20 B.
 #[test]
 fn one_packet_with_rts() {
     let summary = run(&cell(3, "1032B", "1.3s", "ns2", json!({})), 1);
@@ -45,7 +45,7 @@ fn one_packet_with_rts() {
         assert_close(total(node), expected, &node.node);
     }
     let rounded: Vec<String> = millijoules(&summary).iter().map(|mj| format!("{mj:.3}")).collect();
-    assert_eq!(rounded, ["6.376", "4.073", "3.912"], "networks.md §11.5, 1");
+    assert_eq!(rounded, ["6.376", "4.073", "3.912"], "mJ by hand");
     let network = summary.network.energy;
     assert_close(network.energy_per_packet_j.unwrap(), sender + receiver + bystander, "per packet");
     assert_close(network.energy_per_byte_j.unwrap(), (sender + receiver + bystander) / 1032.0, "per byte");
@@ -55,7 +55,7 @@ fn one_packet_with_rts() {
     assert_close(radio.airtime_s.unwrap(), 9904e-6, "airtime");
 }
 
-/// §11.5, 2: a run of ns-2 with 12 packets of 1000 B and one exchange of address resolution: a request of 28 B
+/// A run of ns-2 with 12 packets of 1000 B and one exchange of address resolution: a request of 28 B
 /// (688 us as broadcast) and its answer with RTS, CTS and ACK.
 #[test]
 fn twelve_packets_as_in_ns2() {
@@ -68,7 +68,7 @@ fn twelve_packets_as_in_ns2() {
     }
 }
 
-/// §11.5, 3: 100 s idle at 0.819 W.
+/// 100 s idle at 0.819 W.
 #[test]
 fn idle_in_ns3() {
     let mut scenario = cell(3, "1000B", "100s", "ns3", json!({}));
@@ -167,7 +167,7 @@ fn energy_and_positions_over_time() {
     assert!(energy.value.windows(4).all(|pair| pair[3] >= pair[0]), "energy is never given back");
 }
 
-/// Frames are in the trace; they last as long as networks.md §11.5 says.
+/// Frames are in the trace; they last as long as the standard says.
 #[test]
 fn frames_are_in_the_trace() {
     let lines = events(&cell(2, "1032B", "1.3s", "ns2", json!({})), 1);

@@ -8,7 +8,7 @@ mod routing;
 use common::run;
 use serde_json::{Value, json};
 
-/// Stations in a row, 802.11 as ns-2 has it at 2 Mb/s with 1 Mb/s for control, DSDV (networks.md §6.11). Routes settle
+/// Stations in a row, 802.11 as ns-2 has it at 2 Mb/s with 1 Mb/s for control, DSDV. Routes settle
 /// before the flow starts.
 fn chain(hops: usize, rts: &str, app: Value) -> Value {
     let positions: Vec<[f64; 2]> = (0..=hops).map(|i| [200.0 * i as f64, 0.0]).collect();
@@ -38,7 +38,7 @@ fn ns2_goodput(payload_bps: f64) -> f64 {
     payload_bps / 1e6 * 1472.0 / 1444.0
 }
 
-/// Medians of ns-2 over five seeds; 10 % as networks.md §17 allows (one of our seeds lies within 3 % of another).
+/// Medians of ns-2 over five seeds; 10 % are allowed (one of our seeds lies within 3 % of another).
 #[test]
 fn chains() {
     // hops, then with RTS: 392 kb/s offered, overload, TCP; then the same without
@@ -68,7 +68,7 @@ fn chains() {
     }
 }
 
-/// Two flows, S1 to R1 and S2 to R2, whose senders may not hear one another (§6.11).
+/// Two flows, S1 to R1 and S2 to R2, whose senders may not hear one another.
 fn pair_of_flows(x: [f64; 4], rts: &str, rate: &str) -> Value {
     let positions: Vec<[f64; 2]> = x.iter().map(|x| [*x, 0.0]).collect();
     let app = udp(rate);
@@ -87,7 +87,7 @@ fn pair_of_flows(x: [f64; 4], rts: &str, rate: &str) -> Value {
     })
 }
 
-/// ns-2's runs; 15 % as networks.md §17 allows, of the mean of the two flows.
+/// ns-2's runs; 15 % are allowed, of the mean of the two flows.
 #[test]
 fn hidden_terminals() {
     // geometry, then with RTS: 300 kb/s offered, overload; then the same without
@@ -127,7 +127,7 @@ fn ns2_hop(data: &str, control: &str, rts: &str, mss: u64, app: Value) -> f64 {
     run(&value, 1).network.measures.goodput_bps / 1e6
 }
 
-/// networks.md §6.9: datagrams of ns-2's runs over one hop, within 0.3 %. ns-2's have no headers: 28 B less of payload.
+/// Datagrams of ns-2's runs over one hop, within 0.3 %. ns-2's have no headers: 28 B less of payload.
 #[test]
 fn one_hop_of_datagrams_as_in_ns2() {
     let table = [
@@ -153,7 +153,7 @@ fn one_hop_of_datagrams_as_in_ns2() {
     assert!(worst < 0.003, "{worst}");
 }
 
-/// §6.9: TCP of ns-2's runs over one hop, within 2 %.
+/// TCP of ns-2's runs over one hop, within 2 %.
 #[test]
 fn one_hop_of_tcp_as_in_ns2() {
     let table = [
@@ -175,7 +175,7 @@ fn one_hop_of_tcp_as_in_ns2() {
     assert!(worst < 0.02, "{worst}");
 }
 
-/// §6.9: TCP over one hop by the standard, between an ACK's access that is all waiting and one that costs none.
+/// TCP over one hop by the standard, between an ACK's access that is all waiting and one that costs none.
 ///
 /// Those bounds know no collision, but data and ACKs contend: each of the two accesses of a cycle meets the other's in the
 /// same slot once in 32 times (216 of 3830 data frames are sent again), which costs the data frame, EIFS and up to half

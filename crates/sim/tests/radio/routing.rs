@@ -29,7 +29,7 @@ fn first_delivery(scenario: &Value, seed: u64) -> f64 {
     line.map_or(f64::INFINITY, |line| line.split(' ').next().unwrap().parse().unwrap())
 }
 
-/// Routes of h hops come after 12 s (h - 1) and up to 2 s (§9.1), unless a broadcast is lost: then a period later, or
+/// Routes of h hops come after 12 s (h - 1) and up to 2 s, unless a broadcast is lost: then a period later, or
 /// several. ns-2 over 40 seeds that are far apart: the first quarter of the runs, and the share of those that lost nothing.
 /// (With seeds from 1 to 10, as in the reference runs, the first draw of its generator is close to 0 in every run.)
 #[test]
@@ -79,7 +79,7 @@ fn wrong_values_are_refused() {
     assert!(timeout.starts_with("network.routing.active_timeout: "), "{timeout}");
 }
 
-/// The ad hoc reference scenario (§6.12).
+/// The ad hoc reference scenario.
 fn adhoc() -> Value {
     json!({
         "duration": "60s", "warmup": "10s",
@@ -95,7 +95,7 @@ fn adhoc() -> Value {
     })
 }
 
-/// §6.12 within 8 % and 0.02: payload in b/s and delivery ratio of ns-2, the mean of two of its seeds on the very placements
+/// Within 8 % and 0.02: payload in b/s and delivery ratio of ns-2, the mean of two of its seeds on the very placements
 /// and flows of our seeds. (From one placement to another throughput differs by
 /// more: with the fourth, two flows far apart hardly disturb one another.)
 #[test]

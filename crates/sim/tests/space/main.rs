@@ -1,8 +1,10 @@
-//! Constellations against networks.md §12.4 and against ns-2 (docs/satellite.md has the numbers).
+//! Constellations against a separate calculation and against ns-2 (docs/satellite.md has the numbers).
 
 #[path = "../common/mod.rs"]
 mod common;
 mod days;
+mod placed;
+mod shared;
 mod worlds;
 
 use serde_json::{Value, json};

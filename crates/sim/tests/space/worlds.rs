@@ -21,7 +21,7 @@ fn datagrams(network: Value, duration: &str) -> Value {
 
 #[test]
 fn the_first_packet_of_ns_2_s_example() {
-    // networks.md §12.4: 210 B at 1.0 s by way of satellites 26, 37 and 48 arrive at 1.0364 s. They do so with 16 bytes of
+    // ns-2.35: 210 B at 1.0 s by way of satellites 26, 37 and 48 arrive at 1.0364 s. They do so with 16 bytes of
     // framing on each link; without, it would be 1.0362.
     let mut world = iridium(&["Berkeley", "Boston"], json!({}));
     world["duration"] = json!("1.5s");

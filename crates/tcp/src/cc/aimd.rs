@@ -4,7 +4,7 @@
 //! here. Two forms of a window exist: whole segments of cwnd, as Linux counts, and real numbers measured against the
 //! flight, as RFC 5681 has it. Growth below one byte is kept, so that real increments add up exactly.
 
-use super::{Ack, Congestion, Counter, Param, ParamKind, Setup, Value, Values, View, Window};
+use super::{Ack, Congestion, Counter, IdleRule, Param, ParamKind, Setup, Value, Values, View, Window};
 use crate::units::{Bytes, Span};
 
 /// How many segments an ACK may add in slow start.
@@ -24,7 +24,7 @@ pub(super) const OF_CWND: Param = Param {
     default: Value::Flag(false),
     unit: "",
     doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
-    source: "algorithms.md 0.1: Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
+    source: "Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
 };
 
 /// Kernels since 3.15 count every acknowledged segment in slow start.
@@ -103,13 +103,6 @@ impl Aimd {
 
     /// After silence.
     pub(super) fn on_idle(&mut self, idle: Span, view: &View) {
-        if !view.idle_restart {
-            return;
-        }
-        if self.of_cwnd {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        } else {
-            self.window.after_idle(idle, view.rto, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.of_cwnd));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! In a network of drones a route breaks and heals without a change of capacity, so the window that a loss found is worth
 //! remembering: ssthresh is the larger of it and half of the present one (Lee, Lee, Kim, Kim, Applied Sciences 10:1161,
-//! 2020; algorithms.md §6). The rest is NewReno as in ns-3, where the study ran: growth by the ACK. Profile `seed` does
+//! 2020). The rest is NewReno as in ns-3, where the study ran: growth by the ACK. Profile `seed` does
 //! what the study measured, `report` what its text says, `paper` what it says of the original, whose body is not at hand.
 
 use super::{
@@ -15,7 +15,7 @@ use crate::units::{Bytes, Span};
 pub(super) const ASRAN: Algorithm = Algorithm {
     name: "asran",
     title: "ASRAN: slow start back to the window of the last loss",
-    reference: "Lee et al. 2020, Adaptive TCP Transmission Adjustment for UAV Network Infrastructure; algorithms.md 6",
+    reference: "Lee et al. 2020, Adaptive TCP Transmission Adjustment for UAV Network Infrastructure",
     demands: Demands::NONE,
     params: PARAMS,
     profiles: &[
@@ -45,7 +45,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "the window of a loss is cwnd, instead of the flight",
-        source: "algorithms.md 6: the report says cwnd, the study's code takes the flight",
+        source: "the report says cwnd, the study's code takes the flight",
     },
     Param {
         name: "halve_on_dupack",
@@ -53,7 +53,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "after fast retransmit cwnd is half, and slow start leads to ssthresh; else it is ssthresh at once, which may be no reduction",
-        source: "algorithms.md 6: the report says half; in ns-3 recovery brings cwnd to ssthresh",
+        source: "the report says half; in ns-3 recovery brings cwnd to ssthresh",
     },
     Param {
         name: "rto_in_recovery_updates",
@@ -61,7 +61,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(true),
         unit: "",
         doc: "a time-out that interrupts fast recovery is remembered too",
-        source: "algorithms.md 6: order of calls in ns-3",
+        source: "order of calls in ns-3",
     },
     Param {
         name: "every_loss_updates",
@@ -69,7 +69,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "the window of a time-out is remembered, as that of a fast retransmit is",
-        source: "algorithms.md 6: the paper",
+        source: "the paper",
     },
 ];
 

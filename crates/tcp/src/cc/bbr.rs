@@ -1,5 +1,5 @@
 //! BBRv1: send at the bandwidth of the bottleneck, with a window of twice the bandwidth-delay product (Cardwell and
-//! others 2016; Linux `tcp_bbr`; algorithms.md §8.14).
+//! others 2016; Linux `tcp_bbr`).
 //!
 //! The model of the path is the largest delivery rate of ten rounds and the least RTT of ten seconds. Pacing at a cycle
 //! of gains around 1 probes for more bandwidth and drains what that left in the queue; a dip to four segments measures
@@ -24,7 +24,7 @@ use rate::{GAIN, count};
 pub(super) const BBR: Algorithm = Algorithm {
     name: "bbr",
     title: "BBR version 1: bandwidth and round-trip propagation time",
-    reference: "Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016, ACM Queue 14(5); algorithms.md 8.14",
+    reference: "Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016, ACM Queue 14(5)",
     demands: Demands { owns_window: true, ..Demands::NONE },
     params: params::PARAMS,
     profiles: params::PROFILES,

@@ -1,4 +1,4 @@
-//! BBRv3: BBR that also listens to loss (draft-ietf-ccwg-bbr, text of August 2026; algorithms.md §8.15).
+//! BBRv3: BBR that also listens to loss (draft-ietf-ccwg-bbr, text of August 2026).
 //!
 //! Besides bandwidth and least RTT the model has two bounds for what is in flight: a long-term one, learnt where a probe
 //! for bandwidth lost more than 2 %, and a short-term one, lowered by every round with loss between probes. Probes are
@@ -21,7 +21,7 @@ use crate::units::{Bytes, Rate, Span, Time};
 pub(super) const BBR3: Algorithm = Algorithm {
     name: "bbr3",
     title: "BBR version 3: bandwidth, round-trip propagation time and loss",
-    reference: "draft-ietf-ccwg-bbr (August 2026); algorithms.md 8.15",
+    reference: "draft-ietf-ccwg-bbr (August 2026)",
     demands: Demands { owns_window: true, ..Demands::NONE },
     params: params::PARAMS,
     profiles: params::PROFILES,

@@ -18,7 +18,7 @@ use crate::units::{Bytes, Span};
 pub(super) const BIC: Algorithm = Algorithm {
     name: "bic",
     title: "BIC: binary search for the window of the last loss",
-    reference: "Xu, Harfoush, Rhee 2004, Binary Increase Congestion Control; algorithms.md 4.4",
+    reference: "Xu, Harfoush, Rhee 2004, Binary Increase Congestion Control",
     demands: Demands::NONE,
     params: PARAMS,
     profiles: &[
@@ -49,7 +49,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(819.0 / 1024.0),
         unit: "",
         doc: "what remains of the window after a loss",
-        source: "algorithms.md 4.4: Linux 819/1024, ns-3 0.8",
+        source: "Linux 819/1024, ns-3 0.8",
     },
     Param {
         name: "max_increment",
@@ -57,7 +57,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(16.0),
         unit: "segments",
         doc: "the most that the window grows per round",
-        source: "algorithms.md 4.4",
+        source: "Linux tcp_bic",
     },
     Param {
         name: "low_window",
@@ -65,7 +65,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(14.0),
         unit: "segments",
         doc: "up to this window Reno's growth and cut",
-        source: "algorithms.md 4.4",
+        source: "Linux tcp_bic",
     },
     Param {
         name: "smooth_part",
@@ -73,7 +73,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(20.0),
         unit: "rounds",
         doc: "rounds that the last four segments before the maximum take",
-        source: "algorithms.md 4.4: Linux 20, ns-3 5",
+        source: "Linux 20, ns-3 5",
     },
     Param {
         name: "fast_convergence",
@@ -89,7 +89,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(1843.0 / 2048.0),
         unit: "",
         doc: "part of the window that the maximum is lowered to",
-        source: "algorithms.md 4.4: Linux (1 + beta) / 2, ns-3 0.8",
+        source: "Linux (1 + beta) / 2, ns-3 0.8",
     },
     Param {
         name: "ack_ratio",
@@ -97,7 +97,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(true),
         unit: "",
         doc: "growth is faster by the number of segments per ACK",
-        source: "algorithms.md 4.4: Linux",
+        source: "Linux",
     },
     Param {
         name: "one_more",
@@ -105,7 +105,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "waits for one segment more than cnt",
-        source: "algorithms.md 4.4: ns-3",
+        source: "ns-3",
     },
     Param {
         name: "forgets",
@@ -113,7 +113,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(true),
         unit: "",
         doc: "a time-out wipes out what was learned",
-        source: "algorithms.md 4.4: Linux",
+        source: "Linux",
     },
     Param { default: UNLIMITED, ..SLOW_START_LIMIT },
     Param { default: Value::Flag(true), ..OF_CWND },
@@ -303,7 +303,7 @@ mod tests {
         bic.search.cnt as f64
     }
 
-    /// algorithms.md §4.4, the table of vectors.
+    /// A table computed apart from this code by Linux's rule.
     #[test]
     fn cnt_follows_the_branches() {
         let expected = [
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// algorithms.md §4.4: losses at 100 and then at 80.
+    /// Fast convergence: losses at 100 and then at 80.
     #[test]
     fn a_loss_below_the_maximum_lowers_it() {
         let mut sender = Driver::new("bic", "linux", &[], 100, Some(2));

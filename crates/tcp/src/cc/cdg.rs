@@ -21,7 +21,7 @@ use crate::units::{Bytes, Span};
 pub(super) const CDG: Algorithm = Algorithm {
     name: "cdg",
     title: "CDG: backs off by chance when the delay rises",
-    reference: "Hayes, Armitage 2011, Revisiting TCP Congestion Control using Delay Gradients; algorithms.md 8.11",
+    reference: "Hayes, Armitage 2011, Revisiting TCP Congestion Control using Delay Gradients",
     demands: Demands::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],

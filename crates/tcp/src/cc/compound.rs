@@ -16,7 +16,7 @@ use crate::units::{Bytes, Span};
 pub(super) const COMPOUND: Algorithm = Algorithm {
     name: "compound",
     title: "Compound: Reno's window and one that goes by delay",
-    reference: "Tan, Song, Zhang, Sridharan 2006, A Compound TCP Approach; algorithms.md 8.13",
+    reference: "Tan, Song, Zhang, Sridharan 2006, A Compound TCP Approach",
     demands: Demands::NONE,
     params: PARAMS,
     profiles: &[
@@ -59,7 +59,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(1.0),
         unit: "",
         doc: "so much of what waits the delay window gives up per round",
-        source: "algorithms.md 8.13",
+        source: "Tan et al. 2006",
     },
     Param {
         name: "beta",
@@ -75,7 +75,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(41.0),
         unit: "segments",
         doc: "below this whole window the delay window does not grow",
-        source: "draft-sridharan-tcpm-ctcp; algorithms.md 8.13",
+        source: "draft-sridharan-tcpm-ctcp",
     },
     Param {
         name: "integer",
@@ -83,7 +83,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "the module in ns-2.35: least RTT of the round, W that of a round ago, integer root; a loss leaves the delay window",
-        source: "algorithms.md 8.13",
+        source: "ns-2.35, TCP-Linux",
     },
 ];
 

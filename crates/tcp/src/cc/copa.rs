@@ -98,7 +98,7 @@ const PARAMS: &[Param] = &[
 
 /// The window in segments never falls below this.
 const LEAST: f64 = 2.0;
-/// Heavy loss (algorithms.md 8.16): this share over two RTTs and so many segments cuts the window to `HEAVY_CUT`.
+/// Heavy loss: this share over two RTTs and so many segments cuts the window to `HEAVY_CUT`.
 const HEAVY_SHARE: f64 = 0.3;
 const HEAVY_SEGMENTS: f64 = 20.0;
 const HEAVY_CUT: f64 = 0.7;
@@ -273,7 +273,7 @@ impl Copa {
         }
     }
 
-    /// Loss beyond what a full queue explains (algorithms.md 8.16).
+    /// Loss beyond what a full queue explains.
     fn find_heavy_loss(&mut self, rtt: Span, now: Time) {
         let Fate { arrived, lost, since } = self.fate;
         if now.since(since) < rtt * 2 || arrived + lost <= HEAVY_SEGMENTS {

@@ -50,7 +50,7 @@ const LINUX: &[(&str, Value)] = &[
     ("hystart", Value::Flag(true)),
 ];
 
-/// Linux 2.6.22 as in ns-2.35's TCP-Linux (algorithms.md §4.3).
+/// Linux 2.6.22 as in ns-2.35's TCP-Linux.
 const LINUX26: &[(&str, Value)] = &[
     ("linux26", Value::Flag(true)),
     ("beta", Value::Number(819.0 / 1024.0)),
@@ -58,7 +58,7 @@ const LINUX26: &[(&str, Value)] = &[
     ("slow_start_at_threshold", Value::Flag(true)),
 ];
 
-/// The study that added HyStart to it (algorithms.md §3.2).
+/// The study that added HyStart to it.
 const SEED: &[(&str, Value)] = &[
     ("linux26", Value::Flag(true)),
     ("beta", Value::Number(819.0 / 1024.0)),
@@ -75,7 +75,7 @@ const SEED: &[(&str, Value)] = &[
 const PLUS_PLUS: &[(&str, Value)] =
     &[("hystart_plus_plus", Value::Flag(true)), ("slow_start_limit", Value::Number(8.0))];
 
-/// ns-3.35 (algorithms.md §3.1, §10): Linux's form with rounder constants, without Reno's growth, which came in 3.41. An
+/// ns-3.35: Linux's form with rounder constants, without Reno's growth, which came in 3.41. An
 /// RTT must double to end slow start.
 const NS3: &[(&str, Value)] = &[
     ("integer", Value::Flag(true)),
@@ -88,7 +88,7 @@ const NS3: &[(&str, Value)] = &[
     ("hystart_most_rise", Value::Number(1000.0)),
 ];
 
-/// NetSim's dialog shows Linux's parameters of the time before HyStart had microseconds (algorithms.md §10).
+/// NetSim's dialog shows Linux's parameters of the time before HyStart had microseconds.
 const NETSIM: &[(&str, Value)] = &[
     ("integer", Value::Flag(true)),
     ("beta", Value::Number(717.0 / 1024.0)),
@@ -139,7 +139,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(true),
         unit: "",
         doc: "growth per acknowledged segment, so that delayed ACKs cost nothing, instead of per ACK; profile rfc",
-        source: "algorithms.md 4.1: RFC 9438 section 4.4 says per ACK",
+        source: "RFC 9438 section 4.4 says per ACK",
     },
     Param {
         name: "slow_start_limit",
@@ -155,7 +155,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "the kernel's arithmetic: whole segments, whole milliseconds, losses measured against cwnd",
-        source: "algorithms.md 4.2",
+        source: "Linux tcp_cubic",
     },
     Param {
         name: "linux26",
@@ -163,7 +163,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "the arithmetic of Linux 2.6.22: as `integer`, but ACKs are counted, over an estimate of segments per ACK",
-        source: "algorithms.md 4.3",
+        source: "Linux 2.6.22 tcp_cubic",
     },
     Param {
         name: "max_increment",
@@ -171,7 +171,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(16.0),
         unit: "segments",
         doc: "the most by which the window grows in 100 ms above the plateau; with linux26",
-        source: "algorithms.md 4.3",
+        source: "Linux 2.6.22 tcp_cubic",
     },
     Param {
         name: "slow_start_at_threshold",
@@ -179,7 +179,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "slow start goes on at cwnd = ssthresh, and does not stop there",
-        source: "algorithms.md 0: Linux before 3.15",
+        source: "Linux before 3.15",
     },
     hystart::ENABLED,
     hystart::PLUS_PLUS,

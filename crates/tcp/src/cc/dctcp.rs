@@ -7,8 +7,8 @@
 //! below two segments, and Linux's protective load balancing, which moves a flow to another path.
 
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, State,
-    Value, Values, View, Window,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup,
+    State, Value, Values, View, Window,
 };
 use crate::config::EcnMode;
 use crate::units::{Bytes, Span};
@@ -61,7 +61,7 @@ const PARAMS: &[Param] = &[
         unit: "",
         doc: "the kernel's arithmetic: alpha in 1/1024, whole segments, losses measured against cwnd, and an ACK that \
               ends a round trip belongs to the next",
-        source: "algorithms.md 8.10: Linux tcp_dctcp",
+        source: "Linux tcp_dctcp",
     },
 ];
 
@@ -247,14 +247,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if !view.idle_restart {
-            return;
-        }
-        if self.share.is_integer() {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        } else {
-            self.window.after_idle(idle, view.rto, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.share.is_integer()));
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -268,7 +261,7 @@ mod tests {
     use super::super::driver::{Driver, MSS, near};
     use super::*;
 
-    /// algorithms.md §8.10: alpha 1 and a quarter marked; alpha 0.1; the floor.
+    /// RFC 8257 §3.3: alpha 1 and a quarter marked; alpha 0.1; the floor.
     #[test]
     fn vectors_of_algorithms_8_10() {
         for (profile, alpha, window) in [("rfc", 0.953125, 52.34375), ("linux", 976.0 / 1024.0, 53.0)] {

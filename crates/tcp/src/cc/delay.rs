@@ -1,5 +1,5 @@
-//! The RTT per round as the Vegas family in Linux measures it: least of all, least of the round, how many (algorithms.md
-//! §5.2). Microseconds, one added, so that nothing is ever divided by zero.
+//! The RTT per round as the Vegas family in Linux measures it: least of all, least of the round, how many.
+//! Microseconds, one added, so that nothing is ever divided by zero.
 
 use super::{Ack, State, View};
 

@@ -1,4 +1,4 @@
-//! Drives an algorithm without a network, for the vectors of the specification (algorithms.md §9.6).
+//! Drives an algorithm without a network, for vectors that were computed apart from this code.
 
 use super::{
     Ack, Cause, Choice, Congestion, CongestionControl, Head, RateSample, RttSample, Setup, State, Value, View,
@@ -151,7 +151,7 @@ impl Driver {
     }
 }
 
-/// True if the two agree to a millionth, the tolerance of algorithms.md §0.
+/// True if the two agree to a millionth, more than any rounding makes.
 pub(super) fn near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-6 * a.abs().max(b.abs())
 }

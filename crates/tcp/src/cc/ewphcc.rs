@@ -1,8 +1,8 @@
-//! EWPHCC: ns-2's Vegas with another decision in congestion avoidance (seed 000; algorithms.md §1).
+//! EWPHCC: ns-2's Vegas with another decision in congestion avoidance (seed 000).
 //!
 //! Once per round it doubles the window, adds the root mean square of a delay and a loss "target", takes one off or halves,
 //! by thresholds on delays per packet. The quantities carry the names and the formulas of the author's code, not the
-//! dimensions they claim: "probabilities" are seconds and events per second (§1.3). Slow start, duplicates, fine timer and
+//! dimensions they claim: "probabilities" are seconds and events per second. Slow start, duplicates, fine timer and
 //! time-outs are Vegas'. Profile `seed` is the code as it was, but W stays below 2^31 segments, where ns-2 overflows;
 //! `seed_fixed` is ours and not the default.
 
@@ -18,7 +18,7 @@ use crate::units::{Bytes, Span, Time};
 pub(super) const EWPHCC: Algorithm = Algorithm {
     name: "ewphcc",
     title: "EWPHCC: Vegas with targets from weighted delays and losses",
-    reference: "S. J. Hisham, BUET 2023, ns-2.35; algorithms.md 1",
+    reference: "S. J. Hisham, BUET 2023, ns-2.35",
     demands: Demands::NONE,
     params: &[
         number(
@@ -63,7 +63,7 @@ pub(super) const EWPHCC: Algorithm = Algorithm {
             unit: "",
             doc: "an ACK of everything, one of the two after a retransmission, counts as a loss: ns-2 finds no next segment and \
                   takes one as old as the connection. It ends the doubling a little earlier and weighs little, for that age is long",
-            source: "algorithms.md 1.4",
+            source: "the study's code, on ns-2.35 tcp-vegas",
         },
     ],
     profiles: &[
@@ -93,7 +93,14 @@ const fn number(
 }
 
 const fn flag(name: &'static str, doc: &'static str) -> Param {
-    Param { name, kind: ParamKind::Flag, default: Value::Flag(false), unit: "", doc, source: "algorithms.md 1.3, 1.4" }
+    Param {
+        name,
+        kind: ParamKind::Flag,
+        default: Value::Flag(false),
+        unit: "",
+        doc,
+        source: "ours: a repair of the study's units",
+    }
 }
 
 /// The weight of a value against what it was.
@@ -101,7 +108,7 @@ fn average(phi: f64, old: f64, new: f64) -> f64 {
     phi * old + (1.0 - phi) * new
 }
 
-/// EWPHCC. The names are those of algorithms.md §1.1, where their true dimensions are given.
+/// EWPHCC. The names are those of the study.
 #[derive(Debug)]
 struct Ewphcc {
     vegas: Native,
@@ -178,7 +185,7 @@ impl Ewphcc {
         }
     }
 
-    /// algorithms.md §1.2, steps 2 to 5.
+    /// Once per round trip: what the study's code makes of it.
     fn decide(&mut self, round: &RoundEnd, view: &View) {
         let (w, v, base) = (self.vegas.w, self.vegas.rtt, self.vegas.base);
         self.vegas.increment = 0.0;
@@ -229,7 +236,7 @@ impl Ewphcc {
         libm::sqrt((a * a + b * b) / 2.0)
     }
 
-    /// The fine timer found a segment of this age, in seconds (algorithms.md §1.2 step 8).
+    /// The fine timer found a segment of this age, in seconds.
     fn on_expiry(&mut self, age: f64) {
         self.losses += 1.0;
         let per = if self.loss_per_packet { self.sent.max(1.0) } else { age };
@@ -239,7 +246,7 @@ impl Ewphcc {
     }
 
     /// In ns-2 a segment that was never sent looks as old as the connection and a second, so that an ACK of everything
-    /// counts as an expiry while the sender worries (algorithms.md §1.4).
+    /// counts as an expiry while the sender worries.
     fn count_ghost(&mut self, view: &View) {
         let worried = self.worried > 0;
         self.worried_next = self.worried.saturating_sub(1);

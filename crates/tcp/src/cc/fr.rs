@@ -1,7 +1,7 @@
 //! TCP-FR, "faster recovery": after a loss the window is what the path carries, not half of what was sent.
 //!
 //! The returning ACKs give an estimate of bandwidth, BWE; times the least RTT it is the path's capacity, to which ssthresh
-//! is set on a loss (Casetti, Gerla, Lee, Mascolo, Sanadidi, MILCOM 2000; algorithms.md §2.1). GFR, "gradual faster
+//! is set on a loss (Casetti, Gerla, Lee, Mascolo, Sanadidi, MILCOM 2000). GFR, "gradual faster
 //! recovery", lets ssthresh rise towards it while nothing is lost, so that slow start goes on. The rest is NewReno as in
 //! ns-3, where the study ran: growth by the ACK. Profile `seed_quirks` has what the study's code did besides its text;
 //! its window of one byte after a time-out is left out, for ns-3 overwrote it, and so is its endless bandwidth from two
@@ -17,7 +17,7 @@ use crate::units::{Bytes, Span, Time};
 pub(super) const FR: Algorithm = Algorithm {
     name: "fr",
     title: "TCP-FR: ssthresh from a bandwidth estimate, with GFR",
-    reference: "Casetti et al. 2000, TCP with faster recovery; algorithms.md 2.1",
+    reference: "Casetti et al. 2000, TCP with faster recovery",
     demands: Demands::NONE,
     params: PARAMS,
     profiles: &[
@@ -44,7 +44,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(0.8),
         unit: "",
         doc: "weight of the old bandwidth estimate",
-        source: "algorithms.md 2.1: the study's report",
+        source: "the study's report",
     },
     Param {
         name: "a",
@@ -52,7 +52,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(1.0),
         unit: "",
         doc: "ssthresh = BWE x RTTmin / a: 1 where few connections share the path, 2 where many do",
-        source: "algorithms.md 2.1",
+        source: "the study's report",
     },
     Param {
         name: "gfr",
@@ -60,7 +60,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(true),
         unit: "",
         doc: "in congestion avoidance below BWE x RTTmin, ssthresh rises halfway to it",
-        source: "algorithms.md 2.1: the study's report",
+        source: "the study's report",
     },
     Param {
         name: "gfr_interval",
@@ -68,7 +68,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(0.0),
         unit: "ms",
         doc: "ssthresh rises at most this often; 0: on every ACK",
-        source: "algorithms.md 2.1: the study on every ACK, the paper every 500 ms",
+        source: "the study on every ACK, the paper every 500 ms",
     },
     Param {
         name: "count_dupacks",
@@ -76,7 +76,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "a duplicate ACK that reports nothing else stands for one delivered segment",
-        source: "algorithms.md 2.1: the paper counts returning ACKs",
+        source: "the paper counts returning ACKs",
     },
     Param {
         name: "one_segment_per_ack",
@@ -84,7 +84,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "quirk: an ACK counts one segment whatever it covers, so that delayed ACKs halve the estimate",
-        source: "algorithms.md 2.1, quirk 1 of the study's code",
+        source: "quirk 1 of the study's code",
     },
     Param {
         name: "bits_as_bytes",
@@ -92,7 +92,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "quirk: BWE x RTTmin in bits is taken for bytes, eight times too much",
-        source: "algorithms.md 2.1, quirk 2 of the study's code",
+        source: "quirk 2 of the study's code",
     },
     Param {
         name: "no_linear_growth",
@@ -100,7 +100,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "quirk: no growth in congestion avoidance but through GFR",
-        source: "algorithms.md 2.1, quirk 4 of the study's code",
+        source: "quirk 4 of the study's code",
     },
     Param {
         name: "clock_from_zero",
@@ -108,7 +108,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "quirk: the first sample spreads its bytes over all time since the start of the run",
-        source: "algorithms.md 2.1, quirk 5 of the study's code",
+        source: "quirk 5 of the study's code",
     },
 ];
 

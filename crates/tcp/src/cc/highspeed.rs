@@ -60,7 +60,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "whole increases by the table of appendix B, per ACK, and decreases in parts of 256",
-        source: "algorithms.md 8.1: Linux",
+        source: "Linux",
     },
     SLOW_START_LIMIT,
     OF_CWND,
@@ -234,7 +234,7 @@ mod tests {
 
     const RFC: Response = Response { low_window: 38.0, high_window: 83_000.0, high_decrease: 0.1 };
 
-    /// algorithms.md §8.1.
+    /// RFC 3649 §5.
     #[test]
     fn increase_and_decrease_follow_the_formulas() {
         let expected = [(1e2, 0.449664, 1.8013), (1e3, 0.329878, 7.7398), (1e4, 0.210092, 29.0205), (83e3, 0.1, 70.73)];
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!((RFC.decrease(38.0), RFC.increase(38.0)), (0.5, 1.0));
     }
 
-    /// algorithms.md §8.1, RFC 3649 appendix B.
+    /// RFC 3649 appendix B.
     #[test]
     fn the_table_is_that_of_the_rfc() {
         let table = RFC.table();

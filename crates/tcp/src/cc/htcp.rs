@@ -3,7 +3,7 @@
 //! Up to a second after a loss it is Reno; then the increase alpha is a quadratic function of the time since. What a
 //! loss leaves, beta, is the ratio of least and greatest RTT, which empties the queue just so, unless the throughput has
 //! changed by more than a fifth since the last loss. Profile `linux` is the kernel's integer form in `linux.rs`, with
-//! alpha scaled by the RTT; `paper` the same in real numbers; `ns3` has that simulator's quirks (algorithms.md §8.3).
+//! alpha scaled by the RTT; `paper` the same in real numbers; `ns3` has that simulator's quirks.
 
 mod linux;
 
@@ -63,7 +63,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "the kernel's arithmetic: whole segments, whole milliseconds, alpha and beta in 1/128",
-        source: "algorithms.md 8.3",
+        source: "Linux tcp_htcp",
     },
     Param {
         name: "ns3_quirks",
@@ -72,7 +72,7 @@ const PARAMS: &[Param] = &[
         unit: "",
         doc: "alpha counts bytes per ACK beside Reno's growth, beta is not limited and needs a rising throughput, RTTs \
               are forgotten at each loss; without integer",
-        source: "algorithms.md 8.3: ns-3",
+        source: "ns-3",
     },
     SLOW_START_LIMIT,
     OF_CWND,

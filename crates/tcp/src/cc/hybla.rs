@@ -43,7 +43,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(25.0),
         unit: "ms",
         doc: "the reference RTT",
-        source: "algorithms.md 8.4: Linux 25 ms, ns-3 50 ms",
+        source: "Linux 25 ms, ns-3 50 ms",
     },
     Param {
         name: "eighths",
@@ -51,7 +51,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "rho in eighths from the least smoothed RTT, growth in 1/128 segments, and only while nothing is lost",
-        source: "algorithms.md 8.4: Linux",
+        source: "Linux",
     },
     Param {
         name: "per_segment",
@@ -59,7 +59,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "congestion avoidance counts acknowledged segments instead of ACKs; without eighths",
-        source: "algorithms.md 8.4: ns-3",
+        source: "ns-3",
     },
     Param {
         name: "start_from_rho",
@@ -67,7 +67,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "the initial window is rho segments",
-        source: "Caini, Firrincieli 2004: W(0) = rho; algorithms.md 8.4: Linux",
+        source: "Caini, Firrincieli 2004: W(0) = rho; Linux",
     },
     SLOW_START_LIMIT,
     OF_CWND,
@@ -225,7 +225,7 @@ mod tests {
     use super::super::{Cause, Choice};
     use super::*;
 
-    /// algorithms.md §8.4: RTT 100 ms: rho 4 with 25 ms and 2 with 50 ms.
+    /// RTT 100 ms: rho 4 with 25 ms and 2 with 50 ms.
     #[test]
     fn slow_start_adds_two_to_the_rho_less_one() {
         for (profile, growth) in [("linux", 15.0), ("paper", 15.0), ("ns3", 3.0)] {
@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    /// algorithms.md §8.4: W = 16: rho^2 / W = 1 per ACK with 25 ms; 4 / W = 1/4 with 50 ms.
+    /// W = 16: rho^2 / W = 1 per ACK with 25 ms; 4 / W = 1/4 with 50 ms.
     #[test]
     fn congestion_avoidance_adds_rho_squared_per_window() {
         for (profile, growth) in [("linux", 1.0), ("paper", 1.0), ("ns3", 0.25)] {

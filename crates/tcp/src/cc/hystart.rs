@@ -1,9 +1,9 @@
-//! HyStart: leaves slow start before it overshoots (Ha, Rhee 2011), as Linux does since 5.6 (algorithms.md §3.1 c, d).
+//! HyStart: leaves slow start before it overshoots (Ha, Rhee 2011), as Linux does since 5.6.
 //!
 //! Two signs end slow start: ACKs that keep coming closely spaced for longer than half the base delay, or a round whose
 //! least RTT has risen by an eighth of it. Both are looked for on each RTT sample once the window has 16 segments;
 //! rounds begin by sequence number, whatever the window. The clock is in microseconds. What other implementations do
-//! differently are parameters (`params.rs`), those of seed 002 included (algorithms.md §3.2). `plus_plus.rs` has its
+//! differently are parameters (`params.rs`), those of seed 002 included. `plus_plus.rs` has its
 //! successor.
 
 mod params;

@@ -17,7 +17,7 @@ use crate::units::{Bytes, Span};
 pub(super) const ILLINOIS: Algorithm = Algorithm {
     name: "illinois",
     title: "Illinois: increase and decrease follow the queueing delay",
-    reference: "Liu, Basar, Srikant 2008, TCP-Illinois; algorithms.md 8.5",
+    reference: "Liu, Basar, Srikant 2008, TCP-Illinois",
     demands: Demands::NONE,
     params: PARAMS,
     profiles: &[
@@ -95,7 +95,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "after a loss beta of the window remains instead of 1 - beta",
-        source: "algorithms.md 8.5: Linux 2.6.22, as in ns-2.35",
+        source: "Linux 2.6.22, as in ns-2.35",
     },
 ];
 

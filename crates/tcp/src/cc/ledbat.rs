@@ -59,7 +59,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(4.0),
         unit: "samples",
         doc: "the delay now is the least of so many (CURRENT_FILTER)",
-        source: "algorithms.md 8.8; RFC 6817 section 2.5 asks for at most an RTT of them",
+        source: "RFC 6817 section 2.5 asks for at most an RTT of them",
     },
     Param {
         name: "allowed_increase",
@@ -253,7 +253,7 @@ mod tests {
         ledbat
     }
 
-    /// algorithms.md §8.8: +73, -73 and +146 bytes of 1460, so 0.05, -0.05 and 0.1 segments.
+    /// RFC 6817 §2.4.2: +73, -73 and +146 bytes of 1460, so 0.05, -0.05 and 0.1 segments.
     #[test]
     fn vectors_of_algorithms_8_8() {
         for (profile, queueing_ms, change) in

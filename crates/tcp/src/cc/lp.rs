@@ -8,8 +8,8 @@
 //! Reno remains, as recorded. Left out: the kernel's guess of the other clock's rate.
 
 use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
+    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup, Value,
+    Values, View, Window,
 };
 use crate::units::{Bytes, Span, Time};
 
@@ -108,7 +108,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "a mean delay equal to the threshold is a sign",
-        source: "algorithms.md 8.9: Linux so, ns-3 not",
+        source: "Linux so, ns-3 not",
     },
     Param {
         name: "half_of_cwnd",
@@ -116,7 +116,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
-        source: "algorithms.md 0.1: Linux takes cwnd, ns-3 and RFC 5681 eq. 4 the flight",
+        source: "Linux takes cwnd, ns-3 and RFC 5681 eq. 4 the flight",
     },
     Param {
         name: "clock_offset",
@@ -290,14 +290,7 @@ impl CongestionControl for Lp {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if !view.idle_restart {
-            return;
-        }
-        if self.half_of_cwnd {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        } else {
-            self.window.after_idle(idle, view.rto, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.half_of_cwnd));
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

@@ -43,7 +43,7 @@ use std::fmt;
 
 pub use choice::{Choice, ChoiceError, Param, ParamKind, Profile, Value, Values};
 pub use told::{Ack, Cause, Congestion, Head, Lost, RttSample, Sent, State, View};
-pub use window::{Counter, Window};
+pub use window::{Counter, IdleRule, Window};
 
 pub use crate::rate::RateSample;
 

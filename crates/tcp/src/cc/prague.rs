@@ -4,7 +4,7 @@
 //! millisecond. As in DCTCP an average alpha of the share of marks decides how far the window comes down, at most once per
 //! round trip; unlike there, every unmarked segment makes it grow, also on the way down, and fractions of a segment count.
 //! After some hundred round trips a short RTT grows and falls as if it were `target_rtt`, so that RTTs share fairly. Written
-//! after the kernel of the L4S team (algorithms.md 8.17). Left out: its test for queues that mark as RFC 3168 has it (off
+//! after the kernel of the L4S team. Left out: its test for queues that mark as RFC 3168 has it (off
 //! by default there), its other two ways to be independent of the RTT, and windows below one segment.
 
 use super::{
@@ -32,7 +32,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(1.0 / 16.0),
         unit: "",
         doc: "weight of the last round trip in alpha",
-        source: "algorithms.md 8.17: PRAGUE_SHIFT_G",
+        source: "L4S team's tcp_prague: PRAGUE_SHIFT_G",
     },
     Param {
         name: "first_alpha",
@@ -40,7 +40,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(1.0),
         unit: "",
         doc: "alpha until a mark has been seen; 1 makes the first reduction a halving",
-        source: "algorithms.md 8.17: prague_init",
+        source: "L4S team's tcp_prague: prague_init",
     },
     Param {
         name: "rtt_independence",
@@ -48,7 +48,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(true),
         unit: "",
         doc: "an RTT below `target_rtt` grows by (RTT / target)^2 and reacts once per target",
-        source: "algorithms.md 8.17: prague_rtt_scaling",
+        source: "L4S team's tcp_prague: prague_rtt_scaling",
     },
     Param {
         name: "target_rtt",
@@ -56,7 +56,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(0.025),
         unit: "s",
         doc: "the RTT that shorter ones behave like",
-        source: "algorithms.md 8.17: prague_rtt_target",
+        source: "L4S team's tcp_prague: prague_rtt_target",
     },
     Param {
         name: "transition",
@@ -64,7 +64,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(500.0),
         unit: "round trips",
         doc: "after slow start so many round trips pass before the RTT ceases to matter",
-        source: "algorithms.md 8.17: prague_rtt_transition",
+        source: "L4S team's tcp_prague: prague_rtt_transition",
     },
 ];
 
@@ -240,7 +240,7 @@ impl CongestionControl for Prague {
         self.window.restore(before);
     }
 
-    /// The whole window per RTT, twice that far below ssthresh (algorithms.md 8.17).
+    /// The whole window per RTT, twice that far below ssthresh.
     fn pacing_rate(&self) -> Option<Rate> {
         let twice = self.window.cwnd < self.window.ssthresh / 2;
         let bytes = self.target * self.mss.as_f64() * if twice { 2.0 } else { 1.0 };
@@ -263,7 +263,7 @@ mod tests {
         Driver::new("prague", "linux", changed, cwnd, Some(cwnd))
     }
 
-    /// algorithms.md §8.17: alpha 0.1 and 50 segments give 47.5.
+    /// Alpha 0.1 and 50 segments give 47.5.
     #[test]
     fn marks_take_half_of_alpha() {
         let mut prague = prague(&[("first_alpha", Value::Number(0.1))], 50);
@@ -276,7 +276,7 @@ mod tests {
         }
     }
 
-    /// algorithms.md §8.17: an RTT of 5 ms grows by 0.04 of a segment per window.
+    /// An RTT of 5 ms grows by 0.04 of a segment per window.
     #[test]
     fn a_short_rtt_grows_by_the_square_of_its_part_of_the_target() {
         for (rtt, scale) in [(5.0, 0.04), (25.0, 1.0), (80.0, 1.0)] {

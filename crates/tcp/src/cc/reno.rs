@@ -3,12 +3,11 @@
 //! The three differ in how losses are repaired, which is the recovery's business, and in the window after the third
 //! duplicate ACK: Tahoe starts again from one segment. Slow start adds at most `slow_start_limit` segments per ACK,
 //! congestion avoidance one segment per window of acknowledged bytes. Profile `rfc` takes half of the flight, profile
-//! `linux` half of cwnd (algorithms.md §0.1 pitfall 3). Profiles `ns2` and `ns3` are those of the simulators, which count
-//! ACKs instead of bytes (algorithms.md §7.1); ns-3's Reno counts segments, as Linux does.
+//! `linux` half of cwnd. Profiles `ns2` and `ns3` are those of the simulators, which count ACKs instead of bytes; ns-3's Reno counts segments, as Linux does.
 
 use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup,
+    Value, Values, View, Window,
 };
 use crate::config::RecoveryKind;
 use crate::units::{Bytes, Span};
@@ -17,7 +16,7 @@ use crate::units::{Bytes, Span};
 pub(super) const TAHOE: Algorithm = Algorithm {
     name: "tahoe",
     title: "Tahoe: slow start after every loss",
-    reference: "Jacobson 1988, Congestion Avoidance and Control; algorithms.md 7.1",
+    reference: "Jacobson 1988, Congestion Avoidance and Control",
     demands: Demands::NONE,
     params: PARAMS,
     profiles: &[
@@ -86,7 +85,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
-        source: "algorithms.md 0.1: Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
+        source: "Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
     },
     Param {
         name: "half_of_rwnd",
@@ -94,7 +93,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "with half_of_cwnd: of no more than the receiver's window, which bounds what is sent if cwnd does not",
-        source: "algorithms.md 7.1: ns-2.35 halves min(cwnd, window_)",
+        source: "ns-2.35 halves min(cwnd, window_)",
     },
     Param {
         name: "per_ack",
@@ -102,7 +101,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "an ACK adds a segment in slow start, MSS^2/cwnd bytes beyond, whatever it acknowledges",
-        source: "RFC 5681 eq. 3; algorithms.md 7.1: ns-2.35 and ns-3's NewReno",
+        source: "RFC 5681 eq. 3; ns-2.35 and ns-3's NewReno",
     },
     Param {
         name: "careful_exit",
@@ -193,14 +192,7 @@ impl CongestionControl for Reno {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if !view.idle_restart {
-            return;
-        }
-        if self.half_of_cwnd {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        } else {
-            self.window.after_idle(idle, view.rto, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.half_of_cwnd));
     }
 }
 
@@ -209,7 +201,7 @@ mod tests {
     use super::super::driver::Driver;
     use super::*;
 
-    /// algorithms.md §7.1, R1, R2 and R5.
+    /// RFC 5681 §3.1, eq. 2 to 4.
     #[test]
     fn vectors_of_algorithms_7_1() {
         let mut reno = Driver::new("reno", "rfc", &[], 1, Some(20));
@@ -224,7 +216,7 @@ mod tests {
         }
     }
 
-    /// algorithms.md §7.1, R1: with ACKs counted, a round of ten ACKs adds a segment less what the rounding takes.
+    /// With ACKs counted, a round of ten ACKs adds a segment less what the rounding takes.
     #[test]
     fn per_ack_growth_of_the_simulators() {
         for (name, profile) in [("tahoe", "ns2"), ("reno", "ns2"), ("newreno", "ns2"), ("newreno", "ns3")] {

@@ -3,7 +3,7 @@
 //! Each acknowledged segment adds the same part of a segment whatever the window, so the number of round trips from one
 //! loss to the next does not depend on the window. A loss takes an eighth. Below a legacy window the paper does what
 //! Reno does; the kernel has no such window but never grows faster than one segment per ACK. Kernels and simulators
-//! before 2017 wait for 50 instead of 100 segments, to make up for delayed ACKs (algorithms.md §8.2).
+//! before 2017 wait for 50 instead of 100 segments, to make up for delayed ACKs.
 
 use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
 use super::{
@@ -78,7 +78,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "counts segments and adds whole ones, at most one per window of them, instead of a part for each",
-        source: "algorithms.md 8.2: min(W, 100)",
+        source: "Linux tcp_scalable: min(W, 100)",
     },
     Param {
         name: "per_ack",
@@ -86,7 +86,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "an ACK counts one segment, whatever it acknowledges; with counted",
-        source: "algorithms.md 4.3: Linux 2.6.22 in ns-2.35 does not count segments",
+        source: "Linux 2.6.22 in ns-2.35 does not count segments",
     },
     Param {
         name: "one_more",
@@ -94,7 +94,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "waits for one segment more than it should; with counted",
-        source: "algorithms.md 8.2: Linux 2.6.22 in ns-2.35",
+        source: "Linux 2.6.22 in ns-2.35",
     },
     SLOW_START_LIMIT,
     OF_CWND,
@@ -184,7 +184,7 @@ mod tests {
         sender.cwnd() - before
     }
 
-    /// algorithms.md §8.2.
+    /// Kelly 2003.
     #[test]
     fn a_window_grows_by_the_same_part_each_round() {
         for (profile, growth) in [("paper", 8.0), ("linux", 8.0), ("ns3", 16.0)] {
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(round(&mut Driver::new("scalable", "ns2", &[], 800, Some(2))), 15.0);
     }
 
-    /// algorithms.md §8.2: W = 40: one segment per 40 ACKs.
+    /// W = 40: one segment per 40 ACKs.
     #[test]
     fn a_small_window_grows_like_reno() {
         let mut sender = Driver::new("scalable", "linux", &[], 40, Some(2));
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(sender.cwnd(), 16.062);
     }
 
-    /// algorithms.md §8.2: 800 to 700; back after ln(8/7) / ln(1 + a) rounds.
+    /// 800 to 700; back after ln(8/7) / ln(1 + a) rounds.
     #[test]
     fn recovery_takes_as_many_rounds_as_the_formula_says() {
         for (segments, rounds) in [(100.0, 13.42), (50.0, 6.74)] {

@@ -67,7 +67,7 @@ pub struct View {
     pub round: u64,
     /// This ACK began a round.
     pub round_start: bool,
-    /// The window, not the application or the receiver, holds the sender back (algorithms.md §7.5, Linux's rule).
+    /// The window, not the application or the receiver, holds the sender back (Linux's rule).
     pub cwnd_limited: bool,
     /// The application, not the network, sets the pace: what is in the network does not fill the window.
     pub app_limited: bool,

@@ -1,8 +1,8 @@
 //! Vegas: hold a few packets in the bottleneck's queue, judged by how the RTT rises above the least one.
 //!
 //! Brakmo and Peterson 1995: expected less actual rate, times the base RTT, is the backlog; below alpha the window grows by
-//! one per round trip, above beta it shrinks by one. `vegas/native.rs` has the form of ns-2.35, with a fine timer of its own
-//! (algorithms.md §5.1), `vegas/rounds.rs` Linux 5 and 6, Linux 2.6.22 and ns-3 (§5.2). The default is `linux`: it is what runs
+//! one per round trip, above beta it shrinks by one. `vegas/native.rs` has the form of ns-2.35, with a fine timer of its own,
+//! `vegas/rounds.rs` Linux 5 and 6, Linux 2.6.22 and ns-3. The default is `linux`: it is what runs
 //! today, and what can be checked against recordings. Left out are `maxcwnd_` and ns-2's slots of a circular array, where what
 //! was never sent looks a second older than the connection. EWPHCC builds on the native form.
 
@@ -18,7 +18,7 @@ pub(super) use native::{Bounds, LEAST, MOST, Native, RoundEnd};
 pub(super) const VEGAS: Algorithm = Algorithm {
     name: "vegas",
     title: "Vegas: a few packets in the queue",
-    reference: "Brakmo, Peterson 1995, TCP Vegas: End to End Congestion Avoidance on a Global Internet; algorithms.md 5",
+    reference: "Brakmo, Peterson 1995, TCP Vegas: End to End Congestion Avoidance on a Global Internet",
     demands: Demands::NONE,
     params: &[
         ALPHA,
@@ -29,23 +29,23 @@ pub(super) const VEGAS: Algorithm = Algorithm {
         flag(
             "by_target",
             "the backlog is W - floor(W base / rtt) instead of floor(W (rtt - base) / base)",
-            "algorithms.md 5.2: Linux 2.6.22, ns-3",
+            "Linux 2.6.22, ns-3",
         ),
         flag(
             "sent_window",
             "the W of the backlog is what the round before sent, in half packets; a step is counted from the window at the \
              start of the round; ssthresh becomes 2 when slow start is left, and stays",
-            "algorithms.md 5.2: Linux 2.6.22",
+            "Linux 2.6.22",
         ),
         flag(
             "barely_lower",
             "ssthresh is one segment below the window, also after a loss: cwnd falls by one segment instead of half",
-            "algorithms.md 5.2: ns-3",
+            "ns-3",
         ),
         flag(
             "keeps_base",
             "the base RTT outlives silence and time-outs that left nothing in the network; Linux measures it anew",
-            "algorithms.md 5.2: ns-3 knows no CWND_RESTART and TX_START",
+            "ns-3 knows no CWND_RESTART and TX_START",
         ),
     ],
     profiles: &[
@@ -81,7 +81,7 @@ const fn packets(name: &'static str, default: f64, doc: &'static str) -> Param {
         default: Value::Number(default),
         unit: "segments",
         doc,
-        source: "Linux tcp_vegas; ns-2 has 1, 3, 1 (algorithms.md 5)",
+        source: "Linux tcp_vegas; ns-2 has 1, 3, 1",
     }
 }
 
@@ -97,7 +97,7 @@ const NATIVE: Param = flag(
     "native",
     "ns-2's own Vegas: a real-valued window, the mean RTT of a round, slow start every other round trip, a quarter off after a \
      loss",
-    "algorithms.md 5.1",
+    "ns-2.35 tcp-vegas",
 );
 const SLOW_START_LIMIT: Param = Param {
     name: "slow_start_limit",

@@ -7,8 +7,8 @@
 
 use super::delay::{Delay, is_asked};
 use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
+    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup, Value,
+    Values, View, Window,
 };
 use crate::units::{Bytes, Span};
 
@@ -16,7 +16,7 @@ use crate::units::{Bytes, Span};
 pub(super) const VENO: Algorithm = Algorithm {
     name: "veno",
     title: "Veno: smaller cuts where the delay says that a loss was chance",
-    reference: "Fu, Liew 2003, TCP Veno; algorithms.md 8.6",
+    reference: "Fu, Liew 2003, TCP Veno",
     demands: Demands::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
@@ -53,7 +53,7 @@ const PARAMS: &[Param] = &[
         default: Value::Number(2.0),
         unit: "1/segment",
         doc: "waiting segments are counted in such parts, rounded up",
-        source: "algorithms.md 8.6: Linux counts half segments, ns-3 whole ones",
+        source: "Linux counts half segments, ns-3 whole ones",
     },
     Param {
         name: "slow_start_limit",
@@ -69,7 +69,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "ssthresh from the flight, instead of from cwnd in whole segments; idle windows restart instead of halving",
-        source: "algorithms.md 0.1: ns-3 takes the flight, Linux cwnd",
+        source: "ns-3 takes the flight, Linux cwnd",
     },
     Param {
         name: "forgets_samples",
@@ -77,7 +77,7 @@ const PARAMS: &[Param] = &[
         default: Value::Flag(false),
         unit: "",
         doc: "counts RTT samples from zero after each ACK; growth needs three and is thus Reno's while each ACK brings one",
-        source: "ns-3 tcp-veno; algorithms.md 8.6: its round is one ACK",
+        source: "ns-3 tcp-veno; its round is one ACK",
     },
 ];
 
@@ -201,17 +201,11 @@ impl CongestionControl for Veno {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if self.from_flight {
-            if view.idle_restart {
-                self.window.after_idle(idle, view.rto, self.initial_window);
-            }
-            return;
+        if !self.from_flight {
+            // The kernel begins again whenever something is sent with nothing outstanding, but the count of samples stays.
+            (self.delay.base, self.delay.least, self.due) = (None, None, true);
         }
-        // The kernel begins again whenever something is sent with nothing outstanding, but the count of samples stays.
-        (self.delay.base, self.delay.least, self.due) = (None, None, true);
-        if view.idle_restart {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(!self.from_flight));
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -237,7 +231,7 @@ mod tests {
         veno
     }
 
-    /// algorithms.md §8.6. N is 1.82 and 3.33; the kernel's halves round up to 2 and 3.5, as does its extra microsecond.
+    /// N is 1.82 and 3.33; the kernel's halves round up to 2 and 3.5, as does its extra microsecond.
     #[test]
     fn vectors_of_algorithms_8_6() {
         for (rtt, waiting, ssthresh) in [(110.0, 2.0, 16.0), (120.0, 3.5, 10.0)] {

@@ -3,7 +3,7 @@
 //! Acknowledged bytes over a round trip are samples of the rate; a low-pass filter smooths them. When recovery is over,
 //! cwnd and ssthresh become the estimated rate times the least RTT; growth is Reno's. Profile `linux` is the kernel's
 //! form in bytes per millisecond, which counts duplicate ACKs and learns the least RTT anew after a time-out; profile
-//! `ns3` samples by a timer and has Tustin's filter (algorithms.md §2.2). The filter of the first Westwood is left out.
+//! `ns3` samples by a timer and has Tustin's filter. The filter of the first Westwood is left out.
 
 use super::{
     Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,

@@ -12,6 +12,22 @@ pub struct Window {
     pub ssthresh: Bytes,
 }
 
+/// How a window that was not used for a while shrinks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IdleRule {
+    /// After more than a time-out to the restart window at once (RFC 5681 §4.1).
+    Restart,
+    /// By half for each time-out that passed (RFC 2861), as Linux does.
+    Halve,
+}
+
+impl IdleRule {
+    /// The rule that goes with counting in whole segments, which is Linux's habit, or in bytes.
+    pub fn of(whole_segments: bool) -> IdleRule {
+        if whole_segments { IdleRule::Halve } else { IdleRule::Restart }
+    }
+}
+
 impl Window {
     /// True below the threshold (RFC 5681 §3.1; at equality either is allowed, congestion avoidance is chosen).
     pub fn in_slow_start(&self) -> bool {
@@ -28,8 +44,7 @@ impl Window {
     }
 
     /// Growth by the ACK, not by what it acknowledges: a segment in slow start, whatever the threshold; beyond it
-    /// max(1, MSS^2 / cwnd) bytes. A second segment on the ACK that crosses the threshold counts for both, as in ns-3
-    /// (algorithms.md 7.1).
+    /// max(1, MSS^2 / cwnd) bytes. A second segment on the ACK that crosses the threshold counts for both, as in ns-3.
     pub fn grow_per_ack(&mut self, segments: u32, mss: Bytes) {
         let mut left = segments;
         if self.in_slow_start() && left > 0 {
@@ -70,6 +85,15 @@ impl Window {
         self.cwnd = self.cwnd.max(before.cwnd);
         let three_quarters = Bytes(before.cwnd.0 / 2 + before.cwnd.0 / 4);
         self.ssthresh = self.ssthresh.max(before.ssthresh).max(three_quarters);
+    }
+
+    /// After silence, if the window is to shrink then.
+    pub fn on_idle(&mut self, idle: Span, view: &View, initial_window: Bytes, rule: IdleRule) {
+        match rule {
+            _ if !view.idle_restart => {}
+            IdleRule::Restart => self.after_idle(idle, view.rto, initial_window),
+            IdleRule::Halve => self.halve_while_idle(idle, view, initial_window),
+        }
     }
 
     /// After silence longer than the time-out, cwnd is at most the restart window (RFC 5681 §4.1).

@@ -16,7 +16,7 @@ use crate::units::{Bytes, Span};
 pub(super) const YEAH: Algorithm = Algorithm {
     name: "yeah",
     title: "YeAH: Scalable growth until the queue fills, then Reno's",
-    reference: "Baiocchi, Castellani, Vacirca 2007, YeAH-TCP; algorithms.md 8.7",
+    reference: "Baiocchi, Castellani, Vacirca 2007, YeAH-TCP",
     demands: Demands::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],

@@ -1,5 +1,5 @@
 //! Recovery from duplicate ACKs: Tahoe, Reno (RFC 5681 §3.2) and NewReno (RFC 6582), with limited transmit (RFC 3042), and
-//! ns-2's Vegas (algorithms.md §5.1), where the age of the oldest segment counts too.
+//! ns-2's Vegas, where the age of the oldest segment counts too.
 
 use crate::cc::State;
 use crate::config::{RecoveryKind, TcpConfig};
@@ -54,7 +54,7 @@ pub(crate) struct DupAck {
     held: Option<Bytes>,
 }
 
-/// Vegas looks again on so many ACKs after a retransmission (algorithms.md §5.1 step 7).
+/// Vegas looks again on so many ACKs after a retransmission.
 const WORRIES: u32 = 2;
 
 impl DupAck {

@@ -130,7 +130,7 @@ fn a_report_below_the_highest_one_is_late() {
 
 #[test]
 fn rfc_6675_vector_three_segments_above_mean_loss() {
-    // algorithms.md §7.2: 20 in flight, the first lost.
+    // RFC 6675 §5: 20 in flight, the first lost.
     let mut board = board(20);
     for (end, lost) in [(201, 0), (301, 0), (401, 100)] {
         sack(&mut board, &[(101, end)]);

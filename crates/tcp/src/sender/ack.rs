@@ -1,4 +1,4 @@
-//! The order of work on an ACK (algorithms.md §9.4): what it reports, the RTT, loss and state, growth, timers.
+//! The order of work on an ACK: what it reports, the RTT, loss and state, growth, timers.
 
 use super::{Repair, Sender};
 use crate::cc::{Ack, Cause, RttSample, State};

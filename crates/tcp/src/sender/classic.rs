@@ -45,7 +45,7 @@ impl Sender {
         self.is_vegas() && head.zip(limit).is_some_and(|(head, limit)| now.since(head.sent_at) >= limit)
     }
 
-    /// algorithms.md §5.1 step 7: after a retransmission more may be missing. The window has come down for that already.
+    /// As in ns-2's Vegas: after a retransmission more may be missing. The window has come down for that already.
     fn look_at_head_again(&mut self, now: Time) {
         let Some(head) = self.board.head().filter(|_| self.head_expired(now)) else {
             self.dupack().calm_down();
@@ -96,7 +96,7 @@ impl Sender {
                 self.notify_congestion(arrived.now, cause, true);
             }
             if self.is_vegas() {
-                // algorithms.md §5.1: the retransmission starts the time-out anew.
+                // ns-2's Vegas: the retransmission starts the time-out anew.
                 timers.arm(Timer::Rto, arrived.now + self.rtt.rto());
             }
             let (snd_nxt, cwnd) = (self.snd_nxt, self.cc.window().cwnd);

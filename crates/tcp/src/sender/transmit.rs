@@ -29,7 +29,7 @@ impl Outgoing {
     }
 }
 
-/// Whether the window was used, so that an unused one does not grow (algorithms.md §7.5, Linux's rule).
+/// Whether the window was used, so that an unused one does not grow (Linux's rule).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     limited: bool,
@@ -296,7 +296,7 @@ impl Sender {
 
     /// The rate of an algorithm that asks for none.
     pub(super) fn usual_rate(&self) -> Option<Rate> {
-        // algorithms.md §7.5: twice cwnd/srtt below half of ssthresh, 1.2 times above
+        // Linux's pace: twice cwnd/srtt below half of ssthresh, 1.2 times above
         let window = self.cc.window();
         let percent = if window.cwnd.0 < window.ssthresh.0 / 2 { 200 } else { 120 };
         let bytes = Bytes(window.cwnd.max(self.board.flight()).0.saturating_mul(percent) / 100);

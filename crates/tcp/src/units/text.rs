@@ -105,7 +105,10 @@ impl fmt::Display for Span {
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Decimal units only: a byte count reads as what is on the wire.
-        format_quantity(self.0, &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)], f)
+        match self.0 {
+            0 => f.write_str("0B"),
+            bytes => format_quantity(bytes, &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)], f),
+        }
     }
 }
 

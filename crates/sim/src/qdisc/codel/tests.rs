@@ -1,4 +1,4 @@
-//! Vectors of networks.md §4.7, and the rules one by one.
+//! Vectors computed apart from this code, and the rules one by one.
 
 use tcp::Ecn::{self, Ce, Ect0, NotEct};
 

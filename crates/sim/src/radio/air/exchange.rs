@@ -1,4 +1,4 @@
-//! Frames that have come, their answers, and answers that never come (networks.md §6.3 rules 4 to 8).
+//! Frames that have come, their answers, and answers that never come.
 
 use tcp::units::{Span, Time};
 

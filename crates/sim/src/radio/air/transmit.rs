@@ -29,7 +29,7 @@ impl Air {
         station.receiver.settle(now, &self.waits, &mut station.contention);
         station.receiver.send(now, end, &self.waits, &mut station.contention);
         if station.receiver.exhausted() {
-            // networks.md §11.1: nothing leaves, and nobody is told; the MAC waits for answers in vain.
+            // As in ns-2: nothing leaves, and nobody is told; the MAC waits for answers in vain.
             return end;
         }
         station.counts.airtime += length;
@@ -98,7 +98,7 @@ impl Air {
         }
     }
 
-    /// A signal is on its way to a station; the station's access may have to come sooner for it (§15.3).
+    /// A signal is on its way to a station; the station's access may have to come sooner for it.
     fn note(&mut self, core: &mut Core, at: StationId, arrival: Arrival) {
         /// Signals are looked at when so many have gathered at a station that does nothing itself.
         const MOST: usize = 24;

@@ -1,4 +1,4 @@
-//! Which frames can be read: the three rules of reception (networks.md §5.3).
+//! Which frames can be read: the three rules of reception.
 
 use tcp::units::Time;
 
@@ -34,7 +34,7 @@ impl Receiver {
         }
     }
 
-    /// ns-2 (§5.3 a): locked on the first signal, whatever its power; a later one is ignored or destroys both.
+    /// ns-2: locked on the first signal, whatever its power; a later one is ignored or destroys both.
     fn start_by_power(&mut self, index: usize, at: Time, (receive, ratio): (f64, f64), waits: &Waits) {
         let new = &mut self.arrivals[index];
         let readable = self.sending_until.is_none() && new.power >= receive;
@@ -55,7 +55,7 @@ impl Receiver {
         self.lock = Some(longer);
     }
 
-    /// §5.3 b: locked on the first signal above the sensitivity; what else is in the air adds to the noise.
+    /// Locked on the first signal above the sensitivity; what else is in the air adds to the noise.
     fn start_by_ratio(&mut self, index: usize, sensitivity: f64, noise: f64) {
         self.arrivals[index].fate = Fate::Lost;
         let free = self.lock.is_none() && self.sending_until.is_none();
@@ -71,7 +71,7 @@ impl Receiver {
         }
     }
 
-    /// §5.3 c: what disturbs the frame in hand changes at `at`; a chunk of it ends.
+    /// What disturbs the frame in hand changes at `at`; a chunk of it ends.
     fn suffer(&mut self, at: Time, noise: f64, waits: &Waits) {
         let Some(held) = self.locked().copied() else { return };
         self.ordeal = Ordeal {
@@ -127,7 +127,7 @@ impl Receiver {
             self.after_bad = false;
             self.reserve(at, &arrival);
         } else if let Reception::Capture { .. } = waits.reception {
-            // §6.4: a bad frame reserves the medium for EIFS, and DIFS follows; a station that sends does not notice it.
+            // A bad frame reserves the medium for EIFS, and DIFS follows; a station that sends does not notice it.
             if self.sending_until.is_none() {
                 self.nav = self.nav.max(at + waits.eifs);
             }

@@ -1,4 +1,4 @@
-//! Destination-sequenced distance vector (Perkins and Bhagwat 1994) as ns-2.35 does it (networks.md §9.1), and `std`: the
+//! Destination-sequenced distance vector (Perkins and Bhagwat 1994) as ns-2.35 does it, and `std`: the
 //! same with word from the MAC, honest headers, and updates that fit the link.
 
 pub(crate) mod ns3;

@@ -1,4 +1,4 @@
-//! DSDV as ns-3 does it (networks.md §9.1): a change is advertised within a millisecond, unless the hop count changed and
+//! DSDV as ns-3 does it: a change is advertised within a millisecond, unless the hop count changed and
 //! has to settle; every station's periodic updates fall into the same milliseconds.
 
 use std::collections::BTreeMap;

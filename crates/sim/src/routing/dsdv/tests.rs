@@ -1,4 +1,4 @@
-//! Vectors of networks.md §9.1.
+//! What ns-2.35's DSDV does, event by event.
 
 use super::*;
 use crate::radio::build;

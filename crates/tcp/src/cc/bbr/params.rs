@@ -23,7 +23,7 @@ pub(super) const PARAMS: &[Param] = &[
         default: Value::Number(2.0),
         unit: "",
         doc: "window in bandwidth-delay products once the pipe is full",
-        source: "algorithms.md 8.14",
+        source: "Linux tcp_bbr",
     },
     Param {
         name: "bw_window",
@@ -31,7 +31,7 @@ pub(super) const PARAMS: &[Param] = &[
         default: Value::Number(10.0),
         unit: "rounds",
         doc: "how long the largest delivery rate is remembered",
-        source: "algorithms.md 8.14: a cycle of eight phases and two rounds",
+        source: "Linux tcp_bbr: a cycle of eight phases and two rounds",
     },
     Param {
         name: "min_rtt_window",
@@ -39,7 +39,7 @@ pub(super) const PARAMS: &[Param] = &[
         default: Value::Number(10.0),
         unit: "s",
         doc: "how long the least RTT is believed before the window dips to measure it again",
-        source: "algorithms.md 8.14",
+        source: "Linux tcp_bbr",
     },
     Param {
         name: "probe_rtt_time",
@@ -47,7 +47,7 @@ pub(super) const PARAMS: &[Param] = &[
         default: Value::Number(0.2),
         unit: "s",
         doc: "least length of that dip",
-        source: "algorithms.md 8.14",
+        source: "Linux tcp_bbr",
     },
     Param {
         name: "min_cwnd",
@@ -55,7 +55,7 @@ pub(super) const PARAMS: &[Param] = &[
         default: Value::Number(4.0),
         unit: "segments",
         doc: "least window, and the window of the dip",
-        source: "algorithms.md 8.14",
+        source: "Linux tcp_bbr",
     },
     Param {
         name: "pacing_margin",
@@ -79,7 +79,7 @@ pub(super) const PARAMS: &[Param] = &[
         default: Value::Flag(true),
         unit: "",
         doc: "where two intervals with a fifth of loss agree on a rate, a policer is taken to enforce it",
-        source: "algorithms.md 8.14; Linux tcp_bbr calls it long-term bandwidth",
+        source: "Linux tcp_bbr calls it long-term bandwidth",
     },
     Param {
         name: "ack_aggregation",

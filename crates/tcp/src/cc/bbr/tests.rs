@@ -1,4 +1,4 @@
-//! The vectors of algorithms.md §8.14, and each rule by itself.
+//! Vectors computed apart from this code, and each rule by itself.
 
 use super::*;
 use crate::cc::driver::{Driver, MSS};

@@ -1,4 +1,4 @@
-//! The vectors of algorithms.md §8.15 and the scenarios of the draft's appendix A that need no network.
+//! Vectors computed apart from this code, and the scenarios of the draft's appendix A that need no network.
 
 use super::*;
 use crate::cc::driver::{Driver, MSS, near};

@@ -1,4 +1,4 @@
-//! The vectors of algorithms.md §8.13 and the rules around them.
+//! Vectors computed apart from this code, and the rules around them.
 
 use super::super::driver::{Driver, MSS, near};
 use super::*;

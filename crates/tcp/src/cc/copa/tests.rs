@@ -1,4 +1,4 @@
-//! Vectors of algorithms.md §8.16, and what the modes do.
+//! Vectors by hand from Arun, Balakrishnan 2018 §2, and what the modes do.
 
 use super::super::driver::{Driver, MSS, near};
 use super::*;

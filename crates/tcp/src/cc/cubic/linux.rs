@@ -1,4 +1,4 @@
-//! CUBIC in the Linux kernel's form (tcp_cubic 2.3; algorithms.md §4.2): integers, whole segments, HZ = 1000.
+//! CUBIC in the Linux kernel's form (tcp_cubic 2.3): integers, whole segments, HZ = 1000.
 //!
 //! The curve gives `cnt`, the acknowledged segments that buy one segment of window; it is worked out again only when
 //! the window or, after 31 ms, the clock has moved. Truncation is part of the behaviour. Segments are counted here in
@@ -65,7 +65,7 @@ fn cube_root(a: u64) -> u64 {
     let lead = a >> (3 * shift);
     // 64 cbrt(lead), rounded down
     let guess = (1..256).take_while(|x| x * x * x <= lead << 18).last().unwrap_or(1);
-    // 6/64 for the bits that were cut off: reproduces the roots of algorithms.md §4.2
+    // 6/64 for the bits that were cut off: reproduces the kernel's roots
     let x = ((guess + 6) << shift) >> 6;
     // x = (2 x + a / (x (x - 1))) / 3, with 341/1024 for a third
     ((2 * x + a / (x * (x - 1))) * 341) >> 10

@@ -1,4 +1,4 @@
-//! CUBIC in the form of Linux 2.6.22 (tcp_cubic 2.1), which ns-2.35's TCP-Linux runs (algorithms.md §4.3).
+//! CUBIC in the form of Linux 2.6.22 (tcp_cubic 2.1), which ns-2.35's TCP-Linux runs.
 //!
 //! Its curve is that of `linux.rs` with beta 819/1024. Different are: an ACK counts one, whatever it acknowledges, and
 //! `cnt` is divided by an estimate of segments per ACK; an increment takes one ACK more than `cnt`; above the plateau the

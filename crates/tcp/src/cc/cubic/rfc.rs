@@ -1,4 +1,4 @@
-//! CUBIC as RFC 9438 has it: windows in segments, times in seconds, both real (algorithms.md §4.1).
+//! CUBIC as RFC 9438 has it: windows in segments, times in seconds, both real.
 //!
 //! W_cubic(t) is the curve, W_est the window that Reno would have by now; the larger one counts. Growth is per
 //! acknowledged segment unless `per_segment` is off. Time in which the application held the sender back does not count.

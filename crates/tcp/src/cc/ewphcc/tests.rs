@@ -2,7 +2,7 @@ use super::super::driver::{MSS, near};
 use super::super::{Choice, Head, State};
 use super::*;
 
-/// What the vectors of algorithms.md §1.5 give: base 0.1 s, ssthresh 2, T_L = 2, v_timeout 0.3 s.
+/// Vectors computed apart from this code: base 0.1 s, ssthresh 2, T_L = 2, v_timeout 0.3 s.
 #[derive(Clone, Copy)]
 struct Round {
     w: f64,
@@ -126,7 +126,7 @@ fn v7_loss_probability_passes_one() {
     }
 }
 
-/// algorithms.md §1.4: the window stops at 2^31 segments, and that is counted.
+/// The window stops at 2^31 segments, and that is counted.
 #[test]
 fn endless_doubling_saturates() {
     let mut cc = ewphcc("seed");
@@ -163,7 +163,7 @@ fn fixed_profile() {
     assert_eq!(cc.vegas.w, w);
 }
 
-/// algorithms.md §1.4: a slot that was never used makes an ACK of everything look like an expiry, as old as the connection and
+/// A slot that was never used makes an ACK of everything look like an expiry, as old as the connection and
 /// a second, on the two ACKs after a retransmission.
 #[test]
 fn ghost_losses() {

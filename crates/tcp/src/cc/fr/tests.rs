@@ -1,4 +1,4 @@
-//! Vectors of algorithms.md §2.1.
+//! Vectors by hand from the rules of the study.
 
 use super::*;
 use crate::cc::Cause;

@@ -1,4 +1,4 @@
-//! H-TCP in the Linux kernel's form (algorithms.md §8.3): integers, whole segments, HZ = 1000.
+//! H-TCP in the Linux kernel's form: integers, whole segments, HZ = 1000.
 //!
 //! alpha and beta are in 1/128, RTTs in whole milliseconds. alpha is worked out again only when the window has grown or
 //! been cut. The clock starts again when an episode of loss begins and once more when it is over. The throughput is

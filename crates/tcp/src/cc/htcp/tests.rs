@@ -1,4 +1,4 @@
-//! The vectors of algorithms.md §8.3.
+//! Vectors computed apart from this code by the rules of Leith and Shorten.
 
 use super::super::Cause;
 use super::super::driver::{Driver, near};
@@ -77,7 +77,7 @@ fn ns3_adds_bytes() {
     assert_eq!(sender.cwnd(), 10.0 + 0.1 + 0.044);
 }
 
-/// algorithms.md §8.3: Reno until a second has passed, then faster.
+/// Reno until a second has passed, then faster.
 #[test]
 fn the_window_grows_by_alpha_per_round() {
     let mut sender = Driver::new("htcp", "linux", &[], 100, Some(2));

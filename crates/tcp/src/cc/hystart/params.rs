@@ -44,7 +44,7 @@ pub(in crate::cc) const TRAIN: Param = Param {
     default: Value::Number(0.5),
     unit: "",
     doc: "share of the base delay after which a train of ACKs ends slow start; twice that if the connection paces",
-    source: "Linux tcp_cubic; algorithms.md 3.1: all of it in ns-3",
+    source: "Linux tcp_cubic; all of it in ns-3",
 };
 
 pub(in crate::cc) const RISE: Param = Param {
@@ -53,7 +53,7 @@ pub(in crate::cc) const RISE: Param = Param {
     default: Value::Number(0.125),
     unit: "",
     doc: "share of the base delay by which a round's least RTT must rise to end slow start",
-    source: "Linux tcp_cubic, HYSTART_DELAY_THRESH; algorithms.md 3.1: all of it in ns-3",
+    source: "Linux tcp_cubic, HYSTART_DELAY_THRESH; all of it in ns-3",
 };
 
 pub(in crate::cc) const LEAST_RISE: Param = Param {
@@ -107,7 +107,7 @@ pub(in crate::cc) const SKIP_FIRST: Param = Param {
     default: Value::Flag(false),
     unit: "",
     doc: "the ACK that begins a round gives no sample",
-    source: "algorithms.md 3.2: seed 002",
+    source: "the study's report",
 };
 
 pub(in crate::cc) const CURR_RTT_BUG: Param = Param {
@@ -116,7 +116,7 @@ pub(in crate::cc) const CURR_RTT_BUG: Param = Param {
     default: Value::Flag(false),
     unit: "",
     doc: "quirk: the round's RTT is never set, so the ninth sample of any round ends slow start",
-    source: "algorithms.md 3.2: seed 002 as printed",
+    source: "the study's report as printed",
 };
 
 pub(in crate::cc) const UNIT_MIX: Param = Param {
@@ -125,5 +125,5 @@ pub(in crate::cc) const UNIT_MIX: Param = Param {
     default: Value::Flag(false),
     unit: "",
     doc: "quirk: the base delay in eighths of a millisecond is compared with microseconds",
-    source: "algorithms.md 3.2: a reading of seed 002",
+    source: "a reading of the study's report",
 };

@@ -1,4 +1,4 @@
-//! Vectors of algorithms.md §3.3, H1 to H6.
+//! Vectors computed apart from this code.
 
 use super::*;
 use crate::cc::{Choice, RttSample, Value};
@@ -119,7 +119,7 @@ fn mixed_units_make_any_train_long() {
     }
 }
 
-/// algorithms.md §3.1: in ns-3 a train may take the whole delay and the RTT must double.
+/// In ns-3 a train may take the whole delay and the RTT must double.
 #[test]
 fn ns3_waits_longer() {
     let ns3 = |delay_min| detector_of("ns3", &[], delay_min);

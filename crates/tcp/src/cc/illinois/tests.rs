@@ -1,4 +1,4 @@
-//! The vectors of algorithms.md §8.5, in real numbers and in the kernel's, and the rules around them.
+//! Vectors by hand from Liu, Basar, Srikant 2008, in real numbers and in the kernel's, and the rules around them.
 
 use super::super::driver::{Driver, near};
 use super::*;

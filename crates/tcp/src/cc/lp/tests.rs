@@ -25,7 +25,7 @@ fn with_range(profile: &str, changed: &[(&str, Value)]) -> Driver {
     lp
 }
 
-/// algorithms.md §8.9: threshold 65 ms; 66 ms halve 40 segments, two RTTs later one is left.
+/// Threshold 65 ms; 66 ms halve 40 segments, two RTTs later one is left.
 #[test]
 fn vector_of_algorithms_8_9() {
     let mut lp = with_range("paper", &[]);

@@ -27,7 +27,7 @@ fn ack(nv: &mut Driver, delivered: u64, rtt_ms: u64) {
     nv.tell(&Ack { acked: MSS, acked_segments: 1, rtt, rate: Some(rate), ..Ack::default() });
 }
 
-/// algorithms.md §8.12: a rate and least RTT that explain 30 segments, a window of 50: ssthresh 40, down by two.
+/// A rate and least RTT that explain 30 segments, a window of 50: ssthresh 40, down by two.
 #[test]
 fn vector_of_algorithms_8_12() {
     let mut nv = sender(50, Some(2));

@@ -1,4 +1,4 @@
-//! ns-2.35's own Vegas (algorithms.md §5.1): a window of real packets, the mean RTT of a round, a fine timer. With recovery
+//! ns-2.35's own Vegas: a window of real packets, the mean RTT of a round, a fine timer. With recovery
 //! `vegas` the sender asks for that timer and cwnd itself is inflated; with another one it takes a quarter off and no more.
 
 use crate::cc::{Ack, Cause, Congestion, CongestionControl, Setup, View, Window};
@@ -66,7 +66,7 @@ pub(in crate::cc) struct Native {
 /// What a round has shown.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cc) struct RoundEnd {
-    /// Outstanding now, with the segment that the ACK lets go: F of algorithms.md §1.2.
+    /// Outstanding now, with the segment that the ACK lets go: F of the decision.
     pub(in crate::cc) outstanding: f64,
     /// Segments per second if nothing queued.
     pub(in crate::cc) expected: f64,

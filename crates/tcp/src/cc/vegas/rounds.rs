@@ -1,4 +1,4 @@
-//! Vegas once per round trip over the sender's ordinary recovery: Linux 5 and 6, Linux 2.6.22 and ns-3 (algorithms.md §5.2).
+//! Vegas once per round trip over the sender's ordinary recovery: Linux 5 and 6, Linux 2.6.22 and ns-3.
 //!
 //! Whole segments, the least RTT of a round, growth and losses as in Reno while something is missing. The decision and
 //! slow start do not ask whether the window is used; Reno's growth does.
@@ -88,7 +88,7 @@ impl Rounds {
     }
 
     fn in_slow_start(&self) -> bool {
-        // Linux 2.6.22 is in slow start at equality too (algorithms.md §0).
+        // Linux 2.6.22 is in slow start at equality too.
         self.window.in_slow_start() || (self.sent_window && self.window.cwnd == self.window.ssthresh)
     }
 

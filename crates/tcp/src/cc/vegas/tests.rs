@@ -34,7 +34,7 @@ fn native_after_round(rtt_ms: f64) -> (Driver, f64) {
     (driver, before)
 }
 
-/// algorithms.md §5.1: base 0.1 s, W = F = N = 20.
+/// ns-2.35's Vegas: base 0.1 s, W = F = N = 20.
 #[test]
 fn native_vectors_of_algorithms_5_1() {
     for (rtt_ms, delta) in [(102.0, 0.0), (105.0, 1.0), (110.0, 2.0), (118.0, 3.0), (130.0, 5.0)] {
@@ -51,7 +51,7 @@ fn native_vectors_of_algorithms_5_1() {
     }
 }
 
-/// algorithms.md §5.1 step 6: v_timeout = 17/16 (mean + 2 deviations) after an estimator started with sa = 8v, sd = v.
+/// ns-2.35: v_timeout = 17/16 (mean + 2 deviations) after an estimator started with sa = 8v, sd = v.
 #[test]
 fn native_fine_timeout() {
     let mut vegas = Native::new(Bounds { alpha: 1.0, beta: 3.0, gamma: 1.0 }, &setup(Some(100)));
@@ -75,7 +75,7 @@ fn setup(handshake_ms: Option<u64>) -> Setup {
     }
 }
 
-/// Slow start adds one per ACK every other round trip (algorithms.md §5.1 step 4), not in the
+/// Slow start adds one per ACK every other round trip, not in the
 /// first.
 #[test]
 fn native_slow_start_doubles_every_other_round() {
@@ -113,7 +113,7 @@ fn duplicate(driver: &mut Driver, count: u32) {
     driver.cc.on_ack(&Ack { duplicate: count, ..Ack::default() }, &driver.view);
 }
 
-/// algorithms.md §5.1, duplicate ACKs: 20 becomes 15 and the duplicates counted; each further one adds one; new data
+/// Duplicate ACKs in ns-2.35: 20 becomes 15 and the duplicates counted; each further one adds one; new data
 /// deflates and leaves ssthresh 2.
 #[test]
 fn native_takes_a_quarter_off_and_inflates() {
@@ -147,7 +147,7 @@ fn native_cuts_what_can_be_used() {
     }
 }
 
-/// algorithms.md §5.1: after a time-out ssthresh = W/2, W = 2; looking again after a retransmission changes no window.
+/// ns-2.35: after a time-out ssthresh = W/2, W = 2; looking again after a retransmission changes no window.
 #[test]
 fn native_time_out_and_second_look() {
     let mut driver = Driver::new("vegas", "ns2", &[], 15, Some(20));
@@ -184,7 +184,7 @@ fn backlog(profile: &str, rtt_ms: f64) -> f64 {
     driver.internal("backlog")
 }
 
-/// algorithms.md §5.2: W = 20, base 100 ms.
+/// Linux and ns-3: W = 20, base 100 ms.
 #[test]
 fn vectors_of_algorithms_5_2() {
     for (rtt_ms, linux26, linux, ns3) in [
@@ -200,7 +200,7 @@ fn vectors_of_algorithms_5_2() {
     }
 }
 
-/// One segment up below alpha, down above beta, in congestion avoidance (algorithms.md §5.2).
+/// One segment up below alpha, down above beta, in congestion avoidance.
 #[test]
 fn one_segment_per_round() {
     for profile in ["linux", "linux26", "ns3"] {
@@ -213,7 +213,7 @@ fn one_segment_per_round() {
 }
 
 /// 40 segments in slow start and 125 ms over a base of 100: the target is 32. Linux goes to 33 with ssthresh 33; 2.6.22 takes a
-/// step of slow start more and sets ssthresh 2; ns-3 is one below its window (algorithms.md §5.2).
+/// step of slow start more and sets ssthresh 2; ns-3 is one below its window.
 #[test]
 fn slow_start_ends_at_the_target() {
     for (profile, cwnd, ssthresh) in [("linux", 33.0, 33.0), ("linux26", 34.0, 2.0), ("ns3", 33.0, 32.0)] {
@@ -231,7 +231,7 @@ fn too_few_samples_grow_as_reno() {
     assert_eq!(driver.cwnd(), 11.0);
 }
 
-/// A loss: Linux halves, ns-3 takes one segment off (algorithms.md §5.2).
+/// A loss: Linux halves, ns-3 takes one segment off.
 #[test]
 fn loss_in_each_profile() {
     for (profile, cwnd) in [("linux", 10.0), ("linux26", 10.0), ("ns3", 19.0)] {
@@ -243,7 +243,7 @@ fn loss_in_each_profile() {
     }
 }
 
-/// Silence, or a time-out that takes all for lost, makes Linux measure the base RTT anew (algorithms.md §5.2, TX_START).
+/// Silence, or a time-out that takes all for lost, makes Linux measure the base RTT anew (TX_START).
 #[test]
 fn base_rtt_is_measured_anew_when_nothing_is_in_the_network() {
     for (profile, base) in [("linux", 0.15), ("ns3", 0.1)] {

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::cc::Choice;
 
-    /// algorithms.md §8.18, 10 Mb/s.
+    /// Computed apart from this code, at 10 Mb/s.
     #[test]
     fn vectors_of_algorithms_8_18() {
         let utility = Utility::new(&Choice::new("vivace", None, &[]).unwrap().values);

@@ -2,7 +2,7 @@ use super::super::State;
 use super::super::driver::{Driver, near};
 use super::*;
 
-/// algorithms.md §2.2, W1, in the kernel's integers: bytes per ms, so 337 for 337.5 and 304 for 304.6875. Windows of
+/// W1, in the kernel's integers: bytes per ms, so 337 for 337.5 and 304 for 304.6875. Windows of
 /// 100 ms, for which the RTT is 99 ms: a window is longer than the RTT.
 #[test]
 fn vector_w1() {
@@ -56,7 +56,7 @@ fn duplicate_acks_count_a_segment_each_and_not_twice() {
     assert_eq!((rate.bytes, rate.ahead), (5000, 0));
 }
 
-/// algorithms.md §2.2, W2: 8 Mb/s in each RTT.
+/// W2: 8 Mb/s in each RTT.
 #[test]
 fn vector_w2() {
     let mut westwood = Driver::new("westwood", "ns3", &[], 100, Some(1));

@@ -1,4 +1,4 @@
-//! Vectors of algorithms.md §4.3.
+//! Vectors computed apart from this code by the rules of Linux 2.6.22.
 
 use super::*;
 use crate::cc::Choice;
@@ -119,7 +119,7 @@ fn above_the_plateau_sixteen_segments_in_100_ms_at_most() {
         sender.update_cnt(100, &at(20_000));
         assert_eq!(sender.linux.curve.cnt, cnt, "{delay_us}");
     }
-    // Below it the curve alone counts: 79 to 100 takes the steps of algorithms.md §4.2.
+    // Below it the curve alone counts: 79 to 100 takes the kernel's steps.
     let mut sender = cubic(100);
     lose(&mut sender);
     sender.ratio = 16;
@@ -148,7 +148,7 @@ fn a_time_out_forgets_everything() {
     );
 }
 
-/// algorithms.md §3.2: the study looks for an exit from W = 2 on, and W = ssthresh is slow start still.
+/// The study looks for an exit from W = 2 on, and W = ssthresh is slow start still.
 #[test]
 fn hystart_of_the_study_ends_slow_start() {
     let mut sender = Driver::new("cubic", "seed", &[], 2, None);

@@ -1,4 +1,4 @@
-//! Vectors of algorithms.md §4.1.
+//! Vectors computed apart from this code by RFC 9438 §4.
 
 use super::*;
 use crate::cc::driver::Driver;

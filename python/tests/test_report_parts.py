@@ -1,0 +1,107 @@
+"""What a report shows beyond figures: published tables and their findings, claims with readings, partitions, all studies."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import tonopah as tp
+from tonopah import cli, study_all
+from tonopah.report_part import partitions
+from tonopah.report_table import without_path
+
+
+@pytest.fixture
+def document(study_document):
+    study_document |= {"sweep": study_document["sweep"][:1], "figure": [study_document["figure"][3]], "quick": {}}
+    return study_document
+
+
+def load(document, tmp_path, name="small"):
+    from conftest import toml
+
+    (tmp_path / f"{name}.toml").write_text(toml(document))
+    study = tp.Study.load(tmp_path / f"{name}.toml")
+    study.folder = tmp_path / name
+    return study
+
+
+def test_published_tables_claims_and_what_is_missing_are_shown(document, tmp_path):
+    document["claim"] = [
+        {"id": "R1", "text": "Read twice", "test": {"metric": ["goodput_bps", "nosuch_bps"], "above": 1}},
+        {"id": "R2", "text": "Why", "not_testable": "No simulator models that."},
+    ]
+    document["missing"] = [{"what": "Figure 24", "reason": "Its numbers are blank."}]
+    document["published"] = [{
+        "id": "T1", "caption": "Fifty iterations", "columns": [
+            {"name": "algorithm"}, {"name": "delivery", "is": "delivery"}, {"name": "drop", "is": "drop"}],
+        "rows": [["Base", 0.81554, 0.2396], ["HyStart", "0.90", ""]],
+    }]  # fmt: skip
+    study = load(document, tmp_path)
+    study.run(quiet=True)
+    text = study.report().read_text()
+    for words in ("Read twice", "The answer depends on the reading", "No simulator models that.", "Figure 24",
+                  "Its numbers are blank.", "0.81554 + 0.2396 = 105.51 %", "for the 1 tests of this report"):  # fmt: skip
+        assert words in text, words
+    assert "<td>0.90</td><td>–</td>" in text
+
+
+def test_tables_of_flows_have_a_row_for_each(document, tmp_path):
+    document["figure"] = [{"kind": "table", "x": "network.flows", "y": ["goodput_bps", "delay_s"]}]
+    document["claim"] = []
+    study = load(document, tmp_path)
+    study.run(quiet=True)
+    text = study.report().read_text()
+    assert "<h4>cubic, network.flows = 6</h4>" in text
+
+
+def test_partitioned_networks_are_never_averaged_in_silence():
+    runs = pd.DataFrame({"algorithm": ["a", "a", "b"], "flows": [10, 10, 10], "flows_without_path": [5, 0, 0],
+                         "components": [3, 1, 1], "x": [1, 1, 2]})  # fmt: skip
+    notes = partitions(runs)
+    assert notes[0].startswith("Partitioned networks: 16.67 % of all flows had no path at any time, in 1 of 3 runs")
+    assert notes[1] == "In 1 of 3 runs the nodes were not all connected at the start."
+    assert (without_path(runs, "a", {}), without_path(runs, "a", {"x": 1}), without_path(runs, "b", {"x": 1})) == (
+        "25.0 %",
+        "25.0 %",
+        "–",
+    )
+    assert partitions(runs[runs["algorithm"] == "b"]) == []
+
+
+def test_all_studies_run_with_one_progress(document, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    document["claim"] = []
+    for name in ("one", "two"):
+        load(document, tmp_path, name)
+    paths = {name: tmp_path / f"{name}.toml" for name in ("one", "two")}
+    monkeypatch.setattr(study_all, "shipped", lambda: paths)
+    monkeypatch.setattr("tonopah.study.shipped", lambda: paths)
+    code = cli.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--replicates", "1", "--json"])
+    captured = capsys.readouterr()
+    facts = json.loads(captured.out)
+    assert code == 0
+    assert [fact["study"] for fact in facts] == ["one", "two"]
+    runs = sum(fact["runs"] for fact in facts)
+    assert sum(fact["run_now"] for fact in facts) == runs
+    # One line of progress at the end counts the runs of both.
+    assert f"{runs} of {runs} runs" in captured.err
+    assert (tmp_path / "out" / "two" / "report.html").is_file()
+
+
+def test_a_study_that_fails_does_not_stop_the_others(document, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    document["claim"] = []
+    paths = {}
+    for name in ("one", "two"):
+        load(document, tmp_path, name)
+        paths[name] = tmp_path / f"{name}.toml"
+    monkeypatch.setattr(study_all, "shipped", lambda: paths)
+    monkeypatch.setattr("tonopah.study.shipped", lambda: paths)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "one").write_text("in the way")
+    code = cli.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--replicates", "1"])
+    assert code == 1
+    out = capsys.readouterr().out
+    assert "one: " in out and "cannot be used as a store" in out
+    assert (tmp_path / "out" / "two" / "report.html").is_file()
