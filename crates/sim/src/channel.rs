@@ -267,7 +267,11 @@ impl Channel {
                 Upcall::Packet { at, from, packet } => {
                     return Some(Arrived { node: self.nodes[at.index()], previous: from, packet });
                 }
-                Upcall::Message { at, from, message } => self.on_message(core, at, from, &message),
+                Upcall::Message { at, from, message: id } => {
+                    let message = self.air.messages.lend(id);
+                    self.on_message(core, at, from, &message);
+                    self.air.messages.give_back(id, message);
+                }
                 Upcall::GivenUp { at, request, lost } => self.on_given_up(core, at, &request, lost),
                 Upcall::QueueFull { request } => drop_content(core, request.content, DropReason::Queue),
                 Upcall::Expired { request } => drop_content(core, request.content, DropReason::Expired),

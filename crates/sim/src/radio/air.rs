@@ -15,9 +15,9 @@ use tcp::units::{Span, Time};
 
 use super::contention::Contention;
 use super::energy::{EnergyModel, Meter};
-use super::frame::{Content, Frames, Kind, StationId};
+use super::frame::{Content, Frames, Kind, MessageId, StationId};
 use super::hearing::{Hearer, Hearing};
-use super::message::{Message, Messages};
+use super::message::Messages;
 use super::propagation::Reach;
 use super::queue::{InterfaceQueue, Request};
 use super::rate_control::{Ladder, RateControl};
@@ -35,8 +35,8 @@ use station::{Job, Phase, Station};
 pub(crate) enum Upcall {
     /// A packet has reached `at`.
     Packet { at: StationId, from: StationId, packet: crate::packet::PacketId },
-    /// A message has reached `at`.
-    Message { at: StationId, from: StationId, message: Message },
+    /// A message has reached `at`, which becomes one of its users.
+    Message { at: StationId, from: StationId, message: MessageId },
     /// `at` has given up; `lost` if nobody has what it was to deliver.
     GivenUp { at: StationId, request: Request, lost: bool },
     /// `at` has dropped a request: its queue was full.

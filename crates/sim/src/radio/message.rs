@@ -109,8 +109,15 @@ impl Messages {
         id
     }
 
-    pub(crate) fn get(&self, id: MessageId) -> &Message {
-        self.messages[id.0 as usize].as_ref().expect("a message lives as long as it has users")
+    /// Lends a message to whom it has come to.
+    pub(crate) fn lend(&mut self, id: MessageId) -> Message {
+        self.messages[id.0 as usize].take().expect("a message is with one station at a time")
+    }
+
+    /// A lent message comes back, from a user that has done with it.
+    pub(crate) fn give_back(&mut self, id: MessageId, message: Message) {
+        self.messages[id.0 as usize] = Some(message);
+        self.release(Content::Message(id));
     }
 
     /// Another user, if `content` is a message.

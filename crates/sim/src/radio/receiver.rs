@@ -6,6 +6,8 @@
 
 mod reception;
 
+use std::collections::VecDeque;
+
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
@@ -16,6 +18,8 @@ use super::frame::StationId;
 
 /// A signal makes the medium busy for decisions this long after it begins: those of the same slot go ahead.
 const GUARD: Span = Span::from_nanos(5);
+/// The end of time.
+const NEVER: Time = Time::from_nanos(u64::MAX);
 
 /// How frames are received, and when the medium is busy.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -74,7 +78,11 @@ pub(super) enum Fate {
 /// One station's ear.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
-    arrivals: Vec<Arrival>,
+    /// Signals that have not begun, by start and sender.
+    coming: VecDeque<Arrival>,
+    /// Signals in the air, by number, so that powers add up to the same sum whenever they are looked at. Few: what has
+    /// ended is gone from here, and what has not begun would only be passed over.
+    air: Vec<Arrival>,
     /// Nothing starts or ends here before.
     due: Time,
     /// Number of the frame the receiver is locked on; after a collision in ns-2 the one that ends last.
@@ -100,14 +108,17 @@ pub(super) struct Receiver {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Boundary {
     OwnEnd,
+    /// Of a signal in the air, by its place there.
     End(usize),
-    Start(usize),
+    /// Of the first that is coming.
+    Start,
 }
 
 impl Receiver {
     pub(super) fn new(draws: Rng) -> Receiver {
         Receiver {
-            arrivals: Vec::new(),
+            coming: VecDeque::new(),
+            air: Vec::new(),
             due: Time::ZERO,
             lock: None,
             ordeal: Ordeal::default(),
@@ -150,23 +161,33 @@ impl Receiver {
     /// Notes a frame that will arrive.
     pub(super) fn expect(&mut self, arrival: Arrival) {
         self.due = self.due.min(arrival.start + GUARD);
-        self.arrivals.push(arrival);
+        // Signals come in the order of their starts, but for their delays on the way.
+        let later = |other: &Arrival| (other.start, other.from) > (arrival.start, arrival.from);
+        self.coming.push_back(arrival);
+        let mut place = self.coming.len() - 1;
+        while place > 0 && later(&self.coming[place - 1]) {
+            self.coming.swap(place - 1, place);
+            place -= 1;
+        }
     }
 
     /// So many signals are not looked at yet.
     pub(super) fn backlog(&self) -> usize {
-        self.arrivals.len()
+        self.coming.len()
     }
 
     /// Looks at everything that has happened up to `now`; starts of signals strictly before.
     pub(super) fn settle(&mut self, now: Time, waits: &Waits, contention: &mut Contention) {
         while self.due <= now {
+            if self.pass_alone(now, waits, contention) {
+                continue;
+            }
             let Some((at, boundary)) = self.next_boundary() else {
-                self.due = Time::from_nanos(u64::MAX);
+                self.due = NEVER;
                 return;
             };
             self.due = at;
-            if at > now || (at == now && matches!(boundary, Boundary::Start(_))) {
+            if at > now || (at == now && boundary == Boundary::Start) {
                 return;
             }
             if self.meter.is_some() && self.consume(at, boundary) {
@@ -174,7 +195,7 @@ impl Receiver {
             }
             let (was_busy, free_at) = (self.busy(&waits.reception), self.free_at(waits));
             match boundary {
-                Boundary::Start(index) => self.start(index, at, waits),
+                Boundary::Start => self.start(at, waits),
                 Boundary::End(index) => self.end(index, at, waits),
                 Boundary::OwnEnd => {
                     self.sending_until = None;
@@ -192,18 +213,17 @@ impl Receiver {
     /// Books what the radio did up to the next change; a signal that finds no energy left is forgotten: true.
     fn consume(&mut self, at: Time, boundary: Boundary) -> bool {
         // The guard decides who may send, not how long a signal lasts.
-        let from = if let Boundary::Start(index) = boundary { self.arrivals[index].start } else { at };
+        let from = self.coming.front().filter(|_| boundary == Boundary::Start).map_or(at, |arrival| arrival.start);
         let activity = self.activity();
         let Some(meter) = &mut self.meter else { return false };
         meter.pass(from, activity);
-        if let (Boundary::Start(index), true) = (boundary, meter.empty()) {
-            let arrival = self.arrivals.remove(index);
-            if arrival.wanted {
-                self.ended.push((arrival.number, false));
-            }
-            return true;
+        if boundary != Boundary::Start || !meter.empty() {
+            return false;
         }
-        false
+        if let Some(arrival) = self.coming.pop_front().filter(|arrival| arrival.wanted) {
+            self.ended.push((arrival.number, false));
+        }
+        true
     }
 
     /// The meter, read at `now`; the station is settled up to then.
@@ -221,9 +241,7 @@ impl Receiver {
 
     fn activity(&self) -> Activity {
         let receives = match self.meter.as_ref().map(Meter::receives) {
-            Some(Receives::Signals { least }) => {
-                self.arrivals.iter().any(|a| a.fate != Fate::Coming && a.power >= least)
-            }
+            Some(Receives::Signals { least }) => self.air.iter().any(|arrival| arrival.power >= least),
             _ => self.lock.is_some(),
         };
         match (self.sending_until.is_some(), receives) {
@@ -236,21 +254,23 @@ impl Receiver {
     /// The earliest start or end that has not been looked at. At one instant ends come first, and then the numbers of the
     /// senders decide: the order in which the engine had them send is no law of nature.
     fn next_boundary(&self) -> Option<(Time, Boundary)> {
-        let own = self.sending_until.map(|end| ((end, false, None), Boundary::OwnEnd));
-        let others = self.arrivals.iter().enumerate().map(|(index, arrival)| {
-            let from = Some(arrival.from);
-            if arrival.fate == Fate::Coming {
-                ((arrival.start + GUARD, true, from), Boundary::Start(index))
-            } else {
-                ((arrival.end, false, from), Boundary::End(index))
-            }
-        });
-        let ((at, ..), boundary) = own.into_iter().chain(others).min_by_key(|(key, _)| *key)?;
-        Some((at, boundary))
+        let mut first = self.sending_until.map(|end| (end, Boundary::OwnEnd));
+        let ends = self.air.iter().enumerate().map(|(index, arrival)| ((arrival.end, arrival.from), index));
+        if let Some(((end, _), index)) = ends.min()
+            && first.is_none_or(|(at, _)| end < at)
+        {
+            first = Some((end, Boundary::End(index)));
+        }
+        if let Some(arrival) = self.coming.front()
+            && first.is_none_or(|(at, _)| arrival.start + GUARD < at)
+        {
+            first = Some((arrival.start + GUARD, Boundary::Start));
+        }
+        first
     }
 
     fn power_in_the_air(&self) -> f64 {
-        self.arrivals.iter().filter(|a| a.fate != Fate::Coming).map(|a| a.power).sum()
+        self.air.iter().map(|arrival| arrival.power).sum()
     }
 
     fn energy_detected(&self, reception: &Reception) -> bool {
@@ -286,14 +306,14 @@ impl Receiver {
             return Some(self.busy_until() + waits.difs + waits.slot * u64::from(slots));
         }
         let planned = contention.access(self.free_at(waits), waits.slot);
-        let coming = self.arrivals.iter().filter(|a| self.after_bad && a.fate == Fate::Coming);
+        let coming = self.coming.iter().filter(|_| self.after_bad);
         coming.map(|arrival| self.early(arrival, waits, contention)).chain(planned).min()
     }
 
     /// The medium is busy at least until then.
     fn busy_until(&self) -> Time {
-        let locked = self.lock.and_then(|lock| self.arrivals.iter().find(|a| a.number == lock)).map(|a| a.end);
-        let in_the_air = self.arrivals.iter().filter(|a| a.fate != Fate::Coming).map(|a| a.end);
+        let locked = self.lock.and_then(|lock| self.air.iter().find(|a| a.number == lock)).map(|a| a.end);
+        let in_the_air = self.air.iter().map(|a| a.end);
         self.sending_until.max(locked).or_else(|| in_the_air.min()).unwrap_or(Time::ZERO)
     }
 

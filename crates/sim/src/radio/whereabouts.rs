@@ -109,31 +109,33 @@ impl Whereabouts {
     pub(super) fn near(&mut self, of: StationId, now: Time, mut hear: impl FnMut(Near)) {
         self.follow(now);
         let here = self.legs.at(of.index(), now);
-        self.found.clear();
-        let most = self.reach * self.reach * (1.0 + 1e-9);
-        match self.grid.as_ref().filter(|grid| grid.pays()) {
-            Some(grid) => {
-                let (legs, found) = (&self.legs, &mut self.found);
-                grid.each_candidate(here, self.reach, now, |index| {
-                    let square = square(here, legs.at(index as usize, now));
-                    if square <= most {
-                        found.push((index, square));
-                    }
-                });
-                found.sort_unstable_by_key(|(index, _)| *index);
-            }
-            None => self.scan(here, now, most),
-        }
-        for (index, square) in &self.found {
-            let (station, distance) = (StationId(*index), square.sqrt());
-            if station != of && distance <= self.reach {
+        let reach = self.reach;
+        let most = reach * reach * (1.0 + 1e-9);
+        let mut look = |index: u32, square: f64| {
+            let (station, distance) = (StationId(index), square.sqrt());
+            if station != of && distance <= reach {
                 hear(Near { station, distance });
             }
-        }
+        };
+        let Some(grid) = self.grid.as_ref().filter(|grid| grid.pays()) else {
+            self.scan(here, now);
+            let squares = (0..).zip(&self.squares).filter(|(_, square)| **square <= most);
+            return squares.for_each(|(index, square)| look(index, *square));
+        };
+        let (legs, found) = (&self.legs, &mut self.found);
+        found.clear();
+        grid.each_candidate(here, reach, now, |index| {
+            let square = square(here, legs.at(index as usize, now));
+            if square <= most {
+                found.push((index, square));
+            }
+        });
+        found.sort_unstable_by_key(|(index, _)| *index);
+        found.iter().for_each(|(index, square)| look(*index, *square));
     }
 
-    /// Finds those that are near among all stations. The first pass has no branch: it runs on several at a time.
-    fn scan(&mut self, here: Point, now: Time, most: f64) {
+    /// Squares of the distances of all stations. No branch: it runs on several at a time.
+    fn scan(&mut self, here: Point, now: Time) {
         let Legs { from, start: [x, y, z], velocity: [vx, vy, vz], .. } = &self.legs;
         let now = now.as_nanos() as f64;
         for (index, distance) in self.squares.iter_mut().enumerate() {
@@ -145,8 +147,6 @@ impl Whereabouts {
             };
             *distance = square(here, there);
         }
-        let near = self.squares.iter().enumerate().filter(|(_, square)| **square <= most);
-        self.found.extend(near.map(|(index, square)| (index as u32, *square)));
     }
 }
 

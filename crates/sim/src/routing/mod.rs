@@ -76,7 +76,7 @@ impl Agent {
     }
 
     /// When the agent has something to do or to send next.
-    pub(crate) fn next_timer(&self) -> Option<Time> {
+    pub(crate) fn next_timer(&mut self) -> Option<Time> {
         match self {
             Agent::Dsdv(dsdv) => dsdv.next_timer(),
             Agent::DsdvNs3(dsdv) => dsdv.next_timer(),

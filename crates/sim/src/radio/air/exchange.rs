@@ -76,10 +76,10 @@ impl Air {
             self.respond(core, at, Response::Ack { to: frame.from, rate });
         }
         let station = &mut self.stations[at.index()];
-        match station.taken.iter_mut().find(|(from, _)| *from == frame.from) {
-            Some((_, last)) if *last == frame.sequence => return,
-            Some((_, last)) => *last = frame.sequence,
-            None => station.taken.push((frame.from, frame.sequence)),
+        match station.taken.binary_search_by_key(&frame.from, |(from, _)| *from) {
+            Ok(index) if station.taken[index].1 == frame.sequence => return,
+            Ok(index) => station.taken[index].1 = frame.sequence,
+            Err(index) => station.taken.insert(index, (frame.from, frame.sequence)),
         }
         match content {
             Content::Packet(packet) => {
@@ -90,8 +90,8 @@ impl Air {
                 self.upcalls.push_back(Upcall::Packet { at, from: frame.from, packet });
             }
             Content::Message(id) => {
-                let message = self.messages.get(id).clone();
-                self.upcalls.push_back(Upcall::Message { at, from: frame.from, message });
+                self.messages.retain(content);
+                self.upcalls.push_back(Upcall::Message { at, from: frame.from, message: id });
             }
         }
     }

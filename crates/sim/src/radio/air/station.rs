@@ -76,7 +76,7 @@ pub(super) struct Station {
     pub(super) over_at: Option<Time>,
     pub(super) response: Option<(Time, Response)>,
     pub(super) sequence: u32,
-    /// The last sequence number taken from each sender.
+    /// The last sequence number taken from each sender, by sender.
     pub(super) taken: Vec<(StationId, u32)>,
     pub(super) counts: Counts,
 }

@@ -1,50 +1,87 @@
 //! Which frames can be read: the three rules of reception.
 
-use tcp::units::Time;
+use tcp::units::{Span, Time};
 
-use super::{Arrival, Fate, Receiver, Reception, Waits};
+use super::{Arrival, Fate, GUARD, NEVER, Receiver, Reception, Waits};
+use crate::radio::contention::Contention;
 use crate::radio::errors::Ordeal;
 
 impl Receiver {
-    pub(super) fn start(&mut self, index: usize, at: Time, waits: &Waits) {
-        let before = self.lock;
-        match waits.reception {
-            Reception::Capture { receive, ratio, .. } => self.start_by_power(index, at, (receive, ratio), waits),
-            Reception::Sinr { sensitivity, noise, .. } => self.start_by_ratio(index, sensitivity, noise),
-            Reception::Errors { sensitivity, noise, notice, .. } => {
-                self.arrivals[index].fate = Fate::Lost;
-                let new = self.arrivals[index];
-                let ratio = new.power / (noise + self.others(new.number));
-                let free = self.lock.is_none() && self.sending_until.is_none();
-                if free && new.power >= sensitivity && ratio >= notice {
-                    self.lock = Some(new.number);
-                    self.arrivals[index].fate = Fate::Heard(f64::INFINITY);
-                    self.ordeal = Ordeal { chance: 1.0, ratio, since: at };
-                } else {
-                    self.suffer(at, noise, waits);
-                }
-            }
+    /// The ordinary case in one step: a signal that begins and ends while nothing else is in the air. True if that was so;
+    /// [`Receiver::settle`] would have come to the same by two.
+    pub(super) fn pass_alone(&mut self, now: Time, waits: &Waits, contention: &mut Contention) -> bool {
+        let Reception::Capture { receive, .. } = waits.reception else { return false };
+        let Some(first) = self.coming.front() else { return false };
+        let Arrival { number, start, end, power, wanted, reserves, unanswered, .. } = *first;
+        let busy = self.sending_until.is_some() || !self.air.is_empty();
+        let met = self.coming.get(1).is_some_and(|next| next.start + GUARD < end);
+        if busy || met || end > now || self.meter.is_some() {
+            return false;
         }
-        if before.is_none()
-            && self.lock.is_some()
-            && let Some((until, answered)) = self.rts_heard.take()
+        let (at, good) = (start + GUARD, power >= receive);
+        contention.freeze(at, self.free_at(waits), waits.slot);
+        self.follow_rts(at);
+        if wanted {
+            self.ended.push((number, good));
+        }
+        self.coming.pop_front();
+        if good {
+            self.after_bad = false;
+            self.reserve(end, reserves, unanswered);
+        } else {
+            self.nav = self.nav.max(end + waits.eifs);
+        }
+        self.idle_since = end;
+        self.due = self.coming.front().map_or(NEVER, |next| next.start + GUARD);
+        true
+    }
+
+    /// The receiver locks on a signal at `at`: was it what an RTS had announced?
+    fn follow_rts(&mut self, at: Time) {
+        if let Some((until, answered)) = self.rts_heard.take()
             && at <= until
         {
             self.nav = self.nav.max(answered);
         }
     }
 
+    /// The first signal that is coming begins.
+    pub(super) fn start(&mut self, at: Time, waits: &Waits) {
+        let Some(mut new) = self.coming.pop_front() else { return };
+        let before = self.lock;
+        new.fate = Fate::Lost;
+        let index = self.air.iter().rposition(|other| other.number < new.number).map_or(0, |index| index + 1);
+        self.air.insert(index, new);
+        match waits.reception {
+            Reception::Capture { receive, ratio, .. } => self.start_by_power(index, at, (receive, ratio), waits),
+            Reception::Sinr { sensitivity, noise, .. } => self.start_by_ratio(index, sensitivity, noise),
+            Reception::Errors { sensitivity, noise, notice, .. } => {
+                let ratio = new.power / (noise + self.others(new.number));
+                let free = self.lock.is_none() && self.sending_until.is_none();
+                if free && new.power >= sensitivity && ratio >= notice {
+                    self.lock = Some(new.number);
+                    self.air[index].fate = Fate::Heard(f64::INFINITY);
+                    self.ordeal = Ordeal { chance: 1.0, ratio, since: at };
+                } else {
+                    self.suffer(at, noise, waits);
+                }
+            }
+        }
+        if before.is_none() && self.lock.is_some() {
+            self.follow_rts(at);
+        }
+    }
+
     /// ns-2: locked on the first signal, whatever its power; a later one is ignored or destroys both.
     fn start_by_power(&mut self, index: usize, at: Time, (receive, ratio): (f64, f64), waits: &Waits) {
-        let new = &mut self.arrivals[index];
-        let readable = self.sending_until.is_none() && new.power >= receive;
-        new.fate = if readable { Fate::Heard(f64::INFINITY) } else { Fate::Lost };
-        let new = *new;
+        let new = self.air[index];
         if self.lock.is_none() {
+            if self.sending_until.is_none() && new.power >= receive {
+                self.air[index].fate = Fate::Heard(f64::INFINITY);
+            }
             self.lock = Some(new.number);
             return;
         }
-        self.arrivals[index].fate = Fate::Lost;
         let held = self.locked().expect("a lock is on a frame in the air");
         if held.power / new.power >= ratio {
             self.nav = self.nav.max(at + waits.eifs + new.end.since(new.start));
@@ -57,11 +94,10 @@ impl Receiver {
 
     /// Locked on the first signal above the sensitivity; what else is in the air adds to the noise.
     fn start_by_ratio(&mut self, index: usize, sensitivity: f64, noise: f64) {
-        self.arrivals[index].fate = Fate::Lost;
         let free = self.lock.is_none() && self.sending_until.is_none();
-        if free && self.arrivals[index].power >= sensitivity {
-            self.lock = Some(self.arrivals[index].number);
-            self.arrivals[index].fate = Fate::Heard(f64::INFINITY);
+        if free && self.air[index].power >= sensitivity {
+            self.lock = Some(self.air[index].number);
+            self.air[index].fate = Fate::Heard(f64::INFINITY);
         }
         let others = self.lock.map_or(0.0, |lock| self.others(lock));
         if let Some(held) = self.locked()
@@ -91,17 +127,16 @@ impl Receiver {
 
     /// Power in the air besides that of one frame.
     pub(super) fn others(&self, number: u64) -> f64 {
-        self.arrivals.iter().filter(|a| a.fate != Fate::Coming && a.number != number).map(|a| a.power).sum()
+        self.air.iter().filter(|a| a.number != number).map(|a| a.power).sum()
     }
 
     pub(super) fn locked(&mut self) -> Option<&mut Arrival> {
         let number = self.lock?;
-        self.arrivals.iter_mut().find(|arrival| arrival.number == number)
+        self.air.iter_mut().find(|arrival| arrival.number == number)
     }
 
     pub(super) fn end(&mut self, index: usize, at: Time, waits: &Waits) {
-        // In order, so that powers add up to the same sum whenever they are looked at.
-        let arrival = self.arrivals.remove(index);
+        let arrival = self.air.remove(index);
         let was_locked = self.lock == Some(arrival.number);
         let readable = was_locked && arrival.fate != Fate::Lost;
         let good = match (waits.reception, arrival.fate) {
@@ -125,7 +160,7 @@ impl Receiver {
         self.lock = None;
         if good {
             self.after_bad = false;
-            self.reserve(at, &arrival);
+            self.reserve(at, arrival.reserves, arrival.unanswered);
         } else if let Reception::Capture { .. } = waits.reception {
             // A bad frame reserves the medium for EIFS, and DIFS follows; a station that sends does not notice it.
             if self.sending_until.is_none() {
@@ -136,10 +171,11 @@ impl Receiver {
         }
     }
 
-    fn reserve(&mut self, at: Time, arrival: &Arrival) {
-        let until = at + arrival.reserves;
-        match arrival.unanswered {
-            Some(wait) if arrival.reserves > wait => {
+    /// A frame that ended at `at` reserves the medium; an RTS only for `unanswered` if nothing follows it.
+    fn reserve(&mut self, at: Time, reserves: Span, unanswered: Option<Span>) {
+        let until = at + reserves;
+        match unanswered {
+            Some(wait) if reserves > wait => {
                 self.nav = self.nav.max(at + wait);
                 self.rts_heard = Some((at + wait, until));
             }

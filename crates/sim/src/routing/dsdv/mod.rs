@@ -2,10 +2,9 @@
 //! same with word from the MAC, honest headers, and updates that fit the link.
 
 pub(crate) mod ns3;
+mod table;
 #[cfg(test)]
 mod tests;
-
-use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
@@ -14,6 +13,7 @@ use super::outbox::{Outbox, jitter};
 use super::{NextHop, Outgoing};
 use crate::radio::frame::StationId;
 use crate::radio::message::{Advert, Message};
+use table::{Entry, Table, Way};
 
 /// A line of an update.
 const LINE: Bytes = Bytes(12);
@@ -45,32 +45,12 @@ pub(crate) struct DsdvRules {
     pub(crate) link_feedback: bool,
 }
 
-/// What a station knows of a destination.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Entry {
-    next: StationId,
-    metric: u32,
-    sequence: u32,
-    settling: Span,
-    changed_at: Time,
-    /// When the sequence number came.
-    sequence_at: Time,
-    advertise_from: Time,
-    advert_sequence: bool,
-    advert_metric: bool,
-    last_advertised: Option<u32>,
-    /// A triggered update is due.
-    trigger_at: Option<Time>,
-    /// The destination is a neighbour and will have been silent for too long.
-    silent_at: Option<Time>,
-}
-
 /// The agent of one station.
 #[derive(Clone, Debug)]
 pub(crate) struct Dsdv {
     me: StationId,
     rules: DsdvRules,
-    entries: BTreeMap<StationId, Entry>,
+    table: Table,
     sequence: u32,
     periodic_at: Time,
     last_update: Option<Time>,
@@ -78,71 +58,54 @@ pub(crate) struct Dsdv {
     pub(super) outbox: Outbox,
 }
 
-impl Entry {
-    fn new(now: Time, next: StationId, settling: Span) -> Entry {
-        Entry {
-            next,
-            metric: INFINITE,
-            sequence: 0,
-            settling,
-            changed_at: now,
-            sequence_at: now,
-            advertise_from: now + NEVER,
-            advert_sequence: false,
-            advert_metric: false,
-            last_advertised: None,
-            trigger_at: None,
-            silent_at: None,
-        }
-    }
-
-    fn has_news(&self, now: Time) -> bool {
-        (self.advert_sequence || self.advert_metric) && self.advertise_from <= now
-    }
-}
-
 impl Dsdv {
     pub(crate) fn new(me: StationId, rules: DsdvRules, mut draws: Rng) -> Dsdv {
         let own = Entry {
-            metric: 0,
             advertise_from: Time::ZERO,
             advert_sequence: true,
             advert_metric: true,
-            ..Entry::new(Time::ZERO, me, Span::ZERO)
+            ..Entry::new(Time::ZERO, Span::ZERO)
         };
         let periodic_at = Time::ZERO + jitter(&mut draws, START_JITTER);
-        let entries = BTreeMap::from([(me, own)]);
-        Dsdv { me, rules, entries, sequence: 0, periodic_at, last_update: None, draws, outbox: Outbox::default() }
+        let mut table = Table::new();
+        table.insert(me, Way { next: me, metric: 0, sequence: 0 }, own);
+        Dsdv { me, rules, table, sequence: 0, periodic_at, last_update: None, draws, outbox: Outbox::default() }
     }
 
     pub(super) fn next_hop(&self, destination: StationId) -> NextHop {
-        match self.entries.get(&destination).filter(|entry| entry.metric < INFINITE) {
-            Some(entry) => NextHop::Via(entry.next),
+        match self.table.way(destination).filter(|way| way.metric < INFINITE) {
+            Some(way) => NextHop::Via(way.next),
             None => NextHop::Wait,
         }
     }
 
     /// A packet waits for an unknown destination: it gets an entry, whose first news is advertised without settling.
     pub(super) fn seek(&mut self, now: Time, destination: StationId) {
-        let settling = self.rules.settling;
-        self.entries.entry(destination).or_insert_with(|| Entry::new(now, destination, settling));
+        if self.table.way(destination).is_none() {
+            let way = Way { next: destination, metric: INFINITE, sequence: 0 };
+            self.table.insert(destination, way, Entry::new(now, self.rules.settling));
+        }
     }
 
-    pub(super) fn next_timer(&self) -> Option<Time> {
-        let entries = self.entries.values().flat_map(|entry| [entry.trigger_at, entry.silent_at]).flatten();
-        entries.chain([self.periodic_at]).chain(self.outbox.next_due()).min()
+    pub(super) fn next_timer(&mut self) -> Option<Time> {
+        let Table { triggers, silences, .. } = &mut self.table;
+        let alarms = [triggers.first(), silences.first(), self.outbox.next_due()];
+        alarms.into_iter().flatten().chain([self.periodic_at]).min()
     }
 
     pub(super) fn on_timer(&mut self, now: Time) {
-        let stations: Vec<StationId> = self.entries.keys().copied().collect();
-        for station in &stations {
-            if self.entries[station].silent_at.is_some_and(|at| at <= now) {
-                self.lose(now, *station);
+        if self.table.silences.first().is_some_and(|first| first <= now) {
+            for station in self.table.stations() {
+                if self.table.silences.is_due(station, now) {
+                    self.lose(now, station);
+                }
             }
         }
-        for station in &stations {
-            if self.entries[station].trigger_at.is_some_and(|at| at <= now) {
-                self.on_trigger(now, *station);
+        if self.table.triggers.first().is_some_and(|first| first <= now) {
+            for station in self.table.stations() {
+                if self.table.triggers.is_due(station, now) {
+                    self.on_trigger(now, station);
+                }
             }
         }
         if self.periodic_at <= now {
@@ -153,38 +116,37 @@ impl Dsdv {
     /// An update is due for the news of `station`.
     fn on_trigger(&mut self, now: Time, station: StationId) {
         let possible = self.last_update.map_or(now, |last| last + LEAST_BETWEEN);
-        let entry = self.entries.get_mut(&station).expect("a trigger belongs to an entry");
         if possible <= now {
-            entry.trigger_at = None;
+            self.table.triggers.set(station, None);
             return self.advertise(now, false);
         }
-        entry.trigger_at = Some(possible);
+        self.table.triggers.set(station, Some(possible));
         // Those before it are covered by it.
-        for entry in self.entries.values_mut() {
-            entry.trigger_at = entry.trigger_at.filter(|at| *at >= possible);
-        }
+        self.table.triggers.clear_before(possible);
     }
 
     /// Sends all routes that may be advertised, or those with news if they are few.
     fn advertise(&mut self, now: Time, periodic: bool) {
-        let news = self.entries.values().filter(|entry| entry.has_news(now)).count();
-        let full = periodic || (news > 3 && news * 3 > self.entries.len());
+        let news = self.table.rows().filter(|(_, _, entry)| entry.has_news(now)).count();
+        let full = periodic || (news > 3 && news * 3 > self.table.len());
         if full {
             self.sequence += 2;
-            let own = self.entries.get_mut(&self.me).expect("a station knows itself");
-            own.sequence = self.sequence;
-            own.advert_sequence = true;
+            self.table.way_mut(self.me).sequence = self.sequence;
+            self.table.entry_mut(self.me).advert_sequence = true;
             self.periodic_at = now + self.rules.interval * 3 / 4 + jitter(&mut self.draws, self.rules.interval / 4);
         }
-        let mut lines = Vec::new();
-        for (destination, entry) in &mut self.entries {
-            if entry.has_news(now) || (full && entry.advertise_from <= now) {
-                lines.push(Advert { destination: *destination, metric: entry.metric, sequence: entry.sequence });
-                entry.last_advertised = Some(entry.metric);
-                entry.advert_sequence = false;
-                // A changed metric goes into every triggered update until a full one has told it.
-                entry.advert_metric &= !full;
-            }
+        let told = |(_, _, entry): &(_, _, &Entry)| entry.has_news(now) || (full && entry.advertise_from <= now);
+        let line = |(destination, way, _): (StationId, Way, &Entry)| {
+            let Way { metric, sequence, .. } = way;
+            Advert { destination, metric, sequence }
+        };
+        let lines: Vec<Advert> = self.table.rows().filter(told).map(line).collect();
+        for line in &lines {
+            let entry = self.table.entry_mut(line.destination);
+            entry.last_advertised = Some(line.metric);
+            entry.advert_sequence = false;
+            // A changed metric goes into every triggered update until a full one has told it.
+            entry.advert_metric &= !full;
         }
         if lines.is_empty() {
             return;
@@ -203,8 +165,7 @@ impl Dsdv {
         if lines.len() <= room {
             return vec![lines];
         }
-        let own = self.entries[&self.me];
-        let own = Advert { destination: self.me, metric: own.metric, sequence: own.sequence };
+        let own = Advert { destination: self.me, metric: 0, sequence: self.sequence };
         let others: Vec<Advert> = lines.into_iter().filter(|line| line.destination != self.me).collect();
         let with_own = |part: &[Advert]| std::iter::once(own).chain(part.iter().copied()).collect();
         others.chunks(room.saturating_sub(1).max(1)).map(with_own).collect()
@@ -212,16 +173,18 @@ impl Dsdv {
 
     /// A neighbour is gone, and every route by way of it.
     fn lose(&mut self, now: Time, neighbour: StationId) {
-        if let Some(entry) = self.entries.get_mut(&neighbour) {
-            entry.silent_at = None;
+        if self.table.way(neighbour).is_some() {
+            self.table.silences.set(neighbour, None);
         }
-        for entry in self.entries.values_mut().filter(|entry| entry.next == neighbour && entry.metric < INFINITE) {
-            entry.metric = INFINITE;
+        for station in self.table.stations() {
+            let by_it = |way: &Way| way.next == neighbour && way.metric < INFINITE;
+            let Some(way) = self.table.way(station).filter(by_it) else { continue };
+            *self.table.way_mut(station) = Way { metric: INFINITE, sequence: way.sequence + 1, ..way };
+            let entry = self.table.entry_mut(station);
             entry.advertise_from = now;
             entry.advert_metric = true;
             entry.advert_sequence = true;
-            entry.sequence += 1;
-            entry.trigger_at = Some(now);
+            self.table.triggers.set(station, Some(now));
         }
     }
 
@@ -241,56 +204,59 @@ impl Dsdv {
             }
         }
         // A neighbour that has not named itself gets an entry for its silence to be noted in.
-        let settling = self.rules.settling;
-        let harmless = || Entry { metric: 1, ..Entry::new(now, from, settling) };
-        let neighbour = self.entries.entry(from).or_insert_with(harmless);
-        neighbour.silent_at = Some(now + self.rules.interval * SILENT_INTERVALS);
+        if self.table.way(from).is_none() {
+            let way = Way { next: from, metric: 1, sequence: 0 };
+            self.table.insert(from, way, Entry::new(now, self.rules.settling));
+        }
+        self.table.silences.set(from, Some(now + self.rules.interval * SILENT_INTERVALS));
     }
 
     /// A neighbour's way to a destination.
     fn consider(&mut self, now: Time, from: StationId, line: &Advert) {
+        let Advert { destination, sequence, .. } = *line;
         let metric = if line.metric < INFINITE { line.metric + 1 } else { INFINITE };
-        let Some(old) = self.entries.get(&line.destination).copied() else {
-            let known = metric < INFINITE;
-            let advertise_from = if known { now + self.rules.settling * 2 } else { now };
-            let entry = Entry {
-                metric,
-                sequence: line.sequence,
-                advertise_from,
-                advert_metric: known,
-                trigger_at: known.then_some(advertise_from),
-                ..Entry::new(now, from, self.rules.settling)
-            };
-            self.entries.insert(line.destination, entry);
-            return;
-        };
-        if line.sequence < old.sequence {
-            let entry = self.entries.get_mut(&line.destination).expect("it was there a moment ago");
+        let way = Way { next: from, metric, sequence };
+        let Some(old) = self.table.way(destination) else { return self.learn(now, destination, way) };
+        if sequence < old.sequence {
             if metric == INFINITE && old.metric < INFINITE {
+                let entry = self.table.entry_mut(destination);
                 entry.advertise_from = now;
                 entry.advert_metric = true;
-                entry.trigger_at = Some(now);
+                self.table.triggers.set(destination, Some(now));
             }
             return;
         }
-        let newer = line.sequence > old.sequence;
+        let newer = sequence > old.sequence;
         if !newer && metric >= old.metric {
             return;
         }
-        let mut entry = Entry { next: from, metric, sequence: line.sequence, changed_at: now, ..old };
+        *self.table.way_mut(destination) = way;
+        let entry = self.table.entry_mut(destination);
         if newer {
             // How long the best metric took to come after its sequence number.
-            let took = old.changed_at.since(old.sequence_at);
-            entry.settling = (old.settling * SETTLING_MEMORY + took) / (SETTLING_MEMORY + 1);
+            let took = entry.changed_at.since(entry.sequence_at);
+            entry.settling = (entry.settling * SETTLING_MEMORY + took) / (SETTLING_MEMORY + 1);
             entry.sequence_at = now;
             entry.advert_sequence = true;
         }
+        entry.changed_at = now;
         let settles = metric < INFINITE && old.metric < INFINITE;
         entry.advertise_from = if settles { now + entry.settling * 2 } else { now };
-        entry.advert_metric = Some(metric) != old.last_advertised;
-        if !newer && entry.advert_metric {
-            entry.trigger_at = Some(entry.advertise_from);
+        entry.advert_metric = Some(metric) != entry.last_advertised;
+        let (is_due, at) = (!newer && entry.advert_metric, entry.advertise_from);
+        if is_due {
+            self.table.triggers.set(destination, Some(at));
         }
-        self.entries.insert(line.destination, entry);
+    }
+
+    /// The first word of a destination.
+    fn learn(&mut self, now: Time, destination: StationId, way: Way) {
+        let known = way.metric < INFINITE;
+        let advertise_from = if known { now + self.rules.settling * 2 } else { now };
+        let entry = Entry { advertise_from, advert_metric: known, ..Entry::new(now, self.rules.settling) };
+        self.table.insert(destination, way, entry);
+        if known {
+            self.table.triggers.set(destination, Some(advertise_from));
+        }
     }
 }

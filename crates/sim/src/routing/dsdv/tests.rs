@@ -67,12 +67,12 @@ fn a_new_route_is_told_after_it_has_settled() {
 #[test]
 fn a_newer_sequence_number_is_believed_whatever_its_metric() {
     let mut dsdv = agent(RULES);
-    let entry = |dsdv: &Dsdv| (dsdv.entries[&StationId(9)].metric, dsdv.entries[&StationId(9)].sequence);
+    let entry = |dsdv: &Dsdv| dsdv.table.way(StationId(9)).map(|way| (way.metric, way.sequence));
     dsdv.on_update(at(1.0), StationId(1), &[line(9, 3, 100)]);
     dsdv.on_update(at(2.0), StationId(2), &[line(9, 1, 98)]);
-    assert_eq!((entry(&dsdv), dsdv.next_hop(StationId(9))), ((4, 100), NextHop::Via(StationId(1))));
+    assert_eq!((entry(&dsdv), dsdv.next_hop(StationId(9))), (Some((4, 100)), NextHop::Via(StationId(1))));
     dsdv.on_update(at(3.0), StationId(2), &[line(9, 7, 102)]);
-    assert_eq!((entry(&dsdv), dsdv.next_hop(StationId(9))), ((8, 102), NextHop::Via(StationId(2))));
+    assert_eq!((entry(&dsdv), dsdv.next_hop(StationId(9))), (Some((8, 102)), NextHop::Via(StationId(2))));
 }
 
 /// Vector 5: 45 s after a neighbour's last update the routes by way of it are infinite, with odd numbers.
