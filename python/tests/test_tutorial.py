@@ -61,7 +61,7 @@ def test_the_study_finds_what_the_page_hopes_for(page):
     runs = study.table()
     delay = runs[runs["network.flows"] == 2].groupby("algorithm")["delay_s"].mean()
     assert delay["Careful"] < 0.7 * min(delay["reno"], delay["cubic"])
-    assert [verdict.verdict for verdict in judge(study.spec, study.plan, runs)] == ["supported"]
+    assert [verdict.verdict for verdict in judge(study.spec, study.plan, {"": runs})] == ["supported"]
     report = Path("results/careful/report.html").read_text(encoding="utf-8")
     assert "Careful" in report and "sources.careful.py:Careful" in report
     assert json.loads(next(iter(study.plan.runs.values())).resolved)["tcp"]["recovery"] == "rack"
