@@ -6,7 +6,7 @@ from typing import Any
 UNITS = {
     "ns": (1e-9, "s"), "us": (1e-6, "s"), "ms": (1e-3, "s"), "s": (1.0, "s"), "min": (60.0, "s"),
     "bps": (1.0, "b/s"), "kbps": (1e3, "b/s"), "Mbps": (1e6, "b/s"), "Gbps": (1e9, "b/s"),
-    "m": (1.0, "m"), "km": (1e3, "m"), "m/s": (1.0, "m/s"), "B": (1.0, "bytes"), "kB": (1e3, "bytes"), "KB": (1e3, "bytes"), "MB": (1e6, "bytes"), "KiB": (1024.0, "bytes"),
+    "B": (1.0, "bytes"), "kB": (1e3, "bytes"), "KB": (1e3, "bytes"), "MB": (1e6, "bytes"), "KiB": (1024.0, "bytes"),
     "MiB": (1048576.0, "bytes"), "p": (1.0, "packets"), "pps": (1.0, "packets/s"),
     "m": (1.0, "m"), "km": (1e3, "m"), "m/s": (1.0, "m/s"), "km/h": (1 / 3.6, "m/s"),
 }  # fmt: skip
