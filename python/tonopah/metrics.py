@@ -57,6 +57,18 @@ METRICS = {
         "Dropped: no route in time", *COUNT, "Data packets that waited for a route: too long, or too many"
     ),
     "drops.arp": Metric("Dropped: no address", *COUNT, "Data packets that waited for the address of the next station"),
+    "drops.handoff": Metric(
+        "Dropped: station gone", *COUNT, "Data packets that waited at an access point for a station that has joined another"
+    ),
+    "drops.access": Metric(
+        "Dropped: medium busy", *COUNT, "Data packets whose station found the medium busy each time (IEEE 802.15.4-2011 §5.1.1.4)"
+    ),
+    "drops.too_long": Metric(
+        "Dropped: too long", *COUNT, "Data packets that fit neither a frame of 127 B nor the 1280 B of 6LoWPAN (RFC 4944 §4)"
+    ),
+    "drops.reassembly": Metric(
+        "Dropped: fragments missing", *COUNT, "Data packets of which some fragment did not come in 60 s (RFC 4944 §5.3)"
+    ),
     "marked_packets": Metric(
         "Packets marked", *COUNT, "Data packets that a queue marked CE (congestion experienced) instead of dropping (RFC 3168)"
     ),
@@ -107,6 +119,25 @@ METRICS = {
     "mac_control_frames": Metric("Control frames", "frames", 1.0, "RTS, CTS and ACK sent"),
     "mac_failures": Metric("Attempts without answer", "frames", 1.0, "RTS and data frames sent for which no CTS or ACK came"),
     "mac_given_up": Metric("Frames given up", "frames", 1.0, "Frames given up after the last attempt, data packets and others"),
+    "message_count": Metric(
+        "Messages", "messages", 1.0, "Messages of routing, address resolution and access points sent, repetitions included"
+    ),
+    "message_bytes": Metric(
+        "Bytes of messages", "kB", 1e-3, "Their bytes at the network layer, IP header included, MAC header not"
+    ),
+    "handoffs": Metric(
+        "Handoffs",
+        "",
+        1.0,
+        "Stations that joined an access point after they had lost one (IEEE 802.11 §11.3), over the whole run",
+    ),
+    "mac_access_failures": Metric(
+        "Access failures", "frames", 1.0, "Frames given up because the medium was always busy (IEEE 802.15.4-2011 §5.1.1.4)"
+    ),
+    "mac_too_long": Metric("Too long", "", 1.0, "Packets and messages that did not fit into frames of 802.15.4"),
+    "reassembly_timeouts": Metric(
+        "Reassembly time-outs", "", 1.0, "Datagrams of which fragments were missing for 60 s (RFC 4944 §5.3)"
+    ),
     "airtime_s": Metric("Airtime", "s", 1.0, "Time that stations were sending, the sum over all of them"),
     "energy_j": Metric("Energy", "J", 1.0, "Energy that all radios consumed in the window: power times the time in each state"),
     "energy_power_w": Metric("Power of all radios", "J/s", 1.0, "Energy that all radios consumed / length of the window"),
@@ -127,6 +158,7 @@ METRICS = {
     "queue": Metric("Queue", "kB", 1e-3, "Bytes in the queue of a link"),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
     "path_delay": Metric("Path delay", *MS, "Propagation delay of the route from source to sink"),
+    "route_hops": Metric("Hops of the route", "", 1.0, "Steps of the way that a packet from source to sink would take now"),
     "state": Metric("State of recovery", "", 1.0, "0 open, 1 disorder, 2 window reduced, 3 recovery, 4 loss"),
     "retransmits": Metric("Retransmissions so far", *COUNT, "Segments sent again so far"),
     "pipe": Metric("Pipe", "kB", 1e-3, "Bytes estimated to be in the network (RFC 6675)"),
