@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint golden random fuzz bench instructions micro docs clean
+.PHONY: help setup demo test test-rust test-python lint golden random fuzz mutate kills bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -33,7 +33,7 @@ test: test-rust test-python ## run all tests of both languages
 # The golden table holds fingerprints of every packet event; the second line proves that debug gives the same bits.
 test-rust: ## run the tests of the engine
 	cargo test --release --workspace --locked
-	cargo test --package tonopah-sim --locked --test golden
+	cargo test --package tonopah-sim --locked --test golden --test golden_networks
 
 test-python: $(VENV)/.built ## run the tests of the Python package
 	$(PYTHON) -m pytest
@@ -45,7 +45,7 @@ lint: $(VENV)/.installed ## check format and style of both languages
 	$(VENV)/bin/ruff check python
 
 golden: ## rewrite the golden tables of the engine (say why in the commit)
-	GOLDEN_UPDATE=1 cargo test --release --package tonopah-sim --locked --test golden
+	GOLDEN_UPDATE=1 cargo test --release --package tonopah-sim --locked --test golden --test golden_networks
 
 RANDOM_SEQUENCES ?= 100000
 
@@ -54,8 +54,20 @@ random: ## run RANDOM_SEQUENCES (100000) random sequences of two TCP ends over a
 
 FUZZ_SECONDS ?= 60
 
-fuzz: ## feed a TCP end nonsense for FUZZ_SECONDS (60); needs nightly Rust and cargo-fuzz
+fuzz: ## feed a TCP end and the reader of scenarios nonsense for FUZZ_SECONDS (60) each; needs nightly Rust and cargo-fuzz
 	cargo +nightly fuzz run endpoint -- -max_total_time=$(FUZZ_SECONDS) -max_len=2048
+	cargo +nightly fuzz run scenario fuzz/corpus/scenario fuzz/seeds/scenario -- -max_total_time=$(FUZZ_SECONDS) -timeout=5 \
+	    -rss_limit_mb=2048 -dict=fuzz/scenario.dict
+
+MUTATIONS ?= 100000
+
+mutate: $(VENV)/.built ## change scenario and study files at random, MUTATIONS (100000) of each, and look that each is accepted or refused
+	TONOPAH_MUTATIONS=$(MUTATIONS) $(PYTHON) -m pytest python/tests/test_mutations.py -s
+
+KILLS ?= 100
+
+kills: $(VENV)/.built ## kill a study at KILLS (100) random moments; its tables are the same, byte for byte
+	TONOPAH_KILLS=$(KILLS) $(PYTHON) -m pytest python/tests/test_kills.py -s
 
 # BENCH holds further arguments, like BENCH="--only wifi40,leo10". Some of ns-3's runs would take a quarter of an hour each.
 BENCH ?= --limit 120

@@ -35,13 +35,13 @@ def test_more_replicates_run_only_what_is_new(study):
 def test_an_interrupted_study_keeps_what_was_finished_and_goes_on(study, monkeypatch):
     real, stored = _core.run_many, []
 
-    def stops_after_five(jobs, threads, on_done):
+    def stops_after_five(jobs, threads, on_done, *limits):
         def counted(index, outcome, series):
             more = on_done(index, outcome, series)
             stored.append(index)
             return more and len(stored) < 5
 
-        real(jobs, threads, counted)
+        real(jobs, threads, counted, *limits)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(_core, "run_many", stops_after_five)

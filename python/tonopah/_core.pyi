@@ -24,6 +24,12 @@ class AlgorithmError(RuntimeError):
     method: str
     time_s: float
 
+class LimitError(RuntimeError):
+    """A run took more events or memory than it may."""
+
+class EngineError(RuntimeError):
+    """A defect of the engine: a broken invariant. Scenario and seed show it again."""
+
 class Algorithm:
     """A congestion control in Python as the engine takes it; kept for ever, so it is made once for each class."""
 
@@ -245,15 +251,32 @@ def check_segment(segment: Any) -> None:
 def check(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None) -> str:
     """Return `{"resolved": …, "graph": …}`: the scenario with every default filled in, and its world as a graph."""
 
-def run(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None) -> tuple[str, Series]:
-    """Run one scenario; return its summary and its series `{name: {"t_s", "id", "value"}}`."""
+def run(
+    scenario_json: str,
+    seed: int = 1,
+    algorithms: Algorithms | None = None,
+    max_events: int | None = None,
+    max_memory: int | None = None,
+) -> tuple[str, Series]:
+    """Run one scenario; return its summary and its series `{name: {"t_s", "id", "value"}}`.
+
+    Raises LimitError when it takes more than `max_events` events or holds more than about `max_memory` bytes.
+    """
 
 def run_many(
     jobs: Sequence[tuple[str, int]],
     threads: int,
     on_done: Callable[[int, str | ScenarioError | RuntimeError, Series | None], bool | None],
+    max_events: int | None = None,
+    max_memory: int | None = None,
 ) -> None:
-    """Run (scenario, seed) jobs on `threads` threads; `on_done` is called as each finishes and returns False to stop."""
+    """Run (scenario, seed) jobs on `threads` threads; `on_done` is called as each finishes and returns False to stop.
+
+    After an interrupt those under way end; a second one gives them up.
+    """
+
+def fingerprint(scenario_json: str, seed: int = 1) -> str:
+    """Return a hash of all packet events of a run, the same on every machine."""
 
 def transmissions(
     scenario_json: str, seed: int = 1, most: int = 20_000, algorithms: Algorithms | None = None
@@ -276,6 +299,9 @@ def schema() -> str:
 
 def engine_version() -> str:
     """Return the version of the engine."""
+
+def engine_build() -> str:
+    """Return a hash of the engine's sources: results of one build are the same bits."""
 
 def trace(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None) -> str:
     """Return the event log of a run as text, one event a line."""

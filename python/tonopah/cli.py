@@ -13,10 +13,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tonopah import _core, study_all
+from tonopah import _core, study_all, study_command
 from tonopah.algorithm import described
 from tonopah.bench.command import add_bench
-from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError, relay, traceback_of
+from tonopah.doctor import add_doctor
+from tonopah.errors import (
+    AlgorithmError,
+    EngineError,
+    InputError,
+    LimitError,
+    RunFailedError,
+    ScenarioError,
+    relay,
+    traceback_of,
+)
 from tonopah.result import OWNERS, Result, algorithms, run
 from tonopah.scenario import check, engine_form, load, parse_assignment, prepare, to_toml
 from tonopah.study import Study, shipped
@@ -37,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The one traceback that is the user's: it leads into the algorithm.
         print(traceback_of(error), end="", file=sys.stderr)
         return complain(str(error), 1)
-    except RunFailedError as error:
+    except (RunFailedError, LimitError, EngineError) as error:
         return complain(str(error), 1)
     except KeyboardInterrupt:
         return complain("interrupted", 1)
@@ -89,6 +99,7 @@ def parser() -> argparse.ArgumentParser:
 
     add_validate(commands, positive)
     add_map(commands)
+    add_doctor(commands)
 
     add_bench(commands, positive)
     return top
@@ -130,7 +141,7 @@ def add_run(commands: Any) -> None:
 
 
 def add_study(commands: Any) -> None:
-    """Add `study run|report|list`."""
+    """Add `study run|merge|report|list`."""
     study = commands.add_parser(
         "study", help="run studies and write their reports", description="Run studies and write their reports."
     )
@@ -147,7 +158,12 @@ def add_study(commands: Any) -> None:
     command.add_argument("--replicates", type=positive, metavar="N", help="instead of the number in the study")
     command.add_argument("--quick", action="store_true", help="the study's reduced size, for a first look")
     study_all.add_until(command, positive)
-    command.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
+    study_command.add_run_options(command, positive)
+    example = "tonopah study merge results/asran.shard-*-of-4 --out results/asran"
+    command = add(inner, "merge", "put the parts of a study together", example, study_command.do_merge)
+    command.add_argument("folders", nargs="+", metavar="DIR", help="folders of the parts")
+    command.add_argument("--out", required=True, metavar="DIR", help="folder of the whole")
+    command.add_argument("--wait", action="store_true", help="wait for another process that writes into the folder")
     command = add(
         inner,
         "report",
@@ -258,12 +274,9 @@ def do_study_run(options: argparse.Namespace) -> int:
     until = study_all.target(options)
     if options.study == "all":
         return study_all.run(options, until)
-    study = Study.load(options.study)
-    try:
-        done = study.run(options.jobs, options.replicates, options.quick, options.out, until=until)
-    except KeyboardInterrupt:
-        print(f"\nstopped; what was finished is in {study.folder}; the same command goes on from there", file=sys.stderr)
-        return complain(f"interrupted, {study.missing()} of {len(study.plan.runs)} runs are left", 1)
+    study, done = study_command.carry_out(options, until)
+    if options.shard:
+        return study_command.print_shard(study, done, options)
     return print_report(study, done, options.json)
 
 

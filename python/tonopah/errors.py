@@ -2,9 +2,18 @@
 
 import traceback
 
-from tonopah._core import AlgorithmError, ScenarioError
+from tonopah._core import AlgorithmError, EngineError, LimitError, ScenarioError
 
-__all__ = ["AlgorithmError", "InputError", "RunFailedError", "ScenarioError", "relay", "traceback_of"]
+__all__ = [
+    "AlgorithmError",
+    "EngineError",
+    "InputError",
+    "LimitError",
+    "RunFailedError",
+    "ScenarioError",
+    "relay",
+    "traceback_of",
+]
 
 
 class InputError(ScenarioError):

@@ -172,8 +172,7 @@ def parse_figure(entry: Mapping[str, Any], path: str, sweeps: list[Sweep], scena
     for i, name in enumerate(entry["y"]):
         keys({"y": name}, f"{path}.y[{i}]", {"y": str})
         if kind == "series":
-            recorded = (scenario.get("record") or {}).get("series", [])
-            one_of(name, f"{path}.y[{i}]", recorded, "recorded by scenario.record.series")
+            one_of(name, f"{path}.y[{i}]", recorded(scenario), "recorded by scenario.record.series")
     if kind in ("line", "heatmap") and x is None:
         raise InputError(f"{path}.x", "is missing", f"a {kind} figure needs an axis that a sweep varies")
     if kind not in ("line", "heatmap", "table") and x is not None:
@@ -186,6 +185,13 @@ def parse_figure(entry: Mapping[str, Any], path: str, sweeps: list[Sweep], scena
     flow = entry.get("flow", 0)
     within(flow, f"{path}.flow", 0, 1_000_000)
     return Figure(kind, tuple(entry["y"]), x, rows, entry.get("difference", False), entry.get("median", False), flow)
+
+
+def recorded(scenario: Mapping[str, Any]) -> list[str]:
+    """Return the series that a scenario records; the engine says what is wrong with them."""
+    record = scenario.get("record")
+    series = record.get("series") if isinstance(record, Mapping) else None
+    return [name for name in series if isinstance(name, str)] if isinstance(series, list) else []
 
 
 def axes_hint(sweeps: list[Sweep]) -> str:

@@ -9,14 +9,19 @@ import pickle
 import queue
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tonopah.algorithm import Origin
-from tonopah.errors import AlgorithmError, InputError, RunFailedError
+from tonopah.errors import AlgorithmError, EngineError, InputError, LimitError, RunFailedError
+from tonopah.execution import Limits
+
+ATTEMPTS = 3
+"""A run whose process ends is begun so often: the system may have taken the process for another's sake."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,8 @@ class Job:
 
     scenario: str
     seed: int
-    origins: dict[str, Origin]
+    origins: dict[str, Origin] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True)
@@ -36,13 +42,21 @@ class Answer:
     series: Any = None
     input_error: tuple[str, str, str | None] | None = None
     raised: dict[str, Any] | None = None
+    limit: str | None = None
+    defect: str | None = None
     failed: str | None = None
+    seconds: float = 0.0
+    died: bool = False
 
 
 class Worker:
     """A worker process."""
 
     def __init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        """Begin, or begin again after the process has ended."""
         # What can be imported here can be imported there.
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
         command = [sys.executable, "-m", "tonopah.worker"]
@@ -55,7 +69,7 @@ class Worker:
             self.process.stdin.flush()
             return pickle.load(self.process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
-            return Answer(failed=f"a worker process ended with exit code {self.process.wait()}")
+            return Answer(failed=f"a worker process ended with exit code {self.process.wait()}", died=True)
 
     def stop(self) -> None:
         """End the process, whatever it does."""
@@ -76,22 +90,34 @@ def outcome_of(answer: Answer) -> str | Exception:
         for key, value in answer.raised.items():
             setattr(error, key, value)
         return error
+    if answer.limit:
+        return LimitError(answer.limit)
+    if answer.defect:
+        return EngineError(answer.defect)
     return RunFailedError(answer.failed) if answer.failed else answer.summary
 
 
 def run_many(jobs: Sequence[Job], count: int, on_done: Callable[[int, str | Exception, Any], bool]) -> None:
     """Do the jobs in `count` processes; `on_done` is called here as each ends and returns False to stop.
 
-    An interruption or a stop ends the processes; what they were doing is lost.
+    An interruption or a stop ends the processes; what they were doing is lost. A process that ends by itself is replaced.
     """
     count = max(1, min(count, len(jobs)))
     workers: list[Worker] = []
     idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+    over = threading.Event()
 
     def work(job: Job) -> Answer:
         worker = idle.get()
         try:
-            return worker.run(job)
+            answer = worker.run(job)
+            for _ in range(ATTEMPTS - 1):
+                if not answer.died or over.is_set():
+                    break
+                worker.stop()
+                worker.start()
+                answer = worker.run(job)
+            return answer
         finally:
             idle.put(worker)
 
@@ -106,6 +132,7 @@ def run_many(jobs: Sequence[Job], count: int, on_done: Callable[[int, str | Exce
             if not on_done(indices[future], outcome_of(answer), answer.series):
                 break
     finally:
+        over.set()
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
             worker.process.kill()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tonopah import runner
+from tonopah import runner, study_command
 from tonopah.errors import InputError, RunFailedError
 from tonopah.sequential import Target
 from tonopah.study import Study, shipped
@@ -47,6 +47,8 @@ def target(options: argparse.Namespace) -> Target | None:
 
 def run(options: argparse.Namespace, until: Target | None) -> int:
     """Run every shipped study and write their reports; return the exit code. `--out` is the folder of their folders."""
+    if options.shard:
+        raise InputError("--shard", "divides one study, not all of them", "a study's name instead of all")
     studies = [Study.load(name) for name in shipped()]
     for study in studies:
         study.resize(options.quick, options.replicates)
@@ -72,7 +74,8 @@ def run(options: argparse.Namespace, until: Target | None) -> int:
 def one(study: Study, options: argparse.Namespace, until: Target | None, advance: Callable[[], None]) -> dict[str, Any]:
     """Run one study and write its report; a study that fails does not stop the others."""
     try:
-        now = study.run(options.jobs, until=until, advance=None if until else advance)
+        how = study_command.execution(options)
+        now = study.run(until=until, advance=None if until else advance, how=how)
         path = study.report()
     except (InputError, RunFailedError) as error:
         return {"study": study.name, "error": str(error)}

@@ -1,14 +1,19 @@
-"""A process that does runs for another one: jobs come in at standard input, answers leave at standard output, pickled."""
+"""A process that does runs for another one: jobs come in at standard input, answers leave at standard output, pickled.
+
+`batch` is the same for a worker of a cluster.
+"""
 
 import os
 import pickle
 import signal
+import time
 import traceback
+from collections.abc import Sequence
 from functools import cache
 
 from tonopah import _core
 from tonopah.algorithm import Found, Origin, load, load_entry
-from tonopah.errors import AlgorithmError, InputError, ScenarioError, traceback_of
+from tonopah.errors import AlgorithmError, EngineError, InputError, LimitError, ScenarioError, traceback_of
 from tonopah.processes import Answer, Job
 
 
@@ -31,16 +36,30 @@ def main() -> None:
 
 def answer(job: Job) -> Answer:
     """Do one job."""
+    started = time.perf_counter()
     try:
         algorithms = {name: found(name, origin).core for name, origin in job.origins.items()}
-        summary, series = _core.run(job.scenario, job.seed, algorithms)
-        return Answer(summary, series)
+        summary, series = _core.run(job.scenario, job.seed, algorithms, *job.limits)
+        return Answer(summary, series, seconds=time.perf_counter() - started)
     except AlgorithmError as error:
         return Answer(raised={"message": str(error), "traceback": traceback_of(error), **vars(error)})
     except ScenarioError as error:
         return Answer(input_error=(error.path, error.message, error.hint))
+    except LimitError as error:
+        return Answer(limit=str(error))
+    except EngineError as error:
+        return Answer(defect=str(error))
     except BaseException:
         return Answer(failed=traceback.format_exc())
+
+
+def batch(jobs: Sequence[Job], build: str) -> list[Answer]:
+    """Do jobs for a study that was planned with this build of the engine."""
+    if build != _core.engine_build():
+        here = f"{_core.engine_version()} ({_core.engine_build()})"
+        message = f"a worker of the cluster has engine {here}, this machine has build {build}: install the same package there"
+        return [Answer(failed=message) for _ in jobs]
+    return [answer(job) for job in jobs]
 
 
 @cache

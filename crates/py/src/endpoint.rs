@@ -92,7 +92,7 @@ impl Endpoint {
         open: fn(TcpConfig) -> Connection,
     ) -> PyResult<Endpoint> {
         let further = algorithm::further(algorithms);
-        let hand = crate::guarded(|| Hand::new(tcp, &further, auto_read, open)).map_err(|e| e.to_py(py))?;
+        let hand = crate::guarded(|| Ok(Hand::new(tcp, &further, auto_read, open)?)).map_err(|e| e.to_py(py))?;
         Ok(Endpoint(Mutex::new(hand)))
     }
 

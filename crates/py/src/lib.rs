@@ -3,6 +3,7 @@
 mod algorithm;
 mod endpoint;
 mod object;
+mod running;
 mod segment;
 mod told;
 
@@ -16,18 +17,29 @@ use std::time::Duration;
 
 use numpy::PyArray1;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::scenario::Further;
-use sim::{Column, Outcome, Scenario, Simulation, TextLog, Transmissions};
+use sim::{Column, HashLog, Outcome, Scenario, Simulation, Sink, TextLog, Transmissions};
 use tcp::units::Span;
+
+use running::{Limits, Stopper};
 
 create_exception!(
     _core,
     ScenarioError,
     PyValueError,
     "Wrong input: `path` names the field, `message` says what is allowed."
+);
+
+create_exception!(_core, LimitError, PyRuntimeError, "A run took more events or memory than it may.");
+
+create_exception!(
+    _core,
+    EngineError,
+    PyRuntimeError,
+    "A defect of the engine: a broken invariant. Scenario and seed show it again."
 );
 
 /// Why a run did not give an outcome.
@@ -38,6 +50,12 @@ enum Failure {
     Algorithm(algorithm::Raised),
     /// Ours: a broken invariant.
     Bug(String),
+    /// More events or memory than allowed.
+    Limit(String),
+    /// A signal arrived; its handler raised.
+    Interrupted(PyErr),
+    /// Somebody else was interrupted, and nobody waits for this run.
+    GivenUp,
 }
 
 /// Algorithms in Python by the name that a scenario writes.
@@ -58,7 +76,12 @@ impl Failure {
 
     fn to_py(&self, py: Python<'_>) -> PyErr {
         match self {
-            Failure::Bug(message) => PyRuntimeError::new_err(format!("internal error, please report it: {message}")),
+            Failure::Bug(message) => {
+                EngineError::new_err(format!("internal error, please report it with its scenario: {message}"))
+            }
+            Failure::Limit(message) => LimitError::new_err(message.clone()),
+            Failure::Interrupted(error) => error.clone_ref(py),
+            Failure::GivenUp => PyKeyboardInterrupt::new_err("the run was given up"),
             Failure::Algorithm(raised) => raised.to_py(py),
             Failure::Scenario(error) => {
                 let raised = ScenarioError::new_err(error.to_string());
@@ -73,21 +96,50 @@ impl Failure {
     }
 }
 
-/// Runs `work`; a broken invariant becomes an error with its sentence.
-fn guarded<T>(work: impl FnOnce() -> Result<T, sim::ScenarioError>) -> Result<T, Failure> {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => result.map_err(Failure::Scenario),
-        Err(panic) => Err(Failure::of(panic)),
+impl From<sim::ScenarioError> for Failure {
+    fn from(error: sim::ScenarioError) -> Failure {
+        Failure::Scenario(error)
     }
 }
 
-fn run_one(scenario: &str, seed: u64, further: &Further) -> Result<(String, Series), Failure> {
-    guarded(|| {
-        let scenario = Scenario::from_json(scenario)?.with(further);
-        let Outcome { summary, series, .. } = Simulation::new(&scenario, seed)?.run();
-        let text = serde_json::to_string(&summary).expect("a summary is plain data");
-        Ok((text, series.into_iter().map(|(name, column)| (name.name(), column)).collect()))
-    })
+/// Runs `work`; a broken invariant becomes an error with its sentence.
+fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Failure::of(panic)))
+}
+
+/// What a run gives to Python.
+struct Given {
+    summary: String,
+    series: Series,
+    trace: String,
+}
+
+/// One run of a scenario (JSON text).
+struct Job<'a> {
+    scenario: &'a str,
+    seed: u64,
+    further: &'a Further,
+    limits: Limits,
+}
+
+impl Job<'_> {
+    fn run(&self, sink: Option<Box<dyn Sink>>, stopper: Stopper<'_>) -> Result<Given, Failure> {
+        guarded(|| {
+            let scenario = Scenario::from_json(self.scenario)?.with(self.further);
+            let simulation = match sink {
+                Some(sink) => Simulation::with_sink(&scenario, self.seed, sink)?,
+                None => Simulation::new(&scenario, self.seed)?,
+            };
+            let Outcome { summary, series, trace } = running::run(simulation, self.limits, stopper)?;
+            let summary = serde_json::to_string(&summary).expect("a summary is plain data");
+            let series = series.into_iter().map(|(name, column)| (name.name(), column)).collect();
+            Ok(Given { summary, series, trace: trace.unwrap_or_default() })
+        })
+        .map_err(|failure| match failure {
+            Failure::Bug(message) => Failure::Bug(format!("{message} [seed {}]", self.seed)),
+            other => other,
+        })
+    }
 }
 
 fn to_dict(py: Python<'_>, series: Series) -> PyResult<Bound<'_, PyDict>> {
@@ -103,30 +155,50 @@ fn to_dict(py: Python<'_>, series: Series) -> PyResult<Bound<'_, PyDict>> {
 }
 
 /// Runs a scenario (JSON text): summary as JSON text, series as `{name: {"t_s", "id", "value"}}` of arrays. `algorithms` are
-/// those in Python that it names.
+/// those in Python that it names. More than `max_events` events or about `max_memory` bytes raise `LimitError`.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed = 1, algorithms = None))]
-fn run(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> PyResult<(String, Py<PyDict>)> {
+#[pyo3(signature = (scenario, seed = 1, algorithms = None, max_events = None, max_memory = None))]
+fn run(
+    py: Python<'_>,
+    scenario: &str,
+    seed: u64,
+    algorithms: Algorithms,
+    max_events: Option<u64>,
+    max_memory: Option<u64>,
+) -> PyResult<(String, Py<PyDict>)> {
     let further = algorithm::further(algorithms);
-    let (summary, series) = py.detach(|| run_one(scenario, seed, &further)).map_err(|e| e.to_py(py))?;
-    Ok((summary, to_dict(py, series)?.unbind()))
+    let job =
+        Job { scenario, seed, further: &further, limits: Limits { events: max_events, memory_bytes: max_memory } };
+    let given = py.detach(|| job.run(None, Stopper::Signals)).map_err(|e| e.to_py(py))?;
+    Ok((given.summary, to_dict(py, given.series)?.unbind()))
 }
 
-/// Runs many (scenario, seed) on `threads` threads. `on_done(index, summary_or_error, series_or_none)` is called here as
-/// each ends, in any order; if it returns False, or an interrupt is pending, no further run is started.
+/// Runs many (scenario, seed) on `threads` threads, each within the limits of `run`. `on_done(index, summary_or_error,
+/// series_or_none)` is called here as each ends, in any order; if it returns False, or an interrupt is pending, no further
+/// run is started; those under way end, or with a second interrupt are given up.
 #[pyfunction]
-fn run_many(py: Python<'_>, jobs: Vec<(String, u64)>, threads: usize, on_done: Py<PyAny>) -> PyResult<()> {
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+#[pyo3(signature = (jobs, threads, on_done, max_events = None, max_memory = None))]
+fn run_many(
+    py: Python<'_>,
+    jobs: Vec<(String, u64)>,
+    threads: usize,
+    on_done: Py<PyAny>,
+    max_events: Option<u64>,
+    max_memory: Option<u64>,
+) -> PyResult<()> {
+    let (next, stop, give_up) = (AtomicUsize::new(0), AtomicBool::new(false), AtomicBool::new(false));
+    let limits = Limits { events: max_events, memory_bytes: max_memory };
     let (sender, receiver) = mpsc::channel();
     let receiver = Mutex::new(receiver);
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, jobs.len().max(1)) {
-            let (sender, jobs, next, stop) = (sender.clone(), &jobs, &next, &stop);
+            let (sender, jobs, next, stop, give_up) = (sender.clone(), &jobs, &next, &stop, &give_up);
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some((scenario, seed)) = jobs.get(index) else { break };
-                    if sender.send((index, run_one(scenario, *seed, &Further::new()))).is_err() {
+                    let job = Job { scenario, seed: *seed, further: &Further::new(), limits };
+                    if sender.send((index, job.run(None, Stopper::Flag(give_up)))).is_err() {
                         break;
                     }
                 }
@@ -137,16 +209,18 @@ fn run_many(py: Python<'_>, jobs: Vec<(String, u64)>, threads: usize, on_done: P
         loop {
             let wait = Duration::from_millis(100);
             let message = py.detach(|| receiver.lock().expect("one thread receives").recv_timeout(wait));
-            result = result.and_then(|()| py.check_signals());
+            if let Err(signal) = py.check_signals() {
+                // Who was stopping already is in a hurry now.
+                give_up.fetch_or(stop.load(Ordering::Relaxed), Ordering::Relaxed);
+                result = result.and(Err(signal));
+            }
+            stop.fetch_or(result.is_err(), Ordering::Relaxed);
             match message {
+                Ok((_, Err(Failure::GivenUp))) | Err(RecvTimeoutError::Timeout) => {}
                 Ok((index, outcome)) => {
                     let told = tell(py, &on_done, index, outcome);
-                    let go_on = told.as_ref().is_ok_and(|go_on| *go_on) && result.is_ok();
+                    stop.fetch_or(!told.as_ref().is_ok_and(|go_on| *go_on), Ordering::Relaxed);
                     result = result.and(told.map(|_| ()));
-                    stop.fetch_or(!go_on, Ordering::Relaxed);
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    stop.fetch_or(result.is_err(), Ordering::Relaxed);
                 }
                 Err(RecvTimeoutError::Disconnected) => return result,
             }
@@ -155,14 +229,9 @@ fn run_many(py: Python<'_>, jobs: Vec<(String, u64)>, threads: usize, on_done: P
 }
 
 /// Hands one result over; true if the caller wants more.
-fn tell(
-    py: Python<'_>,
-    on_done: &Py<PyAny>,
-    index: usize,
-    outcome: Result<(String, Series), Failure>,
-) -> PyResult<bool> {
+fn tell(py: Python<'_>, on_done: &Py<PyAny>, index: usize, outcome: Result<Given, Failure>) -> PyResult<bool> {
     let answer = match outcome {
-        Ok((summary, series)) => on_done.call1(py, (index, summary, to_dict(py, series)?))?,
+        Ok(given) => on_done.call1(py, (index, given.summary, to_dict(py, given.series)?))?,
         Err(failure) => on_done.call1(py, (index, failure.to_py(py).into_value(py), py.None()))?,
     };
     Ok(answer.extract::<bool>(py).unwrap_or(true))
@@ -176,7 +245,8 @@ fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> P
         let scenario = Scenario::from_json(scenario)?.with(&algorithm::further(algorithms));
         // Building finds what only the whole shows, such as an unreachable destination.
         Simulation::new(&scenario, seed)?;
-        Ok(serde_json::json!({"resolved": sim::resolve(&scenario)?, "graph": sim::expand(&scenario, seed)?}))
+        let (resolved, graph) = (sim::resolve(&scenario)?, sim::expand(&scenario, seed)?);
+        Ok(serde_json::json!({"resolved": resolved, "graph": graph}))
     });
     Ok(checked.map_err(|e| e.to_py(py))?.to_string())
 }
@@ -186,13 +256,18 @@ fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> P
 #[pyo3(signature = (scenario, seed = 1, algorithms = None))]
 fn trace(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> PyResult<String> {
     let further = algorithm::further(algorithms);
-    let traced = py.detach(|| {
-        guarded(|| {
-            let scenario = Scenario::from_json(scenario)?.with(&further);
-            Ok(Simulation::with_sink(&scenario, seed, Box::<TextLog>::default())?.run().trace.unwrap_or_default())
-        })
-    });
-    traced.map_err(|e| e.to_py(py))
+    let job = Job { scenario, seed, further: &further, limits: Limits::default() };
+    let given = py.detach(|| job.run(Some(Box::<TextLog>::default()), Stopper::Signals)).map_err(|e| e.to_py(py))?;
+    Ok(given.trace)
+}
+
+/// Runs a scenario (JSON text) and gives the fingerprint of its packet events: the same on every machine.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed = 1))]
+fn fingerprint(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
+    let job = Job { scenario, seed, further: &Further::new(), limits: Limits::default() };
+    let given = py.detach(|| job.run(Some(Box::<HashLog>::default()), Stopper::Signals)).map_err(|e| e.to_py(py))?;
+    Ok(given.trace)
 }
 
 /// Runs a scenario (JSON text) like `run`, and gives besides a sample of at most `most` transmissions as CSV text.
@@ -206,16 +281,10 @@ fn transmissions(
     algorithms: Algorithms,
 ) -> PyResult<(String, Py<PyDict>, String)> {
     let further = algorithm::further(algorithms);
-    let outcome = py.detach(|| {
-        guarded(|| {
-            let scenario = Scenario::from_json(scenario)?.with(&further);
-            Ok(Simulation::with_sink(&scenario, seed, Box::new(Transmissions::new(most)))?.run())
-        })
-    });
-    let Outcome { summary, series, trace } = outcome.map_err(|e| e.to_py(py))?;
-    let text = serde_json::to_string(&summary).expect("a summary is plain data");
-    let series = series.into_iter().map(|(name, column)| (name.name(), column)).collect();
-    Ok((text, to_dict(py, series)?.unbind(), trace.unwrap_or_default()))
+    let job = Job { scenario, seed, further: &further, limits: Limits::default() };
+    let sink = Box::new(Transmissions::new(most));
+    let given = py.detach(|| job.run(Some(sink), Stopper::Signals)).map_err(|e| e.to_py(py))?;
+    Ok((given.summary, to_dict(py, given.series)?.unbind(), given.trace))
 }
 
 /// Who reaches whom by radio when a scenario (JSON text) begins, and shortest paths of its flows, as JSON text.
@@ -243,8 +312,8 @@ fn survey(
 ) -> PyResult<String> {
     let further = algorithm::further(algorithms);
     let [at, until, step] = [at_s, until_s, step_s].map(Span::from_secs_f64);
-    let surveyed =
-        py.detach(|| guarded(|| sim::survey(&Scenario::from_json(scenario)?.with(&further), seed, at, until, step)));
+    let surveyed = py
+        .detach(|| guarded(|| Ok(sim::survey(&Scenario::from_json(scenario)?.with(&further), seed, at, until, step)?)));
     Ok(serde_json::to_string(&surveyed.map_err(|e| e.to_py(py))?).expect("a survey is plain data"))
 }
 
@@ -266,6 +335,12 @@ fn engine_version() -> &'static str {
     sim::VERSION
 }
 
+/// Which engine this is: a hash of its sources. Results of one build are the same bits; those of others are not mixed with them.
+#[pyfunction]
+fn engine_build() -> &'static str {
+    env!("TONOPAH_ENGINE_BUILD")
+}
+
 /// What an algorithm in Python is told.
 fn add_told(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<told::Setup>()?;
@@ -281,6 +356,8 @@ fn add_told(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("AlgorithmError", module.py().get_type::<algorithm::AlgorithmError>())?;
+    module.add("LimitError", module.py().get_type::<LimitError>())?;
+    module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add_class::<algorithm::Algorithm>()?;
     add_told(module)?;
     module.add_class::<endpoint::Endpoint>()?;
@@ -289,10 +366,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_many, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;
+    module.add_function(wrap_pyfunction!(fingerprint, module)?)?;
     module.add_function(wrap_pyfunction!(transmissions, module)?)?;
     module.add_function(wrap_pyfunction!(reach, module)?)?;
     module.add_function(wrap_pyfunction!(survey, module)?)?;
     module.add_function(wrap_pyfunction!(algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(engine_build, module)?)?;
     module.add_function(wrap_pyfunction!(engine_version, module)?)
 }

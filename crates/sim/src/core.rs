@@ -66,6 +66,11 @@ impl Core {
         self.moment
     }
 
+    /// About how much memory packets and future events take.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.packets.held_bytes() + (self.schedule.len() * size_of::<(u64, Event)>()) as u64
+    }
+
     /// A packet enters the network.
     pub(crate) fn admit(&mut self, packet: Packet) -> PacketId {
         self.flows[packet.to.flow().index()].on_sent(self.now, &packet);

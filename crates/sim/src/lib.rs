@@ -14,6 +14,7 @@ mod event;
 mod expand;
 mod flow;
 mod host;
+mod invariants;
 mod link;
 mod loss;
 mod metrics;

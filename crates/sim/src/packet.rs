@@ -199,6 +199,11 @@ impl Slab {
         *packet
     }
 
+    /// Memory that it takes.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        (self.packets.len() * (size_of::<Packet>() + 1) + self.free.len() * size_of::<PacketId>()) as u64
+    }
+
     /// The packets that exist now.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.packets.iter().zip(&self.alive).filter_map(|(packet, alive)| alive.then_some(packet))

@@ -89,6 +89,12 @@ impl Series {
         self.next
     }
 
+    /// Memory that the columns take.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let entry = 2 * size_of::<f64>() + size_of::<u32>();
+        self.columns.iter().map(|column| (column.t_s.len() * entry) as u64).sum()
+    }
+
     /// Distance of samples.
     fn distance(&self) -> Span {
         match self.every {

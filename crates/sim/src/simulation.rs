@@ -6,7 +6,9 @@ use crate::assemble::assemble;
 use crate::connectivity::Reachability;
 use crate::core::Core;
 use crate::event::{Event, FlowId, LinkId, NodeId};
+use crate::flow::Flow;
 use crate::host::Hosts;
+use crate::invariants;
 use crate::link::LinkChange;
 use crate::network::Network;
 use crate::record::Sink;
@@ -14,6 +16,10 @@ use crate::scenario::{Scenario, ScenarioError, SeriesName};
 use crate::series::{Column, Series};
 use crate::space::Sky;
 use crate::summary::{self, Summary};
+
+/// Bytes that a sender keeps of a segment in flight, and how small one is taken to be; for [`Simulation::held_bytes`].
+const REMEMBERED: u64 = 128;
+const SMALL_SEGMENT: u64 = 500;
 
 /// A foreseen change of a link.
 #[derive(Clone, Copy, Debug)]
@@ -93,15 +99,33 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Runs to the end. Panics if the books do not balance: that is a bug, never the user's fault.
+    /// Runs to the end. Panics if an invariant is broken: that is a bug, never the user's fault.
     pub fn run(mut self) -> Outcome {
-        while let Some(event) = self.core.next() {
-            if event == Event::Stop {
-                break;
+        while !self.advance(u64::MAX) {}
+        self.finish()
+    }
+
+    /// Handles up to `most` events; true when the run is over. Between two calls the caller may look, or give up.
+    pub fn advance(&mut self, most: u64) -> bool {
+        let mut left = most;
+        while left > 0 {
+            let part = left.min(invariants::distance());
+            for _ in 0..part {
+                match self.core.next() {
+                    Some(Event::Stop) | None => return true,
+                    Some(event) => self.handle(event),
+                }
             }
-            self.handle(event);
+            invariants::check(self);
+            left -= part;
         }
+        false
+    }
+
+    /// What the run gave. Panics if the books do not balance.
+    pub fn finish(mut self) -> Outcome {
         self.network.settle(self.core.moment());
+        invariants::check(&self);
         let summary = summary::of(&mut self);
         let trace = self.core.sink.take().map(Sink::finish);
         Outcome { summary, series: self.series.finish(), trace }
@@ -159,6 +183,22 @@ impl Simulation {
             Event::Reroute { channel } => network.refresh(core, channel),
             Event::Stop => unreachable!("the loop ends at Stop"),
         }
+    }
+
+    /// Simulated time up to now.
+    pub fn now(&self) -> Time {
+        self.core.now
+    }
+
+    /// Events handled up to now.
+    pub fn events(&self) -> u64 {
+        self.core.events
+    }
+
+    /// About how much memory that which grows takes: packets, future events, series, and what senders remember.
+    pub fn held_bytes(&self) -> u64 {
+        let remembered = |flow: &Flow| flow.snapshot().map_or(0, |s| s.flight.0 / SMALL_SEGMENT * REMEMBERED);
+        self.core.held_bytes() + self.series.held_bytes() + self.hosts.flows.iter().map(remembered).sum::<u64>()
     }
 
     fn watch(&mut self, id: FlowId) {

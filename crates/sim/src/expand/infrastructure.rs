@@ -3,8 +3,8 @@
 use tcp::rng::Rng;
 
 use super::shapes::{BACKBONE, count, filled, link};
-use super::wireless::{MOST_STATIONS, fill_mobility, set_moving, station};
-use super::{MOST, Shape};
+use super::wireless::{MOST_PAIRS, MOST_STATIONS, fill_mobility, set_moving, station};
+use super::{MOST_FLOWS, Shape};
 use crate::mobility::Point;
 use crate::radio::build;
 use crate::scenario::{
@@ -84,9 +84,20 @@ fn sizes(i: &Infrastructure) -> Result<Vec<u64>, ScenarioError> {
     Ok((0..cells).map(|cell| stations / cells + u64::from(cell < stations % cells)).collect())
 }
 
+/// All stations of a cell reach their access point, and so may reach one another: refuses more than would fit.
+fn check_crowd(sizes: &[u64]) -> Result<(), ScenarioError> {
+    let pairs: u64 = sizes.iter().map(|size| size * size / 2).sum();
+    if sizes.iter().sum::<u64>() <= MOST_STATIONS && pairs <= MOST_PAIRS {
+        return Ok(());
+    }
+    let message = format!("more than {MOST_STATIONS} stations, or more than {MOST_PAIRS} pairs in their cells");
+    Err(ScenarioError::new("network.stations_per_cell", message).with_hint("fewer cells or stations"))
+}
+
 pub(super) fn shape(given: &Infrastructure, seed: u64) -> Result<Shape, ScenarioError> {
     let sizes = sizes(given)?;
-    let flows = count("network.flows", given.flows, 0, MOST)?;
+    check_crowd(&sizes)?;
+    let flows = count("network.flows", given.flows, 0, MOST_FLOWS)?;
     check_lengths(given)?;
     let i = fill(given)?;
     let mut draws = Rng::stream(seed, "placement");

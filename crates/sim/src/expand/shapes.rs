@@ -1,10 +1,12 @@
 //! The shapes of networks: nodes, links and the ends of flows for each `network.kind`.
 
+use std::collections::BTreeSet;
+
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::check::check_link;
-use super::{MOST, Shape, infrastructure, mobility, space, wired_cum_wireless, wireless};
+use super::{MOST, MOST_FLOWS, Shape, infrastructure, mobility, space, wired_cum_wireless, wireless};
 use crate::radio::build;
 use crate::routing;
 use crate::scenario::{
@@ -27,6 +29,8 @@ pub(super) const BACKBONE: Defaults = Defaults(5, 2_000, 100);
 
 /// Routing tables hold routers times nodes entries; more than this would not fit into memory.
 pub(super) const MOST_ROUTED: u64 = 2_000;
+/// Paths are searched from every router over every link, and drawn links must be rare among all pairs to be found.
+const MOST_DRAWN: f64 = 20_000.0;
 
 /// Fills what the options leave out.
 pub(super) fn filled(options: &LinkOptions, path: &str, defaults: &Defaults) -> Result<LinkOptions, ScenarioError> {
@@ -75,7 +79,7 @@ pub(super) fn shape_of(scenario: &Scenario, seed: u64) -> Result<Shape, Scenario
             return Err(ScenarioError::new(path, "only network.kind = \"graph\" lists its nodes, links and channels"));
         }
     }
-    count("flow", scenario.flow.len() as u64, 0, MOST)?;
+    count("flow", scenario.flow.len() as u64, 0, MOST_FLOWS)?;
     let shape = match &scenario.network {
         Network::Dumbbell(dumbbell) => dumbbell_shape(dumbbell),
         Network::Star(star) => star_shape(star),
@@ -141,8 +145,8 @@ pub(super) fn fill(scenario: &mut Scenario) -> Result<(), ScenarioError> {
 
 /// The shared link comes first, so that a further pair shifts no index.
 fn dumbbell_shape(d: &Dumbbell) -> Result<Shape, ScenarioError> {
-    let pairs = count("network.pairs", d.pairs, 1, MOST)?;
-    let flows = count("network.flows", d.flows, 0, MOST)?;
+    let pairs = count("network.pairs", d.pairs, 1, MOST / 2)?;
+    let flows = count("network.flows", d.flows, 0, MOST_FLOWS)?;
     let access = filled(&d.access, "network.access", &DUMBBELL_ACCESS)?;
     let bottleneck = filled(&d.bottleneck, "network.bottleneck", &DUMBBELL_BOTTLENECK)?;
     let mut shape = Shape::default();
@@ -162,7 +166,7 @@ fn dumbbell_shape(d: &Dumbbell) -> Result<Shape, ScenarioError> {
 
 fn star_shape(s: &Star) -> Result<Shape, ScenarioError> {
     let nodes = count("network.nodes", s.nodes, 2, MOST)?;
-    let flows = count("network.flows", s.flows, 0, MOST)?;
+    let flows = count("network.flows", s.flows, 0, MOST_FLOWS)?;
     let source = filled(&s.source, "network.source", &STAR_SOURCE)?;
     let sink = filled(&s.sink, "network.sink", &STAR_SINK)?;
     let sources = nodes / 2;
@@ -187,7 +191,7 @@ fn lan_shape(l: &Lan) -> Result<Shape, ScenarioError> {
     let routers = count("network.routers", l.routers, 1, MOST_ROUTED)?;
     let per_router = count("network.switches_per_router", l.switches_per_router, 1, MOST_ROUTED)?;
     let per_switch = count("network.pcs_per_switch", l.pcs_per_switch, 1, MOST)?;
-    let flows = count("network.flows", l.flows, 0, MOST)?;
+    let flows = count("network.flows", l.flows, 0, MOST_FLOWS)?;
     let switches = count("network.switches_per_router", routers * per_router, 1, MOST_ROUTED)?;
     let pcs = count("network.pcs_per_switch", switches.saturating_mul(per_switch), 2, 100_000)?;
     let access = filled(&l.access, "network.access", &LAN_ACCESS)?;
@@ -217,20 +221,25 @@ fn lan_shape(l: &Lan) -> Result<Shape, ScenarioError> {
 
 fn random_shape(r: &RandomWired, seed: u64) -> Result<Shape, ScenarioError> {
     let nodes = count("network.nodes", r.nodes, 2, MOST_ROUTED)?;
-    let flows = count("network.flows", r.flows, 0, MOST)?;
+    let flows = count("network.flows", r.flows, 0, MOST_FLOWS)?;
     let links = filled(&r.links, "network.links", &RANDOM_WIRED)?;
     let (least, most) = (2.0 * (nodes - 1) as f64 / nodes as f64, (nodes - 1) as f64);
     if !(least..=most).contains(&r.degree) {
         let message = format!("{} is not a mean degree from {least:.3} (a tree) to {most} (every pair)", r.degree);
         return Err(ScenarioError::new("network.degree", message));
     }
+    let wanted = r.degree * nodes as f64 / 2.0;
+    if wanted > MOST_DRAWN {
+        let message = format!("{} with {nodes} nodes is {wanted:.0} links, more than {MOST_DRAWN}", r.degree);
+        return Err(ScenarioError::new("network.degree", message));
+    }
     let mut topology = Rng::stream(seed, "topology");
     let mut edges: Vec<(u64, u64)> = (1..nodes).map(|i| (topology.below(i), i)).collect();
-    let wanted = (r.degree * nodes as f64 / 2.0) as usize;
-    while edges.len() < wanted {
+    let mut known: BTreeSet<(u64, u64)> = edges.iter().copied().collect();
+    while edges.len() < wanted as usize {
         let (a, b) = (topology.below(nodes), topology.below(nodes));
         let edge = (a.min(b), a.max(b));
-        if a != b && !edges.contains(&edge) {
+        if a != b && known.insert(edge) {
             edges.push(edge);
         }
     }

@@ -4,7 +4,7 @@ use tcp::units::{Bytes, Rate, Span};
 
 use super::ground::{self, within};
 use super::shapes::{Defaults, count, filled, node};
-use super::{MOST, Shape};
+use super::{MOST_FLOWS, Shape};
 use crate::scenario::{
     Constellation, GslPolicy, LinkOptions, Network, NodeDef, Pattern, Role, ScenarioError, SpacePreset, SpaceProfile,
     TerminalDef, join,
@@ -207,7 +207,7 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
 pub(super) fn shape(def: &Constellation, seed: u64) -> Result<Shape, ScenarioError> {
     let mut full = fill(def)?;
     full.terminals = ground::all(&full, seed)?;
-    let flows = count("network.flows", full.flows, 0, MOST)?;
+    let flows = count("network.flows", full.flows, 0, MOST_FLOWS)?;
     let mut shape = Shape::default();
     for terminal in &full.terminals {
         let TerminalDef::Place(place) = terminal else { continue };

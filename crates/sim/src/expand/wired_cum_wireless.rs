@@ -4,8 +4,8 @@ use tcp::rng::Rng;
 
 use super::placement::place;
 use super::shapes::{Defaults, MOST_ROUTED, count, filled, link, node};
-use super::wireless::{MOST_STATIONS, check_area, fill_mobility, set_moving, station};
-use super::{MOST, Shape};
+use super::wireless::{MOST_STATIONS, check_area, check_density, fill_mobility, set_moving, station};
+use super::{MOST_FLOWS, Shape};
 use crate::mobility::Point;
 use crate::radio::build;
 use crate::routing;
@@ -63,7 +63,7 @@ fn hosts_of(c: &WiredCumWireless) -> Result<u64, ScenarioError> {
 pub(super) fn shape(given: &WiredCumWireless, seed: u64) -> Result<Shape, ScenarioError> {
     let hosts = hosts_of(given)?;
     let stations = given.nodes - hosts;
-    let flows = count("network.flows", given.flows, 0, MOST)?;
+    let flows = count("network.flows", given.flows, 0, MOST_FLOWS)?;
     count("network.routers", given.routers, 1, MOST_ROUTED)?;
     let bases = count("network.base_stations", given.base_stations, 1, MOST_STATIONS)?;
     let c = fill(given)?;
@@ -75,7 +75,9 @@ pub(super) fn shape(given: &WiredCumWireless, seed: u64) -> Result<Shape, Scenar
         shape.links.push(wire(i as u64 % c.routers, &base_names[i], &c.core));
         shape.nodes.push(station(base_names[i].clone(), Role::BaseStation, at));
     }
-    let placed = place(&field, stations, &build::build(&c.radio).reach(), seed)?;
+    let reach = build::reach(&c.radio);
+    let placed = place(&field, stations, &reach, seed)?;
+    check_density(&placed.places, reach.limit(), "network.nodes")?;
     shape.placement_draws = placed.draws;
     let names: Vec<String> = (0..stations).map(|i| format!("sta{i}")).collect();
     let mut nodes: Vec<_> =

@@ -4,20 +4,22 @@ use tcp::rng::Rng;
 
 use super::placement::{Placed, place};
 use super::shapes::count;
-use super::{MOST, Shape, mobility};
+use super::{MOST_FLOWS, Shape, mobility};
 use crate::connectivity::{Components, in_reach};
 use crate::mobility::{Point, Track};
 use crate::radio::build;
 use crate::radio::propagation::Reach;
 use crate::routing;
 use crate::scenario::{
-    Adhoc, Area, ChannelDef, FlowPattern, Graph, MobilityDef, Network, NodeDef, PlacementDef, RadioDef, RandomWaypointDef,
-    Role, RoutingDef, Scenario, ScenarioError, Standard, join,
+    Adhoc, Area, ChannelDef, FlowPattern, Graph, MobilityDef, Network, NodeDef, PlacementDef, RadioDef,
+    RandomWaypointDef, Role, RoutingDef, Scenario, ScenarioError, Standard, join,
 };
 use tcp::units::Time;
 
 /// Channels keep a list of neighbours for every station; more would not fit.
 pub(super) const MOST_STATIONS: u64 = 10_000;
+/// That many pairs in reach of one another take seconds and a gigabyte.
+pub(super) const MOST_PAIRS: u64 = 2_000_000;
 
 pub(super) fn station(name: String, role: Role, at: Point) -> NodeDef {
     NodeDef { name, role, x: Some(at.x), y: Some(at.y), z: Some(at.z), mobility: None }
@@ -25,11 +27,12 @@ pub(super) fn station(name: String, role: Role, at: Point) -> NodeDef {
 
 pub(super) fn adhoc(a: &Adhoc, seed: u64) -> Result<Shape, ScenarioError> {
     let nodes = count("network.nodes", a.nodes, 2, MOST_STATIONS)?;
-    let flows = count("network.flows", a.flows, 0, MOST)?;
+    let flows = count("network.flows", a.flows, 0, MOST_FLOWS)?;
     let radio = build::filled(&a.radio, "network.radio")?;
     check_area(&a.area, "network.area")?;
     let reach = build::reach(&radio);
     let Placed { places, draws } = place(a, nodes, &reach, seed)?;
+    check_density(&places, reach.limit(), "network.nodes")?;
     let name = |i: u64| format!("n{i}");
     let stations: Vec<String> = (0..nodes).map(name).collect();
     let network = Network::Graph(Graph { area: Some(a.area) });
@@ -72,6 +75,22 @@ pub(super) fn fill_mobility(a: &mut Adhoc) -> Result<(), ScenarioError> {
     a.mobility = mobility::filled(&a.mobility, Some(&a.area), "network.mobility")?;
     for (name, own) in &mut a.own_mobility {
         *own = mobility::filled(own, Some(&a.area), &format!("network.own_mobility.{name}"))?;
+    }
+    Ok(())
+}
+
+/// Refuses a crowd that would not fit into memory.
+pub(super) fn check_density(places: &[Point], range: f64, path: &str) -> Result<(), ScenarioError> {
+    let mut sorted = places.to_vec();
+    sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let mut pairs = 0;
+    for (index, here) in sorted.iter().enumerate() {
+        let beside = sorted[index + 1..].iter().take_while(|there| there.x - here.x <= range);
+        pairs += beside.filter(|there| here.distance(**there) <= range).count() as u64;
+        if pairs > MOST_PAIRS {
+            let error = ScenarioError::new(path, format!("more than {MOST_PAIRS} pairs of stations reach one another"));
+            return Err(error.with_hint("fewer stations, a larger area or a shorter range"));
+        }
     }
     Ok(())
 }

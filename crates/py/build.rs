@@ -1,0 +1,60 @@
+//! Names the build of the engine: a hash of its sources and of the versions of what it uses. Two builds with one name give
+//! the same bits; results of another one are not mixed with them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const SOURCES: [&str; 2] = ["../tcp/src", "../sim/src"];
+const LOCK: &str = "../../Cargo.lock";
+/// Versions of everything else cannot change what a run gives.
+const COUNTED: [&str; 1] = ["libm"];
+
+/// FNV-1a (RFC 9923) with 64 bits.
+struct Hash(u64);
+
+impl Hash {
+    fn add(&mut self, text: &str) {
+        for byte in text.bytes().chain([0]) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+/// The files of a folder and those below, tests left out.
+fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.expect("a folder can be listed").path();
+        if path.is_dir() {
+            sources(&path, into);
+        } else if path.extension().is_some_and(|end| end == "rs")
+            && path.file_stem().is_some_and(|name| name != "tests")
+        {
+            into.push(path);
+        }
+    }
+}
+
+fn main() {
+    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    for folder in SOURCES {
+        println!("cargo::rerun-if-changed={folder}");
+        let mut files = Vec::new();
+        sources(Path::new(folder), &mut files);
+        files.sort();
+        for file in files {
+            hash.add(&file.to_string_lossy());
+            let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            // What a comment says changes nothing.
+            let counts = |line: &&str| !line.is_empty() && !line.starts_with("//");
+            text.lines().map(str::trim).filter(counts).for_each(|line| hash.add(line));
+        }
+    }
+    println!("cargo::rerun-if-changed={LOCK}");
+    let lock = fs::read_to_string(LOCK).unwrap_or_else(|error| panic!("{LOCK}: {error}"));
+    for package in lock.split("[[package]]") {
+        if COUNTED.iter().any(|name| package.contains(&format!("name = \"{name}\""))) {
+            hash.add(package.trim());
+        }
+    }
+    println!("cargo::rustc-env=TONOPAH_ENGINE_BUILD={:016x}", hash.0);
+}

@@ -1,0 +1,43 @@
+//! Worlds that would take minutes or all memory to build are refused before they are built.
+
+mod common;
+
+use common::refusal;
+use serde_json::json;
+use sim::{Scenario, Simulation};
+
+#[test]
+fn too_many_drawn_links_are_refused() {
+    let world = |nodes: u32, degree: f64| json!({"duration": "1s", "network": {"kind": "random_wired", "nodes": nodes, "flows": 1, "degree": degree}});
+    assert!(refusal(&world(2_000, 1_999.0)).starts_with("network.degree: 1999 with 2000 nodes is 1999000 links"));
+    assert!(refusal(&world(2_000, 20.1)).starts_with("network.degree: "));
+    let dense = Scenario::from_json(&world(200, 199.0).to_string()).unwrap();
+    assert_eq!(sim::expand(&dense, 1).unwrap().link.len(), 19_900, "every pair, each once");
+}
+
+#[test]
+fn too_many_stations_in_reach_of_one_another_are_refused() {
+    let world = |nodes: u32, side: &str| {
+        json!({"duration": "1s", "network": {"kind": "adhoc", "nodes": nodes, "flows": 1, "connected_pairs": false,
+               "area": {"x": side, "y": side}}})
+    };
+    assert!(refusal(&world(9_000, "100m")).starts_with("network.nodes: more than 2000000 pairs"));
+    let cells =
+        json!({"duration": "1s", "network": {"kind": "infrastructure", "cells": 1000, "stations_per_cell": 10_000}});
+    assert!(refusal(&cells).starts_with("network.stations_per_cell: 10000000"));
+}
+
+#[test]
+fn a_run_can_be_looked_at_and_given_up() {
+    let scenario = json!({"duration": "3s", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1},
+                          "record": {"series": ["cwnd"], "every": "change"}});
+    let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
+    let mut run = Simulation::new(&scenario, 1).unwrap();
+    let before = run.held_bytes();
+    assert!(!run.advance(5_000));
+    assert_eq!(run.events(), 5_000);
+    assert!(run.held_bytes() > before + 1_000, "packets in flight and a series take memory");
+    while !run.advance(777) {}
+    let whole = Simulation::new(&scenario, 1).unwrap().run();
+    assert_eq!(run.finish().summary, whole.summary, "in steps or at once, the same bits");
+}

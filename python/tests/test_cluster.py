@@ -1,0 +1,104 @@
+"""Studies on a cluster: the same bits as here, whatever happens to its workers."""
+
+import os
+import signal
+
+import pytest
+
+import tonopah as tp
+from tonopah import _core, cli, cluster, worker
+from tonopah.execution import Execution
+from tonopah.processes import Job
+from tonopah.scenario import to_toml
+
+distributed = pytest.importorskip("distributed")
+# What Dask leaves open at its end is not ours.
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+@pytest.fixture
+def study(study_document, tmp_path):
+    study_document["scenario"]["duration"] = "4s"
+    (tmp_path / "small.toml").write_text(to_toml(study_document))
+    return tp.Study.load(tmp_path / "small.toml")
+
+
+@pytest.fixture
+def expected(study, tmp_path):
+    study.run(quiet=True, out=tmp_path / "here")
+    return study.table().to_csv()
+
+
+@pytest.fixture(scope="module")
+def two_workers():
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
+    with distributed.LocalCluster(processes=True, **settings) as made:
+        yield made
+
+
+def test_two_workers_one_of_them_killed_give_the_same_table(study, expected, two_workers, tmp_path, monkeypatch):
+    killed = []
+    take = cluster.Farm.received
+
+    def received(self, future):
+        if not killed:
+            pid = next(iter(self.client.run(os.getpid).values()))
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
+        return take(self, future)
+
+    monkeypatch.setattr(cluster.Farm, "received", received)
+    how = Execution(executor="dask", scheduler=two_workers.scheduler_address)
+    assert study.run(quiet=True, out=tmp_path / "there", how=how) == len(study.plan.runs)
+    assert killed and study.table().to_csv() == expected
+    assert len(list((study.folder / "series").iterdir())) == 2
+
+
+def test_a_cluster_of_its_own_is_started_and_ended(study, expected, tmp_path, capsys):
+    command = ["study", "run", study.source, "--out", str(tmp_path / "own"), "--executor", "dask", "--jobs", "2"]
+    assert cli.main(command) == 0, capsys.readouterr().err
+    assert tp.Study.open(tmp_path / "own").table().to_csv() == expected
+
+
+def test_a_run_that_ends_its_workers_stops_the_study_with_its_name(study_document, two_workers, tmp_path, monkeypatch):
+    from test_python_algorithm import GOOD
+
+    deadly = GOOD + "    def on_ack(self, ack, view):\n        import os\n        os._exit(9)\n"
+    (tmp_path / "my.py").write_text(deadly)
+    study_document["compare"]["cc"] = ["newreno", "my.py:Good"]
+    # Beginning a process again takes seconds; once is enough here.
+    monkeypatch.setattr(two_workers.scheduler, "allowed_failures", 0)
+    study_document |= {"replicates": 1, "sweep": [], "figure": [{"kind": "bar", "y": ["goodput_bps"]}], "claim": [], "quick": {}}
+    (tmp_path / "deadly.toml").write_text(to_toml(study_document))
+    study = tp.Study.load(tmp_path / "deadly.toml")
+    how = Execution(executor="dask", scheduler=two_workers.scheduler_address)
+    with pytest.raises(tp.RunFailedError, match=r"ended its worker again and again.*with tcp.cc = Good, seed 1"):
+        study.run(quiet=True, out=tmp_path / "out", how=how)
+    assert study.missing() < len(study.plan.runs), "what was finished is stored"
+
+
+def test_another_engine_on_a_worker_is_refused(study):
+    run = next(iter(study.plan.runs.values()))
+    answers = worker.batch([Job(run.scenario, run.seed)], "another")
+    assert "install the same package there" in answers[0].failed and not answers[0].summary
+    assert worker.batch([Job(run.scenario, run.seed)], _core.engine_build())[0].summary
+
+
+def test_a_scheduler_that_does_not_answer_is_named(study, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT_S", 1)
+    command = ["study", "run", study.source, "--out", str(tmp_path / "out"), "--scheduler"]
+    assert cli.main([*command, "tcp://127.0.0.1:9", "--executor", "dask"]) == 2
+    assert "scheduler: tcp://127.0.0.1:9 does not answer" in capsys.readouterr().err
+    assert cli.main([*command, "tcp://127.0.0.1:9"]) == 2
+    assert "add --executor dask" in capsys.readouterr().err
+
+
+def test_batches_are_long_enough_and_leave_work_for_all():
+    farm = cluster.Farm(None, Execution())
+    farm.waiting.extend(range(10_000))
+    assert farm.size(2) == 1
+    farm.seconds, farm.count = 0.5, 50
+    assert farm.size(2) == 100
+    assert farm.size(10_000) == 1
+    farm.seconds = 500.0
+    assert farm.size(2) == 1

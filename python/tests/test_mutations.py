@@ -1,0 +1,83 @@
+"""Whatever stands in a file: it is accepted, or refused with a message that names a place. Never a panic, a hang, or the memory.
+
+TONOPAH_MUTATIONS=100000 (`make mutate`) sets how many there are; the default is a small number, the same ones each time.
+"""
+
+import collections
+import faulthandler
+import json
+import os
+import resource
+import time
+
+import pytest
+from conftest import STUDY
+from hypothesis import HealthCheck, given, settings
+from mutation import SCENARIOS, keys_of, mutated, shipped
+
+import tonopah as tp
+from tonopah import _core, plan, study_file
+
+COUNT = int(os.environ.get("TONOPAH_MUTATIONS", "0"))
+LONGEST_S = 5.0
+"""Processor time for one of them; other programs may keep this one waiting."""
+MOST_MEMORY_BYTES = 1_500_000_000
+EVENTS = 2_000
+NAMES = keys_of(json.loads(_core.schema()))
+TALLY: collections.Counter[str] = collections.Counter()
+
+many = settings(
+    max_examples=COUNT or 300,
+    derandomize=not COUNT,
+    deadline=None,
+    database=None,
+    print_blob=False,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def report():
+    yield
+    faulthandler.cancel_dump_traceback_later()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(f"\nmutations: {dict(sorted(TALLY.items()))}; peak memory {peak / 1e6:.0f} MB")
+    assert peak < MOST_MEMORY_BYTES
+
+
+def judge(kind, work):
+    """Do the work; it may only refuse properly, and in time."""
+    faulthandler.dump_traceback_later(120, exit=True)
+    started = time.process_time()
+    try:
+        work()
+        TALLY[f"{kind} accepted"] += 1
+    except tp.ScenarioError as error:
+        TALLY[f"{kind} refused"] += 1
+        TALLY[f"{kind} refused as a whole"] += not error.path
+        assert error.message and "internal" not in error.message, error
+    except _core.LimitError:
+        TALLY[f"{kind} accepted"] += 1
+    taken = time.process_time() - started
+    TALLY["longest ms"] = max(TALLY["longest ms"], round(1000 * taken))
+    assert taken < LONGEST_S, f"{taken:.1f} s"
+
+
+@many
+@given(mutated(SCENARIOS, NAMES))
+def test_a_mutated_scenario_is_accepted_or_refused(document):
+    def work():
+        resolved = tp.check(document)["resolved"]
+        _core.run(json.dumps(resolved), 1, None, EVENTS, MOST_MEMORY_BYTES // 3)
+
+    judge("scenario", work)
+
+
+@many
+@given(mutated([STUDY, *shipped()], [*NAMES, *STUDY, "x", "y", "vary", "metric", "over", "trend"]))
+def test_a_mutated_study_is_accepted_or_refused(document):
+    def work():
+        spec = study_file.parse_spec(document)
+        plan.check_point(spec.scenario, spec.algorithms[0], {}, ".")
+
+    judge("study", work)

@@ -1,0 +1,105 @@
+"""Limits, messages and the doctor."""
+
+import json
+
+import pytest
+
+import tonopah as tp
+from tonopah import _core, cli, doctor, execution, runner, study_command
+from tonopah.execution import Execution, Limits, Shard
+
+
+def test_a_defect_of_the_engine_leaves_what_shows_it_again(study_file, tmp_path, monkeypatch, capsys):
+    def broken(jobs, threads, on_done, *limits):
+        on_done(0, _core.EngineError("internal error, please report it with its scenario: the books do not balance"), None)
+
+    study = tp.Study.load(study_file)
+    monkeypatch.setattr(_core, "run_many", broken)
+    with pytest.raises(tp.RunFailedError, match=r"books do not balance \[with tcp\.cc = newreno, seed 1.*tonopah run .*--seed 1"):
+        study.run(quiet=True, out=tmp_path / "out")
+    monkeypatch.undo()
+    kept = next((tmp_path / "out" / "failed").glob("*.toml"))
+    assert cli.main(["run", str(kept), "--seed", "1", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    first = next(iter(study.plan.runs.values()))
+    assert shown["flows"][0]["cc"] == first.algorithm
+
+
+def test_a_study_says_what_is_to_be_expected(study_file, tmp_path, capsys):
+    tp.Study.load(study_file).run(jobs=1, out=tmp_path / "out")
+    shown = capsys.readouterr().err
+    assert "estimate: 36 more runs take about" in shown and "MB of memory" in shown
+
+
+def test_an_estimate_tells_when_the_time_will_not_do():
+    text = runner.expectation(10.0, 10, 7200, Execution(jobs=2, max_hours=1.0))
+    assert text.startswith("estimate: 7200 more runs take about 2.0 hours on 2 cores")
+    assert text.endswith("--max-hours 1 will end before, and the same command goes on")
+    assert "max-hours" not in runner.expectation(10.0, 10, 3000, Execution(jobs=2, max_hours=1.0))
+
+
+def test_shards_are_equal_and_disjoint(study_file):
+    plan = tp.Study.load(study_file).plan
+    parts = [{run.id for run in runner.part(plan, Shard(index, 5))} for index in range(1, 6)]
+    assert set.union(*parts) == set(plan.runs) and sum(map(len, parts)) == len(plan.runs)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+@pytest.mark.parametrize("text", ["0/4", "5/4", "1", "1/0", "a/b", "1/4/2", "-1/4", "1/10000000"])
+def test_a_shard_that_is_none_is_refused(text):
+    with pytest.raises(tp.InputError, match="like 1/4"):
+        execution.parse_shard(text)
+
+
+def test_amounts_of_memory():
+    assert execution.parse_memory("1.5GB") == 1_500_000_000
+    for text in ("0MB", "1", "GB", "1kB", "-1GB", "1e3GB"):
+        with pytest.raises(tp.InputError, match="like 500MB"):
+            execution.parse_memory(text)
+
+
+def test_memory_is_shared_among_the_runs_under_way(monkeypatch):
+    monkeypatch.setattr(execution, "memory_total", lambda: 8_000_000_000)
+    assert Execution(jobs=4).bounds == (None, 2_000_000_000)
+    assert Execution(jobs=4, limits=Limits(7, 5)).bounds == (7, 5)
+    assert Execution(jobs=1000).bounds.memory_bytes == execution.LEAST_MEMORY
+    monkeypatch.setattr(execution, "memory_total", lambda: None)
+    assert Execution(jobs=4).bounds == (None, None)
+
+
+def test_wrong_options_are_refused(study_file, capsys):
+    for options in (["--max-hours", "0"], ["--max-events", "x"], ["--max-memory", "1"], ["--shard", "9/2"], ["--executor", "x"]):
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["study", "run", str(study_file), *options])
+        assert ended.value.code == 2, options
+    capsys.readouterr()
+    assert study_command.same_command() == "the same command"
+
+
+def test_the_doctor_is_content_here(tmp_path, capsys):
+    assert cli.main(["doctor", "--json", "--folder", str(tmp_path)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ok"] and found["build"] == _core.engine_build()
+    states = {check["name"]: check["state"] for check in found["checks"]}
+    assert states["engine"] == states["self-test"] == states["write access"] == "ok"
+    assert cli.main(["doctor", "--folder", str(tmp_path)]) == 0
+    assert "self-test      7 of 7 runs as expected" in capsys.readouterr().out
+
+
+def test_the_doctor_sees_other_bits_and_a_folder_that_is_not_there(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(_core, "fingerprint", lambda scenario, seed: "0")
+    assert cli.main(["doctor", "--folder", str(tmp_path / "nowhere")]) == 1
+    shown = capsys.readouterr().out
+    assert "X    self-test      other packet events than expected: newreno, drop-tail" in shown
+    assert "X    write access" in shown
+    assert {check["state"] for check in [doctor.program("x", "no-such-program", None)]} == {"absent"}
+
+
+def test_a_run_can_be_interrupted(tmp_path):
+    import signal
+    import threading
+
+    world = {"duration": "100000s", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1}}
+    threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        _core.run(json.dumps(world))

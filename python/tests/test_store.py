@@ -1,0 +1,256 @@
+"""The store keeps what was stored, whatever happens to the process, the disk or the file."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+import tonopah as tp
+from tonopah import _core, cli
+from tonopah.execution import Execution
+from tonopah.store import Store
+
+HOLD = "import sys, time; from tonopah.store import Store; s = Store(sys.argv[1]); print('held', flush=True); time.sleep(60)"
+FULL = """
+import resource, signal, sys
+from tonopah import cli
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+sys.exit(cli.main(sys.argv[2:]))
+"""
+
+
+@pytest.fixture
+def study(study_file, tmp_path):
+    study = tp.Study.load(study_file)
+    study.folder = tmp_path / "out"
+    return study
+
+
+def edit(study, sql, *values):
+    database = sqlite3.connect(study.folder / "runs.sqlite")
+    with database:
+        changed = database.execute(sql, values).rowcount
+    database.close()
+    return changed
+
+
+def python(*arguments, **options):
+    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False, **options)
+
+
+def test_results_of_another_engine_are_not_used(study, monkeypatch, capsys):
+    study.run(quiet=True)
+    total = len(study.plan.runs)
+    monkeypatch.setattr(_core, "engine_build", lambda: "another")
+    assert study.missing() == total
+    with pytest.raises(tp.InputError, match="holds no finished run"):
+        study.report()
+    assert study.run(quiet=True, jobs=2) == total
+    with Store(study.folder, create=False) as store:
+        assert store.others() == {}
+    edit(study, "UPDATE runs SET build = 'old' WHERE seed = 1")
+    assert cli.main(["study", "run", study.source, "--out", str(study.folder)]) == 0
+    edit(study, "UPDATE runs SET build = 'old', id = 'x' || id WHERE seed = 1")
+    cli.main(["study", "run", study.source, "--out", str(study.folder)])
+    assert f"results of engine {_core.engine_version()} (old)" in capsys.readouterr().err
+
+
+def test_a_store_of_the_first_version_is_brought_up_to_date(study):
+    study.run(quiet=True)
+    for column in ("build", "series", "digest"):
+        edit(study, f"ALTER TABLE runs DROP COLUMN {column}")
+    edit(study, "PRAGMA application_id = 0")
+    edit(study, "PRAGMA user_version = 0")
+    with Store(study.folder, create=False) as store:
+        assert store.ids() == set()
+        assert store.others() == {f"{_core.engine_version()} (build unknown)": len(study.plan.runs)}
+    assert study.run(quiet=True) == len(study.plan.runs)
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_alone(study):
+    study.run(quiet=True, replicates=1)
+    edit(study, "PRAGMA user_version = 99")
+    before = (study.folder / "runs.sqlite").read_bytes()
+    with pytest.raises(tp.InputError, match=r"newer Tonopah .*version 99"):
+        study.run(quiet=True)
+    assert (study.folder / "runs.sqlite").read_bytes() == before
+
+
+def test_a_database_of_another_program_is_refused_and_left_alone(study):
+    study.folder.mkdir()
+    edit(study, "CREATE TABLE customers (name TEXT)")
+    before = (study.folder / "runs.sqlite").read_bytes()
+    with pytest.raises(tp.InputError, match="another program"):
+        study.run(quiet=True)
+    assert (study.folder / "runs.sqlite").read_bytes() == before
+
+
+def test_a_damaged_database_is_refused_and_left_alone(study):
+    study.run(quiet=True)
+    path = study.folder / "runs.sqlite"
+    data = bytearray(path.read_bytes())
+    # Every page but the first.
+    data[4096:] = os.urandom(len(data) - 4096)
+    path.write_bytes(data)
+    with pytest.raises((tp.RunFailedError, tp.InputError), match=r"malformed.*nothing was changed.*\.recover"):
+        study.run(quiet=True)
+    assert path.read_bytes() == bytes(data)
+
+
+def test_a_damaged_result_is_noticed_and_done_again(study):
+    study.run(quiet=True)
+    assert edit(study, "UPDATE runs SET summary = replace(summary, '1', '2') WHERE seed = 2") > 0
+    changed = sum(run.seed == 2 for run in study.plan.runs.values())
+    with pytest.raises(tp.RunFailedError, match="is damaged; run the study again"):
+        study.table()
+    assert study.run(quiet=True) == changed
+    assert len(study.table()) == len(study.plan.runs) - 2
+
+
+def test_series_that_are_gone_are_done_again(study):
+    study.run(quiet=True)
+    next((study.folder / "series").iterdir()).unlink()
+    assert study.missing() == 1
+    (study.folder / "series" / "half.123.tmp").write_text("what a killed process left")
+    assert study.run(quiet=True) == 1
+    assert not list((study.folder / "series").glob("*.tmp"))
+
+
+def test_a_second_process_is_refused_or_waits(study, capsys):
+    first = study.run(quiet=True, replicates=1)
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(study.folder)], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(tp.RunFailedError, match=f"in use by process {holder.pid} on .*--wait"):
+        study.run(quiet=True, replicates=2)
+    assert len(study.table()) == first - 2, "reading does not need the lock"
+    waiting = subprocess.Popen(
+        [sys.executable, "-m", "tonopah.cli", "study", "run", study.source, "--out", str(study.folder), "--wait"],
+        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    assert "waiting for process" in waiting.stderr.readline()
+    # A lock does not outlive its process.
+    holder.send_signal(signal.SIGKILL)
+    assert waiting.wait(timeout=120) == 0
+    waiting.stderr.close()
+    holder.wait()
+    holder.stdout.close()
+    capsys.readouterr()
+
+
+def test_a_full_disk_is_an_error_and_what_was_stored_stays(study):
+    arguments = ["study", "run", study.source, "--out", str(study.folder), "--jobs", "1"]
+    done = python("-c", FULL, 150_000, *arguments)
+    assert done.returncode == 1, done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("error: ") and "cannot be stored" in last and "what is stored is kept" in last, done.stderr
+    left = study.missing()
+    assert 0 < left < len(study.plan.runs)
+    assert study.run(quiet=True) == left
+
+
+def test_a_folder_that_cannot_be_written_is_refused_to_run_and_can_be_read(study):
+    study.run(quiet=True, replicates=1)
+    # Others than root may not go into pytest's folders.
+    home = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        shutil.copytree(study.folder, home / "out")
+        for path in [home, *home.rglob("*")]:
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        root = os.geteuid() == 0
+        if root:
+            os.seteuid(65534)
+        try:
+            with pytest.raises(tp.InputError, match=r"cannot be used as a store: .*([Pp]ermission|cannot be written)"):
+                study.run(quiet=True, replicates=2, out=home / "out")
+            study.resize(replicates=1)
+            assert study.missing() == 0 and len(study.table()) == len(study.plan.runs) - 2
+        finally:
+            if root:
+                os.seteuid(0)
+    finally:
+        for path in [home, *home.rglob("*")]:
+            if path.is_dir():
+                path.chmod(0o755)
+        shutil.rmtree(home)
+
+
+def test_shards_put_together_are_the_whole(study, study_file, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study.run(quiet=True)
+    whole = study.table()
+    for index in (1, 2, 3):
+        assert cli.main(["study", "run", str(study_file), "--shard", f"{index}/3"]) == 0
+    parts = sorted(str(path) for path in (tmp_path / "results").iterdir())
+    assert [Path(part).name for part in parts] == [f"small.shard-{i}-of-3" for i in (1, 2, 3)]
+    capsys.readouterr()
+    assert cli.main(["study", "merge", *parts[:2], "--out", "results/small", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["missing"] == len(study.plan.runs) // 3
+    assert cli.main(["study", "merge", *parts, "--out", "results/small", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["missing"] == 0
+    merged = tp.Study.open("results/small")
+    assert merged.table().to_csv() == whole.to_csv()
+    assert len(list((merged.folder / "series").iterdir())) == 2
+    assert cli.main(["study", "report", "results/small"]) == 0
+
+
+def test_two_results_of_one_run_are_refused_at_a_merge(study, study_file, tmp_path, capsys):
+    study.run(quiet=True, replicates=1)
+    shutil.copytree(study.folder, tmp_path / "b")
+    with Store(tmp_path / "b") as store:
+        run, summary = store.summaries(study.plan.runs)[0]
+        store.put(run, json.dumps(summary | {"events": 1}), None, 1.0)
+    assert cli.main(["study", "merge", str(study.folder), str(tmp_path / "b"), "--out", str(tmp_path / "c")]) == 1
+    assert "has another result than" in capsys.readouterr().err
+    other = tp.Study.load(study_file)
+    other.run(quiet=True, replicates=2, out=tmp_path / "d")
+    assert cli.main(["study", "merge", str(study.folder), str(tmp_path / "d"), "--out", str(tmp_path / "e")]) == 2
+    assert "holds another study, or size of it" in capsys.readouterr().err
+
+
+def test_the_time_is_limited(study, capsys):
+    with pytest.raises(tp.RunFailedError, match="hours of --max-hours are over"):
+        study.run(quiet=True, how=Execution(jobs=1, max_hours=1e-9))
+    assert len(study.plan.runs) - study.missing() == 0
+    command = ["study", "run", study.source, "--out", str(study.folder), "--jobs", "1", "--max-hours", "0.00003"]
+    assert cli.main(command) == 1
+    assert "the same command goes on from there" in capsys.readouterr().err
+    assert 0 < study.missing() < len(study.plan.runs)
+
+
+def test_a_run_that_takes_too_much_is_named_and_can_be_seen_again(study, capsys):
+    arguments = ["study", "run", study.source, "--out", str(study.folder), "--jobs", "1"]
+    assert cli.main([*arguments, "--max-events", "5000"]) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "after 5000 events: 5000 events are its limit [with tcp.cc = newreno, seed 1" in last
+    again = last.rsplit("tonopah run ", 1)[1].split()
+    assert again[1] == "--seed"
+    assert cli.main(["run", *again, "--json"]) == 0
+    with pytest.raises(_core.LimitError, match=r"holds \d+ MB, its limit is 1 MB"):
+        _core.run(json.dumps({**study.spec.scenario, "duration": "1000s", "record": {"series": ["cwnd"]}}), 1, None, None, 1)
+
+
+def test_a_signal_lets_runs_end_and_says_how_to_go_on(study, study_document, study_file, tmp_path):
+    from conftest import toml
+
+    study_document["scenario"]["duration"] = "20s"
+    study_file.write_text(toml(study_document))
+    command = [sys.executable, "-m", "tonopah.cli", "study", "run", str(study_file), "--out", str(study.folder), "--jobs", "1"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    while "runs to do" not in process.stderr.readline():
+        pass
+    time.sleep(1)
+    process.send_signal(signal.SIGTERM)
+    _, shown = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "runs under way are finished" in shown
+    assert f"are stored in {study.folder}" in shown and "goes on from there" in shown
+    assert study_file.exists() and tp.Study.open(study.folder).missing() > 0
