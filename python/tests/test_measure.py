@@ -51,6 +51,25 @@ def test_outage_is_the_longest_interval_without_throughput():
     assert list(value_of(kind="outage", data=series(throughput=[1, 1])).values()) == [None, None, 0.0]
 
 
+@pytest.mark.parametrize(
+    ("ssthresh", "retransmits", "state", "expected"),
+    [
+        ([20, 20, 12, 12], [0, 0, 0, 0], [0, 0, 0, 0], [1.0, 1.0]),  # HyStart
+        ([20, 20, 12, 12], [0, 0, 1, 1], [0, 0, 3, 3], [0.0, 0.0]),  # a loss
+        ([20, 12, 12, 6], [0, 1, 1, 1], [0, 0, 0, 0], [1.0, 1.0]),  # a loss, and later an exit
+        ([20, 20, 30, 30], [0, 0, 0, 0], [0, 0, 0, 0], [0.0, 0.0]),  # undone: ssthresh rises
+        ([20, 20, 12, 12], [0, 0, 0, 0], [0, 4, 4, 0], [0.0, 0.0]),  # a time-out whose retransmission has not left yet
+    ],
+)
+def test_an_exit_is_a_fall_of_ssthresh_without_a_loss(ssthresh, retransmits, state, expected):
+    data = series(ssthresh=ssthresh, retransmits=retransmits, state=state)
+    assert list(value_of(kind="exit", data=data).values()) == expected
+    other = {name: {**columns, "id": columns["id"] + 1} for name, columns in data.items()}
+    both = {name: {key: np.concatenate([data[name][key], other[name][key]]) for key in data[name]} for name in data}
+    assert value_of(kind="exit", data=both)["m"] == 2 * expected[0]
+    assert value_of(kind="exit", flows=[1], data=both)["m"] == expected[0]
+
+
 def test_mean_adds_throughput_and_averages_windows():
     two = {"t_s": np.array([1.0, 1, 2, 2]), "id": np.array([0, 1, 0, 1]), "value": np.array([1.0, 3, 5, 7])}
     assert value_of(kind="mean", series="throughput", data={"throughput": two})["m"] == 8.0

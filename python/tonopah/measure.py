@@ -1,6 +1,6 @@
 """Numbers derived from one run by a study (`[[measure]]`): columns of its tables beside those of the engine.
 
-`recovery`, `outage` and `mean` look at series, which the runs of their part then record: they are computed when a run is
+`recovery`, `outage`, `mean` and `exit` look at series, which the runs of their part then record: they are computed when a run is
 stored, and the series is not kept. What they ask is part of the run's id. `jain` looks at the flows of the summary and is
 computed when tables are made.
 """
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tonopah.metrics import Metric, metric
 from tonopah.stats import jain
 
-KINDS = ("recovery", "outage", "mean", "jain")
+KINDS = ("recovery", "outage", "mean", "exit", "jain")
 SUMMED = ("throughput", "retransmits", "acked", "energy", "queue")
 """Series of which several flows (links, nodes) add up; of others the mean is taken."""
 
@@ -46,6 +46,8 @@ class Measure:
         """Names of the series that it looks at."""
         if not self.from_series:
             return ()
+        if self.kind == "exit":
+            return (self.series, "retransmits", "state")
         return (self.series, "retransmits") if self.after == "loss" else (self.series,)
 
     def identity(self) -> dict[str, Any]:
@@ -73,6 +75,13 @@ class Measure:
             return {
                 f"{self.name}.{end}": Metric(f"{label}: {word}", "s", 1.0, f"{text} {word}", f"{self.name}.{end}")
                 for end, word in ends.items()
+            }
+        if self.kind == "exit":
+            text = f"Falls of the {what} between two samples with no retransmission and no recovery: exits from slow start"
+            some, share = f"{self.name}.any", f"Share of runs with at least one. {text}"
+            return {
+                self.name: Metric(label, "", 1.0, f"{text} that no loss caused", self.name),
+                some: Metric(f"{label}: any", "%", 100.0, share, some),
             }
         if self.kind == "mean":
             shown = metric(self.series)
@@ -204,4 +213,21 @@ def mean(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> tuple[flo
     return (float(np.mean(inside.value)),) if inside is not None and len(inside.t) else ()
 
 
-OF_SERIES = {"recovery": recovery, "outage": outage, "mean": mean}
+def exits(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> tuple[float | None, ...]:
+    """Return how often ssthresh of a flow falls without a loss, and 1 if it does at all, else 0."""
+    if not all(name in series for name in measure.needs):
+        return ()
+    t, flow, ssthresh = (np.asarray(series[measure.series][key]) for key in ("t_s", "id", "value"))
+    sent_again, state = (np.asarray(series[name]["value"]) for name in ("retransmits", "state"))
+    if not len(t) == len(sent_again) == len(state):
+        return ()
+    order = np.lexsort((t, flow))
+    flow, ssthresh, sent_again, state = flow[order], ssthresh[order], sent_again[order], state[order]
+    calm = (flow[1:] == flow[:-1]) & (sent_again[1:] == sent_again[:-1]) & (state[1:] == 0) & (state[:-1] == 0)
+    if measure.flows:
+        calm &= np.isin(flow[1:], measure.flows)
+    count = float(np.sum(calm & (ssthresh[1:] < ssthresh[:-1])))
+    return count, float(count > 0)
+
+
+OF_SERIES = {"recovery": recovery, "outage": outage, "mean": mean, "exit": exits}

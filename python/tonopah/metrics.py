@@ -31,6 +31,9 @@ METRICS = {
     "goodput_bps": Metric(
         "Goodput", *MBPS, "New in-order payload handed to the application, per second of the window (RFC 2647 §3.17)"
     ),
+    "goodput_per_node_bps": Metric(
+        "Goodput per node", "kb/s", 1e-3, "Goodput of all flows / number of nodes, those that send nothing included"
+    ),
     "throughput_bps": Metric(
         "Throughput", *MBPS, "All payload received by the transport, duplicates included, per second of the window"
     ),
@@ -137,6 +140,7 @@ METRICS = {
     ),
     "airtime_s": Metric("Airtime", "s", 1.0, "Time that stations were sending, the sum over all of them"),
     "energy_j": Metric("Energy", "J", 1.0, "Energy that all radios consumed in the window: power times the time in each state"),
+    "energy_power_w": Metric("Power of all radios", "J/s", 1.0, "Energy that all radios consumed / length of the window"),
     "energy_comm_j": Metric(
         "Energy of communication", "J", 1.0, "The part of the energy for sending and receiving, idle left out"
     ),

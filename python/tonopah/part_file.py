@@ -203,9 +203,10 @@ MEASURE_KEYS = {
     "recovery": {"series": str, "flows": list, "at": str, "after": str, "share": float, "before": str},
     "outage": {"series": str, "flows": list, "window": list},
     "mean": {"series": str, "flows": list, "window": list},
+    "exit": {"flows": list},
     "jain": {"flows": list, "metric": str},
 }
-DEFAULT_SERIES = {"recovery": "cwnd", "outage": "throughput"}
+DEFAULT_SERIES = {"recovery": "cwnd", "outage": "throughput", "exit": "ssthresh"}
 
 
 def parse_measure(entry: Mapping[str, Any], path: str) -> Measure:

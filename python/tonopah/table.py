@@ -4,9 +4,12 @@ Columns: part (in a study of parts), run (id), algorithm, seed, one for each axi
 SI units in their names, nested names joined by a dot (`student_ns3.delay_s`). What was not measured is empty.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tonopah import measure
 from tonopah.plan import PartPlan, Run
@@ -48,12 +51,29 @@ def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFra
         conserved = flatten({"conservation": summary.get("conservation", {})})
         measured = summary.get("measures", {}) | measure.from_flows(part.measures, summary["flows"])
         runs.append(
-            {**first, **flatten(summary["network"]), "utilisation_max": busiest, **measured, **conserved,
+            {**first, **flatten(summary["network"]), **derived(run, summary), "utilisation_max": busiest, **measured, **conserved,
              "events": summary.get("events")}
         )  # fmt: skip
         flows += [{**first, **flatten(flow)} for flow in summary["flows"]]
     start = ["part"] * bool(part.id) + ["run", "algorithm", "seed"]
     return frame(runs, start), frame(flows, [*start, "flow"])
+
+
+def derived(run: Run, summary: Mapping[str, Any]) -> dict[str, float]:
+    """Return what follows from a summary by division alone: power of the network and goodput for each node of the scenario.
+
+    Reports give energy in J/s and throughput per node.
+    """
+    network, found = summary["network"], {}
+    start, end = summary.get("window_s", (0.0, 0.0))
+    nodes = json.loads(run.resolved).get("network", {}).get("nodes")
+    if network.get("energy_j") is not None and end > start:
+        found["energy_power_w"] = network["energy_j"] / (end - start)
+    # A network of listed nodes has names there, one of a shape their number.
+    count = nodes if isinstance(nodes, int) else len(nodes or [])
+    if network.get("goodput_bps") is not None and count:
+        found["goodput_per_node_bps"] = network["goodput_bps"] / count
+    return found
 
 
 def joined(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
@@ -93,10 +113,12 @@ def values_at(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping
 
     if metric not in table.columns:
         return pd.Series(dtype=float)
-    chosen = table["algorithm"] == algorithm
+    # A report asks thousands of times, of tables a hundred columns wide: only two of them are selected from.
+    chosen = (table["algorithm"] == algorithm).to_numpy()
     for axis, value in where.items():
-        chosen &= table[axis].map(lambda v, wanted=value: v == wanted or str(v) == str(wanted))
-    return pd.to_numeric(table[chosen].set_index("seed")[metric], errors="coerce").sort_index()
+        chosen = chosen & np.array([v == value or str(v) == str(value) for v in table[axis].tolist()], dtype=bool)
+    found = pd.Series(table[metric].to_numpy()[chosen], index=table["seed"].to_numpy()[chosen], name=metric)
+    return pd.to_numeric(found, errors="coerce").sort_index()
 
 
 def estimate(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any], method: Method) -> Estimate:

@@ -1,0 +1,73 @@
+"""The shipped studies ewphcc and hystart: they are complete, and reduced to a second they judge every claim by its name."""
+
+import math
+
+import pytest
+
+import tonopah as tp
+from tonopah import claims, table
+from tonopah.plan import Run
+from tonopah.study_file import reduce_spec
+
+CLAIMS = {"ewphcc": [f"E{i}" for i in range(1, 12)], "hystart": [f"H{i}" for i in range(1, 6)]}
+PARTS = {
+    "ewphcc": {"adhoc": (5, 17), "wired": (4, 13), "mixed": (5, 17), "space": (3, 9)},
+    "hystart": {"wifi": (5, 17), "lrwpan": (5, 17), "point": (1, 1), "window": (1, 1), "connected": (1, 1), "wide": (1, 1),
+                "mixed": (1, 1), "space": (1, 1)},
+}  # fmt: skip
+"""Of each part the number of sweeps with the default point, and of distinct points."""
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_the_study_asks_what_the_report_asks(name):
+    study = tp.Study.load(name)
+    assert [claim.id for claim in study.spec.claims] == CLAIMS[name]
+    assert all(claim.tests for claim in study.spec.claims)
+    assert {part.id for part in study.spec.parts} == set(PARTS[name])
+    for part in study.spec.parts:
+        plan = study.plan.parts[part.id]
+        sweeps, points = PARTS[name][part.id]
+        assert len(part.sweeps) == sweeps - 1
+        assert len(plan.runs) == points * len(part.variants) * part.replicates
+        assert part.replicates >= 10
+        # The window over time of a typical run of each algorithm.
+        assert set(plan.typical) == set(part.labels)
+        assert "cwnd" in next(figure for figure in part.figures if figure.kind == "series").y
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_small_run_judges_every_claim(name, tmp_path):
+    study = tp.Study.load(name)
+    study.spec = reduce_spec(study.spec)
+    for part in study.spec.parts:
+        part.scenario["duration"] = "500ms"
+        # Two of the values: enough for a trend.
+        for sweep in part.sweeps:
+            sweep.vary.update({axis: values[:2] for axis, values in sweep.vary.items()})
+    study.run(quiet=True, out=tmp_path)
+    tables = {part.id: study.part_table(part) for part in study.spec.parts}
+    verdicts = claims.judge(study.spec, study.plan, tables)
+    assert [verdict.claim.id for verdict in verdicts] == CLAIMS[name]
+    # A part, metric or label that the runs do not have would leave a test without readings.
+    assert all(test.readings for verdict in verdicts for test in verdict.tests)
+
+
+def run_of(nodes) -> Run:
+    return Run("id", "reno", 1, {}, "", f'{{"network": {{"nodes": {nodes}}}}}')
+
+
+def test_power_and_goodput_per_node_follow_from_the_summary():
+    summary = {"network": {"energy_j": 60.0, "goodput_bps": 8e5}, "window_s": [10.0, 30.0]}
+    assert table.derived(run_of(40), summary) == {"energy_power_w": 3.0, "goodput_per_node_bps": 2e4}
+    assert table.derived(run_of('["a", "b"]'), summary)["goodput_per_node_bps"] == 4e5
+    wired = {"network": {"energy_j": None, "goodput_bps": 8e5}, "window_s": [0.0, 20.0]}
+    assert table.derived(run_of("null"), wired) == {}
+
+
+def test_columns_are_selected_by_algorithm_and_point():
+    rows = [{"algorithm": a, "seed": s, "n": n, "x": 10 * s + len(a)} for a in ("reno", "cubic") for n in (1, 2) for s in (2, 1)]
+    runs = table.frame(rows, [])
+    assert table.values_at(runs, "x", "cubic", {"n": "2"}).to_dict() == {1: 15, 2: 25}
+    assert table.values_at(runs, "x", "reno", {}).index.tolist() == [1, 1, 2, 2]
+    assert table.values_at(runs, "y", "reno", {}).empty
+    assert math.isnan(table.values_at(table.frame([{**rows[0], "x": None}], []), "x", "reno", {}).iloc[0])
