@@ -54,6 +54,9 @@ METRICS = {
         "Dropped: no route in time", *COUNT, "Data packets that waited for a route: too long, or too many"
     ),
     "drops.arp": Metric("Dropped: no address", *COUNT, "Data packets that waited for the address of the next station"),
+    "drops.handoff": Metric(
+        "Dropped: station gone", *COUNT, "Data packets that waited at an access point for a station that has joined another"
+    ),
     "marked_packets": Metric(
         "Packets marked", *COUNT, "Data packets that a queue marked CE (congestion experienced) instead of dropping (RFC 3168)"
     ),
@@ -104,6 +107,18 @@ METRICS = {
     "mac_control_frames": Metric("Control frames", "frames", 1.0, "RTS, CTS and ACK sent"),
     "mac_failures": Metric("Attempts without answer", "frames", 1.0, "RTS and data frames sent for which no CTS or ACK came"),
     "mac_given_up": Metric("Frames given up", "frames", 1.0, "Frames given up after the last attempt, data packets and others"),
+    "message_count": Metric(
+        "Messages", "messages", 1.0, "Messages of routing, address resolution and access points sent, repetitions included"
+    ),
+    "message_bytes": Metric(
+        "Bytes of messages", "kB", 1e-3, "Their bytes at the network layer, IP header included, MAC header not"
+    ),
+    "handoffs": Metric(
+        "Handoffs",
+        "",
+        1.0,
+        "Stations that joined an access point after they had lost one (IEEE 802.11 §11.3), over the whole run",
+    ),
     "airtime_s": Metric("Airtime", "s", 1.0, "Time that stations were sending, the sum over all of them"),
     "energy_j": Metric("Energy", "J", 1.0, "Energy that all radios consumed in the window: power times the time in each state"),
     "energy_comm_j": Metric(
@@ -123,6 +138,7 @@ METRICS = {
     "queue": Metric("Queue", "kB", 1e-3, "Bytes in the queue of a link"),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
     "path_delay": Metric("Path delay", *MS, "Propagation delay of the route from source to sink"),
+    "route_hops": Metric("Hops of the route", "", 1.0, "Steps of the way that a packet from source to sink would take now"),
     "state": Metric("State of recovery", "", 1.0, "0 open, 1 disorder, 2 window reduced, 3 recovery, 4 loss"),
     "retransmits": Metric("Retransmissions so far", *COUNT, "Segments sent again so far"),
     "pipe": Metric("Pipe", "kB", 1e-3, "Bytes estimated to be in the network (RFC 6675)"),

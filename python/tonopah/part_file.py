@@ -18,7 +18,7 @@ from tonopah.study_spec import Figure, Part, Sweep, Variant
 FIGURE_KINDS = ("line", "bar", "ecdf", "heatmap", "series", "table")
 SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "queue", "throughput", "state", "retransmits", "pipe", "rto", "acked",
-    "energy", "position_x", "position_y", "position_z", "path_delay",
+    "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
 )  # fmt: skip
 TYPICAL = ("cwnd", "queue")
 """Series of the typical runs of a part that asks for no figure of series."""

@@ -23,6 +23,8 @@ MOST_FLOWS = len(style.COLOURS)
 """More paths than this cannot be told apart; of more flows only the first are drawn."""
 MOST_DRAWN = 1000
 """With more nodes, links and paths are left out: the engine would be asked for millions of pairs."""
+MOST_IN_ROW = 12
+"""The names of more wired nodes than this stand upright."""
 LOOKS: dict[str, dict[str, Any]] = {
     "station": {"marker": "o", "markersize": 6, "markerfacecolor": "white", "color": "#333333"},
     "access point": {"marker": "^", "markersize": 11, "markerfacecolor": "#fbe3d0", "color": "#D55E00"},
@@ -162,10 +164,11 @@ def draw_stations(axes: "Axes", graph: dict[str, Any], place: dict[str, Any], jo
             axes.plot(x, y, linestyle="none", label=kind, zorder=5, **LOOKS[kind])
     busy = {flow[end] for flow in graph.get("flow", []) for end in ("from", "to")}
     few = len(place) <= MOST_LABELS
+    always = {name for kind in OWN_LOOKS.values() for name in kinds[kind]}
+    upright = set(kinds["wired node"]) if len(kinds["wired node"]) > MOST_IN_ROW else set()
+    behind = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     for name, (x, y) in place.items():
-        if (
-            few
-            or (name in busy and len(busy) <= MOST_LABELS)
-            or name in kinds["access point"] + kinds["base station"] + kinds["router"]
-        ):
-            axes.annotate(name, (x, y), xytext=(5, 5), textcoords="offset points", fontsize=7, color="#222222", zorder=6)
+        if few or (name in busy and len(busy) <= MOST_LABELS) or name in always:
+            look = {"xytext": (0, 7), "rotation": 90, "ha": "center"} if name in upright else {"xytext": (5, 5)}
+            look["bbox"] = behind if name in kinds["router"] else None
+            axes.annotate(name, (x, y), textcoords="offset points", fontsize=7, color="#222222", zorder=6, **look)

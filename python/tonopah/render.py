@@ -41,6 +41,8 @@ FLOW_COLUMNS = (
 )  # fmt: skip
 MARKED = ("marked", "marked_packets", 1.0, "packets")
 """A column of the flows and of the network; it and the links' are left out when no queue marked a packet."""
+WITHOUT_PATH = ("without a path", "flows_without_path", 1.0, "flows")
+"""A column of the network; left out when every flow had a path at some instant."""
 
 
 def run_tables(summary: Mapping[str, Any]) -> list["Table"]:
@@ -92,6 +94,7 @@ def network_table(summary: Mapping[str, Any]) -> "Table":
         ("retransm.", "retransmitted_packets", 1.0, "packets"), ("without delivery", "flows_without_delivery", 1.0, "flows"),
     )  # fmt: skip
     rows = (*rows, MARKED) if has_marks(summary) else rows
+    rows = (*rows, WITHOUT_PATH) if network.get("flows_without_path") else rows
     for name, _, _, unit in rows:
         table.add_column(f"{name}\n{unit}", justify="right", no_wrap=True)
     table.add_row(*(flow_cell(network, key, factor) for _, key, factor, _ in rows))

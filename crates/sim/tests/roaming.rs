@@ -205,4 +205,17 @@ fn wrong_values_are_refused() {
         let error = refused(fields.clone());
         assert!(error.starts_with(expected), "{fields}: {error}");
     }
+    let mut graph = json!({
+        "duration": "1s", "network": {"kind": "graph"}, "flow": [{"from": "a", "to": "b"}],
+        "node": [{"name": "a", "x": 0, "y": 0}, {"name": "b", "x": 9, "y": 0}],
+        "channel": [{"stations": ["a", "b"], "routing": {"kind": "access_points", "stations": ["a", "b"]}}],
+    });
+    let error = refusal(&graph);
+    assert!(error.starts_with("channel[0].routing.stations: every station is an access point"), "{error}");
+    graph["channel"][0]["routing"] = json!({"kind": "access_points"});
+    assert!(refusal(&graph).starts_with("channel[0].routing.stations: at least one station"), "{}", refusal(&graph));
+    for (field, value) in [("max_range", json!("0m")), ("range_multiplier", json!(0)), ("data_rate", json!("3Mbps"))] {
+        graph["channel"][0]["radio"] = json!({field: value});
+        assert!(refusal(&graph).starts_with(&format!("channel[0].radio.{field}: ")), "{}", refusal(&graph));
+    }
 }

@@ -197,8 +197,8 @@ fn check_rate(standard: Standard, rate: Rate, path: &str) -> Result<(), Scenario
 
 fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
     let fail = |field: &str, message: String| Err(ScenarioError::new(join(path, field), message));
-    if def.max_range.is_some_and(|range| range.0 <= 0.0) {
-        return fail("max_range", "must be above 0m".into());
+    if let Some(range) = def.max_range.filter(|range| range.0 <= 0.0) {
+        return fail("max_range", format!("{range} is not above 0m"));
     }
     if let Some(multiplier) = def.range_multiplier.filter(|m| !(0.01..=100.0).contains(m)) {
         return fail("range_multiplier", format!("{multiplier} is not from 0.01 to 100"));
@@ -212,10 +212,10 @@ fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
     }
     match def.propagation {
         Some(PropagationDef::Range(range)) if range.distance.0 <= 0.0 => {
-            fail("propagation.distance", "must be above 0m".into())
+            fail("propagation.distance", format!("{} is not above 0m", range.distance))
         }
         Some(PropagationDef::TwoRay(two_ray)) if two_ray.antenna_height.0 <= 0.0 => {
-            fail("propagation.antenna_height", "must be above 0m".into())
+            fail("propagation.antenna_height", format!("{} is not above 0m", two_ray.antenna_height))
         }
         Some(PropagationDef::LogDistance(log)) if !(1.0..=10.0).contains(&log.exponent) => {
             fail("propagation.exponent", format!("{} is not from 1 to 10", log.exponent))
