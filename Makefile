@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint golden random fuzz bench docs clean
+.PHONY: help setup demo test test-rust test-python lint golden random fuzz bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -64,6 +64,12 @@ bench: $(VENV)/.built ## CPU time and memory on standard worlds, beside ns-2 and
 	peers=; if command -v ns >/dev/null; then peers=ns2; fi; \
 	if pkg-config --exists ns3-core ns3-internet 2>/dev/null; then peers=$${peers:+$$peers,}ns3; fi; \
 	$(TONOPAH) bench $${peers:+--against $$peers} $(BENCH)
+
+instructions: ## instructions per data packet of the standard scenarios, by callgrind: whatever the load of the machine
+	.ci/instructions
+
+micro: ## time of the engine's parts: the schedule, a link, an endpoint, access to a channel
+	cargo bench --package tonopah-sim --locked --bench parts
 
 docs: $(VENV)/.built ## write docs/algorithms.md and docs/scenario.md from the engine's own registry and schema
 	$(PYTHON) -m tonopah.reference docs

@@ -57,6 +57,15 @@ METRICS = {
     "drops.handoff": Metric(
         "Dropped: station gone", *COUNT, "Data packets that waited at an access point for a station that has joined another"
     ),
+    "drops.access": Metric(
+        "Dropped: medium busy", *COUNT, "Data packets whose station found the medium busy each time (IEEE 802.15.4-2011 §5.1.1.4)"
+    ),
+    "drops.too_long": Metric(
+        "Dropped: too long", *COUNT, "Data packets that fit neither a frame of 127 B nor the 1280 B of 6LoWPAN (RFC 4944 §4)"
+    ),
+    "drops.reassembly": Metric(
+        "Dropped: fragments missing", *COUNT, "Data packets of which some fragment did not come in 60 s (RFC 4944 §5.3)"
+    ),
     "marked_packets": Metric(
         "Packets marked", *COUNT, "Data packets that a queue marked CE (congestion experienced) instead of dropping (RFC 3168)"
     ),
@@ -118,6 +127,13 @@ METRICS = {
         "",
         1.0,
         "Stations that joined an access point after they had lost one (IEEE 802.11 §11.3), over the whole run",
+    ),
+    "mac_access_failures": Metric(
+        "Access failures", "frames", 1.0, "Frames given up because the medium was always busy (IEEE 802.15.4-2011 §5.1.1.4)"
+    ),
+    "mac_too_long": Metric("Too long", "", 1.0, "Packets and messages that did not fit into frames of 802.15.4"),
+    "reassembly_timeouts": Metric(
+        "Reassembly time-outs", "", 1.0, "Datagrams of which fragments were missing for 60 s (RFC 4944 §5.3)"
     ),
     "airtime_s": Metric("Airtime", "s", 1.0, "Time that stations were sending, the sum over all of them"),
     "energy_j": Metric("Energy", "J", 1.0, "Energy that all radios consumed in the window: power times the time in each state"),

@@ -63,8 +63,8 @@ def run_tables(summary: Mapping[str, Any]) -> list["Table"]:
         flows.add_row("…", f"{left} more (--json shows all)")
     tables = [flows, network_table(summary)]
     if summary["network"].get("mac_data_frames") is not None:
-        tables.append(radio_table(summary))
-    if summary.get("links") or len(tables) == 2:
+        tables.extend(radio_tables(summary))
+    if summary.get("links") or summary["network"].get("mac_data_frames") is None:
         tables.append(link_table(summary))
     return tables
 
@@ -113,25 +113,48 @@ ENERGY_COLUMNS = (
 )  # fmt: skip
 
 
+LRWPAN_COLUMNS = (("medium busy", "mac_access_failures", 1.0, "frames"), ("too long", "mac_too_long", 1.0, "packets"))
+"""What only radios of 802.15.4 have."""
+PIECES_COLUMNS = (
+    ("components", "components", 1.0, "at the start"), ("largest", "largest_component", 1.0, "nodes"),
+    ("neighbours", "mean_degree", 1.0, "mean"), ("without a path", "flows_without_path", 1.0, "flows"),
+)  # fmt: skip
+
+
 RADIO_DROPS = (
     ("retries", "retry"),
     ("age", "expired"),
     ("TTL", "ttl"),
     ("no route in time", "route_wait"),
     ("no address", "arp"),
+    ("busy", "access"),
+    ("length", "too_long"),
+    ("fragments", "reassembly"),
 )
 
 
-def radio_table(summary: Mapping[str, Any]) -> "Table":
-    """Return the table of what the radios sent, lost and, if that is modelled, consumed."""
+def radio_tables(summary: Mapping[str, Any]) -> "list[Table]":
+    """Return the tables of the radios: what they sent and lost; what they consumed; the pieces that the network falls into.
+
+    Energy is shown if it is modelled, pieces if there is more than one or a flow had a path at no instant.
+    """
     network = summary["network"]
-    table = plain_table("Radio")
-    columns = (*RADIO_COLUMNS, *(ENERGY_COLUMNS if network["energy_j"] is not None else ()))
-    dropped = [(name, key) for name, key in RADIO_DROPS if network["drops"][key]]
-    for name in (*(f"{name}\n{unit}" for name, _, _, unit in columns), *(f"dropped: {name}\npackets" for name, _ in dropped)):
-        table.add_column(name, justify="right", no_wrap=True)
-    cells = (flow_cell(network, key, factor) for _, key, factor, _ in columns)
-    table.add_row(*cells, *(f"{network['drops'][key]:,}" for _, key in dropped))
+    radio = (*RADIO_COLUMNS, *(LRWPAN_COLUMNS if network["mac_access_failures"] is not None else ()))
+    drops = tuple((f"dropped: {name}", key, 1.0, "packets") for name, key in RADIO_DROPS if network["drops"][key])
+    tables = [row_table("Radio", {**network, **network["drops"]}, radio + drops)]
+    if network["energy_j"] is not None:
+        tables.append(row_table("Energy", network, ENERGY_COLUMNS))
+    if network["components"] > 1 or network["flows_without_path"] > 0:
+        tables.append(row_table("The network is in pieces", network, PIECES_COLUMNS))
+    return tables
+
+
+def row_table(title: str, values: Mapping[str, Any], columns: tuple[tuple[str, str, float, str], ...]) -> "Table":
+    """Return a table with one row: a column for each name, key in `values`, factor and unit."""
+    table = plain_table(title)
+    for name, _, _, unit in columns:
+        table.add_column(f"{name}\n{unit}", justify="right", no_wrap=True)
+    table.add_row(*(flow_cell(values, key, factor) for _, key, factor, _ in columns))
     return table
 
 

@@ -81,7 +81,7 @@ pub(crate) fn assemble(
     }
     core.schedule(Time::ZERO + scenario.duration, Event::Stop);
     let series = Series::new(&scenario.record, graph.flow.len(), &network);
-    if let Some(first) = series.first_sample() {
+    if let Some(first) = series.next_sample() {
         core.schedule(first, Event::Sample);
     }
     let changes = changes.into_iter().map(|(_, change)| change).collect();
@@ -241,7 +241,7 @@ fn check_path(network: &Network, flow: &Flow, def: &FlowDef, path: &str) -> Resu
     if network.has_radio(source) || network.has_radio(sink) {
         return Ok(());
     }
-    if network.path(source, sink).is_none() || network.path(sink, source).is_none() {
+    if !network.leads(source, sink) || !network.leads(sink, source) {
         let message = format!("no path from {:?} to {:?} and back", def.from, def.to);
         return Err(
             ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to")

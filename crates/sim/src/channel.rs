@@ -13,8 +13,9 @@ use tcp::units::{Bytes, Span, Time};
 use crate::core::Core;
 use crate::event::{Event, NodeId, RadioEvent};
 use crate::packet::{DropReason, PacketId};
-use crate::radio::air::{Air, Upcall};
+use crate::radio::air::Upcall;
 use crate::radio::frame::{Content, StationId};
+use crate::radio::mac::Mac;
 use crate::radio::message::Message;
 use crate::radio::queue::Request;
 use crate::routing::build::Protocol;
@@ -55,7 +56,7 @@ pub(crate) struct Arrived {
 #[derive(Debug)]
 pub(crate) struct Channel {
     id: ChannelId,
-    pub(crate) air: Air,
+    pub(crate) air: Mac,
     /// The node of each station.
     pub(crate) nodes: Vec<NodeId>,
     gateways: Gateways,
@@ -71,7 +72,7 @@ pub(crate) struct Channel {
 impl Channel {
     pub(crate) fn new(
         id: ChannelId,
-        air: Air,
+        air: Mac,
         nodes: Vec<NodeId>,
         gateways: Gateways,
         routing: Routing,
@@ -217,14 +218,14 @@ impl Channel {
     }
 
     fn unresolved(&mut self, core: &mut Core, request: Request) {
-        self.air.messages.release(request.content);
+        self.air.messages().release(request.content);
         drop_content(core, request.content, DropReason::Arp);
     }
 
     /// A message goes to the interface queue.
     fn post(&mut self, core: &mut Core, at: StationId, outgoing: Outgoing, is_routing: bool) {
         let Outgoing { message, size, to } = outgoing;
-        let content = Content::Message(self.air.messages.insert(message));
+        let content = Content::Message(self.air.messages().insert(message));
         let request = Request { content, to, size, since: core.now, is_routing };
         match to.filter(|_| is_routing) {
             Some(next) => self.resolve(core, at, next, request),
@@ -256,25 +257,27 @@ impl Channel {
             RadioEvent::Access { station } => self.air.on_access(core, station),
             RadioEvent::Respond { station } => self.air.on_respond(core, station),
             RadioEvent::ExchangeOver { station } => self.air.on_exchange_over(core, station),
+            RadioEvent::Forget { station } => self.air.on_forget(core, station),
             RadioEvent::Route { station } => self.on_route_timer(core, station),
         }
     }
 
     /// The next packet that has arrived somewhere; what was lost on the way is booked.
     pub(crate) fn poll(&mut self, core: &mut Core) -> Option<Arrived> {
-        while let Some(upcall) = self.air.upcalls.pop_front() {
+        while let Some(upcall) = self.air.pop_upcall() {
             match upcall {
                 Upcall::Packet { at, from, packet } => {
                     return Some(Arrived { node: self.nodes[at.index()], previous: from, packet });
                 }
                 Upcall::Message { at, from, message: id } => {
-                    let message = self.air.messages.lend(id);
+                    let message = self.air.messages().lend(id);
                     self.on_message(core, at, from, &message);
-                    self.air.messages.give_back(id, message);
+                    self.air.messages().give_back(id, message);
                 }
                 Upcall::GivenUp { at, request, lost } => self.on_given_up(core, at, &request, lost),
                 Upcall::QueueFull { request } => drop_content(core, request.content, DropReason::Queue),
                 Upcall::Expired { request } => drop_content(core, request.content, DropReason::Expired),
+                Upcall::Dropped { content, reason } => drop_content(core, content, reason),
             }
         }
         None
@@ -313,6 +316,6 @@ pub(crate) fn shortest(neighbours: &[Vec<StationId>]) -> Vec<Vec<Option<StationI
 }
 
 /// Who reaches whom, at `now`.
-pub(crate) fn neighbours(air: &mut Air, now: Time) -> Vec<Vec<StationId>> {
+pub(crate) fn neighbours(air: &mut Mac, now: Time) -> Vec<Vec<StationId>> {
     (0..air.stations() as u32).map(|station| air.neighbours(StationId(station), now)).collect()
 }

@@ -3,16 +3,20 @@
 
 use tcp::units::Time;
 
-use crate::event::{Event, LinkId};
+use crate::event::{Event, LinkId, Moment};
 use crate::metrics::FlowMetrics;
 use crate::packet::{DropReason, Packet, PacketId, Slab};
 use crate::record::{Record, Sink};
-use crate::schedule::Schedule;
+use crate::schedule::{Place, Schedule};
 
 /// Time, schedule, packets, measurements.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) now: Time,
+    /// The same with the rank of the event being handled.
+    moment: Moment,
+    /// Before then nobody looks at what is measured: the next sample, the end of the warm-up or of the run.
+    pub(crate) looked_at: Time,
     schedule: Schedule<Event>,
     pub(crate) packets: Slab,
     pub(crate) flows: Vec<FlowMetrics>,
@@ -21,13 +25,12 @@ pub(crate) struct Core {
     pub(crate) events: u64,
 }
 
-/// Two bits of a key are the rank among events of one instant.
-const RANK_BITS: u32 = 2;
-
 impl Core {
     pub(crate) fn new(flows: usize, sink: Option<Box<dyn Sink>>) -> Core {
         Core {
             now: Time::ZERO,
+            moment: Moment::default(),
+            looked_at: Time::ZERO,
             schedule: Schedule::default(),
             packets: Slab::default(),
             flows: vec![FlowMetrics::default(); flows],
@@ -38,16 +41,29 @@ impl Core {
 
     /// Has `event` happen at `at`, not before now.
     pub(crate) fn schedule(&mut self, at: Time, event: Event) {
+        self.schedule_from(self.moment, at, event);
+    }
+
+    /// The same for what would be scheduled at `from` if it were not known already.
+    #[inline]
+    pub(crate) fn schedule_from(&mut self, from: Moment, at: Time, event: Event) {
         debug_assert!(at >= self.now, "{event:?} was scheduled in the past");
-        self.schedule.push(at.as_nanos() << RANK_BITS | event.rank(), event);
+        let place = Place { pushed: from.key(), tie: event.tie() };
+        self.schedule.push(Moment::new(at, event.rank()).key(), place, event);
     }
 
     /// Moves on to the next event.
     pub(crate) fn next(&mut self) -> Option<Event> {
         let (key, event) = self.schedule.pop()?;
-        self.now = Time::from_nanos(key >> RANK_BITS);
+        self.moment = Moment::of_key(key);
+        self.now = self.moment.time();
         self.events += 1;
         Some(event)
+    }
+
+    /// When the event being handled happens.
+    pub(crate) fn moment(&self) -> Moment {
+        self.moment
     }
 
     /// A packet enters the network.
@@ -80,8 +96,13 @@ impl Core {
     }
 
     pub(crate) fn record(&mut self, record: &Record<'_>) {
+        self.record_at(self.now, record);
+    }
+
+    /// The same for what is known before it happens.
+    pub(crate) fn record_at(&mut self, at: Time, record: &Record<'_>) {
         if let Some(sink) = &mut self.sink {
-            sink.record(self.now, record);
+            sink.record(at, record);
         }
     }
 }

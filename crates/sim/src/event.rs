@@ -1,5 +1,7 @@
 //! Events and the indices they speak in. An event holds no reference, so it can be printed and compared.
 
+use tcp::units::Time;
+
 use crate::channel::ChannelId;
 use crate::packet::PacketId;
 use crate::radio::frame::{FrameId, StationId};
@@ -19,6 +21,32 @@ pub struct FlowId(pub u32);
 /// One side of a flow: the source's is even, the sink's odd.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct EndpointId(pub u32);
+
+/// When something happens: the time, and the rank among events of that time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct Moment(u64);
+
+impl Moment {
+    /// Two bits hold the rank.
+    const RANK_BITS: u32 = 2;
+
+    pub(crate) fn new(time: Time, rank: u64) -> Moment {
+        Moment(time.as_nanos() << Moment::RANK_BITS | rank)
+    }
+
+    /// As the schedule sorts them.
+    pub(crate) fn key(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) fn of_key(key: u64) -> Moment {
+        Moment(key)
+    }
+
+    pub(crate) fn time(self) -> Time {
+        Time::from_nanos(self.0 >> Moment::RANK_BITS)
+    }
+}
 
 impl FlowId {
     /// As an index.
@@ -150,6 +178,11 @@ pub(crate) enum RadioEvent {
         /// The station that sent.
         station: StationId,
     },
+    /// Fragments at a station may have waited too long for the others.
+    Forget {
+        /// The station.
+        station: StationId,
+    },
     /// A timer of a station's routing protocol may be due.
     Route {
         /// The station.
@@ -158,13 +191,25 @@ pub(crate) enum RadioEvent {
 }
 
 impl Event {
+    /// Rank of the arrival of a packet.
+    pub(crate) const ARRIVE: u64 = 0;
+    /// Rank of a transmitter that becomes free.
+    pub(crate) const LINK_READY: u64 = 1;
+
+    /// Order among events of the same moment that were scheduled at the same moment: arrivals by link.
+    #[inline]
+    pub(crate) fn tie(self) -> u32 {
+        if let Event::Arrive { link, .. } = self { link.0 } else { 0 }
+    }
+
     /// Rank among events of the same instant: ends of transmissions and receptions first, then
     /// decisions to transmit, the rest, and last the end of the run.
+    #[inline]
     pub(crate) fn rank(self) -> u64 {
         match self {
-            Event::Arrive { .. } | Event::Radio { event: RadioEvent::FrameEnd { .. }, .. } => 0,
+            Event::Arrive { .. } | Event::Radio { event: RadioEvent::FrameEnd { .. }, .. } => Event::ARRIVE,
             Event::Radio { event: RadioEvent::Route { .. }, .. } => 2,
-            Event::LinkReady { .. } | Event::Radio { .. } => 1,
+            Event::LinkReady { .. } | Event::Radio { .. } => Event::LINK_READY,
             Event::Wake { .. }
             | Event::App { .. }
             | Event::Change { .. }

@@ -74,11 +74,17 @@ pub(crate) struct WindowArea {
 impl WindowArea {
     /// cwnd is this from now on.
     pub(crate) fn becomes(&mut self, now: Time, cwnd: Bytes) {
+        if cwnd != self.cwnd || self.since.is_none() {
+            self.add_up(now);
+            self.cwnd = cwnd;
+        }
+    }
+
+    fn add_up(&mut self, now: Time) {
         if let Some(since) = self.since.replace(now) {
             self.area += u128::from(self.cwnd.0) * u128::from(now.since(since).as_nanos());
         }
         self.start.get_or_insert(now);
-        self.cwnd = cwnd;
     }
 
     /// The measurement window begins.
@@ -90,7 +96,7 @@ impl WindowArea {
 
     /// Time-weighted mean up to now, in bytes.
     pub(crate) fn mean(&mut self, now: Time) -> Option<f64> {
-        self.becomes(now, self.cwnd);
+        self.add_up(now);
         let length = now.since(self.start?).as_nanos();
         (length > 0).then(|| self.area as f64 / length as f64)
     }

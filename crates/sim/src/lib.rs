@@ -41,8 +41,9 @@ pub use packet::{DropReason, Packet, Payload};
 pub use reach::Reach;
 pub use record::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use scenario::{Scenario, ScenarioError};
+pub use schedule::{Place, Schedule};
 pub use series::Column;
-pub use simulation::{Outcome, Simulation};
+pub use simulation::{Outcome, Simulation, Travel};
 pub use space::{CurrentPath, GroundTrack, PathSeries, Survey, SurveyTerminal, survey};
 pub use summary::{
     ChannelSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy,

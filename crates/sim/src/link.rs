@@ -1,6 +1,9 @@
 //! A simplex point-to-point link: queue discipline, transmitter, propagation, loss.
 //!
-//! An idle transmitter tells the far end's arrival at once; `LinkReady` exists only while something waits.
+//! An idle transmitter tells the far end's arrival at once; `LinkReady` exists only while something waits, and not at all
+//! where `told.rs` takes the shortcut.
+
+mod told;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
@@ -13,6 +16,8 @@ use crate::packet::{DropReason, PacketId};
 use crate::qdisc::{Ledger, Qdisc, Waiting};
 use crate::record::Record;
 use crate::space::{Beam, Flight};
+
+use told::Line;
 
 /// A change that the scenario foresees for a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -69,6 +74,8 @@ pub(crate) struct Link {
     in_flight: u64,
     /// Packets in flight that a break of the link has already killed; they come first.
     doomed: u64,
+    /// What waits, where each packet is told at once when it will leave.
+    line: Option<Line>,
     pub(crate) metrics: LinkMetrics,
 }
 
@@ -104,6 +111,7 @@ impl Link {
             last_arrival: Time::ZERO,
             in_flight: 0,
             doomed: 0,
+            line: None,
             metrics: LinkMetrics::default(),
         }
     }
@@ -154,7 +162,7 @@ impl Link {
 
     /// Bytes waiting.
     pub(crate) fn queue_bytes(&self) -> Bytes {
-        self.queue.bytes()
+        self.line.as_ref().map_or(self.queue.bytes(), Line::bytes)
     }
 
     /// Takes a packet to carry.

@@ -1,5 +1,7 @@
 //! Nodes, links and routes: carries a packet from its source to its destination.
 
+mod shortcuts;
+
 use tcp::units::{Span, Time};
 
 use crate::channel::{Arrived, Channel, ChannelId};
@@ -13,6 +15,8 @@ use crate::radio::energy::Meter;
 use crate::radio::frame::StationId;
 use crate::routing::{Edge, Routes};
 
+use shortcuts::Shortcuts;
+
 /// The network layer.
 #[derive(Debug)]
 pub(crate) struct Network {
@@ -24,6 +28,7 @@ pub(crate) struct Network {
     /// By node: it has a link.
     wired: Vec<bool>,
     routes: Routes,
+    shortcuts: Shortcuts,
 }
 
 /// Where a node sends a packet.
@@ -45,7 +50,8 @@ impl Network {
         let mut wired = vec![false; nodes];
         links.iter().for_each(|link| wired[link.from.index()] = true);
         let nodes = vec![NodeMetrics::default(); nodes];
-        let mut network = Network { links, nodes, channels, radios, wired, routes: Routes::default() };
+        let (routes, shortcuts) = (Routes::default(), Shortcuts::default());
+        let mut network = Network { links, nodes, channels, radios, wired, routes, shortcuts };
         network.find_routes();
         network
     }
@@ -53,7 +59,8 @@ impl Network {
     /// A network that is told its routes.
     pub(crate) fn routed(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
         let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
-        Network { links, nodes: vec![NodeMetrics::default(); nodes], channels, radios, wired, routes }
+        let (nodes, shortcuts) = (vec![NodeMetrics::default(); nodes], Shortcuts::default());
+        Network { links, nodes, channels, radios, wired, routes, shortcuts }
     }
 
     /// Packets take other ways from now on.
@@ -128,9 +135,18 @@ impl Network {
         Some(self.channels[channel.index()].air.place(station, now))
     }
 
-    /// The links a packet would take now, or `None`.
-    pub(crate) fn path(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
-        self.routes.path(&self.edges(), from, to)
+    /// True if a packet would get there now.
+    pub(crate) fn leads(&self, from: NodeId, to: NodeId) -> bool {
+        let (mut here, mut links) = (from, 0);
+        while here != to {
+            let Some(link) = self.routes.next(here, to).map(|link| &self.links[link.index()]) else { return false };
+            links += 1;
+            if !link.up || links > self.nodes.len() {
+                return false;
+            }
+            here = link.to.unwrap_or(to);
+        }
+        true
     }
 
     /// A packet leaves a transport at `node`.
@@ -143,6 +159,7 @@ impl Network {
     /// Sends a packet on; it came from `previous`, if by the channel that it stays on.
     pub(crate) fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) {
         match self.hop(node, core.packets.get(id).destination) {
+            Some(Hop::Link(link)) if self.links[link.index()].tells() => self.tell(core, link, id),
             Some(Hop::Link(link)) => self.links[link.index()].send(core, id),
             Some(Hop::Radio(channel, station, to)) => {
                 if self.channels[channel.index()].send(core, station, to, id, previous).is_err() {
@@ -196,16 +213,16 @@ impl Network {
     pub(crate) fn on_radio(&mut self, core: &mut Core, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
         self.channels[channel.index()].on_event(core, event);
         let Arrived { node, previous, packet } = self.channels[channel.index()].poll(core)?;
-        let home = self.take(core, node, packet, Some(previous));
+        let home = self.take(core, node, packet, Some(previous)).map(|id| core.deliver(id));
         self.clear(core, channel);
         home
     }
 
     /// A packet has reached a node: it is home, or goes on.
-    fn take(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) -> Option<Packet> {
+    fn take(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) -> Option<PacketId> {
         if core.packets.get(id).destination == node {
             self.nodes[node.index()].received += 1;
-            return Some(core.deliver(id));
+            return Some(id);
         }
         self.nodes[node.index()].forwarded += 1;
         if core.packets.pass_on(id) {
@@ -216,14 +233,14 @@ impl Network {
         None
     }
 
-    /// A packet reaches the far end of a link; gives it if it is home.
-    pub(crate) fn on_arrive(&mut self, core: &mut Core, link: LinkId, id: PacketId) -> Option<Packet> {
+    /// A packet reaches the far end of a link; true if it is home and to be delivered.
+    pub(crate) fn on_arrive(&mut self, core: &mut Core, link: LinkId, id: PacketId) -> bool {
         let link = &mut self.links[link.index()];
         if !link.on_arrive(core, id) {
-            return None;
+            return false;
         }
         let node = link.to.unwrap_or_else(|| core.packets.get(id).destination);
-        self.take(core, node, id, None)
+        self.take(core, node, id, None).is_some()
     }
 
     /// Carries out a foreseen change of a link; routes follow at once.

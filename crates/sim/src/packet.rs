@@ -88,11 +88,17 @@ pub enum DropReason {
     Arp,
     /// It waited at an access point for a station that has joined another.
     Handoff,
+    /// The medium was busy at every assessment (802.15.4).
+    Access,
+    /// It did not fit into a frame, or into the fragments that a link takes.
+    TooLong,
+    /// Some of its fragments never came.
+    Reassembly,
 }
 
 impl DropReason {
     /// All of them, in the order of their counters.
-    pub const ALL: [DropReason; 11] = [
+    pub const ALL: [DropReason; 14] = [
         DropReason::Queue,
         DropReason::Loss,
         DropReason::LinkDown,
@@ -104,6 +110,9 @@ impl DropReason {
         DropReason::RouteWait,
         DropReason::Arp,
         DropReason::Handoff,
+        DropReason::Access,
+        DropReason::TooLong,
+        DropReason::Reassembly,
     ];
 
     /// As written in tables.
@@ -120,6 +129,9 @@ impl DropReason {
             DropReason::RouteWait => "route_wait",
             DropReason::Arp => "arp",
             DropReason::Handoff => "handoff",
+            DropReason::Access => "access",
+            DropReason::TooLong => "too_long",
+            DropReason::Reassembly => "reassembly",
         }
     }
 }

@@ -3,8 +3,9 @@
 //!
 //! A monotone priority queue: no key may be smaller than the last popped one, for time a law of nature. Entries wait in
 //! the bucket of the highest digit in which their key differs from the base, and of that digit's value. The bucket
-//! that is reached becomes the run, in order of keys; what is pushed meanwhile and belongs into its range joins it. Equal
-//! keys leave in the order they came: buckets keep that order, sorting is stable, and who joins goes behind its equals.
+//! that is reached becomes the run, in order; what is pushed meanwhile and belongs into its range joins it. Equal keys
+//! leave in the order of their [`Place`], and equal places in the order they came: buckets keep that order, sorting is
+//! stable, and who joins goes behind its equals.
 
 /// Bits of a digit. Fewer make more moves, more make more buckets; 4 to 6 measure alike.
 const BITS: u32 = 5;
@@ -13,16 +14,41 @@ const LEVELS: usize = 64_usize.div_ceil(BITS as usize);
 /// A bucket up to this size is sorted, a larger one dealt out to lower levels.
 const SMALL: usize = 16;
 
-/// Future entries by key, first in first out among equal keys.
+/// The order among equal keys. Who pushes in the order of the places need not care; who knows of an entry early says
+/// where it would have been pushed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Place {
+    /// The key at which the entry is, or would be, pushed.
+    pub pushed: u64,
+    /// Among those pushed at that key.
+    pub tie: u32,
+}
+
+/// An entry.
+#[derive(Clone, Copy, Debug)]
+struct Entry<T> {
+    key: u64,
+    place: Place,
+    item: T,
+}
+
+impl<T> Entry<T> {
+    /// True if it leaves before what is pushed now with this key and place, or has the same and came before.
+    fn precedes(&self, key: u64, place: Place) -> bool {
+        self.key < key || (self.key == key && self.place <= place)
+    }
+}
+
+/// Future entries by key and place, first in first out among equals.
 #[derive(Debug)]
 pub struct Schedule<T> {
     /// Every entry with a key below `run_end`, in order.
-    run: Vec<(u64, T)>,
+    run: Vec<Entry<T>>,
     /// Next entry of the run.
     head: usize,
     run_end: u64,
     /// The others: by level, that is the place of the highest digit that differs from `base`, and by that digit.
-    buckets: Vec<Vec<(u64, T)>>,
+    buckets: Vec<Vec<Entry<T>>>,
     base: u64,
     /// Bit d of a level: bucket d of the level holds something.
     occupied: [u32; LEVELS],
@@ -61,36 +87,38 @@ impl<T: Copy> Schedule<T> {
     }
 
     /// Adds an entry; panics on a key smaller than the last popped one.
-    pub fn push(&mut self, key: u64, item: T) {
+    pub fn push(&mut self, key: u64, place: Place, item: T) {
         assert!(key >= self.last, "an event was scheduled in the past");
         self.len += 1;
+        let entry = Entry { key, place, item };
         if key < self.run_end {
-            let behind = self.run[self.head..].partition_point(|(other, _)| *other <= key);
-            self.run.insert(self.head + behind, (key, item));
+            let behind = self.run[self.head..].partition_point(|other| other.precedes(key, place));
+            self.run.insert(self.head + behind, entry);
         } else {
-            self.place(key, item);
+            self.place(entry);
         }
     }
 
-    fn place(&mut self, key: u64, item: T) {
-        let difference = key ^ self.base;
+    fn place(&mut self, entry: Entry<T>) {
+        let difference = entry.key ^ self.base;
         let level = if difference == 0 { 0 } else { difference.ilog2() / BITS };
-        let digit = (key >> (level * BITS)) as usize % DIGITS;
-        self.buckets[level as usize * DIGITS + digit].push((key, item));
+        let digit = (entry.key >> (level * BITS)) as usize % DIGITS;
+        self.buckets[level as usize * DIGITS + digit].push(entry);
         self.occupied[level as usize] |= 1 << digit;
         self.levels |= 1 << level;
     }
 
-    /// Takes the entry with the smallest key; of equal keys the one that came first.
+    /// Takes the entry with the smallest key; of equal keys the one with the first place, of equal places the one that
+    /// came first.
     pub fn pop(&mut self) -> Option<(u64, T)> {
         while self.head == self.run.len() {
             self.refill()?;
         }
-        let entry = self.run[self.head];
+        let Entry { key, item, .. } = self.run[self.head];
         self.head += 1;
-        self.last = entry.0;
+        self.last = key;
         self.len -= 1;
-        Some(entry)
+        Some((key, item))
     }
 
     /// Turns the lowest bucket into the run, or deals it out if it is large.
@@ -109,18 +137,16 @@ impl<T: Copy> Schedule<T> {
         }
         let index = level as usize * DIGITS + digit;
         let width = 1 << (level * BITS);
-        self.base = self.buckets[index].first()?.0 & !(width - 1);
+        self.base = self.buckets[index].first()?.key & !(width - 1);
         self.run_end = self.base;
         if self.buckets[index].len() <= SMALL || level == 0 {
             std::mem::swap(&mut self.run, &mut self.buckets[index]);
-            self.run.sort_by_key(|(key, _)| *key);
+            self.run.sort_by_key(|entry| (entry.key, entry.place));
             self.run_end = self.base.saturating_add(width);
             return Some(());
         }
         let mut entries = std::mem::take(&mut self.buckets[index]);
-        for (key, item) in entries.drain(..) {
-            self.place(key, item);
-        }
+        entries.drain(..).for_each(|entry| self.place(entry));
         // The emptied vector goes back, so that its memory is used again.
         self.buckets[index] = entries;
         Some(())
@@ -134,8 +160,8 @@ mod tests {
     use std::collections::BinaryHeap;
     use tcp::rng::Rng;
 
-    /// Runs `operations` pushes and pops against a plain heap ordered by (key, order of insertion).
-    fn against_plain_heap(seed: u64, operations: u32, gap: fn(&mut Rng) -> u64) {
+    /// Runs `operations` pushes and pops against a plain heap ordered by (key, place, order of insertion).
+    fn against_plain_heap(seed: u64, operations: u32, places: u64, gap: fn(&mut Rng) -> u64) {
         let mut rng = Rng::stream(seed, "schedule");
         let mut schedule = Schedule::default();
         let mut plain = BinaryHeap::new();
@@ -143,36 +169,37 @@ mod tests {
         for number in 0..operations {
             if rng.below(5) < 3 {
                 let key = now + gap(&mut rng);
-                schedule.push(key, number);
-                plain.push(Reverse((key, number)));
+                let place = Place { pushed: rng.below(places), tie: rng.below(2) as u32 };
+                schedule.push(key, place, number);
+                plain.push(Reverse((key, place, number)));
             } else {
-                let expected = plain.pop().map(|Reverse(entry)| entry);
+                let expected = plain.pop().map(|Reverse((key, _, number))| (key, number));
                 assert_eq!(schedule.pop(), expected);
                 now = expected.map_or(now, |(key, _)| key);
             }
             assert_eq!(schedule.len(), plain.len());
         }
-        while let Some(Reverse(expected)) = plain.pop() {
-            assert_eq!(schedule.pop(), Some(expected));
+        while let Some(Reverse((key, _, number))) = plain.pop() {
+            assert_eq!(schedule.pop(), Some((key, number)));
         }
         assert!(schedule.is_empty() && schedule.pop().is_none());
     }
 
     #[test]
     fn order_equals_a_stable_sort_by_key() {
-        against_plain_heap(1, 300_000, |rng| rng.below(1_000_000));
-        against_plain_heap(2, 300_000, |rng| rng.below(3));
+        against_plain_heap(1, 300_000, 3, |rng| rng.below(1_000_000));
+        against_plain_heap(2, 300_000, 3, |rng| rng.below(3));
         // Packet-like gaps: some short, some a round trip, some a time-out.
-        against_plain_heap(3, 300_000, |rng| [12_000, 120_000, 20_000_000, 200_000_000][rng.below(4) as usize]);
-        against_plain_heap(4, 100_000, |rng| rng.next_u64() >> (2 + rng.below(61)) >> 1);
+        against_plain_heap(3, 300_000, 1, |rng| [12_000, 120_000, 20_000_000, 200_000_000][rng.below(4) as usize]);
+        against_plain_heap(4, 100_000, 1 << 40, |rng| rng.next_u64() >> (2 + rng.below(61)) >> 1);
     }
 
     #[test]
     #[should_panic(expected = "in the past")]
     fn the_past_is_refused() {
         let mut schedule = Schedule::default();
-        schedule.push(10, ());
+        schedule.push(10, Place::default(), ());
         schedule.pop();
-        schedule.push(9, ());
+        schedule.push(9, Place::default(), ());
     }
 }

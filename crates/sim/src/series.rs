@@ -41,6 +41,10 @@ pub(crate) struct Series {
     last: Vec<Vec<f64>>,
     received: Vec<Bytes>,
     has_queued: Vec<bool>,
+    /// When the next sample is due.
+    next: Option<Time>,
+    /// Every input to a sender is to be looked at.
+    watches: bool,
     /// By series and node: the last position.
     places: Vec<Vec<f64>>,
 }
@@ -63,7 +67,7 @@ impl Series {
         let mut wanted = record.series.clone();
         wanted.sort_unstable();
         wanted.dedup();
-        Series {
+        let mut series = Series {
             columns: vec![Column::default(); wanted.len()],
             last: vec![vec![f64::NEG_INFINITY; flows]; wanted.len()],
             places: vec![vec![f64::NAN; network.nodes.len()]; wanted.len()],
@@ -72,7 +76,17 @@ impl Series {
             bin: record.bin,
             received: vec![Bytes::ZERO; flows],
             has_queued: vec![false; network.links.len()],
-        }
+            next: None,
+            watches: false,
+        };
+        series.watches = series.every == Every::Change && series.wanted.iter().any(|name| OF_SENDER.contains(name));
+        series.next = series.first_sample();
+        series
+    }
+
+    /// When the next sample is due, if any is.
+    pub(crate) fn next_sample(&self) -> Option<Time> {
+        self.next
     }
 
     /// Distance of samples.
@@ -83,15 +97,15 @@ impl Series {
         }
     }
 
-    /// When the first sample is due, if any is.
-    pub(crate) fn first_sample(&self) -> Option<Time> {
+    /// When the first sample is due.
+    fn first_sample(&self) -> Option<Time> {
         let by_change_only = self.every == Every::Change && self.wanted.iter().all(|name| OF_SENDER.contains(name));
         (!self.wanted.is_empty() && !by_change_only).then(|| Time::ZERO + self.distance())
     }
 
     /// True if every input to a sender is to be looked at.
     pub(crate) fn watches_changes(&self) -> bool {
-        self.every == Every::Change && self.wanted.iter().any(|name| OF_SENDER.contains(name))
+        self.watches
     }
 
     /// Takes all samples of this instant; gives the next instant.
@@ -116,7 +130,9 @@ impl Series {
                 _ => {}
             }
         }
-        core.now + self.distance()
+        let next = core.now + self.distance();
+        self.next = Some(next);
+        next
     }
 
     /// Links where nothing ever waited are left out: their value is 0 throughout.

@@ -5,7 +5,7 @@ use tcp::units::{Span, Time};
 use crate::assemble::assemble;
 use crate::connectivity::Reachability;
 use crate::core::Core;
-use crate::event::{Event, FlowId, LinkId};
+use crate::event::{Event, FlowId, LinkId, NodeId};
 use crate::host::Hosts;
 use crate::link::LinkChange;
 use crate::network::Network;
@@ -20,6 +20,16 @@ use crate::summary::{self, Summary};
 pub(crate) struct Change {
     pub(crate) link: LinkId,
     pub(crate) change: LinkChange,
+}
+
+/// How packets travel over wires.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Travel {
+    /// An event for each step: what a sink hears is in order.
+    Plain,
+    /// What is certain beforehand is told at once. All results are the same but the count of events; what a sink hears of
+    /// transmissions and drops comes early.
+    Short,
 }
 
 /// A run that is ready to go.
@@ -55,12 +65,32 @@ pub struct Outcome {
 impl Simulation {
     /// The simulation of `scenario` with `seed`.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError> {
-        assemble(scenario, seed, None)
+        Simulation::travelling(scenario, seed, None, Travel::Short)
     }
 
     /// The same; `sink` hears every packet event.
     pub fn with_sink(scenario: &Scenario, seed: u64, sink: Box<dyn Sink>) -> Result<Simulation, ScenarioError> {
-        assemble(scenario, seed, Some(sink))
+        Simulation::travelling(scenario, seed, Some(sink), Travel::Plain)
+    }
+
+    /// The same with a choice of how packets travel: for proofs that it makes no difference.
+    pub fn travelling(
+        scenario: &Scenario,
+        seed: u64,
+        sink: Option<Box<dyn Sink>>,
+        travel: Travel,
+    ) -> Result<Simulation, ScenarioError> {
+        let mut simulation = assemble(scenario, seed, sink)?;
+        if travel == Travel::Short && simulation.sky.is_none() {
+            let mut changing: Vec<LinkId> = simulation.changes.iter().map(|change| change.link).collect();
+            changing.sort_unstable();
+            changing.dedup();
+            let ends: Vec<(NodeId, NodeId)> =
+                simulation.hosts.flows.iter().map(|flow| (flow.source, flow.sink)).collect();
+            simulation.network.take_shortcuts(&changing, &ends);
+            simulation.look_next();
+        }
+        Ok(simulation)
     }
 
     /// Runs to the end. Panics if the books do not balance: that is a bug, never the user's fault.
@@ -71,16 +101,26 @@ impl Simulation {
             }
             self.handle(event);
         }
+        self.network.settle(self.core.moment());
         let summary = summary::of(&mut self);
         let trace = self.core.sink.take().map(Sink::finish);
         Outcome { summary, series: self.series.finish(), trace }
+    }
+
+    /// Finds when somebody looks at what is measured: the next sample, the end of the warm-up or of the run.
+    fn look_next(&mut self) {
+        let (start, now) = (Time::ZERO, self.core.now);
+        let ends = [start + self.resolved.warmup, start + self.resolved.duration];
+        let looks = ends.into_iter().chain(self.series.next_sample());
+        self.core.looked_at = looks.filter(|at| *at > now).min().unwrap_or(now);
     }
 
     pub(crate) fn handle(&mut self, event: Event) {
         let (core, network, hosts) = (&mut self.core, &mut self.network, &mut self.hosts);
         match event {
             Event::Arrive { link, packet } => {
-                if let Some(packet) = network.on_arrive(core, link, packet) {
+                if network.on_arrive(core, link, packet) {
+                    let packet = core.deliver(packet);
                     hosts.on_packet(core, network, &packet);
                     self.watch(packet.to.flow());
                 }
@@ -104,8 +144,10 @@ impl Simulation {
                 core.schedule(next, Event::Sky);
             }
             Event::Sample => {
+                network.settle(core.moment());
                 let next = self.series.sample(core, network, &hosts.flows);
                 core.schedule(next, Event::Sample);
+                self.look_next();
             }
             Event::WarmupEnds => self.on_warmup_end(),
             Event::Radio { channel, event } => {
@@ -127,10 +169,12 @@ impl Simulation {
 
     fn on_warmup_end(&mut self) {
         let now = self.core.now;
+        self.network.settle(self.core.moment());
         self.core.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
         self.network.links.iter_mut().for_each(|link| link.metrics.on_warmup_end(now));
         self.network.channels.iter_mut().for_each(|channel| channel.air.on_warmup_end(now));
         self.hosts.flows.iter_mut().for_each(|flow| flow.window_area.restart(now));
+        self.look_next();
     }
 
     /// The part of the run that is measured.

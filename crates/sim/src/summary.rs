@@ -84,12 +84,34 @@ pub struct Drops {
     pub arp: u64,
     /// They waited at an access point for a station that has joined another.
     pub handoff: u64,
+    /// The medium was busy at every assessment (802.15.4).
+    pub access: u64,
+    /// They did not fit into a frame, or into the fragments that a link takes.
+    pub too_long: u64,
+    /// Some of their fragments never came.
+    pub reassembly: u64,
 }
 
 impl Drops {
     fn of(counts: [u64; DropReason::ALL.len()]) -> Drops {
-        let [queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp, handoff] = counts;
-        Drops { queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp, handoff }
+        let [queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp, rest @ ..] = counts;
+        let [handoff, access, too_long, reassembly] = rest;
+        Drops {
+            queue,
+            loss,
+            link_down,
+            no_route,
+            aqm,
+            retry,
+            expired,
+            ttl,
+            route_wait,
+            arp,
+            handoff,
+            access,
+            too_long,
+            reassembly,
+        }
     }
 }
 

@@ -186,7 +186,7 @@ fn what_is_wrong_is_refused() {
             "above speed_max (2m/s)",
         ),
         (rwp(json!({"speed_max": "20000m/s"})), "network.mobility.speed_max: ", "up to 10000m/s"),
-        (rwp(json!({"speed": "2m/s"})), "network.mobility.speed: ", "`speed_min`"),
+        (rwp(json!({"pace": "2m/s"})), "network.mobility.pace: ", "`speed_min`"),
         (rwp(json!({"field": {"x": "0m"}})), "network.mobility.field.x: ", "0.001m"),
         (
             json!({"mobility": {"kind": "random_waypoint", "steady": true}, "placement": {"kind": "grow"}}),

@@ -264,6 +264,8 @@ impl Connection {
             sender.close();
         }
         self.sender = Some(sender);
+        // The algorithm has been made: of many connections nobody need remember its parameters.
+        self.config.cc.values = Default::default();
         self.phase = Phase::Established;
         self.pending.connected = true;
     }

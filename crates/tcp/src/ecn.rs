@@ -198,6 +198,15 @@ impl Feedback {
         Feedback { mode, packets: u64::from(FIRST_COUNT), bytes: 0, ahead: Bytes::ZERO }
     }
 
+    /// True if a segment that acknowledges nothing new has nothing to say, and would leave no trace here.
+    pub(crate) fn ignores(&self, segment: &Segment) -> bool {
+        match self.mode {
+            EcnMode::Off => true,
+            EcnMode::Classic | EcnMode::Dctcp => !segment.flags.contains(Flags::ECE),
+            EcnMode::Accecn | EcnMode::L4s => false,
+        }
+    }
+
     /// Reads an acceptable ACK with which `newly_delivered` bytes are known to have arrived.
     pub(crate) fn on_ack(&mut self, segment: &Segment, newly_delivered: Bytes, mss: Bytes) -> Marks {
         match self.mode {

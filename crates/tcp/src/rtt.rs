@@ -16,6 +16,8 @@ pub(crate) struct Rtt {
     /// Expiries since the last sample; each doubles the time-out (§5.5), a sample ends it (§5, last paragraph).
     backoff: u32,
     spread: Spread,
+    /// The time-out now, backed off: asked for several times an ACK.
+    rto: Span,
 }
 
 /// Linux's variance term: the greatest mean deviation of a round; it rises at once and falls by a quarter per round.
@@ -66,15 +68,23 @@ impl Spread {
 
 impl Rtt {
     pub(crate) fn new(bounds: RtoBounds, kind: RttEstimator) -> Rtt {
-        Rtt { bounds, kind, srtt: None, rttvar: Span::ZERO, min: None, backoff: 0, spread: Spread::default() }
+        let (srtt, rttvar, min, spread) = (None, Span::ZERO, None, Spread::default());
+        let mut rtt = Rtt { bounds, kind, srtt, rttvar, min, backoff: 0, spread, rto: Span::ZERO };
+        rtt.set_rto();
+        rtt
     }
 
     /// Takes a sample of a segment that was sent once; `snd_una` and `snd_nxt` mark Linux's rounds.
     pub(crate) fn sample(&mut self, r: Span, snd_una: u64, snd_nxt: u64) {
         self.backoff = 0;
-        if self.kind == RttEstimator::Linux {
-            return self.sample_linux(r, snd_una, snd_nxt);
+        match self.kind {
+            RttEstimator::Rfc => self.sample_rfc(r),
+            RttEstimator::Linux => self.sample_linux(r, snd_una, snd_nxt),
         }
+        self.set_rto();
+    }
+
+    fn sample_rfc(&mut self, r: Span) {
         match self.srtt {
             // §2.2: SRTT = R, RTTVAR = R/2
             None => {
@@ -106,6 +116,10 @@ impl Rtt {
 
     /// The time-out now, backed off.
     pub(crate) fn rto(&self) -> Span {
+        self.rto
+    }
+
+    fn set_rto(&mut self) {
         let base = match (self.srtt, self.kind) {
             (None, _) => self.bounds.initial,
             // §2.3: RTO = SRTT + max(G, 4 RTTVAR); §2.4: at least the minimum
@@ -118,7 +132,7 @@ impl Rtt {
                 Span::from_micros(micros.div_ceil(tick) * tick)
             }
         };
-        base.saturating_mul(1 << self.backoff.min(32)).min(self.bounds.max)
+        self.rto = base.saturating_mul(1 << self.backoff.min(32)).min(self.bounds.max);
     }
 
     /// Least time-out, or least variance term.
@@ -129,12 +143,14 @@ impl Rtt {
     /// The timer expired: the next time-out is twice as long (§5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;
+        self.set_rto();
     }
 
     /// No sample was to be had from a handshake that needed a retransmission: start from this time-out (§5.7: 3 s).
     pub(crate) fn set_initial(&mut self, rto: Span) {
         self.bounds.initial = rto;
         self.backoff = 0;
+        self.set_rto();
     }
 
     pub(crate) fn srtt(&self) -> Option<Span> {

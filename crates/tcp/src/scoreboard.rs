@@ -86,6 +86,8 @@ pub(crate) struct Scoreboard {
     highest_sacked: u64,
     /// Stretches of the last SACK option, up to whole segments: nothing new is inside them.
     reported: [(u64, u64); 4],
+    /// There are some.
+    has_reported: bool,
     /// No segment before this index is lost and waiting.
     first_waiting: usize,
     /// No segment before this index, sent once, is without a verdict.
@@ -233,6 +235,9 @@ impl Scoreboard {
         news: &mut News,
         mut each: impl FnMut(&Delivered),
     ) {
+        if blocks.is_empty() && !self.has_reported {
+            return;
+        }
         let mut reported = [(0, 0); 4];
         for (slot, block) in reported.iter_mut().zip(blocks) {
             let fresh = self.not_yet_reported(*block);
@@ -246,6 +251,7 @@ impl Scoreboard {
             };
         }
         self.reported = reported;
+        self.has_reported = !blocks.is_empty();
     }
 
     /// The part of a block between stretches that the last option reported already.

@@ -133,6 +133,8 @@ pub(crate) struct Sender {
     cwr_due: bool,
     /// Something was sent since the send loop last ran dry.
     sent_in_burst: bool,
+    /// The send loop has run dry before anything was written.
+    looked_in_vain: bool,
     totals: Totals,
 }
 
@@ -212,6 +214,7 @@ impl Sender {
             episode_flight: Bytes::ZERO,
             cwr_due: false,
             sent_in_burst: false,
+            looked_in_vain: false,
             totals: Totals::default(),
         }
     }
@@ -235,6 +238,12 @@ impl Sender {
     /// No more data follows.
     pub(crate) fn close(&mut self) {
         self.fin = true;
+    }
+
+    /// True while nothing has ever been written: the side of a connection that only receives. Segments of the other side
+    /// tell it nothing but a window.
+    fn is_unused(&self) -> bool {
+        self.end == 1 && self.snd_nxt == 1 && !self.fin
     }
 
     /// True once the FIN has left.

@@ -31,11 +31,19 @@ impl Timer {
         ["rto", "tlp", "reorder", "pacing", "persist", "delayed_ack", "compressed_ack", "time_wait", "algorithm"];
 }
 
-/// Deadlines by purpose.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Timers([Option<Time>; 9]);
+/// Deadlines by purpose; the end of time for one that is not set, so that the earliest is a minimum without questions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timers([Time; 9]);
+
+impl Default for Timers {
+    fn default() -> Timers {
+        Timers([Timers::NEVER; 9])
+    }
+}
 
 impl Timers {
+    const NEVER: Time = Time::from_nanos(u64::MAX);
+
     /// The timers that watch over what is outstanding; one of them at a time.
     pub(crate) const OF_LOSS: [Timer; 3] = [Timer::Rto, Timer::Tlp, Timer::Reorder];
 
@@ -52,32 +60,33 @@ impl Timers {
 
     /// Sets or moves a deadline.
     pub(crate) fn arm(&mut self, timer: Timer, at: Time) {
-        self.0[timer as usize] = Some(at);
+        self.0[timer as usize] = at;
     }
 
     /// Forgets a deadline.
     pub(crate) fn stop(&mut self, timer: Timer) {
-        self.0[timer as usize] = None;
+        self.0[timer as usize] = Timers::NEVER;
     }
 
     /// True while a deadline is set.
     pub(crate) fn armed(&self, timer: Timer) -> bool {
-        self.0[timer as usize].is_some()
+        self.0[timer as usize] != Timers::NEVER
     }
 
     /// The earliest deadline.
     pub(crate) fn next(&self) -> Option<Time> {
-        self.0.iter().flatten().min().copied()
+        let first = self.0.iter().fold(Timers::NEVER, |first, at| first.min(*at));
+        (first != Timers::NEVER).then_some(first)
     }
 
     /// What is armed, by name, for traces.
     pub(crate) fn armed_by_name(&self) -> impl Iterator<Item = (&'static str, Time)> + '_ {
-        Timer::NAMES.into_iter().zip(self.0).filter_map(|(name, at)| Some((name, at?)))
+        Timer::NAMES.into_iter().zip(self.0).filter(|(_, at)| *at != Timers::NEVER)
     }
 
     /// Takes a deadline that has been reached.
     pub(crate) fn expire(&mut self, timer: Timer, now: Time) -> bool {
-        let due = self.0[timer as usize].is_some_and(|at| at <= now);
+        let due = self.0[timer as usize] <= now && self.armed(timer);
         if due {
             self.stop(timer);
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
-use tcp::units::{Span, Time};
+use tcp::units::{Bytes, Span, Time};
 
 use super::find;
 use crate::channel::{Cells, Channel, ChannelId, Gateways, Routing, neighbours, shortest};
@@ -13,8 +13,10 @@ use crate::radio::air::{Air, Draws};
 use crate::radio::build;
 use crate::radio::frame::StationId;
 use crate::radio::hearing::Hearing;
+use crate::radio::lrwpan::{self, Pan};
+use crate::radio::mac::Mac;
 use crate::routing::{self, Arp};
-use crate::scenario::{ArpDef, BeaconsDef, ChannelDef, RoutingDef, Scenario, ScenarioError, ShortestDef};
+use crate::scenario::{ArpDef, BeaconsDef, ChannelDef, RoutingDef, Scenario, ScenarioError, ShortestDef, Standard};
 
 /// The channels of an expanded scenario.
 pub(super) fn build(
@@ -54,11 +56,8 @@ fn channel(
             index.ok_or_else(|| ScenarioError::new(path, format!("{name:?} is not one of the channel's stations")))?;
         Ok(StationId(index as u32))
     };
-    let radio = build::build(&def.radio);
     let tracks = nodes.iter().map(|node| Track::of(&graph.node[node.index()], seed)).collect();
-    let hearing = Hearing::new(&radio, tracks);
-    let draws = |i: usize, what: Draws| Rng::stream(seed, &format!("station/{}/{}", def.stations[i], what.name()));
-    let mut air = Air::new(id, radio.rules, hearing, draws).with_energy(radio.energy);
+    let (mut air, mtu) = medium(def, id, &nodes, tracks, seed);
     let routing = match &def.routing {
         RoutingDef::Shortest(_) => Routing::Shortest(shortest(&neighbours(&mut air, Time::ZERO))),
         RoutingDef::AccessPoints(def) => {
@@ -72,12 +71,12 @@ fn channel(
             if points.len() == nodes.len() {
                 return Err(ScenarioError::new(path, "every station is an access point: none belongs to one"));
             }
-            let of = air.belongings(&points);
+            let of = air.dcf().belongings(&points);
             Routing::AccessPoints(Box::new(Cells::new(points, of, def.beacons == BeaconsDef::Airtime, air.moves())))
         }
         RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) => {
             let draws = |i: u32| Rng::stream(seed, &format!("station/{}/routing", def.stations[i as usize]));
-            let protocol = routing::build::protocol(&def.routing, nodes.len() as u32, draws);
+            let protocol = routing::build::protocol(&def.routing, nodes.len() as u32, mtu, draws);
             Routing::Protocol(Box::new(protocol.expect("DSDV and AODV are protocols")))
         }
     };
@@ -103,4 +102,19 @@ fn channel(
     let mut channel = Channel::new(id, air, nodes, gateways, routing, arp);
     channel.refresh = refresh;
     Ok(channel)
+}
+
+/// The medium of a channel, and the longest message that it does not cut.
+fn medium(def: &ChannelDef, id: ChannelId, nodes: &[NodeId], tracks: Vec<Track>, seed: u64) -> (Mac, Bytes) {
+    let draws = |i: usize, what: Draws| Rng::stream(seed, &format!("station/{}/{}", def.stations[i], what.name()));
+    if def.radio.standard == Some(Standard::Lrwpan) {
+        let radio = lrwpan::build::build(&def.radio);
+        let (hearing, mtu) = (radio.hearing(tracks), radio.rules.longest_message());
+        let pan = Pan::new(id, radio.rules, nodes.to_vec(), hearing, draws).with_energy(radio.energy);
+        return (Mac::Lrwpan(Box::new(pan)), mtu);
+    }
+    let radio = build::build(&def.radio);
+    let hearing = Hearing::new(&radio, tracks);
+    let air = Air::new(id, radio.rules, hearing, draws).with_energy(radio.energy);
+    (Mac::Dcf(Box::new(air)), routing::build::MTU)
 }

@@ -132,7 +132,7 @@ impl Channel {
     /// A station looks for an access point.
     fn seek_point(&mut self, core: &mut Core, station: StationId) {
         let Routing::AccessPoints(cells) = &mut self.routing else { return };
-        let Some(point) = self.air.best_point(&cells.points, station, core.now) else { return };
+        let Some(point) = self.air.dcf().best_point(&cells.points, station, core.now) else { return };
         if !cells.sends_beacons {
             return self.join(core, station, point);
         }
@@ -167,14 +167,14 @@ impl Channel {
         while let Some(request) = self.air.withdraw(before, station) {
             drop_content(core, request.content, DropReason::Handoff);
         }
-        self.air.readdress(station, before, point);
+        self.air.dcf().readdress(station, before, point);
     }
 
     /// A frame of management goes out before all others; `size` counts its MAC header.
     fn manage(&mut self, core: &mut Core, at: StationId, to: Option<StationId>, message: Message, size: Bytes) {
-        let content = Content::Message(self.air.messages.insert(message));
-        let size = size.saturating_sub(self.air.header());
+        let content = Content::Message(self.air.messages().insert(message));
+        let size = size.saturating_sub(self.air.dcf().header());
         let request = Request { content, to, size, since: core.now, is_routing: true };
-        self.air.enqueue_first(core, at, request);
+        self.air.dcf().enqueue_first(core, at, request);
     }
 }

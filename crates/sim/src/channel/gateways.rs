@@ -1,11 +1,11 @@
-//! The stations through which others reach the rest of the network, and whose domain each station is in (networks.md §9.4).
+//! The stations through which others reach the rest of the network, and whose domain each station is in.
 
 use std::collections::VecDeque;
 
 use tcp::units::Time;
 
-use crate::radio::air::Air;
 use crate::radio::frame::StationId;
+use crate::radio::mac::Mac;
 
 /// The gateways of a channel.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct Gateways {
 
 impl Gateways {
     /// These; each station is in the domain of the one that is nearest at the start.
-    pub(crate) fn new(air: &mut Air, stations: Vec<StationId>) -> Gateways {
+    pub(crate) fn new(air: &mut Mac, stations: Vec<StationId>) -> Gateways {
         let places: Vec<_> = (0..air.stations() as u32).map(|i| air.place(StationId(i), Time::ZERO)).collect();
         let distance = |here: usize, gateway: &StationId| places[here].distance(places[gateway.index()]);
         let nearest =

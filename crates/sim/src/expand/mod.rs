@@ -7,6 +7,7 @@ mod check;
 mod check_queue;
 mod ground;
 mod infrastructure;
+mod lrwpan;
 mod mobility;
 mod placement;
 mod shapes;
@@ -70,6 +71,9 @@ pub fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError>
 /// The same, and how it was drawn.
 pub(crate) fn draw(scenario: &Scenario, seed: u64) -> Result<Expanded, ScenarioError> {
     check_times(scenario)?;
+    let mut scenario = scenario.clone();
+    lrwpan::set_segment_size(&mut scenario);
+    let scenario = &scenario;
     let shape = shapes::shape_of(scenario, seed)?;
     scenario.tcp.resolve("tcp")?;
     check_app(&scenario.traffic.app, "traffic.app")?;
@@ -99,9 +103,10 @@ pub(crate) fn draw(scenario: &Scenario, seed: u64) -> Result<Expanded, ScenarioE
 
 /// The scenario with every default of its own shape filled in.
 pub fn resolve(scenario: &Scenario) -> Result<Scenario, ScenarioError> {
-    let config = scenario.tcp.resolve("tcp")?;
-    let tcp = TcpOptions::of(scenario.tcp.profile.unwrap_or_default(), &config);
-    let mut resolved = Scenario { tcp, ..scenario.clone() };
+    let mut resolved = scenario.clone();
+    lrwpan::set_segment_size(&mut resolved);
+    let config = resolved.tcp.resolve("tcp")?;
+    resolved.tcp = TcpOptions::of(scenario.tcp.profile.unwrap_or_default(), &config);
     shapes::fill(&mut resolved)?;
     Ok(resolved)
 }
@@ -151,7 +156,9 @@ fn explicit_flow(scenario: &Scenario, flow: &FlowDef, path: &str) -> Result<Flow
         return Err(ScenarioError::new(join(path, "app.size"), message));
     }
     let tcp = TcpOptions::of(options.profile.unwrap_or_default(), &config);
-    Ok(FlowDef { cc: None, tcp, ..flow.clone() })
+    let flow = FlowDef { cc: None, tcp, ..flow.clone() };
+    lrwpan::check_size(scenario, &flow, path)?;
+    Ok(flow)
 }
 
 fn message_size(app: &AppDef) -> Option<tcp::units::Bytes> {

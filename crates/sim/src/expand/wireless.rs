@@ -11,8 +11,8 @@ use crate::radio::build;
 use crate::radio::propagation::Reach;
 use crate::routing;
 use crate::scenario::{
-    Adhoc, Area, ChannelDef, FlowPattern, Graph, MobilityDef, Network, NodeDef, PlacementDef, RandomWaypointDef, Role,
-    Scenario, ScenarioError, join,
+    Adhoc, Area, ChannelDef, FlowPattern, Graph, MobilityDef, Network, NodeDef, PlacementDef, RadioDef, RandomWaypointDef,
+    Role, RoutingDef, Scenario, ScenarioError, Standard, join,
 };
 use tcp::units::Time;
 
@@ -28,7 +28,7 @@ pub(super) fn adhoc(a: &Adhoc, seed: u64) -> Result<Shape, ScenarioError> {
     let flows = count("network.flows", a.flows, 0, MOST)?;
     let radio = build::filled(&a.radio, "network.radio")?;
     check_area(&a.area, "network.area")?;
-    let reach = build::build(&radio).reach();
+    let reach = build::reach(&radio);
     let Placed { places, draws } = place(a, nodes, &reach, seed)?;
     let name = |i: u64| format!("n{i}");
     let stations: Vec<String> = (0..nodes).map(name).collect();
@@ -102,7 +102,7 @@ pub(super) fn set_moving(a: &Adhoc, nodes: &mut [NodeDef]) -> Result<(), Scenari
     Ok(())
 }
 
-/// The stations of the largest set that reach one another at the start.
+/// The stations of the largest set that reach one another at the start; of the sink's, if there is one.
 fn largest_component(nodes: &[NodeDef], reach: &Reach, seed: u64) -> Result<Vec<u64>, ScenarioError> {
     let places: Vec<Point> = nodes.iter().map(|node| Track::of(node, seed).at(Time::ZERO)).collect();
     let largest = Components::new(&in_reach(&places, reach)).largest();
@@ -123,6 +123,14 @@ pub(super) fn check_area(area: &Area, path: &str) -> Result<(), ScenarioError> {
     Ok(())
 }
 
+pub(super) fn check_access_points(radio: &RadioDef, path: &str) -> Result<(), ScenarioError> {
+    if radio.standard != Some(Standard::Lrwpan) {
+        return Ok(());
+    }
+    let error = ScenarioError::new(join(path, "standard"), "802.15.4 has no access points");
+    Err(error.with_hint("network.kind = \"adhoc\" with pattern = \"one_sink\""))
+}
+
 /// The channels of a graph with their radios filled in.
 pub(super) fn channels(scenario: &Scenario) -> Result<Vec<ChannelDef>, ScenarioError> {
     let fill = |(index, channel): (usize, &ChannelDef)| {
@@ -130,6 +138,9 @@ pub(super) fn channels(scenario: &Scenario) -> Result<Vec<ChannelDef>, ScenarioE
         count(&join(&path, "stations"), channel.stations.len() as u64, 2, MOST_STATIONS)?;
         let radio = build::filled(&channel.radio, &join(&path, "radio"))?;
         let routing = routing::build::filled(&channel.routing, radio.profile, &join(&path, "routing"))?;
+        if let RoutingDef::AccessPoints(_) = routing {
+            check_access_points(&radio, &join(&path, "radio"))?;
+        }
         Ok(ChannelDef { radio, routing, ..channel.clone() })
     };
     scenario.channel.iter().enumerate().map(fill).collect()

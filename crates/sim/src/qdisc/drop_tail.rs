@@ -24,6 +24,16 @@ impl DropTail {
         }
     }
 
+    /// How much may wait.
+    pub(crate) fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// True if it marks.
+    pub(crate) fn marks(&self) -> bool {
+        self.mark_threshold < u64::MAX
+    }
+
     #[inline]
     pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
         if self.limit.refuses(&self.waiting, &arrival) {

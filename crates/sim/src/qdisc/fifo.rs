@@ -20,7 +20,7 @@ pub(crate) enum Limit {
 
 impl Limit {
     /// True if so much is too much.
-    pub(super) fn is_exceeded(self, packets: u64, bytes: Bytes) -> bool {
+    pub(crate) fn is_exceeded(self, packets: u64, bytes: Bytes) -> bool {
         match self {
             Limit::Packets(limit) => packets > limit,
             Limit::Bytes(limit) => bytes > limit,

@@ -16,7 +16,8 @@ mod bench;
 
 use codel::Codel;
 use drop_tail::DropTail;
-use fifo::{Fifo, Limit};
+use fifo::Fifo;
+pub(crate) use fifo::Limit;
 use fq_codel::FqCodel;
 pub(crate) use ledger::Ledger;
 use pie::Pie;

@@ -43,6 +43,8 @@ pub(crate) enum Upcall {
     QueueFull { request: Request },
     /// `at` has dropped a request that had waited too long.
     Expired { request: Request },
+    /// A station of 802.15.4 has dropped something.
+    Dropped { content: Content, reason: crate::packet::DropReason },
 }
 
 /// The channel.

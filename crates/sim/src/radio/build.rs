@@ -4,6 +4,7 @@ use tcp::units::{Bytes, Rate, Span};
 
 use super::energy::{EnergyModel, Receives};
 use super::errors::{Code, Grade, Header, Mode};
+use super::lrwpan;
 use super::phy::{Coding, Phy};
 use super::propagation::{LIGHT, LIGHT_NS2, Propagation, Reach};
 use super::queue::Order;
@@ -74,6 +75,7 @@ fn table(standard: Standard) -> &'static [Row] {
         Standard::Dsss => &CCK[..2],
         Standard::B => &CCK,
         Standard::A | Standard::G => &OFDM,
+        Standard::Lrwpan => unreachable!("802.15.4 is built elsewhere"),
     }
 }
 
@@ -82,6 +84,7 @@ fn basic_rates(standard: Standard) -> &'static [u64] {
     match standard {
         Standard::Dsss | Standard::B => &[1_000, 2_000],
         Standard::A | Standard::G => &[6_000, 12_000, 24_000],
+        Standard::Lrwpan => unreachable!("802.15.4 is built elsewhere"),
     }
 }
 
@@ -92,6 +95,13 @@ fn kbps(rate: u64) -> Rate {
 /// Fills in what a radio leaves to its profile; errors start at `path`.
 pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
     let ns2 = def.profile == RadioProfile::Ns2;
+    if def.standard == Some(Standard::Lrwpan) {
+        return lrwpan::build::filled(def, path);
+    }
+    if def.lrwpan.is_some() {
+        let error = ScenarioError::new(join(path, "lrwpan"), "is of 802.15.4");
+        return Err(error.with_hint("write standard = \"802.15.4\" beside it, or leave it out"));
+    }
     let standard = def.standard.unwrap_or(match def.profile {
         RadioProfile::Std => Standard::B,
         RadioProfile::Ns2 => Standard::Dsss,
@@ -144,16 +154,18 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
         power: Some(power),
         frequency: Some(frequency),
         range_multiplier: def.range_multiplier.or(Some(1.0)),
-        energy: def.energy.map(|energy| filled_energy(&energy, def.profile)),
+        energy: def
+            .energy
+            .map(|energy| filled_energy(&energy, if ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Ns3 })),
         arp: def.arp.or(Some(if ns2 { ArpDef::Ns2 } else { ArpDef::None })),
+        lrwpan: None,
     };
     check(&filled, path)?;
     Ok(filled)
 }
 
-/// What radios draw in ns-2's and ns-3's energy models and in data sheets, watts.
-fn filled_energy(def: &EnergyDef, radio: RadioProfile) -> EnergyDef {
-    let own = if radio == RadioProfile::Ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Ns3 };
+/// What radios draw in ns-2's and ns-3's energy models and in data sheets, watts; `own` is that of the radio's profile.
+pub(super) fn filled_energy(def: &EnergyDef, own: EnergyProfile) -> EnergyDef {
     let profile = def.profile.unwrap_or(own);
     let [tx, rx, idle] = match profile {
         EnergyProfile::Ns2 => [0.660, 0.395, 0.0],
@@ -170,7 +182,7 @@ fn filled_energy(def: &EnergyDef, radio: RadioProfile) -> EnergyDef {
 }
 
 /// The model that a filled-in description stands for.
-fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel {
+pub(super) fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel {
     let watts = |draw: Option<Draw>| draw.expect("filled-in energy has powers").0;
     // ns-2 hears nothing below its carrier sense; elsewhere preambles are sensed from the sensitivity on.
     let least = match reception {
@@ -224,7 +236,12 @@ fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
     }
 }
 
-/// The rules that a filled-in radio stands for.
+/// Who can read whom, with a filled-in radio of any standard.
+pub(crate) fn reach(def: &RadioDef) -> Reach {
+    if def.standard == Some(Standard::Lrwpan) { lrwpan::build::build(def).reach() } else { build(def).reach() }
+}
+
+/// The rules that a filled-in radio of 802.11 stands for.
 pub(crate) fn build(def: &RadioDef) -> Radio {
     let standard = def.standard.expect("a filled-in radio has a standard");
     let ns2 = def.profile == RadioProfile::Ns2;
@@ -313,6 +330,7 @@ fn timing(standard: Standard, short: bool, whole_micros: bool) -> Phy {
         Standard::Dsss | Standard::B => (Coding::Dsss { preamble, whole_micros }, 20, 10, 31),
         Standard::A => (Coding::Ofdm { extension: Span::ZERO }, 9, 16, 15),
         Standard::G => (Coding::Ofdm { extension: micros(6) }, 9, 10, 15),
+        Standard::Lrwpan => unreachable!("802.15.4 is built elsewhere"),
     };
     let rate = kbps(1000);
     Phy {

@@ -67,6 +67,23 @@ pub(crate) struct Frame {
     pub(crate) reserves: Span,
     /// The same at all stations, and different for each transmission.
     pub(crate) number: u64,
+    /// Which part of a datagram it carries.
+    pub(crate) part: Part,
+}
+
+/// A part of a datagram, which 802.15.4 may cut into several frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Part {
+    /// The datagram's number at its sender.
+    pub(crate) datagram: u32,
+    /// From 0.
+    pub(crate) index: u32,
+    pub(crate) of: u32,
+}
+
+impl Part {
+    /// All of it.
+    pub(crate) const WHOLE: Part = Part { datagram: 0, index: 0, of: 1 };
 }
 
 /// The frames whose end somebody waits for.

@@ -37,15 +37,20 @@ pub(crate) struct Hearing {
 impl Hearing {
     /// Stations on their tracks.
     pub(crate) fn new(radio: &Radio, tracks: Vec<Track>) -> Hearing {
+        Hearing::over(radio.propagation, radio.floor, radio.light, tracks)
+    }
+
+    /// The same, signals below `floor` watts left out; `light` in metres per second.
+    pub(crate) fn over(propagation: Propagation, floor: f64, light: f64, tracks: Vec<Track>) -> Hearing {
         // A little more than where power has fallen to the floor, so that rounding leaves nobody out.
-        let reach = radio.propagation.reach(radio.floor) * 1.001;
+        let reach = propagation.reach(floor) * 1.001;
         let moves = tracks.iter().any(|track| !track.is_fixed());
         let mut hearing = Hearing {
             fixed: None,
             whereabouts: Whereabouts::new(tracks, reach),
-            propagation: Some(radio.propagation),
-            floor: radio.floor,
-            light: radio.light,
+            propagation: Some(propagation),
+            floor,
+            light,
         };
         if !moves {
             let lists = (0..hearing.stations() as u32).map(|from| {

@@ -109,6 +109,11 @@ impl Messages {
         id
     }
 
+    /// A message that is not lent.
+    pub(crate) fn get(&self, id: MessageId) -> &Message {
+        self.messages[id.0 as usize].as_ref().expect("a message is with one station at a time")
+    }
+
     /// Lends a message to whom it has come to.
     pub(crate) fn lend(&mut self, id: MessageId) -> Message {
         self.messages[id.0 as usize].take().expect("a message is with one station at a time")

@@ -1,4 +1,4 @@
-//! Radio: the shared medium and the MAC of 802.11.
+//! Radio: the shared medium and the MACs of 802.11 and 802.15.4.
 
 pub(crate) mod air;
 pub(crate) mod build;
@@ -8,6 +8,8 @@ pub(crate) mod errors;
 pub(crate) mod frame;
 mod grid;
 pub(crate) mod hearing;
+pub(crate) mod lrwpan;
+pub(crate) mod mac;
 pub(crate) mod message;
 pub(crate) mod phy;
 pub(crate) mod propagation;

@@ -102,6 +102,8 @@ pub(super) struct Receiver {
     draws: Rng,
     /// What the radio consumes, if that is modelled.
     pub(super) meter: Option<Meter>,
+    /// It consumes as much as when it receives: it assesses the medium (802.15.4).
+    pub(super) listens: bool,
 }
 
 /// What happens next at a station.
@@ -130,6 +132,7 @@ impl Receiver {
             ended: Vec::new(),
             draws,
             meter: None,
+            listens: false,
         }
     }
 
@@ -244,7 +247,7 @@ impl Receiver {
             Some(Receives::Signals { least }) => self.air.iter().any(|arrival| arrival.power >= least),
             _ => self.lock.is_some(),
         };
-        match (self.sending_until.is_some(), receives) {
+        match (self.sending_until.is_some(), receives || self.listens) {
             (true, _) => Activity::Sends,
             (false, true) => Activity::Receives,
             (false, false) => Activity::Idles,

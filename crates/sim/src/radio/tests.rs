@@ -115,7 +115,7 @@ fn saturate_core(
             RadioEvent::Access { station } => (air.on_access(core, station), station).1,
             RadioEvent::Respond { station } => (air.on_respond(core, station), station).1,
             RadioEvent::ExchangeOver { station } => (air.on_exchange_over(core, station), station).1,
-            RadioEvent::Route { station } => station,
+            RadioEvent::Route { station } | RadioEvent::Forget { station } => station,
         };
         delivered += air.upcalls.drain(..).filter(|upcall| matches!(upcall, Upcall::Message { .. })).count() as u64;
         if touched.0 < senders {

@@ -16,8 +16,8 @@ const NS2_TTL: u8 = 32;
 const NS2_ROUTING_HEADER: Bytes = Bytes(20);
 /// Packets wait for a route no longer than this in ns-3, and in AODV.
 const LIFETIME: Span = Span::from_millis(30_000);
-/// Longest update of `std`.
-const MTU: Bytes = Bytes(1500);
+/// Longest update of `std` on 802.11.
+pub(crate) const MTU: Bytes = Bytes(1500);
 
 /// How the stations of a channel route by messages.
 #[derive(Clone, Debug)]
@@ -83,10 +83,11 @@ fn within(span: Span, least: Span, path: &str) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// The agents that a filled-in definition stands for; none if routes need no messages. `draws` by station.
-pub(crate) fn protocol(def: &RoutingDef, stations: u32, draws: impl Fn(u32) -> Rng) -> Option<Protocol> {
+/// The agents that a filled-in definition stands for; none if routes need no messages. `mtu` is the longest message that is
+/// not cut, `draws` by station.
+pub(crate) fn protocol(def: &RoutingDef, stations: u32, mtu: Bytes, draws: impl Fn(u32) -> Rng) -> Option<Protocol> {
     let agents =
-        (0..stations).map(|station| agent(def, StationId(station), draws(station))).collect::<Option<Vec<_>>>()?;
+        (0..stations).map(|station| agent(def, StationId(station), mtu, draws(station))).collect::<Option<Vec<_>>>()?;
     let limits = match def {
         RoutingDef::Dsdv(def) => dsdv_limits(def),
         _ => WaitingLimits { per_destination: 64, total: 64, lifetime: Some(LIFETIME) },
@@ -105,7 +106,7 @@ pub(crate) fn protocol(def: &RoutingDef, stations: u32, draws: impl Fn(u32) -> R
     })
 }
 
-fn agent(def: &RoutingDef, me: StationId, draws: Rng) -> Option<Agent> {
+fn agent(def: &RoutingDef, me: StationId, mtu: Bytes, draws: Rng) -> Option<Agent> {
     match def {
         RoutingDef::Shortest(_) | RoutingDef::AccessPoints(_) => None,
         RoutingDef::Dsdv(def) => {
@@ -113,7 +114,7 @@ fn agent(def: &RoutingDef, me: StationId, draws: Rng) -> Option<Agent> {
             let settling = def.settling.expect("a filled-in DSDV has a settling time");
             let std = def.profile == Some(DsdvProfile::Std);
             let header = if std { IP_HEADER + UDP_HEADER } else { IP_HEADER };
-            let rules = DsdvRules { interval, settling, header, mtu: std.then_some(MTU), link_feedback: std };
+            let rules = DsdvRules { interval, settling, header, mtu: std.then_some(mtu), link_feedback: std };
             Some(match def.profile {
                 Some(DsdvProfile::Ns3) => Agent::DsdvNs3(DsdvNs3::new(me, interval, settling, draws)),
                 _ => Agent::Dsdv(Dsdv::new(me, rules, draws)),

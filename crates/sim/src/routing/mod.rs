@@ -17,14 +17,14 @@ use crate::radio::frame::StationId;
 use crate::radio::message::Message;
 pub(crate) use aodv::Aodv;
 pub(crate) use arp::{Arp, Resolution};
-pub(crate) use dsdv::Dsdv;
 pub(crate) use dsdv::ns3::DsdvNs3;
+pub(crate) use dsdv::{Dsdv, LINE as DSDV_LINE};
 pub(crate) use shortest::{Edge, Routes};
 pub(crate) use waiting::Waiting;
 
 /// IPv4 without options.
-const IP_HEADER: Bytes = Bytes(20);
-const UDP_HEADER: Bytes = Bytes(8);
+pub(crate) const IP_HEADER: Bytes = Bytes(20);
+pub(crate) const UDP_HEADER: Bytes = Bytes(8);
 
 /// What a station does with a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -91,6 +91,7 @@ impl Routes {
     }
 
     /// The links from `from` to `to`, or `None` if a packet would not get there.
+    #[cfg(test)]
     pub(crate) fn path(&self, edges: &[Edge], from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
         let (mut here, mut path) = (from, Vec::new());
         while here != to {

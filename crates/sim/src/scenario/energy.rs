@@ -24,7 +24,7 @@ pub enum EnergyProfile {
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EnergyDef {
-    /// Whose; `ns2` with a radio of profile `ns2`, `ns3` otherwise.
+    /// Whose; `ns2` with a radio of profile `ns2`, `cc2420` with 802.15.4, `ns3` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<EnergyProfile>,
     /// While it sends.

@@ -3,6 +3,7 @@
 
 mod cc_choice;
 mod energy;
+mod lrwpan;
 mod mobility;
 mod network;
 mod parse;
@@ -22,6 +23,7 @@ use tcp::units::Span;
 
 pub use cc_choice::{CcChoice, Further};
 pub use energy::{EnergyDef, EnergyProfile};
+pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,
 };

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::energy::EnergyDef;
+use super::lrwpan::LrwpanDef;
 use super::parse::{read, tagged};
 use super::quantity::{Frequency, Metres, Power};
 
@@ -54,7 +55,7 @@ pub enum RadioProfile {
     Ns3,
 }
 
-/// The generation of 802.11.
+/// The standard: a generation of 802.11, or 802.15.4.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Standard {
@@ -66,6 +67,9 @@ pub enum Standard {
     A,
     /// 802.11g: OFDM at 2.4 GHz.
     G,
+    /// 802.15.4 at 2.4 GHz: 250 kb/s, frames of 127 B, unslotted CSMA/CA. Settings of its own are in `lrwpan`.
+    #[serde(rename = "802.15.4")]
+    Lrwpan,
 }
 
 /// Length of the DSSS preamble.
@@ -95,7 +99,8 @@ pub enum RateControlDef {
 pub struct RadioDef {
     /// The model to follow; `std` unless given.
     pub profile: RadioProfile,
-    /// The generation: `b` in std, `dsss` in ns2, `a` in ns3.
+    /// The standard: `b` in std, `dsss` in ns2, `a` in ns3. With `802.15.4` the rates, RTS and the retries of 802.11 do not
+    /// apply, and the profile is `std` or `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,
     /// Rate of data frames to one station; the highest of the standard in std, 1 Mbps in ns2, 6 Mbps in ns3. With `arf`
@@ -129,16 +134,17 @@ pub struct RadioDef {
     /// What waited longer is dropped; 500 ms in ns3, never otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_lifetime: Option<Span>,
-    /// How power falls with distance: two-ray ground in ns2, log-distance otherwise.
+    /// How power falls with distance: two-ray ground in ns2, log-distance otherwise. With 802.15.4 in std 46.6777 dB are lost
+    /// on the first metre, so that 0 dBm reach 41 m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub propagation: Option<PropagationDef>,
     /// Nothing is heard beyond this distance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_range: Option<Metres>,
-    /// Transmission power; 20 dBm in std, 0.28183815 W in ns2, 16.0206 dBm in ns3.
+    /// Transmission power; 20 dBm in std, 0.28183815 W in ns2, 16.0206 dBm in ns3; 0 dBm in std with 802.15.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
-    /// Carrier frequency; 914 MHz in ns2, 2412 MHz or 5150 MHz otherwise.
+    /// Carrier frequency; 914 MHz in ns2, 2412 MHz or 5150 MHz otherwise; 2405 MHz in std with 802.15.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency: Option<Frequency>,
     /// Scales the reach: signals are as strong at this multiple of the distance. Carrier sense reaches farther too.
@@ -150,6 +156,9 @@ pub struct RadioDef {
     /// How stations learn the addresses of neighbours: `ns2` in ns2, `none` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arp: Option<ArpDef>,
+    /// What only 802.15.4 has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lrwpan: Option<LrwpanDef>,
 }
 
 /// How power falls with distance.

@@ -87,7 +87,8 @@ macro_rules! options {
 
 // The segment size comes first: others are written in segments.
 options! {
-    /// Largest payload of a segment. With timestamps the SYN offers 12 bytes more.
+    /// Largest payload of a segment. With timestamps the SYN offers 12 bytes more. In a network of 802.15.4 with 6LoWPAN 256 B
+    /// unless given, which are three frames: a longer segment has less overhead, but is lost with any of its fragments.
     mss: Bytes => mss,
     /// Loss detection and repair; what the algorithm's own form came with, if it insists on one.
     recovery: RecoveryKind => recovery,

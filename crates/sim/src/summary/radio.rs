@@ -31,6 +31,12 @@ pub struct NetworkRadio {
     pub message_bytes: Option<u64>,
     /// Stations that joined an access point after they had lost one, over the whole run; absent without access points.
     pub handoffs: Option<u64>,
+    /// Frames given up because the medium was busy at every assessment; of 802.15.4, as the next two.
+    pub mac_access_failures: Option<u64>,
+    /// Packets and messages that did not fit into frames.
+    pub mac_too_long: Option<u64>,
+    /// Datagrams of which fragments were missing for 60 s.
+    pub reassembly_timeouts: Option<u64>,
     /// Time on the air, the sum over all stations.
     pub airtime_s: Option<f64>,
 }
@@ -39,11 +45,12 @@ impl NetworkRadio {
     pub(super) fn of(network: &Network) -> NetworkRadio {
         let stations = |channel: &Channel| 0..channel.nodes.len() as u32;
         let all = network.channels.iter().flat_map(|channel| {
-            stations(channel).map(|station| channel.air.counts(StationId(station))).collect::<Vec<_>>()
+            let counts = |station| (channel.air.is_lrwpan(), channel.air.counts(StationId(station)));
+            stations(channel).map(counts).collect::<Vec<_>>()
         });
         let mut sum = NetworkRadio::default();
         let mut airtime = None;
-        for counts in all {
+        for (is_lrwpan, counts) in all {
             let add = |sum: &mut Option<u64>, count| *sum = Some(sum.unwrap_or(0) + count);
             add(&mut sum.mac_data_frames, counts.data_frames);
             add(&mut sum.mac_control_frames, counts.control_frames);
@@ -51,6 +58,11 @@ impl NetworkRadio {
             add(&mut sum.mac_given_up, counts.given_up);
             add(&mut sum.message_count, counts.messages);
             add(&mut sum.message_bytes, counts.message_bytes.0);
+            if is_lrwpan {
+                add(&mut sum.mac_access_failures, counts.access_failures);
+                add(&mut sum.mac_too_long, counts.too_long);
+                add(&mut sum.reassembly_timeouts, counts.reassembly_timeouts);
+            }
             airtime = Some(airtime.unwrap_or(Span::ZERO) + counts.airtime);
         }
         let handoffs = network.channels.iter().filter_map(Channel::handoffs).reduce(|sum, count| sum + count);

@@ -1,6 +1,8 @@
 //! What the integration tests share: scenarios from TOML-like JSON, and runs.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod worlds;
+
 use serde_json::{Value, json};
 use sim::{HashLog, Scenario, Simulation, Summary, TextLog};
 

@@ -50,6 +50,9 @@ impl Sender {
             self.window_told_by = segment.seq;
         }
         self.on_window(timers);
+        if self.is_unused() && self.looked_in_vain && segment.sack.is_empty() && self.feedback.ignores(segment) {
+            return;
+        }
         let (prior_flight, prior_pipe) = (self.board.flight(), self.board.pipe());
         let (prior_una, prior_lost) = (self.snd_una, self.board.lost_in_all());
         let mut news = News::default();

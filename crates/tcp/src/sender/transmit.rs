@@ -104,6 +104,9 @@ impl Sender {
             let chunk = Chunk { seq: self.snd_una - 1, len: 0, fin: false };
             return Some(Outgoing::plain(chunk));
         }
+        if self.looked_in_vain && self.is_unused() {
+            return None;
+        }
         if self.pacing_rate().is_some() && self.pace.holds(now) {
             timers.arm(Timer::Pacing, self.pace.next_at);
             self.burst_ended(now, timers);
@@ -258,6 +261,7 @@ impl Sender {
 
     /// The send loop ran dry.
     fn burst_ended(&mut self, now: Time, timers: &mut Timers) {
+        self.looked_in_vain = true;
         if let Some(rate) = self.pacing_rate() {
             self.pace.complete(now, rate);
         }

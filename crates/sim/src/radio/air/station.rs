@@ -53,6 +53,12 @@ pub(crate) struct Counts {
     pub(crate) failures: u64,
     /// Frames given up.
     pub(crate) given_up: u64,
+    /// Frames given up because the medium was always busy; of 802.15.4.
+    pub(crate) access_failures: u64,
+    /// What did not fit into frames.
+    pub(crate) too_long: u64,
+    /// Datagrams of which fragments were missing for too long.
+    pub(crate) reassembly_timeouts: u64,
     /// Time on the air.
     pub(crate) airtime: Span,
     /// Messages sent, with repetitions; their size at the network layer; their time on the air.

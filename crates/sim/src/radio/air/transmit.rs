@@ -5,7 +5,7 @@ use tcp::units::{Bytes, Rate, Span, Time};
 use super::{Air, Station};
 use crate::core::Core;
 use crate::event::{Event, RadioEvent};
-use crate::radio::frame::{Content, Frame, Kind, StationId};
+use crate::radio::frame::{Content, Frame, Kind, Part, StationId};
 use crate::radio::hearing::Hearer;
 use crate::radio::receiver::{Arrival, Fate};
 use crate::record::{AirFrame, Record};
@@ -56,7 +56,8 @@ impl Air {
             },
         });
         self.numbers += 1;
-        let frame = Frame { kind, from: at, to, sequence, size, rate, reserves, number: self.numbers };
+        let frame =
+            Frame { kind, from: at, to, sequence, size, rate, reserves, number: self.numbers, part: Part::WHOLE };
         let mut hearers = std::mem::take(&mut self.hearers);
         self.hearing.of(at, now, &mut hearers);
         self.reach(core, &frame, length, &hearers);

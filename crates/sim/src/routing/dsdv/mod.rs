@@ -16,7 +16,7 @@ use crate::radio::message::{Advert, Message};
 use table::{Entry, Table, Way};
 
 /// A line of an update.
-const LINE: Bytes = Bytes(12);
+pub(crate) const LINE: Bytes = Bytes(12);
 /// The metric of what cannot be reached.
 const INFINITE: u32 = 250;
 /// Start of the first update.

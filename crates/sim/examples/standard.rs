@@ -1,0 +1,69 @@
+//! Runs a standard scenario and prints what it delivered: `make instructions` counts its instructions, and a profiler
+//! can be pointed at it.
+//!
+//! `standard NAME [SECONDS]`, or without a name the list.
+
+use serde_json::{Value, json};
+use sim::{Scenario, Simulation};
+
+/// Name, simulated seconds, and the scenario.
+type Standard = (&'static str, u32, fn() -> Value);
+
+const STANDARD: [Standard; 9] = [
+    ("dumbbell-10", 10, || dumbbell(10, "100Mbps", "1Gbps", 366)),
+    ("dumbbell-1000", 6, || dumbbell(1_000, "100Mbps", "1Gbps", 366)),
+    ("dumbbell-10000", 4, || dumbbell(10_000, "1Gbps", "1Gbps", 3_666)),
+    ("dumbbell-100000", 4, || dumbbell(100_000, "10Gbps", "1Gbps", 36_666)),
+    ("dumbbell-10-10G", 2, || dumbbell(10, "10Gbps", "100Gbps", 36_666)),
+    ("dumbbell-10-codel", 10, || {
+        let mut scenario = dumbbell(10, "100Mbps", "1Gbps", 366);
+        scenario["network"]["bottleneck"]["queue"] = json!({"kind": "codel"});
+        scenario
+    }),
+    ("dumbbell-10-losses", 10, || {
+        let mut scenario = dumbbell(10, "100Mbps", "1Gbps", 366);
+        scenario["network"]["bottleneck"]["loss"] = json!({"kind": "packet", "p": 1e-3});
+        scenario
+    }),
+    ("star-cbr", 20, || {
+        json!({
+            "network": {"kind": "star", "nodes": 40, "flows": 20},
+            "traffic": {"app": {"kind": "cbr", "rate": "500pps", "size": "512B"}},
+        })
+    }),
+    ("one-short", 2, || dumbbell(1, "1Mbps", "1Gbps", 20)),
+];
+
+/// The dumbbell of `tonopah bench`: 44 ms round trip, Linux's Reno with SACK, RACK and timestamps.
+fn dumbbell(flows: u32, rate: &str, access: &str, queue: u32) -> Value {
+    let queue = json!({"kind": "drop_tail", "limit": format!("{queue}p")});
+    let flow = |i: u32| {
+        let (from, to) = (format!("left{i}"), format!("right{i}"));
+        json!({"from": from, "to": to, "app": {"kind": "bulk"}, "start": format!("{}ms", 100 * i / flows)})
+    };
+    json!({
+        "network": {
+            "kind": "dumbbell", "pairs": flows, "access": {"rate": access, "delay": "1ms"},
+            "bottleneck": {"rate": rate, "delay": "20ms", "queue": queue},
+        },
+        "tcp": {"cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": true, "mss": "1448B"},
+        "flow": (0..flows).map(flow).collect::<Vec<_>>(),
+    })
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, seconds, scenario)) =
+        STANDARD.iter().find(|(name, ..)| Some(*name) == arguments.first().map(String::as_str))
+    else {
+        STANDARD.iter().for_each(|(name, seconds, _)| println!("{name} {seconds}"));
+        return;
+    };
+    let mut scenario = scenario();
+    let seconds = arguments.get(1).map_or(*seconds, |text| text.parse().expect("SECONDS is a whole number"));
+    scenario["duration"] = json!(format!("{seconds}s"));
+    let scenario = Scenario::from_json(&scenario.to_string()).unwrap_or_else(|error| panic!("{error}"));
+    let simulation = Simulation::new(&scenario, 1).unwrap_or_else(|error| panic!("{error}"));
+    let summary = simulation.run().summary;
+    println!("{name} {seconds} {} {}", summary.network.measures.received_packets, summary.events);
+}

@@ -1,0 +1,178 @@
+//! From the description of a radio to the rules of its PAN (networks.md §7.1, §7.7).
+
+use tcp::units::Bytes;
+
+use super::rules::{Encap, PanRules};
+use crate::mobility::Track;
+use crate::packet::TTL;
+use crate::radio::build::{energy_model, filled_energy};
+use crate::radio::energy::EnergyModel;
+use crate::radio::hearing::Hearing;
+use crate::radio::propagation::{LIGHT, LIGHT_NS2, Propagation, Reach};
+use crate::radio::queue::Order;
+use crate::radio::receiver::Reception;
+use crate::scenario::{
+    AddressLength, ArpDef, EncapDef, EnergyProfile, Frequency, LogDistanceDef, LrwpanDef, Power, PropagationDef,
+    RadioDef, RadioProfile, ScenarioError, TwoRayDef, join,
+};
+
+/// The CC2420 (data sheet SWRS041): what it reads, when it calls the medium busy, and by how much a frame has to be stronger
+/// than another of its kind.
+const SENSITIVITY_DBM: f64 = -95.0;
+const ENERGY_DETECT_DBM: f64 = -77.0;
+const CO_CHANNEL_DB: f64 = 3.0;
+/// Noise of 2 MHz with a noise figure of 7 dB.
+const NOISE_DBM: f64 = -103.966;
+/// ns-2's scripts set both thresholds to the power at 15 m, and capture is a ratio of 10.
+const NS2_THRESHOLD: f64 = 8.5457e-7;
+const NS2_CAPTURE: f64 = 10.0;
+/// ns-2's overhead of a frame, of any kind.
+const NS2_HEADER: Bytes = Bytes(7);
+/// ns-3's loss at 1 m, of 5.15 GHz and kept by its scripts: 0 dBm reach 41 m.
+const LOSS_AT_1M_DB: f64 = 46.6777;
+
+/// A PAN's rules and reach.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct PanRadio {
+    pub(crate) rules: PanRules,
+    pub(crate) propagation: Propagation,
+    /// Signals weaker than this many watts are left out of account.
+    floor: f64,
+    /// Metres per second.
+    light: f64,
+    pub(crate) energy: Option<EnergyModel>,
+}
+
+impl PanRadio {
+    /// Who can read whom.
+    pub(crate) fn reach(&self) -> Reach {
+        Reach::new(self.propagation, self.rules.least_power())
+    }
+
+    /// Who hears whom, of stations on their tracks.
+    pub(crate) fn hearing(&self, tracks: Vec<Track>) -> Hearing {
+        Hearing::over(self.propagation, self.floor, self.light, tracks)
+    }
+}
+
+/// Fills in what a radio of 802.15.4 leaves to its profile; errors start at `path`.
+pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
+    check(def, path)?;
+    let ns2 = def.profile == RadioProfile::Ns2;
+    let own = if ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Cc2420 };
+    let propagation = def.propagation.unwrap_or(if ns2 {
+        PropagationDef::TwoRay(TwoRayDef::default())
+    } else {
+        PropagationDef::LogDistance(LogDistanceDef { loss_at_1m_db: Some(LOSS_AT_1M_DB), ..LogDistanceDef::default() })
+    });
+    let lrwpan = def.lrwpan.unwrap_or_default();
+    let encap = if ns2 { EncapDef::RawIpv4 } else { EncapDef::Sixlowpan };
+    let filled = LrwpanDef {
+        encap: lrwpan.encap.or(Some(encap)),
+        addresses: lrwpan.addresses.or(Some(AddressLength::Short)),
+        acks: lrwpan.acks.or(Some(true)),
+        spaces: lrwpan.spaces.or(Some(!ns2)),
+        min_be: lrwpan.min_be.or(Some(3)),
+        max_be: lrwpan.max_be.or(Some(5)),
+        max_backoffs: lrwpan.max_backoffs.or(Some(4)),
+        max_retries: lrwpan.max_retries.or(Some(3)),
+    };
+    check_backoff(&filled, &join(path, "lrwpan"))?;
+    Ok(RadioDef {
+        queue_limit: def.queue_limit.or(Some(50)),
+        propagation: Some(propagation),
+        power: def.power.or(Some(if ns2 { Power(0.281_838_15) } else { Power(1e-3) })),
+        frequency: def.frequency.or(Some(Frequency(if ns2 { 914e6 } else { 2405e6 }))),
+        range_multiplier: def.range_multiplier.or(Some(1.0)),
+        energy: def.energy.map(|energy| filled_energy(&energy, own)),
+        arp: def.arp.or(Some(if ns2 { ArpDef::Ns2 } else { ArpDef::None })),
+        lrwpan: Some(filled),
+        ..def.clone()
+    })
+}
+
+/// What belongs to 802.11 has no meaning here.
+fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
+    let foreign = [
+        ("data_rate", def.data_rate.is_some()),
+        ("rate_control", def.rate_control.is_some()),
+        ("control_rate", def.control_rate.is_some()),
+        ("basic_rate", def.basic_rate.is_some()),
+        ("preamble", def.preamble.is_some()),
+        ("rts_threshold", def.rts_threshold.is_some()),
+        ("short_retries", def.short_retries.is_some()),
+        ("long_retries", def.long_retries.is_some()),
+    ];
+    if let Some((field, _)) = foreign.iter().find(|(_, given)| *given) {
+        let message = "is of 802.11; 802.15.4 sends at 250 kb/s and has its settings in `lrwpan`";
+        return Err(ScenarioError::new(join(path, field), message).with_hint("leave it out"));
+    }
+    if def.profile == RadioProfile::Ns3 {
+        let message = "802.15.4 is modelled after the standard and after ns-2; known: \"std\", \"ns2\"";
+        return Err(ScenarioError::new(join(path, "profile"), message));
+    }
+    Ok(())
+}
+
+fn check_backoff(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
+    // The ranges of IEEE 802.15.4-2011 §6.4.2, table 52.
+    let (min_be, max_be) = (def.min_be.unwrap_or(3), def.max_be.unwrap_or(5));
+    let fields = [
+        ("min_be", min_be, 0, max_be),
+        ("max_be", max_be, 3, 8),
+        ("max_backoffs", def.max_backoffs.unwrap_or(4), 0, 5),
+        ("max_retries", def.max_retries.unwrap_or(3), 0, 7),
+    ];
+    match fields.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value)) {
+        Some((field, value, least, most)) => {
+            Err(ScenarioError::new(join(path, field), format!("{value} is not from {least} to {most}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The rules that a filled-in radio stands for.
+pub(crate) fn build(def: &RadioDef) -> PanRadio {
+    let ns2 = def.profile == RadioProfile::Ns2;
+    let lrwpan = def.lrwpan.expect("a filled-in radio of 802.15.4 has its settings");
+    let watts = |level| Power::from_dbm(level).0;
+    let (noise, sensitivity, energy_detect) = if ns2 {
+        (0.0, NS2_THRESHOLD, NS2_THRESHOLD)
+    } else {
+        (watts(NOISE_DBM), watts(SENSITIVITY_DBM), watts(ENERGY_DETECT_DBM))
+    };
+    let reception = Reception::Sinr { sensitivity, energy_detect, noise };
+    let long = lrwpan.addresses == Some(AddressLength::Long);
+    // networks.md §7.3: control 2, sequence 1, PAN 2, addresses, checksum 2. All stations have a short address.
+    let header = |to, from| if ns2 { NS2_HEADER } else { Bytes(7 + to + from) };
+    let own = if long { 8 } else { 2 };
+    let rules = PanRules {
+        encap: match lrwpan.encap {
+            Some(EncapDef::RawIpv4) => Encap::RawIpv4,
+            Some(EncapDef::Sixlowpan) | None => Encap::Sixlowpan { own_part: own },
+        },
+        unicast_header: header(own, own),
+        broadcast_header: header(2, own),
+        min_be: lrwpan.min_be.unwrap_or(3),
+        max_be: lrwpan.max_be.unwrap_or(5),
+        max_backoffs: lrwpan.max_backoffs.unwrap_or(4),
+        max_retries: lrwpan.max_retries.unwrap_or(3),
+        acks: lrwpan.acks != Some(false),
+        spaces: lrwpan.spaces != Some(false),
+        reception,
+        ratio: if ns2 { NS2_CAPTURE } else { libm::pow(10.0, CO_CHANNEL_DB / 10.0) },
+        queue_limit: def.queue_limit.unwrap_or(50) as usize,
+        queue_order: if ns2 { Order::RoutingFirst } else { Order::Fifo },
+        queue_lifetime: def.queue_lifetime,
+        first_ttl: TTL,
+    };
+    let light = if ns2 { LIGHT_NS2 } else { LIGHT };
+    let (power, frequency) = (def.power.unwrap_or(Power(1e-3)).0, def.frequency.unwrap_or(Frequency(2405e6)).0);
+    let model = def.propagation.expect("a filled-in radio has a propagation");
+    let propagation =
+        Propagation::new(&model, power, frequency, light).scaled(def.range_multiplier.unwrap_or(1.0), def.max_range);
+    // Below a tenth of the noise a signal changes no decision by more than half a decibel.
+    let floor = if ns2 { NS2_THRESHOLD } else { watts(NOISE_DBM - 10.0) };
+    let energy = def.energy.map(|energy| energy_model(&energy, reception));
+    PanRadio { rules, propagation, floor, light, energy }
+}
