@@ -87,6 +87,13 @@ def test_jain_of_a_group():
     assert found == {"two": pytest.approx(1.0), "all": pytest.approx(14**2 / (4 * 60)), "gone": None}
 
 
+def test_average_counts_every_flow_once():
+    flows = [{"flow": i, "netsim.delay_s": x} for i, x in enumerate((1.0, 5.0))]
+    of = parse_measure({"name": "delay", "kind": "average", "metric": "netsim.delay_s"}, "measure[0]")
+    assert measure.from_flows([of], flows) == {"delay": 3.0}
+    assert measure.from_flows([of], [{"flow": 0, "netsim.delay_s": None}, flows[1]]) == {"delay": None}
+
+
 def test_without_the_series_nothing_is_measured():
     found = value_of(kind="outage", data={})
     assert found == {"m.start_s": None, "m.end_s": None, "m.length_s": None}

@@ -1,8 +1,8 @@
 """Numbers derived from one run by a study (`[[measure]]`): columns of its tables beside those of the engine.
 
 `recovery`, `outage` and `mean` look at series, which the runs of their part then record: they are computed when a run is
-stored, and the series is not kept. What they ask is part of the run's id. `jain` looks at the flows of the summary and is
-computed when tables are made.
+stored, and the series is not kept. What they ask is part of the run's id. `jain` and `average` look at the flows of the summary
+and are computed when tables are made.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from tonopah.metrics import Metric, metric, show
 from tonopah.stats import jain
 
-KINDS = ("recovery", "outage", "mean", "jain")
+OF_FLOWS = ("jain", "average")
+"""Kinds that look at the flows of the summary."""
+KINDS = ("recovery", "outage", "mean", "jain", "average")
 SUMMED = ("throughput", "retransmits", "acked", "energy", "queue")
 """Series of which several flows (links, nodes) add up; of others the mean is taken."""
 
@@ -49,7 +51,7 @@ class Measure:
     @property
     def from_series(self) -> bool:
         """Tell whether it needs series, so that runs have to record them."""
-        return self.kind != "jain"
+        return self.kind not in OF_FLOWS
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -69,8 +71,8 @@ class Measure:
         if self.carrying_s:
             start, end = self.carrying_s
             label = f"{next(iter(made.values())).label}: runs that carried"
-            text = f"Share of runs in which {owners(self.flows)} received anything from {start:g} s to {end:g} s; others have no value"
-            made[f"{self.name}.carried"] = Metric(label, "%", 100.0, text, f"{self.name}.carried")
+            text = f"Share of runs in which {owners(self.flows)} received anything from {start:g} s to {end:g} s, the others"
+            made[f"{self.name}.carried"] = Metric(label, "%", 100.0, f"{text} have no value", f"{self.name}.carried")
         return made
 
     def value_columns(self) -> dict[str, Metric]:
@@ -103,6 +105,10 @@ class Measure:
             shown = metric(self.series)
             sum_or_mean = "sum" if self.series in SUMMED else "mean"
             text = f"Time average of the {what} ({sum_or_mean}){self.span()}"
+            return {self.name: Metric(label, shown.unit, shown.factor, text, self.name)}
+        if self.kind == "average":
+            shown = metric(self.metric)
+            text = f"Mean of {shown.label.lower()} over {owners(self.flows)}, each counted once"
             return {self.name: Metric(label, shown.unit, shown.factor, text, self.name)}
         text = (
             f"Jain's index (sum x)² / (n · sum x²) of {metric(self.metric).label.lower()} over {owners(self.flows)} (DEC TR-301)"
@@ -146,13 +152,13 @@ def carries(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> bool |
 
 
 def from_flows(measures: Sequence[Measure], flows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """Return the columns of all measures of a run that look at its flows."""
+    """Return the columns of all measures of a run that look at its flows, given as flat rows."""
     values: dict[str, float | None] = {}
-    for measure in (measure for measure in measures if measure.kind == "jain"):
+    for measure in (measure for measure in measures if not measure.from_series):
         chosen = [flow.get(measure.metric) for flow in flows if not measure.flows or flow["flow"] in measure.flows]
         known = [value for value in chosen if value is not None]
         complete = known and len(known) == len(chosen) and (not measure.flows or len(chosen) == len(measure.flows))
-        value = jain(known) if complete else float("nan")
+        value = (jain(known) if measure.kind == "jain" else float(np.mean(known))) if complete else float("nan")
         values[measure.name] = None if np.isnan(value) else value
     return values
 

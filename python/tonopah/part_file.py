@@ -10,7 +10,7 @@ from typing import Any
 
 from tonopah import scenario as scenarios
 from tonopah.errors import InputError
-from tonopah.measure import KINDS, STARTS, Measure
+from tonopah.measure import KINDS, OF_FLOWS, STARTS, Measure
 from tonopah.metrics import METRICS
 from tonopah.study_check import below, distinct, filled, keys, one_of, seconds, tables, texts, typed, within
 from tonopah.study_spec import Figure, Part, Sweep, Variant
@@ -201,6 +201,7 @@ MEASURE_KEYS = {
     "outage": {"series": str, "flows": list, "window": list, "carrying": list, "at_least": str, "quiet": float},
     "mean": {"series": str, "flows": list, "window": list, "carrying": list},
     "jain": {"flows": list, "metric": str},
+    "average": {"flows": list, "metric": str},
 }  # fmt: skip
 DEFAULT_SERIES = {"recovery": "cwnd", "outage": "throughput"}
 
@@ -215,7 +216,7 @@ def parse_measure(entry: Mapping[str, Any], path: str) -> Measure:
     if name in METRICS or not name.isidentifier():
         raise InputError(f"{path}.name", f"{name!r} cannot be the name of a column", "a new name of letters, digits and _")
     series = entry.get("series", DEFAULT_SERIES.get(kind, ""))
-    if kind != "jain":
+    if kind not in OF_FLOWS:
         one_of(series, f"{path}.series", SERIES)
     one_of(entry.get("after", "instant"), f"{path}.after", STARTS)
     for i, flow in enumerate(entry.get("flows", [])):
