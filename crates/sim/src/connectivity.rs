@@ -83,17 +83,22 @@ pub(crate) fn hops(graph: &Graph, from: NodeId, to: NodeId) -> Option<u32> {
     hops[to.index()]
 }
 
-/// Stations that read each other, by their numbers.
+/// Stations that read each other, by their numbers. From west to east each looks only at those that are not too far east of
+/// it, so that in a wide field most pairs are never looked at.
 pub(crate) fn in_reach(places: &[Point], reach: &Reach) -> Graph {
-    let mut graph = vec![Vec::new(); places.len()];
-    for (i, here) in places.iter().enumerate() {
-        for (j, there) in places[..i].iter().enumerate() {
-            if reach.joins(*here, *there) {
-                graph[i].push(j as u32);
-                graph[j].push(i as u32);
+    let mut graph: Graph = vec![Vec::new(); places.len()];
+    let mut eastward: Vec<usize> = (0..places.len()).collect();
+    eastward.sort_by(|a, b| places[*a].x.total_cmp(&places[*b].x));
+    for (rank, i) in eastward.iter().enumerate() {
+        let near = |j: &&usize| places[**j].x - places[*i].x <= reach.limit();
+        for j in eastward[rank + 1..].iter().take_while(near) {
+            if reach.joins(places[*i], places[*j]) {
+                graph[*i].push(*j as u32);
+                graph[*j].push(*i as u32);
             }
         }
     }
+    graph.iter_mut().for_each(|list| list.sort_unstable());
     graph
 }
 

@@ -110,3 +110,15 @@ fn components_and_hops_of_a_small_graph() {
     assert_eq!(hops(&graph, NodeId(0), NodeId(0)), Some(0));
     assert_eq!(hops(&graph, NodeId(0), NodeId(4)), None);
 }
+
+/// Looking from west to east finds every pair.
+#[test]
+fn no_pair_in_reach_is_passed_over() {
+    let field = Field::up_to(Point { x: 1000.0, y: 300.0, z: 40.0 });
+    let mut draws = Rng::stream(1, "placement");
+    let (reach, places) = (disc(90.0), (0..150).map(|_| field.anywhere(&mut draws)).collect::<Vec<Point>>());
+    for (i, neighbours) in in_reach(&places, &reach).into_iter().enumerate() {
+        let joined = |j: &u32| *j as usize != i && reach.joins(places[i], places[*j as usize]);
+        assert_eq!(neighbours, (0..150).filter(joined).collect::<Vec<u32>>(), "of {i}");
+    }
+}

@@ -122,6 +122,11 @@ impl Reach {
         Reach { propagation, least, range: propagation.reach(least) }
     }
 
+    /// Metres beyond which nobody is read, rounding included.
+    pub(crate) fn limit(&self) -> f64 {
+        self.range * (1.0 + 2e-9)
+    }
+
     /// True if stations at these places read one another.
     pub(crate) fn joins(&self, here: Point, there: Point) -> bool {
         let distance = here.distance(there);

@@ -1,6 +1,9 @@
 //! Where the stations of a channel are, kept so that asking for all those near one of them is cheap:
 //! the legs under way in columns, and above some hundreds of stations a grid besides.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use tcp::units::Time;
 
 use super::frame::StationId;
@@ -25,9 +28,8 @@ pub(super) struct Legs {
     from: Vec<f64>,
     start: [Vec<f64>; 3],
     velocity: [Vec<f64>; 3],
-    until: Vec<Time>,
-    /// When the first leg ends.
-    next: Time,
+    /// When legs end, the first one first: those that go on need not be looked at.
+    ends: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 impl Legs {
@@ -38,7 +40,7 @@ impl Legs {
             self.start[axis][index] = start;
             self.velocity[axis][index] = velocity;
         }
-        self.until[index] = leg.until;
+        self.ends.push(Reverse((leg.until, index as u32)));
     }
 
     pub(super) fn stations(&self) -> usize {
@@ -78,8 +80,7 @@ impl Whereabouts {
             from: column(),
             start: [column(), column(), column()],
             velocity: [column(), column(), column()],
-            until: vec![Time::ZERO; stations],
-            next: Time::ZERO,
+            ends: (0..stations as u32).map(|index| Reverse((Time::ZERO, index))).collect(),
         };
         let grid = (stations >= GRID_FROM).then(Grid::default);
         Whereabouts { tracks, legs, grid, reach, squares: column(), found: Vec::new() }
@@ -87,18 +88,15 @@ impl Whereabouts {
 
     /// Brings the legs up to `now`, which never goes back.
     fn follow(&mut self, now: Time) {
-        if now >= self.legs.next {
-            let mut next = Time::from_nanos(u64::MAX);
-            for (index, track) in self.tracks.iter_mut().enumerate() {
-                if now >= self.legs.until[index] {
-                    self.legs.set(index, &track.leg(now));
-                    if let Some(grid) = &mut self.grid {
-                        grid.on_new_leg(&self.legs, index, now);
-                    }
-                }
-                next = next.min(self.legs.until[index]);
+        while let Some(Reverse((end, index))) = self.legs.ends.peek().copied()
+            && end <= now
+        {
+            self.legs.ends.pop();
+            let index = index as usize;
+            self.legs.set(index, &self.tracks[index].leg(now));
+            if let Some(grid) = &mut self.grid {
+                grid.on_new_leg(&self.legs, index, now);
             }
-            self.legs.next = next;
         }
         if let Some(grid) = &mut self.grid {
             grid.keep_fresh(&self.legs, self.reach, now);
@@ -132,6 +130,16 @@ impl Whereabouts {
         });
         found.sort_unstable_by_key(|(index, _)| *index);
         found.iter().for_each(|(index, square)| look(*index, *square));
+    }
+
+    /// How many stations are looked at to find those near one of them.
+    #[cfg(test)]
+    pub(super) fn looked_at(&mut self, of: StationId, now: Time) -> usize {
+        self.follow(now);
+        let Some(grid) = self.grid.as_ref().filter(|grid| grid.pays()) else { return self.tracks.len() };
+        let mut looked_at = 0;
+        grid.each_candidate(self.legs.at(of.index(), now), self.reach, now, |_| looked_at += 1);
+        looked_at
     }
 
     /// Squares of the distances of all stations. No branch: it runs on several at a time.

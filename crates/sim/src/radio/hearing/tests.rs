@@ -34,11 +34,14 @@ fn crowd(seed: u64) -> Vec<Track> {
         .collect()
 }
 
+fn ns2() -> Radio {
+    let def = RadioDef { profile: crate::scenario::RadioProfile::Ns2, ..RadioDef::default() };
+    build::build(&build::filled(&def, "").unwrap())
+}
+
 #[test]
 fn a_grid_finds_the_same_as_a_full_scan() {
-    let radio = build::build(
-        &build::filled(&RadioDef { profile: crate::scenario::RadioProfile::Ns2, ..RadioDef::default() }, "").unwrap(),
-    );
+    let radio = ns2();
     for seed in 0..3 {
         let mut with_grid = Hearing::new(&radio, crowd(seed));
         let mut without = with_grid.clone();
@@ -55,5 +58,30 @@ fn a_grid_finds_the_same_as_a_full_scan() {
             heard += a.len();
         }
         assert!(heard > 4000 * 5, "the test looks at something");
+    }
+}
+
+/// networks.md §15.4: what a frame costs goes with those who hear it. Four times the stations on four times the field, and as
+/// many are looked at for each that hears the frame.
+#[test]
+fn a_frame_does_not_cost_more_among_more_stations() {
+    let mobility = mobility(r#"{"kind": "random_waypoint", "speed_min": "5m/s", "speed_max": "20m/s", "pause": "0s"}"#);
+    for (stations, side) in [(500, 6_000.0), (2_000, 12_000.0), (8_000, 24_000.0)] {
+        let field = Field::up_to(Point { x: side, y: side, z: 0.0 });
+        let mut places = Rng::stream(1, "places");
+        let mut track =
+            |i| Track::new(&mobility, field.anywhere(&mut places), field, Rng::stream(1, &format!("node/{i}")));
+        let mut hearing = Hearing::new(&ns2(), (0..stations).map(&mut track).collect());
+        let (mut now, mut heard, mut looked_at, mut hearers) = (Time::ZERO, 0, 0, Vec::new());
+        for frame in 0..2000 {
+            now = now + Span::from_millis(5);
+            let from = StationId(frame * 7919 % stations);
+            hearing.of(from, now, &mut hearers);
+            heard += hearers.len();
+            looked_at += hearing.whereabouts.looked_at(from, now);
+        }
+        assert!(heard > 2000 * 8, "{stations} stations: the test looks at something: {heard}");
+        let share = looked_at as f64 / heard as f64;
+        assert!(share < 4.0, "{stations} stations: {share:.2} looked at for one that hears");
     }
 }
