@@ -25,8 +25,8 @@ $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST)
 
 setup: $(VENV)/.built ## make the virtual environment and build the engine (the other targets do this themselves)
 
-demo: $(VENV)/.built ## run the study `asran` in full and print where its report is
-	$(TONOPAH) study run asran --out results/asran
+demo: $(VENV)/.built ## run the study `asran` at its reduced size and print where its report is
+	$(TONOPAH) study run asran --quick --out results/asran-quick
 
 test: test-rust test-python ## run all tests of both languages
 

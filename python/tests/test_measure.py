@@ -70,6 +70,28 @@ def test_an_exit_is_a_fall_of_ssthresh_without_a_loss(ssthresh, retransmits, sta
     assert value_of(kind="exit", flows=[1], data=both)["m"] == expected[0]
 
 
+def test_an_outage_may_bear_a_little_and_must_last():
+    data = series(throughput=[9, 0, 9, 0, 1, 0, 0, 9, 9])
+    # Bins 4 to 7 carry 1 at most.
+    assert list(value_of(kind="outage", quiet=1.0, data=data).values()) == [3.0, 7.0, 4.0]
+    assert list(value_of(kind="outage", at_least="2s", data=data).values()) == [5.0, 7.0, 2.0]
+    assert list(value_of(kind="outage", at_least="3s", data=data).values()) == [None, None, 0.0]
+
+
+def test_recovery_from_the_end_of_an_outage():
+    data = series(cwnd=[9, 9, 1, 1, 1, 5, 9, 9], throughput=[5, 5, 0, 0, 0, 5, 5, 5])
+    assert value_of(kind="recovery", at="2s", after="outage", data=data)["m"] == 2.0
+    assert value_of(kind="recovery", at="2s", after="outage", at_least="4s", data=data)["m"] is None
+
+
+def test_runs_that_carried_nothing_before_are_left_out():
+    asked = {"kind": "outage", "window": ["3s", "6s"], "carrying": ["1s", "3s"]}
+    carried = value_of(**asked, data=series(throughput=[0, 0, 4, 0, 0, 4]))
+    assert carried == {"m.start_s": 3.0, "m.end_s": 5.0, "m.length_s": 2.0, "m.carried": 1.0}
+    idle = value_of(**asked, data=series(throughput=[0, 0, 0, 0, 0, 4]))
+    assert idle == {"m.start_s": None, "m.end_s": None, "m.length_s": None, "m.carried": 0.0}
+
+
 def test_mean_adds_throughput_and_averages_windows():
     two = {"t_s": np.array([1.0, 1, 2, 2]), "id": np.array([0, 1, 0, 1]), "value": np.array([1.0, 3, 5, 7])}
     assert value_of(kind="mean", series="throughput", data={"throughput": two})["m"] == 8.0
@@ -82,6 +104,13 @@ def test_jain_of_a_group():
     of = [Measure("two", "jain", flows=(1, 3)), Measure("all", "jain"), Measure("gone", "jain", flows=(0, 9))]
     found = measure.from_flows(of, flows)
     assert found == {"two": pytest.approx(1.0), "all": pytest.approx(14**2 / (4 * 60)), "gone": None}
+
+
+def test_average_counts_every_flow_once():
+    flows = [{"flow": i, "netsim.delay_s": x} for i, x in enumerate((1.0, 5.0))]
+    of = parse_measure({"name": "delay", "kind": "average", "metric": "netsim.delay_s"}, "measure[0]")
+    assert measure.from_flows([of], flows) == {"delay": 3.0}
+    assert measure.from_flows([of], [{"flow": 0, "netsim.delay_s": None}, flows[1]]) == {"delay": None}
 
 
 def test_without_the_series_nothing_is_measured():

@@ -8,7 +8,6 @@ import pytest
 
 import tonopah as tp
 from tonopah import axes, metrics, picture
-from tonopah.study import shipped
 
 SVG = "{http://www.w3.org/2000/svg}svg"
 
@@ -77,9 +76,9 @@ def test_reports_of_the_same_results_are_the_same(finished):
     assert tp.Study.open(study.folder).report().read_bytes() == before
 
 
-@pytest.mark.parametrize("name", sorted(shipped()))
-def test_every_shipped_study_runs_at_its_quick_size(name, tmp_path):
-    study = tp.Study.load(name)
+def test_a_shipped_study_runs_at_its_quick_size(tmp_path):
+    # The studies of the five reports have tests of their own: their quick sizes take a minute.
+    study = tp.Study.load("leo")
     study.run(quick=True, quiet=True, out=tmp_path)
     text = study.report().read_text()
     for claim in study.spec.claims:

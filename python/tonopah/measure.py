@@ -1,23 +1,32 @@
 """Numbers derived from one run by a study (`[[measure]]`): columns of its tables beside those of the engine.
 
 `recovery`, `outage`, `mean` and `exit` look at series, which the runs of their part then record: they are computed when a run is
-stored, and the series is not kept. What they ask is part of the run's id. `jain` looks at the flows of the summary and is
-computed when tables are made.
+stored, and the series is not kept. What they ask is part of the run's id. `jain` and `average` look at the flows of the summary
+and are computed when tables are made.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tonopah.metrics import Metric, metric
+from tonopah.metrics import Metric, metric, show
 from tonopah.stats import jain
 
-KINDS = ("recovery", "outage", "mean", "exit", "jain")
+OF_FLOWS = ("jain", "average")
+"""Kinds that look at the flows of the summary."""
+KINDS = ("recovery", "outage", "mean", "exit", "jain", "average")
 SUMMED = ("throughput", "retransmits", "acked", "energy", "queue")
 """Series of which several flows (links, nodes) add up; of others the mean is taken."""
+
+STARTS = {
+    "instant": "{}",
+    "loss": "the first retransmission after {}",
+    "outage": "the end of the longest silence after {}",
+}
+"""From when a recovery counts, by `after`."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +42,16 @@ class Measure:
     share: float = 0.9
     before_s: float = 1.0
     window_s: tuple[float, float] | None = None
+    carrying_s: tuple[float, float] | None = None
+    at_least_s: float = 0.0
+    quiet: float = 0.0
     metric: str = "goodput_bps"
     label: str = ""
 
     @property
     def from_series(self) -> bool:
         """Tell whether it needs series, so that runs have to record them."""
-        return self.kind != "jain"
+        return self.kind not in OF_FLOWS
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -48,7 +60,8 @@ class Measure:
             return ()
         if self.kind == "exit":
             return (self.series, "retransmits", "state")
-        return (self.series, "retransmits") if self.after == "loss" else (self.series,)
+        silent = self.carrying_s or self.after == "outage"
+        return (self.series, *(("retransmits",) if self.after == "loss" else ()), *(("throughput",) if silent else ()))
 
     def identity(self) -> dict[str, Any]:
         """Return what determines its value: everything but its label."""
@@ -56,10 +69,20 @@ class Measure:
 
     def columns(self) -> dict[str, Metric]:
         """Return the columns that it makes, and how they are shown."""
+        made = self.value_columns()
+        if self.carrying_s:
+            start, end = self.carrying_s
+            label = f"{next(iter(made.values())).label}: runs that carried"
+            text = f"Share of runs in which {owners(self.flows)} received anything from {start:g} s to {end:g} s, the others"
+            made[f"{self.name}.carried"] = Metric(label, "%", 100.0, f"{text} have no value", f"{self.name}.carried")
+        return made
+
+    def value_columns(self) -> dict[str, Metric]:
+        """Return the columns that hold what is measured."""
         label = self.label or self.name.replace("_", " ").capitalize()
         what = f"{metric(self.series).label.lower() if self.series else ''} of {owners(self.flows)}"
         if self.kind == "recovery":
-            since = f"the first retransmission after {self.at_s:g} s" if self.after == "loss" else f"{self.at_s:g} s"
+            since = STARTS[self.after].format(f"{self.at_s:g} s")
             text = (
                 f"Time from {since} until the {what} is back at {100 * self.share:g} % of its mean over the {self.before_s:g} s"
             )
@@ -71,7 +94,11 @@ class Measure:
             }
         if self.kind == "outage":
             ends = {"start_s": "start", "end_s": "end", "length_s": "length"}
-            text = f"The longest interval with no {what}{self.span()}: its"
+            most = (
+                f" of more than {show(self.quiet * metric(self.series).factor)} {metric(self.series).unit}" if self.quiet else ""
+            )
+            text = f"The longest interval with no {what}{most}{self.span()}"
+            text += f", of {self.at_least_s:g} s at least: its" if self.at_least_s else ": its"
             return {
                 f"{self.name}.{end}": Metric(f"{label}: {word}", "s", 1.0, f"{text} {word}", f"{self.name}.{end}")
                 for end, word in ends.items()
@@ -87,6 +114,10 @@ class Measure:
             shown = metric(self.series)
             sum_or_mean = "sum" if self.series in SUMMED else "mean"
             text = f"Time average of the {what} ({sum_or_mean}){self.span()}"
+            return {self.name: Metric(label, shown.unit, shown.factor, text, self.name)}
+        if self.kind == "average":
+            shown = metric(self.metric)
+            text = f"Mean of {shown.label.lower()} over {owners(self.flows)}, each counted once"
             return {self.name: Metric(label, shown.unit, shown.factor, text, self.name)}
         text = (
             f"Jain's index (sum x)² / (n · sum x²) of {metric(self.metric).label.lower()} over {owners(self.flows)} (DEC TR-301)"
@@ -111,20 +142,32 @@ def from_series(measures: Sequence[Measure], series: Mapping[str, Mapping[str, A
     for measure in measures:
         if not measure.from_series:
             continue
-        found = OF_SERIES[measure.kind](measure, series) if series and measure.series in series else ()
+        carried = carries(measure, series or {})
+        known = carried is not False and series and measure.series in series
+        found = OF_SERIES[measure.kind](measure, series) if known and series else ()
         values |= dict.fromkeys(measure.columns())
-        values |= dict(zip(measure.columns(), found, strict=False))
+        values |= dict(zip(measure.value_columns(), found, strict=False))
+        if carried is not None:
+            values[f"{measure.name}.carried"] = float(carried)
     return values
 
 
+def carries(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> bool | None:
+    """Tell whether the flows of a measure received anything in the time that it asks about; None if it asks nothing."""
+    if measure.carrying_s is None or "throughput" not in series:
+        return None
+    found = track(measure, series["throughput"], summed=True)
+    return bool(found is not None and (found.between(*measure.carrying_s).value > 0).any())
+
+
 def from_flows(measures: Sequence[Measure], flows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """Return the columns of all measures of a run that look at its flows."""
+    """Return the columns of all measures of a run that look at its flows, given as flat rows."""
     values: dict[str, float | None] = {}
-    for measure in (measure for measure in measures if measure.kind == "jain"):
+    for measure in (measure for measure in measures if not measure.from_series):
         chosen = [flow.get(measure.metric) for flow in flows if not measure.flows or flow["flow"] in measure.flows]
         known = [value for value in chosen if value is not None]
         complete = known and len(known) == len(chosen) and (not measure.flows or len(chosen) == len(measure.flows))
-        value = jain(known) if complete else float("nan")
+        value = (jain(known) if measure.kind == "jain" else float(np.mean(known))) if complete else float("nan")
         values[measure.name] = None if np.isnan(value) else value
     return values
 
@@ -161,7 +204,7 @@ def recovery(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> tuple
     if found is None:
         return ()
     level = found.between(measure.at_s - measure.before_s, measure.at_s).value
-    start = measure.at_s if measure.after == "instant" else first_loss(measure, series)
+    start = start_of(measure, series)
     after = found.between(start, np.inf) if start is not None else None
     if len(level) == 0 or np.mean(level) == 0 or after is None or len(after.t) == 0:
         return ()
@@ -173,6 +216,16 @@ def recovery(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> tuple
     if not back.any():
         return float(after.t[-1] - start), 1.0
     return float(after.t[fallen + int(np.argmax(back))] - start), 0.0
+
+
+def start_of(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> float | None:
+    """Return from when a recovery counts; None if what it waits for never happens."""
+    if measure.after == "loss":
+        return first_loss(measure, series)
+    if measure.after == "outage":
+        found = outage(replace(measure, series="throughput", window_s=(measure.at_s, np.inf)), series)
+        return found[1] if found else None
+    return measure.at_s
 
 
 def first_loss(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> float | None:
@@ -188,7 +241,7 @@ def first_loss(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> flo
 
 def outage(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> tuple[float | None, ...]:
     """Return start, end and length of the longest run of samples that are zero; length 0 without any."""
-    found = track(measure, series[measure.series], measure.series in SUMMED)
+    found = track(measure, series[measure.series], measure.series in SUMMED) if measure.series in series else None
     if found is None:
         return ()
     start, end = measure.window_s or (0.0, np.inf)
@@ -199,10 +252,10 @@ def outage(measure: Measure, series: Mapping[str, Mapping[str, Any]]) -> tuple[f
     begins = np.concatenate([[max(start, 0.0)], inside.t[:-1]])
     best, since = (0.0, 0.0), None
     for begin, at, value in zip(begins, inside.t, inside.value, strict=True):
-        since = (begin if since is None else since) if value == 0 else None
+        since = (begin if since is None else since) if value <= measure.quiet else None
         if since is not None and at - since > best[1] - best[0] + 1e-12:
             best = (float(since), float(at))
-    length = best[1] - best[0]
+    length = best[1] - best[0] if best[1] - best[0] > measure.at_least_s - 1e-9 else 0.0
     return (best[0], best[1], length) if length > 0 else (None, None, 0.0)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tonopah import scenario as scenarios
 from tonopah.errors import InputError
-from tonopah.measure import KINDS, Measure
+from tonopah.measure import KINDS, OF_FLOWS, STARTS, Measure
 from tonopah.metrics import METRICS
 from tonopah.study_check import below, distinct, filled, keys, one_of, seconds, tables, texts, typed, within
 from tonopah.study_spec import Figure, Part, Sweep, Variant
@@ -200,12 +200,16 @@ def axes_hint(sweeps: list[Sweep]) -> str:
 
 
 MEASURE_KEYS = {
-    "recovery": {"series": str, "flows": list, "at": str, "after": str, "share": float, "before": str},
-    "outage": {"series": str, "flows": list, "window": list},
-    "mean": {"series": str, "flows": list, "window": list},
+    "recovery": {
+        "series": str, "flows": list, "at": str, "after": str, "share": float, "before": str, "carrying": list, "at_least": str,
+        "quiet": float,
+    },
+    "outage": {"series": str, "flows": list, "window": list, "carrying": list, "at_least": str, "quiet": float},
+    "mean": {"series": str, "flows": list, "window": list, "carrying": list},
     "exit": {"flows": list},
     "jain": {"flows": list, "metric": str},
-}
+    "average": {"flows": list, "metric": str},
+}  # fmt: skip
 DEFAULT_SERIES = {"recovery": "cwnd", "outage": "throughput", "exit": "ssthresh"}
 
 
@@ -219,9 +223,9 @@ def parse_measure(entry: Mapping[str, Any], path: str) -> Measure:
     if name in METRICS or not name.isidentifier():
         raise InputError(f"{path}.name", f"{name!r} cannot be the name of a column", "a new name of letters, digits and _")
     series = entry.get("series", DEFAULT_SERIES.get(kind, ""))
-    if kind != "jain":
+    if kind not in OF_FLOWS:
         one_of(series, f"{path}.series", SERIES)
-    one_of(entry.get("after", "instant"), f"{path}.after", ("instant", "loss"))
+    one_of(entry.get("after", "instant"), f"{path}.after", STARTS)
     for i, flow in enumerate(entry.get("flows", [])):
         typed(flow, f"{path}.flows[{i}]", int)
     share = entry.get("share", 0.9)
@@ -231,7 +235,9 @@ def parse_measure(entry: Mapping[str, Any], path: str) -> Measure:
         at_s=seconds(entry["at"], f"{path}.at") if "at" in entry else 0.0, after=entry.get("after", "instant"),
         share=float(share), before_s=seconds(entry.get("before", "1s"), f"{path}.before"),
         window_s=parse_window(entry["window"], f"{path}.window") if "window" in entry else None,
-        metric=entry.get("metric", "goodput_bps"), label=entry.get("label", ""),
+        carrying_s=parse_window(entry["carrying"], f"{path}.carrying") if "carrying" in entry else None,
+        at_least_s=seconds(entry["at_least"], f"{path}.at_least") if "at_least" in entry else 0.0,
+        quiet=float(entry.get("quiet", 0.0)), metric=entry.get("metric", "goodput_bps"), label=entry.get("label", ""),
     )  # fmt: skip
 
 

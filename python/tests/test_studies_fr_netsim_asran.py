@@ -1,0 +1,75 @@
+"""The shipped studies tcp-fr, netsim and asran: they are complete, and reduced to a second they judge every claim by its name."""
+
+import pytest
+
+import tonopah as tp
+from tonopah import consistency
+from tonopah.study_file import reduce_spec
+
+CLAIMS = {
+    "tcp-fr": [f"F{i}" for i in range(1, 9)],
+    "netsim": [f"N{i}" for i in range(1, 5)],
+    "asran": [f"A{i}" for i in range(1, 7)],
+}
+PARTS = {
+    "tcp-fr": {"wifi": 17, "lrwpan": 17, "wifi-grows": 1, "lrwpan-grows": 1, "gfr": 5},
+    "netsim": {"six30": 1, "six60": 1, "twelve30": 1, "errors30": 1},
+    "asran": {"star": 13, "pan": 17, "uav": 1, "fair": 1},
+}
+"""Of each part the number of distinct points."""
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_the_study_asks_what_the_report_asks(name):
+    study = tp.Study.load(name)
+    assert [claim.id for claim in study.spec.claims] == CLAIMS[name]
+    assert all(claim.tests for claim in study.spec.claims)
+    assert {part.id for part in study.spec.parts} == set(PARTS[name])
+    for part in study.spec.parts:
+        plan = study.plan.parts[part.id]
+        assert part.replicates >= 10
+        assert len(plan.runs) == PARTS[name][part.id] * len(part.variants) * part.replicates
+        # The window over time of a typical run of each algorithm.
+        assert set(plan.typical) == set(part.labels)
+        assert "cwnd" in next(figure for figure in part.figures if figure.kind == "series").y
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_small_run_judges_every_claim(name, tmp_path):
+    study = tp.Study.load(name)
+    study.spec = reduce_spec(study.spec)
+    for part in study.spec.parts:
+        part.scenario["duration"], part.figures = "1s", part.figures[-1:]
+        part.replicates = 2
+        # Two of the values: enough for a trend.
+        for sweep in part.sweeps:
+            sweep.vary.update({axis: values[:2] for axis, values in sweep.vary.items()})
+    study.run(quiet=True, out=tmp_path)
+    text = study.report().read_text()
+    for claim in CLAIMS[name]:
+        assert f"<tr><td>{claim}</td>" in text
+    assert study.missing() == 0
+
+
+def broken(name):
+    """Return the rules that the published tables of a study break, each as (table, rule)."""
+    tables = tp.Study.load(name).spec.published
+    return [(found.table, found.rule) for table in tables for found in consistency.check(table) if not found.holds]
+
+
+def test_the_netsim_tables_contradict_their_text():
+    tables = {table.id: table for table in tp.Study.load("netsim").spec.published}
+    assert [len(tables[i].rows) for i in ("tables-1-3-4", "tables-2-5", "tables-6-9")] == [18, 12, 48]
+    best = "the best of a column is whom the text names"
+    # 60 Mb/s: Reno carries 66.99 Mb/s in total, CUBIC 66.66; twelve applications: BIC waits 4.141 s, CUBIC 4.183 s.
+    assert ("tables-2-5", best) in broken("netsim")
+    assert ("tables-6-9", best) in broken("netsim")
+    assert ("step-5", "generated = duration / interval × size") in broken("netsim")
+    # Every throughput is received bytes × 8 / 10 s.
+    assert not any(rule.startswith("throughput =") for _, rule in broken("netsim"))
+
+
+def test_the_asran_tables_contradict_themselves():
+    found = broken("asran")
+    assert sum(table == "fairness" for table, _ in found) == 1
+    assert sum(table == "table6" for table, _ in found) == 3
