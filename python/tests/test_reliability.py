@@ -11,7 +11,7 @@ from tonopah.execution import Execution, Limits, Shard
 
 def test_a_defect_of_the_engine_leaves_what_shows_it_again(study_file, tmp_path, monkeypatch, capsys):
     def broken(jobs, threads, on_done, *limits):
-        on_done(0, _core.EngineError("internal error, please report it with its scenario: the books do not balance"), None)
+        on_done(0, _core.EngineError("internal error, please report it: the books do not balance"), None)
 
     study = tp.Study.load(study_file)
     monkeypatch.setattr(_core, "run_many", broken)

@@ -76,9 +76,7 @@ impl Failure {
 
     fn to_py(&self, py: Python<'_>) -> PyErr {
         match self {
-            Failure::Bug(message) => {
-                EngineError::new_err(format!("internal error, please report it with its scenario: {message}"))
-            }
+            Failure::Bug(message) => EngineError::new_err(format!("internal error, please report it: {message}")),
             Failure::Limit(message) => LimitError::new_err(message.clone()),
             Failure::Interrupted(error) => error.clone_ref(py),
             Failure::GivenUp => PyKeyboardInterrupt::new_err("the run was given up"),
