@@ -78,6 +78,7 @@ def test_a_mutated_scenario_is_accepted_or_refused(document):
 def test_a_mutated_study_is_accepted_or_refused(document):
     def work():
         spec = study_file.parse_spec(document)
-        plan.check_point(spec.scenario, spec.algorithms[0], {}, ".")
+        for part in spec.parts:
+            plan.check_point(part.scenario, part.variants[0], {}, ".", tuple(part.measures))
 
     judge("study", work)

@@ -340,7 +340,8 @@ def test_installed_packages_offer_algorithms_by_name(package, dumbbell, study_do
         tp.run(dumbbell, set={"flow.0.cc": "broken"})
     study_document.update(compare={"cc": ["newreno", "careful"]}, sweep=[], figure=[], claim=[], replicates=1, quick={})
     (tmp_path / "small.toml").write_text(to_toml(study_document))
-    assert tp.Study.load(tmp_path / "small.toml").run(quiet=True, out=tmp_path / "out") == 2
+    # Each once for the table and once with series, for the report.
+    assert tp.Study.load(tmp_path / "small.toml").run(quiet=True, out=tmp_path / "out") == 4
 
 
 def test_the_list_of_algorithms_fits_a_narrow_terminal(capsys, monkeypatch, tmp_path):

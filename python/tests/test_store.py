@@ -230,18 +230,19 @@ def test_a_run_that_takes_too_much_is_named_and_can_be_seen_again(study, capsys)
     arguments = ["study", "run", study.source, "--out", str(study.folder), "--jobs", "1"]
     assert cli.main([*arguments, "--max-events", "5000"]) == 1
     last = capsys.readouterr().err.splitlines()[-1]
-    assert "after 5000 events: 5000 events are its limit [with tcp.cc = newreno, seed 1" in last
+    assert "after 5000 events: 5000 events are its limit [with newreno, seed 1" in last
     again = last.rsplit("tonopah run ", 1)[1].split()
     assert again[1] == "--seed"
     assert cli.main(["run", *again, "--json"]) == 0
     with pytest.raises(_core.LimitError, match=r"holds \d+ MB, its limit is 1 MB"):
-        _core.run(json.dumps({**study.spec.scenario, "duration": "1000s", "record": {"series": ["cwnd"]}}), 1, None, None, 1)
+        _core.run(json.dumps({**study.spec.parts[0].scenario, "duration": "1000s", "record": {"series": ["cwnd"]}}), 1, None, None, 1)
 
 
 def test_a_signal_lets_runs_end_and_says_how_to_go_on(study, study_document, study_file, tmp_path):
     from conftest import toml
 
-    study_document["scenario"]["duration"] = "20s"
+    study_document["scenario"]["duration"] = "60s"
+    study_document["replicates"] = 20
     study_file.write_text(toml(study_document))
     command = [sys.executable, "-m", "tonopah.cli", "study", "run", str(study_file), "--out", str(study.folder), "--jobs", "1"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)

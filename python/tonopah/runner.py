@@ -242,4 +242,4 @@ def duration(seconds: float) -> str:
 
 def describe(run: Run) -> str:
     """Return what is special about a run, for an error message."""
-    return f" [with tcp.cc = {run.algorithm}, seed {run.seed}" + "".join(f", {k} = {v}" for k, v in run.values.items()) + "]"
+    return f" [with {run.algorithm}, seed {run.seed}" + "".join(f", {k} = {v}" for k, v in run.values.items()) + "]"

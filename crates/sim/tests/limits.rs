@@ -24,7 +24,7 @@ fn too_many_stations_in_reach_of_one_another_are_refused() {
     assert!(refusal(&world(9_000, "100m")).starts_with("network.nodes: more than 2000000 pairs"));
     let cells =
         json!({"duration": "1s", "network": {"kind": "infrastructure", "cells": 1000, "stations_per_cell": 10_000}});
-    assert!(refusal(&cells).starts_with("network.stations_per_cell: 10000000"));
+    assert!(refusal(&cells).starts_with("network.stations_per_cell: more than 10000 stations"));
 }
 
 #[test]
@@ -34,8 +34,8 @@ fn a_run_can_be_looked_at_and_given_up() {
     let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
     let mut run = Simulation::new(&scenario, 1).unwrap();
     let before = run.held_bytes();
-    assert!(!run.advance(5_000));
-    assert_eq!(run.events(), 5_000);
+    assert!(!run.advance(1_000));
+    assert_eq!(run.events(), 1_000);
     assert!(run.held_bytes() > before + 1_000, "packets in flight and a series take memory");
     while !run.advance(777) {}
     let whole = Simulation::new(&scenario, 1).unwrap().run();

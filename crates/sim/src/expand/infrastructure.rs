@@ -3,7 +3,7 @@
 use tcp::rng::Rng;
 
 use super::shapes::{BACKBONE, count, filled, link};
-use super::wireless::{MOST_PAIRS, MOST_STATIONS, fill_mobility, set_moving, station};
+use super::wireless::{MOST_PAIRS, MOST_STATIONS, check_access_points, fill_mobility, set_moving, station};
 use super::{MOST_FLOWS, Shape};
 use crate::mobility::Point;
 use crate::radio::build;
@@ -40,8 +40,10 @@ fn field_of(i: &Infrastructure) -> Adhoc {
 pub(super) fn fill(i: &Infrastructure) -> Result<Infrastructure, ScenarioError> {
     let mut field = field_of(i);
     fill_mobility(&mut field)?;
+    let radio = build::filled(&i.radio, "network.radio")?;
+    check_access_points(&radio, "network.radio")?;
     Ok(Infrastructure {
-        radio: build::filled(&i.radio, "network.radio")?,
+        radio,
         backbone: filled(&i.backbone, "network.backbone", &BACKBONE)?,
         mobility: field.mobility,
         own_mobility: field.own_mobility,
