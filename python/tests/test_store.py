@@ -235,7 +235,9 @@ def test_a_run_that_takes_too_much_is_named_and_can_be_seen_again(study, capsys)
     assert again[1] == "--seed"
     assert cli.main(["run", *again, "--json"]) == 0
     with pytest.raises(_core.LimitError, match=r"holds \d+ MB, its limit is 1 MB"):
-        _core.run(json.dumps({**study.spec.parts[0].scenario, "duration": "1000s", "record": {"series": ["cwnd"]}}), 1, None, None, 1)
+        _core.run(
+            json.dumps({**study.spec.parts[0].scenario, "duration": "1000s", "record": {"series": ["cwnd"]}}), 1, None, None, 1
+        )
 
 
 def test_a_signal_lets_runs_end_and_says_how_to_go_on(study, study_document, study_file, tmp_path):
