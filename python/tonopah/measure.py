@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from tonopah.metrics import Metric, metric, show
 from tonopah.stats import jain
 
+CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
+"""Results that another version of this file made do not count."""
 OF_FLOWS = ("jain", "average")
 """Kinds that look at the flows of the summary."""
 KINDS = ("recovery", "outage", "mean", "exit", "jain", "average")
@@ -64,8 +66,8 @@ class Measure:
         return (self.series, *(("retransmits",) if self.after == "loss" else ()), *(("throughput",) if silent else ()))
 
     def identity(self) -> dict[str, Any]:
-        """Return what determines its value: everything but its label."""
-        return {key: value for key, value in asdict(self).items() if key != "label"}
+        """Return what determines its value: everything but its label, and the code of this file."""
+        return {key: value for key, value in asdict(self).items() if key != "label"} | {"code": CODE}
 
     def columns(self) -> dict[str, Metric]:
         """Return the columns that it makes, and how they are shown."""
