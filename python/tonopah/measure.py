@@ -5,8 +5,10 @@ stored, and the series is not kept. What they ask is part of the run's id. `jain
 and are computed when tables are made.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
