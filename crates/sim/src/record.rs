@@ -64,7 +64,7 @@ pub struct AirFrame {
     pub kind: FrameKind,
     /// Counts the data frames of the sender; a retransmission keeps its number. 0 for the other kinds.
     pub sequence: u32,
-    /// Size of the network-layer packet in it.
+    /// Size of the network-layer packet in it; of 802.15.4, where it may be cut, of the frame itself.
     pub size: Bytes,
     /// At which rate.
     pub rate: Rate,

@@ -94,7 +94,6 @@ fn kbps(rate: u64) -> Rate {
 
 /// Fills in what a radio leaves to its profile; errors start at `path`.
 pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
-    let ns2 = def.profile == RadioProfile::Ns2;
     if def.standard == Some(Standard::Lrwpan) {
         return lrwpan::build::filled(def, path);
     }
@@ -102,6 +101,21 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
         let error = ScenarioError::new(join(path, "lrwpan"), "is of 802.15.4");
         return Err(error.with_hint("write standard = \"802.15.4\" beside it, or leave it out"));
     }
+    filled_dcf(def, path)
+}
+
+fn propagation_of(profile: RadioProfile) -> PropagationDef {
+    match profile {
+        RadioProfile::Ns2 => PropagationDef::TwoRay(TwoRayDef::default()),
+        RadioProfile::Std => PropagationDef::LogDistance(LogDistanceDef::default()),
+        RadioProfile::Ns3 => {
+            PropagationDef::LogDistance(LogDistanceDef { loss_at_1m_db: Some(46.6777), ..LogDistanceDef::default() })
+        }
+    }
+}
+
+fn filled_dcf(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
+    let ns2 = def.profile == RadioProfile::Ns2;
     let standard = def.standard.unwrap_or(match def.profile {
         RadioProfile::Std => Standard::B,
         RadioProfile::Ns2 => Standard::Dsss,
@@ -128,13 +142,6 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
         RadioProfile::Ns2 => Power(0.281_838_15),
         RadioProfile::Ns3 => Power::from_dbm(16.0206),
     });
-    let propagation = def.propagation.unwrap_or_else(|| match def.profile {
-        RadioProfile::Ns2 => PropagationDef::TwoRay(TwoRayDef::default()),
-        RadioProfile::Std => PropagationDef::LogDistance(LogDistanceDef::default()),
-        RadioProfile::Ns3 => {
-            PropagationDef::LogDistance(LogDistanceDef { loss_at_1m_db: Some(46.6777), ..LogDistanceDef::default() })
-        }
-    });
     let ns3 = def.profile == RadioProfile::Ns3;
     let filled = RadioDef {
         profile: def.profile,
@@ -149,7 +156,7 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
         long_retries: def.long_retries.or(Some(4)),
         queue_limit: def.queue_limit.or(Some(if ns3 { 500 } else { 50 })),
         queue_lifetime: def.queue_lifetime.or(ns3.then(|| Span::from_millis(500))),
-        propagation: Some(propagation),
+        propagation: def.propagation.or(Some(propagation_of(def.profile))),
         max_range: def.max_range,
         power: Some(power),
         frequency: Some(frequency),
@@ -207,7 +214,8 @@ fn check_rate(standard: Standard, rate: Rate, path: &str) -> Result<(), Scenario
     Err(ScenarioError::new(path, format!("{rate} is not a rate of this standard; known: {}", known.join(", "))))
 }
 
-fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
+/// What holds for radios of any standard.
+pub(super) fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
     let fail = |field: &str, message: String| Err(ScenarioError::new(join(path, field), message));
     if let Some(range) = def.max_range.filter(|range| range.0 <= 0.0) {
         return fail("max_range", format!("{range} is not above 0m"));

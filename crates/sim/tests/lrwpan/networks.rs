@@ -87,7 +87,7 @@ fn a_mesh_delivers() {
     }
 }
 
-/// §7.6, 4: with 15 m on 500 m there is no network, and the summary says so.
+/// With 15 m on 500 m there is no network, and the summary says so.
 #[test]
 fn partitions_are_reported() {
     let network = run(&field("15m"), 1).network;
@@ -109,7 +109,7 @@ fn dsdv(stations: usize, profile: &str) -> Value {
     value
 }
 
-/// §7.6, 3: a full update of ns-2's DSDV has 20 + 12 n bytes and 7 of MAC: with 8 stations all pass, with 9 none do. Here it
+/// A full update of ns-2's DSDV has 20 + 12 n bytes and 7 of MAC: with 8 stations all pass, with 9 none do. Here it
 /// is split: 9 lines fit beside the headers.
 #[test]
 fn updates_of_dsdv_fit_or_are_split() {

@@ -1,11 +1,10 @@
-//! From the description of a radio to the rules of its PAN (networks.md §7.1, §7.7).
+//! From the description of a radio to the rules of its PAN.
 
 use tcp::units::Bytes;
 
 use super::rules::{Encap, PanRules};
 use crate::mobility::Track;
-use crate::packet::TTL;
-use crate::radio::build::{energy_model, filled_energy};
+use crate::radio::build::{self, energy_model, filled_energy};
 use crate::radio::energy::EnergyModel;
 use crate::radio::hearing::Hearing;
 use crate::radio::propagation::{LIGHT, LIGHT_NS2, Propagation, Reach};
@@ -67,7 +66,7 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
     });
     let lrwpan = def.lrwpan.unwrap_or_default();
     let encap = if ns2 { EncapDef::RawIpv4 } else { EncapDef::Sixlowpan };
-    let filled = LrwpanDef {
+    let settings = LrwpanDef {
         encap: lrwpan.encap.or(Some(encap)),
         addresses: lrwpan.addresses.or(Some(AddressLength::Short)),
         acks: lrwpan.acks.or(Some(true)),
@@ -77,8 +76,8 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
         max_backoffs: lrwpan.max_backoffs.or(Some(4)),
         max_retries: lrwpan.max_retries.or(Some(3)),
     };
-    check_backoff(&filled, &join(path, "lrwpan"))?;
-    Ok(RadioDef {
+    check_backoff(&settings, &join(path, "lrwpan"))?;
+    let filled = RadioDef {
         queue_limit: def.queue_limit.or(Some(50)),
         propagation: Some(propagation),
         power: def.power.or(Some(if ns2 { Power(0.281_838_15) } else { Power(1e-3) })),
@@ -86,9 +85,11 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
         range_multiplier: def.range_multiplier.or(Some(1.0)),
         energy: def.energy.map(|energy| filled_energy(&energy, own)),
         arp: def.arp.or(Some(if ns2 { ArpDef::Ns2 } else { ArpDef::None })),
-        lrwpan: Some(filled),
+        lrwpan: Some(settings),
         ..def.clone()
-    })
+    };
+    build::check(&filled, path)?;
+    Ok(filled)
 }
 
 /// What belongs to 802.11 has no meaning here.
@@ -143,7 +144,7 @@ pub(crate) fn build(def: &RadioDef) -> PanRadio {
     };
     let reception = Reception::Sinr { sensitivity, energy_detect, noise };
     let long = lrwpan.addresses == Some(AddressLength::Long);
-    // networks.md §7.3: control 2, sequence 1, PAN 2, addresses, checksum 2. All stations have a short address.
+    // IEEE 802.15.4-2011 §5.2.1: control 2, sequence 1, PAN 2, addresses, checksum 2. All stations have a short address.
     let header = |to, from| if ns2 { NS2_HEADER } else { Bytes(7 + to + from) };
     let own = if long { 8 } else { 2 };
     let rules = PanRules {
@@ -164,7 +165,6 @@ pub(crate) fn build(def: &RadioDef) -> PanRadio {
         queue_limit: def.queue_limit.unwrap_or(50) as usize,
         queue_order: if ns2 { Order::RoutingFirst } else { Order::Fifo },
         queue_lifetime: def.queue_lifetime,
-        first_ttl: TTL,
     };
     let light = if ns2 { LIGHT_NS2 } else { LIGHT };
     let (power, frequency) = (def.power.unwrap_or(Power(1e-3)).0, def.frequency.unwrap_or(Frequency(2405e6)).0);

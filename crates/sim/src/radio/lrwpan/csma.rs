@@ -1,4 +1,4 @@
-//! Unslotted CSMA/CA (IEEE 802.15.4-2011 §5.1.1.4, networks.md §7.2): back off blindly, listen once, send or back off longer.
+//! Unslotted CSMA/CA (IEEE 802.15.4-2011 §5.1.1.4): back off blindly, listen once, send or back off longer.
 
 use tcp::units::Time;
 

@@ -1,4 +1,4 @@
-//! Frames that have come, their acknowledgments, retries, and what becomes of datagrams (networks.md §7.2, §7.4).
+//! Frames that have come, their acknowledgments, retries, and what becomes of datagrams.
 
 use tcp::units::Time;
 

@@ -1,5 +1,5 @@
 //! A PAN of IEEE 802.15.4 at 2.4 GHz without beacons: unslotted CSMA/CA, acknowledgments, and datagrams in frames
-//! (networks.md §7).
+//! (IEEE 802.15.4-2011).
 //!
 //! A station does not listen while it backs off, so an attempt has two events: the end of its channel assessment, which
 //! asks the receiver what was in the air meanwhile, and the start of the frame. A bystander has none.
@@ -31,7 +31,7 @@ use super::receiver::{Receiver, Waits};
 use crate::channel::ChannelId;
 use crate::core::Core;
 use crate::event::{Event, NodeId, RadioEvent};
-use crate::packet::DropReason;
+use crate::packet::{DropReason, TTL};
 use reassembly::Reassembly;
 use rules::{Ends, PanRules};
 use sixlowpan::FrameSizes;
@@ -154,7 +154,7 @@ impl Pan {
                 let next = request.to.map(|to| self.nodes[to.index()]);
                 let goes_on = next != Some(packet.destination);
                 let ends = Ends {
-                    passed_on: packet.ttl != self.rules.first_ttl,
+                    passed_on: packet.ttl != TTL,
                     goes_on,
                     leaves: goes_on && !self.nodes.contains(&packet.destination),
                 };

@@ -1,4 +1,4 @@
-//! The rules of one PAN: constants of 802.15.4 at 2.4 GHz, and where a profile departs from them (networks.md §7.1).
+//! The rules of one PAN: constants of 802.15.4 at 2.4 GHz, and where a profile departs from them (IEEE 802.15.4-2011 §6.4, §8).
 
 use tcp::units::{Bytes, Rate, Span};
 
@@ -59,8 +59,6 @@ pub(crate) struct PanRules {
     pub(crate) queue_limit: usize,
     pub(crate) queue_order: Order,
     pub(crate) queue_lifetime: Option<Span>,
-    /// Hop limit that stations start a packet with.
-    pub(crate) first_ttl: u8,
 }
 
 /// The rate of the 2.4 GHz layer.

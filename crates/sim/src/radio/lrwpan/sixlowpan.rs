@@ -157,7 +157,7 @@ mod tests {
         (0..frames.count).map(|index| frames.psdu(index).0).collect()
     }
 
-    /// networks.md §7.4: 3 B before TCP, 7 B for IPv6 and UDP; one byte for another hop limit; addresses that do not
+    /// RFC 6282: 3 B before TCP, 7 B for IPv6 and UDP; one byte for another hop limit; addresses that do not
     /// follow from the frame's.
     #[test]
     fn headers() {
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(update.compressed_headers(), 7 + 1);
     }
 
-    /// §7.5: the largest payload of TCP in one frame is 93 B, with long addresses 81 B.
+    /// The largest payload of TCP in one frame is 93 B, with long addresses 81 B.
     #[test]
     fn one_frame() {
         assert_eq!(sizes(tcp(93), SHORT), [127]);

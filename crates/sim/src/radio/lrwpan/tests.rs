@@ -1,4 +1,4 @@
-//! The MAC against the tables of networks.md §7.5: stations in one cell that always have something to send to a sink.
+//! The MAC against formulas, runs of ns-2 and a Monte Carlo: stations in one cell that always have something to send to a sink.
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
@@ -8,7 +8,6 @@ use super::rules::{Encap, PanRules};
 use crate::channel::ChannelId;
 use crate::core::Core;
 use crate::event::{Event, FlowId, NodeId, RadioEvent};
-use crate::packet::TTL;
 use crate::radio::air::{Draws, Upcall};
 use crate::radio::errors::Mode;
 use crate::radio::frame::{Content, StationId};
@@ -41,7 +40,6 @@ fn standard() -> PanRules {
         queue_limit: 10,
         queue_order: Order::Fifo,
         queue_lifetime: None,
-        first_ttl: TTL,
     }
 }
 
@@ -155,7 +153,7 @@ fn one_sender_as_in_ns2() {
 /// Saturated senders, within 3 %: frames delivered and channel access failures per second with PSDU 127, frames delivered
 /// without spaces, and with PSDU 67.
 ///
-/// The reference is the Monte Carlo of networks.md §7.5 with one thing put right: there the frame counts as through when its
+/// The reference is a Monte Carlo of the rules in another language. A simpler one counts a frame as through when its
 /// ACK begins, though another station may have listened between frame and ACK, found silence, and sent into the ACK. Then
 /// the sender repeats a frame that the sink has. Without that the table has 133.03 for 5 senders and 200.68 with PSDU 67.
 #[test]
@@ -186,7 +184,7 @@ fn saturated_senders() {
 /// Frames that survive with a chance q each: a datagram of several survives with the product of theirs.
 #[test]
 fn fragments_multiply_loss() {
-    // A ratio of 1 dB: networks.md §5.5 has 0.98636 for 133 B.
+    // A ratio of 1 dB, at which 133 B survive with 0.98636.
     let ratio = libm::pow(10.0, 0.1);
     let reception = Reception::Errors { sensitivity: 1e-12, energy_detect: 1e-11, noise: 1e-9 / ratio, notice: 0.0 };
     let rules = PanRules { encap: Encap::Sixlowpan { own_part: 2 }, acks: false, reception, ..standard() };

@@ -17,7 +17,16 @@ impl Pan {
         let sequence = self.stations[at.index()].sequence;
         let part = Part { datagram: job.datagram, index: job.index, of: job.sizes.count };
         let size = job.sizes.psdu(job.index);
-        self.transmit(core, at, Kind::Data(job.request.content), job.request.to, (size, sequence, part))
+        let end = self.transmit(core, at, Kind::Data(job.request.content), job.request.to, (size, sequence, part));
+        let station = &mut self.stations[at.index()];
+        if let (Content::Message(_), false) = (job.request.content, station.receiver.exhausted()) {
+            station.counts.message_airtime += airtime(size);
+            if job.index == 0 {
+                station.counts.messages += 1;
+                station.counts.message_bytes += job.request.size;
+            }
+        }
+        end
     }
 
     pub(super) fn transmit_ack(&mut self, core: &mut Core, at: StationId, to: StationId) {
@@ -40,20 +49,13 @@ impl Pan {
         station.rests(now);
         station.receiver.send(now, end, &self.waits, &mut station.contention);
         if station.receiver.exhausted() {
-            // networks.md §11.1: nothing leaves, and nobody is told.
+            // Nothing leaves, and nobody is told.
             return end;
         }
         let counts = &mut station.counts;
         counts.airtime += length;
         match kind {
-            Kind::Data(content) => {
-                counts.data_frames += 1;
-                if let Content::Message(_) = content {
-                    counts.messages += 1;
-                    counts.message_bytes += size;
-                    counts.message_airtime += length;
-                }
-            }
+            Kind::Data(_) => counts.data_frames += 1,
             _ => counts.control_frames += 1,
         }
         let (rate, channel) = (rate(), u32::from(self.channel.0));
