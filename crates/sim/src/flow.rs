@@ -116,3 +116,17 @@ impl Flow {
         if endpoint.is_source() { self.source } else { self.sink }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::FlowMetrics;
+
+    #[test]
+    fn a_flow_takes_less_than_4_kib_besides_its_window() {
+        let bytes = size_of::<Flow>() + size_of::<[Side; 2]>() + size_of::<FlowMetrics>();
+        println!("flow {}, side {}, metrics {}", size_of::<Flow>(), size_of::<Side>(), size_of::<FlowMetrics>());
+        println!("link {}, packet {}", size_of::<crate::link::Link>(), size_of::<crate::packet::Packet>());
+        assert!(bytes < 4096, "{bytes}");
+    }
+}

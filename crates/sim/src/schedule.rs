@@ -191,6 +191,8 @@ mod tests {
         against_plain_heap(2, 300_000, 3, |rng| rng.below(3));
         // Packet-like gaps: some short, some a round trip, some a time-out.
         against_plain_heap(3, 300_000, 1, |rng| [12_000, 120_000, 20_000_000, 200_000_000][rng.below(4) as usize]);
+        // Bursts in the middle of what was sparse.
+        against_plain_heap(5, 300_000, 2, |rng| if rng.below(9) < 8 { rng.below(900) } else { rng.below(1 << 30) });
         against_plain_heap(4, 100_000, 1 << 40, |rng| rng.next_u64() >> (2 + rng.below(61)) >> 1);
     }
 

@@ -16,14 +16,16 @@ use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment};
 use crate::sender::{Sender, Snapshot, Totals};
 use crate::timers::{Timer, Timers};
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// One side of a connection.
 #[derive(Debug)]
 pub struct Connection {
-    config: TcpConfig,
+    send_buffer: Bytes,
+    time_wait: Span,
     phase: Phase,
-    handshake: Handshake,
+    /// Until it is done.
+    handshake: Option<Box<Handshake>>,
     sender: Option<Sender>,
     receiver: Receiver,
     echo: Echo,
@@ -42,10 +44,11 @@ pub struct Connection {
 impl Connection {
     fn new(config: TcpConfig, phase: Phase) -> Connection {
         Connection {
-            handshake: Handshake::new(&config, phase == Phase::SynSent),
+            send_buffer: config.send_buffer,
+            time_wait: config.time_wait,
             receiver: Receiver::new(&config),
             echo: Echo::new(EcnMode::Off),
-            config,
+            handshake: Some(Box::new(Handshake::new(config, phase == Phase::SynSent))),
             phase,
             sender: None,
             clock: Clock::default(),
@@ -116,7 +119,7 @@ impl Connection {
     /// How much the send buffer would take now.
     pub fn room(&self) -> Bytes {
         let buffered = self.sender.as_ref().map_or(Bytes(self.early_data), Sender::buffered);
-        self.config.send_buffer.saturating_sub(buffered)
+        self.send_buffer.saturating_sub(buffered)
     }
 
     /// Bytes received in order that wait for [`Connection::read`].
@@ -166,7 +169,9 @@ impl Connection {
         }
         if let Some(sender) = &mut self.sender {
             sender.on_timeout(now, &mut self.timers);
-        } else if self.timers.expire(Timer::Rto, now) && !self.handshake.on_timeout(&self.config) {
+        } else if self.timers.expire(Timer::Rto, now)
+            && !self.handshake.as_mut().is_some_and(|handshake| handshake.on_timeout())
+        {
             self.end();
         }
         if self.timers.expire(Timer::TimeWait, now) {
@@ -177,7 +182,7 @@ impl Connection {
     fn end(&mut self) {
         self.phase = Phase::Closed;
         self.timers = Timers::default();
-        self.handshake.due = false;
+        self.handshake = None;
         self.ack_due = false;
         self.early_ack = None;
         self.pending.closed = true;
@@ -206,14 +211,14 @@ impl Connection {
         if has(Flags::ACK) {
             sender.on_ack(now, segment, &mut self.timers);
         }
-        if self.write_cut_short && sender.buffered() < self.config.send_buffer {
+        if self.write_cut_short && sender.buffered() < self.send_buffer {
             self.write_cut_short = false;
             self.pending.writable = true;
         }
         self.take_data(now, segment);
         if self.phase == Phase::TimeWait && has(Flags::FIN) {
             // RFC 9293 §3.10.7.4: our last ACK was lost, so the 2 MSL start again.
-            self.timers.arm(Timer::TimeWait, now + self.config.time_wait);
+            self.timers.arm(Timer::TimeWait, now + self.time_wait);
         }
         self.move_on(now);
     }
@@ -221,20 +226,23 @@ impl Connection {
     /// A SYN or SYN-ACK arrived.
     fn on_syn(&mut self, now: Time, segment: &Segment) {
         let answers = segment.flags.contains(Flags::ACK) && segment.ack == 1;
+        let Some(handshake) = &mut self.handshake else {
+            // Our ACK of the SYN-ACK was lost.
+            self.ack_due = self.sender.is_some();
+            return;
+        };
         match self.phase {
             Phase::SynSent | Phase::SynReceived if answers => {
-                self.handshake.on_syn_ack(&self.config, &mut self.clock, segment);
+                handshake.on_syn_ack(&mut self.clock, segment);
                 self.establish(now, segment.window);
                 self.ack_due = true;
             }
             Phase::SynSent if segment.flags.contains(Flags::ACK) => {}
             // The first SYN; or both sides opened at once (RFC 9293 §3.5); or our SYN-ACK was lost.
-            Phase::Listen | Phase::SynSent | Phase::SynReceived => {
+            _ => {
                 self.phase = Phase::SynReceived;
-                self.handshake.on_syn(&self.config, &mut self.clock, segment);
+                handshake.on_syn(&mut self.clock, segment);
             }
-            // Our ACK of the SYN-ACK was lost.
-            _ => self.ack_due = self.sender.is_some(),
         }
     }
 
@@ -251,21 +259,19 @@ impl Connection {
     }
 
     fn establish(&mut self, now: Time, window: Bytes) {
+        let Some(handshake) = self.handshake.take() else { return };
         self.timers.stop(Timer::Rto);
-        self.handshake.due = false;
-        let rtt = self.handshake.rtt(now);
-        let agreed = self.handshake.agreed(&self.config);
+        let rtt = handshake.rtt(now);
+        let agreed = handshake.agreed();
         self.receiver.agree(&agreed, rtt);
         self.clock.agree(agreed.timestamps);
         self.echo = Echo::new(agreed.ecn);
-        let mut sender = Sender::new(&self.config, agreed, now, (rtt, self.handshake.timeouts()), window);
+        let mut sender = Sender::new(&handshake.config, agreed, now, (rtt, handshake.timeouts()), window);
         sender.write(self.early_data);
         if self.close_wanted {
             sender.close();
         }
         self.sender = Some(sender);
-        // The algorithm has been made: of many connections nobody need remember its parameters.
-        self.config.cc.values = Default::default();
         self.phase = Phase::Established;
         self.pending.connected = true;
     }
@@ -318,7 +324,7 @@ impl Connection {
             received && !matches!(self.phase, Phase::CloseWait | Phase::LastAck | Phase::Closing);
         self.phase = next;
         match next {
-            Phase::TimeWait => self.timers.arm(Timer::TimeWait, now + self.config.time_wait),
+            Phase::TimeWait => self.timers.arm(Timer::TimeWait, now + self.time_wait),
             Phase::Closed => self.end(),
             _ => {}
         }
@@ -326,8 +332,8 @@ impl Connection {
 
     /// The next segment to send now; call until `None`.
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
-        if self.handshake.due {
-            return Some(self.make_syn(now));
+        if self.handshake.as_ref().is_some_and(|handshake| handshake.due) {
+            return self.make_syn(now);
         }
         let sender = self.sender.as_mut()?;
         if let Some(ack) = self.early_ack.take() {

@@ -1,5 +1,7 @@
 //! Reassembly: what has arrived in order and beyond gaps, and how that is reported (RFC 2018 §4, RFC 2883).
 
+use std::collections::VecDeque;
+
 use crate::segment::Sack;
 
 /// Numbers `[start, end)`.
@@ -10,8 +12,9 @@ pub(crate) type Stretch = (u64, u64);
 pub(crate) struct Reassembly {
     /// Next number expected.
     pub(crate) rcv_nxt: u64,
-    /// Stretches received beyond a gap: sorted, apart from each other.
-    beyond: Vec<Stretch>,
+    /// Stretches received beyond a gap: sorted, apart from each other. They go at the front and come at the back, thousands
+    /// of them where a long queue has overflown.
+    beyond: VecDeque<Stretch>,
     /// Those of them last reported, latest first; an empty one ends the list.
     reported: [Stretch; Reassembly::REPORTED],
     /// Received twice and not yet reported.
@@ -23,7 +26,7 @@ impl Reassembly {
     const REPORTED: usize = 4;
 
     pub(crate) fn new(rcv_nxt: u64) -> Reassembly {
-        Reassembly { rcv_nxt, beyond: Vec::new(), reported: Default::default(), duplicate: None }
+        Reassembly { rcv_nxt, beyond: VecDeque::new(), reported: Default::default(), duplicate: None }
     }
 
     /// True while something is missing.
@@ -38,7 +41,7 @@ impl Reassembly {
         }
         let had_gap = self.has_gap();
         // RFC 2883 §4.2: what lies beyond the gap and has come a second time.
-        if let Some(first) = self.beyond.first().filter(|first| first.0 < end) {
+        if let Some(first) = self.beyond.front().filter(|first| first.0 < end) {
             self.duplicate = Some((first.0, end.min(first.1)));
         }
         self.rcv_nxt = end;
@@ -62,13 +65,18 @@ impl Reassembly {
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> bool {
         let from = self.beyond.partition_point(|range| range.1 < start);
         let to = self.beyond.partition_point(|range| range.0 <= end);
-        let touched = &self.beyond[from..to];
+        let touched = || self.beyond.range(from..to);
         // RFC 2883 §4.1.2, §4.2: the part received twice; of several parts the first.
         let overlap = |range: &Stretch| (start.max(range.0), end.min(range.1));
-        self.duplicate = touched.iter().map(overlap).find(|part| part.0 < part.1).or(self.duplicate);
-        let known = touched.iter().any(|range| range.0 <= start && end <= range.1);
-        let merged = touched.iter().fold((start, end), |m, r| (m.0.min(r.0), m.1.max(r.1)));
-        self.beyond.splice(from..to, [merged]);
+        self.duplicate = touched().map(overlap).find(|part| part.0 < part.1).or(self.duplicate);
+        let known = touched().any(|range| range.0 <= start && end <= range.1);
+        let merged = touched().fold((start, end), |m, r| (m.0.min(r.0), m.1.max(r.1)));
+        if from == to {
+            self.beyond.insert(from, merged);
+        } else {
+            self.beyond[from] = merged;
+            self.beyond.drain(from + 1..to);
+        }
         self.report_first(merged);
         known
     }

@@ -7,12 +7,13 @@ use crate::timers::Timer;
 use crate::units::Time;
 
 impl Connection {
-    pub(super) fn make_syn(&mut self, now: Time) -> Segment {
-        let segment = self.handshake.make(now, &self.config, &self.clock, self.receiver.window());
+    pub(super) fn make_syn(&mut self, now: Time) -> Option<Segment> {
+        let handshake = self.handshake.as_mut()?;
+        let segment = handshake.make(now, &self.clock, self.receiver.window());
         // What a SYN offers is a promise too.
         self.receiver.on_ack_sent(segment.window);
-        self.timers.arm(Timer::Rto, now + self.handshake.timeout(&self.config));
-        segment
+        self.timers.arm(Timer::Rto, now + handshake.timeout());
+        Some(segment)
     }
 
     pub(super) fn make_data(&mut self, now: Time, next: &Outgoing) -> Segment {
