@@ -120,11 +120,13 @@ class Batch:
         self.store, self.how, self.patience, self.advance = store, how, patience, advance
         self.started = time.monotonic()
         self.failure: BaseException | None = None
+        self.left = 0
         self.late = False
 
     def run(self, todo: Sequence[Run], carry_out: CarryOut, quiet: bool) -> None:
         """Carry out a pilot, say what is to be expected, and carry out the others; without a pilot if nobody is to be told."""
         size = PILOT * self.how.threads
+        self.left = len(todo)
         if not quiet and len(todo) >= size * WORTH_A_PILOT:
             # Spread over the study, since its points differ in length.
             pilot = todo[:: len(todo) // size][:size]
@@ -141,7 +143,7 @@ class Batch:
             carry_out(runs, lambda index, outcome, series: self.take(runs[index], outcome, series))
         if self.failure:
             raise self.failure
-        if self.late:
+        if self.late and self.left:
             raise TimeUpError(f"the {self.how.max_hours:g} hours of --max-hours are over")
 
     def over(self) -> bool:
@@ -155,6 +157,7 @@ class Batch:
                 if isinstance(outcome, Exception):
                     raise self.told(run, outcome)
                 self.store.put(run, outcome, series, time.monotonic() - self.started)
+                self.left -= 1
                 self.advance()
         except BaseException as error:
             self.failure = self.failure or error
