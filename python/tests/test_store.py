@@ -225,7 +225,7 @@ def test_the_time_is_limited(study, capsys, monkeypatch):
     command = ["study", "run", study.source, "--out", str(study.folder), "--jobs", "1", "--max-hours", "1"]
     assert cli.main([*command, "--json"]) == 1
     assert "the same command goes on from there" in capsys.readouterr().err
-    assert study.missing() == total - 3
+    assert 0 < study.missing() <= total - 3
     # Time that is over with the last run was enough.
     monkeypatch.setattr(runner.Batch, "over", lambda batch: not batch.left)
     assert cli.main(command) == 0
