@@ -7,6 +7,17 @@ fn expanded(text: &str, seed: u64) -> Scenario {
 }
 
 #[test]
+fn listed_flows_are_all_there_is_unless_others_are_asked_for() {
+    let flows = |network: &str| {
+        let text =
+            format!(r#"{{"duration": "1s", "network": {network}, "flow": [{{"from": "src0", "to": "sink1"}}]}}"#);
+        expanded(&text, 1).flow.len()
+    };
+    assert_eq!(flows(r#"{"kind": "star"}"#), 1);
+    assert_eq!(flows(r#"{"kind": "star", "flows": 3}"#), 4);
+}
+
+#[test]
 fn a_star_spreads_its_flows_over_sources_and_sinks() {
     let graph = expanded(r#"{"duration": "1s", "network": {"kind": "star", "nodes": 7, "flows": 5}}"#, 1);
     assert_eq!((graph.node.len(), graph.link.len(), graph.flow.len()), (8, 7, 5));

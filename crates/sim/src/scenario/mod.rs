@@ -67,7 +67,7 @@ pub struct Scenario {
     /// What the flows that `network.flows` asks for carry.
     #[serde(default)]
     pub traffic: Traffic,
-    /// Flows one by one. Together with `network.flows`, these come first.
+    /// Flows one by one. With them, `network.flows` is 0 unless given; these come first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<FlowDef>,
     /// Nodes, for `network.kind = "graph"`.

@@ -116,7 +116,19 @@ impl TcpOptions {
 
 /// Reads a scenario from JSON text.
 pub(super) fn scenario(text: &str) -> Result<Scenario, ScenarioError> {
-    let value: Value = serde_json::from_str(text)
+    let mut value: Value = serde_json::from_str(text)
         .map_err(|e| ScenarioError::new("", format!("the scenario is not valid JSON: {e}")))?;
+    only_listed_flows(&mut value);
     with_path(value)
+}
+
+/// Who lists flows wants no others unless `network.flows` asks for them: its default is for scenarios without a list.
+fn only_listed_flows(scenario: &mut Value) {
+    let listed = scenario.get("flow").and_then(Value::as_array).is_some_and(|flows| !flows.is_empty());
+    if let Some(Value::Object(network)) = scenario.get_mut("network")
+        && listed
+        && network.get("kind").is_some_and(|kind| kind != "graph")
+    {
+        network.entry("flows").or_insert(0.into());
+    }
 }
