@@ -33,7 +33,7 @@ def document(flows: int, duration: str, replicates: int) -> dict[str, Any]:
     }
 
 
-def measure_study(turns: int, step: Callable[[], None] = lambda: None, small: int = 25, large: int = 5) -> dict[str, Any]:
+def measure_study(turns: int, step: Callable[[], None] = lambda: None, small: int = 25, large: int = 10) -> dict[str, Any]:
     """Return runs per second on one thread and on all, their ratio, and the overhead of a run in wall-clock and CPU seconds.
 
     One thread and all take turns, so that a machine that slows down slows both. `small` and `large` are replicates of the study
