@@ -59,7 +59,9 @@ class Farm:
         self.client, self.how = client, how
         self.seconds, self.count = 0.0, 0
         self.waiting: deque[int] = deque()
+        # Those under suspicion, and the one that is on the cluster by itself.
         self.alone: deque[int] = deque()
+        self.tried: int | None = None
         self.flying: dict[Any, list[int]] = {}
 
     def carry_out(self, runs: Sequence[Run], on_done: Callable[[int, str | Exception, Any], bool]) -> None:
@@ -83,15 +85,19 @@ class Farm:
     def send(self, runs: Sequence[Run], arrivals: Any) -> None:
         """Keep every thread of the cluster busy."""
         slots = max(1, sum(self.client.nthreads().values()))
-        while (self.alone or self.waiting) and len(self.flying) < AHEAD * slots:
-            if self.alone:
-                indices = [self.alone.popleft()]
-            else:
-                indices = [self.waiting.popleft() for _ in range(min(self.size(slots), len(self.waiting)))]
-            jobs = [Job(runs[index].scenario, runs[index].seed, runs[index].origins, self.how.limits) for index in indices]
-            future = self.client.submit(worker.batch, jobs, _core.engine_build(), pure=False)
-            self.flying[future] = indices
-            arrivals.add(future)
+        while self.waiting and not self.alone and len(self.flying) < AHEAD * slots:
+            count = min(self.size(slots), len(self.waiting))
+            self.submit([self.waiting.popleft() for _ in range(count)], runs, arrivals)
+        if self.alone and not self.flying:
+            self.tried = self.alone.popleft()
+            self.submit([self.tried], runs, arrivals)
+
+    def submit(self, indices: list[int], runs: Sequence[Run], arrivals: Any) -> None:
+        """Hand a batch to the cluster."""
+        jobs = [Job(runs[index].scenario, runs[index].seed, runs[index].origins, self.how.limits) for index in indices]
+        future = self.client.submit(worker.batch, jobs, _core.engine_build(), pure=False)
+        self.flying[future] = indices
+        arrivals.add(future)
 
     def size(self, slots: int) -> int:
         """Return how many runs go into a batch: one at first, then by what runs take, and few again towards the end."""
@@ -101,14 +107,18 @@ class Farm:
         return max(1, min(enough, len(self.waiting) // (AHEAD * slots)))
 
     def received(self, future: Any) -> list[tuple[int, Answer]]:
-        """Return the answers of a batch. One that ended its workers is divided, to find the run that does it."""
+        """Return the answers of a batch.
+
+        Dask suspects everything that a worker had before it when it ended. So the runs of a suspect are done again, each with
+        nothing else on the cluster: what ends its workers then does it by itself.
+        """
         from distributed import KilledWorker
 
         indices = self.flying.pop(future)
         try:
             answers = future.result()
         except KilledWorker as error:
-            if len(indices) == 1:
+            if indices == [self.tried]:
                 return [(indices[0], Answer(failed=f"the run ended its worker again and again ({error.last_worker})"))]
             self.alone.extend(indices)
             return []

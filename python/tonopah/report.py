@@ -3,7 +3,12 @@
 Nothing here runs a simulation: everything comes from the store.
 """
 
+import multiprocessing
 import os
+import sys
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,13 +17,14 @@ import jinja2
 from tonopah import claims, consistency, table
 from tonopah._core import engine_version
 from tonopah.errors import InputError, RunFailedError
+from tonopah.execution import cores
 from tonopah.report_part import PartReport, Source, report_part
 from tonopah.report_text import duration_text, image, interval_text, p_text
+from tonopah.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tonopah.store import Store
     from tonopah.study import Study
 
 
@@ -35,7 +41,7 @@ def write(study: "Study", store: "Store", out: Path) -> Path:
             (out / folder).mkdir(parents=True, exist_ok=True)
         table.write(table.joined([source.runs for source in sources]), out / "tables", "runs")
         table.write(table.joined([source.flows for source in sources]), out / "tables", "flows")
-        parts = [report_part(source) for source in sources]
+        parts = report_parts(sources)
         for drawing in (drawing for part in parts for section in part.sections for drawing in section.drawings):
             (out / "figures" / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
             (out / "figures" / f"{drawing.name}.pdf").write_bytes(drawing.pdf)
@@ -48,6 +54,33 @@ def write(study: "Study", store: "Store", out: Path) -> Path:
     except OSError as error:
         raise RunFailedError(f"{out}: the report cannot be written: {error}") from error
     return target
+
+
+def report_parts(sources: list[Source]) -> list[PartReport]:
+    """Return what the report shows of each part: drawn on all cores, since figures take longest."""
+    processes = min(len(sources), cores())
+    # A fork beside other threads may inherit a lock that nobody opens.
+    if processes < 2 or sys.platform != "linux" or threading.active_count() > 1:
+        return [report_part(source) for source in sources]
+    forked = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(processes, mp_context=forked, initializer=inherit, initargs=(sources,)) as pool:
+        return list(pool.map(report_inherited, range(len(sources))))
+
+
+inherited: list[Source] = []
+"""What a forked process is to report on: too much for a pipe."""
+
+
+def inherit(sources: list[Source]) -> None:
+    """Begin a forked process."""
+    inherited.extend(sources)
+
+
+def report_inherited(index: int) -> PartReport:
+    """Return what the report shows of a part, in a forked process: with a connection to the store of its own."""
+    source = inherited[index]
+    with Store(source.store.folder, create=False) as store:
+        return report_part(replace(source, store=store))
 
 
 def used_metrics(study: "Study") -> list[tuple[str, str, str]]:
