@@ -6,12 +6,13 @@ import sys
 
 import pytest
 
-from tonopah import cli, render
-from tonopah.bench import measure, page, tables
+from tonopah import _core, cli, render
+from tonopah.bench import batch, engine, measure, page, tables
 from tonopah.bench.worlds import WORLDS
 from tonopah.errors import InputError, RunFailedError
 from tonopah.peers import ns2, ns3, process, world_file
 from tonopah.peers.outcome import Outcome, Stopped, outcome_of
+from tonopah.scenario import check, to_json
 
 BY_NAME = {world.name: world for world in WORLDS}
 needs_ns2 = pytest.mark.skipif(not ns2.found(), reason="ns-2 is not installed")
@@ -46,7 +47,7 @@ def test_radios_count_frames(capsys):
     assert side["frames"] > side["packets"] > 0
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", [world.name for world in WORLDS if world.peers])
 def test_every_world_is_valid_and_has_a_world_file(name):
     world = BY_NAME[name]
     told = [line.split() for line in world_file.write(world.build(1), 1, **world.told).splitlines()]
@@ -55,6 +56,72 @@ def test_every_world_is_valid_and_has_a_world_file(name):
     assert float(settings["seconds"]) == 1
     assert len(flows) == int(settings.get("pairs", 0)) or f"{len(flows)} flows" in world.title
     assert all(float(line[3]) < 1.2 for line in flows)
+
+
+@pytest.mark.parametrize("world", [world for world in WORLDS if not world.peers], ids=lambda world: world.name)
+def test_every_world_of_ours_alone_is_valid(world):
+    # The largest is checked when it is measured: it takes seconds.
+    flows = 100_000 if world.name == "flows100000" else len(check(world.build(1))["graph"]["flow"])
+    assert f"{flows:,} flows" in world.title
+    assert round(world_file.number(world.build(1)["tcp"]["mss"])) > 0
+
+
+def test_flows_grow_without_losses(capsys):
+    code, out, _ = call(capsys, "bench", "--only", "flows10,flows100", "--seconds", "2", "--runs", "1", "--json")
+    ten, hundred = json.loads(out)["worlds"]
+    # 1 Mb/s for each flow in packets of 1500 bytes; nothing in the first 50 ms or so.
+    for world in (ten, hundred):
+        assert 150 < world["sides"][0]["packets"] / world["flows"] < 2e6 / 8 / 1500
+    assert code == 0 and hundred["sides"][0]["memory_mib"] > ten["sides"][0]["memory_mib"]
+    summary = json.loads(_core.run(to_json(BY_NAME["flows100"].build(2)), 1)[0])
+    assert (summary["network"]["dropped_packets"], summary["network"]["flows_without_delivery"]) == (0, 0)
+    assert summary["network"]["utilisation_max"] > 0.9
+
+
+def test_the_engine_script_reads_of_a_summary_what_it_needs():
+    text = _core.run(to_json(BY_NAME["wired10"].build(1)), 1)[0]
+    summary = json.loads(text)
+    assert engine.value(text, "network") == summary["network"]
+    assert engine.value(text, "events") == summary["events"]
+
+
+def grown(name, flows, cpu_s, packets, mib):
+    side = measure.side("tonopah", [Outcome(packets, 0, cpu_s, mib, 6000)], None)
+    return {**result(), "world": name, "flows": flows, "sides": [side]}
+
+
+def test_growth_is_told_by_the_packet_and_by_the_added_flow():
+    worlds = [grown("flows10", 10, 1.0, 1_000_000, 14.0), result(), grown("flows1010", 1010, 4.5, 1_500_000, 24.0)]
+    assert tables.growth_rows(worlds) == [
+        ["flows10", "10", "1,000,000", "1,000", "1.0", "14", ""],
+        # 10 MiB for 1,000 flows more.
+        ["flows1010", "1,010", "1,500,000", "3,000", "3.0", "24", "10.2"],
+    ]
+
+
+def test_a_study_is_measured(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    turns = []
+    study = batch.measure_study(2, lambda: turns.append(1), small=1, large=1)
+    # Four algorithms at five rates, and a typical run of each algorithm.
+    assert (study["runs"], study["small_runs"], len(turns)) == (24, 24, 2)
+    assert study["one_per_s"]["min"] > 0 and study["ratio"]["min"] > 0
+    assert 0 < study["overhead_s"]["median"] < 1
+    assert list(tmp_path.iterdir()) == []
+    rows = tables.study_rows(study | {"threads": 2, "overhead_s": {"min": 0.001, "median": 0.001, "max": 0.001}})
+    assert rows[1][0] == "runs per second, 2 threads"
+    assert rows[3] == ["overhead of a run, ms", "1"]
+    text = page.text([], measure.Options((), runs=2, study=True), study)
+    assert "## Studies" in text and "| overhead of a run, CPU ms |" in text
+    assert "## Growth" not in text
+
+
+@pytest.mark.parametrize(
+    ("names", "worlds", "study"),
+    [(None, len(WORLDS), True), ("study", 0, True), ("leo10, study,leo10", 1, True), ("leo10", 1, False)],
+)
+def test_a_study_is_selected_like_a_world(names, worlds, study):
+    assert (len(measure.select(names)), measure.selects_study(names)) == (worlds, study)
 
 
 def test_the_world_file_says_what_the_scenario_says():
@@ -137,7 +204,10 @@ def test_the_terminal_needs_80_columns(monkeypatch, capsys):
 def result(*others, radio=False):
     sides = [measure.side("tonopah", [outcome(1.0)], None), *others]
     ratios = [measure.ratio(sides[0], other, radio) for other in others]
-    return {"world": "wired10", "title": "a dumbbell", "seconds": 60.0, "radio": radio, "sides": sides, "ratios": ratios}
+    return {
+        "world": "wired10", "title": "a dumbbell", "hops": "3 links", "flows": 10, "seconds": 60.0, "radio": radio,
+        "sides": sides, "ratios": ratios,
+    }  # fmt: skip
 
 
 def test_a_peer_that_was_stopped_gives_a_lower_bound():

@@ -53,12 +53,15 @@ def test_an_interrupted_study_keeps_what_was_finished_and_goes_on(study, monkeyp
     assert study.run(quiet=True) == left
 
 
-def test_a_result_that_cannot_be_stored_stops_the_study(study, monkeypatch):
+@pytest.mark.parametrize(
+    ("what", "error"), [("insert", sqlite3.OperationalError("disk is full")), ("put_series", OSError("disk is full"))]
+)
+def test_a_result_that_cannot_be_stored_stops_the_study(study, monkeypatch, what, error):
     def full(*_):
-        raise sqlite3.OperationalError("database or disk is full")
+        raise error
 
-    monkeypatch.setattr(Store, "put_series", full)
-    with pytest.raises(tp.RunFailedError, match="disk is full"):
+    monkeypatch.setattr(Store, what, full)
+    with pytest.raises(tp.RunFailedError, match="a result cannot be stored: disk is full"):
         study.run(quiet=True)
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tonopah import _core, processes
+from tonopah.commits import Commits
 from tonopah.errors import AlgorithmError, EngineError, LimitError, RunFailedError, ScenarioError, relay
 from tonopah.execution import Execution, Shard, memory_free
 from tonopah.plan import Plan, Run
@@ -118,12 +119,21 @@ class Batch:
 
     def __init__(self, store: "Store", how: Execution, patience: Patience, advance: Callable[[], None]):
         self.store, self.how, self.patience, self.advance = store, how, patience, advance
+        self.commits = Commits(store.write)
         self.started = time.monotonic()
         self.failure: BaseException | None = None
         self.left = 0
         self.late = False
 
     def run(self, todo: Sequence[Run], carry_out: CarryOut, quiet: bool) -> None:
+        """Carry out all runs and return, or raise, when what has finished is on the disk."""
+        try:
+            self.carry_all(todo, carry_out, quiet)
+        finally:
+            with self.patience.stored():
+                self.commits.close()
+
+    def carry_all(self, todo: Sequence[Run], carry_out: CarryOut, quiet: bool) -> None:
         """Carry out a pilot, say what is to be expected, and carry out the others; without a pilot if nobody is to be told."""
         size = PILOT * self.how.threads
         self.left = len(todo)
@@ -156,7 +166,7 @@ class Batch:
             with self.patience.stored():
                 if isinstance(outcome, Exception):
                     raise self.told(run, outcome)
-                self.store.put(run, outcome, series, time.monotonic() - self.started)
+                self.commits.add(self.store.prepared(run, outcome, series, time.monotonic() - self.started))
                 self.left -= 1
                 self.advance()
         except BaseException as error:

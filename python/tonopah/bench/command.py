@@ -10,7 +10,7 @@ from typing import Any
 from tonopah.bench.worlds import WORLDS
 
 EXAMPLES = """examples:
-  tonopah bench                                  all worlds here
+  tonopah bench                                  all worlds here, and a study on one core and on all
   tonopah bench --only wifi40,leo10 --runs 5     two of them, more often
   tonopah bench --against ns2,ns3 --page docs/performance.md
 
@@ -24,7 +24,8 @@ def add_bench(commands: Any, positive: Callable[[str], int]) -> None:
         "bench",
         help="measure speed, alone or beside ns-2 and ns-3",
         description="Measure CPU time and memory on standard worlds, here and in ns-2 and ns-3 in turn.\n\nworlds:\n"
-        + "\n".join(f"  {world.name:<10} {world.title}" for world in WORLDS),
+        + "\n".join(f"  {world.name:<11} {world.title}" for world in WORLDS)
+        + "\n  study       runs of a study per second on one core and on all, and the overhead of each",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -45,7 +46,7 @@ def add_bench(commands: Any, positive: Callable[[str], int]) -> None:
 def do_bench(options: argparse.Namespace) -> int:
     """Carry out `tonopah bench`."""
     from tonopah import render
-    from tonopah.bench import measure, page, tables
+    from tonopah.bench import batch, measure, page, tables
     from tonopah.runner import progress
 
     wanted = measure.Options(
@@ -54,21 +55,23 @@ def do_bench(options: argparse.Namespace) -> int:
         runs=options.runs,
         seconds=options.seconds,
         limit_s=float(options.limit),
+        study=measure.selects_study(options.only),
     )
     sides = sum(1 + sum(peer in world.peers for peer in wanted.against) for world in wanted.worlds)
-    with progress(sides * wanted.runs, 0, quiet=options.json or not sys.stderr.isatty()) as step:
+    with progress((sides + wanted.study) * wanted.runs, 0, quiet=options.json or not sys.stderr.isatty()) as step:
         results = measure.measure(wanted, step)
+        study = batch.measure_study(wanted.runs, step) if wanted.study else None
     if options.page:
-        Path(options.page).write_text(page.text(results, wanted), encoding="utf-8")
+        Path(options.page).write_text(page.text(results, wanted, study), encoding="utf-8")
         print(f"page: {options.page}", file=sys.stderr)
     facts = page.facts(wanted)
     if options.json:
-        print(json.dumps({**facts, "worlds": results}))
+        print(json.dumps({**facts, "worlds": results, "study": study}))
         return 0
     console = render.console()
     if not facts["optimised"]:
         console.print("This engine was built without optimisation: the times mean nothing.")
-    for table in tables.terminal_tables(results, wanted.runs):
+    for table in tables.terminal_tables(results, wanted.runs, study):
         console.print(table)
     for line in page.remarks(results):
         console.print(line)

@@ -18,6 +18,8 @@ from tonopah.peers.world_file import number
 from tonopah.scenario import to_json
 
 OURS = "tonopah"
+STUDY = "study"
+"""The name that stands for the measurement of a study (batch.py) among those of the worlds."""
 PEERS = {"ns2": ns2, "ns3": ns3}
 SAME_WORK = 0.03
 """Wired and satellite worlds count as the same work if the peers deliver as many packets within this share."""
@@ -34,6 +36,8 @@ class Options:
     """Simulated; each world's own unless given."""
     limit_s: float = 600.0
     """CPU seconds after which a peer's run is stopped."""
+    study: bool = False
+    """Also what a study costs beside its runs."""
 
 
 def select(names: str | None) -> tuple[World, ...]:
@@ -41,16 +45,26 @@ def select(names: str | None) -> tuple[World, ...]:
     if names is None:
         return WORLDS
     known = {world.name: world for world in WORLDS}
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    wanted = listed(names)
     for name in wanted or [names]:
-        if name not in known:
-            raise InputError("--only", f"{name!r} is unknown", f"known: {', '.join(known)}")
-    return tuple(known[name] for name in dict.fromkeys(wanted))
+        if name not in known and name != STUDY:
+            raise InputError("--only", f"{name!r} is unknown", f"known: {', '.join([*known, STUDY])}")
+    return tuple(known[name] for name in wanted if name != STUDY)
+
+
+def selects_study(names: str | None) -> bool:
+    """Tell whether a list of names, or no list, asks for the measurement of a study."""
+    return names is None or STUDY in listed(names)
+
+
+def listed(names: str) -> list[str]:
+    """Return the names of a list with commas between them, each once."""
+    return list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
 
 
 def peers_of(names: str | None) -> tuple[str, ...]:
     """Return the peers of a list of names with commas between them; raise an error if one is unknown or not installed."""
-    wanted = dict.fromkeys(name.strip() for name in (names or "").split(",") if name.strip())
+    wanted = listed(names or "")
     for name in wanted:
         if name not in PEERS:
             raise InputError("--against", f"{name!r} is unknown", f"known: {', '.join(PEERS)}")
@@ -109,6 +123,8 @@ def measure_world(world: World, options: Options, programs: ns3.Programs, step: 
     return {
         "world": world.name,
         "title": world.title,
+        "hops": world.hops,
+        "flows": len(scenario.get("flow", ())) or scenario["network"]["flows"],
         "seconds": number(scenario["duration"]),
         "radio": world.radio,
         "sides": sides,

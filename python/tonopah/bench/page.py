@@ -65,8 +65,8 @@ def remarks(results: Sequence[Mapping[str, Any]]) -> list[str]:
     return found
 
 
-def text(results: Sequence[Mapping[str, Any]], options: Options) -> str:
-    """Return the page."""
+def text(results: Sequence[Mapping[str, Any]], options: Options, study: Mapping[str, Any] | None = None) -> str:
+    """Return the page; `study` is what batch.py measured."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -83,6 +83,10 @@ def text(results: Sequence[Mapping[str, Any]], options: Options) -> str:
         side_rows=tables.side_rows(results),
         ratio_columns=[name.replace("\n", " ") for name in tables.RATIO_COLUMNS],
         ratio_rows=tables.ratio_rows(results),
+        growth_columns=[name.replace("\n", " ") for name in tables.GROWTH_COLUMNS],
+        growth_rows=tables.growth_rows(results),
+        study=study,
+        study_rows=tables.study_rows(study) if study else [],
         remarks=remarks(results),
         same_work=f"{100 * SAME_WORK:g} %",
         limit=f"{options.limit_s:g}",
@@ -90,7 +94,8 @@ def text(results: Sequence[Mapping[str, Any]], options: Options) -> str:
 
 
 def lacking(results: Sequence[Mapping[str, Any]], options: Options) -> list[str]:
-    """Return which worlds a peer has no models for."""
+    """Return which worlds a peer has no models for, of those that are compared at all."""
     shown = {result["world"] for result in results}
-    absent = {peer: [w.name for w in WORLDS if w.name in shown and peer not in w.peers] for peer in options.against}
+    compared = [w for w in WORLDS if w.name in shown and w.peers]
+    absent = {peer: [w.name for w in compared if peer not in w.peers] for peer in options.against}
     return [f"{tables.NAMES[peer]} has no model for {', '.join(names)}." for peer, names in absent.items() if names]

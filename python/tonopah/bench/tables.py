@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tonopah.bench.measure import OURS
+from tonopah.bench.worlds import GROWTH
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -14,6 +15,16 @@ SIDE_COLUMNS = (
     "frames\nper CPU s", "peak\nMiB", "flows\nwithout data",
 )  # fmt: skip
 RATIO_COLUMNS = ("world", "peer", "packets\nours/peer", "same\nwork", "CPU s", "CPU s\nper packet", "CPU s\nper frame")
+
+GROWTH_COLUMNS = ("world", "flows", "data\npackets", "CPU ns\nper packet", "of the\nfirst", "peak\nMiB", "KiB per\nadded flow")
+STUDY_ROWS = (
+    ("runs per second, 1 thread", "one_per_s", 1.0),
+    ("runs per second, {threads} threads", "all_per_s", 1.0),
+    ("{threads} threads / 1 thread", "ratio", 1.0),
+    ("overhead of a run, ms", "overhead_s", 1e3),
+    ("overhead of a run, CPU ms", "overhead_cpu_s", 1e3),
+)
+"""Of the measurement of a study: what a row says, the value, and the factor to its unit."""
 
 
 def side_rows(results: Sequence[Mapping[str, Any]]) -> list[list[str]]:
@@ -49,6 +60,27 @@ def ratio_rows(results: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     return rows
 
 
+def growth_rows(results: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return how cost grows with flows: a row for each world that is there for it; memory as growth over the first of them."""
+    rows, first = [], None
+    for result in (result for result in results if result["world"].startswith(GROWTH)):
+        side, flows = result["sides"][0], result["flows"]
+        per_packet = side["cpu_s"] / max(1, side["packets"]) * 1e9
+        first = first or (per_packet, side["memory_mib"], flows)
+        added = 1024 * (side["memory_mib"] - first[1]) / (flows - first[2]) if flows > first[2] else None
+        cells = [count(per_packet), decimal(per_packet / first[0]), f"{side['memory_mib']:.0f}", decimal(added)]
+        rows.append([result["world"], count(flows), count(side["packets"]), *cells])
+    return rows
+
+
+def study_rows(study: Mapping[str, Any]) -> list[list[str]]:
+    """Return what a study costs beside its runs, a row for each number."""
+    return [
+        [words.format(threads=study["threads"]), span({name: factor * value for name, value in study[key].items()})]
+        for words, key, factor in STUDY_ROWS
+    ]
+
+
 def count(value: float | None) -> str:
     """Return a count, or nothing if there is none."""
     return "" if value is None else f"{value:,.0f}"
@@ -67,18 +99,24 @@ def span(values: Mapping[str, float] | None) -> str:
     return shown[0] if values["min"] == values["max"] else " – ".join(shown)
 
 
-def terminal_tables(results: Sequence[Mapping[str, Any]], runs: int) -> list["Table"]:
-    """Return the tables for people, 80 columns wide: what each simulator did, and the peers' CPU seconds over ours."""
+def terminal_tables(results: Sequence[Mapping[str, Any]], runs: int, study: Mapping[str, Any] | None = None) -> list["Table"]:
+    """Return the tables for people, 80 columns wide: what each simulator did, the peers' CPU seconds over ours, and the rest."""
     radio = any(result["radio"] for result in results)
     said = "one run" if runs == 1 else f"median of {runs} runs"
     columns = ["world", "", "CPU s", "data\npackets", "pkt\n/CPU s", "events\n/CPU s", "ev.\n/pkt"]
     columns += [*(["frames\n/CPU s"] if radio else []), "MiB"]
-    found = [filled(f"CPU time, {said}", columns, [row for result in results for row in short_side_rows(result, radio)])]
+    rows = [row for result in results for row in short_side_rows(result, radio)]
+    found = [filled(f"CPU time, {said}", columns, rows)] if rows else []
     rows = [row for result in results for row in short_ratio_rows(result, radio)]
     if rows:
         spread = "" if runs == 1 else ": median (least–greatest)"
         columns = ["world", "", "packets\nours/its", "CPU s", "CPU s\n/pkt", *(["CPU s\n/frame"] if radio else [])]
         found.append(filled(f"Peer / Tonopah{spread}; above 1 Tonopah is faster", columns, rows))
+    if growth := growth_rows(results):
+        found.append(filled("Growth with the number of flows", GROWTH_COLUMNS, growth))
+    if study:
+        title = f"A study, {study['runs']} runs; overhead from {study['small_runs']} very short ones"
+        found.append(filled(title, ("", "", f"{runs} turns"), [[words, "", value] for words, value in study_rows(study)]))
     return found
 
 

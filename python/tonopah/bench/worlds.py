@@ -11,6 +11,8 @@ import numpy as np
 SIDE_M = 500.0
 SPEED_M_S = 10.0
 SEED = 1
+GROWTH = "flows"
+"""With this begin the names of the worlds that show how cost grows with the number of flows."""
 
 
 @dataclass(frozen=True)
@@ -19,10 +21,12 @@ class World:
 
     name: str
     title: str
-    seconds: int
+    seconds: float
     """Simulated."""
-    build: Callable[[int], dict[str, Any]]
+    build: Callable[[float], dict[str, Any]]
     """Makes the scenario for a number of simulated seconds."""
+    hops: str
+    """What a data packet passes on its way, in every simulator."""
     peers: tuple[str, ...] = ("ns2", "ns3")
     """Who has what it takes."""
     told: Mapping[str, Any] = field(default_factory=dict)
@@ -31,7 +35,7 @@ class World:
     """Chance has so large a part in it that two simulators need not deliver the same."""
 
 
-def dumbbell(flows: int, seconds: int, gbps: float = 0.1) -> dict[str, Any]:
+def dumbbell(flows: int, seconds: float, gbps: float = 0.1) -> dict[str, Any]:
     """Return N pairs of hosts around one link: 44 ms round trip, a queue of one BDP, windows that do not limit.
 
     The full endpoint: Linux's Reno with SACK, RACK-TLP, timestamps. What is compared with the other simulators' default TCP
@@ -42,7 +46,7 @@ def dumbbell(flows: int, seconds: int, gbps: float = 0.1) -> dict[str, Any]:
     access = {"rate": f"{access_gbps:g}Gbps", "delay": "1ms", "queue": "100000p"}
     bottleneck = {"rate": f"{gbps:g}Gbps", "delay": "20ms", "queue": {"kind": "drop_tail", "limit": f"{packets}p"}}
     return {
-        "duration": f"{seconds}s",
+        "duration": f"{seconds:g}s",
         "network": {"kind": "dumbbell", "pairs": flows, "access": access, "bottleneck": bottleneck},
         "tcp": {"cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": True, "mss": "1448B"},
         "flow": [
@@ -52,7 +56,33 @@ def dumbbell(flows: int, seconds: int, gbps: float = 0.1) -> dict[str, Any]:
     }
 
 
-def adhoc(stations: int, seconds: int) -> dict[str, Any]:
+def growing(flows: int, seconds: float) -> dict[str, Any]:
+    """Return a dumbbell whose bottleneck has 1 Mb/s for each flow; the endpoint, the path and its queue as in `dumbbell`.
+
+    A window of four segments for a BDP of 3.7 keeps the link busy and a queue standing without losses, so that a packet means the
+    same work at every size, and from the first round trip on: at 100,000 flows a run cannot last many.
+    """
+    rate_mbps = flows
+    queue = math.floor(rate_mbps * 1e6 * 0.044 / 8 / 1500)
+    return {
+        "duration": f"{seconds:g}s",
+        "network": {
+            "kind": "dumbbell",
+            # A dumbbell has at most so many pairs; beyond, pairs carry two flows.
+            "pairs": min(flows, 50_000),
+            "flows": flows,
+            "access": {"rate": "1Gbps", "delay": "1ms", "queue": "100000p"},
+            "bottleneck": {"rate": f"{rate_mbps}Mbps", "delay": "20ms", "queue": {"kind": "drop_tail", "limit": f"{queue}p"}},
+        },
+        "tcp": {
+            "cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": True, "mss": "1448B",
+            "recv_buffer": f"{4 * 1448}B",
+        },
+        "traffic": {"app": {"kind": "bulk"}, "start_jitter": "100ms"},
+    }  # fmt: skip
+
+
+def adhoc(stations: int, seconds: float) -> dict[str, Any]:
     """Return stations that walk over a square and pass packets on: 802.11b at 11 Mb/s, ns-2's radio, DSDV, no RTS.
 
     Places and movement are drawn here, so that every simulator gets the same.
@@ -60,7 +90,7 @@ def adhoc(stations: int, seconds: int) -> dict[str, Any]:
     rng = np.random.default_rng([SEED, stations])
     places = rng.uniform(0, SIDE_M, (stations, 2))
     return {
-        "duration": f"{seconds}s",
+        "duration": f"{seconds:g}s",
         "network": {
             "kind": "adhoc",
             "nodes": stations,
@@ -81,7 +111,7 @@ def adhoc(stations: int, seconds: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def orders(rng: np.random.Generator, place: np.ndarray, seconds: int) -> list[dict[str, Any]]:
+def orders(rng: np.random.Generator, place: np.ndarray, seconds: float) -> list[dict[str, Any]]:
     """Return one station's way: straight to somewhere in the square at a constant speed, and on without a rest."""
     found, at = [], 0.0
     while at < seconds:
@@ -92,13 +122,23 @@ def orders(rng: np.random.Generator, place: np.ndarray, seconds: int) -> list[di
     return found
 
 
-def satellites(flows: int, seconds: int) -> dict[str, Any]:
+def low_rate(stations: int, network: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    """Return 802.15.4 stations that write 200 times a second 100 bytes into TCP, more than the radio carries."""
+    return {
+        "duration": f"{seconds:g}s",
+        "network": {"kind": "adhoc", "nodes": stations, "radio": {"standard": "802.15.4"}, **network},
+        "tcp": {"profile": "ns3", "cc": "newreno", "mss": "256B"},
+        "traffic": {"app": {"kind": "cbr", "rate": "200pps", "size": "100B", "on_full": "drop"}},
+    }
+
+
+def satellites(flows: int, seconds: float) -> dict[str, Any]:
     """Return Iridium with two terminals for each flow between 60° south and north."""
     terminals = [
         {"name": f"t{i}", "lat_deg": latitude, "lon_deg": longitude} for i, (latitude, longitude) in enumerate(ground(2 * flows))
     ]
     return {
-        "duration": f"{seconds}s",
+        "duration": f"{seconds:g}s",
         "network": {"kind": "constellation", "preset": "iridium", "profile": "ns2", "terminals": terminals, "flows": flows},
         "tcp": {"profile": "ns2", "cc": "newreno", "mss": "1000B"},
         "traffic": {"app": {"kind": "bulk"}, "start": "1s"},
@@ -108,7 +148,7 @@ def satellites(flows: int, seconds: int) -> dict[str, Any]:
 def ground(count: int) -> list[tuple[float, float]]:
     """Return latitudes and longitudes, each the farthest of 50 draws from those before (Mitchell's best candidate).
 
-    Apart from each other, because in ns-2 terminals under the same satellite share a downlink, and here they do not.
+    Apart from each other, because terminals under the same satellite share its downlink: together they would load a few of them.
     """
     rng = np.random.default_rng([SEED, count])
     found = np.empty((0, 3))
@@ -125,15 +165,42 @@ RENO = {"peer_window": 10_000, "peer_tcp": "TCP/Newreno", "peer_sink": "TCPSink/
 SACK = {"peer_window": 100_000, "peer_tcp": "TCP/Sack1", "peer_sink": "TCPSink/Sack1/DelAck"}
 """What ns-2 runs against our full endpoint. Without SACK it would take minutes to repair the first overflow of a long path."""
 
+CUBE = {
+    "flows": 19, "pattern": "one_sink", "area": {"x": "25m", "y": "25m", "z": "25m"},
+    "mobility": {"kind": "gauss_markov", "speed": "10m/s"},
+}  # fmt: skip
+FIELD = {
+    "flows": 20, "area": {"x": "100m", "y": "100m"}, "mobility": {"kind": "random_waypoint", "speed": "4m/s", "pause": "2s"},
+}  # fmt: skip
+"""Networks of reports that docs/studies.md repeats: everybody to one station within reach, and any to any over several hops."""
+
+LINKS = "3 links"
+FRAMES = "1 to 3 frames"
+SPACE = "up, down, 1 to 9 between satellites"
+
 WORLDS = (
-    World("wired10", "dumbbell, 10 flows, 100 Mb/s", 60, partial(dumbbell, 10), told=RENO),
-    World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(dumbbell, 200), told=RENO),
-    World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(dumbbell, 1000), told=RENO),
-    World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(dumbbell, 10, gbps=10.0), told=SACK),
-    World("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), radio=True),
-    World("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), radio=True),
-    World("wifi200", "ad hoc 802.11b, 200 stations, 100 flows", 100, partial(adhoc, 200), radio=True),
-    World("leo10", "Iridium, 20 terminals, 10 flows", 100, partial(satellites, 10), peers=("ns2",)),
-    World("leo50", "Iridium, 100 terminals, 50 flows", 100, partial(satellites, 50), peers=("ns2",)),
+    World("wired10", "dumbbell, 10 flows, 100 Mb/s", 60, partial(dumbbell, 10), LINKS, told=RENO),
+    World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(dumbbell, 200), LINKS, told=RENO),
+    World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(dumbbell, 1000), LINKS, told=RENO),
+    World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(dumbbell, 10, gbps=10.0), LINKS, told=SACK),
+    World("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), FRAMES, radio=True),
+    World("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), FRAMES, radio=True),
+    World("wifi200", "ad hoc 802.11b, 200 stations, 100 flows", 100, partial(adhoc, 200), FRAMES, radio=True),
+    World("lrwpan20", "802.15.4, 20 stations, 19 flows to one", 100, partial(low_rate, 20, CUBE), "1 link", peers=(), radio=True),
+    World(
+        "lrwpan40",
+        "802.15.4, 40 stations, 20 flows, mesh",
+        100,
+        partial(low_rate, 40, FIELD),
+        "1 to 4 links",
+        peers=(),
+        radio=True,
+    ),
+    World("leo10", "Iridium, 20 terminals, 10 flows", 100, partial(satellites, 10), SPACE, peers=("ns2",)),
+    World("leo50", "Iridium, 100 terminals, 50 flows", 100, partial(satellites, 50), SPACE, peers=("ns2",)),
+    *(
+        World(f"{GROWTH}{flows}", f"dumbbell, {flows:,} flows, 1 Mb/s each", seconds, partial(growing, flows), LINKS, peers=())
+        for flows, seconds in ((10, 2400), (100, 240), (1000, 24), (10_000, 3), (100_000, 0.5))
+    ),
 )
 """In the order of the tables."""
