@@ -63,7 +63,8 @@ def describe(graph: dict[str, Any]) -> str:
     pairs = {frozenset((link["from"], link["to"])) for link in graph.get("link", [])}
     radios = sum(len(channel["stations"]) for channel in graph.get("channel", []))
     wireless = f"{radios} of them with radio, " if radios else ""
-    return f"{len(graph.get('node', []))} nodes, {wireless}{len(pairs)} links, {len(graph.get('flow', []))} flows"
+    size = [f"{n} {what}{'s' * (n != 1)}" for n, what in ((len(pairs), "link"), (len(graph.get("flow", [])), "flow"))]
+    return f"{len(graph.get('node', []))} nodes, {wireless}{', '.join(size)}"
 
 
 def legend(graph: dict[str, Any]) -> str:
