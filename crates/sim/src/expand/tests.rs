@@ -7,6 +7,13 @@ fn expanded(text: &str, seed: u64) -> Scenario {
 }
 
 #[test]
+fn an_expanded_scenario_read_again_is_the_same_to_the_last_bit() {
+    let once = expanded(r#"{"duration": "1s", "network": {"kind": "adhoc", "nodes": 40, "flows": 1}}"#, 3);
+    let text = serde_json::to_string(&once).expect("a scenario is JSON");
+    assert_eq!(expanded(&text, 3).node, once.node);
+}
+
+#[test]
 fn listed_flows_are_all_there_is_unless_others_are_asked_for() {
     let flows = |network: &str| {
         let text =
