@@ -61,7 +61,7 @@ impl Hosts {
             Payload::Udp(bytes) => {
                 let window = &mut core.flows[packet.to.flow().index()].window;
                 window.delivered_bytes += *bytes;
-                window.app_delays.add(core.now.since(packet.sent_at));
+                window.on_message(core.now.since(packet.sent_at));
             }
             Payload::Tcp(segment) => {
                 if let Some(side) = flow.side(packet.to) {
@@ -212,7 +212,7 @@ impl Flow {
         window.delivered_bytes += Bytes(bytes);
         self.read += bytes;
         while let Some((_, written_at)) = self.messages.pop_front_if(|(end, _)| *end <= self.read) {
-            window.app_delays.add(core.now.since(written_at));
+            window.on_message(core.now.since(written_at));
         }
         if self.app.is_finite() && Some(Bytes(self.read)) == self.app.write() {
             self.completed_at = Some(core.now);

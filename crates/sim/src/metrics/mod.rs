@@ -57,8 +57,8 @@ pub(crate) struct FlowWindow {
     pub(crate) offered_bytes: Bytes,
     /// Last transmission of a data packet to its reception.
     pub(crate) delays: Delays,
-    /// Application write to in-order read.
-    pub(crate) app_delays: Delays,
+    /// Application write to in-order read; absent before the first, which an endless transfer never has.
+    pub(crate) app_delays: Option<Box<Delays>>,
 }
 
 /// What is measured of a flow.
@@ -151,7 +151,19 @@ impl FlowWindow {
         self.delivered_bytes += other.delivered_bytes;
         self.offered_bytes += other.offered_bytes;
         self.delays.merge(&other.delays);
-        self.app_delays.merge(&other.app_delays);
+        if let Some(theirs) = &other.app_delays {
+            self.app_delays.get_or_insert_default().merge(theirs);
+        }
+    }
+
+    /// A message was read so long after it was written.
+    pub(crate) fn on_message(&mut self, delay: Span) {
+        self.app_delays.get_or_insert_default().add(delay);
+    }
+
+    /// What `of` tells of the delays of messages.
+    pub(crate) fn app_delay(&self, of: impl Fn(&Delays) -> Option<f64>) -> Option<f64> {
+        self.app_delays.as_deref().and_then(of)
     }
 }
 
