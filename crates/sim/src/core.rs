@@ -1,11 +1,12 @@
 //! The context every handler receives: the time, the schedule, the packets, what is measured and what is recorded.
 //! It holds no component, so that a component can be changed while it is in use.
 
-use tcp::units::Time;
+use tcp::Segment;
+use tcp::units::{Bytes, Time};
 
 use crate::event::{Event, LinkId, Moment};
 use crate::metrics::FlowMetrics;
-use crate::packet::{DropReason, Packet, PacketId, Slab};
+use crate::packet::{DropReason, Envelope, Packet, PacketId, Slab};
 use crate::record::{Record, Sink};
 use crate::schedule::{Place, Schedule};
 
@@ -71,11 +72,27 @@ impl Core {
         self.packets.held_bytes() + (self.schedule.len() * size_of::<(u64, Event)>()) as u64
     }
 
-    /// A packet enters the network.
-    pub(crate) fn admit(&mut self, packet: Packet) -> PacketId {
-        self.flows[packet.to.flow().index()].on_sent(self.now, &packet);
-        self.record(&Record::Sent { packet: &packet });
-        self.packets.insert(packet)
+    /// A packet with a segment enters the network.
+    #[inline]
+    pub(crate) fn admit_segment(&mut self, envelope: &Envelope, segment: &Segment) -> PacketId {
+        let id = self.packets.insert_segment(envelope, segment);
+        self.admitted(envelope, Bytes(u64::from(segment.len)), id)
+    }
+
+    /// A datagram enters the network.
+    pub(crate) fn admit_datagram(&mut self, envelope: &Envelope, bytes: Bytes) -> PacketId {
+        let id = self.packets.insert_datagram(envelope, bytes);
+        self.admitted(envelope, bytes, id)
+    }
+
+    #[inline]
+    fn admitted(&mut self, envelope: &Envelope, payload: Bytes, id: PacketId) -> PacketId {
+        self.flows[envelope.to.flow().index()].on_sent(self.now, envelope, payload);
+        if self.sink.is_some() {
+            let packet = self.packets.get(id);
+            self.record(&Record::Sent { packet: &packet });
+        }
+        id
     }
 
     /// A packet reaches its destination and leaves the network.

@@ -9,7 +9,7 @@ use crate::core::Core;
 use crate::event::{EndpointId, Event, FlowId};
 use crate::flow::{Flow, OnFull, Transport};
 use crate::network::Network;
-use crate::packet::{Packet, Payload, TTL};
+use crate::packet::{Envelope, Packet, Payload, TTL};
 
 /// IPv4 without options.
 const IP_HEADER: Bytes = Bytes(20);
@@ -86,9 +86,9 @@ impl Hosts {
         while let Some(segment) = flow.side(endpoint).and_then(|side| side.connection.poll_segment(core.now)) {
             let retransmission = endpoint.is_source() && flow.was_sent_before(&segment);
             let size = IP_HEADER + segment.header() + Bytes(u64::from(segment.len));
-            let payload = Payload::Tcp(segment);
-            let packet = Packet { to, destination, size, sent_at: core.now, retransmission, ttl: TTL, payload };
-            network.originate(core, node, packet);
+            let envelope = Envelope { to, destination, size, sent_at: core.now, retransmission, ttl: TTL };
+            let id = core.admit_segment(&envelope, &segment);
+            network.originate(core, node, id);
         }
         if endpoint.is_source()
             && let Some(window) = flow.window()
@@ -137,15 +137,15 @@ impl Flow {
         match &mut self.transport {
             Transport::Udp => {
                 let bytes = amount.unwrap_or(Bytes::ZERO);
-                let packet = Packet {
+                let envelope = Envelope {
                     to: id.sink(),
                     destination: self.sink,
                     size: IP_HEADER + UDP_HEADER + bytes,
                     sent_at: core.now,
                     retransmission: false,
                     ttl: TTL,
-                    payload: Payload::Udp(bytes),
                 };
+                let packet = core.admit_datagram(&envelope, bytes);
                 network.originate(core, self.source, packet);
             }
             Transport::Tcp(_) => self.write(core.now, amount),

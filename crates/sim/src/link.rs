@@ -153,7 +153,7 @@ impl Link {
 
     fn unqueue(&mut self, core: &Core, terminal: Option<NodeId>) -> Vec<PacketId> {
         let wanted = |waiting: &Waiting| {
-            terminal.is_none_or(|terminal| core.packets.get(waiting.packet).destination == terminal)
+            terminal.is_none_or(|terminal| core.packets.heading(waiting.packet).destination == terminal)
         };
         let gone = self.queue.take(wanted);
         self.metrics.queue_shrank(core.now, self.queue.packets());
@@ -171,9 +171,8 @@ impl Link {
         if !self.up {
             return self.drop(core, id, DropReason::LinkDown);
         }
-        let packet = core.packets.get(id);
-        let size = packet.size + self.overhead;
-        if self.loss.at_entrance(packet) {
+        let size = core.packets.heading(id).size + self.overhead;
+        if matches!(self.loss, Loss::Nth { .. }) && self.loss.at_entrance(&core.packets.get(id)) {
             return self.drop(core, id, DropReason::Loss);
         }
         let arrival = Waiting { packet: id, size, since: core.now };
@@ -215,12 +214,12 @@ impl Link {
         self.last_arrival = match &mut self.delay {
             Delay::Fixed(delay) => self.last_arrival.max(self.free_at + *delay),
             Delay::Between(flight) => self.last_arrival.max(self.free_at + flight.delay(core.now)),
-            Delay::Beam(beam) => beam.arrival(core.packets.get(next.packet).destination, core.now, self.free_at),
+            Delay::Beam(beam) => beam.arrival(core.packets.heading(next.packet).destination, core.now, self.free_at),
         };
         self.in_flight += 1;
         self.metrics.on_transmission(next.size, transmission, core.now.since(next.since));
         if core.sink.is_some() {
-            let packet = *core.packets.get(next.packet);
+            let packet = core.packets.get(next.packet);
             core.record(&Record::Transmitted { packet: &packet, link: self.id });
         }
         core.schedule(self.last_arrival, Event::Arrive { link: self.id, packet: next.packet });
@@ -237,7 +236,7 @@ impl Link {
             self.drop(core, id, DropReason::LinkDown);
             return false;
         }
-        let size = core.packets.get(id).size + self.overhead;
+        let size = core.packets.heading(id).size + self.overhead;
         if self.loss.at_receiver(size, &mut self.loss_draws) {
             self.drop(core, id, DropReason::Loss);
             return false;

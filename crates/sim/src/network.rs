@@ -149,16 +149,15 @@ impl Network {
         true
     }
 
-    /// A packet leaves a transport at `node`.
-    pub(crate) fn originate(&mut self, core: &mut Core, node: NodeId, packet: Packet) {
+    /// A packet that has been admitted leaves a transport at `node`.
+    pub(crate) fn originate(&mut self, core: &mut Core, node: NodeId, id: PacketId) {
         self.nodes[node.index()].sent += 1;
-        let id = core.admit(packet);
         self.send(core, node, id, None);
     }
 
     /// Sends a packet on; it came from `previous`, if by the channel that it stays on.
     pub(crate) fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) {
-        match self.hop(node, core.packets.get(id).destination) {
+        match self.hop(node, core.packets.heading(id).destination) {
             Some(Hop::Link(link)) if self.links[link.index()].tells() => self.tell(core, link, id),
             Some(Hop::Link(link)) => self.links[link.index()].send(core, id),
             Some(Hop::Radio(channel, station, to)) => {
@@ -220,7 +219,7 @@ impl Network {
 
     /// A packet has reached a node: it is home, or goes on.
     fn take(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) -> Option<PacketId> {
-        if core.packets.get(id).destination == node {
+        if core.packets.heading(id).destination == node {
             self.nodes[node.index()].received += 1;
             return Some(id);
         }
@@ -239,7 +238,7 @@ impl Network {
         if !link.on_arrive(core, id) {
             return false;
         }
-        let node = link.to.unwrap_or_else(|| core.packets.get(id).destination);
+        let node = link.to.unwrap_or_else(|| core.packets.heading(id).destination);
         self.take(core, node, id, None).is_some()
     }
 

@@ -112,7 +112,7 @@ impl Link {
     pub(crate) fn tell(&mut self, core: &mut Core, now: Moment, id: PacketId, size: Bytes) -> Option<Told> {
         self.metrics.offered += 1;
         let size = size + self.overhead;
-        if matches!(self.loss, Loss::Nth { .. }) && self.loss.at_entrance(core.packets.get(id)) {
+        if matches!(self.loss, Loss::Nth { .. }) && self.loss.at_entrance(&core.packets.get(id)) {
             self.drop(core, id, DropReason::Loss);
             return None;
         }
@@ -139,7 +139,7 @@ impl Link {
         self.free_at = starts.time() + transmission;
         let arrives = self.free_at + line.delay;
         if core.sink.is_some() {
-            let packet = *core.packets.get(id);
+            let packet = core.packets.get(id);
             core.record_at(starts.time(), &Record::Transmitted { packet: &packet, link: self.id });
         }
         Some(Told { starts, arrives })

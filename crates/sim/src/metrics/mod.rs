@@ -10,7 +10,8 @@ use tcp::units::{Bytes, Span, Time};
 
 pub(crate) use delay::Delays;
 
-use crate::packet::{DropReason, Packet};
+use crate::event::EndpointId;
+use crate::packet::{DropReason, Envelope, Packet};
 
 /// Packets of the whole run: sent = delivered + dropped + in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -73,24 +74,24 @@ pub(crate) struct FlowMetrics {
 }
 
 impl FlowMetrics {
-    pub(crate) fn on_sent(&mut self, now: Time, packet: &Packet) {
+    pub(crate) fn on_sent(&mut self, now: Time, envelope: &Envelope, payload: Bytes) {
         self.tally.sent += 1;
-        let direction = self.window.direction(packet);
+        let direction = self.window.direction(envelope.to);
         direction.sent += 1;
         direction.first_sent.get_or_insert(now);
-        if packet.has_data() && !packet.to.is_source() {
+        if payload > Bytes::ZERO && !envelope.to.is_source() {
             self.window.sent += 1;
-            if packet.retransmission {
+            if envelope.retransmission {
                 self.window.retransmitted += 1;
             } else {
-                self.window.unique_sent_bytes += packet.payload_bytes();
+                self.window.unique_sent_bytes += payload;
             }
         }
     }
 
     pub(crate) fn on_received(&mut self, now: Time, packet: &Packet) {
         self.tally.delivered += 1;
-        let direction = self.window.direction(packet);
+        let direction = self.window.direction(packet.to);
         direction.received += 1;
         direction.received_ip_bytes += packet.size;
         direction.last_received = Some(now);
@@ -106,7 +107,7 @@ impl FlowMetrics {
 
     pub(crate) fn on_dropped(&mut self, packet: &Packet, reason: DropReason) {
         self.tally.dropped += 1;
-        self.window.direction(packet).dropped += 1;
+        self.window.direction(packet.to).dropped += 1;
         if packet.has_data() && !packet.to.is_source() {
             self.window.drops[reason as usize] += 1;
         }
@@ -125,8 +126,8 @@ impl FlowMetrics {
 }
 
 impl FlowWindow {
-    fn direction(&mut self, packet: &Packet) -> &mut Direction {
-        if packet.to.is_source() { &mut self.reverse } else { &mut self.forward }
+    fn direction(&mut self, to: EndpointId) -> &mut Direction {
+        if to.is_source() { &mut self.reverse } else { &mut self.forward }
     }
 
     /// Data packets dropped, for whatever reason.
