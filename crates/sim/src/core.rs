@@ -104,6 +104,7 @@ impl Core {
     }
 
     /// The network gives a packet up, on `link` if it was on one.
+    #[inline(never)]
     pub(crate) fn drop(&mut self, id: PacketId, reason: DropReason, link: Option<LinkId>) {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_dropped(&packet, reason);
@@ -111,6 +112,7 @@ impl Core {
     }
 
     /// The queue of `link` marks a packet CE.
+    #[inline(never)]
     pub(crate) fn mark(&mut self, id: PacketId, link: LinkId) {
         let packet = self.packets.mark(id);
         self.flows[packet.to.flow().index()].on_marked(&packet);

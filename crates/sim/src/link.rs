@@ -166,6 +166,7 @@ impl Link {
     }
 
     /// Takes a packet to carry.
+    #[inline(never)]
     pub(crate) fn send(&mut self, core: &mut Core, id: PacketId) {
         self.metrics.offered += 1;
         if !self.up {
@@ -206,6 +207,7 @@ impl Link {
     }
 
     /// Begins the transmission of the packet at the head of the queue.
+    #[inline(never)]
     fn transmit(&mut self, core: &mut Core) {
         let mut ledger = Ledger::new(core, &mut self.metrics, self.id, self.free_at);
         let Some(next) = self.queue.dequeue(&mut ledger) else { return };
@@ -231,6 +233,7 @@ impl Link {
     /// A packet reaches the far end; true if it is handed up.
     pub(crate) fn on_arrive(&mut self, core: &mut Core, id: PacketId) -> bool {
         self.in_flight -= 1;
+        self.expect_next(core);
         if self.doomed > 0 {
             self.doomed -= 1;
             self.drop(core, id, DropReason::LinkDown);
@@ -245,12 +248,14 @@ impl Link {
         true
     }
 
+    #[inline(never)]
     fn drop(&mut self, core: &mut Core, id: PacketId, reason: DropReason) {
         self.metrics.drops[reason as usize] += 1;
         core.drop(id, reason, Some(self.id));
     }
 
     /// Carries out a foreseen change.
+    #[inline(never)]
     pub(crate) fn on_change(&mut self, core: &mut Core, change: LinkChange) {
         match change {
             LinkChange::Up => self.up = true,

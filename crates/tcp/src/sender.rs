@@ -18,7 +18,7 @@ use crate::rate::Sampler;
 use crate::recovery::DupAck;
 use crate::round::Round;
 use crate::rtt::Rtt;
-use crate::scoreboard::Scoreboard;
+use crate::scoreboard::{Loss, Scoreboard};
 use crate::segment::Ecn;
 use crate::units::{Bytes, Span, Time};
 
@@ -298,6 +298,8 @@ impl Sender {
     }
 
     /// Tells the algorithm that an episode begins, or that a time-out continues one.
+    #[cold]
+    #[inline(never)]
     fn notify_congestion(&mut self, now: Time, cause: Cause, first: bool) {
         let limited = match &self.repair {
             Repair::Classic(dupack) => dupack.limited_transmit_sent(),
@@ -324,11 +326,17 @@ impl Sender {
     }
 
     /// Tells the algorithm of what was newly marked lost.
+    #[inline]
     fn tell_losses(&mut self, now: Time) {
         let losses = self.board.take_losses();
-        if losses.is_empty() {
-            return;
+        if !losses.is_empty() {
+            self.tell_these_losses(now, losses);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_these_losses(&mut self, now: Time, losses: Vec<Loss>) {
         let view = self.view(now, false);
         for loss in losses {
             let lost = Lost {

@@ -25,6 +25,13 @@ struct Waits {
     size: Bytes,
 }
 
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+struct Travels {
+    told: Told,
+    id: PacketId,
+}
+
 /// What waits before a transmitter, and what it takes to tell.
 #[derive(Debug)]
 pub(super) struct Line {
@@ -32,6 +39,9 @@ pub(super) struct Line {
     delay: Span,
     waiting: VecDeque<Waits>,
     bytes: Bytes,
+    /// What was announced, in the order of arrival, but for the first, whose arrival is an event: the schedule stays as
+    /// small as there are links.
+    travelling: VecDeque<Travels>,
     /// The last size asked for, and how long it takes.
     last: (Bytes, Span),
 }
@@ -81,7 +91,8 @@ impl Link {
         {
             let last = (Bytes::ZERO, Span::ZERO);
             let (limit, delay) = (queue.limit(), *delay);
-            self.line = Some(Line { limit, delay, waiting: VecDeque::new(), bytes: Bytes::ZERO, last });
+            let (waiting, travelling) = (VecDeque::new(), VecDeque::new());
+            self.line = Some(Line { limit, delay, waiting, bytes: Bytes::ZERO, travelling, last });
         }
     }
 
@@ -145,9 +156,28 @@ impl Link {
         Some(Told { starts, arrives })
     }
 
-    /// The packet that was told of is on its way: its arrival is an event.
+    /// The packet that was told of is on its way: its arrival is an event, or will be once those before it have arrived.
+    #[inline]
     pub(crate) fn announce(&mut self, core: &mut Core, told: Told, id: PacketId) {
         self.in_flight += 1;
+        if self.in_flight == 1 {
+            self.expect(core, told, id);
+        } else if let Some(line) = &mut self.line {
+            line.travelling.push_back(Travels { told, id });
+        }
+    }
+
+    #[inline]
+    fn expect(&self, core: &mut Core, told: Told, id: PacketId) {
         core.schedule_from(told.starts, told.arrives, Event::Arrive { link: self.id, packet: id });
+    }
+
+    /// A packet has arrived: the next one is expected. Events that are equal but for their order of insertion are arrivals
+    /// over the same link (`Place`), so that it makes no difference when the next one is put on the schedule.
+    #[inline]
+    pub(super) fn expect_next(&mut self, core: &mut Core) {
+        if let Some(Travels { told, id }) = self.line.as_mut().and_then(|line| line.travelling.pop_front()) {
+            self.expect(core, told, id);
+        }
     }
 }

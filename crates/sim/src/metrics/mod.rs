@@ -105,6 +105,7 @@ impl FlowMetrics {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn on_dropped(&mut self, packet: &Packet, reason: DropReason) {
         self.tally.dropped += 1;
         self.window.direction(packet.to).dropped += 1;
@@ -113,6 +114,7 @@ impl FlowMetrics {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn on_marked(&mut self, packet: &Packet) {
         if packet.has_data() && !packet.to.is_source() {
             self.window.marked += 1;

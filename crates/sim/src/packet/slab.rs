@@ -138,7 +138,7 @@ impl Slab {
     /// Gives a packet up.
     #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
-        let packet = self.get(id);
+        let packet = self.unpack(self.kept(id));
         let kept = &mut self.packets[id.0 as usize];
         kept.traits &= !ALIVE;
         if kept.is(RARE) {
@@ -149,7 +149,7 @@ impl Slab {
     }
 
     /// A packet that exists.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn get(&self, id: PacketId) -> Packet {
         self.unpack(self.kept(id))
     }
@@ -161,7 +161,8 @@ impl Slab {
         kept
     }
 
-    #[inline]
+    // Here where nearly all packets end, and in what is called seldom.
+    #[inline(always)]
     fn unpack(&self, kept: &Kept) -> Packet {
         let Kept { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, .. } = *kept;
         let payload = if kept.is(DATAGRAM) {

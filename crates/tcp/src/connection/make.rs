@@ -7,6 +7,8 @@ use crate::timers::Timer;
 use crate::units::Time;
 
 impl Connection {
+    #[cold]
+    #[inline(never)]
     pub(super) fn make_syn(&mut self, now: Time) -> Option<Segment> {
         let handshake = self.handshake.as_mut()?;
         let segment = handshake.make(now, &self.clock, self.receiver.window());
@@ -49,6 +51,8 @@ impl Connection {
         segment
     }
 
+    #[cold]
+    #[inline(never)]
     pub(super) fn make_early_ack(&mut self, now: Time, ack: u64) -> Segment {
         Segment {
             seq: self.snd_nxt(),

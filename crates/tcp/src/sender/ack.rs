@@ -167,6 +167,8 @@ impl Sender {
     }
 
     /// The algorithm sees congestion of its own: the window comes down as after an ECN echo, from the next ACK on.
+    #[cold]
+    #[inline(never)]
     fn reduce_by_wish(&mut self, now: Time) {
         match self.repair {
             Repair::Classic(_) => self.begin_cwr(now, Cause::Algorithm),
