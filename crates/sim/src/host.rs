@@ -1,7 +1,6 @@
 //! Hosts: drive the connections and their applications. After any input the connection is drained into the network,
 //! its events go to the application, and a wake-up is pending at or before its next deadline.
 
-use tcp::cc::Window;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Event as TcpEvent, Segment, Snapshot};
 
@@ -83,19 +82,20 @@ impl Hosts {
         }
         let (node, to) = (flow.node(endpoint), endpoint.peer());
         let destination = flow.node(to);
-        while let Some(segment) = flow.side(endpoint).and_then(|side| side.connection.poll_segment(core.now)) {
-            let retransmission = endpoint.is_source() && flow.was_sent_before(&segment);
+        let Flow { transport: Transport::Tcp(sides), highest_sent, window_area, .. } = flow else { return };
+        let side = &mut sides[usize::from(!endpoint.is_source())];
+        while let Some(segment) = side.connection.poll_segment(core.now) {
+            let retransmission = endpoint.is_source() && was_sent_before(highest_sent, &segment);
             let size = IP_HEADER + segment.header() + Bytes(u64::from(segment.len));
             let envelope = Envelope { to, destination, size, sent_at: core.now, retransmission, ttl: TTL };
             let id = core.admit_segment(&envelope, &segment);
             network.originate(core, node, id);
         }
         if endpoint.is_source()
-            && let Some(window) = flow.window()
+            && let Some(window) = side.connection.window()
         {
-            flow.window_area.becomes(core.now, window.cwnd);
+            window_area.becomes(core.now, window.cwnd);
         }
-        let Some(side) = flow.side(endpoint) else { return };
         if let Some(deadline) = side.connection.next_timeout()
             && side.wake_at.is_none_or(|pending| deadline < pending)
         {
@@ -105,6 +105,13 @@ impl Hosts {
     }
 }
 
+/// True if the source has sent these bytes already; `highest_sent` is the number after the last it has.
+fn was_sent_before(highest_sent: &mut u64, segment: &Segment) -> bool {
+    let before = segment.end() <= *highest_sent;
+    *highest_sent = segment.end().max(*highest_sent);
+    before && segment.len > 0
+}
+
 impl Flow {
     /// The sender's state for a trace.
     pub(crate) fn snapshot(&self) -> Option<Snapshot> {
@@ -112,20 +119,6 @@ impl Flow {
             Transport::Tcp(sides) => sides[0].connection.snapshot(),
             Transport::Udp => None,
         }
-    }
-
-    /// cwnd and ssthresh, once the handshake is done.
-    fn window(&self) -> Option<Window> {
-        match &self.transport {
-            Transport::Tcp(sides) => sides[0].connection.window(),
-            Transport::Udp => None,
-        }
-    }
-
-    fn was_sent_before(&mut self, segment: &Segment) -> bool {
-        let before = segment.end() <= self.highest_sent;
-        self.highest_sent = self.highest_sent.max(segment.end());
-        before && segment.len > 0
     }
 
     /// The application writes what is due, and names the next tick.

@@ -10,7 +10,7 @@ mod modern;
 mod timeouts;
 mod transmit;
 
-use crate::cc::{Cause, Congestion, CongestionControl, Lost, Setup, State, View, Window};
+use crate::cc::{Cause, Congestion, CongestionControl, Setup, State, View, Window};
 use crate::config::{EcnMode, RecoveryKind, TcpConfig};
 use crate::ecn::Feedback;
 use crate::options::Agreed;
@@ -18,7 +18,7 @@ use crate::rate::Sampler;
 use crate::recovery::DupAck;
 use crate::round::Round;
 use crate::rtt::Rtt;
-use crate::scoreboard::{Loss, Scoreboard};
+use crate::scoreboard::Scoreboard;
 use crate::segment::Ecn;
 use crate::units::{Bytes, Span, Time};
 
@@ -323,32 +323,6 @@ impl Sender {
         let view = self.view(now, false);
         self.cc.on_congestion(&event, &view);
         self.cwr_due = self.ecn != Ecn::NotEct;
-    }
-
-    /// Tells the algorithm of what was newly marked lost.
-    #[inline]
-    fn tell_losses(&mut self, now: Time) {
-        let losses = self.board.take_losses();
-        if !losses.is_empty() {
-            self.tell_these_losses(now, losses);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn tell_these_losses(&mut self, now: Time, losses: Vec<Loss>) {
-        let view = self.view(now, false);
-        for loss in losses {
-            let lost = Lost {
-                seq: loss.seq,
-                bytes: loss.bytes,
-                sent_at: loss.sent_at,
-                tx_in_flight: loss.stamp.in_flight,
-                lost_since: loss.total.saturating_sub(loss.stamp.lost),
-                app_limited: loss.stamp.app_limited,
-            };
-            self.cc.on_lost(&lost, &view);
-        }
     }
 
     fn view(&self, now: Time, round_start: bool) -> View {
