@@ -32,18 +32,19 @@ struct Travels {
     id: PacketId,
 }
 
-/// What waits before a transmitter, and what it takes to tell.
+/// What waits before a transmitter, and what it takes to tell. In this order for the same reason as [`Link`].
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Line {
     limit: Limit,
+    /// The last size asked for, and how long it takes.
+    last: (Bytes, Span),
     delay: Span,
     waiting: VecDeque<Waits>,
     bytes: Bytes,
     /// What was announced, in the order of arrival, but for the first, whose arrival is an event: the schedule stays as
     /// small as there are links.
     travelling: VecDeque<Travels>,
-    /// The last size asked for, and how long it takes.
-    last: (Bytes, Span),
 }
 
 /// What is known of a packet as soon as a link has taken it.

@@ -182,24 +182,25 @@ impl Direction {
 }
 
 /// What is measured of a simplex link. `offered`, `delivered`, `drops` and `marks` cover the whole run, the rest the
-/// window.
+/// window. What every packet counts comes first: see `Link`.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct LinkMetrics {
     pub(crate) offered: u64,
     pub(crate) delivered: u64,
-    pub(crate) drops: [u64; DropReason::ALL.len()],
-    /// Packets that its queue marked CE.
-    pub(crate) marks: u64,
     pub(crate) transmitted: u64,
     pub(crate) transmitted_bytes: Bytes,
     pub(crate) busy: Span,
     /// Time that transmitted packets had waited.
     pub(crate) waited: Span,
-    pub(crate) max_queue: u64,
-    /// Integral of the queue length over time, packet-nanoseconds.
-    queue_area: u128,
     queue_length: u64,
     queue_since: Time,
+    /// Integral of the queue length over time, packet-nanoseconds.
+    queue_area: u128,
+    pub(crate) max_queue: u64,
+    /// Packets that its queue marked CE.
+    pub(crate) marks: u64,
+    pub(crate) drops: [u64; DropReason::ALL.len()],
 }
 
 impl LinkMetrics {
