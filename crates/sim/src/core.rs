@@ -67,6 +67,12 @@ impl Core {
         self.moment
     }
 
+    /// Events that wait.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.schedule.len()
+    }
+
     /// About how much memory packets and future events take.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.packets.held_bytes() + (self.schedule.len() * size_of::<(u64, Event)>()) as u64

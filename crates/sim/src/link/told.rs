@@ -1,5 +1,5 @@
 //! A shortcut: a first-in first-out queue before a transmitter of constant rate decides nothing after a packet has come,
-//! so that its start and its arrival can be told at once (networks.md §15.5). The transmitter needs no events of its own;
+//! so that its start and its arrival can be told at once. The transmitter needs no events of its own;
 //! what has left the queue is booked when somebody looks.
 //!
 //! Exact, as `tests/shortcuts.rs` proves: what arrives is scheduled in the place where `Link::transmit` would put it.
@@ -180,5 +180,26 @@ impl Link {
         if let Some(Travels { told, id }) = self.line.as_mut().and_then(|line| line.travelling.pop_front()) {
             self.expect(core, told, id);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::Scenario;
+    use crate::simulation::Simulation;
+
+    #[test]
+    fn the_schedule_holds_links_and_not_the_packets_on_them() {
+        let text = r#"{"duration": "2s", "network": {"kind": "dumbbell", "pairs": 2, "flows": 2,
+            "bottleneck": {"rate": "500Mbps", "delay": "20ms", "queue": "1000p"}}}"#;
+        let mut run = Simulation::new(&Scenario::from_json(text).unwrap(), 1).unwrap();
+        let (mut most_packets, mut most_events) = (0, 0);
+        while !run.advance(1_000) {
+            most_packets = most_packets.max(run.core.packets.iter().count());
+            most_events = most_events.max(run.core.waiting());
+        }
+        assert!(most_packets > 1_000, "{most_packets}");
+        // An arrival for each of ten links, a wake-up or two for each end, the end of the run.
+        assert!(most_events < 30, "{most_events}");
     }
 }
