@@ -37,13 +37,15 @@ const STANDARD: [Standard; 9] = [
 /// The dumbbell of `tonopah bench`: 44 ms round trip, Linux's Reno with SACK, RACK and timestamps.
 fn dumbbell(flows: u32, rate: &str, access: &str, queue: u32) -> Value {
     let queue = json!({"kind": "drop_tail", "limit": format!("{queue}p")});
+    // A dumbbell has at most so many pairs of hosts; the second flow of a pair comes when all pairs have one.
+    let pairs = flows.min(50_000);
     let flow = |i: u32| {
-        let (from, to) = (format!("left{i}"), format!("right{i}"));
-        json!({"from": from, "to": to, "app": {"kind": "bulk"}, "start": format!("{}ms", 100 * i / flows)})
+        let (from, to) = (format!("left{}", i % pairs), format!("right{}", i % pairs));
+        json!({"from": from, "to": to, "app": {"kind": "bulk"}, "start": format!("{}ms", 100 * u64::from(i) / u64::from(flows))})
     };
     json!({
         "network": {
-            "kind": "dumbbell", "pairs": flows, "access": {"rate": access, "delay": "1ms"},
+            "kind": "dumbbell", "pairs": pairs, "access": {"rate": access, "delay": "1ms"},
             "bottleneck": {"rate": rate, "delay": "20ms", "queue": queue},
         },
         "tcp": {"cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": true, "mss": "1448B"},

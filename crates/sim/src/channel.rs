@@ -196,7 +196,7 @@ impl Channel {
             Routing::Protocol(protocol) => protocol.packet_header,
             Routing::Shortest(_) | Routing::AccessPoints(_) => Bytes::ZERO,
         };
-        let size = core.packets.get(id).size + header;
+        let size = core.packets.heading(id).size + header;
         let content = Content::Packet(id);
         let request = Request { content, to: Some(next), size, since: core.now, is_routing: false };
         self.resolve(core, at, next, request);

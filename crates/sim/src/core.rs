@@ -1,11 +1,12 @@
 //! The context every handler receives: the time, the schedule, the packets, what is measured and what is recorded.
 //! It holds no component, so that a component can be changed while it is in use.
 
-use tcp::units::Time;
+use tcp::Segment;
+use tcp::units::{Bytes, Time};
 
 use crate::event::{Event, LinkId, Moment};
 use crate::metrics::FlowMetrics;
-use crate::packet::{DropReason, Packet, PacketId, Slab};
+use crate::packet::{DropReason, Envelope, Packet, PacketId, Slab};
 use crate::record::{Record, Sink};
 use crate::schedule::{Place, Schedule};
 
@@ -66,16 +67,38 @@ impl Core {
         self.moment
     }
 
+    /// Events that wait.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.schedule.len()
+    }
+
     /// About how much memory packets and future events take.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.packets.held_bytes() + (self.schedule.len() * size_of::<(u64, Event)>()) as u64
     }
 
-    /// A packet enters the network.
-    pub(crate) fn admit(&mut self, packet: Packet) -> PacketId {
-        self.flows[packet.to.flow().index()].on_sent(self.now, &packet);
-        self.record(&Record::Sent { packet: &packet });
-        self.packets.insert(packet)
+    /// A packet with a segment enters the network.
+    #[inline]
+    pub(crate) fn admit_segment(&mut self, envelope: &Envelope, segment: &Segment) -> PacketId {
+        let id = self.packets.insert_segment(envelope, segment);
+        self.admitted(envelope, Bytes(u64::from(segment.len)), id)
+    }
+
+    /// A datagram enters the network.
+    pub(crate) fn admit_datagram(&mut self, envelope: &Envelope, bytes: Bytes) -> PacketId {
+        let id = self.packets.insert_datagram(envelope, bytes);
+        self.admitted(envelope, bytes, id)
+    }
+
+    #[inline]
+    fn admitted(&mut self, envelope: &Envelope, payload: Bytes, id: PacketId) -> PacketId {
+        self.flows[envelope.to.flow().index()].on_sent(self.now, envelope, payload);
+        if self.sink.is_some() {
+            let packet = self.packets.get(id);
+            self.record(&Record::Sent { packet: &packet });
+        }
+        id
     }
 
     /// A packet reaches its destination and leaves the network.
@@ -87,6 +110,7 @@ impl Core {
     }
 
     /// The network gives a packet up, on `link` if it was on one.
+    #[inline(never)]
     pub(crate) fn drop(&mut self, id: PacketId, reason: DropReason, link: Option<LinkId>) {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_dropped(&packet, reason);
@@ -94,6 +118,7 @@ impl Core {
     }
 
     /// The queue of `link` marks a packet CE.
+    #[inline(never)]
     pub(crate) fn mark(&mut self, id: PacketId, link: LinkId) {
         let packet = self.packets.mark(id);
         self.flows[packet.to.flow().index()].on_marked(&packet);

@@ -125,7 +125,6 @@ mod tests {
     #[test]
     fn a_flow_takes_less_than_4_kib_besides_its_window() {
         let bytes = size_of::<Flow>() + size_of::<[Side; 2]>() + size_of::<FlowMetrics>();
-        println!("SIZES flow {} side {} metrics {}", size_of::<Flow>(), size_of::<Side>(), size_of::<FlowMetrics>());
         assert!(bytes < 4096, "{bytes}");
     }
 }

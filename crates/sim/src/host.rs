@@ -1,7 +1,6 @@
 //! Hosts: drive the connections and their applications. After any input the connection is drained into the network,
 //! its events go to the application, and a wake-up is pending at or before its next deadline.
 
-use tcp::cc::Window;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Event as TcpEvent, Segment, Snapshot};
 
@@ -9,7 +8,7 @@ use crate::core::Core;
 use crate::event::{EndpointId, Event, FlowId};
 use crate::flow::{Flow, OnFull, Transport};
 use crate::network::Network;
-use crate::packet::{Packet, Payload, TTL};
+use crate::packet::{Envelope, Packet, Payload, TTL};
 
 /// IPv4 without options.
 const IP_HEADER: Bytes = Bytes(20);
@@ -61,7 +60,7 @@ impl Hosts {
             Payload::Udp(bytes) => {
                 let window = &mut core.flows[packet.to.flow().index()].window;
                 window.delivered_bytes += *bytes;
-                window.app_delays.add(core.now.since(packet.sent_at));
+                window.on_message(core.now.since(packet.sent_at));
             }
             Payload::Tcp(segment) => {
                 if let Some(side) = flow.side(packet.to) {
@@ -83,19 +82,20 @@ impl Hosts {
         }
         let (node, to) = (flow.node(endpoint), endpoint.peer());
         let destination = flow.node(to);
-        while let Some(segment) = flow.side(endpoint).and_then(|side| side.connection.poll_segment(core.now)) {
-            let retransmission = endpoint.is_source() && flow.was_sent_before(&segment);
+        let Flow { transport: Transport::Tcp(sides), highest_sent, window_area, .. } = flow else { return };
+        let side = &mut sides[usize::from(!endpoint.is_source())];
+        while let Some(segment) = side.connection.poll_segment(core.now) {
+            let retransmission = endpoint.is_source() && was_sent_before(highest_sent, &segment);
             let size = IP_HEADER + segment.header() + Bytes(u64::from(segment.len));
-            let payload = Payload::Tcp(segment);
-            let packet = Packet { to, destination, size, sent_at: core.now, retransmission, ttl: TTL, payload };
-            network.originate(core, node, packet);
+            let envelope = Envelope { to, destination, size, sent_at: core.now, retransmission, ttl: TTL };
+            let id = core.admit_segment(&envelope, &segment);
+            network.originate(core, node, id);
         }
         if endpoint.is_source()
-            && let Some(window) = flow.window()
+            && let Some(window) = side.connection.window()
         {
-            flow.window_area.becomes(core.now, window.cwnd);
+            window_area.becomes(core.now, window.cwnd);
         }
-        let Some(side) = flow.side(endpoint) else { return };
         if let Some(deadline) = side.connection.next_timeout()
             && side.wake_at.is_none_or(|pending| deadline < pending)
         {
@@ -103,6 +103,13 @@ impl Hosts {
             core.schedule(deadline, Event::Wake { endpoint });
         }
     }
+}
+
+/// True if the source has sent these bytes already; `highest_sent` is the number after the last it has.
+fn was_sent_before(highest_sent: &mut u64, segment: &Segment) -> bool {
+    let before = segment.end() <= *highest_sent;
+    *highest_sent = segment.end().max(*highest_sent);
+    before && segment.len > 0
 }
 
 impl Flow {
@@ -114,20 +121,6 @@ impl Flow {
         }
     }
 
-    /// cwnd and ssthresh, once the handshake is done.
-    fn window(&self) -> Option<Window> {
-        match &self.transport {
-            Transport::Tcp(sides) => sides[0].connection.window(),
-            Transport::Udp => None,
-        }
-    }
-
-    fn was_sent_before(&mut self, segment: &Segment) -> bool {
-        let before = segment.end() <= self.highest_sent;
-        self.highest_sent = self.highest_sent.max(segment.end());
-        before && segment.len > 0
-    }
-
     /// The application writes what is due, and names the next tick.
     fn tick(&mut self, core: &mut Core, network: &mut Network, id: FlowId) {
         let amount = self.app.write();
@@ -137,15 +130,15 @@ impl Flow {
         match &mut self.transport {
             Transport::Udp => {
                 let bytes = amount.unwrap_or(Bytes::ZERO);
-                let packet = Packet {
+                let envelope = Envelope {
                     to: id.sink(),
                     destination: self.sink,
                     size: IP_HEADER + UDP_HEADER + bytes,
                     sent_at: core.now,
                     retransmission: false,
                     ttl: TTL,
-                    payload: Payload::Udp(bytes),
                 };
+                let packet = core.admit_datagram(&envelope, bytes);
                 network.originate(core, self.source, packet);
             }
             Transport::Tcp(_) => self.write(core.now, amount),
@@ -212,7 +205,7 @@ impl Flow {
         window.delivered_bytes += Bytes(bytes);
         self.read += bytes;
         while let Some((_, written_at)) = self.messages.pop_front_if(|(end, _)| *end <= self.read) {
-            window.app_delays.add(core.now.since(written_at));
+            window.on_message(core.now.since(written_at));
         }
         if self.app.is_finite() && Some(Bytes(self.read)) == self.app.write() {
             self.completed_at = Some(core.now);

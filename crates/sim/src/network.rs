@@ -99,12 +99,18 @@ impl Network {
 
     /// Where `node` sends what is for `destination`: on a common channel, else over wires towards the destination or
     /// the gateway of its channel, else towards the gateway of the own channel.
+    #[inline]
     fn hop(&self, node: NodeId, destination: NodeId) -> Option<Hop> {
-        let Some(home) = self.radios.get(destination.index()) else {
-            return self.routes.next(node, destination).map(Hop::Link);
-        };
+        match self.radios.get(destination.index()) {
+            None => self.routes.next(node, destination).map(Hop::Link),
+            Some(home) => self.hop_among_radios(node, destination, *home),
+        }
+    }
+
+    #[inline(never)]
+    fn hop_among_radios(&self, node: NodeId, destination: NodeId, home: Option<(ChannelId, StationId)>) -> Option<Hop> {
         let here = self.radios[node.index()];
-        if let (Some((channel, station)), Some((there, to))) = (here, *home)
+        if let (Some((channel, station)), Some((there, to))) = (here, home)
             && channel == there
             && self.channels[channel.index()].joins(station, to)
         {
@@ -149,20 +155,19 @@ impl Network {
         true
     }
 
-    /// A packet leaves a transport at `node`.
-    pub(crate) fn originate(&mut self, core: &mut Core, node: NodeId, packet: Packet) {
+    /// A packet that has been admitted leaves a transport at `node`.
+    pub(crate) fn originate(&mut self, core: &mut Core, node: NodeId, id: PacketId) {
         self.nodes[node.index()].sent += 1;
-        let id = core.admit(packet);
         self.send(core, node, id, None);
     }
 
     /// Sends a packet on; it came from `previous`, if by the channel that it stays on.
     pub(crate) fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) {
-        match self.hop(node, core.packets.get(id).destination) {
+        match self.hop(node, core.packets.heading(id).destination) {
             Some(Hop::Link(link)) if self.links[link.index()].tells() => self.tell(core, link, id),
             Some(Hop::Link(link)) => self.links[link.index()].send(core, id),
             Some(Hop::Radio(channel, station, to)) => {
-                if self.channels[channel.index()].send(core, station, to, id, previous).is_err() {
+                if !self.send_by_radio(core, (channel, station), to, id, previous) {
                     self.no_route(core, node, id);
                 }
                 self.clear(core, channel);
@@ -171,6 +176,20 @@ impl Network {
         }
     }
 
+    /// Sends a packet on over the channel of a station; false if there is no way.
+    #[inline(never)]
+    fn send_by_radio(
+        &mut self,
+        core: &mut Core,
+        (channel, station): (ChannelId, StationId),
+        to: StationId,
+        id: PacketId,
+        previous: Option<StationId>,
+    ) -> bool {
+        self.channels[channel.index()].send(core, station, to, id, previous).is_ok()
+    }
+
+    #[inline(never)]
     fn no_route(&mut self, core: &mut Core, node: NodeId, id: PacketId) {
         self.nodes[node.index()].no_route += 1;
         core.drop(id, DropReason::NoRoute, None);
@@ -183,6 +202,7 @@ impl Network {
     }
 
     /// Paths of a channel are found anew, or an access point of it has a beacon due.
+    #[inline(never)]
     pub(crate) fn refresh(&mut self, core: &mut Core, channel: ChannelId) {
         self.channels[channel.index()].refresh(core);
         self.clear(core, channel);
@@ -210,6 +230,7 @@ impl Network {
     }
 
     /// Something has happened on a channel; gives a packet that is home.
+    #[inline(never)]
     pub(crate) fn on_radio(&mut self, core: &mut Core, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
         self.channels[channel.index()].on_event(core, event);
         let Arrived { node, previous, packet } = self.channels[channel.index()].poll(core)?;
@@ -220,7 +241,7 @@ impl Network {
 
     /// A packet has reached a node: it is home, or goes on.
     fn take(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) -> Option<PacketId> {
-        if core.packets.get(id).destination == node {
+        if core.packets.heading(id).destination == node {
             self.nodes[node.index()].received += 1;
             return Some(id);
         }
@@ -239,11 +260,12 @@ impl Network {
         if !link.on_arrive(core, id) {
             return false;
         }
-        let node = link.to.unwrap_or_else(|| core.packets.get(id).destination);
+        let node = link.to.unwrap_or_else(|| core.packets.heading(id).destination);
         self.take(core, node, id, None).is_some()
     }
 
     /// Carries out a foreseen change of a link; routes follow at once.
+    #[inline(never)]
     pub(crate) fn on_change(&mut self, core: &mut Core, link: LinkId, change: LinkChange) {
         self.links[link.index()].on_change(core, change);
         if matches!(change, LinkChange::Up | LinkChange::Down) {

@@ -1,9 +1,13 @@
-//! Packets and the slab they live in.
+//! Packets, and why they are lost. The slab that they live in is `packet/slab.rs`.
+
+mod slab;
 
 use tcp::units::{Bytes, Time};
 use tcp::{Ecn, Segment};
 
 use crate::event::{EndpointId, NodeId};
+
+pub(crate) use slab::{Heading, Slab};
 
 /// Index of a packet in the slab; used again after the packet is gone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -19,6 +23,17 @@ pub enum Payload {
     Tcp(Segment),
     /// A UDP datagram of this many payload bytes.
     Udp(Bytes),
+}
+
+/// What a packet says whatever it carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope {
+    pub(crate) to: EndpointId,
+    pub(crate) destination: NodeId,
+    pub(crate) size: Bytes,
+    pub(crate) sent_at: Time,
+    pub(crate) retransmission: bool,
+    pub(crate) ttl: u8,
 }
 
 /// A network-layer packet.
@@ -133,79 +148,5 @@ impl DropReason {
             DropReason::TooLong => "too_long",
             DropReason::Reassembly => "reassembly",
         }
-    }
-}
-
-/// The packets that exist.
-#[derive(Debug, Default)]
-pub(crate) struct Slab {
-    packets: Vec<Packet>,
-    /// Parallel to `packets`: true while the packet exists.
-    alive: Vec<bool>,
-    free: Vec<PacketId>,
-}
-
-impl Slab {
-    /// Takes a packet in.
-    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
-        match self.free.pop() {
-            Some(id) => {
-                self.packets[id.0 as usize] = packet;
-                self.alive[id.0 as usize] = true;
-                id
-            }
-            None => {
-                let id = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets exist at once");
-                self.packets.push(packet);
-                self.alive.push(true);
-                PacketId(id)
-            }
-        }
-    }
-
-    /// Gives a packet up.
-    pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
-        debug_assert!(self.alive[id.0 as usize], "a packet leaves the network once");
-        self.alive[id.0 as usize] = false;
-        self.free.push(id);
-        self.packets[id.0 as usize]
-    }
-
-    /// A packet that exists.
-    pub(crate) fn get(&self, id: PacketId) -> &Packet {
-        debug_assert!(self.alive[id.0 as usize], "the packet has left the network");
-        &self.packets[id.0 as usize]
-    }
-
-    /// One node more has a packet; false if it has passed too many.
-    pub(crate) fn pass_on(&mut self, id: PacketId) -> bool {
-        let ttl = &mut self.packets[id.0 as usize].ttl;
-        *ttl = ttl.saturating_sub(1);
-        *ttl > 0
-    }
-
-    /// No more than `most` nodes may still pass a packet on.
-    pub(crate) fn limit_ttl(&mut self, id: PacketId, most: u8) {
-        let ttl = &mut self.packets[id.0 as usize].ttl;
-        *ttl = most.min(*ttl);
-    }
-
-    /// Sets CE in a packet that takes marks; gives the packet as it is then.
-    pub(crate) fn mark(&mut self, id: PacketId) -> Packet {
-        let packet = &mut self.packets[id.0 as usize];
-        if let Payload::Tcp(segment) = &mut packet.payload {
-            segment.ecn = Ecn::Ce;
-        }
-        *packet
-    }
-
-    /// Memory that it takes.
-    pub(crate) fn held_bytes(&self) -> u64 {
-        (self.packets.len() * (size_of::<Packet>() + 1) + self.free.len() * size_of::<PacketId>()) as u64
-    }
-
-    /// The packets that exist now.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Packet> {
-        self.packets.iter().zip(&self.alive).filter_map(|(packet, alive)| alive.then_some(packet))
     }
 }

@@ -28,14 +28,22 @@ pub struct Place {
 #[derive(Clone, Copy, Debug)]
 struct Entry<T> {
     key: u64,
-    place: Place,
+    /// The parts of its place, one by one so that the item fills the gap after them.
+    pushed: u64,
+    tie: u32,
     item: T,
 }
 
 impl<T> Entry<T> {
+    #[inline]
+    fn place(&self) -> Place {
+        Place { pushed: self.pushed, tie: self.tie }
+    }
+
     /// True if it leaves before what is pushed now with this key and place, or has the same and came before.
+    #[inline]
     fn precedes(&self, key: u64, place: Place) -> bool {
-        self.key < key || (self.key == key && self.place <= place)
+        self.key < key || (self.key == key && self.place() <= place)
     }
 }
 
@@ -90,7 +98,7 @@ impl<T: Copy> Schedule<T> {
     pub fn push(&mut self, key: u64, place: Place, item: T) {
         assert!(key >= self.last, "an event was scheduled in the past");
         self.len += 1;
-        let entry = Entry { key, place, item };
+        let entry = Entry { key, pushed: place.pushed, tie: place.tie, item };
         if key < self.run_end {
             let behind = self.run[self.head..].partition_point(|other| other.precedes(key, place));
             self.run.insert(self.head + behind, entry);
@@ -141,7 +149,7 @@ impl<T: Copy> Schedule<T> {
         self.run_end = self.base;
         if self.buckets[index].len() <= SMALL || level == 0 {
             std::mem::swap(&mut self.run, &mut self.buckets[index]);
-            self.run.sort_by_key(|entry| (entry.key, entry.place));
+            self.run.sort_by_key(|entry| (entry.key, entry.place()));
             self.run_end = self.base.saturating_add(width);
             return Some(());
         }

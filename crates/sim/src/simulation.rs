@@ -158,6 +158,15 @@ impl Simulation {
                 hosts.on_app(core, network, flow);
                 self.watch(flow);
             }
+            seldom => self.handle_seldom(seldom),
+        }
+    }
+
+    /// Everything but packets on wires and their ends: out of the way of those.
+    #[inline(never)]
+    fn handle_seldom(&mut self, event: Event) {
+        let (core, network, hosts) = (&mut self.core, &mut self.network, &mut self.hosts);
+        match event {
             Event::Change { index } => {
                 let Change { link, change } = self.changes[index as usize];
                 network.on_change(core, link, change);
@@ -181,7 +190,9 @@ impl Simulation {
                 }
             }
             Event::Reroute { channel } => network.refresh(core, channel),
-            Event::Stop => unreachable!("the loop ends at Stop"),
+            Event::Arrive { .. } | Event::LinkReady { .. } | Event::Wake { .. } | Event::App { .. } | Event::Stop => {
+                unreachable!("the loop ends at Stop, and the others are handled")
+            }
         }
     }
 
@@ -207,6 +218,8 @@ impl Simulation {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn on_warmup_end(&mut self) {
         let now = self.core.now;
         self.network.settle(self.core.moment());

@@ -179,6 +179,8 @@ impl Connection {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn end(&mut self) {
         self.phase = Phase::Closed;
         self.timers = Timers::default();
@@ -224,6 +226,8 @@ impl Connection {
     }
 
     /// A SYN or SYN-ACK arrived.
+    #[cold]
+    #[inline(never)]
     fn on_syn(&mut self, now: Time, segment: &Segment) {
         let answers = segment.flags.contains(Flags::ACK) && segment.ack == 1;
         let Some(handshake) = &mut self.handshake else {
@@ -247,6 +251,8 @@ impl Connection {
     }
 
     /// RFC 9293 §3.10.7.3, §3.10.7.4: a reset counts if it answers our SYN or lies within the window.
+    #[cold]
+    #[inline(never)]
     fn on_reset(&mut self, segment: &Segment) {
         let counts = match self.phase {
             Phase::Closed | Phase::Listen => false,
@@ -258,6 +264,8 @@ impl Connection {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn establish(&mut self, now: Time, window: Bytes) {
         let Some(handshake) = self.handshake.take() else { return };
         self.timers.stop(Timer::Rto);
@@ -303,7 +311,17 @@ impl Connection {
     }
 
     /// Follows the FINs through the states of RFC 9293 figure 5.
+    #[inline]
     fn move_on(&mut self, now: Time) {
+        let Some(sender) = &self.sender else { return };
+        if self.phase != Phase::Established || sender.fin_sent() || self.receiver.finished() {
+            self.follow_fins(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn follow_fins(&mut self, now: Time) {
         let Some(sender) = &self.sender else { return };
         let (sent, acked, received) = (sender.fin_sent(), sender.fin_acked(), self.receiver.finished());
         let we_were_first = !matches!(self.phase, Phase::CloseWait | Phase::LastAck);

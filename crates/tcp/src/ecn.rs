@@ -112,6 +112,7 @@ impl Echo {
     }
 
     /// RFC 3168 §6.1.3: from the mark on until the sender says that it has reduced its window.
+    #[inline(never)]
     fn on_classic(&mut self, segment: &Segment, marked: bool) -> EchoWish {
         let reduced = segment.flags.contains(Flags::CWR);
         let first = marked && !self.echo;
@@ -121,6 +122,7 @@ impl Echo {
     }
 
     /// RFC 8257 §3.2: a change of state is told at once; the two ACKs it allows keep the states apart.
+    #[inline(never)]
     fn on_dctcp(&mut self, marked: bool) -> EchoWish {
         let changed = marked != self.echo;
         self.echo = marked;
@@ -128,6 +130,7 @@ impl Echo {
     }
 
     /// RFC 9768 §3.2.1: packets of every kind are counted, of bytes the payload.
+    #[inline(never)]
     fn on_accurate(&mut self, segment: &Segment, marked: bool) -> EchoWish {
         let counter = match segment.ecn {
             Ecn::NotEct => None,
@@ -219,6 +222,7 @@ impl Feedback {
         }
     }
 
+    #[inline(never)]
     fn on_accurate(&mut self, segment: &Segment, newly_delivered: Bytes, mss: Bytes) -> Marks {
         let least = (u64::from(ace_of(segment.flags)) + ACE_VALUES - self.packets % ACE_VALUES) % ACE_VALUES;
         let Some(reported) = segment.ecn_bytes else {

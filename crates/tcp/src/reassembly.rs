@@ -52,6 +52,7 @@ impl Reassembly {
     }
 
     /// Moves past stretches that the gap no longer separates.
+    #[inline(never)]
     fn absorb(&mut self) {
         let touched = self.beyond.partition_point(|range| range.0 <= self.rcv_nxt);
         for (_, end) in self.beyond.drain(..touched) {
@@ -62,6 +63,7 @@ impl Reassembly {
     }
 
     /// Takes a stretch beyond a gap. True if all of it was there already.
+    #[inline(never)]
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> bool {
         let from = self.beyond.partition_point(|range| range.1 < start);
         let to = self.beyond.partition_point(|range| range.0 <= end);
@@ -106,6 +108,7 @@ impl Reassembly {
     }
 
     /// The SACK option of an ACK that leaves now, of at most `room` blocks. A duplicate is reported once (RFC 2883 §4).
+    #[inline(never)]
     pub(crate) fn report(&mut self, room: usize) -> Sack {
         let mut sack = Sack::default();
         let blocks = self.reported.into_iter().filter(|range| range.1 > 0);

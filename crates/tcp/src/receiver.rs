@@ -129,6 +129,7 @@ impl Receiver {
     }
 
     /// The ACK tells the sender where we are (RFC 9293 §3.10.7.4), and what came twice (RFC 2883 §4.1.1).
+    #[inline(never)]
     fn on_nothing_new(&mut self, segment: &Segment) -> AckWish {
         if segment.end() > self.rcv_nxt() {
             return AckWish::Now;
@@ -137,6 +138,7 @@ impl Receiver {
         self.acks.on_duplicate(self.window())
     }
 
+    #[inline(never)]
     fn on_beyond(&mut self, now: Time, segment: &Segment, end: u64) -> AckWish {
         let known = self.reassembly.insert(segment.seq, end);
         // Without SACK a window that changed would hide that the ACK is a duplicate (RFC 5681 §2).

@@ -268,6 +268,7 @@ impl Scoreboard {
     }
 
     /// Marks the segments that lie wholly inside; gives where the first begins and the last ends.
+    #[inline(never)]
     fn sack_stretch(
         &mut self,
         (start, end): (u64, u64),
@@ -308,6 +309,7 @@ impl Scoreboard {
     }
 
     /// Without SACK: so many segments are presumed to have arrived beyond the gap.
+    #[inline(never)]
     pub(crate) fn presume(&mut self, segments: usize) {
         let after_the_head = self.segments.range(1.min(self.segments.len())..);
         self.presumed = match self.segments.get(segments) {
@@ -328,6 +330,7 @@ impl Scoreboard {
     }
 
     /// Forgets what was reported selectively (RFC 2018 §8).
+    #[inline(never)]
     pub(crate) fn forget_sacked(&mut self) {
         self.segments.iter_mut().for_each(|sent| sent.sacked = false);
         self.sacked = 0;

@@ -10,7 +10,7 @@ mod modern;
 mod timeouts;
 mod transmit;
 
-use crate::cc::{Cause, Congestion, CongestionControl, Lost, Setup, State, View, Window};
+use crate::cc::{Cause, Congestion, CongestionControl, Setup, State, View, Window};
 use crate::config::{EcnMode, RecoveryKind, TcpConfig};
 use crate::ecn::Feedback;
 use crate::options::Agreed;
@@ -298,6 +298,8 @@ impl Sender {
     }
 
     /// Tells the algorithm that an episode begins, or that a time-out continues one.
+    #[cold]
+    #[inline(never)]
     fn notify_congestion(&mut self, now: Time, cause: Cause, first: bool) {
         let limited = match &self.repair {
             Repair::Classic(dupack) => dupack.limited_transmit_sent(),
@@ -321,26 +323,6 @@ impl Sender {
         let view = self.view(now, false);
         self.cc.on_congestion(&event, &view);
         self.cwr_due = self.ecn != Ecn::NotEct;
-    }
-
-    /// Tells the algorithm of what was newly marked lost.
-    fn tell_losses(&mut self, now: Time) {
-        let losses = self.board.take_losses();
-        if losses.is_empty() {
-            return;
-        }
-        let view = self.view(now, false);
-        for loss in losses {
-            let lost = Lost {
-                seq: loss.seq,
-                bytes: loss.bytes,
-                sent_at: loss.sent_at,
-                tx_in_flight: loss.stamp.in_flight,
-                lost_since: loss.total.saturating_sub(loss.stamp.lost),
-                app_limited: loss.stamp.app_limited,
-            };
-            self.cc.on_lost(&lost, &view);
-        }
     }
 
     fn view(&self, now: Time, round_start: bool) -> View {

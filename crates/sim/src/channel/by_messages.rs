@@ -30,7 +30,7 @@ impl Channel {
         previous: Option<StationId>,
     ) -> Result<(), PacketId> {
         let now = core.now;
-        let leaves = core.packets.get(id).destination != self.nodes[to.index()];
+        let leaves = core.packets.heading(id).destination != self.nodes[to.index()];
         let Some(protocol) = self.protocol() else { return Err(id) };
         if let Some(ttl) = protocol.ttl {
             core.packets.limit_ttl(id, ttl);
@@ -108,7 +108,7 @@ impl Channel {
 
     /// A packet that could not be sent looks for another way.
     fn send_again(&mut self, core: &mut Core, at: StationId, id: PacketId) {
-        let destination = core.packets.get(id).destination;
+        let destination = core.packets.heading(id).destination;
         let routed = self.exit_to(at, destination).is_some_and(|to| self.route(core, at, to, id, None).is_ok());
         if !routed {
             core.drop(id, DropReason::NoRoute, None);

@@ -1,5 +1,5 @@
 //! A shortcut: a first-in first-out queue before a transmitter of constant rate decides nothing after a packet has come,
-//! so that its start and its arrival can be told at once (networks.md §15.5). The transmitter needs no events of its own;
+//! so that its start and its arrival can be told at once. The transmitter needs no events of its own;
 //! what has left the queue is booked when somebody looks.
 //!
 //! Exact, as `tests/shortcuts.rs` proves: what arrives is scheduled in the place where `Link::transmit` would put it.
@@ -25,15 +25,26 @@ struct Waits {
     size: Bytes,
 }
 
-/// What waits before a transmitter, and what it takes to tell.
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+struct Travels {
+    told: Told,
+    id: PacketId,
+}
+
+/// What waits before a transmitter, and what it takes to tell. In this order for the same reason as [`Link`].
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Line {
     limit: Limit,
+    /// The last size asked for, and how long it takes.
+    last: (Bytes, Span),
     delay: Span,
     waiting: VecDeque<Waits>,
     bytes: Bytes,
-    /// The last size asked for, and how long it takes.
-    last: (Bytes, Span),
+    /// What was announced, in the order of arrival, but for the first, whose arrival is an event: the schedule stays as
+    /// small as there are links.
+    travelling: VecDeque<Travels>,
 }
 
 /// What is known of a packet as soon as a link has taken it.
@@ -81,7 +92,8 @@ impl Link {
         {
             let last = (Bytes::ZERO, Span::ZERO);
             let (limit, delay) = (queue.limit(), *delay);
-            self.line = Some(Line { limit, delay, waiting: VecDeque::new(), bytes: Bytes::ZERO, last });
+            let (waiting, travelling) = (VecDeque::new(), VecDeque::new());
+            self.line = Some(Line { limit, delay, waiting, bytes: Bytes::ZERO, travelling, last });
         }
     }
 
@@ -112,7 +124,7 @@ impl Link {
     pub(crate) fn tell(&mut self, core: &mut Core, now: Moment, id: PacketId, size: Bytes) -> Option<Told> {
         self.metrics.offered += 1;
         let size = size + self.overhead;
-        if matches!(self.loss, Loss::Nth { .. }) && self.loss.at_entrance(core.packets.get(id)) {
+        if matches!(self.loss, Loss::Nth { .. }) && self.loss.at_entrance(&core.packets.get(id)) {
             self.drop(core, id, DropReason::Loss);
             return None;
         }
@@ -139,15 +151,55 @@ impl Link {
         self.free_at = starts.time() + transmission;
         let arrives = self.free_at + line.delay;
         if core.sink.is_some() {
-            let packet = *core.packets.get(id);
+            let packet = core.packets.get(id);
             core.record_at(starts.time(), &Record::Transmitted { packet: &packet, link: self.id });
         }
         Some(Told { starts, arrives })
     }
 
-    /// The packet that was told of is on its way: its arrival is an event.
+    /// The packet that was told of is on its way: its arrival is an event, or will be once those before it have arrived.
+    #[inline]
     pub(crate) fn announce(&mut self, core: &mut Core, told: Told, id: PacketId) {
         self.in_flight += 1;
+        if self.in_flight == 1 {
+            self.expect(core, told, id);
+        } else if let Some(line) = &mut self.line {
+            line.travelling.push_back(Travels { told, id });
+        }
+    }
+
+    #[inline]
+    fn expect(&self, core: &mut Core, told: Told, id: PacketId) {
         core.schedule_from(told.starts, told.arrives, Event::Arrive { link: self.id, packet: id });
+    }
+
+    /// A packet has arrived: the next one is expected. Events that are equal but for their order of insertion are arrivals
+    /// over the same link (`Place`), so that it makes no difference when the next one is put on the schedule.
+    #[inline]
+    pub(super) fn expect_next(&mut self, core: &mut Core) {
+        if let Some(Travels { told, id }) = self.line.as_mut().and_then(|line| line.travelling.pop_front()) {
+            self.expect(core, told, id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::Scenario;
+    use crate::simulation::Simulation;
+
+    #[test]
+    fn the_schedule_holds_links_and_not_the_packets_on_them() {
+        let text = r#"{"duration": "2s", "network": {"kind": "dumbbell", "pairs": 2, "flows": 2,
+            "bottleneck": {"rate": "500Mbps", "delay": "20ms", "queue": "1000p"}}}"#;
+        let mut run = Simulation::new(&Scenario::from_json(text).unwrap(), 1).unwrap();
+        let (mut most_packets, mut most_events) = (0, 0);
+        while !run.advance(1_000) {
+            most_packets = most_packets.max(run.core.packets.iter().count());
+            most_events = most_events.max(run.core.waiting());
+        }
+        assert!(most_packets > 1_000, "{most_packets}");
+        // An arrival for each of ten links, a wake-up or two for each end, the end of the run.
+        assert!(most_events < 30, "{most_events}");
     }
 }

@@ -10,7 +10,8 @@ use tcp::units::{Bytes, Span, Time};
 
 pub(crate) use delay::Delays;
 
-use crate::packet::{DropReason, Packet};
+use crate::event::EndpointId;
+use crate::packet::{DropReason, Envelope, Packet};
 
 /// Packets of the whole run: sent = delivered + dropped + in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -57,8 +58,8 @@ pub(crate) struct FlowWindow {
     pub(crate) offered_bytes: Bytes,
     /// Last transmission of a data packet to its reception.
     pub(crate) delays: Delays,
-    /// Application write to in-order read.
-    pub(crate) app_delays: Delays,
+    /// Application write to in-order read; absent before the first, which an endless transfer never has.
+    pub(crate) app_delays: Option<Box<Delays>>,
 }
 
 /// What is measured of a flow.
@@ -73,24 +74,24 @@ pub(crate) struct FlowMetrics {
 }
 
 impl FlowMetrics {
-    pub(crate) fn on_sent(&mut self, now: Time, packet: &Packet) {
+    pub(crate) fn on_sent(&mut self, now: Time, envelope: &Envelope, payload: Bytes) {
         self.tally.sent += 1;
-        let direction = self.window.direction(packet);
+        let direction = self.window.direction(envelope.to);
         direction.sent += 1;
         direction.first_sent.get_or_insert(now);
-        if packet.has_data() && !packet.to.is_source() {
+        if payload > Bytes::ZERO && !envelope.to.is_source() {
             self.window.sent += 1;
-            if packet.retransmission {
+            if envelope.retransmission {
                 self.window.retransmitted += 1;
             } else {
-                self.window.unique_sent_bytes += packet.payload_bytes();
+                self.window.unique_sent_bytes += payload;
             }
         }
     }
 
     pub(crate) fn on_received(&mut self, now: Time, packet: &Packet) {
         self.tally.delivered += 1;
-        let direction = self.window.direction(packet);
+        let direction = self.window.direction(packet.to);
         direction.received += 1;
         direction.received_ip_bytes += packet.size;
         direction.last_received = Some(now);
@@ -104,14 +105,16 @@ impl FlowMetrics {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn on_dropped(&mut self, packet: &Packet, reason: DropReason) {
         self.tally.dropped += 1;
-        self.window.direction(packet).dropped += 1;
+        self.window.direction(packet.to).dropped += 1;
         if packet.has_data() && !packet.to.is_source() {
             self.window.drops[reason as usize] += 1;
         }
     }
 
+    #[inline(never)]
     pub(crate) fn on_marked(&mut self, packet: &Packet) {
         if packet.has_data() && !packet.to.is_source() {
             self.window.marked += 1;
@@ -125,8 +128,8 @@ impl FlowMetrics {
 }
 
 impl FlowWindow {
-    fn direction(&mut self, packet: &Packet) -> &mut Direction {
-        if packet.to.is_source() { &mut self.reverse } else { &mut self.forward }
+    fn direction(&mut self, to: EndpointId) -> &mut Direction {
+        if to.is_source() { &mut self.reverse } else { &mut self.forward }
     }
 
     /// Data packets dropped, for whatever reason.
@@ -151,7 +154,19 @@ impl FlowWindow {
         self.delivered_bytes += other.delivered_bytes;
         self.offered_bytes += other.offered_bytes;
         self.delays.merge(&other.delays);
-        self.app_delays.merge(&other.app_delays);
+        if let Some(theirs) = &other.app_delays {
+            self.app_delays.get_or_insert_default().merge(theirs);
+        }
+    }
+
+    /// A message was read so long after it was written.
+    pub(crate) fn on_message(&mut self, delay: Span) {
+        self.app_delays.get_or_insert_default().add(delay);
+    }
+
+    /// What `of` tells of the delays of messages.
+    pub(crate) fn app_delay(&self, of: impl Fn(&Delays) -> Option<f64>) -> Option<f64> {
+        self.app_delays.as_deref().and_then(of)
     }
 }
 
@@ -167,24 +182,25 @@ impl Direction {
 }
 
 /// What is measured of a simplex link. `offered`, `delivered`, `drops` and `marks` cover the whole run, the rest the
-/// window.
+/// window. What every packet counts comes first: see `Link`.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct LinkMetrics {
     pub(crate) offered: u64,
     pub(crate) delivered: u64,
-    pub(crate) drops: [u64; DropReason::ALL.len()],
-    /// Packets that its queue marked CE.
-    pub(crate) marks: u64,
     pub(crate) transmitted: u64,
     pub(crate) transmitted_bytes: Bytes,
     pub(crate) busy: Span,
     /// Time that transmitted packets had waited.
     pub(crate) waited: Span,
-    pub(crate) max_queue: u64,
-    /// Integral of the queue length over time, packet-nanoseconds.
-    queue_area: u128,
     queue_length: u64,
     queue_since: Time,
+    /// Integral of the queue length over time, packet-nanoseconds.
+    queue_area: u128,
+    pub(crate) max_queue: u64,
+    /// Packets that its queue marked CE.
+    pub(crate) marks: u64,
+    pub(crate) drops: [u64; DropReason::ALL.len()],
 }
 
 impl LinkMetrics {

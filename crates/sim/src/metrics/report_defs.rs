@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tcp::units::Span;
 
-use super::FlowWindow;
+use super::{Delays, FlowWindow};
 
 /// awk scripts over ns-2 traces.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -84,8 +84,8 @@ impl NetSim {
     pub(crate) fn of(window: &FlowWindow, measured: Span) -> NetSim {
         NetSim {
             throughput_bps: ratio(8.0 * window.delivered_bytes.as_f64(), measured.as_secs_f64()),
-            delay_s: window.app_delays.mean_s(),
-            jitter_s: window.app_delays.jitter_s(),
+            delay_s: window.app_delay(Delays::mean_s),
+            jitter_s: window.app_delay(Delays::jitter_s),
         }
     }
 }

@@ -9,7 +9,7 @@ use tcp::units::Time;
 use super::Network;
 use crate::core::Core;
 use crate::event::{Event, LinkId, Moment, NodeId};
-use crate::packet::PacketId;
+use crate::packet::{Heading, PacketId};
 
 /// Which links only one other feeds.
 #[derive(Debug, Default)]
@@ -75,8 +75,7 @@ impl Network {
 
     /// Carries a packet over `link`, and over what only that link feeds.
     pub(super) fn tell(&mut self, core: &mut Core, mut link: LinkId, id: PacketId) {
-        let packet = core.packets.get(id);
-        let (size, destination, mut ttl) = (packet.size, packet.destination, packet.ttl);
+        let Heading { destination, size, mut ttl } = core.packets.heading(id);
         let (real, mut now) = (core.now, core.moment());
         self.shortcuts.on_entry(link);
         while let Some(told) = self.links[link.index()].tell(core, now, id, size) {

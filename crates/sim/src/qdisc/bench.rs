@@ -8,7 +8,7 @@ use super::{Ledger, Qdisc, Waiting};
 use crate::core::Core;
 use crate::event::{Event, FlowId, LinkId, NodeId};
 use crate::metrics::LinkMetrics;
-use crate::packet::{DropReason, Packet, Payload};
+use crate::packet::{DropReason, Envelope, Packet};
 use crate::scenario::Queue;
 
 /// A queue before a transmitter of 10 Mb/s that is busy all the time.
@@ -43,17 +43,17 @@ impl Bench {
     }
 
     pub(super) fn enqueue_of(&mut self, flow: u32, size: u64, ecn: Ecn) -> Result<(), DropReason> {
-        let payload = Payload::Tcp(Segment { len: size as u32 - 40, ecn, ..Segment::default() });
-        let packet = Packet {
+        let segment = Segment { len: size as u32 - 40, ecn, ..Segment::default() };
+        let envelope = Envelope {
             to: FlowId(flow).sink(),
             destination: NodeId(1),
             size: Bytes(size),
             sent_at: self.core.now,
             retransmission: false,
             ttl: 64,
-            payload,
         };
-        let arrival = Waiting { packet: self.core.packets.insert(packet), size: Bytes(size), since: self.core.now };
+        let packet = self.core.packets.insert_segment(&envelope, &segment);
+        let arrival = Waiting { packet, size: Bytes(size), since: self.core.now };
         let result = self.queue.enqueue(&mut ledger(&mut self.core, &mut self.metrics), arrival);
         match result {
             Ok(()) => self.held += 1,

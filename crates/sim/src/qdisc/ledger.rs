@@ -36,7 +36,7 @@ impl<'a> Ledger<'a> {
         self.core.now.since(self.free_at)
     }
 
-    pub(super) fn packet(&self, waiting: &Waiting) -> &Packet {
+    pub(super) fn packet(&self, waiting: &Waiting) -> Packet {
         self.core.packets.get(waiting.packet)
     }
 

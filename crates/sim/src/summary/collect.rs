@@ -10,7 +10,7 @@ use crate::channel::Channel;
 use crate::event::{FlowId, NodeId};
 use crate::flow::{Flow, Transport};
 use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3, ratio};
-use crate::metrics::{FlowWindow, jain};
+use crate::metrics::{Delays, FlowWindow, jain};
 use crate::scenario::{AppDef, FlowDef, TransportDef};
 use crate::simulation::Simulation;
 use crate::space::Terminal;
@@ -41,8 +41,8 @@ impl Measures {
             delay_p50_s: delays.quantile_s(0.50),
             delay_p95_s: delays.quantile_s(0.95),
             delay_p99_s: delays.quantile_s(0.99),
-            app_delay_s: window.app_delays.mean_s(),
-            app_delay_p95_s: window.app_delays.quantile_s(0.95),
+            app_delay_s: window.app_delay(Delays::mean_s),
+            app_delay_p95_s: window.app_delay(|delays| delays.quantile_s(0.95)),
             jitter_s: delays.jitter_s(),
             jitter_rfc3550_s: delays.jitter_rfc3550_s(),
             student_ns2: StudentNs2::of(window),

@@ -1,10 +1,10 @@
 //! The order of work on an ACK: what it reports, the RTT, loss and state, growth, timers.
 
 use super::{Repair, Sender};
-use crate::cc::{Ack, Cause, RttSample, State};
+use crate::cc::{Ack, Cause, Lost, RttSample, State};
 use crate::ecn::Marks;
 use crate::options::Clock;
-use crate::scoreboard::{Delivered, News, Seen, ages};
+use crate::scoreboard::{Delivered, Loss, News, Seen, ages};
 use crate::segment::{Flags, Segment};
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
@@ -166,7 +166,35 @@ impl Sender {
         }
     }
 
+    /// Tells the algorithm of what was newly marked lost.
+    #[inline]
+    pub(super) fn tell_losses(&mut self, now: Time) {
+        let losses = self.board.take_losses();
+        if !losses.is_empty() {
+            self.tell_these_losses(now, losses);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_these_losses(&mut self, now: Time, losses: Vec<Loss>) {
+        let view = self.view(now, false);
+        for loss in losses {
+            let lost = Lost {
+                seq: loss.seq,
+                bytes: loss.bytes,
+                sent_at: loss.sent_at,
+                tx_in_flight: loss.stamp.in_flight,
+                lost_since: loss.total.saturating_sub(loss.stamp.lost),
+                app_limited: loss.stamp.app_limited,
+            };
+            self.cc.on_lost(&lost, &view);
+        }
+    }
+
     /// The algorithm sees congestion of its own: the window comes down as after an ECN echo, from the next ACK on.
+    #[cold]
+    #[inline(never)]
     fn reduce_by_wish(&mut self, now: Time) {
         match self.repair {
             Repair::Classic(_) => self.begin_cwr(now, Cause::Algorithm),

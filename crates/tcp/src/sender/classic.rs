@@ -15,6 +15,7 @@ impl Sender {
         }
     }
 
+    #[inline(never)]
     pub(super) fn judge_classic(&mut self, arrived: &mut Arrived, timers: &mut Timers) {
         let recovering = self.state == State::Recovery;
         let before = self.state;

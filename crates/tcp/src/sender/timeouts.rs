@@ -16,6 +16,7 @@ const WORST_DELAYED_ACK: Span = Span::from_millis(200);
 
 impl Sender {
     /// Some deadline may have been reached.
+    #[inline(never)]
     pub(crate) fn on_timeout(&mut self, now: Time, timers: &mut Timers) {
         // The pace needs nothing but another look.
         timers.expire(Timer::Pacing, now);
@@ -178,11 +179,18 @@ impl Sender {
     }
 
     /// The probe: new data if the receiver takes it, else the last segment once more.
+    #[inline]
     pub(super) fn poll_tail_probe(&mut self, now: Time, timers: &mut Timers) -> Option<Outgoing> {
         let Repair::Modern(modern) = &mut self.repair else { return None };
         if !std::mem::take(&mut modern.probe_due) || self.board.is_empty() {
             return None;
         }
+        self.make_tail_probe(now, timers)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_tail_probe(&mut self, now: Time, timers: &mut Timers) -> Option<Outgoing> {
         self.totals.tail_probes += 1;
         let new = self.poll_new(now, timers, true);
         let repeats = new.is_none();
@@ -213,6 +221,7 @@ impl Sender {
 
     /// RFC 6675 §4, NextSeg rules 3 and 4: with nothing else to send, a hole not yet believed lost, and once per
     /// episode the last segment.
+    #[inline(never)]
     pub(super) fn poll_hole(&mut self, now: Time) -> Option<Outgoing> {
         let by_sack = matches!(&self.repair, Repair::Modern(modern) if modern.kind == RecoveryKind::Sack);
         if !by_sack || self.state != State::Recovery || self.board.pipe() + self.mss > self.send_window() {

@@ -149,6 +149,7 @@ impl Sender {
         }
     }
 
+    #[inline(never)]
     fn poll_lost(&mut self, now: Time, lost: Chunk, timers: &mut Timers) -> Option<Outgoing> {
         let fits = self.board.pipe() + Bytes(u64::from(lost.len)) <= self.send_window();
         let urgent = matches!(&self.repair, Repair::Classic(dupack) if dupack.urgent());
@@ -220,8 +221,7 @@ impl Sender {
             return None;
         }
         if let Some(last) = self.last_sent_at.filter(|_| idle) {
-            let view = self.view(now, false);
-            self.cc.on_idle(now.since(last), &view);
+            self.tell_idle(now, last);
         }
         if self.board.pipe() + Bytes(len) > self.send_window() && !idle && !probe {
             return None;
@@ -229,6 +229,13 @@ impl Sender {
         let push = !probe && !small && self.ends_bundle(now, room);
         let chunk = Chunk { seq: self.snd_nxt, len: len as u32, fin };
         Some(Outgoing { push, ..self.send_new(now, chunk, small, timers) })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_idle(&mut self, now: Time, last: Time) {
+        let view = self.view(now, false);
+        self.cc.on_idle(now.since(last), &view);
     }
 
     fn send_new(&mut self, now: Time, chunk: Chunk, small: bool, timers: &mut Timers) -> Outgoing {

@@ -158,7 +158,7 @@ impl Pan {
                     goes_on,
                     leaves: goes_on && !self.nodes.contains(&packet.destination),
                 };
-                self.rules.packet_frames(packet, request.size, ends)
+                self.rules.packet_frames(&packet, request.size, ends)
             }
         }
     }

@@ -12,6 +12,7 @@ use crate::units::{Bytes, Time};
 
 impl Sender {
     /// What the ACK means for the state; the first half ends episodes, the second finds losses.
+    #[inline(never)]
     pub(in crate::sender) fn judge_state(&mut self, arrived: &mut Arrived, timers: &mut Timers) {
         if self.end_by_point(arrived) {
             return;
@@ -68,6 +69,8 @@ impl Sender {
 
     /// An episode of recovery, or of a time-out, is over. True if without SACK it is held until one ACK more, against
     /// a false fast retransmit (RFC 6582 §4).
+    #[cold]
+    #[inline(never)]
     fn end_episode(&mut self, arrived: &Arrived) -> bool {
         let echo = arrived.echo;
         if self.modern().is_spurious(echo) {
@@ -185,6 +188,8 @@ impl Sender {
         self.modern().rack.age(&Settling { loss_is_evident, min_rtt, srtt })
     }
 
+    #[cold]
+    #[inline(never)]
     pub(in crate::sender) fn enter_recovery(&mut self, now: Time, echo: bool, delivered: Bytes) {
         self.totals.recoveries += 1;
         let (una, retransmitted, window) = (self.snd_una, self.board.retransmitted(), self.cc.window());
@@ -207,6 +212,8 @@ impl Sender {
     }
 
     /// The window is to come down.
+    #[cold]
+    #[inline(never)]
     pub(in crate::sender) fn begin_descent(&mut self, now: Time, cause: Cause, delivered: Bytes) {
         let (cwnd, snd_nxt) = (self.cc.window().cwnd, self.snd_nxt);
         // RecoverFS of RFC 9937 §6.2: what this ACK reports was outstanding before it.
@@ -252,6 +259,8 @@ impl Sender {
     }
 
     /// A partial ACK of data that was merely late (RFC 3522). True if nothing more is to be marked lost for now.
+    #[cold]
+    #[inline(never)]
     fn undo_by_partial(&mut self, arrived: &Arrived) -> bool {
         let echo = arrived.echo;
         if !(self.modern().undo_wanted && self.modern().undo.original_arrived(echo)) {

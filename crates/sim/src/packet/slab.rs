@@ -1,0 +1,284 @@
+//! The packets that exist, each in one cache line.
+//!
+//! A packet is touched when it is sent, at each queue and at its destination, with thousands of others in between: what
+//! nearly all packets have is in one line, the seldom rest in a place of its own.
+
+use tcp::units::{Bytes, Time};
+use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
+
+use super::{Envelope, Packet, PacketId, Payload};
+use crate::event::{EndpointId, NodeId};
+
+/// A packet as it is kept.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Kept {
+    to: EndpointId,
+    destination: NodeId,
+    size: Bytes,
+    sent_at: Time,
+    /// Of a datagram: its payload.
+    seq: u64,
+    ack: u64,
+    window: Bytes,
+    /// The timestamps option if there is one. With more than that the first is the index of a [`Rare`].
+    stamps: Timestamps,
+    len: u32,
+    flags: Flags,
+    ecn: Ecn,
+    ttl: u8,
+    traits: u8,
+}
+
+/// It exists.
+const ALIVE: u8 = 1;
+const RETRANSMISSION: u8 = 2;
+const DATAGRAM: u8 = 4;
+/// It has timestamps.
+const STAMPED: u8 = 8;
+/// It has something rare.
+const RARE: u8 = 16;
+
+/// Options that no segment has between two losses, with the timestamps beside them.
+#[derive(Clone, Copy, Debug)]
+struct Rare {
+    timestamps: Option<Timestamps>,
+    sack: Sack,
+    syn: Option<SynOptions>,
+    ecn_bytes: Option<EcnBytes>,
+}
+
+/// What it takes to pass a packet on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heading {
+    pub(crate) destination: NodeId,
+    pub(crate) size: Bytes,
+    pub(crate) ttl: u8,
+}
+
+/// The packets that exist.
+#[derive(Debug, Default)]
+pub(crate) struct Slab {
+    packets: Vec<Kept>,
+    free: Vec<PacketId>,
+    rare: Vec<Rare>,
+    free_rare: Vec<u32>,
+}
+
+impl Kept {
+    /// Without anything in it.
+    #[inline]
+    fn of(envelope: &Envelope) -> Kept {
+        let Envelope { to, destination, size, sent_at, retransmission, ttl } = *envelope;
+        let (seq, ack, window, len, flags, ecn) = (0, 0, Bytes::ZERO, 0, Flags::default(), Ecn::NotEct);
+        let (stamps, traits) = (Timestamps { value: 0, echo: 0 }, ALIVE | when(retransmission, RETRANSMISSION));
+        Kept { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, traits }
+    }
+
+    fn is(&self, quality: u8) -> bool {
+        self.traits & quality != 0
+    }
+}
+
+/// `quality` if `has`.
+fn when(has: bool, quality: u8) -> u8 {
+    if has { quality } else { 0 }
+}
+
+impl Slab {
+    /// Takes a datagram of so many bytes in.
+    pub(crate) fn insert_datagram(&mut self, envelope: &Envelope, bytes: Bytes) -> PacketId {
+        let seq = bytes.0;
+        let empty = Kept::of(envelope);
+        self.put(Kept { seq, traits: empty.traits | DATAGRAM, ..empty })
+    }
+
+    /// Takes a packet with a segment in.
+    #[inline]
+    pub(crate) fn insert_segment(&mut self, envelope: &Envelope, segment: &Segment) -> PacketId {
+        let Segment { seq, ack, window, len, flags, ecn, timestamps, .. } = *segment;
+        let empty = Kept::of(envelope);
+        let stamps = timestamps.unwrap_or(empty.stamps);
+        let traits = empty.traits | when(timestamps.is_some(), STAMPED);
+        let mut kept = Kept { seq, ack, window, stamps, len, flags, ecn, traits, ..empty };
+        if !segment.sack.is_empty() || segment.syn.is_some() || segment.ecn_bytes.is_some() {
+            kept = self.keep_rare(kept, segment);
+        }
+        self.put(kept)
+    }
+
+    #[inline]
+    fn put(&mut self, kept: Kept) -> PacketId {
+        match self.free.pop() {
+            Some(id) => {
+                self.packets[id.0 as usize] = kept;
+                id
+            }
+            None => {
+                let id = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets exist at once");
+                self.packets.push(kept);
+                PacketId(id)
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep_rare(&mut self, kept: Kept, segment: &Segment) -> Kept {
+        let Segment { timestamps, sack, syn, ecn_bytes, .. } = *segment;
+        let rare = Rare { timestamps, sack, syn, ecn_bytes };
+        let index = self.free_rare.pop().unwrap_or(self.rare.len() as u32);
+        match self.rare.get_mut(index as usize) {
+            Some(place) => *place = rare,
+            None => self.rare.push(rare),
+        }
+        Kept { traits: kept.traits | RARE, stamps: Timestamps { value: index, echo: 0 }, ..kept }
+    }
+
+    /// Gives a packet up.
+    #[inline]
+    pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
+        let packet = self.unpack(self.kept(id));
+        let kept = &mut self.packets[id.0 as usize];
+        kept.traits &= !ALIVE;
+        if kept.is(RARE) {
+            self.free_rare.push(kept.stamps.value);
+        }
+        self.free.push(id);
+        packet
+    }
+
+    /// A packet that exists.
+    #[inline(never)]
+    pub(crate) fn get(&self, id: PacketId) -> Packet {
+        self.unpack(self.kept(id))
+    }
+
+    #[inline]
+    fn kept(&self, id: PacketId) -> &Kept {
+        let kept = &self.packets[id.0 as usize];
+        debug_assert!(kept.is(ALIVE), "a packet leaves the network once");
+        kept
+    }
+
+    // Here where nearly all packets end, and in what is called seldom.
+    #[inline(always)]
+    fn unpack(&self, kept: &Kept) -> Packet {
+        let Kept { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, .. } = *kept;
+        let payload = if kept.is(DATAGRAM) {
+            Payload::Udp(Bytes(seq))
+        } else {
+            let timestamps = kept.is(STAMPED).then_some(stamps);
+            let mut segment = Segment { seq, ack, len, flags, ecn, window, timestamps, ..Segment::default() };
+            if kept.is(RARE) {
+                let Rare { timestamps, sack, syn, ecn_bytes } = self.rare[stamps.value as usize];
+                segment = Segment { timestamps, sack, syn, ecn_bytes, ..segment };
+            }
+            Payload::Tcp(segment)
+        };
+        Packet { to, destination, size, sent_at, retransmission: kept.is(RETRANSMISSION), ttl, payload }
+    }
+
+    /// What it takes to pass a packet on.
+    #[inline]
+    pub(crate) fn heading(&self, id: PacketId) -> Heading {
+        let Kept { destination, size, ttl, .. } = *self.kept(id);
+        Heading { destination, size, ttl }
+    }
+
+    /// One node more has a packet; false if it has passed too many.
+    pub(crate) fn pass_on(&mut self, id: PacketId) -> bool {
+        let ttl = &mut self.packets[id.0 as usize].ttl;
+        *ttl = ttl.saturating_sub(1);
+        *ttl > 0
+    }
+
+    /// No more than `most` nodes may still pass a packet on.
+    pub(crate) fn limit_ttl(&mut self, id: PacketId, most: u8) {
+        let ttl = &mut self.packets[id.0 as usize].ttl;
+        *ttl = most.min(*ttl);
+    }
+
+    /// Sets CE in a packet that takes marks; gives the packet as it is then.
+    pub(crate) fn mark(&mut self, id: PacketId) -> Packet {
+        let kept = &mut self.packets[id.0 as usize];
+        if !kept.is(DATAGRAM) {
+            kept.ecn = Ecn::Ce;
+        }
+        self.get(id)
+    }
+
+    /// Memory that it takes.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let rare = self.rare.len() * (size_of::<Rare>() + size_of::<u32>());
+        (self.packets.len() * size_of::<Kept>() + self.free.len() * size_of::<PacketId>() + rare) as u64
+    }
+
+    /// The packets that exist now.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Packet> {
+        self.packets.iter().filter(|kept| kept.is(ALIVE)).map(|kept| self.unpack(kept))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::FlowId;
+    use crate::packet::TTL;
+
+    fn packet(payload: Payload) -> Packet {
+        let (to, destination) = (FlowId(3).sink(), NodeId(7));
+        let sent_at = Time::from_nanos(11);
+        Packet { to, destination, size: Bytes(1500), sent_at, retransmission: true, ttl: TTL, payload }
+    }
+
+    fn insert(slab: &mut Slab, packet: &Packet) -> PacketId {
+        let Packet { to, destination, size, sent_at, retransmission, ttl, payload } = *packet;
+        let envelope = Envelope { to, destination, size, sent_at, retransmission, ttl };
+        match payload {
+            Payload::Tcp(segment) => slab.insert_segment(&envelope, &segment),
+            Payload::Udp(bytes) => slab.insert_datagram(&envelope, bytes),
+        }
+    }
+
+    #[test]
+    fn a_packet_takes_a_cache_line() {
+        assert_eq!(size_of::<Kept>(), 64);
+    }
+
+    #[test]
+    fn what_comes_out_is_what_went_in() {
+        let timestamps = Some(Timestamps { value: 5, echo: 4 });
+        let plain = Segment { seq: 1, ack: 2, len: 3, flags: Flags::ACK, ecn: Ecn::Ect0, ..Segment::default() };
+        let stamped = Segment { timestamps, window: Bytes(1 << 40), ..plain };
+        let mut sack = Sack::default();
+        sack.push(10, 20);
+        let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true });
+        let ecn_bytes = Some(EcnBytes { ect0: 1, ce: 2, ect1: 3 });
+        let segments =
+            [plain, stamped, Segment { sack, ..stamped }, Segment { syn, ..plain }, Segment { ecn_bytes, ..stamped }];
+        let payloads = segments.map(Payload::Tcp).into_iter().chain([Payload::Udp(Bytes(9_999_999_999))]);
+        let all: Vec<Packet> = payloads.map(packet).collect();
+        let mut slab = Slab::default();
+        for _ in 0..3 {
+            // The second and third time in places that others have left.
+            let ids: Vec<PacketId> = all.iter().map(|packet| insert(&mut slab, packet)).collect();
+            assert_eq!(slab.iter().count(), all.len());
+            for (id, packet) in ids.iter().zip(&all) {
+                assert_eq!(slab.get(*id), *packet);
+                assert_eq!(slab.remove(*id), *packet);
+            }
+            assert_eq!(slab.iter().count(), 0);
+        }
+        assert_eq!((slab.packets.len(), slab.rare.len()), (6, 3));
+    }
+
+    #[test]
+    fn a_mark_stays() {
+        let mut slab = Slab::default();
+        let segment = Segment { ecn: Ecn::Ect0, ..Segment::default() };
+        let ids = [Payload::Tcp(segment), Payload::Udp(Bytes(5))].map(|payload| insert(&mut slab, &packet(payload)));
+        assert_eq!(ids.map(|id| slab.mark(id).ecn()), [Ecn::Ce, Ecn::NotEct]);
+        assert_eq!(slab.get(ids[0]).ecn(), Ecn::Ce);
+    }
+}
