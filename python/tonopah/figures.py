@@ -3,6 +3,7 @@
 Every figure keeps its data: `Drawing.data` is what is plotted, in the units of its axes, and is written beside it.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -80,7 +81,7 @@ def difference_line(
 ) -> Drawing:
     """Draw the paired difference to the baseline in percent along an axis, with intervals and a line at zero."""
     name, others = shown.column, [algorithm for algorithm in algorithms if algorithm != baseline]
-    rows = collect(axis, name, others, lambda a, where: difference(table, name, a, baseline, where, method))
+    rows = collect(axis, name, others, lambda a, where: bounded(difference(table, name, a, baseline, where, method)))
     x, _ = positions(axis.values)
     step = min(np.diff(sorted(x)), default=1.0)
     with style.chart() as (figure, axes):
@@ -238,6 +239,11 @@ def collect(axis: Axis | None, name: str, algorithms: list[str], measure: Any) -
                 }
             )
     return pd.DataFrame(rows)
+
+
+def bounded(change: Estimate) -> Estimate:
+    """Return a difference, or nothing where its interval has no bounds."""
+    return replace(change, value=math.nan) if change.unbounded else change
 
 
 def columns(rows: "pd.DataFrame", algorithm: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
