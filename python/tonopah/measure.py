@@ -112,7 +112,7 @@ class Measure:
             some, share = f"{self.name}.any", f"Share of runs with at least one. {text}"
             return {
                 self.name: Metric(label, "", 1.0, f"{text} that no loss caused", self.name),
-                some: Metric(f"{label}: runs with any", "%", 100.0, share, some),
+                some: Metric(f"{label}: any", "%", 100.0, share, some),
             }
         if self.kind == "mean":
             shown = metric(self.series)
