@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import tonopah as tp
-from tonopah import figures, metrics, picture
+from tonopah import figures, metrics, picture, style
 from tonopah.claim_compare import published_note
 from tonopah.report_text import difference_text, interval_text
 from tonopah.stats import Estimate, Method
@@ -46,6 +46,13 @@ def test_differences_to_a_baseline_near_zero_are_not_drawn():
     )
     assert math.isnan(made.data["value"][0])
     assert made.data["value"][1] == pytest.approx(95.69, abs=0.01)
+
+
+def test_the_axis_of_a_share_ends_at_none_and_all():
+    with style.chart() as (_, axes):
+        axes.set_ylim(-20, 120)
+        figures.not_exaggerated(axes, metrics.metric("loss_ratio"))
+        assert axes.get_ylim() == pytest.approx((-7, 107))
 
 
 def test_a_published_effect_that_no_replicate_shows_has_no_sign():

@@ -274,8 +274,9 @@ def not_exaggerated(axes: "Axes", shown: Metric) -> None:
     low, high = axes.get_ylim()
     if shown.unit == "%":
         spread(axes, 0.2)
-        # A share above 100 % does not exist; room for the marker is left.
-        axes.set_ylim(top=min(axes.get_ylim()[1], 100 + 0.05 * np.diff(axes.get_ylim())[0]))
+        # A share below 0 or above 100 % does not exist; room for the marker is left.
+        low, high = axes.get_ylim()
+        axes.set_ylim(max(low, -0.05 * (high - low)), min(high, 100 + 0.05 * (high - low)))
     else:
         spread(axes, 0.02 * max(abs(low), abs(high)))
 
