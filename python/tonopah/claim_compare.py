@@ -79,7 +79,7 @@ def test_difference(test: Test, of: Data, to: Data, names: tuple[str, str], aske
             return Outcome(asked, "A part has fewer than 2 complete replicates.")
         a, b, join = of.values, to.values, unpaired
     elif len(common) < 2:
-        return Outcome(asked, f"{len(common)} complete replicates in common; at least 2 are needed.")
+        return Outcome(asked, f"{len(common)} complete replicate{'s' * (len(common) != 1)} in common; at least 2 are needed.")
     else:
         a, b, join = of.of(common), to.of(common), paired
     if test.points == "mean":
@@ -133,6 +133,8 @@ def published_note(test: Test, estimate: Estimate) -> str:
     if math.isnan(estimate.low):
         return f"{published} cannot be compared: the interval is unbounded"
     where = "is inside the interval" if inside(test.published_percent, estimate) else "is outside the interval"
+    if estimate.low == estimate.high == 0:
+        return f"{published} is not there: no replicate has any difference"
     sign = "has the same sign" if estimate.value * test.published_percent > 0 else "has the other sign"
     unclear = ", and the interval holds zero" if inside(0.0, estimate) else ""
     return f"{published} {where} and {sign}{unclear}"

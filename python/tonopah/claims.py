@@ -177,7 +177,7 @@ def nothing(asked: str) -> Outcome:
 def alone(test: Test, data: Data, asked: str) -> Outcome:
     """Return the outcome of a test of one variant."""
     if len(data.values) < 2:
-        return Outcome(asked, f"{len(data.values)} complete replicates; at least 2 are needed.")
+        return Outcome(asked, f"{len(data.values)} complete replicate{'s' * (len(data.values) != 1)}; at least 2 are needed.")
     if test.trend and len(data.at) < (3 if test.trend == "saturating" else 2):
         return Outcome(asked, f"{len(data.at)} points are too few for a trend.")
     tests: dict[str | None, Callable[[Test, Data, str], Outcome]] = {
@@ -194,9 +194,10 @@ def ask(test: Test, spec: StudySpec, part: Part, column: str, label: str) -> str
         mean = " (mean)" if test.over else ""
         text = f"{shown.label}: {' < '.join(test.order)}{where}{mean}"
     elif test.to or test.parts:
-        of, to = (spec.part(part_id).title for part_id in test.parts) if test.parts else (label, str(test.to))
-        text = f"{shown.label} of {of} against {to}: {condition(test)}{where}"
-        return text if test.parts else lead(spec, part, text)
+        if test.parts:
+            of, to = (spec.part(part_id).title for part_id in test.parts)
+            return f'{shown.label}, "{of}" against "{to}": {condition(test)}{where}'
+        return lead(spec, part, f"{shown.label} of {label} against {test.to}: {condition(test)}{where}")
     elif test.trend == "flat":
         text = f"{shown.label} of {label} flat{where} (within ±{test.margin_percent:g} %)"
     elif test.trend:

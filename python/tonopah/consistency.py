@@ -158,7 +158,7 @@ def generation(record: Record, given: Given) -> Outcome:
         return None
     generated, packet, interval = record["generated_bytes"], given["packet"], given["interval"]
     expected = given["duration"] / interval * packet
-    numbers = f"{packet:g} B every {time_text(interval)} for {given['duration']:g} s are {show(expected, 9)} B, "
+    numbers = f"{packet:g} B every {time_text(interval)} for {given['duration']:g} s are {expected:,.0f} B, "
     numbers += f"printed {generated.text}"
     if abs(generated.value - expected) <= packet * (1 + 1e-9):
         return True, f"{numbers}."

@@ -3,6 +3,7 @@
 Every figure keeps its data: `Drawing.data` is what is plotted, in the units of its axes, and is written beside it.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -80,7 +81,7 @@ def difference_line(
 ) -> Drawing:
     """Draw the paired difference to the baseline in percent along an axis, with intervals and a line at zero."""
     name, others = shown.column, [algorithm for algorithm in algorithms if algorithm != baseline]
-    rows = collect(axis, name, others, lambda a, where: difference(table, name, a, baseline, where, method))
+    rows = collect(axis, name, others, lambda a, where: bounded(difference(table, name, a, baseline, where, method)))
     x, _ = positions(axis.values)
     step = min(np.diff(sorted(x)), default=1.0)
     with style.chart() as (figure, axes):
@@ -240,6 +241,11 @@ def collect(axis: Axis | None, name: str, algorithms: list[str], measure: Any) -
     return pd.DataFrame(rows)
 
 
+def bounded(change: Estimate) -> Estimate:
+    """Return a difference, or nothing where its interval has no bounds."""
+    return replace(change, value=math.nan) if change.unbounded else change
+
+
 def columns(rows: "pd.DataFrame", algorithm: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return value, low and high of one algorithm along the axis."""
     mine = rows[rows["algorithm"] == algorithm]
@@ -268,8 +274,9 @@ def not_exaggerated(axes: "Axes", shown: Metric) -> None:
     low, high = axes.get_ylim()
     if shown.unit == "%":
         spread(axes, 0.2)
-        # A share above 100 % does not exist; room for the marker is left.
-        axes.set_ylim(top=min(axes.get_ylim()[1], 100 + 0.05 * np.diff(axes.get_ylim())[0]))
+        # A share below 0 or above 100 % does not exist; room for the marker is left.
+        low, high = axes.get_ylim()
+        axes.set_ylim(max(low, -0.05 * (high - low)), min(high, 100 + 0.05 * (high - low)))
     else:
         spread(axes, 0.02 * max(abs(low), abs(high)))
 

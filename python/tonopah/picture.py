@@ -38,11 +38,8 @@ def draw(graph: dict[str, Any]) -> str:
         return earth.draw_map(earth.survey(graph, until_s=0.0))
     nodes = {node["name"]: node for node in graph.get("node", [])}
     links = [link for link in graph.get("link", []) if link["from"] in nodes and link["to"] in nodes]
-    neighbours: dict[str, set[str]] = defaultdict(set)
-    for link in links:
-        neighbours[link["from"]].add(link["to"])
-        neighbours[link["to"]].add(link["from"])
-    inner = [name for name in nodes if len(neighbours[name]) > 1 or nodes[name].get("role", "host") != "host"]
+    neighbours = neighbours_of(links)
+    inner = inner_of(nodes, neighbours)
     with style.canvas(7.2, 3.4 if len(inner) <= 2 else 5.4) as (figure, axes):
         figure.set_layout_engine("none")
         axes.set_position((0, 0, 1, 1))
@@ -55,6 +52,20 @@ def draw(graph: dict[str, Any]) -> str:
         return style.svg(figure)
 
 
+def neighbours_of(links: list[Any]) -> dict[str, set[str]]:
+    """Return whom each node has a link with."""
+    neighbours: dict[str, set[str]] = defaultdict(set)
+    for link in links:
+        neighbours[link["from"]].add(link["to"])
+        neighbours[link["to"]].add(link["from"])
+    return neighbours
+
+
+def inner_of(nodes: Mapping[str, Any], neighbours: Mapping[str, set[str]]) -> list[str]:
+    """Return the nodes that pass packets on."""
+    return [name for name in nodes if len(neighbours.get(name, ())) > 1 or nodes[name].get("role", "host") != "host"]
+
+
 def describe(graph: dict[str, Any]) -> str:
     """Return the size of the network in words."""
     if graph["network"]["kind"] == "constellation":
@@ -63,7 +74,8 @@ def describe(graph: dict[str, Any]) -> str:
     pairs = {frozenset((link["from"], link["to"])) for link in graph.get("link", [])}
     radios = sum(len(channel["stations"]) for channel in graph.get("channel", []))
     wireless = f"{radios} of them with radio, " if radios else ""
-    size = [f"{n} {what}{'s' * (n != 1)}" for n, what in ((len(pairs), "link"), (len(graph.get("flow", [])), "flow"))]
+    counted = ((len(pairs), "link"), (len(graph.get("flow", [])), "flow"))
+    size = [f"{n} {what}{'s' * (n != 1)}" for n, what in counted if n or what == "flow"]
     return f"{len(graph.get('node', []))} nodes, {wireless}{', '.join(size)}"
 
 
@@ -74,7 +86,9 @@ def legend(graph: dict[str, Any]) -> str:
             "Squares are satellites, dotted lines the tracks of those that serve a terminal, the thick line the path of the "
             "flows when the run starts. Coastlines: Natural Earth, public domain."
         )
-    return "Labels give rate, propagation delay and loss of a link."
+    nodes = {node["name"]: node for node in graph.get("node", [])}
+    labelled = not graph.get("channel") and len(inner_of(nodes, neighbours_of(graph.get("link", [])))) in (1, 2)
+    return "Labels give rate, propagation delay and loss of a link." if labelled else ""
 
 
 def draw_columns(axes: "Axes", graph: dict[str, Any], nodes: Any, links: list[Any], inner: list[str], neighbours: Any) -> None:
@@ -156,10 +170,7 @@ def places(graph: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
         width = right - left or 1.0
         row = {name: (left + width * (i + 0.5) / len(others), top + 0.15 * width) for i, name in enumerate(others)}
         return placed | row
-    neighbours: dict[str, set[str]] = defaultdict(set)
-    for link in graph.get("link", []):
-        neighbours[link["from"]].add(link["to"])
-        neighbours[link["to"]].add(link["from"])
+    neighbours = neighbours_of(graph.get("link", []))
     inner = [name for name in nodes if len(neighbours[name]) > 1]
     return {name: (100 * x, 100 * y) for name, (x, y) in circles(list(nodes), inner, neighbours).items()}
 

@@ -24,7 +24,7 @@ MOST_FLOWS = len(style.COLOURS)
 MOST_DRAWN = 1000
 """With more nodes, links and paths are left out: the engine would be asked for millions of pairs."""
 MOST_IN_ROW = 12
-"""The names of more wired nodes than this stand upright."""
+"""The names of more wired nodes than this at one height stand upright."""
 LOOKS: dict[str, dict[str, Any]] = {
     "station": {"marker": "o", "markersize": 6, "markerfacecolor": "white", "color": "#333333"},
     "access point": {"marker": "^", "markersize": 11, "markerfacecolor": "#fbe3d0", "color": "#D55E00"},
@@ -165,7 +165,8 @@ def draw_stations(axes: "Axes", graph: dict[str, Any], place: dict[str, Any], jo
     busy = {flow[end] for flow in graph.get("flow", []) for end in ("from", "to")}
     few = len(place) <= MOST_LABELS
     always = {name for kind in OWN_LOOKS.values() for name in kinds[kind]}
-    upright = set(kinds["wired node"]) if len(kinds["wired node"]) > MOST_IN_ROW else set()
+    in_row = Counter(place[name][1] for name in kinds["wired node"])
+    upright = {name for name in kinds["wired node"] if in_row[place[name][1]] > MOST_IN_ROW}
     behind = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     for name, (x, y) in place.items():
         if few or (name in busy and len(busy) <= MOST_LABELS) or name in always:

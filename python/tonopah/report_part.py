@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tonopah import figures, handover, picture, table
 from tonopah.figures import Drawing, slug
@@ -106,7 +106,9 @@ def draw(part: Part, figure: Figure, sweep: Sweep, runs: "pd.DataFrame") -> Iter
         elif figure.kind == "line" and figure.x:
             drawings = [figures.line(runs, axes[figure.x], shown, part.labels, method)]
             if figure.difference and len(part.labels) > 1:
-                drawings.append(figures.difference_line(runs, axes[figure.x], shown, part.labels, part.baseline, method))
+                changes = figures.difference_line(runs, axes[figure.x], shown, part.labels, part.baseline, method)
+                # Against a baseline of zero nothing is left to draw.
+                drawings += [changes] if changes.data["value"].notna().any() else []
             suffix = "-median" if figure.median and part.statistic != "median" else ""
             yield from (replace(drawing, name=drawing.name + suffix) for drawing in drawings)
 
@@ -137,27 +139,33 @@ def default_section(source: Source) -> Section:
 
 
 def series_drawing(source: Source, name: str, flow: int) -> list[Drawing]:
-    """Return the drawing of a series: of a flow, or of the link whose queue grew longest in the baseline's run."""
-    frames: dict[str, Any] = {}
-    part, typical = source.part, source.plan.typical
-    owner, which = None, f"flow {flow}"
-    # The baseline chooses the link, so that all algorithms are seen at the same one.
+    """Return the drawing of a series: of a flow, or of the link whose queue grew longest; nothing if all stayed empty."""
+    part, typical, frames = source.part, source.plan.typical, {}
+    # The baseline chooses the link, so that all algorithms are seen at the same one; where it queues nothing, the next one.
     for label, run in sorted(typical.items(), key=lambda item: item[0] != part.baseline):
-        if not source.store.series_path(run.id).is_file():
-            continue
-        frame = source.store.series(run.id, name)
-        if frame.empty:
-            continue
-        column = next(column for column in ("link", "node", "flow") if column in frame.columns)
-        if owner is None:
-            owner = frame.loc[frame["value"].idxmax(), "link"] if column == "link" else flow
-            which = f"link {owner} (the longest queue)" if column == "link" else f"{column} {flow}"
-        frames[label] = frame[frame[column] == owner]
+        if source.store.series_path(run.id).is_file() and not (frame := source.store.series(run.id, name)).empty:
+            frames[label] = frame
+    column = next((key for key in ("link", "node", "flow") if any(key in frame.columns for frame in frames.values())), "flow")
+    owner, which = flow, f"{column} {flow}"
+    if column == "link":
+        longest = next(((frame["value"].idxmax(), frame) for frame in frames.values() if frame["value"].max() > 0), None)
+        if longest is None:
+            return []
+        owner = longest[1].loc[longest[0], "link"]
+        which = f"link {link_name(source, owner)} (the longest queue)"
+    frames = {label: frame[frame[column] == owner] for label, frame in frames.items()}
     ordered = {label: frames[label] for label in part.labels if label in frames and len(frames[label])}
     handovers = handover_times(source.store, typical[part.baseline], flow) if owner == flow else []
     if not ordered:
         return []
     return [figures.series(ordered, name, which, handovers), *handover.around(ordered, name, which, handovers)]
+
+
+def link_name(source: Source, link: int) -> str:
+    """Return a link by its ends; by its number if no run tells them."""
+    run = source.plan.typical[source.part.baseline]
+    links = [one for _, summary in source.store.summaries({run.id: run}) for one in summary["links"]]
+    return next((f"{one['from']} → {one['to']}" for one in links if one["link"] == link), str(link))
 
 
 def handover_times(store: "Store", run: "Run", flow: int) -> list[float]:

@@ -22,8 +22,8 @@ def plus_minus(found: Estimate) -> str:
 
 
 def difference_text(change: Estimate | None) -> str:
-    """Return a difference in percent with its interval, or nothing where it was not measured."""
-    if change is None or math.isnan(change.value):
+    """Return a difference in percent with its interval, or nothing where it was not measured or cannot be bounded."""
+    if change is None or math.isnan(change.value) or change.unbounded:
         return ""
     interval = f" [{change.low:+.2f}, {change.high:+.2f}]" if not math.isnan(change.low) else ""
     return f"{change.value:+.2f} %{interval}"
@@ -47,11 +47,20 @@ def sweep_values(sweep: Sweep) -> str:
 
 
 def interval_text(effect: Estimate, unit: str) -> str:
-    """Return effect and interval for the table of claims."""
+    """Return effect and interval for the table of claims, to the digits that the interval allows."""
     if math.isnan(effect.value):
         return "–"
-    interval = f" [{show(effect.low)}, {show(effect.high)}]" if not math.isnan(effect.low) else ""
-    return f"{show(effect.value)}{interval} {unit}".rstrip()
+    if math.isnan(effect.low):
+        return f"{show(effect.value)} {unit}".rstrip()
+    half = max(effect.high - effect.value, effect.value - effect.low)
+    if half == 0 or not math.isfinite(half):
+        return f"{show(effect.value)} [{show(effect.low)}, {show(effect.high)}] {unit}".rstrip()
+    # Two digits of half the interval, since what stands behind them is noise; more only to tell a bound from zero.
+    digits = min(6, max(0, 1 - math.floor(math.log10(half))))
+    while digits < 6 and any(bound and not round(bound, digits) for bound in (effect.low, effect.high)):
+        digits += 1
+    value, low, high = (f"{round(bound, digits) + 0.0:,.{digits}f}" for bound in (effect.value, effect.low, effect.high))
+    return f"{value} [{low}, {high}] {unit}".rstrip()
 
 
 def p_text(p: float) -> str:

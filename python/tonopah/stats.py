@@ -29,6 +29,11 @@ class Estimate:
         """Return the same in another unit."""
         return Estimate(self.value * factor, self.low * factor, self.high * factor, self.n)
 
+    @property
+    def unbounded(self) -> bool:
+        """Tell whether several replicates gave no interval: a ratio to what cannot be told from zero."""
+        return self.n > 1 and math.isnan(self.low)
+
 
 NOTHING = Estimate(math.nan, math.nan, math.nan, 0)
 
