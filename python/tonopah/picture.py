@@ -63,7 +63,8 @@ def describe(graph: dict[str, Any]) -> str:
     pairs = {frozenset((link["from"], link["to"])) for link in graph.get("link", [])}
     radios = sum(len(channel["stations"]) for channel in graph.get("channel", []))
     wireless = f"{radios} of them with radio, " if radios else ""
-    size = [f"{n} {what}{'s' * (n != 1)}" for n, what in ((len(pairs), "link"), (len(graph.get("flow", [])), "flow"))]
+    counted = [(len(pairs), "link"), (len(graph.get("flow", [])), "flow")]
+    size = [f"{n} {what}{'s' * (n != 1)}" for n, what in counted if n or not radios]
     return f"{len(graph.get('node', []))} nodes, {wireless}{', '.join(size)}"
 
 
@@ -73,6 +74,11 @@ def legend(graph: dict[str, Any]) -> str:
         return (
             "Squares are satellites, dotted lines the tracks of those that serve a terminal, the thick line the path of the "
             "flows when the run starts. Coastlines: Natural Earth, public domain."
+        )
+    if graph.get("channel"):
+        return (
+            "Stations where they are when the run starts. A ring and an arrow of the same colour are the ends of a flow, the "
+            "line between them its way over the fewest hops, which the routing of the run need not take."
         )
     return "Labels give rate, propagation delay and loss of a link."
 
