@@ -39,6 +39,25 @@ def test_every_wireless_network_has_a_picture(scenario):
     assert picture.draw(graph) == picture.draw(graph)
 
 
+def test_names_do_not_cover_each_other_and_ends_of_flows_keep_theirs():
+    near = [{"name": name, "x": x, "y": 0} for name, x in (("left", 0), ("hidden", 99.9), ("end", 100))]
+    world = {**GATEWAY, "node": near, "channel": [{"stations": ["left", "hidden", "end"]}], "link": [], "flow": []}
+    graph = tp.check({**world, "flow": [{"from": "end", "to": "left"}]})["graph"]
+    text = picture.draw(graph)
+    assert all(f"<!-- {name} -->" in text for name in ("left", "end"))
+    assert "<!-- hidden -->" not in text
+
+
+def test_a_picture_shows_where_waypoints_lead():
+    point = {"at": "1500ms", "x": 50, "y": 40, "jump": True}
+    network = {"kind": "adhoc", "nodes": 2, "flows": 1, "own_mobility": {"n1": {"kind": "waypoints", "points": [point]}}}
+    graph = tp.check({"duration": "2s", "network": network})["graph"]
+    text = picture.draw(graph)
+    assert "<!-- n1 from 1.5 s -->" in text
+    assert "<!-- place after a move -->" in text
+    assert "Labels give" not in picture.legend(graph)
+
+
 def test_reach_knows_neighbours_and_paths():
     import json
 

@@ -86,8 +86,13 @@ def legend(graph: dict[str, Any]) -> str:
             "Squares are satellites, dotted lines the tracks of those that serve a terminal, the thick line the path of the "
             "flows when the run starts. Coastlines: Natural Earth, public domain."
         )
+    if graph.get("channel"):
+        return (
+            "Stations where they are when the run starts. A ring and an arrow of the same colour are the ends of a flow, the "
+            "line between them its way over the fewest hops, which the routing of the run need not take."
+        )
     nodes = {node["name"]: node for node in graph.get("node", [])}
-    labelled = not graph.get("channel") and len(inner_of(nodes, neighbours_of(graph.get("link", [])))) in (1, 2)
+    labelled = len(inner_of(nodes, neighbours_of(graph.get("link", [])))) in (1, 2)
     return "Labels give rate, propagation delay and loss of a link." if labelled else ""
 
 

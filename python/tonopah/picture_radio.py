@@ -2,7 +2,8 @@
 
 Grey lines join stations in reach of each other (with access points: a station and its own), black lines are wires.
 Coloured lines are the shortest paths of the flows, from the hollow end to the arrow; a dashed red arrow is a flow without
-a path. What has no neighbour at all is crossed out.
+a path. What has no neighbour at all is crossed out. A dotted arrow leads to where a list of waypoints sends a node. Names that
+would cover another one are left out.
 """
 
 import itertools
@@ -17,12 +18,15 @@ from tonopah.scenario import to_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_LABELS = 60
 MOST_FLOWS = len(style.COLOURS)
 """More paths than this cannot be told apart; of more flows only the first are drawn."""
 MOST_DRAWN = 1000
 """With more nodes, links and paths are left out: the engine would be asked for millions of pairs."""
+MOST_POINTS = 4
+"""The way of a node with more waypoints than this is not drawn."""
 MOST_IN_ROW = 12
 """The names of more wired nodes than this at one height stand upright."""
 LOOKS: dict[str, dict[str, Any]] = {
@@ -50,6 +54,7 @@ def draw(graph: dict[str, Any]) -> str:
         draw_links(axes, graph, reach["links"], place, at)
         shown = draw_flows(axes, graph, reach["paths"], at, place)
         draw_stations(axes, graph, place, joined if small else set(names))
+        draw_moves(axes, graph)
         axes.set_aspect("equal")
         axes.set_xlabel("x (m)")
         axes.set_ylabel("y (m)")
@@ -62,6 +67,7 @@ def draw(graph: dict[str, Any]) -> str:
         if 0 < shown < flows:
             axes.set_title(f"the first {shown} of {flows} flows", loc="right", fontsize=8)
         style.legend_below(figure, axes)
+        thin_names(figure, axes)
         return style.svg(figure)
 
 
@@ -69,7 +75,8 @@ def height(at: list[tuple[float, float]]) -> float:
     """Return the height of the figure in inches: as the field has it, within limits."""
     width = max(x for x, _ in at) - min(x for x, _ in at) or 1.0
     depth = max(y for _, y in at) - min(y for _, y in at)
-    return min(7.2, max(2.2, 1.2 + 6.0 * depth / width))
+    # Below the field the axis and up to four rows of legend, above it a line of text.
+    return min(7.2, max(3.0, 1.9 + 6.0 * depth / width))
 
 
 def reach_of(graph: dict[str, Any]) -> dict[str, Any]:
@@ -149,6 +156,35 @@ def arrow(axes: "Axes", start: tuple[float, float], end: tuple[float, float], lo
         axes.plot([], [], color=look["color"], linestyle=look["linestyle"], label=label)
 
 
+def draw_moves(axes: "Axes", graph: dict[str, Any]) -> None:
+    """Draw where waypoints send the nodes that have them, and when."""
+    label = "place after a move"
+    for node in graph["node"]:
+        points = node.get("mobility", {}).get("points", [])
+        at = (node.get("x"), node.get("y"))
+        for point in points if len(points) <= MOST_POINTS else []:
+            to = (point["x"], point["y"])
+            arrow(axes, at, to, {"color": "#666666", "linestyle": ":", "linewidth": 1.2}, None)
+            axes.plot(*to, marker="o", markersize=6, markerfacecolor="none", color="#999999", linestyle="none", label=label)
+            when = f"{node['name']} from {units.number(point['at']):g} s"
+            axes.annotate(when, to, xytext=(5, 5), textcoords="offset points", fontsize=7, color="#222222", zorder=6)
+            at, label = to, None
+
+
+def thin_names(figure: "Figure", axes: "Axes") -> None:
+    """Take away names that would cover one written before."""
+    from matplotlib.text import Annotation
+
+    figure.draw_without_rendering()
+    kept: list[Any] = []
+    for text in [child for child in axes.get_children() if isinstance(child, Annotation)]:
+        box = text.get_window_extent()
+        if any(box.overlaps(other) for other in kept):
+            text.remove()
+        else:
+            kept.append(box)
+
+
 def draw_stations(axes: "Axes", graph: dict[str, Any], place: dict[str, Any], joined: set[str]) -> None:
     """Draw the nodes: access points and other roles as squares, those without a neighbour as crosses."""
     kinds: dict[str, list[str]] = {kind: [] for kind in LOOKS}
@@ -168,7 +204,9 @@ def draw_stations(axes: "Axes", graph: dict[str, Any], place: dict[str, Any], jo
     in_row = Counter(place[name][1] for name in kinds["wired node"])
     upright = {name for name in kinds["wired node"] if in_row[place[name][1]] > MOST_IN_ROW}
     behind = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-    for name, (x, y) in place.items():
+    # The names that matter most come first: those that they would cover are taken away.
+    for name in sorted(place, key=lambda name: (name not in always, name not in busy)):
+        x, y = place[name]
         if few or (name in busy and len(busy) <= MOST_LABELS) or name in always:
             look = {"xytext": (0, 7), "rotation": 90, "ha": "center"} if name in upright else {"xytext": (5, 5)}
             look["bbox"] = behind if name in kinds["router"] else None
