@@ -9,6 +9,7 @@ import numpy as np
 from tonopah import stats
 from tonopah.axes import positions
 from tonopah.metrics import Metric
+from tonopah.report_text import lower
 from tonopah.stats import Estimate, Method
 from tonopah.study_spec import Part, StudySpec, Test
 from tonopah.table import values_at
@@ -102,8 +103,7 @@ def where_text(part: Part, test: Test) -> str:
     """Return where a test looks in words, to follow a statement."""
     if test.over:
         i = part.sweep_over({test.over})
-        name = part.sweeps[i].label if i is not None else test.over
-        name = name if name[:2].isupper() else name[:1].lower() + name[1:]
+        name = lower(part.sweeps[i].label if i is not None else test.over)
         return {"mean": f" over {name}", "each": f" at each {name}", "any": f" at some {name}"}[test.points]
     if test.at:
         return " at " + ", ".join(f"{axis} = {value}" for axis, value in test.at.items())

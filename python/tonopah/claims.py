@@ -17,6 +17,7 @@ from tonopah.claim_compare import test_difference, test_order
 from tonopah.claim_data import Data, Evidence, Outcome, points_of, where_text
 from tonopah.claim_tests import test_flat, test_saturating, test_slope, test_threshold
 from tonopah.metrics import show
+from tonopah.report_text import lower
 from tonopah.study_spec import Claim, Part, StudySpec, Test
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def ask(test: Test, spec: StudySpec, part: Part, column: str, label: str) -> str
 
 def lead(spec: StudySpec, part: Part, text: str) -> str:
     """Return text with the part that it is about, where there are several."""
-    return f"{part.title}: {text[:1].lower() + text[1:] if not text[:2].isupper() else text}" if len(spec.parts) > 1 else text
+    return f"{part.title}: {lower(text)}" if len(spec.parts) > 1 else text
 
 
 def condition(test: Test) -> str:

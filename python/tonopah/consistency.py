@@ -139,7 +139,7 @@ def packets_per_time(record: Record, given: Given) -> Outcome:
         return None
     received, stated, duration = record["received"], record["throughput"], given["duration"]
     rate = received.value * given["packet"] * 8 / duration
-    numbers = f"{received.text} packets × {given['packet']:g} B × 8 / {duration:g} s = {show(rate / 1e3, 5)} kb/s, "
+    numbers = f"{received.value:.0f} packets × {given['packet']:g} B × 8 / {duration:g} s = {show(rate / 1e3, 5)} kb/s, "
     numbers += f"printed {stated.text} ({percent(stated.value, rate)})"
     if abs(stated.value / rate - 1) <= RATE_MARGIN:
         return True, f"{numbers}."

@@ -14,6 +14,7 @@ import numpy as np
 from tonopah import style
 from tonopah.axes import numbers, positions
 from tonopah.metrics import Metric, metric
+from tonopah.report_text import lower
 from tonopah.stats import Estimate, Method
 from tonopah.table import difference, estimate, values_at
 
@@ -287,11 +288,6 @@ def spread(axes: "Axes", least: float) -> None:
     if high - low < least:
         middle = (low + high) / 2
         axes.set_ylim(middle - least / 2, middle + least / 2)
-
-
-def lower(label: str) -> str:
-    """Return a label inside a sentence: abbreviations keep their capitals."""
-    return label if label[:2].isupper() else label[:1].lower() + label[1:]
 
 
 def has(table: "pd.DataFrame", name: str, algorithms: list[str]) -> bool:

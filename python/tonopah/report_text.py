@@ -29,11 +29,22 @@ def difference_text(change: Estimate | None) -> str:
     return f"{change.value:+.2f} %{interval}"
 
 
+def lower(text: str) -> str:
+    """Return a label or sentence as part of another sentence: abbreviations and names keep their capitals."""
+    return text if text[:2].isupper() or text.startswith("Jain") else text[:1].lower() + text[1:]
+
+
 def value_text(value: Any) -> str:
     """Return a resolved value for people; lists of nodes, links and flows are counted."""
     if isinstance(value, list):
         entries = all(isinstance(entry, dict) for entry in value)
-        return "" if not value else f"{len(value)} entries" if entries else ", ".join(str(v) for v in value)
+        return (
+            ""
+            if not value
+            else f"{len(value)} {'entry' if len(value) == 1 else 'entries'}"
+            if entries
+            else ", ".join(str(v) for v in value)
+        )
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
