@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint golden random fuzz mutate kills bench instructions micro docs clean
+.PHONY: help setup profile-guided demo test test-rust test-python lint golden random fuzz mutate kills bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -24,6 +24,9 @@ $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST)
 	touch $@
 
 setup: $(VENV)/.built ## make the virtual environment and build the engine (the other targets do this themselves)
+
+profile-guided: $(VENV)/.built ## build the engine again, with a profile of what runs often: a quarter faster (rustup component add llvm-tools)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) .ci/profile-guided $(CURDIR)/$(VENV)/bin/maturin develop --profile dist --locked --quiet
 
 demo: $(VENV)/.built ## run the study `asran` at its reduced size and print where its report is
 	$(TONOPAH) study run asran --quick --out results/asran-quick

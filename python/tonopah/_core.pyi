@@ -303,5 +303,8 @@ def engine_version() -> str:
 def engine_build() -> str:
     """Return a hash of the engine's sources: results of one build are the same bits."""
 
+def profile_guided() -> bool:
+    """Return whether the build knew from a profile what is run often; the bits of results are the same."""
+
 def trace(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None) -> str:
     """Return the event log of a run as text, one event a line."""

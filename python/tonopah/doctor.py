@@ -10,17 +10,18 @@ import json
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from tonopah import _core
 from tonopah.errors import EngineError, ScenarioError
 from tonopah.execution import cores, memory_free, memory_total
+from tonopah.peers import ns2, ns3
 
 EXPECTED = Path(__file__).parent / "data" / "selftest.json"
 PACKAGES = ("jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "rich", "scipy", "tomli")
@@ -56,7 +57,7 @@ def do_doctor(options: argparse.Namespace) -> int:
 def examine(folder: Path) -> dict[str, Any]:
     """Return every check: name, state (`ok`, `absent` for what is optional, `warning`, `wrong`) and text."""
     checks = [engine(), python(), packages(), dask(), processor(), memory(), writable(folder), disk(folder)]
-    checks += [program("ns-2", "ns", "puts [ns-version]"), program("ns-3", "ns3", None), self_test()]
+    checks += [peer(ns2), peer(ns3), self_test()]
     return {
         "ok": all(check["state"] != "wrong" for check in checks),
         "engine": _core.engine_version(),
@@ -142,19 +143,11 @@ def disk(folder: Path) -> dict[str, Any]:
     return check("disk", "ok" if free >= LEAST_DISK else "warning", f"{free / 1e9:.1f} GB free", free_bytes=free)
 
 
-def program(name: str, command: str, question: str | None) -> dict[str, Any]:
-    """Return whether a peer, an optional program for comparisons, is installed."""
-    path = shutil.which(command)
-    if path is None:
-        return check(name, "absent", f"no program `{command}`; needed for comparisons only")
-    version = ""
-    if question:
-        try:
-            asked = subprocess.run([path], input=question, capture_output=True, text=True, timeout=10, check=False)
-            version = (asked.stdout.split() or [""])[-1][:40]
-        except (OSError, subprocess.TimeoutExpired):
-            return check(name, "warning", f"{path} does not answer")
-    return check(name, "ok", f"{path} {version}".strip())
+def peer(simulator: ModuleType) -> dict[str, Any]:
+    """Return whether a simulator, optional and for comparisons only, is installed."""
+    if not simulator.found():
+        return check(simulator.NAME, "absent", f"for comparisons only: {simulator.MISSING}")
+    return check(simulator.NAME, "ok", simulator.version())
 
 
 def worlds() -> dict[str, dict[str, Any]]:

@@ -339,6 +339,12 @@ fn engine_build() -> &'static str {
     env!("TONOPAH_ENGINE_BUILD")
 }
 
+/// Whether the build knew from a profile what is run often (`make profile-guided`).
+#[pyfunction]
+fn profile_guided() -> bool {
+    option_env!("TONOPAH_PROFILE_GUIDED").is_some()
+}
+
 /// What an algorithm in Python is told.
 fn add_told(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<told::Setup>()?;
@@ -371,5 +377,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;
+    module.add_function(wrap_pyfunction!(profile_guided, module)?)?;
     module.add_function(wrap_pyfunction!(engine_version, module)?)
 }

@@ -26,6 +26,7 @@ def facts(options: Options) -> dict[str, Any]:
             OURS: compiler[0].decode().replace(" version", "") if compiler else "rustc",
             **({"ns3": ns3.compiler()} if "ns3" in options.against else {}),
         },
+        "profile_guided": _core.profile_guided(),
         "optimised": b"attempt to add with overflow" not in extension,
         "start_cpu_s": {"ns2": ns2.start_cpu_s()} if "ns2" in options.against else {},
         "machine": machine(),
