@@ -12,7 +12,7 @@ CLAIMS = {
     "asran": [f"A{i}" for i in range(1, 7)],
 }
 PARTS = {
-    "tcp-fr": {"wifi": 17, "lrwpan": 17, "wifi-grows": 1, "lrwpan-grows": 1, "gfr": 5},
+    "tcp-fr": {"wifi": 17, "lrwpan": 17, "wifi-grows": 1, "lrwpan-grows": 1, "gfr": 5, "regain": 1},
     "netsim": {"six30": 1, "six60": 1, "twelve30": 1, "errors30": 1},
     "asran": {"star": 13, "pan": 17, "uav": 1, "fair": 1},
 }
