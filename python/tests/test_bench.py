@@ -111,7 +111,8 @@ def test_a_study_is_measured(tmp_path, monkeypatch):
     rows = tables.study_rows(study | {"threads": 2, "overhead_s": {"min": 0.001, "median": 0.001, "max": 0.001}})
     assert rows[1][0] == "runs per second, 2 threads"
     assert rows[3] == ["overhead of a run, ms", "1"]
-    text = page.text([], measure.Options((), runs=2, study=True), study)
+    options = measure.Options((), runs=2, study=True)
+    text = page.text(page.facts(options), [], options, study)
     assert "## Studies" in text and "| overhead of a run, CPU ms |" in text
     assert "## Growth" not in text
 
@@ -229,7 +230,7 @@ def test_the_page_names_versions_and_unequal_work(monkeypatch):
     monkeypatch.setattr(ns3, "compiler", lambda: "g++ 99")
     options = measure.Options(measure.select("wired10,leo10"), against=("ns3",), runs=1)
     leo = {**result(), "world": "leo10"}
-    text = page.text([result(measure.side("ns3", [outcome(9.0, 900)], None)), leo], options)
+    text = page.text(page.facts(options), [result(measure.side("ns3", [outcome(9.0, 900)], None)), leo], options)
     assert "| ns-3 | 3.99 |" in text and "g++ 99" in text
     assert "wired10: ns-3 delivered 0.900 of our packets" in text
     assert "ns-3 has no model for leo10." in text

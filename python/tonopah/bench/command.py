@@ -61,10 +61,10 @@ def do_bench(options: argparse.Namespace) -> int:
     with progress((sides + wanted.study) * wanted.runs, 0, quiet=options.json or not sys.stderr.isatty()) as step:
         results = measure.measure(wanted, step)
         study = batch.measure_study(wanted.runs, step) if wanted.study else None
-    if options.page:
-        Path(options.page).write_text(page.text(results, wanted, study), encoding="utf-8")
-        print(f"page: {options.page}", file=sys.stderr)
     facts = page.facts(wanted)
+    if options.page:
+        Path(options.page).write_text(page.text(facts, results, wanted, study), encoding="utf-8")
+        print(f"page: {options.page}", file=sys.stderr)
     if options.json:
         print(json.dumps({**facts, "worlds": results, "study": study}))
         return 0

@@ -66,8 +66,10 @@ def remarks(results: Sequence[Mapping[str, Any]]) -> list[str]:
     return found
 
 
-def text(results: Sequence[Mapping[str, Any]], options: Options, study: Mapping[str, Any] | None = None) -> str:
-    """Return the page; `study` is what batch.py measured."""
+def text(
+    known: Mapping[str, Any], results: Sequence[Mapping[str, Any]], options: Options, study: Mapping[str, Any] | None = None
+) -> str:
+    """Return the page; `known` are the facts, `study` is what batch.py measured."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -75,7 +77,7 @@ def text(results: Sequence[Mapping[str, Any]], options: Options, study: Mapping[
         autoescape=False,
     )  # fmt: skip
     return environment.get_template("page.md.j2").render(
-        facts=facts(options),
+        facts=known,
         names=tables.NAMES,
         against=options.against,
         lacking=lacking(results, options),

@@ -32,6 +32,26 @@ pub(crate) enum Reception {
     Errors { sensitivity: f64, energy_detect: f64, noise: f64, notice: f64 },
 }
 
+impl Reception {
+    /// Signals below this power are never read.
+    pub(super) fn readable_power(&self) -> f64 {
+        match *self {
+            Reception::Capture { receive, .. } => receive,
+            Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
+        }
+    }
+
+    /// Frames that need this ratio are readable from this power on, without interference.
+    pub(super) fn least_power(&self, ratio: f64) -> f64 {
+        match *self {
+            Reception::Capture { receive, .. } => receive,
+            Reception::Sinr { sensitivity, noise, .. } | Reception::Errors { sensitivity, noise, .. } => {
+                sensitivity.max(noise * ratio)
+            }
+        }
+    }
+}
+
 /// The times and rules that a station goes by.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Waits {

@@ -101,26 +101,13 @@ impl Rules {
         }
     }
 
-    /// Signals below this power are never read.
-    pub(super) fn readable_power(&self) -> f64 {
-        match self.reception {
-            Reception::Capture { receive, .. } => receive,
-            Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
-        }
-    }
-
     /// Data frames are readable from this power on, without interference; at the lowest rate if stations look for one.
     pub(crate) fn least_power(&self) -> f64 {
-        match self.reception {
-            Reception::Capture { receive, .. } => receive,
-            Reception::Sinr { sensitivity, noise, .. } | Reception::Errors { sensitivity, noise, .. } => {
-                let grade = match self.rate_control {
-                    RateControl::Fixed => self.grade(self.phy.data_rate),
-                    RateControl::Arf => 0,
-                };
-                sensitivity.max(noise * self.grades[grade].ratio)
-            }
-        }
+        let grade = match self.rate_control {
+            RateControl::Fixed => self.grade(self.phy.data_rate),
+            RateControl::Arf => 0,
+        };
+        self.reception.least_power(self.grades[grade].ratio)
     }
 
     /// A duration as it stands in a frame.

@@ -67,7 +67,7 @@ impl Air {
 
     /// Notes a frame at all that hear it, and has those that it is meant for hear of its end.
     fn reach(&mut self, core: &mut Core, frame: &Frame, length: Span, hearers: &[Hearer]) {
-        let readable = self.rules.readable_power();
+        let readable = self.rules.reception.readable_power();
         let meant = |hearer: &Hearer| frame.to.is_none_or(|to| to == hearer.station) && hearer.power >= readable;
         let readers = hearers.iter().filter(|hearer| meant(hearer)).count();
         let id = (readers > 0).then(|| self.frames.insert(*frame, readers as u32));

@@ -96,22 +96,9 @@ impl PanRules {
         }
     }
 
-    /// Signals below this power are never read.
-    pub(super) fn readable_power(&self) -> f64 {
-        match self.reception {
-            Reception::Capture { receive, .. } => receive,
-            Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
-        }
-    }
-
     /// Frames are readable from this power on, without interference.
     pub(crate) fn least_power(&self) -> f64 {
-        match self.reception {
-            Reception::Capture { receive, .. } => receive,
-            Reception::Sinr { sensitivity, noise, .. } | Reception::Errors { sensitivity, noise, .. } => {
-                sensitivity.max(noise * self.ratio)
-            }
-        }
+        self.reception.least_power(self.ratio)
     }
 
     /// The space after a frame.

@@ -75,7 +75,7 @@ impl Pan {
         const MOST: usize = 24;
         let mut hearers = std::mem::take(&mut self.hearers);
         self.hearing.of(frame.from, core.now, &mut hearers);
-        let readable = self.rules.readable_power();
+        let readable = self.rules.reception.readable_power();
         let meant = |to: StationId, power: f64| frame.to.is_none_or(|only| only == to) && power >= readable;
         let readers = hearers.iter().filter(|hearer| meant(hearer.station, hearer.power)).count();
         let id = (readers > 0).then(|| self.frames.insert(*frame, readers as u32));

@@ -1,0 +1,35 @@
+"""The studies of the five reports ask what the reports ask: every claim, every network, every axis."""
+
+import pytest
+
+import tonopah as tp
+
+CLAIMS = {"ewphcc": ("E", 11), "hystart": ("H", 5), "tcp-fr": ("F", 8), "netsim": ("N", 4), "asran": ("A", 6)}
+"""Letter and number of the claims."""
+PARTS = {
+    "ewphcc": {"adhoc": (5, 17), "wired": (4, 13), "mixed": (5, 17), "space": (3, 9)},
+    "hystart": {"wifi": (5, 17), "lrwpan": (5, 17), "point": (1, 1), "window": (1, 1), "connected": (1, 1), "wide": (1, 1),
+                "mixed": (1, 1), "space": (1, 1)},
+    "tcp-fr": {"wifi": (5, 17), "lrwpan": (5, 17), "wifi-grows": (1, 1), "lrwpan-grows": (1, 1), "gfr": (2, 5), "regain": (1, 1)},
+    "netsim": {"six30": (1, 1), "six60": (1, 1), "twelve30": (1, 1), "errors30": (1, 1)},
+    "asran": {"star": (4, 13), "pan": (5, 17), "uav": (1, 1), "fair": (1, 1)},
+}  # fmt: skip
+"""Of each part the number of sweeps with the default point, and of distinct points."""
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_the_study_asks_what_the_report_asks(name):
+    study = tp.Study.load(name)
+    letter, last = CLAIMS[name]
+    assert [claim.id for claim in study.spec.claims] == [f"{letter}{i}" for i in range(1, last + 1)]
+    assert all(claim.tests for claim in study.spec.claims)
+    assert {part.id for part in study.spec.parts} == set(PARTS[name])
+    for part in study.spec.parts:
+        plan = study.plan.parts[part.id]
+        sweeps, points = PARTS[name][part.id]
+        assert len(part.sweeps) == sweeps - 1
+        assert len(plan.runs) == points * len(part.variants) * part.replicates
+        assert part.replicates >= 10
+        # The window over time of a typical run of each algorithm.
+        assert set(plan.typical) == set(part.labels)
+        assert "cwnd" in next(figure for figure in part.figures if figure.kind == "series").y
