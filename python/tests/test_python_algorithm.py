@@ -162,7 +162,7 @@ def test_it_stands_wherever_an_algorithm_may(dumbbell, tmp_path):
     dumbbell["tcp"]["cc"] = {"python": "good.py:Good", "factor": 3.0}
     (tmp_path / "world.toml").write_text(to_toml(dumbbell))
     graph = tp.check(tmp_path / "world.toml")["graph"]
-    assert graph["flow"][0]["tcp"]["cc"] == {"python": "good.py:Good", "profile": "default", "factor": 3.0, "flag": False}
+    assert graph["tcp"]["cc"] == {"python": "good.py:Good", "profile": "default", "factor": 3.0, "flag": False}
     (tmp_path / "graph.toml").write_text(to_toml(graph))
     results = [tp.run(tmp_path / name, set={"record.series": ["cwnd"]}) for name in ("world.toml", "graph.toml")]
     assert results[0].summary["flows"] == results[1].summary["flows"]

@@ -242,11 +242,11 @@ fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> P
     let checked = guarded(|| {
         let scenario = Scenario::from_json(scenario)?.with(&algorithm::further(algorithms));
         // Building finds what only the whole shows, such as an unreachable destination.
-        Simulation::new(&scenario, seed)?;
-        let (resolved, graph) = (sim::resolve(&scenario)?, sim::expand(&scenario, seed)?);
-        Ok(serde_json::json!({"resolved": resolved, "graph": graph}))
+        let built = Simulation::new(&scenario, seed)?;
+        let text = |world| serde_json::to_string(world).expect("a scenario is plain data");
+        Ok(format!(r#"{{"resolved":{},"graph":{}}}"#, text(built.resolved()), text(built.graph())))
     });
-    Ok(checked.map_err(|e| e.to_py(py))?.to_string())
+    checked.map_err(|e| e.to_py(py))
 }
 
 /// Runs a scenario (JSON text) and gives its packet events as text, one line each.

@@ -209,7 +209,7 @@ fn build_flow(
         TransportDef::Tcp => {
             // The application's stream goes on as if nothing had been drawn.
             let mut draws = draws.clone();
-            let mut config = def.tcp.resolve(&join(path, "tcp"))?;
+            let mut config = def.tcp.over(&graph.tcp).resolve(&join(path, "tcp"))?;
             config.seed = draws.next_u64();
             let side = |connection| Side { connection, wake_at: None };
             Transport::Tcp(Box::new([side(Connection::connect(config.clone())), side(Connection::listen(config))]))

@@ -196,6 +196,16 @@ impl Simulation {
         }
     }
 
+    /// The world with nothing left to a default: nodes, links, flows.
+    pub fn graph(&self) -> &Scenario {
+        &self.graph
+    }
+
+    /// The scenario as the user wrote it, with its defaults.
+    pub fn resolved(&self) -> &Scenario {
+        &self.resolved
+    }
+
     /// Simulated time up to now.
     pub fn now(&self) -> Time {
         self.core.now

@@ -43,7 +43,7 @@ def flow_lines(graph: Mapping[str, Any], index: Mapping[str, int]) -> list[str]:
 
 def tcp_settings(graph: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the flows have in common: payload of a segment, the receiver's window in packets, first window."""
-    tcp = graph["flow"][0]["tcp"]
+    tcp = graph["tcp"] | graph["flow"][0].get("tcp", {})
     segment = round(number(tcp["mss"]))
     return {
         "segment": segment,

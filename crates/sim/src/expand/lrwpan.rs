@@ -1,5 +1,6 @@
 //! Segments for 802.15.4: a default that suits its frames, and a refusal of what 6LoWPAN never carries.
 
+use tcp::TcpConfig;
 use tcp::units::Bytes;
 
 use super::transport_of;
@@ -33,8 +34,13 @@ pub(super) fn set_segment_size(scenario: &mut Scenario) {
     }
 }
 
-/// Refuses segments and datagrams that no station of a PAN could send. `flow` has nothing left to a default.
-pub(super) fn check_size(scenario: &Scenario, flow: &FlowDef, path: &str) -> Result<(), ScenarioError> {
+/// Refuses segments and datagrams that no station of a PAN could send.
+pub(super) fn check_size(
+    scenario: &Scenario,
+    flow: &FlowDef,
+    config: &TcpConfig,
+    path: &str,
+) -> Result<(), ScenarioError> {
     let Network::Adhoc(adhoc) = &scenario.network else { return Ok(()) };
     if !is_sixlowpan(&adhoc.radio) {
         return Ok(());
@@ -48,10 +54,9 @@ pub(super) fn check_size(scenario: &Scenario, flow: &FlowDef, path: &str) -> Res
     };
     match transport_of(&flow.app) {
         TransportDef::Tcp => {
-            let options = if flow.tcp.timestamps == Some(true) { TIMESTAMPS } else { Bytes::ZERO };
-            let own = scenario.flow.iter().any(|listed| listed.tcp.mss.is_some()) && path != "traffic";
-            let path = if own { format!("{path}.tcp.mss") } else { "tcp.mss".into() };
-            refuse(path, flow.tcp.mss.unwrap_or(MSS), IPV6_HEADER + TCP_HEADER + options)
+            let options = if config.timestamps { TIMESTAMPS } else { Bytes::ZERO };
+            let path = if flow.tcp.mss.is_some() { format!("{path}.tcp.mss") } else { "tcp.mss".into() };
+            refuse(path, config.mss, IPV6_HEADER + TCP_HEADER + options)
         }
         TransportDef::Udp => {
             let size = super::message_size(&flow.app).unwrap_or(Bytes::ZERO);

@@ -15,6 +15,7 @@ mod space;
 mod wired_cum_wireless;
 mod wireless;
 
+use tcp::TcpConfig;
 use tcp::rng::Rng;
 use tcp::units::Span;
 
@@ -77,14 +78,15 @@ pub(crate) fn draw(scenario: &Scenario, seed: u64) -> Result<Expanded, ScenarioE
     lrwpan::set_segment_size(&mut scenario);
     let scenario = &scenario;
     let shape = shapes::shape_of(scenario, seed)?;
-    scenario.tcp.resolve("tcp")?;
+    let common = scenario.tcp.resolve("tcp")?;
     check_app(&scenario.traffic.app, "traffic.app")?;
     let mut flows = Vec::with_capacity(scenario.flow.len() + shape.pairs.len());
     for (index, flow) in scenario.flow.iter().enumerate() {
-        flows.push(explicit_flow(scenario, flow, &format!("flow[{index}]"))?);
+        flows.push(explicit_flow(scenario, flow, &common, &format!("flow[{index}]"))?);
     }
     for (index, pair) in shape.pairs.iter().enumerate() {
-        flows.push(generated_flow(scenario, pair, index, seed)?);
+        let flow = generated_flow(scenario, pair, index, seed);
+        flows.push(explicit_flow(scenario, &flow, &common, "traffic")?);
     }
     if flows.is_empty() {
         let hint = "add [[flow]] with from and to, or network.flows";
@@ -96,7 +98,7 @@ pub(crate) fn draw(scenario: &Scenario, seed: u64) -> Result<Expanded, ScenarioE
         link: shape.links,
         channel: shape.channels,
         flow: flows,
-        tcp: TcpOptions::default(),
+        tcp: spelled_out(&scenario.tcp, &common),
         traffic: Default::default(),
         ..scenario.clone()
     };
@@ -108,7 +110,7 @@ pub fn resolve(scenario: &Scenario) -> Result<Scenario, ScenarioError> {
     let mut resolved = scenario.clone();
     lrwpan::set_segment_size(&mut resolved);
     let config = resolved.tcp.resolve("tcp")?;
-    resolved.tcp = TcpOptions::of(scenario.tcp.profile.unwrap_or_default(), &config);
+    resolved.tcp = spelled_out(&scenario.tcp, &config);
     shapes::fill(&mut resolved)?;
     Ok(resolved)
 }
@@ -131,8 +133,18 @@ fn check_times(scenario: &Scenario) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// A flow with its settings spelled out.
-fn explicit_flow(scenario: &Scenario, flow: &FlowDef, path: &str) -> Result<FlowDef, ScenarioError> {
+/// What `options` stand for, with nothing left to their profile.
+fn spelled_out(options: &TcpOptions, config: &TcpConfig) -> TcpOptions {
+    TcpOptions::of(options.profile.unwrap_or_default(), config)
+}
+
+/// A flow with its settings spelled out, if it has any of its own: else they are the `common` ones, which the graph holds once.
+fn explicit_flow(
+    scenario: &Scenario,
+    flow: &FlowDef,
+    common: &TcpConfig,
+    path: &str,
+) -> Result<FlowDef, ScenarioError> {
     if flow.start > scenario.duration {
         let message = format!("{} is after the end of the run ({})", flow.start, scenario.duration);
         return Err(ScenarioError::new(join(path, "start"), message));
@@ -141,6 +153,10 @@ fn explicit_flow(scenario: &Scenario, flow: &FlowDef, path: &str) -> Result<Flow
         return Err(ScenarioError::new(join(path, "stop"), format!("is not after start ({})", flow.start)));
     }
     check_app(&flow.app, &join(path, "app"))?;
+    if flow.cc.is_none() && flow.tcp.is_empty() {
+        check_sizes(scenario, flow, common, path)?;
+        return Ok(flow.clone());
+    }
     let mut options = flow.tcp.over(&scenario.tcp);
     let mut cc_path = format!("{path}.tcp.cc");
     if let Some(cc) = &flow.cc {
@@ -151,16 +167,19 @@ fn explicit_flow(scenario: &Scenario, flow: &FlowDef, path: &str) -> Result<Flow
         error.path = error.path.replace(&format!("{path}.tcp.cc"), &cc_path);
         error
     })?;
+    check_sizes(scenario, flow, &config, path)?;
+    Ok(FlowDef { cc: None, tcp: spelled_out(&options, &config), ..flow.clone() })
+}
+
+/// Refuses messages that never fit, into the send buffer or into a frame.
+fn check_sizes(scenario: &Scenario, flow: &FlowDef, config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
     if let (TransportDef::Tcp, Some(size)) = (transport_of(&flow.app), message_size(&flow.app))
         && config.send_buffer < size
     {
         let message = format!("{size} never fits into send_buffer ({})", config.send_buffer);
         return Err(ScenarioError::new(join(path, "app.size"), message));
     }
-    let tcp = TcpOptions::of(options.profile.unwrap_or_default(), &config);
-    let flow = FlowDef { cc: None, tcp, ..flow.clone() };
-    lrwpan::check_size(scenario, &flow, path)?;
-    Ok(flow)
+    lrwpan::check_size(scenario, flow, config, path)
 }
 
 fn message_size(app: &AppDef) -> Option<tcp::units::Bytes> {
@@ -172,16 +191,11 @@ fn message_size(app: &AppDef) -> Option<tcp::units::Bytes> {
 }
 
 /// A flow of `network.flows`: the template, a start of its own.
-fn generated_flow(
-    scenario: &Scenario,
-    pair: &(String, String),
-    index: usize,
-    seed: u64,
-) -> Result<FlowDef, ScenarioError> {
+fn generated_flow(scenario: &Scenario, pair: &(String, String), index: usize, seed: u64) -> FlowDef {
     let traffic = &scenario.traffic;
     let jitter = Rng::stream(seed, &format!("traffic/{index}/start")).uniform() * traffic.start_jitter.as_secs_f64();
     let start = traffic.start + Span::from_secs_f64(jitter);
-    let flow = FlowDef {
+    FlowDef {
         from: pair.0.clone(),
         to: pair.1.clone(),
         cc: None,
@@ -189,8 +203,7 @@ fn generated_flow(
         start: start.min(scenario.duration),
         stop: traffic.stop,
         tcp: TcpOptions::default(),
-    };
-    explicit_flow(scenario, &flow, "traffic")
+    }
 }
 
 #[cfg(test)]

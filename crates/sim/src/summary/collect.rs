@@ -11,7 +11,7 @@ use crate::event::{FlowId, NodeId};
 use crate::flow::{Flow, Transport};
 use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3, ratio};
 use crate::metrics::{Delays, FlowWindow, jain};
-use crate::scenario::{AppDef, FlowDef, TransportDef};
+use crate::scenario::{AppDef, CcChoice, FlowDef, TransportDef};
 use crate::simulation::Simulation;
 use crate::space::Terminal;
 
@@ -67,6 +67,7 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
         let window = &run.core.flows[index].window;
         flows.push(flow_summary(
             &run.graph.flow[index],
+            run.graph.flow[index].tcp.cc.as_ref().or(run.graph.tcp.cc.as_ref()),
             flow,
             window,
             FlowId(index as u32),
@@ -96,6 +97,7 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
 
 fn flow_summary(
     def: &FlowDef,
+    cc: Option<&CcChoice>,
     flow: &mut Flow,
     window: &FlowWindow,
     id: FlowId,
@@ -110,7 +112,7 @@ fn flow_summary(
         Transport::Udp => Default::default(),
     };
     let (app, transport) = app_names(&def.app);
-    let cc = def.tcp.cc.as_ref().filter(|_| transport == "tcp");
+    let cc = cc.filter(|_| transport == "tcp");
     FlowSummary {
         flow: id.0,
         from: def.from.clone(),
