@@ -5,9 +5,9 @@ mod space;
 
 use std::collections::BTreeMap;
 
-use tcp::Connection;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
+use tcp::{Connection, TcpConfig};
 
 use crate::app::{App, Period, Ticks};
 use crate::connectivity::Reachability;
@@ -59,8 +59,10 @@ pub(crate) fn assemble(
         core.schedule(next, Event::Sky);
     }
     let mut flows = Vec::with_capacity(graph.flow.len());
+    let common = graph.tcp.resolve("tcp")?;
     for (index, def) in graph.flow.iter().enumerate() {
-        let flow = build_flow(&graph, def, &path_of(index), &names, Rng::stream(seed, &app_stream(index, listed)))?;
+        let draws = Rng::stream(seed, &app_stream(index, listed));
+        let flow = build_flow(&graph, def, &common, &path_of(index), &names, draws)?;
         // Satellites may join two terminals later.
         if sky.is_none() {
             check_path(&network, &flow, def, &path_of(index))?;
@@ -195,6 +197,7 @@ fn loss_of(model: &LossModel) -> Loss {
 fn build_flow(
     graph: &Scenario,
     def: &FlowDef,
+    common: &TcpConfig,
     path: &str,
     names: &BTreeMap<&str, NodeId>,
     draws: Rng,
@@ -209,7 +212,8 @@ fn build_flow(
         TransportDef::Tcp => {
             // The application's stream goes on as if nothing had been drawn.
             let mut draws = draws.clone();
-            let mut config = def.tcp.over(&graph.tcp).resolve(&join(path, "tcp"))?;
+            let own = !def.tcp.is_empty();
+            let mut config = if own { def.tcp.resolve(&join(path, "tcp"))? } else { common.clone() };
             config.seed = draws.next_u64();
             let side = |connection| Side { connection, wake_at: None };
             Transport::Tcp(Box::new([side(Connection::connect(config.clone())), side(Connection::listen(config))]))
