@@ -186,10 +186,12 @@ fn run_many(
 ) -> PyResult<()> {
     let (next, stop, give_up) = (AtomicUsize::new(0), AtomicBool::new(false), AtomicBool::new(false));
     let limits = Limits { events: max_events, memory_bytes: max_memory };
-    let (sender, receiver) = mpsc::channel();
+    let threads = threads.clamp(1, jobs.len().max(1));
+    // Bounded: where the disk is slower than the engine, runs wait for it and not in memory.
+    let (sender, receiver) = mpsc::sync_channel(2 * threads);
     let receiver = Mutex::new(receiver);
     std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, jobs.len().max(1)) {
+        for _ in 0..threads {
             let (sender, jobs, next, stop, give_up) = (sender.clone(), &jobs, &next, &stop, &give_up);
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
