@@ -87,15 +87,21 @@ impl AckPolicy {
         self.waiting > 0
     }
 
-    /// A segment arrived in order. The window bounds the quick ACKs.
-    pub(crate) fn on_in_order(&mut self, now: Time, what: InOrder, window: Bytes, rtt: Option<Span>) -> AckWish {
+    /// A segment arrived in order. The window bounds the quick ACKs; it is asked for only if some are granted.
+    pub(crate) fn on_in_order(
+        &mut self,
+        now: Time,
+        what: InOrder,
+        window: impl FnOnce() -> Bytes,
+        rtt: Option<Span>,
+    ) -> AckWish {
         self.owed = true;
         self.waiting += 1;
         self.duplicates = 0;
         let silent = now.since(self.last_data_at) > self.silence + rtt.unwrap_or(Span::ZERO);
         if !self.started || silent {
             self.started = true;
-            self.grant(window);
+            self.grant(window());
         }
         self.last_data_at = now;
         self.on_growth(what.grew);

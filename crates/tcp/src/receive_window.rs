@@ -56,6 +56,11 @@ impl ReceiveWindow {
         Bytes((free.0 & !(self.unit - 1)).max(promised))
     }
 
+    /// What has been promised reaches up to this number, so that no advertised window ends before it.
+    pub(crate) fn edge(&self) -> u64 {
+        self.edge
+    }
+
     fn round_up(&self, window: u64) -> u64 {
         (window + self.unit - 1) & !(self.unit - 1)
     }

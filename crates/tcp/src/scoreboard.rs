@@ -47,6 +47,11 @@ impl Sent {
         u64::from(self.len)
     }
 
+    /// Sent once, and neither reported nor given up.
+    fn is_plain(&self) -> bool {
+        self.transmissions == 1 && !(self.sacked | self.lost | self.retransmitted)
+    }
+
     fn waits(&self) -> bool {
         self.lost && !self.retransmitted
     }
@@ -185,6 +190,7 @@ impl Scoreboard {
 
     /// Takes everything before `ack` off the board; `each` sees what had not been reported before.
     pub(crate) fn advance(&mut self, ack: u64, seen: Seen, news: &mut News, mut each: impl FnMut(&Delivered)) {
+        self.advance_plainly(ack, seen, news, &mut each);
         while let Some(head) = self.segments.front_mut() {
             if head.seq >= ack {
                 break;
@@ -227,6 +233,40 @@ impl Scoreboard {
         }
     }
 
+    /// True if the last SACK option had anything to report, so that the next one changes something even if empty.
+    pub(crate) fn has_reported(&self) -> bool {
+        self.has_reported
+    }
+
+    /// The common case: a row of whole segments that were sent once and never reported or given up. They left in this
+    /// order, so the last of them tells `each` as much as all of them.
+    fn advance_plainly(&mut self, ack: u64, seen: Seen, news: &mut News, each: &mut impl FnMut(&Delivered)) {
+        let Some(first) = self.segments.front().filter(|first| first.is_plain() && first.end() <= ack) else { return };
+        let (start, first_sent) = (first.seq, first.sent_at);
+        news.on_original(start, first.end(), seen);
+        let mut last = delivered(first);
+        let mut count = 1;
+        self.segments.pop_front();
+        while let Some(next) = self.segments.front().filter(|next| next.is_plain() && next.end() <= ack) {
+            last = delivered(next);
+            count += 1;
+            self.segments.pop_front();
+        }
+        last.bytes = Bytes(last.end - start);
+        self.flight -= last.bytes.0;
+        news.advanced += last.bytes;
+        news.believed += last.bytes;
+        news.delivered += last.bytes;
+        news.believed_segments += count;
+        news.acked_segments += count;
+        news.delivered_segments += count;
+        widen(&mut news.acked_sent, first_sent);
+        widen(&mut news.acked_sent, last.sent_at);
+        each(&last);
+        self.first_waiting = self.first_waiting.saturating_sub(count as usize);
+        self.first_open = self.first_open.saturating_sub(count as usize);
+    }
+
     /// Takes note of what a SACK option reports; `each` sees what had not been reported before.
     pub(crate) fn sack(
         &mut self,
@@ -235,9 +275,6 @@ impl Scoreboard {
         news: &mut News,
         mut each: impl FnMut(&Delivered),
     ) {
-        if blocks.is_empty() && !self.has_reported {
-            return;
-        }
         let mut reported = [(0, 0); 4];
         for (slot, block) in reported.iter_mut().zip(blocks) {
             let fresh = self.not_yet_reported(*block);

@@ -40,6 +40,13 @@ impl Flags {
     }
 }
 
+impl Flags {
+    /// True if some bit of `other` is set.
+    pub(crate) const fn meets(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
 /// The ECN field of the IP header (RFC 3168 §5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ecn {

@@ -6,11 +6,12 @@
 mod ack;
 mod bundle;
 mod classic;
+mod control;
 mod modern;
 mod timeouts;
 mod transmit;
 
-use crate::cc::{Cause, Congestion, CongestionControl, Setup, State, View, Window};
+use crate::cc::{Cause, Congestion, Setup, State, View, Window};
 use crate::config::{EcnMode, RecoveryKind, TcpConfig};
 use crate::ecn::Feedback;
 use crate::options::Agreed;
@@ -23,6 +24,7 @@ use crate::segment::Ecn;
 use crate::units::{Bytes, Span, Time};
 
 use bundle::Bundle;
+use control::Control;
 use modern::Modern;
 pub(crate) use transmit::Outgoing;
 use transmit::{Pace, Usage};
@@ -98,7 +100,7 @@ pub(crate) struct Sender {
     ecn: Ecn,
     /// cwnd holds in recovery too.
     owns_window: bool,
-    cc: Box<dyn CongestionControl>,
+    cc: Control,
     repair: Repair,
     state: State,
     board: Scoreboard,
@@ -133,8 +135,10 @@ pub(crate) struct Sender {
     cwr_due: bool,
     /// Something was sent since the send loop last ran dry.
     sent_in_burst: bool,
-    /// The send loop has run dry before anything was written.
+    /// The send loop has run dry before.
     looked_in_vain: bool,
+    /// So it has, and nothing has ever been written: this side of the connection only receives.
+    only_receives: bool,
     totals: Totals,
 }
 
@@ -189,7 +193,7 @@ impl Sender {
                 EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
             },
             owns_window: config.cc.algorithm.demands.owns_window,
-            cc: config.cc.build(&setup),
+            cc: Control::new(config.cc.build(&setup)),
             repair: Repair::new(config, agreed),
             state: State::Open,
             board: Scoreboard::default(),
@@ -215,6 +219,7 @@ impl Sender {
             cwr_due: false,
             sent_in_burst: false,
             looked_in_vain: false,
+            only_receives: false,
             totals: Totals::default(),
         }
     }
@@ -228,22 +233,25 @@ impl Sender {
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.fin, "data after close");
         self.end += bytes;
+        self.note_use();
     }
 
     /// Forgets what was written and never sent.
     pub(crate) fn abandon_unsent(&mut self) {
         self.end = self.end.min(self.snd_nxt);
+        self.note_use();
     }
 
     /// No more data follows.
     pub(crate) fn close(&mut self) {
         self.fin = true;
+        self.note_use();
     }
 
-    /// True while nothing has ever been written: the side of a connection that only receives. Segments of the other side
-    /// tell it nothing but a window.
-    fn is_unused(&self) -> bool {
-        self.end == 1 && self.snd_nxt == 1 && !self.fin
+    /// What there is to send has changed, or the send loop has run dry. Nothing was ever written on the side of a
+    /// connection that only receives: segments of the other side tell it nothing but a window.
+    fn note_use(&mut self) {
+        self.only_receives = self.looked_in_vain && self.end == 1 && self.snd_nxt == 1 && !self.fin;
     }
 
     /// True once the FIN has left.

@@ -50,7 +50,7 @@ impl Sender {
             self.window_told_by = segment.seq;
         }
         self.on_window(timers);
-        if self.is_unused() && self.looked_in_vain && segment.sack.is_empty() && self.feedback.ignores(segment) {
+        if self.only_receives && segment.sack.is_empty() && self.feedback.ignores(segment) {
             return;
         }
         let (prior_flight, prior_pipe) = (self.board.flight(), self.board.pipe());
@@ -102,17 +102,19 @@ impl Sender {
             sampler.on_delivered(now, delivered);
             modern.on_delivered(now, delivered, echo, rtt.min());
         };
-        let mut blocks = [(0, 0); 4];
-        let mut count = 0;
-        for block in segment.sack.blocks() {
-            // What lies below the acknowledgment is old or a duplicate; what was never sent cannot be reported.
-            if block.0 < block.1 && block.1 > segment.ack && block.1 <= self.snd_nxt {
-                blocks[count] = block;
-                count += 1;
+        if !segment.sack.is_empty() || board.has_reported() {
+            let mut blocks = [(0, 0); 4];
+            let mut count = 0;
+            for block in segment.sack.blocks() {
+                // What lies below the acknowledgment is old or a duplicate; what was never sent cannot be reported.
+                if block.0 < block.1 && block.1 > segment.ack && block.1 <= self.snd_nxt {
+                    blocks[count] = block;
+                    count += 1;
+                }
             }
+            // A report of something out of order echoes an older timestamp than its own (RFC 7323 §4.3).
+            board.sack(&blocks[..count], seen, news, |delivered| each(delivered, None));
         }
-        // A report of something out of order echoes an older timestamp than its own (RFC 7323 §4.3).
-        board.sack(&blocks[..count], seen, news, |delivered| each(delivered, None));
         board.advance(segment.ack, seen, news, |delivered| each(delivered, echo));
         duplicate
     }
@@ -123,19 +125,23 @@ impl Sender {
         // Karn: nothing from an ACK that covers something sent twice.
         let acked = ages(news.acked_sent, now).filter(|_| !news.retransmission_acked);
         let sacked = ages(news.sacked_sent, now);
-        // Timestamps tell even then, to a millisecond (RFC 7323 §4).
-        let echoed = arrived.echo.filter(|_| news.acked_segments > 0 && acked.is_none() && sacked.is_none());
-        let echoed = echoed.map(|echo| {
-            let age = Clock::at(now).saturating_sub(echo);
-            let span = Span::from_millis(u64::from(age.max(1)));
-            (span, span)
-        });
-        let (oldest, _) = acked.or(sacked).or(echoed)?;
-        let (_, latest) = sacked.or(acked).or(echoed)?;
-        if let (None, Some((first, _)), Some(head)) = (acked, sacked, self.board.head().map(|head| head.sent_at)) {
-            // A report of something sent after the oldest segment says that the path is alive.
-            arrived.restarts_timers |= first > now.since(head);
-        }
+        let (oldest, latest) = match (acked, sacked) {
+            (Some(ages), None) => ages,
+            (Some((oldest, _)), Some((_, latest))) => (oldest, latest),
+            (None, Some(ages)) => {
+                // A report of something sent after the oldest segment says that the path is alive.
+                let head = self.board.head();
+                arrived.restarts_timers |= head.is_some_and(|head| ages.0 > now.since(head.sent_at));
+                ages
+            }
+            (None, None) => {
+                // Timestamps tell even then, to a millisecond (RFC 7323 §4).
+                let echo = arrived.echo.filter(|_| news.acked_segments > 0)?;
+                let age = Clock::at(now).saturating_sub(echo);
+                let span = Span::from_millis(u64::from(age.max(1)));
+                (span, span)
+            }
+        };
         self.rtt.note_min(latest);
         self.rtt.sample(oldest, self.snd_una, self.snd_nxt);
         Some(RttSample { latest, oldest })
@@ -150,8 +156,8 @@ impl Sender {
     }
 
     /// Growth, and the algorithm's own measurements.
-    pub(super) fn tell_algorithm(&mut self, arrived: &Arrived, may_grow: bool) {
-        let mut ack = arrived.ack;
+    pub(super) fn tell_algorithm(&mut self, arrived: &mut Arrived, may_grow: bool) {
+        let ack = &mut arrived.ack;
         let lost_total = self.board.lost_in_all();
         ack.ce = arrived.marks.ce;
         ack.echo = arrived.marks.echo;
@@ -160,7 +166,7 @@ impl Sender {
         self.tell_losses(arrived.now);
         let mut view = self.view(arrived.now, arrived.round_start);
         view.may_grow &= may_grow;
-        self.cc.on_ack(&ack, &view);
+        self.cc.on_ack(&arrived.ack, &view);
         if self.state < State::Cwr && self.cc.wants_reduction() {
             self.reduce_by_wish(arrived.now);
         }

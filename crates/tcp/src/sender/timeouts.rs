@@ -219,12 +219,12 @@ impl Sender {
         }
     }
 
-    /// RFC 6675 §4, NextSeg rules 3 and 4: with nothing else to send, a hole not yet believed lost, and once per
+    /// In recovery. RFC 6675 §4, NextSeg rules 3 and 4: with nothing else to send, a hole not yet believed lost, and once per
     /// episode the last segment.
     #[inline(never)]
     pub(super) fn poll_hole(&mut self, now: Time) -> Option<Outgoing> {
         let by_sack = matches!(&self.repair, Repair::Modern(modern) if modern.kind == RecoveryKind::Sack);
-        if !by_sack || self.state != State::Recovery || self.board.pipe() + self.mss > self.send_window() {
+        if !by_sack || self.board.pipe() + self.mss > self.send_window() {
             return None;
         }
         let stamp = self.stamp(now, self.mss);

@@ -104,7 +104,7 @@ impl Sender {
             let chunk = Chunk { seq: self.snd_una - 1, len: 0, fin: false };
             return Some(Outgoing::plain(chunk));
         }
-        if self.looked_in_vain && self.is_unused() {
+        if self.only_receives {
             return None;
         }
         if self.pacing_rate().is_some() && self.pace.holds(now) {
@@ -136,7 +136,10 @@ impl Sender {
         }
         match self.board.next_lost() {
             Some(lost) => self.poll_lost(now, lost, timers),
-            None => self.poll_new(now, timers, false).or_else(|| self.poll_hole(now)),
+            None => match self.poll_new(now, timers, false) {
+                None if self.state == State::Recovery => self.poll_hole(now),
+                new => new,
+            },
         }
     }
 
@@ -268,7 +271,9 @@ impl Sender {
 
     /// The send loop ran dry.
     fn burst_ended(&mut self, now: Time, timers: &mut Timers) {
-        self.looked_in_vain = true;
+        if !std::mem::replace(&mut self.looked_in_vain, true) {
+            self.note_use();
+        }
         if let Some(rate) = self.pacing_rate() {
             self.pace.complete(now, rate);
         }
