@@ -141,6 +141,7 @@ impl AckPolicy {
     }
 
     /// As many quick ACKs as half the window has segments, within bounds (Linux).
+    #[inline(never)]
     fn grant(&mut self, window: Bytes) {
         let half = window.0 / (2 * self.mss.0);
         let granted = half.clamp(2, u64::from(u32::MAX)) as u32;

@@ -132,6 +132,11 @@ impl Tuning {
         if now.since(self.since) < rtt {
             return None;
         }
+        self.on_round_trip(now, read, mss)
+    }
+
+    #[inline(never)]
+    fn on_round_trip(&mut self, now: Time, read: u64, mss: Bytes) -> Option<Bytes> {
         let copied = Bytes(read - self.read_before);
         (self.since, self.read_before) = (now, read);
         if copied <= self.best {
@@ -175,6 +180,7 @@ impl ReceiverRtt {
     }
 
     /// Without timestamps: a window is received in no less than a round trip, so the shortest such time is kept.
+    #[inline(never)]
     pub(crate) fn on_data(&mut self, now: Time, rcv_nxt: u64, window: Bytes) {
         match self.window {
             Some((end, _)) if rcv_nxt < end => return,

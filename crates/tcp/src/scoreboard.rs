@@ -10,6 +10,7 @@ use crate::cc::Head;
 use crate::rate::Stamp;
 use crate::units::{Bytes, Time};
 
+mod advance;
 mod detect;
 mod news;
 mod resend;
@@ -188,83 +189,9 @@ impl Scoreboard {
         });
     }
 
-    /// Takes everything before `ack` off the board; `each` sees what had not been reported before.
-    pub(crate) fn advance(&mut self, ack: u64, seen: Seen, news: &mut News, mut each: impl FnMut(&Delivered)) {
-        self.advance_plainly(ack, seen, news, &mut each);
-        while let Some(head) = self.segments.front_mut() {
-            if head.seq >= ack {
-                break;
-            }
-            let covered = head.bytes().min(ack - head.seq);
-            self.flight -= covered;
-            self.sacked -= if head.sacked { covered } else { 0 };
-            self.lost -= if head.lost { covered } else { 0 };
-            self.retransmitted -= if head.retransmitted { covered } else { 0 };
-            news.advanced += Bytes(covered);
-            let written_off = head.waits();
-            news.believed += if written_off { Bytes::ZERO } else { Bytes(covered) };
-            news.delivered += if head.sacked { Bytes::ZERO } else { Bytes(covered) };
-            if covered < head.bytes() {
-                head.seq += covered;
-                head.len -= covered as u32;
-                break;
-            }
-            news.believed_segments += u32::from(!written_off);
-            news.acked_segments += 1;
-            if head.transmissions > 1 {
-                news.retransmission_acked = true;
-            } else if !head.sacked {
-                widen(&mut news.acked_sent, head.sent_at);
-                news.on_original(head.seq, head.end(), seen);
-            }
-            if head.sacked {
-                self.sacked_segments -= 1;
-            } else {
-                news.delivered_segments += 1;
-                each(&delivered(head));
-            }
-            self.segments.pop_front();
-            self.first_waiting = self.first_waiting.saturating_sub(1);
-            self.first_open = self.first_open.saturating_sub(1);
-        }
-        // What is off the board needs no verdict; only RACK asks for one, so nobody else would tidy up.
-        while self.retransmissions.front().is_some_and(|(seq, _)| *seq < ack) {
-            self.retransmissions.pop_front();
-        }
-    }
-
     /// True if the last SACK option had anything to report, so that the next one changes something even if empty.
     pub(crate) fn has_reported(&self) -> bool {
         self.has_reported
-    }
-
-    /// The common case: a row of whole segments that were sent once and never reported or given up. They left in this
-    /// order, so the last of them tells `each` as much as all of them.
-    fn advance_plainly(&mut self, ack: u64, seen: Seen, news: &mut News, each: &mut impl FnMut(&Delivered)) {
-        let Some(first) = self.segments.front().filter(|first| first.is_plain() && first.end() <= ack) else { return };
-        let (start, first_sent) = (first.seq, first.sent_at);
-        news.on_original(start, first.end(), seen);
-        let mut last = delivered(first);
-        let mut count = 1;
-        self.segments.pop_front();
-        while let Some(next) = self.segments.front().filter(|next| next.is_plain() && next.end() <= ack) {
-            last = delivered(next);
-            count += 1;
-            self.segments.pop_front();
-        }
-        last.bytes = Bytes(last.end - start);
-        self.flight -= last.bytes.0;
-        news.advanced += last.bytes;
-        news.believed += last.bytes;
-        news.delivered += last.bytes;
-        news.believed_segments += count;
-        news.acked_segments += count;
-        news.delivered_segments += count;
-        widen(&mut news.acked_sent, first_sent);
-        widen(&mut news.acked_sent, last.sent_at);
-        each(&last);
-        self.first_waiting = self.first_waiting.saturating_sub(count as usize);
-        self.first_open = self.first_open.saturating_sub(count as usize);
     }
 
     /// Takes note of what a SACK option reports; `each` sees what had not been reported before.

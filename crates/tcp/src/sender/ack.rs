@@ -4,7 +4,8 @@ use super::{Repair, Sender};
 use crate::cc::{Ack, Cause, Lost, RttSample, State};
 use crate::ecn::Marks;
 use crate::options::Clock;
-use crate::scoreboard::{Delivered, Loss, News, Seen, ages};
+use crate::rate::Newest;
+use crate::scoreboard::{Loss, News, Seen, ages};
 use crate::segment::{Flags, Segment};
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
@@ -14,6 +15,8 @@ use crate::units::{Bytes, Span, Time};
 pub(super) struct Arrived {
     pub(super) now: Time,
     pub(super) news: News,
+    /// The newest segment that it reports.
+    pub(super) newest: Option<Newest>,
     /// Congestion that it reports.
     pub(super) marks: Marks,
     /// It moves `snd_una`.
@@ -54,29 +57,33 @@ impl Sender {
             return;
         }
         let (prior_flight, prior_pipe) = (self.board.flight(), self.board.pipe());
-        let (prior_una, prior_lost) = (self.snd_una, self.board.lost_in_all());
-        let mut news = News::default();
-        let reports_duplicate = self.take_reports(now, segment, &mut news);
-        let advances = segment.ack > prior_una;
-        self.snd_una = segment.ack;
-        let bare = segment.len == 0 && !segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::FIN);
         let mut arrived = Arrived {
             now,
-            news,
-            marks: self.feedback.on_ack(segment, news.delivered, self.mss),
-            advances,
-            duplicate: bare && !advances && !window_changed && !self.board.is_empty() && !reports_duplicate,
-            reports_duplicate,
+            news: News::default(),
+            newest: None,
+            marks: Marks::default(),
+            advances: segment.ack > self.snd_una,
+            duplicate: false,
+            reports_duplicate: false,
             echo: segment.timestamps.map(|timestamps| timestamps.echo),
-            prior_una,
-            prior_lost,
-            restarts_timers: news.acked_segments > 0,
+            prior_una: self.snd_una,
+            prior_lost: self.board.lost_in_all(),
+            restarts_timers: false,
             ack: Ack { prior_flight, prior_pipe, one_way: one_way(segment), ..Ack::default() },
             round_start: false,
         };
+        self.take_reports(segment, &mut arrived);
+        self.snd_una = segment.ack;
+        if !arrived.advances {
+            let bare = !segment.flags.meets(Flags::SYN.with(Flags::FIN)) && segment.len == 0;
+            let about_data = !window_changed && !self.board.is_empty() && !arrived.reports_duplicate;
+            arrived.duplicate = bare && about_data;
+        }
+        arrived.marks = self.feedback.on_ack(segment, arrived.news.delivered, self.mss);
+        arrived.restarts_timers = arrived.news.acked_segments > 0;
         arrived.ack.cumulative_segments = arrived.news.acked_segments;
         self.delivered_ce += arrived.marks.ce;
-        if advances {
+        if arrived.advances {
             self.timeouts_in_a_row = 0;
             arrived.round_start = self.round.on_advance(self.snd_una, self.snd_nxt);
         }
@@ -88,35 +95,54 @@ impl Sender {
         self.arm_algorithm_timer(timers);
     }
 
-    /// What the ACK reports, selectively first; true if a duplicate is reported (RFC 2883).
-    fn take_reports(&mut self, now: Time, segment: &Segment, news: &mut News) -> bool {
-        let Sender { repair, board, sampler, rtt, .. } = self;
-        let echo = segment.timestamps.map(|timestamps| timestamps.echo);
-        let Repair::Modern(modern) = repair else {
-            board.advance(segment.ack, Seen::default(), news, |delivered| sampler.on_delivered(now, delivered));
-            return false;
+    /// What the ACK reports, selectively first, and perhaps a duplicate (RFC 2883).
+    fn take_reports(&mut self, segment: &Segment, arrived: &mut Arrived) {
+        let seen = match &self.repair {
+            Repair::Classic(_) => return self.take_number(segment.ack, arrived),
+            Repair::Modern(modern) => Seen { point: modern.point, highest_sacked: self.board.highest_sacked() },
         };
-        let seen = Seen { point: modern.point, highest_sacked: board.highest_sacked() };
-        let duplicate = modern.on_duplicate_report(segment, self.snd_una);
-        let mut each = |delivered: &Delivered, echo: Option<u32>| {
-            sampler.on_delivered(now, delivered);
-            modern.on_delivered(now, delivered, echo, rtt.min());
-        };
-        if !segment.sack.is_empty() || board.has_reported() {
-            let mut blocks = [(0, 0); 4];
-            let mut count = 0;
-            for block in segment.sack.blocks() {
-                // What lies below the acknowledgment is old or a duplicate; what was never sent cannot be reported.
-                if block.0 < block.1 && block.1 > segment.ack && block.1 <= self.snd_nxt {
-                    blocks[count] = block;
-                    count += 1;
-                }
-            }
-            // A report of something out of order echoes an older timestamp than its own (RFC 7323 §4.3).
-            board.sack(&blocks[..count], seen, news, |delivered| each(delivered, None));
+        if !segment.sack.is_empty() || self.board.has_reported() {
+            self.take_blocks(segment, seen, arrived);
         }
-        board.advance(segment.ack, seen, news, |delivered| each(delivered, echo));
-        duplicate
+        let Sender { repair, board, sampler, rtt, .. } = self;
+        let Repair::Modern(modern) = repair else { return };
+        let Arrived { now, news, newest, echo, .. } = arrived;
+        let (now, echo) = (*now, *echo);
+        board.advance(segment.ack, seen, news, |delivered| {
+            sampler.on_delivered(now, delivered, newest);
+            modern.on_delivered(now, delivered, echo, rtt.min());
+        });
+    }
+
+    /// Without reports there is only the number.
+    #[inline(never)]
+    fn take_number(&mut self, ack: u64, arrived: &mut Arrived) {
+        let Sender { board, sampler, .. } = self;
+        let Arrived { now, news, newest, .. } = arrived;
+        board.advance(ack, Seen::default(), news, |delivered| sampler.on_delivered(*now, delivered, newest));
+    }
+
+    /// What the SACK option reports.
+    #[inline(never)]
+    fn take_blocks(&mut self, segment: &Segment, seen: Seen, arrived: &mut Arrived) {
+        let Sender { repair, board, sampler, rtt, .. } = self;
+        let Repair::Modern(modern) = repair else { return };
+        let Arrived { now, news, newest, .. } = arrived;
+        arrived.reports_duplicate = modern.on_duplicate_report(segment, self.snd_una);
+        let mut blocks = [(0, 0); 4];
+        let mut count = 0;
+        for block in segment.sack.blocks() {
+            // What lies below the acknowledgment is old or a duplicate; what was never sent cannot be reported.
+            if block.0 < block.1 && block.1 > segment.ack && block.1 <= self.snd_nxt {
+                blocks[count] = block;
+                count += 1;
+            }
+        }
+        board.sack(&blocks[..count], seen, news, |delivered| {
+            sampler.on_delivered(*now, delivered, newest);
+            // A report of something out of order echoes an older timestamp than its own (RFC 7323 §4.3).
+            modern.on_delivered(*now, delivered, None, rtt.min());
+        });
     }
 
     /// Takes the RTT that the ACK shows: of the oldest segment for the time-out, of the newest for the algorithm.
@@ -162,7 +188,7 @@ impl Sender {
         ack.ce = arrived.marks.ce;
         ack.echo = arrived.marks.echo;
         ack.lost = lost_total.saturating_sub(arrived.prior_lost);
-        ack.rate = self.sampler.sample(self.rtt.min(), lost_total);
+        ack.rate = self.sampler.sample(arrived.newest.as_ref(), self.rtt.min(), lost_total);
         self.tell_losses(arrived.now);
         let mut view = self.view(arrived.now, arrived.round_start);
         view.may_grow &= may_grow;

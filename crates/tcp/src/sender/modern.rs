@@ -184,15 +184,14 @@ impl Sender {
 
     pub(super) fn judge_modern(&mut self, arrived: &mut Arrived, timers: &mut Timers) {
         let delivered = self.sampler.delivered();
-        let prior_delivered = self.sampler.prior_delivered();
         let highest_sacked = self.board.highest_sacked().max(self.snd_una);
         let modern = self.modern();
         modern.first = First::Lost;
         if let Some(from) = arrived.news.late {
             modern.on_reordering(from, highest_sacked);
         }
-        if let Some(prior) = prior_delivered {
-            modern.rack.adapt(prior, delivered);
+        if let Some(newest) = &arrived.newest {
+            modern.rack.adapt(newest.prior_delivered(), delivered);
         }
         let counts = if modern.sack { arrived.news.sacked } else { arrived.duplicate };
         if arrived.advances {
@@ -203,7 +202,11 @@ impl Sender {
         }
         let descending = self.state.descends();
         self.count_without_sack(arrived);
-        self.judge_tail_probe(arrived);
+        if let Some(probe) = self.modern().probe
+            && self.snd_una >= probe.end
+        {
+            self.judge_tail_probe(arrived, probe);
+        }
         let alarming = arrived.duplicate || arrived.news.sacked || arrived.reports_duplicate || arrived.marks.echo;
         if alarming || self.state != State::Open {
             self.judge_state(arrived, timers);
@@ -219,10 +222,14 @@ impl Sender {
     fn count_without_sack(&mut self, arrived: &mut Arrived) {
         arrived.ack.acked = arrived.news.delivered;
         arrived.ack.acked_segments = arrived.news.delivered_segments;
-        let mss = self.mss;
-        if self.modern().sack {
-            return;
+        if !self.modern().sack {
+            self.count_acknowledged(arrived);
         }
+    }
+
+    #[inline(never)]
+    fn count_acknowledged(&mut self, arrived: &mut Arrived) {
+        let mss = self.mss;
         if arrived.news.acked_segments > 0 {
             // One segment filled the hole; the others had sent their duplicate ACKs before.
             let (segments, bytes) = self.board.presumed();

@@ -204,10 +204,10 @@ impl Sender {
         out
     }
 
-    /// RFC 8985 §7.4: was something lost that the probe repaired?
-    pub(super) fn judge_tail_probe(&mut self, arrived: &super::ack::Arrived) {
+    /// RFC 8985 §7.4: was something lost that `probe`, which has been acknowledged, repaired?
+    #[inline(never)]
+    pub(super) fn judge_tail_probe(&mut self, arrived: &super::ack::Arrived, probe: TailProbe) {
         let una = self.snd_una;
-        let Some(probe) = self.modern().probe.filter(|probe| una >= probe.end) else { return };
         let pure_duplicate = !arrived.advances && arrived.duplicate && !arrived.news.sacked;
         if !probe.repeats || probe.was_duplicate || pure_duplicate {
             self.modern().probe = None;

@@ -229,7 +229,7 @@ impl Sender {
         if self.board.pipe() + Bytes(len) > self.send_window() && !idle && !probe {
             return None;
         }
-        let push = !probe && !small && self.ends_bundle(now, room);
+        let push = self.bundles && !probe && !small && self.ends_bundle(now, room);
         let chunk = Chunk { seq: self.snd_nxt, len: len as u32, fin };
         Some(Outgoing { push, ..self.send_new(now, chunk, small, timers) })
     }
