@@ -32,25 +32,27 @@ pub(crate) struct InOrder {
 }
 
 /// What has been received and is not yet acknowledged, and how soon it has to be.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct AckPolicy {
-    policy: DelayedAck,
     mss: Bytes,
     /// A silence as long as this brings quick ACKs again: the least time-out of a sender.
     silence: Span,
+    policy: DelayedAck,
+    last_data_at: Time,
     /// In-order segments not yet acknowledged.
     waiting: u32,
-    /// Something has arrived since the last ACK.
-    owed: bool,
     /// ACKs that are not to be delayed.
     quick: u32,
-    /// The first quick ACKs have been granted, or others have been used up before.
-    started: bool,
-    last_data_at: Time,
     /// Duplicate ACKs sent at once since `rcv_nxt` moved.
     duplicates: u32,
     /// Duplicate ACKs that wait.
     compressed: u32,
+    /// Something has arrived since the last ACK.
+    owed: bool,
+    /// The first quick ACKs have been granted, or others have been used up before.
+    started: bool,
 }
 
 impl AckPolicy {

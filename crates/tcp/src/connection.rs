@@ -19,26 +19,29 @@ use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
 
 /// One side of a connection.
+/// Fields lie in memory as written, here and in the parts: those of every segment together, so that between many
+/// connections a segment finds few of its lines of the cache gone.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Connection {
-    send_buffer: Bytes,
-    time_wait: Span,
     phase: Phase,
-    /// Until it is done.
-    handshake: Option<Box<Handshake>>,
-    sender: Option<Sender>,
-    receiver: Receiver,
-    echo: Echo,
-    clock: Clock,
-    timers: Timers,
     ack_due: bool,
-    /// An ACK of this number leaves first, with the congestion echo as it was (RFC 8257 §3.2).
-    early_ack: Option<u64>,
-    /// Bytes written before the handshake was done.
-    early_data: u64,
     close_wanted: bool,
     write_cut_short: bool,
+    /// Until it is done.
+    handshake: Option<Box<Handshake>>,
+    /// An ACK of this number leaves first, with the congestion echo as it was (RFC 8257 §3.2).
+    early_ack: Option<u64>,
     pending: Pending,
+    clock: Clock,
+    echo: Echo,
+    timers: Timers,
+    receiver: Receiver,
+    sender: Option<Sender>,
+    send_buffer: Bytes,
+    time_wait: Span,
+    /// Bytes written before the handshake was done.
+    early_data: u64,
 }
 
 impl Connection {

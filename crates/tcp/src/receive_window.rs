@@ -7,20 +7,22 @@ use crate::segment::Segment;
 use crate::units::{Bytes, Span, Time};
 
 /// The window of one receiver.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct ReceiveWindow {
-    /// The most it can ever be.
-    most: Bytes,
-    /// The buffer now.
-    buffer: Bytes,
     /// How far it has opened; grows up to `buffer`.
     open: Bytes,
+    /// The buffer now.
+    buffer: Bytes,
     /// Advertised windows are multiples of this power of two (RFC 7323 §2.3).
     unit: u64,
-    mss: Bytes,
     /// The number after the last that may be sent: a promise.
     edge: u64,
     tuning: Option<Tuning>,
+    /// The most it can ever be.
+    most: Bytes,
+    mss: Bytes,
 }
 
 impl ReceiveWindow {

@@ -9,21 +9,23 @@ use crate::segment::{Flags, Sack, Segment};
 use crate::units::{Bytes, Span, Time};
 
 /// The receiving half.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Receiver {
-    auto_read: bool,
-    sack: bool,
-    mss: Bytes,
-    reassembly: Reassembly,
+    rtt: ReceiverRtt,
     acks: AckPolicy,
     window: ReceiveWindow,
-    rtt: ReceiverRtt,
-    /// Where the FIN is, once it has been seen.
-    fin_at: Option<u64>,
     /// In order and not yet read by the application.
     unread: Bytes,
+    /// Where the FIN is, once it has been seen.
+    fin_at: Option<u64>,
+    mss: Bytes,
     /// The longest payload so far.
     longest: u32,
+    auto_read: bool,
+    sack: bool,
+    reassembly: Reassembly,
 }
 
 impl Receiver {

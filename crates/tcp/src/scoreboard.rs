@@ -75,35 +75,37 @@ impl Chunk {
 }
 
 /// The board.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     segments: VecDeque<Sent>,
     flight: u64,
     sacked: u64,
     lost: u64,
     retransmitted: u64,
-    /// Segments of `sacked`.
-    sacked_segments: usize,
-    /// Without SACK: how many segments duplicate ACKs say have left the network, and the bytes of that many after the
-    /// oldest.
-    presumed_segments: usize,
+    /// Without SACK: what duplicate ACKs say has left the network, the bytes of `presumed_segments` after the oldest.
     presumed: u64,
-    /// The end of the highest segment reported selectively.
-    highest_sacked: u64,
-    /// Stretches of the last SACK option, up to whole segments: nothing new is inside them.
-    reported: [(u64, u64); 4],
-    /// There are some.
-    has_reported: bool,
+    /// Everything ever marked lost, each time it was.
+    lost_in_all: u64,
     /// No segment before this index is lost and waiting.
     first_waiting: usize,
     /// No segment before this index, sent once, is without a verdict.
     first_open: usize,
     /// Retransmissions in the order they were sent: sequence number and time.
     retransmissions: VecDeque<(u64, Time)>,
-    /// Everything ever marked lost, each time it was.
-    lost_in_all: u64,
     /// Marked lost since [`Scoreboard::take_losses`] was last asked.
     losses: Vec<Loss>,
+    /// The last SACK option reported something.
+    has_reported: bool,
+    /// The end of the highest segment reported selectively.
+    highest_sacked: u64,
+    /// Segments of `sacked`.
+    sacked_segments: usize,
+    /// Segments of `presumed`.
+    presumed_segments: usize,
+    /// Stretches of the last SACK option, up to whole segments: nothing new is inside them.
+    reported: [(u64, u64); 4],
 }
 
 impl Scoreboard {

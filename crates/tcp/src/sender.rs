@@ -89,57 +89,59 @@ enum Repair {
 }
 
 /// The sending half of a connection whose handshake is done.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Sender {
-    mss: Bytes,
-    cwnd_validation: bool,
-    idle_restart: bool,
-    nagle: bool,
-    bundles: bool,
-    bundle: Bundle,
-    ecn: Ecn,
-    /// cwnd holds in recovery too.
-    owns_window: bool,
-    cc: Control,
-    repair: Repair,
-    state: State,
-    board: Scoreboard,
-    rtt: Rtt,
-    round: Round,
-    sampler: Sampler,
-    feedback: Feedback,
-    /// Delivered and marked.
-    delivered_ce: Bytes,
-    usage: Usage,
-    pace: Pace,
     snd_una: u64,
     snd_nxt: u64,
     /// The number after the last byte written.
     end: u64,
-    /// A FIN follows the last byte.
-    fin: bool,
     rwnd: Bytes,
     /// SND.WL1 of RFC 9293: sequence number of the segment that told `rwnd`.
     window_told_by: u64,
-    last_sent_at: Option<Time>,
-    /// The end of the last segment that was not full.
-    small_end: u64,
-    /// Time-outs since `snd_una` last moved.
-    timeouts_in_a_row: u32,
     /// Probes of a closed window in a row.
     window_probes: u32,
-    window_probe_due: bool,
-    /// FlightSize when the episode under way began.
-    episode_flight: Bytes,
-    /// The other side is to hear that the window has been reduced.
-    cwr_due: bool,
-    /// Something was sent since the send loop last ran dry.
-    sent_in_burst: bool,
+    /// Time-outs since `snd_una` last moved.
+    timeouts_in_a_row: u32,
     /// The send loop has run dry before.
     looked_in_vain: bool,
     /// So it has, and nothing has ever been written: this side of the connection only receives.
     only_receives: bool,
+    window_probe_due: bool,
+    /// A FIN follows the last byte.
+    fin: bool,
+    state: State,
+    /// Something was sent since the send loop last ran dry.
+    sent_in_burst: bool,
+    bundles: bool,
+    nagle: bool,
+    ecn: Ecn,
+    /// cwnd holds in recovery too.
+    owns_window: bool,
+    cwnd_validation: bool,
+    idle_restart: bool,
+    /// The other side is to hear that the window has been reduced.
+    cwr_due: bool,
+    feedback: Feedback,
+    mss: Bytes,
+    /// The end of the last segment that was not full.
+    small_end: u64,
+    last_sent_at: Option<Time>,
+    usage: Usage,
+    pace: Pace,
+    cc: Control,
+    board: Scoreboard,
+    sampler: Sampler,
+    round: Round,
+    /// Delivered and marked.
+    delivered_ce: Bytes,
+    rtt: Rtt,
+    repair: Repair,
     totals: Totals,
+    /// FlightSize when the episode under way began.
+    episode_flight: Bytes,
+    bundle: Bundle,
 }
 
 impl Sender {

@@ -40,33 +40,35 @@ pub(super) enum First {
 }
 
 /// Recovery by SACK or time.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Modern {
     pub(super) kind: RecoveryKind,
     pub(super) sack: bool,
     pub(super) tail_probes: bool,
-    frto_wanted: bool,
-    undo_wanted: bool,
-    mss: Bytes,
-    threshold: u32,
-    /// Segments by which something may be out of order without being lost; only ever more than `threshold` once seen.
-    pub(super) reordering: u64,
-    pub(super) rack: Rack,
-    pub(super) way: Way,
-    pub(super) undo: Undo,
-    /// Where the episode under way, or the last one, ends.
-    pub(super) point: u64,
+    pub(super) first: First,
+    pub(super) probe_due: bool,
     /// F-RTO watches the time-out under way.
     pub(super) frto: bool,
-    pub(super) first: First,
-    pub(super) probe: Option<TailProbe>,
-    pub(super) probe_due: bool,
+    frto_wanted: bool,
+    undo_wanted: bool,
     /// This episode has had its rescue retransmission (RFC 6675 §4, NextSeg rule 4).
     pub(super) rescued: bool,
     /// ACKs since `snd_una` last moved that report something beyond a gap, or without SACK repeat themselves.
     pub(super) duplicates: u32,
     /// New data that the first of them let go, in Disorder: not in FlightSize (RFC 6675 §5 step 4.2).
     pub(super) limited: Bytes,
+    /// Where the episode under way, or the last one, ends.
+    pub(super) point: u64,
+    /// Segments by which something may be out of order without being lost; only ever more than `threshold` once seen.
+    pub(super) reordering: u64,
+    pub(super) probe: Option<TailProbe>,
+    pub(super) rack: Rack,
+    mss: Bytes,
+    threshold: u32,
+    pub(super) way: Way,
+    pub(super) undo: Undo,
 }
 
 impl Modern {

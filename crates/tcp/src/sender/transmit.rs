@@ -38,15 +38,17 @@ pub(super) struct Usage {
 }
 
 /// When the next segment may leave.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Pace {
-    /// The connection paces although its algorithm does not ask for it.
-    always: bool,
     next_at: Time,
-    /// Segments that leave as they come: the initial window.
-    free: u32,
     /// What is leaving at once.
     bundle: Option<Bundle>,
+    /// The connection paces although its algorithm does not ask for it.
+    always: bool,
+    /// Segments that leave as they come: the initial window.
+    free: u32,
 }
 
 /// Segments that leave at once and are paid for together.
