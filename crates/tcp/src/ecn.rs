@@ -212,11 +212,7 @@ impl Feedback {
 
     /// True if a segment that acknowledges nothing new has nothing to say, and would leave no trace here.
     pub(crate) fn ignores(&self, segment: &Segment) -> bool {
-        match self.mode {
-            EcnMode::Off => true,
-            EcnMode::Classic | EcnMode::Dctcp => !segment.flags.contains(Flags::ECE),
-            EcnMode::Accecn | EcnMode::L4s => false,
-        }
+        self.mode == EcnMode::Off || (!self.mode.is_accurate() && !segment.flags.contains(Flags::ECE))
     }
 
     /// Reads an acceptable ACK with which `newly_delivered` bytes are known to have arrived.

@@ -12,11 +12,22 @@ pub(crate) struct Stamp {
     delivered: Bytes,
     delivered_at: Time,
     first_sent_at: Time,
-    pub(crate) app_limited: bool,
-    /// Pipe with the segment.
-    pub(crate) in_flight: Bytes,
+    /// Twice the pipe with the segment, and one if it is application-limited: a line of the cache has no room for more.
+    in_flight: u64,
     /// Marked lost in all before.
     pub(crate) lost: Bytes,
+}
+
+impl Stamp {
+    /// Pipe with the segment.
+    pub(crate) fn in_flight(&self) -> Bytes {
+        Bytes(self.in_flight / 2)
+    }
+
+    /// The application set the pace.
+    pub(crate) fn app_limited(&self) -> bool {
+        self.in_flight % 2 == 1
+    }
 }
 
 /// A sample of the delivery rate.
@@ -86,8 +97,7 @@ impl Sampler {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
-            app_limited: self.app_limited(),
-            in_flight,
+            in_flight: in_flight.0 * 2 + u64::from(self.app_limited()),
             lost,
         }
     }
@@ -118,9 +128,9 @@ impl Sampler {
             prior_delivered: stamp.delivered,
             interval,
             sent_at: *sent_at,
-            tx_in_flight: stamp.in_flight,
+            tx_in_flight: stamp.in_flight(),
             lost: lost.saturating_sub(stamp.lost),
-            app_limited: stamp.app_limited,
+            app_limited: stamp.app_limited(),
         })
     }
 
@@ -180,7 +190,7 @@ mod tests {
         let mut sampler = Sampler::default();
         sampler.mark_app_limited(Bytes(1000));
         let limited = sampler.on_sent(at(0), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
-        assert!(limited.app_limited);
+        assert!(limited.app_limited());
         for (end, still) in [(1000, true), (2000, false)] {
             let segment = Delivered { end, bytes: Bytes(1000), transmissions: 1, sent_at: at(0), stamp: limited };
             let mut newest = None;

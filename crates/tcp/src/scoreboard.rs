@@ -20,20 +20,21 @@ mod tests;
 use news::widen;
 pub(crate) use news::{Delivered, Loss, News, Seen, ages};
 
-/// A sent segment.
+/// A sent segment: one line of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Sent {
     seq: u64,
     /// Sequence numbers occupied, a FIN included.
     len: u32,
-    fin: bool,
     /// The receiver has reported it.
     sacked: bool,
     /// Considered lost; stays set while a retransmission is out.
     lost: bool,
     /// A retransmission is believed in the network.
     retransmitted: bool,
-    transmissions: u32,
+    /// It does not count beyond 255.
+    transmissions: u8,
     /// Of the latest transmission.
     sent_at: Time,
     stamp: Stamp,
@@ -96,6 +97,8 @@ pub(crate) struct Scoreboard {
     retransmissions: VecDeque<(u64, Time)>,
     /// Marked lost since [`Scoreboard::take_losses`] was last asked.
     losses: Vec<Loss>,
+    /// The number after the FIN; 0 before it has been sent.
+    fin_end: u64,
     /// The last SACK option reported something.
     has_reported: bool,
     /// The end of the highest segment reported selectively.
@@ -149,6 +152,11 @@ impl Scoreboard {
         Bytes(self.lost_in_all)
     }
 
+    /// True if something was marked lost since [`Scoreboard::take_losses`] was last asked.
+    pub(crate) fn has_losses(&self) -> bool {
+        !self.losses.is_empty()
+    }
+
     /// What was marked lost since this was last asked.
     pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
         std::mem::take(&mut self.losses)
@@ -166,7 +174,7 @@ impl Scoreboard {
 
     /// When the oldest segment was last sent, and how often.
     pub(crate) fn head(&self) -> Option<Head> {
-        self.segments.front().map(|head| Head { sent_at: head.sent_at, transmissions: head.transmissions })
+        self.segments.front().map(|head| Head { sent_at: head.sent_at, transmissions: head.transmissions.into() })
     }
 
     /// True if some outstanding segment was sent more than once, as far as the head tells (Linux asks the same).
@@ -178,10 +186,12 @@ impl Scoreboard {
     pub(crate) fn push(&mut self, now: Time, chunk: Chunk, stamp: Stamp) {
         let len = chunk.len + u32::from(chunk.fin);
         self.flight += u64::from(len);
+        if chunk.fin {
+            self.fin_end = chunk.seq + u64::from(len);
+        }
         self.segments.push_back(Sent {
             seq: chunk.seq,
             len,
-            fin: chunk.fin,
             sacked: false,
             lost: false,
             retransmitted: false,
@@ -311,7 +321,7 @@ fn delivered(sent: &Sent) -> Delivered {
     Delivered {
         end: sent.end(),
         bytes: Bytes(sent.bytes()),
-        transmissions: sent.transmissions,
+        transmissions: sent.transmissions.into(),
         sent_at: sent.sent_at,
         stamp: sent.stamp,
     }

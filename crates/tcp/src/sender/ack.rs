@@ -5,7 +5,7 @@ use crate::cc::{Ack, Cause, Lost, RttSample, State};
 use crate::ecn::Marks;
 use crate::options::Clock;
 use crate::rate::Newest;
-use crate::scoreboard::{Loss, News, Seen, ages};
+use crate::scoreboard::{News, Seen, ages};
 use crate::segment::{Flags, Segment};
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
@@ -201,24 +201,23 @@ impl Sender {
     /// Tells the algorithm of what was newly marked lost.
     #[inline]
     pub(super) fn tell_losses(&mut self, now: Time) {
-        let losses = self.board.take_losses();
-        if !losses.is_empty() {
-            self.tell_these_losses(now, losses);
+        if self.board.has_losses() {
+            self.tell_these_losses(now);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_these_losses(&mut self, now: Time, losses: Vec<Loss>) {
+    fn tell_these_losses(&mut self, now: Time) {
         let view = self.view(now, false);
-        for loss in losses {
+        for loss in self.board.take_losses() {
             let lost = Lost {
                 seq: loss.seq,
                 bytes: loss.bytes,
                 sent_at: loss.sent_at,
-                tx_in_flight: loss.stamp.in_flight,
+                tx_in_flight: loss.stamp.in_flight(),
                 lost_since: loss.total.saturating_sub(loss.stamp.lost),
-                app_limited: loss.stamp.app_limited,
+                app_limited: loss.stamp.app_limited(),
             };
             self.cc.on_lost(&lost, &view);
         }
