@@ -17,12 +17,13 @@ pub(crate) enum Transport {
     Udp,
 }
 
-/// One side of a TCP connection and its pending wake-up.
+/// One side of a TCP connection and its pending wake-up, which lies beside what the connection needs for each segment.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Side {
-    pub(crate) connection: Connection,
     /// When its `Wake` is due; one at another time is stale.
     pub(crate) wake_at: Option<Time>,
+    pub(crate) connection: Connection,
 }
 
 /// What a write does when the send buffer is full.

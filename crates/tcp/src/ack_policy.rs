@@ -32,25 +32,27 @@ pub(crate) struct InOrder {
 }
 
 /// What has been received and is not yet acknowledged, and how soon it has to be.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct AckPolicy {
-    policy: DelayedAck,
     mss: Bytes,
     /// A silence as long as this brings quick ACKs again: the least time-out of a sender.
     silence: Span,
+    policy: DelayedAck,
+    last_data_at: Time,
     /// In-order segments not yet acknowledged.
     waiting: u32,
-    /// Something has arrived since the last ACK.
-    owed: bool,
     /// ACKs that are not to be delayed.
     quick: u32,
-    /// The first quick ACKs have been granted, or others have been used up before.
-    started: bool,
-    last_data_at: Time,
     /// Duplicate ACKs sent at once since `rcv_nxt` moved.
     duplicates: u32,
     /// Duplicate ACKs that wait.
     compressed: u32,
+    /// Something has arrived since the last ACK.
+    owed: bool,
+    /// The first quick ACKs have been granted, or others have been used up before.
+    started: bool,
 }
 
 impl AckPolicy {
@@ -87,15 +89,21 @@ impl AckPolicy {
         self.waiting > 0
     }
 
-    /// A segment arrived in order. The window bounds the quick ACKs.
-    pub(crate) fn on_in_order(&mut self, now: Time, what: InOrder, window: Bytes, rtt: Option<Span>) -> AckWish {
+    /// A segment arrived in order. The window bounds the quick ACKs; it is asked for only if some are granted.
+    pub(crate) fn on_in_order(
+        &mut self,
+        now: Time,
+        what: InOrder,
+        window: impl FnOnce() -> Bytes,
+        rtt: Option<Span>,
+    ) -> AckWish {
         self.owed = true;
         self.waiting += 1;
         self.duplicates = 0;
         let silent = now.since(self.last_data_at) > self.silence + rtt.unwrap_or(Span::ZERO);
         if !self.started || silent {
             self.started = true;
-            self.grant(window);
+            self.grant(window());
         }
         self.last_data_at = now;
         self.on_growth(what.grew);
@@ -135,6 +143,7 @@ impl AckPolicy {
     }
 
     /// As many quick ACKs as half the window has segments, within bounds (Linux).
+    #[inline(never)]
     fn grant(&mut self, window: Bytes) {
         let half = window.0 / (2 * self.mss.0);
         let granted = half.clamp(2, u64::from(u32::MAX)) as u32;

@@ -100,7 +100,13 @@ impl Echo {
     }
 
     /// A packet arrived; `new` if it brings data within the window.
+    #[inline]
     pub(crate) fn on_segment(&mut self, segment: &Segment, new: bool) -> EchoWish {
+        if self.mode == EcnMode::Off { EchoWish::None } else { self.on_ecn_field(segment, new) }
+    }
+
+    #[inline(never)]
+    fn on_ecn_field(&mut self, segment: &Segment, new: bool) -> EchoWish {
         let marked = segment.ecn == Ecn::Ce;
         match self.mode {
             EcnMode::Off => EchoWish::None,
@@ -112,7 +118,6 @@ impl Echo {
     }
 
     /// RFC 3168 §6.1.3: from the mark on until the sender says that it has reduced its window.
-    #[inline(never)]
     fn on_classic(&mut self, segment: &Segment, marked: bool) -> EchoWish {
         let reduced = segment.flags.contains(Flags::CWR);
         let first = marked && !self.echo;
@@ -122,7 +127,6 @@ impl Echo {
     }
 
     /// RFC 8257 §3.2: a change of state is told at once; the two ACKs it allows keep the states apart.
-    #[inline(never)]
     fn on_dctcp(&mut self, marked: bool) -> EchoWish {
         let changed = marked != self.echo;
         self.echo = marked;
@@ -130,7 +134,6 @@ impl Echo {
     }
 
     /// RFC 9768 §3.2.1: packets of every kind are counted, of bytes the payload.
-    #[inline(never)]
     fn on_accurate(&mut self, segment: &Segment, marked: bool) -> EchoWish {
         let counter = match segment.ecn {
             Ecn::NotEct => None,
@@ -151,7 +154,13 @@ impl Echo {
     }
 
     /// The flags of a segment that leaves now. `cwr`: the sender has reduced its window.
+    #[inline]
     pub(crate) fn flags(&self, cwr: bool) -> Flags {
+        if self.mode == EcnMode::Off { Flags::default() } else { self.echo_flags(cwr) }
+    }
+
+    #[inline(never)]
+    fn echo_flags(&self, cwr: bool) -> Flags {
         match self.mode {
             EcnMode::Off => Flags::default(),
             EcnMode::Classic | EcnMode::Dctcp => ace(u32::from(cwr) * 2 + u32::from(self.echo)),
@@ -203,15 +212,17 @@ impl Feedback {
 
     /// True if a segment that acknowledges nothing new has nothing to say, and would leave no trace here.
     pub(crate) fn ignores(&self, segment: &Segment) -> bool {
-        match self.mode {
-            EcnMode::Off => true,
-            EcnMode::Classic | EcnMode::Dctcp => !segment.flags.contains(Flags::ECE),
-            EcnMode::Accecn | EcnMode::L4s => false,
-        }
+        self.mode == EcnMode::Off || (!self.mode.is_accurate() && !segment.flags.contains(Flags::ECE))
     }
 
     /// Reads an acceptable ACK with which `newly_delivered` bytes are known to have arrived.
+    #[inline]
     pub(crate) fn on_ack(&mut self, segment: &Segment, newly_delivered: Bytes, mss: Bytes) -> Marks {
+        if self.mode == EcnMode::Off { Marks::default() } else { self.read(segment, newly_delivered, mss) }
+    }
+
+    #[inline(never)]
+    fn read(&mut self, segment: &Segment, newly_delivered: Bytes, mss: Bytes) -> Marks {
         match self.mode {
             EcnMode::Off => Marks::default(),
             EcnMode::Classic | EcnMode::Dctcp => {
@@ -222,7 +233,6 @@ impl Feedback {
         }
     }
 
-    #[inline(never)]
     fn on_accurate(&mut self, segment: &Segment, newly_delivered: Bytes, mss: Bytes) -> Marks {
         let least = (u64::from(ace_of(segment.flags)) + ACE_VALUES - self.packets % ACE_VALUES) % ACE_VALUES;
         let Some(reported) = segment.ecn_bytes else {

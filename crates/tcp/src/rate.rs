@@ -12,11 +12,22 @@ pub(crate) struct Stamp {
     delivered: Bytes,
     delivered_at: Time,
     first_sent_at: Time,
-    pub(crate) app_limited: bool,
-    /// Pipe with the segment.
-    pub(crate) in_flight: Bytes,
+    /// Twice the pipe with the segment, and one if it is application-limited: a line of the cache has no room for more.
+    in_flight: u64,
     /// Marked lost in all before.
     pub(crate) lost: Bytes,
+}
+
+impl Stamp {
+    /// Pipe with the segment.
+    pub(crate) fn in_flight(&self) -> Bytes {
+        Bytes(self.in_flight / 2)
+    }
+
+    /// The application set the pace.
+    pub(crate) fn app_limited(&self) -> bool {
+        self.in_flight % 2 == 1
+    }
 }
 
 /// A sample of the delivery rate.
@@ -48,26 +59,27 @@ pub(crate) struct Sampler {
     first_sent_at: Time,
     /// Samples are application-limited until so much has been delivered; zero if they are not.
     app_limited_until: Bytes,
-    newest: Option<Newest>,
 }
 
-/// The newest segment that the ACK under way reports.
+/// The newest segment that an ACK reports.
 #[derive(Clone, Copy, Debug)]
-struct Newest {
+pub(crate) struct Newest {
     sent_at: Time,
     end: u64,
     stamp: Stamp,
+}
+
+impl Newest {
+    /// Delivered in all when it was sent.
+    pub(crate) fn prior_delivered(&self) -> Bytes {
+        self.stamp.delivered
+    }
 }
 
 impl Sampler {
     /// Everything delivered so far.
     pub(crate) fn delivered(&self) -> Bytes {
         self.delivered
-    }
-
-    /// Delivered in all when the newest segment that the ACK under way reports was sent.
-    pub(crate) fn prior_delivered(&self) -> Option<Bytes> {
-        self.newest.map(|newest| newest.stamp.delivered)
     }
 
     /// True while samples are application-limited.
@@ -85,28 +97,28 @@ impl Sampler {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
-            app_limited: self.app_limited(),
-            in_flight,
+            in_flight: in_flight.0 * 2 + u64::from(self.app_limited()),
             lost,
         }
     }
 
-    /// An ACK reports a segment for the first time.
-    pub(crate) fn on_delivered(&mut self, now: Time, segment: &Delivered) {
+    /// An ACK reports a segment for the first time; `newest` is the newest one that it has reported so far.
+    pub(crate) fn on_delivered(&mut self, now: Time, segment: &Delivered, newest: &mut Option<Newest>) {
         self.delivered += segment.bytes;
         self.delivered_at = now;
-        if self.newest.is_none_or(|newest| (segment.sent_at, segment.end) > (newest.sent_at, newest.end)) {
-            self.newest = Some(Newest { sent_at: segment.sent_at, end: segment.end, stamp: segment.stamp });
+        if newest.is_none_or(|newest| (segment.sent_at, segment.end) > (newest.sent_at, newest.end)) {
+            *newest = Some(Newest { sent_at: segment.sent_at, end: segment.end, stamp: segment.stamp });
         }
     }
 
-    /// All that an ACK reports has been taken: the sample, if it reported anything. `lost` is everything marked lost.
-    pub(crate) fn sample(&mut self, min_rtt: Option<Span>, lost: Bytes) -> Option<RateSample> {
+    /// All that an ACK reports has been taken: the sample, if it reported anything, and `newest` was the newest of it.
+    /// `lost` is everything marked lost.
+    pub(crate) fn sample(&mut self, newest: Option<&Newest>, min_rtt: Option<Span>, lost: Bytes) -> Option<RateSample> {
         if self.app_limited() && self.delivered > self.app_limited_until {
             self.app_limited_until = Bytes::ZERO;
         }
-        let Newest { sent_at, stamp, .. } = self.newest.take()?;
-        self.first_sent_at = sent_at;
+        let Newest { sent_at, stamp, .. } = newest?;
+        self.first_sent_at = *sent_at;
         let interval = sent_at.since(stamp.first_sent_at).max(self.delivered_at.since(stamp.delivered_at));
         let delivered = self.delivered - stamp.delivered;
         let telling = interval > Span::ZERO && min_rtt.is_none_or(|least| interval >= least);
@@ -115,10 +127,10 @@ impl Sampler {
             delivered,
             prior_delivered: stamp.delivered,
             interval,
-            sent_at,
-            tx_in_flight: stamp.in_flight,
+            sent_at: *sent_at,
+            tx_in_flight: stamp.in_flight(),
             lost: lost.saturating_sub(stamp.lost),
-            app_limited: stamp.app_limited,
+            app_limited: stamp.app_limited(),
         })
     }
 
@@ -147,8 +159,14 @@ mod tests {
             let (sent_at, stamp) = sent[i];
             let now = sent_at + Span::from_millis(50);
             let end = 1000 * (i as u64 + 1);
-            sampler.on_delivered(now, &Delivered { end, bytes: Bytes(1000), transmissions: 1, sent_at, stamp });
-            rates.push(sampler.sample(None, Bytes::ZERO).and_then(|sample| sample.rate).unwrap().as_bps() as f64 / 8e3);
+            let mut newest = None;
+            let segment = Delivered { end, bytes: Bytes(1000), transmissions: 1, sent_at, stamp };
+            sampler.on_delivered(now, &segment, &mut newest);
+            rates.push(
+                sampler.sample(newest.as_ref(), None, Bytes::ZERO).and_then(|sample| sample.rate).unwrap().as_bps()
+                    as f64
+                    / 8e3,
+            );
             sent.push((now, sampler.on_sent(now, Bytes(9000), Bytes::ZERO, Bytes::ZERO)));
         }
         for (index, wanted) in [(0, 20.0), (1, 39.2157), (9, 169.4915), (10, 200.0)] {
@@ -161,9 +179,10 @@ mod tests {
         let mut sampler = Sampler::default();
         let stamp = sampler.on_sent(at(0), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         let segment = Delivered { end: 1000, bytes: Bytes(1000), transmissions: 1, sent_at: at(0), stamp };
-        sampler.on_delivered(at(10), &segment);
-        assert_eq!(sampler.sample(Some(Span::from_millis(11)), Bytes::ZERO).unwrap().rate, None);
-        assert_eq!(sampler.sample(None, Bytes::ZERO), None, "an ACK that reports nothing gives no sample");
+        let mut newest = None;
+        sampler.on_delivered(at(10), &segment, &mut newest);
+        assert_eq!(sampler.sample(newest.as_ref(), Some(Span::from_millis(11)), Bytes::ZERO).unwrap().rate, None);
+        assert_eq!(sampler.sample(None, None, Bytes::ZERO), None, "an ACK that reports nothing gives no sample");
     }
 
     #[test]
@@ -171,11 +190,12 @@ mod tests {
         let mut sampler = Sampler::default();
         sampler.mark_app_limited(Bytes(1000));
         let limited = sampler.on_sent(at(0), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
-        assert!(limited.app_limited);
+        assert!(limited.app_limited());
         for (end, still) in [(1000, true), (2000, false)] {
             let segment = Delivered { end, bytes: Bytes(1000), transmissions: 1, sent_at: at(0), stamp: limited };
-            sampler.on_delivered(at(10), &segment);
-            assert!(sampler.sample(None, Bytes::ZERO).unwrap().app_limited);
+            let mut newest = None;
+            sampler.on_delivered(at(10), &segment, &mut newest);
+            assert!(sampler.sample(newest.as_ref(), None, Bytes::ZERO).unwrap().app_limited);
             assert_eq!(sampler.app_limited(), still);
         }
     }

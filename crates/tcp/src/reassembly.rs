@@ -8,17 +8,19 @@ use crate::segment::Sack;
 pub(crate) type Stretch = (u64, u64);
 
 /// What has arrived.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Reassembly {
     /// Next number expected.
     pub(crate) rcv_nxt: u64,
+    /// Received twice and not yet reported.
+    duplicate: Option<Stretch>,
     /// Stretches received beyond a gap: sorted, apart from each other. They go at the front and come at the back, thousands
     /// of them where a long queue has overflown.
     beyond: VecDeque<Stretch>,
     /// Those of them last reported, latest first; an empty one ends the list.
     reported: [Stretch; Reassembly::REPORTED],
-    /// Received twice and not yet reported.
-    duplicate: Option<Stretch>,
 }
 
 impl Reassembly {

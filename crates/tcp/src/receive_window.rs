@@ -7,20 +7,22 @@ use crate::segment::Segment;
 use crate::units::{Bytes, Span, Time};
 
 /// The window of one receiver.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct ReceiveWindow {
-    /// The most it can ever be.
-    most: Bytes,
-    /// The buffer now.
-    buffer: Bytes,
     /// How far it has opened; grows up to `buffer`.
     open: Bytes,
+    /// The buffer now.
+    buffer: Bytes,
     /// Advertised windows are multiples of this power of two (RFC 7323 §2.3).
     unit: u64,
-    mss: Bytes,
     /// The number after the last that may be sent: a promise.
     edge: u64,
     tuning: Option<Tuning>,
+    /// The most it can ever be.
+    most: Bytes,
+    mss: Bytes,
 }
 
 impl ReceiveWindow {
@@ -54,6 +56,11 @@ impl ReceiveWindow {
             return Bytes(promised);
         }
         Bytes((free.0 & !(self.unit - 1)).max(promised))
+    }
+
+    /// What has been promised reaches up to this number, so that no advertised window ends before it.
+    pub(crate) fn edge(&self) -> u64 {
+        self.edge
     }
 
     fn round_up(&self, window: u64) -> u64 {
@@ -127,6 +134,11 @@ impl Tuning {
         if now.since(self.since) < rtt {
             return None;
         }
+        self.on_round_trip(now, read, mss)
+    }
+
+    #[inline(never)]
+    fn on_round_trip(&mut self, now: Time, read: u64, mss: Bytes) -> Option<Bytes> {
         let copied = Bytes(read - self.read_before);
         (self.since, self.read_before) = (now, read);
         if copied <= self.best {
@@ -170,6 +182,7 @@ impl ReceiverRtt {
     }
 
     /// Without timestamps: a window is received in no less than a round trip, so the shortest such time is kept.
+    #[inline(never)]
     pub(crate) fn on_data(&mut self, now: Time, rcv_nxt: u64, window: Bytes) {
         match self.window {
             Some((end, _)) if rcv_nxt < end => return,

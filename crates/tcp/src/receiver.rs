@@ -9,21 +9,23 @@ use crate::segment::{Flags, Sack, Segment};
 use crate::units::{Bytes, Span, Time};
 
 /// The receiving half.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Receiver {
-    auto_read: bool,
-    sack: bool,
-    mss: Bytes,
-    reassembly: Reassembly,
+    rtt: ReceiverRtt,
     acks: AckPolicy,
     window: ReceiveWindow,
-    rtt: ReceiverRtt,
-    /// Where the FIN is, once it has been seen.
-    fin_at: Option<u64>,
     /// In order and not yet read by the application.
     unread: Bytes,
+    /// Where the FIN is, once it has been seen.
+    fin_at: Option<u64>,
+    mss: Bytes,
     /// The longest payload so far.
     longest: u32,
+    auto_read: bool,
+    sack: bool,
+    reassembly: Reassembly,
 }
 
 impl Receiver {
@@ -77,6 +79,11 @@ impl Receiver {
         self.rcv_nxt() - 1 - u64::from(self.finished())
     }
 
+    /// Payload bytes that have come in order since `rcv_nxt` was `before`. If it has moved it was not beyond the FIN.
+    pub(crate) fn in_order_since(&self, before: u64) -> u64 {
+        if self.rcv_nxt() == before { 0 } else { self.rcv_nxt() - before - u64::from(self.finished()) }
+    }
+
     /// Bytes that wait for the application.
     pub(crate) fn unread(&self) -> Bytes {
         self.unread
@@ -117,8 +124,10 @@ impl Receiver {
             self.fin_at = Some(segment.end() - 1);
         }
         // What lies beyond the window, or beyond the FIN (RFC 9293 §3.10.7.4), is cut off.
-        let last = self.fin_at.map_or(u64::MAX, |fin| fin + 1);
-        let end = segment.end().min(rcv_nxt + self.window().0).min(last);
+        let mut end = segment.end().min(self.fin_at.map_or(u64::MAX, |fin| fin + 1));
+        if end > self.window.edge() {
+            end = end.min(rcv_nxt + self.window().0);
+        }
         if end <= segment.seq.max(rcv_nxt) {
             return self.on_nothing_new(segment);
         }
@@ -149,10 +158,10 @@ impl Receiver {
     }
 
     fn on_in_order(&mut self, now: Time, segment: &Segment, end: u64) -> AckWish {
-        let before = self.in_order();
+        let before = self.rcv_nxt();
         let gap = self.reassembly.advance(segment.seq, end);
         self.measure_rtt(now, segment);
-        self.unread += Bytes(self.in_order() - before);
+        self.unread += Bytes(self.in_order_since(before));
         if self.auto_read {
             self.read(now, u64::MAX);
         }
@@ -160,7 +169,8 @@ impl Receiver {
         self.longest = self.longest.max(segment.len);
         let grew = self.window.grow(segment, self.unread);
         let what = InOrder { gap, fin: self.finished(), pushed, grew };
-        self.acks.on_in_order(now, what, self.window(), self.rtt.get())
+        let Receiver { acks, window, reassembly, unread, .. } = self;
+        acks.on_in_order(now, what, || window.advertise(reassembly.rcv_nxt, *unread), self.rtt.get())
     }
 
     fn measure_rtt(&mut self, now: Time, segment: &Segment) {

@@ -6,18 +6,20 @@ use crate::config::{RtoBounds, RttEstimator};
 use crate::units::{Bytes, Span};
 
 /// The estimator.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Rtt {
-    bounds: RtoBounds,
-    kind: RttEstimator,
     srtt: Option<Span>,
-    rttvar: Span,
     min: Option<Span>,
-    /// Expiries since the last sample; each doubles the time-out (§5.5), a sample ends it (§5, last paragraph).
-    backoff: u32,
-    spread: Spread,
+    rttvar: Span,
     /// The time-out now, backed off: asked for several times an ACK.
     rto: Span,
+    kind: RttEstimator,
+    /// Expiries since the last sample; each doubles the time-out (§5.5), a sample ends it (§5, last paragraph).
+    backoff: u32,
+    bounds: RtoBounds,
+    spread: Spread,
 }
 
 /// Linux's variance term: the greatest mean deviation of a round; it rises at once and falls by a quarter per round.

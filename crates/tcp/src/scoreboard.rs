@@ -10,6 +10,7 @@ use crate::cc::Head;
 use crate::rate::Stamp;
 use crate::units::{Bytes, Time};
 
+mod advance;
 mod detect;
 mod news;
 mod resend;
@@ -19,20 +20,21 @@ mod tests;
 use news::widen;
 pub(crate) use news::{Delivered, Loss, News, Seen, ages};
 
-/// A sent segment.
+/// A sent segment: one line of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Sent {
     seq: u64,
     /// Sequence numbers occupied, a FIN included.
     len: u32,
-    fin: bool,
     /// The receiver has reported it.
     sacked: bool,
     /// Considered lost; stays set while a retransmission is out.
     lost: bool,
     /// A retransmission is believed in the network.
     retransmitted: bool,
-    transmissions: u32,
+    /// It does not count beyond 255.
+    transmissions: u8,
     /// Of the latest transmission.
     sent_at: Time,
     stamp: Stamp,
@@ -45,6 +47,11 @@ impl Sent {
 
     fn bytes(&self) -> u64 {
         u64::from(self.len)
+    }
+
+    /// Sent once, and neither reported nor given up.
+    fn is_plain(&self) -> bool {
+        self.transmissions == 1 && !(self.sacked | self.lost | self.retransmitted)
     }
 
     fn waits(&self) -> bool {
@@ -69,35 +76,39 @@ impl Chunk {
 }
 
 /// The board.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     segments: VecDeque<Sent>,
     flight: u64,
     sacked: u64,
     lost: u64,
     retransmitted: u64,
-    /// Segments of `sacked`.
-    sacked_segments: usize,
-    /// Without SACK: how many segments duplicate ACKs say have left the network, and the bytes of that many after the
-    /// oldest.
-    presumed_segments: usize,
+    /// Without SACK: what duplicate ACKs say has left the network, the bytes of `presumed_segments` after the oldest.
     presumed: u64,
-    /// The end of the highest segment reported selectively.
-    highest_sacked: u64,
-    /// Stretches of the last SACK option, up to whole segments: nothing new is inside them.
-    reported: [(u64, u64); 4],
-    /// There are some.
-    has_reported: bool,
+    /// Everything ever marked lost, each time it was.
+    lost_in_all: u64,
     /// No segment before this index is lost and waiting.
     first_waiting: usize,
     /// No segment before this index, sent once, is without a verdict.
     first_open: usize,
     /// Retransmissions in the order they were sent: sequence number and time.
     retransmissions: VecDeque<(u64, Time)>,
-    /// Everything ever marked lost, each time it was.
-    lost_in_all: u64,
     /// Marked lost since [`Scoreboard::take_losses`] was last asked.
     losses: Vec<Loss>,
+    /// The number after the FIN; 0 before it has been sent.
+    fin_end: u64,
+    /// The last SACK option reported something.
+    has_reported: bool,
+    /// The end of the highest segment reported selectively.
+    highest_sacked: u64,
+    /// Segments of `sacked`.
+    sacked_segments: usize,
+    /// Segments of `presumed`.
+    presumed_segments: usize,
+    /// Stretches of the last SACK option, up to whole segments: nothing new is inside them.
+    reported: [(u64, u64); 4],
 }
 
 impl Scoreboard {
@@ -141,6 +152,11 @@ impl Scoreboard {
         Bytes(self.lost_in_all)
     }
 
+    /// True if something was marked lost since [`Scoreboard::take_losses`] was last asked.
+    pub(crate) fn has_losses(&self) -> bool {
+        !self.losses.is_empty()
+    }
+
     /// What was marked lost since this was last asked.
     pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
         std::mem::take(&mut self.losses)
@@ -158,7 +174,7 @@ impl Scoreboard {
 
     /// When the oldest segment was last sent, and how often.
     pub(crate) fn head(&self) -> Option<Head> {
-        self.segments.front().map(|head| Head { sent_at: head.sent_at, transmissions: head.transmissions })
+        self.segments.front().map(|head| Head { sent_at: head.sent_at, transmissions: head.transmissions.into() })
     }
 
     /// True if some outstanding segment was sent more than once, as far as the head tells (Linux asks the same).
@@ -170,10 +186,12 @@ impl Scoreboard {
     pub(crate) fn push(&mut self, now: Time, chunk: Chunk, stamp: Stamp) {
         let len = chunk.len + u32::from(chunk.fin);
         self.flight += u64::from(len);
+        if chunk.fin {
+            self.fin_end = chunk.seq + u64::from(len);
+        }
         self.segments.push_back(Sent {
             seq: chunk.seq,
             len,
-            fin: chunk.fin,
             sacked: false,
             lost: false,
             retransmitted: false,
@@ -183,48 +201,9 @@ impl Scoreboard {
         });
     }
 
-    /// Takes everything before `ack` off the board; `each` sees what had not been reported before.
-    pub(crate) fn advance(&mut self, ack: u64, seen: Seen, news: &mut News, mut each: impl FnMut(&Delivered)) {
-        while let Some(head) = self.segments.front_mut() {
-            if head.seq >= ack {
-                break;
-            }
-            let covered = head.bytes().min(ack - head.seq);
-            self.flight -= covered;
-            self.sacked -= if head.sacked { covered } else { 0 };
-            self.lost -= if head.lost { covered } else { 0 };
-            self.retransmitted -= if head.retransmitted { covered } else { 0 };
-            news.advanced += Bytes(covered);
-            let written_off = head.waits();
-            news.believed += if written_off { Bytes::ZERO } else { Bytes(covered) };
-            news.delivered += if head.sacked { Bytes::ZERO } else { Bytes(covered) };
-            if covered < head.bytes() {
-                head.seq += covered;
-                head.len -= covered as u32;
-                break;
-            }
-            news.believed_segments += u32::from(!written_off);
-            news.acked_segments += 1;
-            if head.transmissions > 1 {
-                news.retransmission_acked = true;
-            } else if !head.sacked {
-                widen(&mut news.acked_sent, head.sent_at);
-                news.on_original(head.seq, head.end(), seen);
-            }
-            if head.sacked {
-                self.sacked_segments -= 1;
-            } else {
-                news.delivered_segments += 1;
-                each(&delivered(head));
-            }
-            self.segments.pop_front();
-            self.first_waiting = self.first_waiting.saturating_sub(1);
-            self.first_open = self.first_open.saturating_sub(1);
-        }
-        // What is off the board needs no verdict; only RACK asks for one, so nobody else would tidy up.
-        while self.retransmissions.front().is_some_and(|(seq, _)| *seq < ack) {
-            self.retransmissions.pop_front();
-        }
+    /// True if the last SACK option had anything to report, so that the next one changes something even if empty.
+    pub(crate) fn has_reported(&self) -> bool {
+        self.has_reported
     }
 
     /// Takes note of what a SACK option reports; `each` sees what had not been reported before.
@@ -235,9 +214,6 @@ impl Scoreboard {
         news: &mut News,
         mut each: impl FnMut(&Delivered),
     ) {
-        if blocks.is_empty() && !self.has_reported {
-            return;
-        }
         let mut reported = [(0, 0); 4];
         for (slot, block) in reported.iter_mut().zip(blocks) {
             let fresh = self.not_yet_reported(*block);
@@ -345,7 +321,7 @@ fn delivered(sent: &Sent) -> Delivered {
     Delivered {
         end: sent.end(),
         bytes: Bytes(sent.bytes()),
-        transmissions: sent.transmissions,
+        transmissions: sent.transmissions.into(),
         sent_at: sent.sent_at,
         stamp: sent.stamp,
     }

@@ -40,6 +40,13 @@ impl Flags {
     }
 }
 
+impl Flags {
+    /// True if some bit of `other` is set.
+    pub(crate) const fn meets(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
 /// The ECN field of the IP header (RFC 3168 §5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ecn {
@@ -159,16 +166,23 @@ impl Segment {
 
     /// Bytes of the TCP header with its options, each padded to four as senders do.
     pub fn header(&self) -> Bytes {
+        let timestamps = if self.timestamps.is_some() { Segment::TIMESTAMPS } else { Bytes::ZERO };
+        let seldom = !self.sack.is_empty() || self.ecn_bytes.is_some() || self.syn.is_some();
+        Segment::BARE_HEADER + timestamps + if seldom { self.seldom_options() } else { Bytes::ZERO }
+    }
+
+    /// Bytes of the options besides timestamps.
+    #[inline(never)]
+    fn seldom_options(&self) -> Bytes {
         let optional = |present: bool, bytes: u64| if present { bytes } else { 0 };
         let blocks = self.sack.blocks().len() as u64;
-        let mut options = optional(self.timestamps.is_some(), Segment::TIMESTAMPS.0);
-        options += optional(blocks > 0, 4 + 8 * blocks) + optional(self.ecn_bytes.is_some(), 12);
+        let mut options = optional(blocks > 0, 4 + 8 * blocks) + optional(self.ecn_bytes.is_some(), 12);
         if let Some(syn) = self.syn {
             // SACK-permitted takes the place of the padding of the timestamps.
             let alone = syn.sack_permitted && self.timestamps.is_none();
             options += 4 + optional(syn.window_scale.is_some(), 4) + optional(alone, 4);
         }
-        Segment::BARE_HEADER + Bytes(options)
+        Bytes(options)
     }
 
     /// Blocks that a SACK option can have beside the other options: 40 bytes are there for all (RFC 9293 §3.1).

@@ -6,11 +6,12 @@
 mod ack;
 mod bundle;
 mod classic;
+mod control;
 mod modern;
 mod timeouts;
 mod transmit;
 
-use crate::cc::{Cause, Congestion, CongestionControl, Setup, State, View, Window};
+use crate::cc::{Cause, Congestion, Setup, State, View, Window};
 use crate::config::{EcnMode, RecoveryKind, TcpConfig};
 use crate::ecn::Feedback;
 use crate::options::Agreed;
@@ -23,6 +24,7 @@ use crate::segment::Ecn;
 use crate::units::{Bytes, Span, Time};
 
 use bundle::Bundle;
+use control::Control;
 use modern::Modern;
 pub(crate) use transmit::Outgoing;
 use transmit::{Pace, Usage};
@@ -87,55 +89,59 @@ enum Repair {
 }
 
 /// The sending half of a connection whose handshake is done.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Sender {
-    mss: Bytes,
-    cwnd_validation: bool,
-    idle_restart: bool,
-    nagle: bool,
-    bundles: bool,
-    bundle: Bundle,
-    ecn: Ecn,
-    /// cwnd holds in recovery too.
-    owns_window: bool,
-    cc: Box<dyn CongestionControl>,
-    repair: Repair,
-    state: State,
-    board: Scoreboard,
-    rtt: Rtt,
-    round: Round,
-    sampler: Sampler,
-    feedback: Feedback,
-    /// Delivered and marked.
-    delivered_ce: Bytes,
-    usage: Usage,
-    pace: Pace,
     snd_una: u64,
     snd_nxt: u64,
     /// The number after the last byte written.
     end: u64,
-    /// A FIN follows the last byte.
-    fin: bool,
     rwnd: Bytes,
     /// SND.WL1 of RFC 9293: sequence number of the segment that told `rwnd`.
     window_told_by: u64,
-    last_sent_at: Option<Time>,
-    /// The end of the last segment that was not full.
-    small_end: u64,
-    /// Time-outs since `snd_una` last moved.
-    timeouts_in_a_row: u32,
     /// Probes of a closed window in a row.
     window_probes: u32,
+    /// Time-outs since `snd_una` last moved.
+    timeouts_in_a_row: u32,
+    /// The send loop has run dry before.
+    looked_in_vain: bool,
+    /// So it has, and nothing has ever been written: this side of the connection only receives.
+    only_receives: bool,
     window_probe_due: bool,
-    /// FlightSize when the episode under way began.
-    episode_flight: Bytes,
-    /// The other side is to hear that the window has been reduced.
-    cwr_due: bool,
+    /// A FIN follows the last byte.
+    fin: bool,
+    state: State,
     /// Something was sent since the send loop last ran dry.
     sent_in_burst: bool,
-    /// The send loop has run dry before anything was written.
-    looked_in_vain: bool,
+    bundles: bool,
+    nagle: bool,
+    ecn: Ecn,
+    /// cwnd holds in recovery too.
+    owns_window: bool,
+    cwnd_validation: bool,
+    idle_restart: bool,
+    /// The other side is to hear that the window has been reduced.
+    cwr_due: bool,
+    feedback: Feedback,
+    mss: Bytes,
+    /// The end of the last segment that was not full.
+    small_end: u64,
+    last_sent_at: Option<Time>,
+    usage: Usage,
+    pace: Pace,
+    cc: Control,
+    board: Scoreboard,
+    sampler: Sampler,
+    round: Round,
+    /// Delivered and marked.
+    delivered_ce: Bytes,
+    rtt: Rtt,
+    repair: Repair,
     totals: Totals,
+    /// FlightSize when the episode under way began.
+    episode_flight: Bytes,
+    bundle: Bundle,
 }
 
 impl Sender {
@@ -189,7 +195,7 @@ impl Sender {
                 EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
             },
             owns_window: config.cc.algorithm.demands.owns_window,
-            cc: config.cc.build(&setup),
+            cc: Control::new(config.cc.build(&setup)),
             repair: Repair::new(config, agreed),
             state: State::Open,
             board: Scoreboard::default(),
@@ -215,6 +221,7 @@ impl Sender {
             cwr_due: false,
             sent_in_burst: false,
             looked_in_vain: false,
+            only_receives: false,
             totals: Totals::default(),
         }
     }
@@ -228,22 +235,25 @@ impl Sender {
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.fin, "data after close");
         self.end += bytes;
+        self.note_use();
     }
 
     /// Forgets what was written and never sent.
     pub(crate) fn abandon_unsent(&mut self) {
         self.end = self.end.min(self.snd_nxt);
+        self.note_use();
     }
 
     /// No more data follows.
     pub(crate) fn close(&mut self) {
         self.fin = true;
+        self.note_use();
     }
 
-    /// True while nothing has ever been written: the side of a connection that only receives. Segments of the other side
-    /// tell it nothing but a window.
-    fn is_unused(&self) -> bool {
-        self.end == 1 && self.snd_nxt == 1 && !self.fin
+    /// What there is to send has changed, or the send loop has run dry. Nothing was ever written on the side of a
+    /// connection that only receives: segments of the other side tell it nothing but a window.
+    fn note_use(&mut self) {
+        self.only_receives = self.looked_in_vain && self.end == 1 && self.snd_nxt == 1 && !self.fin;
     }
 
     /// True once the FIN has left.

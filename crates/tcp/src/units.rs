@@ -143,6 +143,10 @@ impl Rate {
 
     /// The rate at which `size` passes in `time`; at least one bit per second, at most what 64 bits hold.
     pub fn of(size: Bytes, time: Span) -> Rate {
+        // 64 bits hold what is delivered in one RTT; the wide path keeps the method total.
+        if let Some(bit_nanos) = size.0.checked_mul(8 * NANOS_PER_SECOND) {
+            return Rate((bit_nanos / time.0.max(1)).max(1));
+        }
         let bits = u128::from(size.0) * u128::from(8 * NANOS_PER_SECOND) / u128::from(time.0.max(1));
         Rate(u64::try_from(bits).unwrap_or(u64::MAX).max(1))
     }

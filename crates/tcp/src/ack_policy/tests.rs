@@ -27,7 +27,7 @@ fn linux() -> AckPolicy {
 /// Takes in-order segments, one a millisecond, until an ACK waits; gives how many were acknowledged at once.
 fn quick_acks(acks: &mut AckPolicy, from: u64, what: InOrder) -> u32 {
     let mut count = 0;
-    while acks.on_in_order(ms(from), what, WINDOW, RTT) == AckWish::Now {
+    while acks.on_in_order(ms(from), what, || WINDOW, RTT) == AckWish::Now {
         acks.on_ack_sent();
         count += 1;
     }
@@ -37,18 +37,18 @@ fn quick_acks(acks: &mut AckPolicy, from: u64, what: InOrder) -> u32 {
 #[test]
 fn every_second_segment_is_acknowledged() {
     let mut acks = rfc();
-    assert_eq!(acks.on_in_order(ms(1), PLAIN, WINDOW, RTT), AckWish::By(ms(201)));
-    assert_eq!(acks.on_in_order(ms(2), GREW, WINDOW, RTT), AckWish::Now);
+    assert_eq!(acks.on_in_order(ms(1), PLAIN, || WINDOW, RTT), AckWish::By(ms(201)));
+    assert_eq!(acks.on_in_order(ms(2), GREW, || WINDOW, RTT), AckWish::Now);
     acks.on_ack_sent();
-    assert_eq!(acks.on_in_order(ms(3), InOrder { pushed: true, ..PLAIN }, WINDOW, RTT), AckWish::By(ms(203)));
+    assert_eq!(acks.on_in_order(ms(3), InOrder { pushed: true, ..PLAIN }, || WINDOW, RTT), AckWish::By(ms(203)));
     acks.on_ack_sent();
     for what in [InOrder { gap: true, ..PLAIN }, InOrder { fin: true, ..PLAIN }] {
-        assert_eq!(acks.on_in_order(ms(4), what, WINDOW, RTT), AckWish::Now);
+        assert_eq!(acks.on_in_order(ms(4), what, || WINDOW, RTT), AckWish::Now);
         acks.on_ack_sent();
     }
     assert_eq!(acks.on_duplicate(WINDOW), AckWish::Now);
     acks.on_ack_sent();
-    assert_eq!(acks.on_in_order(ms(5), PLAIN, WINDOW, RTT), AckWish::By(ms(205)));
+    assert_eq!(acks.on_in_order(ms(5), PLAIN, || WINDOW, RTT), AckWish::By(ms(205)));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn without_compression_every_duplicate_is_sent_at_once() {
 fn quick_acks_at_the_start_number_half_the_window() {
     assert_eq!(quick_acks(&mut linux(), 1, PLAIN), 16);
     let mut acks = linux();
-    assert_eq!(acks.on_in_order(ms(1), PLAIN, MSS * 10, RTT), AckWish::Now);
+    assert_eq!(acks.on_in_order(ms(1), PLAIN, || MSS * 10, RTT), AckWish::Now);
     acks.on_ack_sent();
     assert_eq!(quick_acks(&mut acks, 1, PLAIN), 4);
 }
@@ -73,13 +73,13 @@ fn quick_acks_at_the_start_number_half_the_window() {
 fn quick_acks_last_while_the_window_grows() {
     let mut acks = linux();
     for _ in 0..1000 {
-        assert_eq!(acks.on_in_order(ms(1), GREW, WINDOW, RTT), AckWish::Now);
+        assert_eq!(acks.on_in_order(ms(1), GREW, || WINDOW, RTT), AckWish::Now);
         acks.on_ack_sent();
     }
     assert_eq!(quick_acks(&mut acks, 1, PLAIN), 16);
     // A growth later on is good for one.
     acks.on_ack_sent();
-    assert_eq!(acks.on_in_order(ms(1), GREW, WINDOW, RTT), AckWish::Now);
+    assert_eq!(acks.on_in_order(ms(1), GREW, || WINDOW, RTT), AckWish::Now);
     acks.on_ack_sent();
     assert_eq!(quick_acks(&mut acks, 1, PLAIN), 0);
 }
@@ -124,7 +124,7 @@ fn duplicates_after_the_third_wait_for_one_another() {
     assert_eq!(acks.on_beyond(ms(4), false, rtt), AckWish::CompressedBy(ms(5)));
     acks.on_ack_sent();
     // A gap that got shorter, and a peer without SACK.
-    assert_eq!(acks.on_in_order(ms(5), InOrder { gap: true, ..PLAIN }, WINDOW, RTT), AckWish::Now);
+    assert_eq!(acks.on_in_order(ms(5), InOrder { gap: true, ..PLAIN }, || WINDOW, RTT), AckWish::Now);
     acks.on_ack_sent();
     assert_eq!(acks.on_beyond(ms(6), false, RTT), AckWish::Now);
     let (ecn, scale) = (EcnMode::Off, Scale::Unscaled);
@@ -137,10 +137,10 @@ fn the_end_of_a_write_is_acknowledged_and_a_fin_waits() {
     let mut acks = linux();
     quick_acks(&mut acks, 1, PLAIN);
     acks.on_ack_sent();
-    assert_eq!(acks.on_in_order(ms(2), InOrder { pushed: true, ..PLAIN }, WINDOW, RTT), AckWish::Now);
+    assert_eq!(acks.on_in_order(ms(2), InOrder { pushed: true, ..PLAIN }, || WINDOW, RTT), AckWish::Now);
     acks.on_ack_sent();
     let mut fresh = linux();
-    assert_eq!(fresh.on_in_order(ms(1), PLAIN, WINDOW, RTT), AckWish::Now);
+    assert_eq!(fresh.on_in_order(ms(1), PLAIN, || WINDOW, RTT), AckWish::Now);
     fresh.on_ack_sent();
-    assert_eq!(fresh.on_in_order(ms(2), InOrder { fin: true, ..PLAIN }, WINDOW, RTT), AckWish::By(ms(42)));
+    assert_eq!(fresh.on_in_order(ms(2), InOrder { fin: true, ..PLAIN }, || WINDOW, RTT), AckWish::By(ms(42)));
 }

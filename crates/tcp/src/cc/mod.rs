@@ -42,7 +42,7 @@ mod yeah;
 use std::fmt;
 
 pub use choice::{Choice, ChoiceError, Param, ParamKind, Profile, Value, Values};
-pub use told::{Ack, Cause, Congestion, Head, Lost, RttSample, Sent, State, View};
+pub use told::{Ack, Cause, Congestion, Head, Lost, RttSample, Sent, Standing, State, View};
 pub use window::{Counter, IdleRule, Window};
 
 pub use crate::rate::RateSample;
@@ -195,6 +195,17 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// single segments.
     fn send_quantum(&self) -> Option<Bytes> {
         None
+    }
+
+    /// What these four say, in one call: the sender asks for it after each call that may have changed it. Not to be
+    /// written anew.
+    fn standing(&self) -> Standing {
+        Standing {
+            window: self.window(),
+            pacing_rate: self.pacing_rate(),
+            next_timer: self.next_timer(),
+            wants_reduction: self.wants_reduction(),
+        }
     }
 
     /// Named internals for traces, read-only.

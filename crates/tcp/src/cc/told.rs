@@ -1,7 +1,9 @@
-//! What an algorithm is told: how things stand, what an ACK did, what left, what is lost, why there is congestion.
+//! What an algorithm is told: how things stand, what an ACK did, what left, what is lost, why there is congestion; and
+//! what it answers.
 
+use super::Window;
 use crate::rate::RateSample;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Rate, Span, Time};
 
 /// Where the sender stands (the names are Linux's).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -198,4 +200,17 @@ pub struct Congestion {
     pub loss_window: Bytes,
     /// The oldest segment, if any is outstanding.
     pub head: Option<Head>,
+}
+
+/// What an algorithm says when asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Standing {
+    /// [`super::CongestionControl::window`]
+    pub window: Window,
+    /// [`super::CongestionControl::pacing_rate`]
+    pub pacing_rate: Option<Rate>,
+    /// [`super::CongestionControl::next_timer`]
+    pub next_timer: Option<Time>,
+    /// [`super::CongestionControl::wants_reduction`]
+    pub wants_reduction: bool,
 }

@@ -1,7 +1,7 @@
 //! The segments of a connection, made of what its parts have to say.
 
 use super::Connection;
-use crate::segment::{EcnBytes, Flags, Segment};
+use crate::segment::{Ecn, Flags, Sack, Segment};
 use crate::sender::Outgoing;
 use crate::timers::Timer;
 use crate::units::Time;
@@ -18,37 +18,36 @@ impl Connection {
         Some(segment)
     }
 
-    pub(super) fn make_data(&mut self, now: Time, next: &Outgoing) -> Segment {
-        let fin = if next.chunk.fin { Flags::FIN } else { Flags::default() };
-        let push = if next.push { Flags::PSH } else { Flags::default() };
-        let mut segment = self.make_header(now, None);
-        segment.seq = next.chunk.seq;
-        segment.len = next.chunk.len;
-        segment.ecn = next.ecn;
-        segment.flags = Flags::ACK.with(fin).with(push).with(self.echo.flags(next.cwr));
-        segment
-    }
-
-    /// Not ECN-capable (RFC 3168 §6.1.4).
-    pub(super) fn make_ack(&mut self, now: Time) -> Segment {
-        let ecn_bytes = self.echo.option();
-        let mut segment = self.make_header(now, ecn_bytes);
-        segment.seq = self.snd_nxt();
-        segment.flags = Flags::ACK.with(self.echo.flags(false));
-        segment
-    }
-
-    /// What every segment says about what was received.
+    /// The segment that carries `next`, or an ACK, which is not ECN-capable (RFC 3168 §6.1.4). It acknowledges all there
+    /// is, so what waited to do so is done. The last expression makes it, so that it is made where it is wanted.
     #[inline]
-    fn make_header(&mut self, now: Time, ecn_bytes: Option<EcnBytes>) -> Segment {
+    pub(super) fn make_segment(&mut self, now: Time, next: Option<Outgoing>) -> Segment {
+        let (seq, len, ecn, flags, ecn_bytes) = match next {
+            Some(Outgoing { chunk, ecn, cwr, push }) => {
+                let fin = if chunk.fin { Flags::FIN } else { Flags::default() };
+                let push = if push { Flags::PSH } else { Flags::default() };
+                (chunk.seq, chunk.len, ecn, self.echo.flags(cwr).with(fin).with(push), None)
+            }
+            None => (self.snd_nxt(), 0, Ecn::NotEct, self.echo.flags(false), self.echo.option()),
+        };
         let ack = self.receiver.rcv_nxt();
         let timestamps = self.clock.stamp(now, ack);
         let window = self.receiver.window();
-        let mut segment = Segment { ack, window, timestamps, ecn_bytes, ..Segment::default() };
-        if self.receiver.has_report() {
-            segment.sack = self.receiver.report(segment.room_for_blocks());
+        let sack = if self.receiver.has_report() {
+            let options = Segment { timestamps, ecn_bytes, ..Segment::default() };
+            self.receiver.report(options.room_for_blocks())
+        } else {
+            Sack::default()
+        };
+        self.ack_due = false;
+        self.timers.stop(Timer::DelayedAck);
+        self.timers.stop(Timer::CompressedAck);
+        self.receiver.on_ack_sent(window);
+        self.echo.on_ack_sent();
+        if flags.contains(Flags::FIN) {
+            self.move_on(now);
         }
-        segment
+        Segment { seq, ack, len, flags: flags.with(Flags::ACK), ecn, window, timestamps, sack, syn: None, ecn_bytes }
     }
 
     #[cold]

@@ -61,7 +61,10 @@ impl Rack {
         }
         self.advanced = true;
         self.rtt = rtt;
-        self.newest = self.newest.max(Some((segment.sent_at, segment.end)));
+        let newest = (segment.sent_at, segment.end);
+        if self.newest.is_none_or(|before| newest > before) {
+            self.newest = Some(newest);
+        }
     }
 
     /// A search for losses is due; asking uses it up.

@@ -22,7 +22,8 @@ impl Scoreboard {
 
     fn chunk(&self, index: usize) -> Chunk {
         let sent = &self.segments[index];
-        Chunk { seq: sent.seq, len: sent.len - u32::from(sent.fin), fin: sent.fin }
+        let fin = sent.end() == self.fin_end;
+        Chunk { seq: sent.seq, len: sent.len - u32::from(fin), fin }
     }
 
     /// Notes that the segment which [`Scoreboard::next_lost`] gave was sent again. True if it is the oldest.
@@ -61,7 +62,7 @@ impl Scoreboard {
             self.retransmitted += sent.bytes();
         }
         sent.retransmitted = true;
-        sent.transmissions += 1;
+        sent.transmissions = sent.transmissions.saturating_add(1);
         sent.sent_at = now;
         sent.stamp = stamp;
         self.retransmissions.push_back((sent.seq, now));

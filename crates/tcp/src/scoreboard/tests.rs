@@ -31,6 +31,11 @@ fn sack(board: &mut Scoreboard, blocks: &[(u64, u64)]) -> News {
 }
 
 #[test]
+fn a_segment_takes_one_line_of_the_cache() {
+    assert_eq!((size_of::<Sent>(), align_of::<Sent>()), (64, 64));
+}
+
+#[test]
 fn pipe_counts_what_is_believed_in_the_network() {
     let mut board = board(10);
     board.mark_head_lost();

@@ -4,7 +4,8 @@ use super::{Repair, Sender};
 use crate::cc::{Ack, Cause, Lost, RttSample, State};
 use crate::ecn::Marks;
 use crate::options::Clock;
-use crate::scoreboard::{Delivered, Loss, News, Seen, ages};
+use crate::rate::Newest;
+use crate::scoreboard::{News, Seen, ages};
 use crate::segment::{Flags, Segment};
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
@@ -14,6 +15,8 @@ use crate::units::{Bytes, Span, Time};
 pub(super) struct Arrived {
     pub(super) now: Time,
     pub(super) news: News,
+    /// The newest segment that it reports.
+    pub(super) newest: Option<Newest>,
     /// Congestion that it reports.
     pub(super) marks: Marks,
     /// It moves `snd_una`.
@@ -50,33 +53,37 @@ impl Sender {
             self.window_told_by = segment.seq;
         }
         self.on_window(timers);
-        if self.is_unused() && self.looked_in_vain && segment.sack.is_empty() && self.feedback.ignores(segment) {
+        if self.only_receives && segment.sack.is_empty() && self.feedback.ignores(segment) {
             return;
         }
         let (prior_flight, prior_pipe) = (self.board.flight(), self.board.pipe());
-        let (prior_una, prior_lost) = (self.snd_una, self.board.lost_in_all());
-        let mut news = News::default();
-        let reports_duplicate = self.take_reports(now, segment, &mut news);
-        let advances = segment.ack > prior_una;
-        self.snd_una = segment.ack;
-        let bare = segment.len == 0 && !segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::FIN);
         let mut arrived = Arrived {
             now,
-            news,
-            marks: self.feedback.on_ack(segment, news.delivered, self.mss),
-            advances,
-            duplicate: bare && !advances && !window_changed && !self.board.is_empty() && !reports_duplicate,
-            reports_duplicate,
+            news: News::default(),
+            newest: None,
+            marks: Marks::default(),
+            advances: segment.ack > self.snd_una,
+            duplicate: false,
+            reports_duplicate: false,
             echo: segment.timestamps.map(|timestamps| timestamps.echo),
-            prior_una,
-            prior_lost,
-            restarts_timers: news.acked_segments > 0,
+            prior_una: self.snd_una,
+            prior_lost: self.board.lost_in_all(),
+            restarts_timers: false,
             ack: Ack { prior_flight, prior_pipe, one_way: one_way(segment), ..Ack::default() },
             round_start: false,
         };
+        self.take_reports(segment, &mut arrived);
+        self.snd_una = segment.ack;
+        if !arrived.advances {
+            let bare = !segment.flags.meets(Flags::SYN.with(Flags::FIN)) && segment.len == 0;
+            let about_data = !window_changed && !self.board.is_empty() && !arrived.reports_duplicate;
+            arrived.duplicate = bare && about_data;
+        }
+        arrived.marks = self.feedback.on_ack(segment, arrived.news.delivered, self.mss);
+        arrived.restarts_timers = arrived.news.acked_segments > 0;
         arrived.ack.cumulative_segments = arrived.news.acked_segments;
         self.delivered_ce += arrived.marks.ce;
-        if advances {
+        if arrived.advances {
             self.timeouts_in_a_row = 0;
             arrived.round_start = self.round.on_advance(self.snd_una, self.snd_nxt);
         }
@@ -88,20 +95,40 @@ impl Sender {
         self.arm_algorithm_timer(timers);
     }
 
-    /// What the ACK reports, selectively first; true if a duplicate is reported (RFC 2883).
-    fn take_reports(&mut self, now: Time, segment: &Segment, news: &mut News) -> bool {
+    /// What the ACK reports, selectively first, and perhaps a duplicate (RFC 2883).
+    fn take_reports(&mut self, segment: &Segment, arrived: &mut Arrived) {
+        let seen = match &self.repair {
+            Repair::Classic(_) => return self.take_number(segment.ack, arrived),
+            Repair::Modern(modern) => Seen { point: modern.point, highest_sacked: self.board.highest_sacked() },
+        };
+        if !segment.sack.is_empty() || self.board.has_reported() {
+            self.take_blocks(segment, seen, arrived);
+        }
         let Sender { repair, board, sampler, rtt, .. } = self;
-        let echo = segment.timestamps.map(|timestamps| timestamps.echo);
-        let Repair::Modern(modern) = repair else {
-            board.advance(segment.ack, Seen::default(), news, |delivered| sampler.on_delivered(now, delivered));
-            return false;
-        };
-        let seen = Seen { point: modern.point, highest_sacked: board.highest_sacked() };
-        let duplicate = modern.on_duplicate_report(segment, self.snd_una);
-        let mut each = |delivered: &Delivered, echo: Option<u32>| {
-            sampler.on_delivered(now, delivered);
+        let Repair::Modern(modern) = repair else { return };
+        let Arrived { now, news, newest, echo, .. } = arrived;
+        let (now, echo) = (*now, *echo);
+        board.advance(segment.ack, seen, news, |delivered| {
+            sampler.on_delivered(now, delivered, newest);
             modern.on_delivered(now, delivered, echo, rtt.min());
-        };
+        });
+    }
+
+    /// Without reports there is only the number.
+    #[inline(never)]
+    fn take_number(&mut self, ack: u64, arrived: &mut Arrived) {
+        let Sender { board, sampler, .. } = self;
+        let Arrived { now, news, newest, .. } = arrived;
+        board.advance(ack, Seen::default(), news, |delivered| sampler.on_delivered(*now, delivered, newest));
+    }
+
+    /// What the SACK option reports.
+    #[inline(never)]
+    fn take_blocks(&mut self, segment: &Segment, seen: Seen, arrived: &mut Arrived) {
+        let Sender { repair, board, sampler, rtt, .. } = self;
+        let Repair::Modern(modern) = repair else { return };
+        let Arrived { now, news, newest, .. } = arrived;
+        arrived.reports_duplicate = modern.on_duplicate_report(segment, self.snd_una);
         let mut blocks = [(0, 0); 4];
         let mut count = 0;
         for block in segment.sack.blocks() {
@@ -111,10 +138,11 @@ impl Sender {
                 count += 1;
             }
         }
-        // A report of something out of order echoes an older timestamp than its own (RFC 7323 §4.3).
-        board.sack(&blocks[..count], seen, news, |delivered| each(delivered, None));
-        board.advance(segment.ack, seen, news, |delivered| each(delivered, echo));
-        duplicate
+        board.sack(&blocks[..count], seen, news, |delivered| {
+            sampler.on_delivered(*now, delivered, newest);
+            // A report of something out of order echoes an older timestamp than its own (RFC 7323 §4.3).
+            modern.on_delivered(*now, delivered, None, rtt.min());
+        });
     }
 
     /// Takes the RTT that the ACK shows: of the oldest segment for the time-out, of the newest for the algorithm.
@@ -123,19 +151,23 @@ impl Sender {
         // Karn: nothing from an ACK that covers something sent twice.
         let acked = ages(news.acked_sent, now).filter(|_| !news.retransmission_acked);
         let sacked = ages(news.sacked_sent, now);
-        // Timestamps tell even then, to a millisecond (RFC 7323 §4).
-        let echoed = arrived.echo.filter(|_| news.acked_segments > 0 && acked.is_none() && sacked.is_none());
-        let echoed = echoed.map(|echo| {
-            let age = Clock::at(now).saturating_sub(echo);
-            let span = Span::from_millis(u64::from(age.max(1)));
-            (span, span)
-        });
-        let (oldest, _) = acked.or(sacked).or(echoed)?;
-        let (_, latest) = sacked.or(acked).or(echoed)?;
-        if let (None, Some((first, _)), Some(head)) = (acked, sacked, self.board.head().map(|head| head.sent_at)) {
-            // A report of something sent after the oldest segment says that the path is alive.
-            arrived.restarts_timers |= first > now.since(head);
-        }
+        let (oldest, latest) = match (acked, sacked) {
+            (Some(ages), None) => ages,
+            (Some((oldest, _)), Some((_, latest))) => (oldest, latest),
+            (None, Some(ages)) => {
+                // A report of something sent after the oldest segment says that the path is alive.
+                let head = self.board.head();
+                arrived.restarts_timers |= head.is_some_and(|head| ages.0 > now.since(head.sent_at));
+                ages
+            }
+            (None, None) => {
+                // Timestamps tell even then, to a millisecond (RFC 7323 §4).
+                let echo = arrived.echo.filter(|_| news.acked_segments > 0)?;
+                let age = Clock::at(now).saturating_sub(echo);
+                let span = Span::from_millis(u64::from(age.max(1)));
+                (span, span)
+            }
+        };
         self.rtt.note_min(latest);
         self.rtt.sample(oldest, self.snd_una, self.snd_nxt);
         Some(RttSample { latest, oldest })
@@ -150,17 +182,17 @@ impl Sender {
     }
 
     /// Growth, and the algorithm's own measurements.
-    pub(super) fn tell_algorithm(&mut self, arrived: &Arrived, may_grow: bool) {
-        let mut ack = arrived.ack;
+    pub(super) fn tell_algorithm(&mut self, arrived: &mut Arrived, may_grow: bool) {
+        let ack = &mut arrived.ack;
         let lost_total = self.board.lost_in_all();
         ack.ce = arrived.marks.ce;
         ack.echo = arrived.marks.echo;
         ack.lost = lost_total.saturating_sub(arrived.prior_lost);
-        ack.rate = self.sampler.sample(self.rtt.min(), lost_total);
+        ack.rate = self.sampler.sample(arrived.newest.as_ref(), self.rtt.min(), lost_total);
         self.tell_losses(arrived.now);
         let mut view = self.view(arrived.now, arrived.round_start);
         view.may_grow &= may_grow;
-        self.cc.on_ack(&ack, &view);
+        self.cc.on_ack(&arrived.ack, &view);
         if self.state < State::Cwr && self.cc.wants_reduction() {
             self.reduce_by_wish(arrived.now);
         }
@@ -169,24 +201,23 @@ impl Sender {
     /// Tells the algorithm of what was newly marked lost.
     #[inline]
     pub(super) fn tell_losses(&mut self, now: Time) {
-        let losses = self.board.take_losses();
-        if !losses.is_empty() {
-            self.tell_these_losses(now, losses);
+        if self.board.has_losses() {
+            self.tell_these_losses(now);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_these_losses(&mut self, now: Time, losses: Vec<Loss>) {
+    fn tell_these_losses(&mut self, now: Time) {
         let view = self.view(now, false);
-        for loss in losses {
+        for loss in self.board.take_losses() {
             let lost = Lost {
                 seq: loss.seq,
                 bytes: loss.bytes,
                 sent_at: loss.sent_at,
-                tx_in_flight: loss.stamp.in_flight,
+                tx_in_flight: loss.stamp.in_flight(),
                 lost_since: loss.total.saturating_sub(loss.stamp.lost),
-                app_limited: loss.stamp.app_limited,
+                app_limited: loss.stamp.app_limited(),
             };
             self.cc.on_lost(&lost, &view);
         }

@@ -21,11 +21,12 @@ pub(super) struct Bundle {
 }
 
 impl Sender {
-    /// Takes note of a full segment about to leave; true if it is the last of several.
+    /// Where segments are bundled: takes note of a full segment about to leave; true if it is the last of several.
+    #[inline(never)]
     pub(super) fn ends_bundle(&mut self, now: Time, room: u64) -> bool {
         let modern = matches!(self.repair, Repair::Modern(_));
         // A paced sender has bundles of its own; in recovery segments leave one by one.
-        if !self.bundles || !modern || self.state >= State::Recovery || self.pacing_rate().is_some() {
+        if !modern || self.state >= State::Recovery || self.pacing_rate().is_some() {
             return false;
         }
         if self.bundle.left > 0 && self.bundle.at == now {

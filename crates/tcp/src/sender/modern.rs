@@ -40,33 +40,35 @@ pub(super) enum First {
 }
 
 /// Recovery by SACK or time.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Modern {
     pub(super) kind: RecoveryKind,
     pub(super) sack: bool,
     pub(super) tail_probes: bool,
-    frto_wanted: bool,
-    undo_wanted: bool,
-    mss: Bytes,
-    threshold: u32,
-    /// Segments by which something may be out of order without being lost; only ever more than `threshold` once seen.
-    pub(super) reordering: u64,
-    pub(super) rack: Rack,
-    pub(super) way: Way,
-    pub(super) undo: Undo,
-    /// Where the episode under way, or the last one, ends.
-    pub(super) point: u64,
+    pub(super) first: First,
+    pub(super) probe_due: bool,
     /// F-RTO watches the time-out under way.
     pub(super) frto: bool,
-    pub(super) first: First,
-    pub(super) probe: Option<TailProbe>,
-    pub(super) probe_due: bool,
+    frto_wanted: bool,
+    undo_wanted: bool,
     /// This episode has had its rescue retransmission (RFC 6675 §4, NextSeg rule 4).
     pub(super) rescued: bool,
     /// ACKs since `snd_una` last moved that report something beyond a gap, or without SACK repeat themselves.
     pub(super) duplicates: u32,
     /// New data that the first of them let go, in Disorder: not in FlightSize (RFC 6675 §5 step 4.2).
     pub(super) limited: Bytes,
+    /// Where the episode under way, or the last one, ends.
+    pub(super) point: u64,
+    /// Segments by which something may be out of order without being lost; only ever more than `threshold` once seen.
+    pub(super) reordering: u64,
+    pub(super) probe: Option<TailProbe>,
+    pub(super) rack: Rack,
+    mss: Bytes,
+    threshold: u32,
+    pub(super) way: Way,
+    pub(super) undo: Undo,
 }
 
 impl Modern {
@@ -184,15 +186,14 @@ impl Sender {
 
     pub(super) fn judge_modern(&mut self, arrived: &mut Arrived, timers: &mut Timers) {
         let delivered = self.sampler.delivered();
-        let prior_delivered = self.sampler.prior_delivered();
         let highest_sacked = self.board.highest_sacked().max(self.snd_una);
         let modern = self.modern();
         modern.first = First::Lost;
         if let Some(from) = arrived.news.late {
             modern.on_reordering(from, highest_sacked);
         }
-        if let Some(prior) = prior_delivered {
-            modern.rack.adapt(prior, delivered);
+        if let Some(newest) = &arrived.newest {
+            modern.rack.adapt(newest.prior_delivered(), delivered);
         }
         let counts = if modern.sack { arrived.news.sacked } else { arrived.duplicate };
         if arrived.advances {
@@ -203,7 +204,11 @@ impl Sender {
         }
         let descending = self.state.descends();
         self.count_without_sack(arrived);
-        self.judge_tail_probe(arrived);
+        if let Some(probe) = self.modern().probe
+            && self.snd_una >= probe.end
+        {
+            self.judge_tail_probe(arrived, probe);
+        }
         let alarming = arrived.duplicate || arrived.news.sacked || arrived.reports_duplicate || arrived.marks.echo;
         if alarming || self.state != State::Open {
             self.judge_state(arrived, timers);
@@ -219,10 +224,14 @@ impl Sender {
     fn count_without_sack(&mut self, arrived: &mut Arrived) {
         arrived.ack.acked = arrived.news.delivered;
         arrived.ack.acked_segments = arrived.news.delivered_segments;
-        let mss = self.mss;
-        if self.modern().sack {
-            return;
+        if !self.modern().sack {
+            self.count_acknowledged(arrived);
         }
+    }
+
+    #[inline(never)]
+    fn count_acknowledged(&mut self, arrived: &mut Arrived) {
+        let mss = self.mss;
         if arrived.news.acked_segments > 0 {
             // One segment filled the hole; the others had sent their duplicate ACKs before.
             let (segments, bytes) = self.board.presumed();

@@ -204,10 +204,10 @@ impl Sender {
         out
     }
 
-    /// RFC 8985 §7.4: was something lost that the probe repaired?
-    pub(super) fn judge_tail_probe(&mut self, arrived: &super::ack::Arrived) {
+    /// RFC 8985 §7.4: was something lost that `probe`, which has been acknowledged, repaired?
+    #[inline(never)]
+    pub(super) fn judge_tail_probe(&mut self, arrived: &super::ack::Arrived, probe: TailProbe) {
         let una = self.snd_una;
-        let Some(probe) = self.modern().probe.filter(|probe| una >= probe.end) else { return };
         let pure_duplicate = !arrived.advances && arrived.duplicate && !arrived.news.sacked;
         if !probe.repeats || probe.was_duplicate || pure_duplicate {
             self.modern().probe = None;
@@ -219,12 +219,12 @@ impl Sender {
         }
     }
 
-    /// RFC 6675 §4, NextSeg rules 3 and 4: with nothing else to send, a hole not yet believed lost, and once per
+    /// In recovery. RFC 6675 §4, NextSeg rules 3 and 4: with nothing else to send, a hole not yet believed lost, and once per
     /// episode the last segment.
     #[inline(never)]
     pub(super) fn poll_hole(&mut self, now: Time) -> Option<Outgoing> {
         let by_sack = matches!(&self.repair, Repair::Modern(modern) if modern.kind == RecoveryKind::Sack);
-        if !by_sack || self.state != State::Recovery || self.board.pipe() + self.mss > self.send_window() {
+        if !by_sack || self.board.pipe() + self.mss > self.send_window() {
             return None;
         }
         let stamp = self.stamp(now, self.mss);

@@ -38,15 +38,17 @@ pub(super) struct Usage {
 }
 
 /// When the next segment may leave.
+/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Pace {
-    /// The connection paces although its algorithm does not ask for it.
-    always: bool,
     next_at: Time,
-    /// Segments that leave as they come: the initial window.
-    free: u32,
     /// What is leaving at once.
     bundle: Option<Bundle>,
+    /// The connection paces although its algorithm does not ask for it.
+    always: bool,
+    /// Segments that leave as they come: the initial window.
+    free: u32,
 }
 
 /// Segments that leave at once and are paid for together.
@@ -104,7 +106,7 @@ impl Sender {
             let chunk = Chunk { seq: self.snd_una - 1, len: 0, fin: false };
             return Some(Outgoing::plain(chunk));
         }
-        if self.looked_in_vain && self.is_unused() {
+        if self.only_receives {
             return None;
         }
         if self.pacing_rate().is_some() && self.pace.holds(now) {
@@ -136,7 +138,10 @@ impl Sender {
         }
         match self.board.next_lost() {
             Some(lost) => self.poll_lost(now, lost, timers),
-            None => self.poll_new(now, timers, false).or_else(|| self.poll_hole(now)),
+            None => match self.poll_new(now, timers, false) {
+                None if self.state == State::Recovery => self.poll_hole(now),
+                new => new,
+            },
         }
     }
 
@@ -226,7 +231,7 @@ impl Sender {
         if self.board.pipe() + Bytes(len) > self.send_window() && !idle && !probe {
             return None;
         }
-        let push = !probe && !small && self.ends_bundle(now, room);
+        let push = self.bundles && !probe && !small && self.ends_bundle(now, room);
         let chunk = Chunk { seq: self.snd_nxt, len: len as u32, fin };
         Some(Outgoing { push, ..self.send_new(now, chunk, small, timers) })
     }
@@ -268,7 +273,9 @@ impl Sender {
 
     /// The send loop ran dry.
     fn burst_ended(&mut self, now: Time, timers: &mut Timers) {
-        self.looked_in_vain = true;
+        if !std::mem::replace(&mut self.looked_in_vain, true) {
+            self.note_use();
+        }
         if let Some(rate) = self.pacing_rate() {
             self.pace.complete(now, rate);
         }
