@@ -198,7 +198,7 @@ impl Connection {
         let has = |flag| segment.flags.contains(flag);
         // While data flows only a flag makes a segment special.
         let special = self.phase != Phase::Established || segment.flags.meets(Flags::SYN.with(Flags::RST));
-        if special && !self.opens_nor_ends(now, segment) {
+        if special && !self.neither_opens_nor_ends(now, segment) {
             return;
         }
         let Some(sender) = &mut self.sender else { return };
@@ -225,7 +225,7 @@ impl Connection {
 
     /// What opens or ends a connection, or comes before or after it. True if the segment is to be taken like any other.
     #[inline(never)]
-    fn opens_nor_ends(&mut self, now: Time, segment: &Segment) -> bool {
+    fn neither_opens_nor_ends(&mut self, now: Time, segment: &Segment) -> bool {
         let has = |flag| segment.flags.contains(flag);
         if has(Flags::RST) {
             self.on_reset(segment);
