@@ -13,6 +13,8 @@ const DIGITS: usize = 1 << BITS;
 const LEVELS: usize = 64_usize.div_ceil(BITS as usize);
 /// A bucket up to this size is sorted, a larger one dealt out to lower levels.
 const SMALL: usize = 16;
+/// Who joins the run goes nearly always before fewer of its entries than that.
+const NEAR: usize = 8;
 
 /// The order among equal keys. Who pushes in the order of the places need not care; who knows of an entry early says
 /// where it would have been pushed.
@@ -40,10 +42,10 @@ impl<T> Entry<T> {
         Place { pushed: self.pushed, tie: self.tie }
     }
 
-    /// True if it leaves before what is pushed now with this key and place, or has the same and came before.
+    /// True if it leaves before `other`, which came before it.
     #[inline]
-    fn precedes(&self, key: u64, place: Place) -> bool {
-        self.key < key || (self.key == key && self.place() <= place)
+    fn precedes(&self, other: &Entry<T>) -> bool {
+        self.key < other.key || (self.key == other.key && self.place() < other.place())
     }
 }
 
@@ -64,7 +66,6 @@ pub struct Schedule<T> {
     levels: u32,
     /// The last popped key.
     last: u64,
-    len: usize,
 }
 
 impl<T: Copy> Default for Schedule<T> {
@@ -78,7 +79,6 @@ impl<T: Copy> Default for Schedule<T> {
             occupied: [0; LEVELS],
             levels: 0,
             last: 0,
-            len: 0,
         }
     }
 }
@@ -86,25 +86,40 @@ impl<T: Copy> Default for Schedule<T> {
 impl<T: Copy> Schedule<T> {
     /// Entries waiting.
     pub fn len(&self) -> usize {
-        self.len
+        self.run.len() - self.head + self.buckets.iter().map(Vec::len).sum::<usize>()
     }
 
     /// True when nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.head == self.run.len() && self.levels == 0
     }
 
     /// Adds an entry; panics on a key smaller than the last popped one.
     pub fn push(&mut self, key: u64, place: Place, item: T) {
         assert!(key >= self.last, "an event was scheduled in the past");
-        self.len += 1;
         let entry = Entry { key, pushed: place.pushed, tie: place.tie, item };
         if key < self.run_end {
-            let behind = self.run[self.head..].partition_point(|other| other.precedes(key, place));
-            self.run.insert(self.head + behind, entry);
+            self.join(entry);
         } else {
             self.place(entry);
         }
+    }
+
+    /// Puts an entry into the run. Its place is sought from the end, where it is close: one loop finds it and makes room.
+    fn join(&mut self, entry: Entry<T>) {
+        let waiting = &self.run[self.head..];
+        if waiting.len() > NEAR && entry.precedes(&waiting[waiting.len() - NEAR]) {
+            let behind = waiting.partition_point(|other| !entry.precedes(other));
+            return self.run.insert(self.head + behind, entry);
+        }
+        self.run.push(entry);
+        let waiting = &mut self.run[self.head..];
+        let mut at = waiting.len() - 1;
+        while at > 0 && entry.precedes(&waiting[at - 1]) {
+            waiting[at] = waiting[at - 1];
+            at -= 1;
+        }
+        waiting[at] = entry;
     }
 
     fn place(&mut self, entry: Entry<T>) {
@@ -125,7 +140,6 @@ impl<T: Copy> Schedule<T> {
         let Entry { key, item, .. } = self.run[self.head];
         self.head += 1;
         self.last = key;
-        self.len -= 1;
         Some((key, item))
     }
 

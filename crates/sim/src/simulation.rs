@@ -125,6 +125,7 @@ impl Simulation {
     /// What the run gave. Panics if the books do not balance.
     pub fn finish(mut self) -> Outcome {
         self.network.settle(self.core.moment());
+        self.network.links.iter_mut().for_each(|link| link.close_books(self.core.now));
         invariants::check(&self);
         let summary = summary::of(&mut self);
         let trace = self.core.sink.take().map(Sink::finish);
@@ -224,7 +225,7 @@ impl Simulation {
         let now = self.core.now;
         self.network.settle(self.core.moment());
         self.core.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
-        self.network.links.iter_mut().for_each(|link| link.metrics.on_warmup_end(now));
+        self.network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         self.network.channels.iter_mut().for_each(|channel| channel.air.on_warmup_end(now));
         self.hosts.flows.iter_mut().for_each(|flow| flow.window_area.restart(now));
         self.look_next();

@@ -193,11 +193,11 @@ pub(crate) struct LinkMetrics {
     pub(crate) busy: Span,
     /// Time that transmitted packets had waited.
     pub(crate) waited: Span,
+    pub(crate) max_queue: u64,
     queue_length: u64,
     queue_since: Time,
     /// Integral of the queue length over time, packet-nanoseconds.
-    queue_area: u128,
-    pub(crate) max_queue: u64,
+    queue_area: i128,
     /// Packets that its queue marked CE.
     pub(crate) marks: u64,
     pub(crate) drops: [u64; DropReason::ALL.len()],
@@ -209,6 +209,20 @@ impl LinkMetrics {
         self.transmitted_bytes += size;
         self.busy += transmission;
         self.waited += waited;
+    }
+
+    /// Takes back what was booked beforehand and does not begin any more.
+    pub(crate) fn take_back(&mut self, size: Bytes, transmission: Span, waited: Span) {
+        self.transmitted -= 1;
+        self.transmitted_bytes -= size;
+        self.busy = self.busy.saturating_sub(transmission);
+        self.waited = self.waited.saturating_sub(waited);
+    }
+
+    /// What packets wait, each for itself, sums up to the integral of their number. The part of `waited` before the window
+    /// does not count, what is still waiting at the end does.
+    pub(crate) fn correct_area(&mut self, still: Span, before: Span) {
+        self.queue_area += i128::from(still.as_nanos()) - i128::from(before.as_nanos());
     }
 
     /// A packet now waits; `length` counts it.
@@ -223,7 +237,7 @@ impl LinkMetrics {
     }
 
     fn queue_becomes(&mut self, now: Time, length: u64) {
-        self.queue_area += u128::from(self.queue_length) * u128::from(now.since(self.queue_since).as_nanos());
+        self.queue_area += i128::from(self.queue_length) * i128::from(now.since(self.queue_since).as_nanos());
         self.queue_length = length;
         self.queue_since = now;
     }
