@@ -103,6 +103,7 @@ impl Core {
     }
 
     /// A packet reaches its destination and leaves the network.
+    #[inline]
     pub(crate) fn deliver(&mut self, id: PacketId) -> Packet {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_received(self.now, &packet);

@@ -159,8 +159,9 @@ impl Network {
 
     /// Sends a packet on; it came from `previous`, if by the channel that it stays on.
     pub(crate) fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) {
-        match self.hop(node, core.packets.heading(id).destination) {
-            Some(Hop::Link(link)) if self.links[link.index()].tells() => self.tell(core, link, id),
+        let heading = core.packets.heading(id);
+        match self.hop(node, heading.destination) {
+            Some(Hop::Link(link)) if self.links[link.index()].tells() => self.tell(core, link, id, heading),
             Some(Hop::Link(link)) => self.links[link.index()].send(core, id),
             Some(Hop::Radio(channel, station, to)) => {
                 if !self.send_by_radio(core, (channel, station), to, id, previous) {

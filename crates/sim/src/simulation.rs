@@ -213,10 +213,16 @@ impl Simulation {
         self.core.held_bytes() + self.series.held_bytes() + self.hosts.flows.iter().map(remembered).sum::<u64>()
     }
 
+    #[inline]
     fn watch(&mut self, id: FlowId) {
         if self.series.watches_changes() {
-            self.series.on_change(self.core.now, id, &self.hosts.flows[id.index()]);
+            self.record_change(id);
         }
+    }
+
+    #[inline(never)]
+    fn record_change(&mut self, id: FlowId) {
+        self.series.on_change(self.core.now, id, &self.hosts.flows[id.index()]);
     }
 
     #[cold]

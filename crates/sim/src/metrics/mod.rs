@@ -32,8 +32,10 @@ pub(crate) struct Direction {
     pub(crate) last_received: Option<Time>,
 }
 
-/// What is counted of a flow in the measurement window.
+/// What is counted of a flow in the measurement window. A line of the cache for each direction, one for what each data
+/// packet counts, two for its delay, and the rest: between two packets of a flow come those of all others.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(crate) struct FlowWindow {
     /// From the source, data and control.
     pub(crate) forward: Direction,
@@ -43,9 +45,6 @@ pub(crate) struct FlowWindow {
     pub(crate) sent: u64,
     pub(crate) retransmitted: u64,
     pub(crate) received: u64,
-    pub(crate) drops: [u64; DropReason::ALL.len()],
-    /// Marked CE by a queue.
-    pub(crate) marked: u64,
     /// Received after one that was sent later.
     pub(crate) reordered: u64,
     /// Payload of first transmissions.
@@ -58,19 +57,23 @@ pub(crate) struct FlowWindow {
     pub(crate) offered_bytes: Bytes,
     /// Last transmission of a data packet to its reception.
     pub(crate) delays: Delays,
+    pub(crate) drops: [u64; DropReason::ALL.len()],
+    /// Marked CE by a queue.
+    pub(crate) marked: u64,
     /// Application write to in-order read; absent before the first, which an endless transfer never has.
     pub(crate) app_delays: Option<Box<Delays>>,
 }
 
 /// What is measured of a flow.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct FlowMetrics {
     pub(crate) tally: Tally,
-    pub(crate) window: FlowWindow,
     /// Payload received over the whole run; series take differences.
     pub(crate) total_received_bytes: Bytes,
     /// When the newest data packet received so far was sent.
     newest: Time,
+    pub(crate) window: FlowWindow,
 }
 
 impl FlowMetrics {

@@ -68,8 +68,8 @@ impl Network {
     }
 
     /// Carries a packet over `link`, and over what only that link feeds.
-    pub(super) fn tell(&mut self, core: &mut Core, mut link: LinkId, id: PacketId) {
-        let Heading { destination, size, mut ttl } = core.packets.heading(id);
+    pub(super) fn tell(&mut self, core: &mut Core, mut link: LinkId, id: PacketId, heading: Heading) {
+        let Heading { destination, size, mut ttl } = heading;
         let (real, mut now) = (core.now, core.moment());
         let mut here = &mut self.links[link.index()];
         here.feeds.awaited = here.feeds.awaited.saturating_sub(1);
