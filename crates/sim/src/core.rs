@@ -127,11 +127,13 @@ impl Core {
         self.record(&Record::Marked { packet: &packet, link });
     }
 
+    #[inline]
     pub(crate) fn record(&mut self, record: &Record<'_>) {
         self.record_at(self.now, record);
     }
 
     /// The same for what is known before it happens.
+    #[inline]
     pub(crate) fn record_at(&mut self, at: Time, record: &Record<'_>) {
         if let Some(sink) = &mut self.sink {
             sink.record(at, record);

@@ -98,13 +98,14 @@ impl FlowMetrics {
         direction.received += 1;
         direction.received_ip_bytes += packet.size;
         direction.last_received = Some(now);
-        if packet.has_data() && !packet.to.is_source() {
+        let payload = packet.payload_bytes();
+        if payload > Bytes::ZERO && !packet.to.is_source() {
             self.window.received += 1;
             self.window.reordered += u64::from(packet.sent_at < self.newest);
             self.newest = self.newest.max(packet.sent_at);
-            self.window.received_bytes += packet.payload_bytes();
+            self.window.received_bytes += payload;
             self.window.delays.add(now.since(packet.sent_at));
-            self.total_received_bytes += packet.payload_bytes();
+            self.total_received_bytes += payload;
         }
     }
 

@@ -62,7 +62,7 @@ impl Network {
         }
     }
 
-    /// Books what has left the queues of links that tell.
+    /// From now on the queues of links that tell hold only what waits.
     pub(crate) fn settle(&mut self, now: Moment) {
         self.links.iter_mut().for_each(|link| link.settle(now));
     }
@@ -71,12 +71,17 @@ impl Network {
     pub(super) fn tell(&mut self, core: &mut Core, mut link: LinkId, id: PacketId, heading: Heading) {
         let Heading { destination, size, mut ttl } = heading;
         let (real, mut now) = (core.now, core.moment());
-        let mut here = &mut self.links[link.index()];
-        here.feeds.awaited = here.feeds.awaited.saturating_sub(1);
-        while let Some(told) = here.tell(core, now, id, size) {
+        let awaited = &mut self.links[link.index()].feeds.awaited;
+        *awaited = awaited.saturating_sub(1);
+        loop {
+            let here = &mut self.links[link.index()];
+            let Some(told) = here.tell(core, now, id, size) else { break };
             // The last node that may pass it on lets it expire at the next, where the plain way sees to it.
-            let goes_on = here.feeds.others && ttl > 1;
-            let Some(next) = goes_on.then(|| self.leads_to(core, link, told.arrives, destination)).flatten() else {
+            if !here.feeds.others || ttl <= 1 {
+                here.announce(core, told, id);
+                break;
+            }
+            let Some(next) = self.leads_to(core, link, told.arrives, destination) else {
                 self.links[link.index()].announce(core, told, id);
                 break;
             };
@@ -89,7 +94,6 @@ impl Network {
             // What is dropped on the next link is dropped then.
             core.now = told.arrives;
             link = next;
-            here = &mut self.links[link.index()];
         }
         core.now = real;
     }

@@ -139,13 +139,18 @@ impl Slab {
     #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
         let packet = self.unpack(self.kept(id));
+        self.forget(id);
+        packet
+    }
+
+    #[inline]
+    fn forget(&mut self, id: PacketId) {
         let kept = &mut self.packets[id.0 as usize];
         kept.traits &= !ALIVE;
         if kept.is(RARE) {
             self.free_rare.push(kept.stamps.value);
         }
         self.free.push(id);
-        packet
     }
 
     /// A packet that exists.
@@ -161,7 +166,7 @@ impl Slab {
         kept
     }
 
-    // Here where nearly all packets end, and in what is called seldom.
+    // Here where nearly all packets end, and in what is called seldom. Built in one piece, so that nothing is copied.
     #[inline(always)]
     fn unpack(&self, kept: &Kept) -> Packet {
         let Kept { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, .. } = *kept;
@@ -169,14 +174,23 @@ impl Slab {
             Payload::Udp(Bytes(seq))
         } else {
             let timestamps = kept.is(STAMPED).then_some(stamps);
-            let mut segment = Segment { seq, ack, len, flags, ecn, window, timestamps, ..Segment::default() };
-            if kept.is(RARE) {
-                let Rare { timestamps, sack, syn, ecn_bytes } = self.rare[stamps.value as usize];
-                segment = Segment { timestamps, sack, syn, ecn_bytes, ..segment };
-            }
-            Payload::Tcp(segment)
+            Payload::Tcp(Segment { seq, ack, len, flags, ecn, window, timestamps, ..Segment::default() })
         };
-        Packet { to, destination, size, sent_at, retransmission: kept.is(RETRANSMISSION), ttl, payload }
+        let retransmission = kept.is(RETRANSMISSION);
+        let mut packet = Packet { to, destination, size, sent_at, retransmission, ttl, payload };
+        if kept.is(RARE) {
+            self.add_rare(&mut packet, stamps.value);
+        }
+        packet
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_rare(&self, packet: &mut Packet, index: u32) {
+        if let Payload::Tcp(segment) = &mut packet.payload {
+            let Rare { timestamps, sack, syn, ecn_bytes } = self.rare[index as usize];
+            *segment = Segment { timestamps, sack, syn, ecn_bytes, ..*segment };
+        }
     }
 
     /// What it takes to pass a packet on.
