@@ -223,8 +223,17 @@ impl Link {
 
 #[cfg(test)]
 mod tests {
+    use std::mem::offset_of;
+
+    use super::{Line, Link};
     use crate::scenario::Scenario;
     use crate::simulation::Simulation;
+
+    #[test]
+    fn what_a_packet_touches_of_a_link_lies_in_four_lines() {
+        assert_eq!((offset_of!(Link, line), offset_of!(Link, metrics)), (64, 192));
+        assert!(size_of::<Option<Line>>() <= 128);
+    }
 
     #[test]
     fn the_schedule_holds_links_and_not_the_packets_on_them() {
