@@ -78,6 +78,19 @@ impl Kept {
     fn is(&self, quality: u8) -> bool {
         self.traits & quality != 0
     }
+
+    /// All but what is rare. Each kind is built in one piece, where it is wanted: nothing is copied.
+    #[inline(always)]
+    fn unpack(&self) -> Packet {
+        let Kept { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, .. } = *self;
+        let retransmission = self.is(RETRANSMISSION);
+        if self.is(DATAGRAM) {
+            return Packet { to, destination, size, sent_at, retransmission, ttl, payload: Payload::Udp(Bytes(seq)) };
+        }
+        let timestamps = self.is(STAMPED).then_some(stamps);
+        let segment = Segment { seq, ack, len, flags, ecn, window, timestamps, ..Segment::default() };
+        Packet { to, destination, size, sent_at, retransmission, ttl, payload: Payload::Tcp(segment) }
+    }
 }
 
 /// `quality` if `has`.
@@ -166,31 +179,20 @@ impl Slab {
         kept
     }
 
-    // Here where nearly all packets end, and in what is called seldom. Built in one piece, so that nothing is copied.
-    #[inline(always)]
+    #[inline]
     fn unpack(&self, kept: &Kept) -> Packet {
-        let Kept { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, .. } = *kept;
-        let payload = if kept.is(DATAGRAM) {
-            Payload::Udp(Bytes(seq))
-        } else {
-            let timestamps = kept.is(STAMPED).then_some(stamps);
-            Payload::Tcp(Segment { seq, ack, len, flags, ecn, window, timestamps, ..Segment::default() })
-        };
-        let retransmission = kept.is(RETRANSMISSION);
-        let mut packet = Packet { to, destination, size, sent_at, retransmission, ttl, payload };
-        if kept.is(RARE) {
-            self.add_rare(&mut packet, stamps.value);
-        }
-        packet
+        if kept.is(RARE) { self.unpack_rare(kept) } else { kept.unpack() }
     }
 
     #[cold]
     #[inline(never)]
-    fn add_rare(&self, packet: &mut Packet, index: u32) {
+    fn unpack_rare(&self, kept: &Kept) -> Packet {
+        let mut packet = kept.unpack();
         if let Payload::Tcp(segment) = &mut packet.payload {
-            let Rare { timestamps, sack, syn, ecn_bytes } = self.rare[index as usize];
+            let Rare { timestamps, sack, syn, ecn_bytes } = self.rare[kept.stamps.value as usize];
             *segment = Segment { timestamps, sack, syn, ecn_bytes, ..*segment };
         }
+        packet
     }
 
     /// What it takes to pass a packet on.
