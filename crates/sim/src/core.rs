@@ -42,15 +42,16 @@ impl Core {
 
     /// Has `event` happen at `at`, not before now.
     pub(crate) fn schedule(&mut self, at: Time, event: Event) {
-        self.schedule_from(self.moment, at, event);
+        debug_assert!(at >= self.now, "{event:?} was scheduled in the past");
+        let place = Place { pushed: self.moment.key(), tie: event.tie() };
+        self.schedule.push(Moment::new(at, event.rank()).key(), place, event);
     }
 
-    /// The same for what would be scheduled at `from` if it were not known already.
-    #[inline]
-    pub(crate) fn schedule_from(&mut self, from: Moment, at: Time, event: Event) {
-        debug_assert!(at >= self.now, "{event:?} was scheduled in the past");
-        let place = Place { pushed: from.key(), tie: event.tie() };
-        self.schedule.push(Moment::new(at, event.rank()).key(), place, event);
+    /// The same for an arrival that would be scheduled at `from` if it were not known already.
+    pub(crate) fn expect(&mut self, from: Moment, at: Time, link: LinkId, packet: PacketId) {
+        debug_assert!(at >= self.now, "an arrival over {link:?} was scheduled in the past");
+        let place = Place { pushed: from.key(), tie: link.0 };
+        self.schedule.push(Moment::new(at, Event::ARRIVE).key(), place, Event::Arrive { link, packet });
     }
 
     /// Moves on to the next event.
@@ -102,6 +103,7 @@ impl Core {
     }
 
     /// A packet reaches its destination and leaves the network.
+    #[inline]
     pub(crate) fn deliver(&mut self, id: PacketId) -> Packet {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_received(self.now, &packet);
@@ -125,11 +127,13 @@ impl Core {
         self.record(&Record::Marked { packet: &packet, link });
     }
 
+    #[inline]
     pub(crate) fn record(&mut self, record: &Record<'_>) {
         self.record_at(self.now, record);
     }
 
     /// The same for what is known before it happens.
+    #[inline]
     pub(crate) fn record_at(&mut self, at: Time, record: &Record<'_>) {
         if let Some(sink) = &mut self.sink {
             sink.record(at, record);

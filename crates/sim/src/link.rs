@@ -51,34 +51,53 @@ impl Delay {
 }
 
 /// A simplex link. The order matters: with a thousand flows the links to their hosts come from afar each time, and what a
-/// packet touches of one lies in four cache lines.
+/// packet touches of one lies in four cache lines: where it goes, how long that takes, what is before it, what is counted.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Link {
     /// The transmitter is busy until then.
     free_at: Time,
-    in_flight: u64,
+    in_flight: u32,
     /// Packets in flight that a break of the link has already killed; they come first.
-    doomed: u64,
+    doomed: u32,
     /// Bytes of link framing per packet.
     overhead: Bytes,
+    /// What the medium loses; none where it loses nothing.
+    lossy: Option<Box<Lossy>>,
     id: LinkId,
-    pub(crate) from: NodeId,
     /// None: the destination of each packet, one of the terminals of a satellite.
     pub(crate) to: Option<NodeId>,
+    pub(crate) feeds: Feeds,
     pub(crate) up: bool,
-    pub(crate) rate: Rate,
     /// What waits, where each packet is told at once when it will leave.
     line: Option<Line>,
-    loss: Loss,
+    pub(crate) rate: Rate,
+    pub(crate) from: NodeId,
+    pub(crate) metrics: LinkMetrics,
     delay: Delay,
     /// When the pending `LinkReady` is due; one at another time is stale.
     ready_at: Option<Time>,
     /// First in, first out also when the delay shrinks.
     last_arrival: Time,
-    pub(crate) metrics: LinkMetrics,
     queue: Qdisc,
-    loss_draws: Rng,
+}
+
+/// A medium that loses packets.
+#[derive(Debug)]
+struct Lossy {
+    loss: Loss,
+    draws: Rng,
+}
+
+/// How packets come to a link from another and go on to others without an event: `network/shortcuts.rs`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Feeds {
+    /// The one link that feeds this one.
+    pub(crate) from: Option<LinkId>,
+    /// Packets that come by events and are not there yet: nothing overtakes them.
+    pub(crate) awaited: u32,
+    /// Some link is fed by this one alone.
+    pub(crate) others: bool,
 }
 
 /// What a link is made of.
@@ -105,8 +124,8 @@ impl Link {
             delay,
             overhead,
             queue,
-            loss,
-            loss_draws,
+            lossy: (!matches!(loss, Loss::None)).then(|| Box::new(Lossy { loss, draws: loss_draws })),
+            feeds: Feeds::default(),
             up: true,
             free_at: Time::ZERO,
             ready_at: None,
@@ -125,7 +144,7 @@ impl Link {
 
     /// Packets waiting and on their way.
     pub(crate) fn holds(&self) -> u64 {
-        self.queue.packets() + self.in_flight
+        self.queue.packets() + u64::from(self.in_flight)
     }
 
     /// Propagation delay of what would start now and is for `destination`.
@@ -175,7 +194,7 @@ impl Link {
             return self.drop(core, id, DropReason::LinkDown);
         }
         let size = core.packets.heading(id).size + self.overhead;
-        if matches!(self.loss, Loss::Nth { .. }) && self.loss.at_entrance(&core.packets.get(id)) {
+        if self.is_lost_at_entrance(core, id) {
             return self.drop(core, id, DropReason::Loss);
         }
         let arrival = Waiting { packet: id, size, since: core.now };
@@ -232,17 +251,28 @@ impl Link {
         }
     }
 
+    /// True if a packet that enters is to be taken out there.
+    #[inline]
+    fn is_lost_at_entrance(&mut self, core: &Core, id: PacketId) -> bool {
+        self.lossy.as_mut().is_some_and(|lossy| {
+            matches!(lossy.loss, Loss::Nth { .. }) && lossy.loss.at_entrance(&core.packets.get(id))
+        })
+    }
+
     /// A packet reaches the far end; true if it is handed up.
     pub(crate) fn on_arrive(&mut self, core: &mut Core, id: PacketId) -> bool {
         self.in_flight -= 1;
-        self.expect_next(core);
+        if self.in_flight > 0 {
+            self.expect_next(core);
+        }
         if self.doomed > 0 {
             self.doomed -= 1;
             self.drop(core, id, DropReason::LinkDown);
             return false;
         }
-        let size = core.packets.heading(id).size + self.overhead;
-        if self.loss.at_receiver(size, &mut self.loss_draws) {
+        if let Some(lossy) = &mut self.lossy
+            && lossy.loss.at_receiver(core.packets.heading(id).size + self.overhead, &mut lossy.draws)
+        {
             self.drop(core, id, DropReason::Loss);
             return false;
         }

@@ -15,8 +15,6 @@ use crate::radio::energy::Meter;
 use crate::radio::frame::StationId;
 use crate::routing::{Edge, Routes};
 
-use shortcuts::Shortcuts;
-
 /// The network layer.
 #[derive(Debug)]
 pub(crate) struct Network {
@@ -28,7 +26,6 @@ pub(crate) struct Network {
     /// By node: it has a link.
     wired: Vec<bool>,
     routes: Routes,
-    shortcuts: Shortcuts,
 }
 
 /// Where a node sends a packet.
@@ -50,8 +47,7 @@ impl Network {
         let mut wired = vec![false; nodes];
         links.iter().for_each(|link| wired[link.from.index()] = true);
         let nodes = vec![NodeMetrics::default(); nodes];
-        let (routes, shortcuts) = (Routes::default(), Shortcuts::default());
-        let mut network = Network { links, nodes, channels, radios, wired, routes, shortcuts };
+        let mut network = Network { links, nodes, channels, radios, wired, routes: Routes::default() };
         network.find_routes();
         network
     }
@@ -59,8 +55,8 @@ impl Network {
     /// A network that is told its routes.
     pub(crate) fn routed(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
         let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
-        let (nodes, shortcuts) = (vec![NodeMetrics::default(); nodes], Shortcuts::default());
-        Network { links, nodes, channels, radios, wired, routes, shortcuts }
+        let nodes = vec![NodeMetrics::default(); nodes];
+        Network { links, nodes, channels, radios, wired, routes }
     }
 
     /// Packets take other ways from now on.
@@ -163,8 +159,9 @@ impl Network {
 
     /// Sends a packet on; it came from `previous`, if by the channel that it stays on.
     pub(crate) fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) {
-        match self.hop(node, core.packets.heading(id).destination) {
-            Some(Hop::Link(link)) if self.links[link.index()].tells() => self.tell(core, link, id),
+        let heading = core.packets.heading(id);
+        match self.hop(node, heading.destination) {
+            Some(Hop::Link(link)) if self.links[link.index()].tells() => self.tell(core, link, id, heading),
             Some(Hop::Link(link)) => self.links[link.index()].send(core, id),
             Some(Hop::Radio(channel, station, to)) => {
                 if !self.send_by_radio(core, (channel, station), to, id, previous) {

@@ -13,6 +13,8 @@ const DIGITS: usize = 1 << BITS;
 const LEVELS: usize = 64_usize.div_ceil(BITS as usize);
 /// A bucket up to this size is sorted, a larger one dealt out to lower levels.
 const SMALL: usize = 16;
+/// Who joins the run leaves nearly always after fewer of its entries than that.
+const NEAR: usize = 8;
 
 /// The order among equal keys. Who pushes in the order of the places need not care; who knows of an entry early says
 /// where it would have been pushed.
@@ -40,20 +42,18 @@ impl<T> Entry<T> {
         Place { pushed: self.pushed, tie: self.tie }
     }
 
-    /// True if it leaves before what is pushed now with this key and place, or has the same and came before.
+    /// True if it leaves before `other`, which came before it.
     #[inline]
-    fn precedes(&self, key: u64, place: Place) -> bool {
-        self.key < key || (self.key == key && self.place() <= place)
+    fn precedes(&self, other: &Entry<T>) -> bool {
+        self.key < other.key || (self.key == other.key && self.place() < other.place())
     }
 }
 
 /// Future entries by key and place, first in first out among equals.
 #[derive(Debug)]
 pub struct Schedule<T> {
-    /// Every entry with a key below `run_end`, in order.
+    /// Every entry with a key below `run_end`; the next one is the last.
     run: Vec<Entry<T>>,
-    /// Next entry of the run.
-    head: usize,
     run_end: u64,
     /// The others: by level, that is the place of the highest digit that differs from `base`, and by that digit.
     buckets: Vec<Vec<Entry<T>>>,
@@ -64,21 +64,18 @@ pub struct Schedule<T> {
     levels: u32,
     /// The last popped key.
     last: u64,
-    len: usize,
 }
 
 impl<T: Copy> Default for Schedule<T> {
     fn default() -> Self {
         Schedule {
             run: Vec::new(),
-            head: 0,
             run_end: 0,
             buckets: (0..LEVELS * DIGITS).map(|_| Vec::new()).collect(),
             base: 0,
             occupied: [0; LEVELS],
             levels: 0,
             last: 0,
-            len: 0,
         }
     }
 }
@@ -86,25 +83,44 @@ impl<T: Copy> Default for Schedule<T> {
 impl<T: Copy> Schedule<T> {
     /// Entries waiting.
     pub fn len(&self) -> usize {
-        self.len
+        self.run.len() + self.buckets.iter().map(Vec::len).sum::<usize>()
     }
 
     /// True when nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.run.is_empty() && self.levels == 0
     }
 
     /// Adds an entry; panics on a key smaller than the last popped one.
     pub fn push(&mut self, key: u64, place: Place, item: T) {
         assert!(key >= self.last, "an event was scheduled in the past");
-        self.len += 1;
         let entry = Entry { key, pushed: place.pushed, tie: place.tie, item };
         if key < self.run_end {
-            let behind = self.run[self.head..].partition_point(|other| other.precedes(key, place));
-            self.run.insert(self.head + behind, entry);
+            self.join(entry);
         } else {
             self.place(entry);
         }
+    }
+
+    /// Puts an entry into the run, behind those that leave before it. They are few: one loop finds the place and makes room.
+    #[inline]
+    fn join(&mut self, entry: Entry<T>) {
+        let count = self.run.len();
+        if count >= NEAR && !entry.precedes(&self.run[count - NEAR]) {
+            let later = self.run.partition_point(|other| entry.precedes(other));
+            return self.run.insert(later, entry);
+        }
+        self.run.push(entry);
+        let run = &mut self.run[..=count];
+        let mut place = count;
+        for at in (0..count).rev() {
+            if entry.precedes(&run[at]) {
+                break;
+            }
+            run[at + 1] = run[at];
+            place = at;
+        }
+        run[place] = entry;
     }
 
     fn place(&mut self, entry: Entry<T>) {
@@ -119,20 +135,17 @@ impl<T: Copy> Schedule<T> {
     /// Takes the entry with the smallest key; of equal keys the one with the first place, of equal places the one that
     /// came first.
     pub fn pop(&mut self) -> Option<(u64, T)> {
-        while self.head == self.run.len() {
+        loop {
+            if let Some(Entry { key, item, .. }) = self.run.pop() {
+                self.last = key;
+                return Some((key, item));
+            }
             self.refill()?;
         }
-        let Entry { key, item, .. } = self.run[self.head];
-        self.head += 1;
-        self.last = key;
-        self.len -= 1;
-        Some((key, item))
     }
 
     /// Turns the lowest bucket into the run, or deals it out if it is large.
     fn refill(&mut self) -> Option<()> {
-        self.run.clear();
-        self.head = 0;
         if self.levels == 0 {
             return None;
         }
@@ -150,6 +163,7 @@ impl<T: Copy> Schedule<T> {
         if self.buckets[index].len() <= SMALL || level == 0 {
             std::mem::swap(&mut self.run, &mut self.buckets[index]);
             self.run.sort_by_key(|entry| (entry.key, entry.place()));
+            self.run.reverse();
             self.run_end = self.base.saturating_add(width);
             return Some(());
         }

@@ -125,6 +125,7 @@ impl Simulation {
     /// What the run gave. Panics if the books do not balance.
     pub fn finish(mut self) -> Outcome {
         self.network.settle(self.core.moment());
+        self.network.links.iter_mut().for_each(|link| link.close_books(self.core.now));
         invariants::check(&self);
         let summary = summary::of(&mut self);
         let trace = self.core.sink.take().map(Sink::finish);
@@ -222,10 +223,16 @@ impl Simulation {
         self.core.held_bytes() + self.series.held_bytes() + self.hosts.flows.iter().map(remembered).sum::<u64>()
     }
 
+    #[inline]
     fn watch(&mut self, id: FlowId) {
         if self.series.watches_changes() {
-            self.series.on_change(self.core.now, id, &self.hosts.flows[id.index()]);
+            self.record_change(id);
         }
+    }
+
+    #[inline(never)]
+    fn record_change(&mut self, id: FlowId) {
+        self.series.on_change(self.core.now, id, &self.hosts.flows[id.index()]);
     }
 
     #[cold]
@@ -234,7 +241,7 @@ impl Simulation {
         let now = self.core.now;
         self.network.settle(self.core.moment());
         self.core.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
-        self.network.links.iter_mut().for_each(|link| link.metrics.on_warmup_end(now));
+        self.network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         self.network.channels.iter_mut().for_each(|channel| channel.air.on_warmup_end(now));
         self.hosts.flows.iter_mut().for_each(|flow| flow.window_area.restart(now));
         self.look_next();

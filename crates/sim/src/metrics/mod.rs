@@ -32,8 +32,10 @@ pub(crate) struct Direction {
     pub(crate) last_received: Option<Time>,
 }
 
-/// What is counted of a flow in the measurement window.
+/// What is counted of a flow in the measurement window. A line of the cache for each direction, one for what each data
+/// packet counts, two for its delay, and the rest: between two packets of a flow come those of all others.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(crate) struct FlowWindow {
     /// From the source, data and control.
     pub(crate) forward: Direction,
@@ -43,9 +45,6 @@ pub(crate) struct FlowWindow {
     pub(crate) sent: u64,
     pub(crate) retransmitted: u64,
     pub(crate) received: u64,
-    pub(crate) drops: [u64; DropReason::ALL.len()],
-    /// Marked CE by a queue.
-    pub(crate) marked: u64,
     /// Received after one that was sent later.
     pub(crate) reordered: u64,
     /// Payload of first transmissions.
@@ -58,19 +57,23 @@ pub(crate) struct FlowWindow {
     pub(crate) offered_bytes: Bytes,
     /// Last transmission of a data packet to its reception.
     pub(crate) delays: Delays,
+    pub(crate) drops: [u64; DropReason::ALL.len()],
+    /// Marked CE by a queue.
+    pub(crate) marked: u64,
     /// Application write to in-order read; absent before the first, which an endless transfer never has.
     pub(crate) app_delays: Option<Box<Delays>>,
 }
 
 /// What is measured of a flow.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct FlowMetrics {
     pub(crate) tally: Tally,
-    pub(crate) window: FlowWindow,
     /// Payload received over the whole run; series take differences.
     pub(crate) total_received_bytes: Bytes,
     /// When the newest data packet received so far was sent.
     newest: Time,
+    pub(crate) window: FlowWindow,
 }
 
 impl FlowMetrics {
@@ -95,13 +98,14 @@ impl FlowMetrics {
         direction.received += 1;
         direction.received_ip_bytes += packet.size;
         direction.last_received = Some(now);
-        if packet.has_data() && !packet.to.is_source() {
+        let payload = packet.payload_bytes();
+        if payload > Bytes::ZERO && !packet.to.is_source() {
             self.window.received += 1;
             self.window.reordered += u64::from(packet.sent_at < self.newest);
             self.newest = self.newest.max(packet.sent_at);
-            self.window.received_bytes += packet.payload_bytes();
+            self.window.received_bytes += payload;
             self.window.delays.add(now.since(packet.sent_at));
-            self.total_received_bytes += packet.payload_bytes();
+            self.total_received_bytes += payload;
         }
     }
 
@@ -193,11 +197,11 @@ pub(crate) struct LinkMetrics {
     pub(crate) busy: Span,
     /// Time that transmitted packets had waited.
     pub(crate) waited: Span,
+    pub(crate) max_queue: u64,
     queue_length: u64,
     queue_since: Time,
     /// Integral of the queue length over time, packet-nanoseconds.
-    queue_area: u128,
-    pub(crate) max_queue: u64,
+    queue_area: i128,
     /// Packets that its queue marked CE.
     pub(crate) marks: u64,
     pub(crate) drops: [u64; DropReason::ALL.len()],
@@ -209,6 +213,20 @@ impl LinkMetrics {
         self.transmitted_bytes += size;
         self.busy += transmission;
         self.waited += waited;
+    }
+
+    /// Takes back what was booked beforehand and does not begin any more.
+    pub(crate) fn take_back(&mut self, size: Bytes, transmission: Span, waited: Span) {
+        self.transmitted -= 1;
+        self.transmitted_bytes -= size;
+        self.busy = self.busy.saturating_sub(transmission);
+        self.waited = self.waited.saturating_sub(waited);
+    }
+
+    /// What packets wait, each for itself, sums up to the integral of their number. The part of `waited` before the window
+    /// does not count, what is still waiting at the end does.
+    pub(crate) fn correct_area(&mut self, still: Span, before: Span) {
+        self.queue_area += i128::from(still.as_nanos()) - i128::from(before.as_nanos());
     }
 
     /// A packet now waits; `length` counts it.
@@ -223,7 +241,7 @@ impl LinkMetrics {
     }
 
     fn queue_becomes(&mut self, now: Time, length: u64) {
-        self.queue_area += u128::from(self.queue_length) * u128::from(now.since(self.queue_since).as_nanos());
+        self.queue_area += i128::from(self.queue_length) * i128::from(now.since(self.queue_since).as_nanos());
         self.queue_length = length;
         self.queue_since = now;
     }

@@ -11,21 +11,12 @@ use crate::core::Core;
 use crate::event::{Event, LinkId, Moment, NodeId};
 use crate::packet::{Heading, PacketId};
 
-/// Which links only one other feeds.
-#[derive(Debug, Default)]
-pub(super) struct Shortcuts {
-    feeders: Vec<Feeder>,
-}
-
 /// What feeds a link.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 struct Feeder {
-    /// The one link that does.
     only: Option<LinkId>,
     /// There is more than one, or a host.
     several: bool,
-    /// Packets that come by events and are not there yet: nothing overtakes them.
-    awaited: u32,
 }
 
 impl Network {
@@ -43,24 +34,27 @@ impl Network {
         if !changing.is_empty() {
             return;
         }
-        self.shortcuts.feeders = vec![Feeder::default(); self.links.len()];
+        let mut feeders = vec![Feeder::default(); self.links.len()];
         for (source, sink) in ends {
-            self.note_feeders(*source, *sink);
-            self.note_feeders(*sink, *source);
+            self.note_feeders(&mut feeders, *source, *sink);
+            self.note_feeders(&mut feeders, *sink, *source);
         }
-        for (index, link) in self.links.iter().enumerate() {
-            let feeder = &mut self.shortcuts.feeders[index];
-            let by_one = !feeder.several && link.tells();
-            feeder.only = feeder.only.filter(|only| by_one && self.links[only.index()].tells_surely());
+        for (index, feeder) in feeders.iter().enumerate() {
+            let by_one = !feeder.several && self.links[index].tells();
+            let only = feeder.only.filter(|only| by_one && self.links[only.index()].tells_surely());
+            self.links[index].feeds.from = only;
+            if let Some(only) = only {
+                self.links[only.index()].feeds.others = true;
+            }
         }
     }
 
     /// Follows the way of a packet.
-    fn note_feeders(&mut self, from: NodeId, to: NodeId) {
+    fn note_feeders(&self, feeders: &mut [Feeder], from: NodeId, to: NodeId) {
         let (mut here, mut before) = (from, None);
         while here != to {
             let Some(link) = self.routes.next(here, to) else { return };
-            let feeder = &mut self.shortcuts.feeders[link.index()];
+            let feeder = &mut feeders[link.index()];
             feeder.several |= before.is_none() || (feeder.only.is_some() && feeder.only != before);
             feeder.only = before;
             before = Some(link);
@@ -68,26 +62,32 @@ impl Network {
         }
     }
 
-    /// Books what has left the queues of links that tell.
+    /// From now on the queues of links that tell hold only what waits.
     pub(crate) fn settle(&mut self, now: Moment) {
         self.links.iter_mut().for_each(|link| link.settle(now));
     }
 
     /// Carries a packet over `link`, and over what only that link feeds.
-    pub(super) fn tell(&mut self, core: &mut Core, mut link: LinkId, id: PacketId) {
-        let Heading { destination, size, mut ttl } = core.packets.heading(id);
+    pub(super) fn tell(&mut self, core: &mut Core, mut link: LinkId, id: PacketId, heading: Heading) {
+        let Heading { destination, size, mut ttl } = heading;
         let (real, mut now) = (core.now, core.moment());
-        self.shortcuts.on_entry(link);
-        while let Some(told) = self.links[link.index()].tell(core, now, id, size) {
-            // The last node that may pass it on lets it expire at the next, where the plain way sees to it.
-            let next = if ttl > 1 { self.leads_to(core, link, told.arrives, destination) } else { None };
+        let awaited = &mut self.links[link.index()].feeds.awaited;
+        *awaited = awaited.saturating_sub(1);
+        loop {
             let here = &mut self.links[link.index()];
-            let Some(next) = next else {
+            let Some(told) = here.tell(core, now, id, size) else { break };
+            // The last node that may pass it on lets it expire at the next, where the plain way sees to it.
+            if !here.feeds.others || ttl <= 1 {
                 here.announce(core, told, id);
                 break;
+            }
+            let Some(next) = self.leads_to(core, link, told.arrives, destination) else {
+                self.links[link.index()].announce(core, told, id);
+                break;
             };
-            here.metrics.delivered += 1;
-            self.nodes[here.to.unwrap_or(destination).index()].forwarded += 1;
+            let passed = &mut self.links[link.index()];
+            passed.metrics.delivered += 1;
+            self.nodes[passed.to.unwrap_or(destination).index()].forwarded += 1;
             core.packets.pass_on(id);
             ttl -= 1;
             now = Moment::new(told.arrives, Event::ARRIVE);
@@ -101,29 +101,18 @@ impl Network {
     /// The link that a packet takes next without an event of its own, arriving over `link` at `at`.
     fn leads_to(&mut self, core: &Core, link: LinkId, at: Time, destination: NodeId) -> Option<LinkId> {
         let node = self.links[link.index()].to.unwrap_or(destination);
-        if destination == node || self.shortcuts.feeders.is_empty() {
+        if destination == node {
             return None;
         }
         let next = self.routes.next(node, destination)?;
-        let feeder = &mut self.shortcuts.feeders[next.index()];
-        if feeder.only != Some(link) {
+        let fed = &mut self.links[next.index()];
+        if fed.feeds.from != Some(link) {
             return None;
         }
-        if feeder.awaited > 0 || self.links[next.index()].would_start(at) >= core.looked_at {
-            feeder.awaited += 1;
+        if fed.feeds.awaited > 0 || fed.would_start(at) >= core.looked_at {
+            fed.feeds.awaited += 1;
             return None;
         }
         Some(next)
-    }
-}
-
-impl Shortcuts {
-    /// A packet has come to a link by an event.
-    fn on_entry(&mut self, link: LinkId) {
-        if let Some(feeder) = self.feeders.get_mut(link.index())
-            && feeder.awaited > 0
-        {
-            feeder.awaited -= 1;
-        }
     }
 }

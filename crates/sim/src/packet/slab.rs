@@ -78,6 +78,19 @@ impl Kept {
     fn is(&self, quality: u8) -> bool {
         self.traits & quality != 0
     }
+
+    /// All but what is rare. Each kind is built in one piece, where it is wanted: nothing is copied.
+    #[inline(always)]
+    fn unpack(&self) -> Packet {
+        let Kept { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, .. } = *self;
+        let retransmission = self.is(RETRANSMISSION);
+        if self.is(DATAGRAM) {
+            return Packet { to, destination, size, sent_at, retransmission, ttl, payload: Payload::Udp(Bytes(seq)) };
+        }
+        let timestamps = self.is(STAMPED).then_some(stamps);
+        let segment = Segment { seq, ack, len, flags, ecn, window, timestamps, ..Segment::default() };
+        Packet { to, destination, size, sent_at, retransmission, ttl, payload: Payload::Tcp(segment) }
+    }
 }
 
 /// `quality` if `has`.
@@ -139,13 +152,18 @@ impl Slab {
     #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
         let packet = self.unpack(self.kept(id));
+        self.forget(id);
+        packet
+    }
+
+    #[inline]
+    fn forget(&mut self, id: PacketId) {
         let kept = &mut self.packets[id.0 as usize];
         kept.traits &= !ALIVE;
         if kept.is(RARE) {
             self.free_rare.push(kept.stamps.value);
         }
         self.free.push(id);
-        packet
     }
 
     /// A packet that exists.
@@ -161,22 +179,20 @@ impl Slab {
         kept
     }
 
-    // Here where nearly all packets end, and in what is called seldom.
-    #[inline(always)]
+    #[inline]
     fn unpack(&self, kept: &Kept) -> Packet {
-        let Kept { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, .. } = *kept;
-        let payload = if kept.is(DATAGRAM) {
-            Payload::Udp(Bytes(seq))
-        } else {
-            let timestamps = kept.is(STAMPED).then_some(stamps);
-            let mut segment = Segment { seq, ack, len, flags, ecn, window, timestamps, ..Segment::default() };
-            if kept.is(RARE) {
-                let Rare { timestamps, sack, syn, ecn_bytes } = self.rare[stamps.value as usize];
-                segment = Segment { timestamps, sack, syn, ecn_bytes, ..segment };
-            }
-            Payload::Tcp(segment)
-        };
-        Packet { to, destination, size, sent_at, retransmission: kept.is(RETRANSMISSION), ttl, payload }
+        if kept.is(RARE) { self.unpack_rare(kept) } else { kept.unpack() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unpack_rare(&self, kept: &Kept) -> Packet {
+        let mut packet = kept.unpack();
+        if let Payload::Tcp(segment) = &mut packet.payload {
+            let Rare { timestamps, sack, syn, ecn_bytes } = self.rare[kept.stamps.value as usize];
+            *segment = Segment { timestamps, sack, syn, ecn_bytes, ..*segment };
+        }
+        packet
     }
 
     /// What it takes to pass a packet on.
