@@ -30,14 +30,12 @@ struct Kept {
     traits: u8,
 }
 
-/// It exists.
-const ALIVE: u8 = 1;
-const RETRANSMISSION: u8 = 2;
-const DATAGRAM: u8 = 4;
+const RETRANSMISSION: u8 = 1;
+const DATAGRAM: u8 = 2;
 /// It has timestamps.
-const STAMPED: u8 = 8;
+const STAMPED: u8 = 4;
 /// It has something rare.
-const RARE: u8 = 16;
+const RARE: u8 = 8;
 
 /// Options that no segment has between two losses, with the timestamps beside them.
 #[derive(Clone, Copy, Debug)]
@@ -56,11 +54,22 @@ pub(crate) struct Heading {
     pub(crate) ttl: u8,
 }
 
+/// Places of one word of `taken`.
+const PLACES: usize = u64::BITS as usize;
+
 /// The packets that exist.
+///
+/// Places are given out in turn, past those still taken, and not as they become free: packets sent one after the other lie one
+/// after the other, as they come to queues and to their ends later, and a processor fetches ahead of who goes straight on.
 #[derive(Debug, Default)]
 pub(crate) struct Slab {
     packets: Vec<Kept>,
-    free: Vec<PacketId>,
+    /// A bit for each place.
+    taken: Vec<u64>,
+    /// How many are.
+    count: usize,
+    /// From here on a free place is looked for.
+    next: usize,
     rare: Vec<Rare>,
     free_rare: Vec<u32>,
 }
@@ -71,7 +80,7 @@ impl Kept {
     fn of(envelope: &Envelope) -> Kept {
         let Envelope { to, destination, size, sent_at, retransmission, ttl } = *envelope;
         let (seq, ack, window, len, flags, ecn) = (0, 0, Bytes::ZERO, 0, Flags::default(), Ecn::NotEct);
-        let (stamps, traits) = (Timestamps { value: 0, echo: 0 }, ALIVE | when(retransmission, RETRANSMISSION));
+        let (stamps, traits) = (Timestamps { value: 0, echo: 0 }, when(retransmission, RETRANSMISSION));
         Kept { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, traits }
     }
 
@@ -122,17 +131,40 @@ impl Slab {
 
     #[inline]
     fn put(&mut self, kept: Kept) -> PacketId {
-        match self.free.pop() {
-            Some(id) => {
-                self.packets[id.0 as usize] = kept;
-                id
-            }
-            None => {
-                let id = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets exist at once");
-                self.packets.push(kept);
-                PacketId(id)
-            }
+        // A quarter is free, so that the next free place is near.
+        if 4 * self.count >= 3 * PLACES * self.taken.len() {
+            self.taken.resize((2 * self.taken.len()).max(1), 0);
         }
+        let place = self.free_place();
+        self.taken[place / PLACES] |= 1 << (place % PLACES);
+        self.count += 1;
+        self.next = place + 1;
+        match self.packets.get_mut(place) {
+            Some(left) => *left = kept,
+            None => self.packets.push(kept),
+        }
+        PacketId(u32::try_from(place).expect("fewer than 2^32 packets exist at once"))
+    }
+
+    #[inline]
+    fn free_place(&self) -> usize {
+        let mut from = self.next;
+        loop {
+            let Some(taken) = self.taken.get(from / PLACES) else {
+                from = 0;
+                continue;
+            };
+            let free = !taken >> (from % PLACES);
+            if free != 0 {
+                return from + free.trailing_zeros() as usize;
+            }
+            from = (from / PLACES + 1) * PLACES;
+        }
+    }
+
+    #[inline]
+    fn exists(&self, place: usize) -> bool {
+        self.taken[place / PLACES] >> (place % PLACES) & 1 != 0
     }
 
     #[cold]
@@ -158,12 +190,13 @@ impl Slab {
 
     #[inline]
     fn forget(&mut self, id: PacketId) {
-        let kept = &mut self.packets[id.0 as usize];
-        kept.traits &= !ALIVE;
+        let place = id.0 as usize;
+        let kept = &self.packets[place];
         if kept.is(RARE) {
             self.free_rare.push(kept.stamps.value);
         }
-        self.free.push(id);
+        self.taken[place / PLACES] &= !(1 << (place % PLACES));
+        self.count -= 1;
     }
 
     /// A packet that exists.
@@ -174,9 +207,8 @@ impl Slab {
 
     #[inline]
     fn kept(&self, id: PacketId) -> &Kept {
-        let kept = &self.packets[id.0 as usize];
-        debug_assert!(kept.is(ALIVE), "a packet leaves the network once");
-        kept
+        debug_assert!(self.exists(id.0 as usize), "a packet leaves the network once");
+        &self.packets[id.0 as usize]
     }
 
     #[inline]
@@ -227,12 +259,13 @@ impl Slab {
     /// Memory that it takes.
     pub(crate) fn held_bytes(&self) -> u64 {
         let rare = self.rare.len() * (size_of::<Rare>() + size_of::<u32>());
-        (self.packets.len() * size_of::<Kept>() + self.free.len() * size_of::<PacketId>() + rare) as u64
+        (self.packets.len() * size_of::<Kept>() + self.taken.len() * size_of::<u64>() + rare) as u64
     }
 
     /// The packets that exist now.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Packet> {
-        self.packets.iter().filter(|kept| kept.is(ALIVE)).map(|kept| self.unpack(kept))
+        let places = self.packets.iter().enumerate().filter(|(place, _)| self.exists(*place));
+        places.map(|(_, kept)| self.unpack(kept))
     }
 }
 
@@ -276,8 +309,8 @@ mod tests {
         let payloads = segments.map(Payload::Tcp).into_iter().chain([Payload::Udp(Bytes(9_999_999_999))]);
         let all: Vec<Packet> = payloads.map(packet).collect();
         let mut slab = Slab::default();
-        for _ in 0..3 {
-            // The second and third time in places that others have left.
+        for _ in 0..30 {
+            // After the tenth time in places that others have left.
             let ids: Vec<PacketId> = all.iter().map(|packet| insert(&mut slab, packet)).collect();
             assert_eq!(slab.iter().count(), all.len());
             for (id, packet) in ids.iter().zip(&all) {
@@ -286,7 +319,26 @@ mod tests {
             }
             assert_eq!(slab.iter().count(), 0);
         }
-        assert_eq!((slab.packets.len(), slab.rare.len()), (6, 3));
+        assert_eq!((slab.packets.len(), slab.rare.len()), (PLACES, 3));
+    }
+
+    #[test]
+    fn places_follow_one_another_past_those_still_taken() {
+        let mut slab = Slab::default();
+        let one = packet(Payload::Udp(Bytes(1)));
+        let stay: Vec<PacketId> = (0..100).map(|_| insert(&mut slab, &one)).collect();
+        let mut before = *stay.last().unwrap();
+        for number in 0..10_000 {
+            let id = insert(&mut slab, &one);
+            assert!(!stay.contains(&id));
+            assert!(
+                id.0 == before.0 + 1 || id.0 == 100 && before.0 as usize == 4 * PLACES - 1,
+                "{number}: {id:?} {before:?}"
+            );
+            slab.remove(id);
+            before = id;
+        }
+        assert_eq!((slab.iter().count(), slab.packets.len()), (100, 4 * PLACES));
     }
 
     #[test]
