@@ -154,29 +154,11 @@ impl Sender {
         (handshake_rtt, syn_timeouts): (Option<Span>, u32),
         rwnd: Bytes,
     ) -> Sender {
-        let mut rtt = Rtt::new(config.rto, config.rtt_estimator);
-        let mut initial_window = config.initial_window;
-        if agreed.mss < config.mss {
-            // A smaller segment size than the configured one keeps the window's number of segments.
-            initial_window = agreed.mss * (config.initial_window.0 / config.mss.0).max(1);
-        }
-        match handshake_rtt {
-            Some(sample) => {
-                rtt.sample(sample, 1, 1);
-                rtt.note_min(sample);
-            }
-            // RFC 6298 §5.7
-            None => rtt.set_initial(config.rto.initial.max(Span::from_millis(3000))),
-        }
-        if syn_timeouts > 1 {
-            // RFC 6928 §2: one lost SYN may be chance; after more of them one segment, as RFC 5681 §3.1 has it.
-            initial_window = agreed.mss;
-        }
         let mss = agreed.mss;
         let setup = Setup {
             now,
             mss,
-            initial_window,
+            initial_window: first_window(config, agreed, syn_timeouts),
             initial_ssthresh: config.initial_ssthresh,
             handshake_rtt,
             paced: config.pacing,
@@ -199,7 +181,7 @@ impl Sender {
             repair: Repair::new(config, agreed),
             state: State::Open,
             board: Scoreboard::default(),
-            rtt,
+            rtt: first_rtt(config, handshake_rtt),
             round: Round::default(),
             sampler: Sampler::default(),
             feedback: Feedback::new(agreed.ecn),
@@ -385,4 +367,31 @@ impl Repair {
             classic => Repair::Classic(DupAck::new(config, classic, agreed.mss)),
         }
     }
+}
+
+/// The window that a connection begins with.
+fn first_window(config: &TcpConfig, agreed: Agreed, syn_timeouts: u32) -> Bytes {
+    if syn_timeouts > 1 {
+        // RFC 6928 §2: one lost SYN may be chance; after more of them one segment, as RFC 5681 §3.1 has it.
+        agreed.mss
+    } else if agreed.mss < config.mss {
+        // A smaller segment size than the configured one keeps the window's number of segments.
+        agreed.mss * (config.initial_window.0 / config.mss.0).max(1)
+    } else {
+        config.initial_window
+    }
+}
+
+/// What the handshake says about the round trip.
+fn first_rtt(config: &TcpConfig, handshake_rtt: Option<Span>) -> Rtt {
+    let mut rtt = Rtt::new(config.rto, config.rtt_estimator);
+    match handshake_rtt {
+        Some(sample) => {
+            rtt.sample(sample, 1, 1);
+            rtt.note_min(sample);
+        }
+        // RFC 6298 §5.7
+        None => rtt.set_initial(config.rto.initial.max(Span::from_millis(3000))),
+    }
+    rtt
 }
