@@ -11,7 +11,7 @@ use crate::event::{FlowId, NodeId};
 use crate::flow::{Flow, Transport};
 use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3, ratio};
 use crate::metrics::{Delays, FlowWindow, jain};
-use crate::scenario::{AppDef, CcChoice, FlowDef, TransportDef};
+use crate::scenario::{AppDef, Scenario, TransportDef};
 use crate::simulation::Simulation;
 use crate::space::Terminal;
 
@@ -65,16 +65,7 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
     let mut flows = Vec::with_capacity(run.hosts.flows.len());
     for (index, flow) in run.hosts.flows.iter_mut().enumerate() {
         let window = &run.core.flows[index].window;
-        flows.push(flow_summary(
-            &run.graph.flow[index],
-            run.graph.flow[index].tcp.cc.as_ref().or(run.graph.tcp.cc.as_ref()),
-            flow,
-            window,
-            FlowId(index as u32),
-            now,
-            measured,
-            in_flight[index],
-        ));
+        flows.push(flow_summary(&run.graph, flow, window, FlowId(index as u32), now, measured, in_flight[index]));
     }
     let connectivity = connect(run, &mut flows);
     let nodes = radio::nodes(run, now);
@@ -96,8 +87,7 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
 }
 
 fn flow_summary(
-    def: &FlowDef,
-    cc: Option<&CcChoice>,
+    graph: &Scenario,
     flow: &mut Flow,
     window: &FlowWindow,
     id: FlowId,
@@ -105,6 +95,7 @@ fn flow_summary(
     measured: Span,
     in_flight_packets: u64,
 ) -> FlowSummary {
+    let def = &graph.flow[id.index()];
     let start = Time::ZERO + def.start;
     let snapshot = flow.snapshot();
     let totals = match &flow.transport {
@@ -112,7 +103,7 @@ fn flow_summary(
         Transport::Udp => Default::default(),
     };
     let (app, transport) = app_names(&def.app);
-    let cc = cc.filter(|_| transport == "tcp");
+    let cc = def.tcp.cc.as_ref().or(graph.tcp.cc.as_ref()).filter(|_| transport == "tcp");
     FlowSummary {
         flow: id.0,
         from: def.from.clone(),
