@@ -1,6 +1,7 @@
 """What a report shows beyond figures: published tables and their findings, claims with readings, partitions, all studies."""
 
 import json
+import time
 
 import pandas as pd
 import pytest
@@ -105,3 +106,26 @@ def test_a_study_that_fails_does_not_stop_the_others(document, tmp_path, monkeyp
     out = capsys.readouterr().out
     assert "one: " in out and "cannot be used as a store" in out
     assert (tmp_path / "out" / "two" / "report.html").is_file()
+
+
+def test_the_hours_are_for_all_studies_together(document, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    document["claim"] = []
+    paths = {}
+    for name in ("one", "two"):
+        load(document, tmp_path, name)
+        paths[name] = tmp_path / f"{name}.toml"
+    monkeypatch.setattr(study_all, "shipped", lambda: paths)
+    monkeypatch.setattr("tonopah.study.shipped", lambda: paths)
+    given = []
+    monkeypatch.setattr("tonopah.study.Study.run", lambda _, how, **others: given.append(how.max_hours) or 0)
+    monkeypatch.setattr("tonopah.study.Study.report", lambda _: time.sleep(0.02) or tmp_path)
+    assert cli.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--max-hours", "1"]) == 0
+    assert given[1] <= given[0] - 0.02 / 3600 and 0.9 < given[1] < given[0] <= 1
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(study_all, "shipped", lambda: paths)
+    monkeypatch.setattr("tonopah.study.shipped", lambda: paths)
+    assert cli.main(["study", "run", "all", "--out", str(tmp_path / "late"), "--max-hours", "1e-9", "--replicates", "1"]) == 1
+    out = capsys.readouterr().out
+    assert out.count("the 1e-09 hours of --max-hours are over") == 2 and "goes on from there" in out

@@ -4,7 +4,9 @@ import argparse
 import json
 import re
 import sys
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,7 @@ def run(options: argparse.Namespace, until: Target | None) -> int:
         if options.out:
             study.folder = Path(options.out) / study.folder.name
     facts: list[dict[str, Any]] = []
+    started = time.monotonic()
     # With --until nobody knows the whole before the end: each study then shows its own progress.
     total = 0 if until else sum(len(study.plan.runs) for study in studies)
     done = 0 if until else sum(finished(study) for study in studies)
@@ -62,7 +65,7 @@ def run(options: argparse.Namespace, until: Target | None) -> int:
         for study in studies:
             if not options.json:
                 print(f"{study.name}: {len(study.plan.runs)} runs", file=sys.stderr, flush=True)
-            facts.append(one(study, options, until, advance))
+            facts.append(one(study, options, until, advance, time.monotonic() - started))
     if options.json:
         print(json.dumps(facts))
     else:
@@ -71,12 +74,19 @@ def run(options: argparse.Namespace, until: Target | None) -> int:
     return 1 if any("error" in fact for fact in facts) else 0
 
 
-def one(study: Study, options: argparse.Namespace, until: Target | None, advance: Callable[[], None]) -> dict[str, Any]:
-    """Run one study and write its report; a study that fails does not stop the others."""
+def one(
+    study: Study, options: argparse.Namespace, until: Target | None, advance: Callable[[], None], elapsed_s: float
+) -> dict[str, Any]:
+    """Run one study and write its report; a study that fails does not stop the others. --max-hours is for all of them."""
+    how = study_command.execution(options)
+    if how.max_hours is not None:
+        how = replace(how, max_hours=max(0.0, how.max_hours - elapsed_s / 3600))
     try:
-        how = study_command.execution(options)
         now = study.run(until=until, advance=None if until else advance, how=how)
         path = study.report()
+    except runner.TimeUpError:
+        left = f"{study_command.left(study, None)}; {study_command.same_command()} goes on from there"
+        return {"study": study.name, "error": f"the {options.max_hours:g} hours of --max-hours are over; {left}"}
     except (InputError, RunFailedError) as error:
         return {"study": study.name, "error": str(error)}
     return {"study": study.name, "runs": len(study.plan.runs), "run_now": now, "report": str(path.resolve())}
