@@ -70,14 +70,19 @@ def test_partitioned_networks_are_never_averaged_in_silence():
     assert partitions(runs[runs["algorithm"] == "b"]) == []
 
 
-def test_all_studies_run_with_one_progress(document, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def ship_two(document, folder, monkeypatch):
+    """Make two small studies the shipped ones, and their folder the current one."""
+    monkeypatch.chdir(folder)
     document["claim"] = []
     for name in ("one", "two"):
-        load(document, tmp_path, name)
-    paths = {name: tmp_path / f"{name}.toml" for name in ("one", "two")}
+        load(document, folder, name)
+    paths = {name: folder / f"{name}.toml" for name in ("one", "two")}
     monkeypatch.setattr(study_all, "shipped", lambda: paths)
     monkeypatch.setattr("tonopah.study.shipped", lambda: paths)
+
+
+def test_all_studies_run_with_one_progress(document, tmp_path, monkeypatch, capsys):
+    ship_two(document, tmp_path, monkeypatch)
     code = cli.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--replicates", "1", "--json"])
     captured = capsys.readouterr()
     facts = json.loads(captured.out)
@@ -91,14 +96,7 @@ def test_all_studies_run_with_one_progress(document, tmp_path, monkeypatch, caps
 
 
 def test_a_study_that_fails_does_not_stop_the_others(document, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    document["claim"] = []
-    paths = {}
-    for name in ("one", "two"):
-        load(document, tmp_path, name)
-        paths[name] = tmp_path / f"{name}.toml"
-    monkeypatch.setattr(study_all, "shipped", lambda: paths)
-    monkeypatch.setattr("tonopah.study.shipped", lambda: paths)
+    ship_two(document, tmp_path, monkeypatch)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "one").write_text("in the way")
     code = cli.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--replicates", "1"])
@@ -109,23 +107,14 @@ def test_a_study_that_fails_does_not_stop_the_others(document, tmp_path, monkeyp
 
 
 def test_the_hours_are_for_all_studies_together(document, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    document["claim"] = []
-    paths = {}
-    for name in ("one", "two"):
-        load(document, tmp_path, name)
-        paths[name] = tmp_path / f"{name}.toml"
-    monkeypatch.setattr(study_all, "shipped", lambda: paths)
-    monkeypatch.setattr("tonopah.study.shipped", lambda: paths)
+    ship_two(document, tmp_path, monkeypatch)
     given = []
     monkeypatch.setattr("tonopah.study.Study.run", lambda _, how, **others: given.append(how.max_hours) or 0)
     monkeypatch.setattr("tonopah.study.Study.report", lambda _: time.sleep(0.02) or tmp_path)
     assert cli.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--max-hours", "1"]) == 0
     assert given[1] <= given[0] - 0.02 / 3600 and 0.9 < given[1] < given[0] <= 1
     monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(study_all, "shipped", lambda: paths)
-    monkeypatch.setattr("tonopah.study.shipped", lambda: paths)
+    ship_two(document, tmp_path, monkeypatch)
     assert cli.main(["study", "run", "all", "--out", str(tmp_path / "late"), "--max-hours", "1e-9", "--replicates", "1"]) == 1
     out = capsys.readouterr().out
     assert out.count("the 1e-09 hours of --max-hours are over") == 2 and "goes on from there" in out
