@@ -22,19 +22,19 @@ pub struct Reach {
 impl Simulation {
     /// Who reaches whom when the run begins.
     pub fn reach(&mut self) -> Reach {
-        let mut links: Vec<[u32; 2]> = self.network.channels.iter_mut().flat_map(in_reach).collect();
+        let mut links: Vec<[u32; 2]> = self.world.network.channels.iter_mut().flat_map(in_reach).collect();
         links.sort_unstable();
         links.dedup();
-        let mut next: Vec<Vec<u32>> = vec![Vec::new(); self.network.nodes.len()];
+        let mut next: Vec<Vec<u32>> = vec![Vec::new(); self.world.network.nodes.len()];
         for [a, b] in &links {
             next[*a as usize].push(*b);
             next[*b as usize].push(*a);
         }
-        for link in &self.network.links {
+        for link in &self.world.network.links {
             next[link.from.index()].extend(link.to.map(|to| to.0));
         }
         next.iter_mut().for_each(|list| list.sort_unstable());
-        let flows = &self.hosts.flows;
+        let flows = &self.world.hosts.flows;
         let paths = flows.iter().map(|flow| path(&next, flow.source.0, flow.sink.0).unwrap_or_default()).collect();
         Reach { links, paths }
     }

@@ -1,4 +1,4 @@
-//! The trace: what happens to packets, one record each, for whoever listens.
+//! The trace: one record for each thing that happens to a packet, given to a [`Sink`].
 
 use std::fmt::{Debug, Write as _};
 
@@ -36,10 +36,10 @@ pub enum Record<'a> {
         packet: &'a Packet,
         /// Why.
         reason: DropReason,
-        /// On which link, if on one.
+        /// The link that it was on, if any.
         link: Option<LinkId>,
     },
-    /// Its destination took it.
+    /// Its destination received it.
     Delivered {
         /// The packet.
         packet: &'a Packet,
@@ -56,9 +56,9 @@ pub enum Record<'a> {
 pub struct AirFrame {
     /// Index of the channel in the expanded scenario.
     pub channel: u32,
-    /// Who sends it: an index into the channel's stations.
+    /// Its sender: an index into the channel's stations.
     pub from: u32,
-    /// Who it is for; none for all that hear it.
+    /// Its receiver; none for a broadcast.
     pub to: Option<u32>,
     /// What it is for.
     pub kind: FrameKind,
@@ -66,9 +66,9 @@ pub struct AirFrame {
     pub sequence: u32,
     /// Size of the network-layer packet in it; of 802.15.4, where it may be cut, of the frame itself.
     pub size: Bytes,
-    /// At which rate.
+    /// Its rate.
     pub rate: Rate,
-    /// How long it is in the air.
+    /// Its airtime.
     pub airtime: Span,
 }
 
@@ -97,11 +97,11 @@ impl FrameKind {
     }
 }
 
-/// A listener.
+/// A consumer of records.
 pub trait Sink: Debug + Send {
-    /// Takes one record.
+    /// Receives one record.
     fn record(&mut self, now: Time, record: &Record<'_>);
-    /// What was gathered, as text.
+    /// Returns what was gathered, as text.
     fn finish(self: Box<Self>) -> String;
 }
 
@@ -109,7 +109,7 @@ pub trait Sink: Debug + Send {
 #[derive(Debug, Default)]
 pub struct TextLog(String);
 
-/// Keeps one number that changes with every record of a packet: a trajectory's fingerprint.
+/// Hashes every record of a packet: the fingerprint of a run.
 #[derive(Debug)]
 pub struct HashLog(u64);
 

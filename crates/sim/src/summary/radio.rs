@@ -5,13 +5,13 @@ use tcp::units::{Span, Time};
 
 use super::NodeSummary;
 use crate::ids::{NodeId, StationId};
-use crate::metrics::FlowWindow;
+use crate::metrics::IntervalMetrics;
 use crate::metrics::report_defs::ratio;
 use crate::network::Network;
 use crate::radio::energy::{Consumed, Meter};
 use crate::scenario::NodeDef;
-use crate::simulation::Simulation;
 use crate::wireless::Channel;
+use crate::world::World;
 
 /// What all radios sent in the measured part; absent without radios.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
@@ -85,7 +85,7 @@ pub struct NetworkEnergy {
 }
 
 impl NetworkEnergy {
-    pub(super) fn of(nodes: &[NodeSummary], all: &FlowWindow) -> NetworkEnergy {
+    pub(super) fn of(nodes: &[NodeSummary], all: &IntervalMetrics) -> NetworkEnergy {
         let sum =
             |part: fn(&NodeSummary) -> Option<f64>| nodes.iter().filter_map(part).reduce(|sum, joules| sum + joules);
         let total = sum(|node| node.energy_j);
@@ -101,12 +101,13 @@ impl NetworkEnergy {
 }
 
 /// The nodes, with what their radios consumed.
-pub(super) fn nodes(run: &mut Simulation, now: Time) -> Vec<NodeSummary> {
-    // Of a constellation's satellites, those that had something to do.
-    let used: Vec<bool> = run.network.nodes.iter().map(|node| run.sky.is_none() || node.handled() > 0).collect();
+pub(super) fn nodes(world: &mut World, now: Time) -> Vec<NodeSummary> {
+    // Of the satellites of a constellation only those that handled a packet.
+    let used: Vec<bool> =
+        world.network.nodes.iter().map(|node| world.constellation.is_none() || node.handled() > 0).collect();
     let summary = |(index, def): (usize, &NodeDef)| {
-        let metrics = run.network.nodes[index];
-        let meter = run.network.meter(NodeId(index as u32), now);
+        let metrics = world.network.nodes[index];
+        let meter = world.network.meter(NodeId(index as u32), now);
         let energy = meter.map(Meter::consumed);
         NodeSummary {
             node: def.name.clone(),
@@ -121,5 +122,5 @@ pub(super) fn nodes(run: &mut Simulation, now: Time) -> Vec<NodeSummary> {
             energy_out_s: meter.and_then(Meter::empty_at).map(Time::as_secs_f64),
         }
     };
-    run.graph.node.iter().enumerate().filter(|(index, _)| used[*index]).map(summary).collect()
+    world.graph.node.iter().enumerate().filter(|(index, _)| used[*index]).map(summary).collect()
 }
