@@ -1,4 +1,4 @@
-//! Who reaches whom when a run begins, for pictures.
+//! Which nodes reach each other when a run begins, for figures.
 
 use std::collections::VecDeque;
 
@@ -9,18 +9,18 @@ use crate::ids::StationId;
 use crate::simulation::Simulation;
 use crate::wireless::{Channel, Routing, neighbours};
 
-/// Pairs of nodes and ways between the ends of flows, by index of node.
+/// Pairs of nodes that reach each other, and the paths of flows, by index of node.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Reach {
     /// Stations that reach each other by radio; with access points, a station and its own.
     pub links: Vec<[u32; 2]>,
-    /// By flow: a path with the fewest hops, over radio and wires; empty if there is none. Where a routing protocol
+    /// By flow: a path with the fewest hops, over radio and links; empty if there is none. Where a routing protocol
     /// finds other paths, this is not what packets take.
     pub paths: Vec<Vec<u32>>,
 }
 
 impl Simulation {
-    /// Who reaches whom when the run begins.
+    /// Which nodes reach each other when the run begins.
     pub fn reach(&mut self) -> Reach {
         let mut links: Vec<[u32; 2]> = self.world.network.channels.iter_mut().flat_map(in_reach).collect();
         links.sort_unstable();

@@ -35,7 +35,7 @@ impl EventKey {
 pub(crate) enum Event {
     /// The last bit of a packet reaches the far end of a link.
     Arrive {
-        /// The link it travelled.
+        /// The link.
         link: LinkId,
         /// The packet.
         packet: PacketId,

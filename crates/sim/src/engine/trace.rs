@@ -127,8 +127,8 @@ impl Sink for TextLog {
             Record::Transmitted { packet, link } => format!("{now} transmitted {} link={}", Show(packet), link.0),
             Record::Marked { packet, link } => format!("{now} marked      {} link={}", Show(packet), link.0),
             Record::Dropped { packet, reason, link } => {
-                let place = link.map_or(String::new(), |l| format!(" link={}", l.0));
-                format!("{now} dropped     {} reason={}{place}", Show(packet), reason.name())
+                let on_link = link.map_or(String::new(), |l| format!(" link={}", l.0));
+                format!("{now} dropped     {} reason={}{on_link}", Show(packet), reason.name())
             }
             Record::Delivered { packet } => format!("{now} delivered   {}", Show(packet)),
             Record::Frame { frame } => {
@@ -151,7 +151,7 @@ impl Sink for TextLog {
 
 impl Sink for HashLog {
     fn record(&mut self, now: Time, record: &Record<'_>) {
-        let (kind, packet, place) = match record {
+        let (kind, packet, detail) = match record {
             Record::Sent { packet } => (1, packet, 0),
             Record::Transmitted { packet, link } => (2, packet, u64::from(link.0)),
             Record::Dropped { packet, reason, .. } => (3, packet, *reason as u64),
@@ -164,7 +164,7 @@ impl Sink for HashLog {
             Payload::Tcp(segment) => segment.seq ^ segment.ack.rotate_left(32),
             Payload::Udp(bytes) => bytes.0,
         };
-        for word in [kind, now.as_nanos(), u64::from(packet.to.0), packet.size.0, number, place] {
+        for word in [kind, now.as_nanos(), u64::from(packet.to.0), packet.size.0, number, detail] {
             self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
         }
     }

@@ -312,7 +312,7 @@ mod tests {
         let all: Vec<Packet> = payloads.map(packet).collect();
         let mut store = PacketStore::default();
         for _ in 0..30 {
-            // After some of them in places that others have left.
+            // The second time in slots that others have left.
             let ids: Vec<PacketId> = all.iter().map(|packet| insert(&mut store, packet)).collect();
             assert_eq!(store.iter().count(), all.len());
             for (id, packet) in ids.iter().zip(&all) {
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn places_follow_one_another_past_those_still_taken() {
+    fn slots_follow_one_another_past_those_still_occupied() {
         let mut store = PacketStore::default();
         let one = packet(Payload::Udp(Bytes(1)));
         let stay: Vec<PacketId> = (0..100).map(|_| insert(&mut store, &one)).collect();

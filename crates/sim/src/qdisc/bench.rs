@@ -1,4 +1,4 @@
-//! A workbench for the tests of disciplines: a queue of its own, fed and emptied by hand.
+//! A test bench for disciplines: a queue that tests fill and empty by hand.
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
@@ -93,7 +93,7 @@ impl Bench {
         self.ctx.flows[flow as usize].interval.marked
     }
 
-    /// Packets dropped after they had been taken in.
+    /// Packets dropped after they had been enqueued.
     pub(super) fn drops(&self, reason: DropReason) -> u64 {
         self.metrics.drops[reason as usize]
     }

@@ -1,4 +1,4 @@
-//! What the radios did and consumed.
+//! Transmissions and energy of the radios.
 
 use serde::Serialize;
 use tcp::units::{Span, Time};
@@ -13,30 +13,30 @@ use crate::scenario::NodeDef;
 use crate::wireless::Channel;
 use crate::world::World;
 
-/// What all radios sent in the measured part; absent without radios.
+/// Frames and messages that all radios transmitted in the measurement interval; absent without radios.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct NetworkRadio {
     /// Frames that carry something, each attempt counted.
     pub mac_data_frames: Option<u64>,
     /// RTS, CTS and ACK.
     pub mac_control_frames: Option<u64>,
-    /// Attempts, of RTS or of data, that nobody answered.
+    /// Attempts, of RTS or of data, without a response.
     pub mac_failures: Option<u64>,
-    /// Frames given up after the last attempt.
+    /// Frames dropped at the retry limit.
     pub mac_given_up: Option<u64>,
-    /// Messages of routing, address resolution and access points, repetitions included.
+    /// Messages of routing, address resolution and access points, retransmissions included.
     pub message_count: Option<u64>,
     /// Their bytes at the network layer.
     pub message_bytes: Option<u64>,
     /// Stations that joined an access point after they had lost one, over the whole run; absent without access points.
     pub handoffs: Option<u64>,
-    /// Frames given up because the medium was busy at every assessment; of 802.15.4, as the next two.
+    /// Frames dropped by channel access failure; of 802.15.4, as the next two.
     pub mac_access_failures: Option<u64>,
     /// Packets and messages that did not fit into frames.
     pub mac_too_long: Option<u64>,
-    /// Datagrams of which fragments were missing for 60 s.
+    /// Datagrams whose reassembly timed out after 60 s.
     pub reassembly_timeouts: Option<u64>,
-    /// Time on the air, the sum over all stations.
+    /// Airtime, the sum over all stations.
     pub airtime_s: Option<f64>,
 }
 
@@ -69,16 +69,16 @@ impl NetworkRadio {
     }
 }
 
-/// Energy of all radios in the measured part; absent if it is not modelled.
+/// Energy of all radios in the measurement interval; absent if it is not modelled.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct NetworkEnergy {
     /// Consumed.
     pub energy_j: Option<f64>,
-    /// The part for sending and receiving, idle time left out.
+    /// Energy for transmission and reception, without idle time.
     pub energy_comm_j: Option<f64>,
-    /// Consumed by data packet received; absent if none was.
+    /// Energy per data packet received; absent if there is none.
     pub energy_per_packet_j: Option<f64>,
-    /// Consumed by byte of payload received; absent if none was.
+    /// Energy per byte of payload received; absent if there is none.
     pub energy_per_byte_j: Option<f64>,
     /// Nodes whose energy ran out.
     pub nodes_without_energy: Option<u64>,
@@ -100,7 +100,7 @@ impl NetworkEnergy {
     }
 }
 
-/// The nodes, with what their radios consumed.
+/// Summarizes the nodes, with the energy of their radios.
 pub(super) fn nodes(world: &mut World, now: Time) -> Vec<NodeSummary> {
     // Of the satellites of a constellation only those that handled a packet.
     let used: Vec<bool> =
