@@ -5,6 +5,7 @@
 
 mod fast_path;
 pub(crate) mod loss;
+mod virtual_queue;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
@@ -20,7 +21,7 @@ use crate::orbit::shared_downlink::Beam;
 use crate::packet::DropReason;
 use crate::qdisc::{Qdisc, QueueContext, QueuedPacket};
 
-use fast_path::VirtualQueue;
+use virtual_queue::VirtualQueue;
 
 /// A change of a link that the scenario schedules.
 #[derive(Clone, Copy, PartialEq, Debug)]
