@@ -19,8 +19,8 @@ const WIRES: Defaults = Defaults(5, 2_000, 50);
 
 /// The network with nothing left to a default.
 pub(super) fn fill(c: &WiredCumWireless) -> Result<WiredCumWireless, ScenarioError> {
-    let radio = build::filled(&c.radio, "network.radio")?;
-    let routing = routing::build::filled(&c.routing, radio.profile, "network.routing")?;
+    let radio = build::with_defaults(&c.radio, "network.radio")?;
+    let routing = routing::build::with_defaults(&c.routing, radio.profile, "network.routing")?;
     if matches!(&routing, RoutingDef::AccessPoints(points) if !points.stations.is_empty()) {
         let error = ScenarioError::new("network.routing.stations", "the base stations are the access points");
         return Err(error.with_hint("leave it out"));

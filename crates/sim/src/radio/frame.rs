@@ -46,7 +46,7 @@ pub(crate) struct Frame {
     pub(crate) size: Bytes,
     pub(crate) rate: Rate,
     /// The duration field: how long it reserves the medium beyond its end.
-    pub(crate) reserves: Span,
+    pub(crate) duration: Span,
     /// The same at all stations, and different for each transmission.
     pub(crate) number: u64,
     /// Which part of a datagram it carries.

@@ -15,7 +15,7 @@ const GRID_FROM: usize = 300;
 
 /// A station nearby.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Near {
+pub(super) struct Neighbour {
     pub(super) station: StationId,
     /// Metres.
     pub(super) distance: f64,
@@ -61,7 +61,7 @@ impl Legs {
 
 /// The stations of a channel on their tracks.
 #[derive(Clone, Debug)]
-pub(super) struct Whereabouts {
+pub(super) struct NeighbourIndex {
     pub(super) tracks: Vec<Track>,
     legs: Legs,
     pub(super) grid: Option<Grid>,
@@ -72,8 +72,8 @@ pub(super) struct Whereabouts {
     found: Vec<(u32, f64)>,
 }
 
-impl Whereabouts {
-    pub(super) fn new(tracks: Vec<Track>, reach: f64) -> Whereabouts {
+impl NeighbourIndex {
+    pub(super) fn new(tracks: Vec<Track>, reach: f64) -> NeighbourIndex {
         let stations = tracks.len();
         let column = || vec![0.0; stations];
         let legs = Legs {
@@ -83,7 +83,7 @@ impl Whereabouts {
             ends: (0..stations as u32).map(|index| Reverse((Time::ZERO, index))).collect(),
         };
         let grid = (stations >= GRID_FROM).then(Grid::default);
-        Whereabouts { tracks, legs, grid, reach, squares: column(), found: Vec::new() }
+        NeighbourIndex { tracks, legs, grid, reach, squares: column(), found: Vec::new() }
     }
 
     /// Brings the legs up to `now`, which never goes back.
@@ -103,43 +103,43 @@ impl Whereabouts {
         }
     }
 
-    /// Calls `hear` with every other station within reach of `of` at `now`, in order.
-    pub(super) fn near(&mut self, of: StationId, now: Time, mut hear: impl FnMut(Near)) {
+    /// Calls `visit` with every other station within reach of `of` at `now`, in order.
+    pub(super) fn each_within_reach(&mut self, of: StationId, now: Time, mut visit: impl FnMut(Neighbour)) {
         self.follow(now);
         let here = self.legs.at(of.index(), now);
         let reach = self.reach;
-        let most = reach * reach * (1.0 + 1e-9);
-        let mut look = |index: u32, square: f64| {
+        let max = reach * reach * (1.0 + 1e-9);
+        let mut check = |index: u32, square: f64| {
             let (station, distance) = (StationId(index), square.sqrt());
             if station != of && distance <= reach {
-                hear(Near { station, distance });
+                visit(Neighbour { station, distance });
             }
         };
         let Some(grid) = self.grid.as_ref().filter(|grid| grid.pays()) else {
             self.scan(here, now);
-            let squares = (0..).zip(&self.squares).filter(|(_, square)| **square <= most);
-            return squares.for_each(|(index, square)| look(index, *square));
+            let squares = (0..).zip(&self.squares).filter(|(_, square)| **square <= max);
+            return squares.for_each(|(index, square)| check(index, *square));
         };
         let (legs, found) = (&self.legs, &mut self.found);
         found.clear();
         grid.each_candidate(here, reach, now, |index| {
             let square = square(here, legs.at(index as usize, now));
-            if square <= most {
+            if square <= max {
                 found.push((index, square));
             }
         });
         found.sort_unstable_by_key(|(index, _)| *index);
-        found.iter().for_each(|(index, square)| look(*index, *square));
+        found.iter().for_each(|(index, square)| check(*index, *square));
     }
 
     /// How many stations are looked at to find those near one of them.
     #[cfg(test)]
-    pub(super) fn looked_at(&mut self, of: StationId, now: Time) -> usize {
+    pub(super) fn examined(&mut self, of: StationId, now: Time) -> usize {
         self.follow(now);
         let Some(grid) = self.grid.as_ref().filter(|grid| grid.pays()) else { return self.tracks.len() };
-        let mut looked_at = 0;
-        grid.each_candidate(self.legs.at(of.index(), now), self.reach, now, |_| looked_at += 1);
-        looked_at
+        let mut examined = 0;
+        grid.each_candidate(self.legs.at(of.index(), now), self.reach, now, |_| examined += 1);
+        examined
     }
 
     /// Squares of the distances of all stations. No branch: it runs on several at a time.

@@ -9,7 +9,7 @@ use crate::ids::StationId;
 
 /// Something to send.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Request {
+pub(crate) struct MacRequest {
     pub(crate) content: Content,
     /// The next station; `None` for all that hear it.
     pub(crate) to: Option<StationId>,
@@ -32,7 +32,7 @@ pub(crate) enum Order {
 /// The interface queue.
 #[derive(Clone, Debug)]
 pub(super) struct InterfaceQueue {
-    waiting: VecDeque<Request>,
+    waiting: VecDeque<MacRequest>,
     limit: usize,
     order: Order,
     /// What waited longer is dropped (ns-3: 500 ms).
@@ -50,7 +50,7 @@ impl InterfaceQueue {
     }
 
     /// Takes a request in; gives the one that is dropped for it, if any.
-    pub(super) fn push(&mut self, request: Request) -> Option<Request> {
+    pub(super) fn push(&mut self, request: MacRequest) -> Option<MacRequest> {
         if self.order == Order::RoutingFirst && request.is_routing {
             self.waiting.push_front(request);
             return if self.waiting.len() >= self.limit { self.waiting.pop_back() } else { None };
@@ -63,12 +63,12 @@ impl InterfaceQueue {
     }
 
     /// Takes a frame of management in, before all others and whatever the limit.
-    pub(super) fn push_first(&mut self, request: Request) {
+    pub(super) fn push_first(&mut self, request: MacRequest) {
         self.waiting.push_front(request);
     }
 
     /// The request that is next.
-    pub(super) fn first(&self) -> Option<&Request> {
+    pub(super) fn first(&self) -> Option<&MacRequest> {
         self.waiting.front()
     }
 
@@ -78,22 +78,22 @@ impl InterfaceQueue {
     }
 
     /// What has waited too long, one by one.
-    pub(super) fn pop_expired(&mut self, now: Time) -> Option<Request> {
+    pub(super) fn pop_expired(&mut self, now: Time) -> Option<MacRequest> {
         let lifetime = self.lifetime?;
         self.waiting.pop_front_if(|request| request.since + lifetime < now)
     }
 
-    pub(super) fn pop(&mut self) -> Option<Request> {
+    pub(super) fn pop(&mut self) -> Option<MacRequest> {
         self.waiting.pop_front()
     }
 
     /// Takes out a request for `to`, when the way there is gone.
-    pub(super) fn take_for(&mut self, to: StationId) -> Option<Request> {
+    pub(super) fn take_for(&mut self, to: StationId) -> Option<MacRequest> {
         let index = self.waiting.iter().position(|request| request.to == Some(to))?;
         self.waiting.remove(index)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Request> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &MacRequest> {
         self.waiting.iter()
     }
 }
@@ -103,8 +103,8 @@ mod tests {
     use super::*;
     use crate::ids::MessageId;
 
-    fn message(id: u32) -> Request {
-        Request {
+    fn message(id: u32) -> MacRequest {
+        MacRequest {
             content: Content::Message(MessageId(id)),
             to: None,
             size: Bytes(32),

@@ -4,11 +4,11 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use super::build;
-use super::errors::{Grade, Mode};
+use super::errors::{Mode, RateMode};
 use super::frame::Content;
-use super::hearing::{Hearer, Hearing};
+use super::medium::{Listener, Medium};
 use super::phy::{Coding, Phy};
-use super::queue::{Order, Request};
+use super::queue::{MacRequest, Order};
 use super::receiver::Reception;
 use crate::engine::context::Core;
 use crate::engine::event::{Event, RadioEvent};
@@ -17,28 +17,28 @@ use crate::ids::{ChannelId, StationId};
 use crate::mobility::{Point, Track};
 use crate::packet::message::Message;
 use crate::radio::dcf::rate_control::RateControl;
-use crate::radio::dcf::rules::Rules;
-use crate::radio::dcf::{Air, Draws, Upcall};
+use crate::radio::dcf::rules::DcfRules;
+use crate::radio::dcf::{DcfMac, MacIndication, RandomStream};
 use crate::scenario::RadioDef;
 
 /// Everybody hears everybody, a metre apart.
-fn cell(stations: u32) -> Hearing {
+fn cell(stations: u32) -> Medium {
     let others = |me| (0..stations).filter(move |other| *other != me);
-    let hearer = |other| Hearer { station: StationId(other), power: 1e-6, delay: Span::from_nanos(3) };
-    Hearing::given((0..stations).map(|me| others(me).map(hearer).collect()).collect())
+    let listener = |other| Listener { station: StationId(other), power: 1e-6, delay: Span::from_nanos(3) };
+    Medium::given((0..stations).map(|me| others(me).map(listener).collect()).collect())
 }
 
-fn rules(phy: Phy) -> Rules {
-    let grades = [phy.data_rate, phy.control_rate, phy.basic_rate];
-    let grade = |rate| Grade { rate, ratio: 100.0, mode: Mode::Dbpsk };
-    Rules {
+fn rules(phy: Phy) -> DcfRules {
+    let rate_modes = [phy.data_rate, phy.control_rate, phy.basic_rate];
+    let rate_mode = |rate| RateMode { rate, ratio: 100.0, mode: Mode::Dbpsk };
+    DcfRules {
         phy,
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-9, noise: 4e-13 },
-        grades: grades.map(grade).to_vec(),
+        rate_modes: rate_modes.map(rate_mode).to_vec(),
         basic_rates: vec![phy.control_rate],
         rate_control: RateControl::Fixed,
         preamble: build::preamble(&phy),
-        header: Bytes(36),
+        mac_overhead: Bytes(36),
         rts_threshold: Bytes(1 << 20),
         short_retries: 7,
         long_retries: 4,
@@ -47,7 +47,7 @@ fn rules(phy: Phy) -> Rules {
         queue_lifetime: None,
         draws_below_window: false,
         always_backs_off: false,
-        answers_if_idle: false,
+        responds_if_idle: false,
         whole_micros: false,
         rts_nav_reset: true,
     }
@@ -86,53 +86,55 @@ struct Saturated {
 }
 
 /// All stations send frames of `size` to their neighbour without end.
-fn saturate(rules: Rules, hearing: Hearing, senders: u32, size: Bytes, secs: u64, seed: u64) -> Saturated {
-    saturate_core(&mut Core::new(0, None), rules, hearing, senders, size, secs, seed)
+fn saturate(rules: DcfRules, medium: Medium, senders: u32, size: Bytes, secs: u64, seed: u64) -> Saturated {
+    saturate_core(&mut Core::new(0, None), rules, medium, senders, size, secs, seed)
 }
 
 fn saturate_core(
     core: &mut Core,
-    rules: Rules,
-    hearing: Hearing,
+    rules: DcfRules,
+    medium: Medium,
     senders: u32,
     size: Bytes,
     secs: u64,
     seed: u64,
 ) -> Saturated {
-    let stations = hearing.stations() as u32;
-    let mut air = Air::new(ChannelId(0), rules, hearing, |i, what: Draws| {
+    let stations = medium.stations() as u32;
+    let mut mac = DcfMac::new(ChannelId(0), rules, medium, |i, what: RandomStream| {
         Rng::stream(seed, &format!("station/{i}/{}", what.name()))
     });
     let mut delivered = 0_u64;
     core.schedule(Time::ZERO + Span::from_millis(secs * 1000), Event::Stop);
     for i in 0..senders {
-        fill(&mut air, core, StationId(i), stations, size);
+        fill(&mut mac, core, StationId(i), stations, size);
     }
     while let Some(event) = core.next() {
         let Event::Radio { event, .. } = event else { break };
         let touched = match event {
-            RadioEvent::FrameEnd { station, frame } => (air.on_frame_end(core, station, frame), station).1,
-            RadioEvent::Access { station } => (air.on_access(core, station), station).1,
-            RadioEvent::Respond { station } => (air.on_respond(core, station), station).1,
-            RadioEvent::ExchangeOver { station } => (air.on_exchange_over(core, station), station).1,
+            RadioEvent::FrameEnd { station, frame } => (mac.on_frame_end(core, station, frame), station).1,
+            RadioEvent::Access { station } => (mac.on_access(core, station), station).1,
+            RadioEvent::Respond { station } => (mac.on_respond(core, station), station).1,
+            RadioEvent::ExchangeOver { station } => (mac.on_exchange_over(core, station), station).1,
             RadioEvent::Route { station } | RadioEvent::Forget { station } => station,
         };
-        delivered += air.upcalls.drain(..).filter(|upcall| matches!(upcall, Upcall::Message { .. })).count() as u64;
+        delivered +=
+            mac.indications.drain(..).filter(|indication| matches!(indication, MacIndication::Message { .. })).count()
+                as u64;
         if touched.0 < senders {
-            fill(&mut air, core, touched, stations, size);
+            fill(&mut mac, core, touched, stations, size);
         }
     }
-    let counts: Vec<_> = (0..senders).map(|i| air.counts(StationId(i))).collect();
-    let attempts: u64 = counts.iter().map(|c| c.data_frames).sum();
-    let failed: u64 = counts.iter().map(|c| c.failures).sum();
+    let counters: Vec<_> = (0..senders).map(|i| mac.counters(StationId(i))).collect();
+    let attempts: u64 = counters.iter().map(|c| c.data_frames).sum();
+    let failed: u64 = counters.iter().map(|c| c.failures).sum();
     Saturated { rate: delivered as f64 / secs as f64, failures: failed as f64 / attempts as f64 }
 }
 
-fn fill(air: &mut Air, core: &mut Core, at: StationId, stations: u32, size: Bytes) {
-    while air.waiting(at) < 2 {
-        let content = Content::Message(air.messages.insert(Message::Dsdv(Vec::new())));
+fn fill(mac: &mut DcfMac, core: &mut Core, at: StationId, stations: u32, size: Bytes) {
+    while mac.waiting(at) < 2 {
+        let content = Content::Message(mac.messages.insert(Message::Dsdv(Vec::new())));
         let to = Some(StationId((at.0 + 1) % stations));
-        air.enqueue(core, at, Request { content, to, size, since: core.now, is_routing: true });
+        mac.enqueue(core, at, MacRequest { content, to, size, since: core.now, is_routing: true });
     }
 }
 
@@ -152,7 +154,7 @@ fn one_hop_goodput() {
     for (phy, payload, basic, rts) in rows {
         for (threshold, expected) in [(1 << 20, Some(basic)), (0, rts)] {
             let Some(expected) = expected else { continue };
-            let rules = Rules { rts_threshold: Bytes(threshold), ..rules(phy) };
+            let rules = DcfRules { rts_threshold: Bytes(threshold), ..rules(phy) };
             let measured = saturate(rules, cell(2), 1, Bytes(payload + 28), 60, 1);
             let goodput = measured.rate * payload as f64 * 8e-6;
             assert!((goodput / expected - 1.0).abs() < 0.003, "{phy:?} rts {threshold}: {goodput} of {expected}");
@@ -185,7 +187,7 @@ fn saturated_cell() {
 #[test]
 fn collision_probability() {
     for (phy, expected) in [(dsss("11Mbps", "1Mbps", 192), 0.2855), (ofdm("54Mbps", "24Mbps"), 0.3655)] {
-        let rules = Rules { short_retries: u32::MAX, ..rules(phy) };
+        let rules = DcfRules { short_retries: u32::MAX, ..rules(phy) };
         let measured = saturate(rules, cell(10), 10, Bytes(1500), 60, 1).failures;
         assert!((measured - expected).abs() < 0.005, "{}: {measured} of {expected}", phy.data_rate);
     }
@@ -212,12 +214,12 @@ impl Sink for RateLog {
 /// By second, the rate that most data frames have: two stations, one of which moves away from 10 m at a speed in m/s.
 fn usual_rates(radio: &str, speed: f64, secs: u64) -> Vec<u64> {
     let def: RadioDef = serde_json::from_str(radio).unwrap();
-    let radio = build::build(&build::filled(&def, "radio").unwrap());
+    let radio = build::build(&build::with_defaults(&def, "radio").unwrap());
     let at = |x: f64| Point { x, y: 0.0, z: 0.0 };
     let moving = Track::straight(at(10.0), at(speed));
-    let hearing = Hearing::new(&radio, vec![Track::Fixed(at(0.0)), moving]);
+    let medium = Medium::new(&radio, vec![Track::Fixed(at(0.0)), moving]);
     let mut core = Core::new(0, Some(Box::<RateLog>::default()));
-    saturate_core(&mut core, radio.rules, hearing, 1, Bytes(1500), secs, 1);
+    saturate_core(&mut core, radio.rules, medium, 1, Bytes(1500), secs, 1);
     let log = core.sink.take().map(Sink::finish).unwrap_or_default();
     let mut usual = vec![(0, 0); secs as usize];
     for line in log.lines() {

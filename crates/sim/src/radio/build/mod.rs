@@ -2,15 +2,15 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
-use super::energy::{EnergyModel, Receives};
-use super::errors::{Code, Grade, Header, Mode};
+use super::energy::{EnergyModel, RxCriterion};
+use super::errors::{Code, Mode, PhyHeader, RateMode};
 use super::lrwpan;
 use super::phy::{Coding, Phy};
-use super::propagation::{LIGHT, LIGHT_NS2, Propagation, Reach};
+use super::propagation::{Propagation, RadioRange, SPEED_OF_LIGHT, SPEED_OF_LIGHT_NS2};
 use super::queue::Order;
 use super::receiver::Reception;
 use crate::radio::dcf::rate_control::RateControl;
-use crate::radio::dcf::rules::Rules;
+use crate::radio::dcf::rules::DcfRules;
 use crate::scenario::{
     ArpDef, Draw, EnergyDef, EnergyProfile, Frequency, LogDistanceDef, Power, Preamble, PropagationDef, RadioDef,
     RadioProfile, RateControlDef, ScenarioError, Standard, TwoRayDef, join,
@@ -18,21 +18,21 @@ use crate::scenario::{
 
 /// A channel's rules and reach.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Radio {
-    pub(crate) rules: Rules,
+pub(crate) struct DcfRadio {
+    pub(crate) rules: DcfRules,
     pub(crate) propagation: Propagation,
     /// Signals weaker than this many watts are left out of account.
     pub(crate) floor: f64,
     /// Metres per second.
-    pub(crate) light: f64,
+    pub(crate) speed_of_light: f64,
     /// What a station consumes, if that is modelled.
     pub(crate) energy: Option<EnergyModel>,
 }
 
-impl Radio {
+impl DcfRadio {
     /// Who can read whom.
-    pub(crate) fn reach(&self) -> Reach {
-        Reach::new(self.propagation, self.rules.least_power())
+    pub(crate) fn reach(&self) -> RadioRange {
+        RadioRange::new(self.propagation, self.rules.min_rx_power())
     }
 }
 
@@ -47,7 +47,7 @@ const SENSITIVITY_DBM: f64 = -82.0;
 const ENERGY_DETECT_DBM: f64 = -62.0;
 
 /// ns-3 notices a frame above this ratio.
-const NOTICE_DB: f64 = 4.0;
+const PREAMBLE_DETECTION_DB: f64 = 4.0;
 
 /// Rates of a standard in kb/s with the ratio that each needs in dB, the half-way point of a frame of 1536 B, and
 /// what it is made of.
@@ -93,15 +93,15 @@ fn kbps(rate: u64) -> Rate {
 }
 
 /// Fills in what a radio leaves to its profile; errors start at `path`.
-pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
+pub(crate) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
     if def.standard == Some(Standard::Lrwpan) {
-        return lrwpan::build::filled(def, path);
+        return lrwpan::build::with_defaults(def, path);
     }
     if def.lrwpan.is_some() {
         let error = ScenarioError::new(join(path, "lrwpan"), "is of 802.15.4");
         return Err(error.with_hint("write standard = \"802.15.4\" beside it, or leave it out"));
     }
-    filled_dcf(def, path)
+    dcf_with_defaults(def, path)
 }
 
 fn propagation_of(profile: RadioProfile) -> PropagationDef {
@@ -114,7 +114,7 @@ fn propagation_of(profile: RadioProfile) -> PropagationDef {
     }
 }
 
-fn filled_dcf(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
+fn dcf_with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
     let ns2 = def.profile == RadioProfile::Ns2;
     let standard = def.standard.unwrap_or(match def.profile {
         RadioProfile::Std => Standard::B,
@@ -143,7 +143,7 @@ fn filled_dcf(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
         RadioProfile::Ns3 => Power::from_dbm(16.0206),
     });
     let ns3 = def.profile == RadioProfile::Ns3;
-    let filled = RadioDef {
+    let with_defaults = RadioDef {
         profile: def.profile,
         standard: Some(standard),
         data_rate: Some(data_rate),
@@ -163,16 +163,16 @@ fn filled_dcf(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
         range_multiplier: def.range_multiplier.or(Some(1.0)),
         energy: def
             .energy
-            .map(|energy| filled_energy(&energy, if ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Ns3 })),
+            .map(|energy| energy_with_defaults(&energy, if ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Ns3 })),
         arp: def.arp.or(Some(if ns2 { ArpDef::Ns2 } else { ArpDef::None })),
         lrwpan: None,
     };
-    check(&filled, path)?;
-    Ok(filled)
+    check(&with_defaults, path)?;
+    Ok(with_defaults)
 }
 
 /// What radios draw in ns-2's and ns-3's energy models and in data sheets, watts; `own` is that of the radio's profile.
-pub(super) fn filled_energy(def: &EnergyDef, own: EnergyProfile) -> EnergyDef {
+pub(super) fn energy_with_defaults(def: &EnergyDef, own: EnergyProfile) -> EnergyDef {
     let profile = def.profile.unwrap_or(own);
     let [tx, rx, idle] = match profile {
         EnergyProfile::Ns2 => [0.660, 0.395, 0.0],
@@ -192,13 +192,13 @@ pub(super) fn filled_energy(def: &EnergyDef, own: EnergyProfile) -> EnergyDef {
 pub(super) fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel {
     let watts = |draw: Option<Draw>| draw.expect("filled-in energy has powers").0;
     // ns-2 hears nothing below its carrier sense; elsewhere preambles are sensed from the sensitivity on.
-    let least = match reception {
+    let min_power = match reception {
         Reception::Capture { carrier_sense, .. } => carrier_sense,
         Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
     };
     let ns2 = def.profile == Some(EnergyProfile::Ns2);
     EnergyModel {
-        receives: if ns2 { Receives::Signals { least } } else { Receives::Frames },
+        rx_criterion: if ns2 { RxCriterion::Signals { min_power } } else { RxCriterion::Frames },
         tx: watts(def.tx),
         rx: watts(def.rx),
         idle: watts(def.idle),
@@ -245,12 +245,12 @@ pub(super) fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
 }
 
 /// Who can read whom, with a filled-in radio of any standard.
-pub(crate) fn reach(def: &RadioDef) -> Reach {
+pub(crate) fn reach(def: &RadioDef) -> RadioRange {
     if def.standard == Some(Standard::Lrwpan) { lrwpan::build::build(def).reach() } else { build(def).reach() }
 }
 
 /// The rules that a filled-in radio of 802.11 stands for.
-pub(crate) fn build(def: &RadioDef) -> Radio {
+pub(crate) fn build(def: &RadioDef) -> DcfRadio {
     let standard = def.standard.expect("a filled-in radio has a standard");
     let ns2 = def.profile == RadioProfile::Ns2;
     let data_rate = def.data_rate.expect("a filled-in radio has rates");
@@ -259,7 +259,7 @@ pub(crate) fn build(def: &RadioDef) -> Radio {
         data_rate,
         control_rate: def.control_rate.expect("a filled-in radio has rates"),
         basic_rate,
-        ..timing(standard, def.preamble == Some(Preamble::Short), !ns2)
+        ..phy_timing(standard, def.preamble == Some(Preamble::Short), !ns2)
     };
     let reception = if ns2 {
         Reception::Capture { carrier_sense: NS2_CARRIER_SENSE, receive: NS2_RECEIVE, ratio: NS2_CAPTURE }
@@ -268,15 +268,20 @@ pub(crate) fn build(def: &RadioDef) -> Radio {
         let (sensitivity, energy_detect) = (watts(SENSITIVITY_DBM), watts(ENERGY_DETECT_DBM));
         let noise = watts(NOISE_DBM);
         match def.profile {
-            RadioProfile::Ns3 => Reception::Errors { sensitivity, energy_detect, noise, notice: linear(NOTICE_DB) },
+            RadioProfile::Ns3 => Reception::Errors {
+                sensitivity,
+                energy_detect,
+                noise,
+                preamble_detection: linear(PREAMBLE_DETECTION_DB),
+            },
             RadioProfile::Std | RadioProfile::Ns2 => Reception::Sinr { sensitivity, energy_detect, noise },
         }
     };
-    let grade = |(rate, needed, mode): &Row| Grade { rate: kbps(*rate), ratio: linear(*needed), mode: *mode };
-    let rules = Rules {
+    let rate_mode = |(rate, needed, mode): &Row| RateMode { rate: kbps(*rate), ratio: linear(*needed), mode: *mode };
+    let rules = DcfRules {
         phy,
         reception,
-        grades: table(standard).iter().map(grade).collect(),
+        rate_modes: table(standard).iter().map(rate_mode).collect(),
         basic_rates: if ns2 {
             vec![basic_rate]
         } else {
@@ -287,7 +292,7 @@ pub(crate) fn build(def: &RadioDef) -> Radio {
             Some(RateControlDef::Fixed) | None => RateControl::Fixed,
         },
         preamble: preamble(&phy),
-        header: if ns2 { Bytes(34) } else { Bytes(36) },
+        mac_overhead: if ns2 { Bytes(34) } else { Bytes(36) },
         rts_threshold: def.rts_threshold.unwrap_or(Bytes(65_535)),
         short_retries: def.short_retries.unwrap_or(7),
         long_retries: def.long_retries.unwrap_or(4),
@@ -296,19 +301,19 @@ pub(crate) fn build(def: &RadioDef) -> Radio {
         queue_lifetime: def.queue_lifetime,
         draws_below_window: ns2,
         always_backs_off: ns2,
-        answers_if_idle: ns2,
+        responds_if_idle: ns2,
         whole_micros: ns2,
         rts_nav_reset: !ns2,
     };
-    let light = if ns2 { LIGHT_NS2 } else { LIGHT };
+    let speed_of_light = if ns2 { SPEED_OF_LIGHT_NS2 } else { SPEED_OF_LIGHT };
     let (power, frequency) = (def.power.unwrap_or(Power(0.1)).0, def.frequency.unwrap_or(Frequency(2412e6)).0);
     let model = def.propagation.expect("a filled-in radio has a propagation");
-    let propagation =
-        Propagation::new(&model, power, frequency, light).scaled(def.range_multiplier.unwrap_or(1.0), def.max_range);
+    let propagation = Propagation::new(&model, power, frequency, speed_of_light)
+        .scaled(def.range_multiplier.unwrap_or(1.0), def.max_range);
     // Below a tenth of the noise a signal changes no decision by more than half a decibel.
     let floor = if ns2 { NS2_CARRIER_SENSE } else { Power::from_dbm(NOISE_DBM - 10.0).0 };
     let energy = def.energy.map(|energy| energy_model(&energy, reception));
-    Radio { rules, propagation, floor, light, energy }
+    DcfRadio { rules, propagation, floor, speed_of_light, energy }
 }
 
 fn linear(db: f64) -> f64 {
@@ -316,22 +321,22 @@ fn linear(db: f64) -> f64 {
 }
 
 /// What precedes the bits of a frame: 48 bits of PLCP header after a preamble of DSSS, a symbol after one of OFDM.
-pub(super) fn preamble(phy: &Phy) -> Header {
+pub(super) fn preamble(phy: &Phy) -> PhyHeader {
     let micros = Span::from_micros;
     match phy.coding {
         Coding::Dsss { preamble, .. } => {
             let (length, mode) =
                 if preamble < micros(192) { (micros(24), Mode::Dqpsk) } else { (micros(48), Mode::Dbpsk) };
-            Header { end: preamble, length, bits: 48.0, mode, tail: Span::ZERO }
+            PhyHeader { end: preamble, length, bits: 48.0, mode, tail: Span::ZERO }
         }
         Coding::Ofdm { extension } => {
-            Header { end: micros(20), length: micros(4), bits: 24.0, mode: ofdm(2, Code::Half), tail: extension }
+            PhyHeader { end: micros(20), length: micros(4), bits: 24.0, mode: ofdm(2, Code::Half), tail: extension }
         }
     }
 }
 
 /// Slots, spaces and windows of a standard; the rates are placeholders.
-fn timing(standard: Standard, short: bool, whole_micros: bool) -> Phy {
+fn phy_timing(standard: Standard, short: bool, whole_micros: bool) -> Phy {
     let micros = Span::from_micros;
     let preamble = micros(if short { 96 } else { 192 });
     let (coding, slot, sifs, cw_min) = match standard {

@@ -3,14 +3,14 @@
 use tcp::units::{Bytes, Rate, Span, Time};
 
 use crate::ids::StationId;
-use crate::radio::contention::Contention;
-use crate::radio::dcf::rate_control::Ladder;
-use crate::radio::queue::{InterfaceQueue, Request};
+use crate::radio::backoff::Backoff;
+use crate::radio::dcf::rate_control::ArfState;
+use crate::radio::queue::{InterfaceQueue, MacRequest};
 use crate::radio::receiver::Receiver;
 
 /// Where a station is in the exchange under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
+pub(super) enum TxState {
     /// Nothing to send.
     Idle,
     /// A frame waits for the medium.
@@ -24,8 +24,8 @@ pub(super) enum Phase {
 
 /// The frame a station holds until it is through or given up.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    pub(super) request: Request,
+pub(super) struct CurrentFrame {
+    pub(super) request: MacRequest,
     pub(super) sequence: u32,
     /// Of the attempt under way.
     pub(super) rate: Rate,
@@ -33,20 +33,20 @@ pub(super) struct Job {
     pub(super) short_failures: u32,
     pub(super) long_failures: u32,
     /// The receiver has it, though the sender may not know.
-    pub(super) handed_over: bool,
+    pub(super) delivered: bool,
 }
 
 /// What a station is about to answer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Response {
-    Cts { to: StationId, rate: Rate, reserves: Span },
+    Cts { to: StationId, rate: Rate, duration: Span },
     Ack { to: StationId, rate: Rate },
     Data,
 }
 
 /// What a station has done since measurements began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct MacCounters {
     pub(crate) data_frames: u64,
     pub(crate) control_frames: u64,
     /// Attempts without an answer.
@@ -71,35 +71,35 @@ pub(crate) struct Counts {
 #[derive(Debug)]
 pub(super) struct Station {
     pub(super) receiver: Receiver,
-    pub(super) contention: Contention,
+    pub(super) backoff: Backoff,
     pub(super) queue: InterfaceQueue,
-    pub(super) ladder: Ladder,
-    pub(super) job: Option<Job>,
-    pub(super) phase: Phase,
+    pub(super) arf: ArfState,
+    pub(super) current: Option<CurrentFrame>,
+    pub(super) tx_state: TxState,
     /// When the pending `Access` is due; one at another time is stale.
     pub(super) access_at: Option<Time>,
     /// When the wait for a CTS or an ACK, or a broadcast, is over.
-    pub(super) over_at: Option<Time>,
+    pub(super) exchange_ends: Option<Time>,
     pub(super) response: Option<(Time, Response)>,
     pub(super) sequence: u32,
     /// The last sequence number taken from each sender, by sender.
-    pub(super) taken: Vec<(StationId, u32)>,
-    pub(super) counts: Counts,
+    pub(super) duplicate_cache: Vec<(StationId, u32)>,
+    pub(super) counters: MacCounters,
 }
 
 /// What a station draws.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Draws {
+pub(crate) enum RandomStream {
     Backoff,
     FrameError,
 }
 
-impl Draws {
+impl RandomStream {
     /// As the names of random streams have it.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Draws::Backoff => "backoff",
-            Draws::FrameError => "frame_error",
+            RandomStream::Backoff => "backoff",
+            RandomStream::FrameError => "frame_error",
         }
     }
 }

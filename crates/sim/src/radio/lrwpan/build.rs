@@ -2,12 +2,12 @@
 
 use tcp::units::Bytes;
 
-use super::rules::{Encap, PanRules};
+use super::rules::{Encap, LrWpanRules};
 use crate::mobility::Track;
-use crate::radio::build::{self, energy_model, filled_energy};
+use crate::radio::build::{self, energy_model, energy_with_defaults};
 use crate::radio::energy::EnergyModel;
-use crate::radio::hearing::Hearing;
-use crate::radio::propagation::{LIGHT, LIGHT_NS2, Propagation, Reach};
+use crate::radio::medium::Medium;
+use crate::radio::propagation::{Propagation, RadioRange, SPEED_OF_LIGHT, SPEED_OF_LIGHT_NS2};
 use crate::radio::queue::Order;
 use crate::radio::receiver::Reception;
 use crate::scenario::{
@@ -32,30 +32,30 @@ const LOSS_AT_1M_DB: f64 = 46.6777;
 
 /// A PAN's rules and reach.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct PanRadio {
-    pub(crate) rules: PanRules,
+pub(crate) struct LrWpanRadio {
+    pub(crate) rules: LrWpanRules,
     pub(crate) propagation: Propagation,
     /// Signals weaker than this many watts are left out of account.
     floor: f64,
     /// Metres per second.
-    light: f64,
+    speed_of_light: f64,
     pub(crate) energy: Option<EnergyModel>,
 }
 
-impl PanRadio {
+impl LrWpanRadio {
     /// Who can read whom.
-    pub(crate) fn reach(&self) -> Reach {
-        Reach::new(self.propagation, self.rules.least_power())
+    pub(crate) fn reach(&self) -> RadioRange {
+        RadioRange::new(self.propagation, self.rules.min_rx_power())
     }
 
     /// Who hears whom, of stations on their tracks.
-    pub(crate) fn hearing(&self, tracks: Vec<Track>) -> Hearing {
-        Hearing::over(self.propagation, self.floor, self.light, tracks)
+    pub(crate) fn medium(&self, tracks: Vec<Track>) -> Medium {
+        Medium::over(self.propagation, self.floor, self.speed_of_light, tracks)
     }
 }
 
 /// Fills in what a radio of 802.15.4 leaves to its profile; errors start at `path`.
-pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
+pub(crate) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
     check(def, path)?;
     let ns2 = def.profile == RadioProfile::Ns2;
     let own = if ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Cc2420 };
@@ -77,19 +77,19 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
         max_retries: lrwpan.max_retries.or(Some(3)),
     };
     check_backoff(&settings, &join(path, "lrwpan"))?;
-    let filled = RadioDef {
+    let with_defaults = RadioDef {
         queue_limit: def.queue_limit.or(Some(50)),
         propagation: Some(propagation),
         power: def.power.or(Some(if ns2 { Power(0.281_838_15) } else { Power(1e-3) })),
         frequency: def.frequency.or(Some(Frequency(if ns2 { 914e6 } else { 2405e6 }))),
         range_multiplier: def.range_multiplier.or(Some(1.0)),
-        energy: def.energy.map(|energy| filled_energy(&energy, own)),
+        energy: def.energy.map(|energy| energy_with_defaults(&energy, own)),
         arp: def.arp.or(Some(if ns2 { ArpDef::Ns2 } else { ArpDef::None })),
         lrwpan: Some(settings),
         ..def.clone()
     };
-    build::check(&filled, path)?;
-    Ok(filled)
+    build::check(&with_defaults, path)?;
+    Ok(with_defaults)
 }
 
 /// What belongs to 802.11 has no meaning here.
@@ -124,16 +124,16 @@ fn check_backoff(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
         ("max_backoffs", def.max_backoffs.unwrap_or(4), 0, 5),
         ("max_retries", def.max_retries.unwrap_or(3), 0, 7),
     ];
-    match fields.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value)) {
-        Some((field, value, least, most)) => {
-            Err(ScenarioError::new(join(path, field), format!("{value} is not from {least} to {most}")))
+    match fields.into_iter().find(|(_, value, min, max)| !(min..=max).contains(&value)) {
+        Some((field, value, min, max)) => {
+            Err(ScenarioError::new(join(path, field), format!("{value} is not from {min} to {max}")))
         }
         None => Ok(()),
     }
 }
 
 /// The rules that a filled-in radio stands for.
-pub(crate) fn build(def: &RadioDef) -> PanRadio {
+pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     let ns2 = def.profile == RadioProfile::Ns2;
     let lrwpan = def.lrwpan.expect("a filled-in radio of 802.15.4 has its settings");
     let watts = |level| Power::from_dbm(level).0;
@@ -147,7 +147,7 @@ pub(crate) fn build(def: &RadioDef) -> PanRadio {
     // IEEE 802.15.4-2011 §5.2.1: control 2, sequence 1, PAN 2, addresses, checksum 2. All stations have a short address.
     let header = |to, from| if ns2 { NS2_HEADER } else { Bytes(7 + to + from) };
     let own = if long { 8 } else { 2 };
-    let rules = PanRules {
+    let rules = LrWpanRules {
         encap: match lrwpan.encap {
             Some(EncapDef::RawIpv4) => Encap::RawIpv4,
             Some(EncapDef::Sixlowpan) | None => Encap::Sixlowpan { own_part: own },
@@ -166,13 +166,13 @@ pub(crate) fn build(def: &RadioDef) -> PanRadio {
         queue_order: if ns2 { Order::RoutingFirst } else { Order::Fifo },
         queue_lifetime: def.queue_lifetime,
     };
-    let light = if ns2 { LIGHT_NS2 } else { LIGHT };
+    let speed_of_light = if ns2 { SPEED_OF_LIGHT_NS2 } else { SPEED_OF_LIGHT };
     let (power, frequency) = (def.power.unwrap_or(Power(1e-3)).0, def.frequency.unwrap_or(Frequency(2405e6)).0);
     let model = def.propagation.expect("a filled-in radio has a propagation");
-    let propagation =
-        Propagation::new(&model, power, frequency, light).scaled(def.range_multiplier.unwrap_or(1.0), def.max_range);
+    let propagation = Propagation::new(&model, power, frequency, speed_of_light)
+        .scaled(def.range_multiplier.unwrap_or(1.0), def.max_range);
     // Below a tenth of the noise a signal changes no decision by more than half a decibel.
     let floor = if ns2 { NS2_THRESHOLD } else { watts(NOISE_DBM - 10.0) };
     let energy = def.energy.map(|energy| energy_model(&energy, reception));
-    PanRadio { rules, propagation, floor, light, energy }
+    LrWpanRadio { rules, propagation, floor, speed_of_light, energy }
 }

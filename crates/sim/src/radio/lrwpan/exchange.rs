@@ -3,8 +3,8 @@
 use tcp::units::Time;
 
 use super::rules::{ACK, ACK_WAIT, TURNAROUND, airtime};
-use super::station::{Job, Phase};
-use super::{Pan, Upcall};
+use super::station::{CurrentFrame, TxState};
+use super::{LrWpanMac, MacIndication};
 use crate::engine::context::Core;
 use crate::engine::event::RadioEvent;
 use crate::ids::{FrameId, StationId};
@@ -12,23 +12,23 @@ use crate::packet::DropReason;
 use crate::radio::frame::{Content, Frame, Kind, Part};
 use crate::radio::lrwpan::reassembly::Progress;
 
-impl Pan {
+impl LrWpanMac {
     /// The frame under way leaves, the medium having been idle.
     pub(super) fn send_frame(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
-        let job = station.job.expect("a station that turns to sending has a frame");
-        if job.attempts == 0 {
+        let current = station.current.expect("a station that turns to sending has a frame");
+        if current.attempts == 0 {
             station.sequence += 1;
         }
-        let acknowledged = self.rules.acks && job.request.to.is_some();
-        station.phase = if acknowledged { Phase::AwaitsAck } else { Phase::Sends };
-        let end = self.transmit_data(core, at, &job);
-        let space = self.rules.space(job.sizes.psdu(job.index));
+        let acknowledged = self.rules.acks && current.request.to.is_some();
+        station.tx_state = if acknowledged { TxState::AwaitsAck } else { TxState::Sends };
+        let end = self.transmit_data(core, at, &current);
+        let space = self.rules.space(current.sizes.psdu(current.index));
         // Without an ACK the next frame waits for the end of the space, and at least until this one has arrived.
         let wait = if acknowledged { ACK_WAIT } else { space.max(TURNAROUND) };
         let station = &mut self.stations[at.index()];
-        station.over_at = Some(end + wait);
-        station.ready_at = end + space;
+        station.exchange_ends = Some(end + wait);
+        station.next_frame_at = end + space;
         core.schedule(end + wait, self.event(RadioEvent::ExchangeOver { station: at }));
     }
 
@@ -36,8 +36,8 @@ impl Pan {
     pub(crate) fn on_frame_end(&mut self, core: &mut Core, at: StationId, id: FrameId) {
         let (frame, last) = self.frames.read(id);
         let station = &mut self.stations[at.index()];
-        station.settle(core.now, &self.waits);
-        if station.receiver.verdict(frame.number) {
+        station.advance_to(core.now, &self.timing);
+        if station.receiver.take_result(frame.number) {
             match frame.kind {
                 Kind::Data(content) => self.on_data(core, at, &frame, content),
                 _ => self.on_ack(core, at, &frame),
@@ -51,25 +51,25 @@ impl Pan {
     fn on_data(&mut self, core: &mut Core, at: StationId, frame: &Frame, content: Content) {
         let station = &mut self.stations[at.index()];
         if frame.to.is_some() && self.rules.acks {
-            if station.response.is_some() || station.receiver.sending() {
+            if station.response.is_some() || station.receiver.transmitting() {
                 return;
             }
             let due = core.now + TURNAROUND;
             station.response = Some((due, frame.from));
-            station.engaged_until = due + airtime(ACK);
+            station.responding_until = due + airtime(ACK);
             core.schedule(due, self.event(RadioEvent::Respond { station: at }));
         }
         let station = &mut self.stations[at.index()];
-        match station.taken.iter_mut().find(|(from, _)| *from == frame.from) {
+        match station.duplicate_cache.iter_mut().find(|(from, _)| *from == frame.from) {
             Some((_, last)) if *last == frame.sequence => return,
             Some((_, last)) => *last = frame.sequence,
-            None => station.taken.push((frame.from, frame.sequence)),
+            None => station.duplicate_cache.push((frame.from, frame.sequence)),
         }
         let Part { of, .. } = frame.part;
         let left_here = match (of > 1).then(|| station.reassembly.add(core.now, frame.from, frame.part)) {
             None => None,
             Some(Progress::Whole(left_here)) => left_here,
-            Some(Progress::Waits(expires)) => {
+            Some(Progress::MacTiming(expires)) => {
                 if let Some(expires) = expires {
                     core.schedule(expires, self.event(RadioEvent::Forget { station: at }));
                 }
@@ -78,20 +78,20 @@ impl Pan {
         };
         match content {
             Content::Packet(packet) => {
-                let sender = &mut self.stations[frame.from.index()].job;
+                let sender = &mut self.stations[frame.from.index()].current;
                 let datagram = frame.part.datagram;
-                let in_hand = sender.as_mut().filter(|job| job.datagram == datagram && !job.handed_over);
-                if let Some(job) = in_hand {
-                    job.handed_over = true;
+                let in_hand = sender.as_mut().filter(|current| current.datagram == datagram && !current.delivered);
+                if let Some(current) = in_hand {
+                    current.delivered = true;
                 } else if left_here.is_none() {
                     // The sender has given it up, and nobody has it any more.
                     return;
                 }
-                self.upcalls.push_back(Upcall::Packet { at, from: frame.from, packet });
+                self.indications.push_back(MacIndication::Packet { at, from: frame.from, packet });
             }
             Content::Message(id) => {
                 self.messages.retain(content);
-                self.upcalls.push_back(Upcall::Message { at, from: frame.from, message: id });
+                self.indications.push_back(MacIndication::Message { at, from: frame.from, message: id });
             }
         }
     }
@@ -105,63 +105,64 @@ impl Pan {
 
     fn on_ack(&mut self, core: &mut Core, at: StationId, frame: &Frame) {
         let station = &mut self.stations[at.index()];
-        let Some(job) = station.job.filter(|job| job.request.to == Some(frame.from)) else { return };
-        if station.phase != Phase::AwaitsAck {
+        let Some(current) = station.current.filter(|current| current.request.to == Some(frame.from)) else { return };
+        if station.tx_state != TxState::AwaitsAck {
             return;
         }
-        let space = self.rules.space(job.sizes.psdu(job.index));
+        let space = self.rules.space(current.sizes.psdu(current.index));
         self.frame_is_through(core, at, core.now + space);
     }
 
     /// The wait for an ACK, or a frame without one, is over.
     pub(crate) fn on_exchange_over(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
-        if station.over_at != Some(core.now) {
+        if station.exchange_ends != Some(core.now) {
             return;
         }
-        station.over_at = None;
-        let Some(job) = &mut station.job else { return };
-        if station.phase == Phase::Sends {
-            let ready_at = station.ready_at;
-            return self.frame_is_through(core, at, ready_at);
+        station.exchange_ends = None;
+        let Some(current) = &mut station.current else { return };
+        if station.tx_state == TxState::Sends {
+            let next_frame_at = station.next_frame_at;
+            return self.frame_is_through(core, at, next_frame_at);
         }
-        station.counts.failures += 1;
-        job.attempts += 1;
-        if job.attempts <= self.rules.max_retries {
-            station.ready_at = core.now;
+        station.counters.failures += 1;
+        current.attempts += 1;
+        if current.attempts <= self.rules.max_retries {
+            station.next_frame_at = core.now;
             return self.begin_frame(core, at);
         }
-        station.counts.given_up += 1;
-        let (request, lost) = (job.request, !job.handed_over);
-        self.upcalls.push_back(Upcall::GivenUp { at, request, lost });
+        station.counters.given_up += 1;
+        let (request, lost) = (current.request, !current.delivered);
+        self.indications.push_back(MacIndication::GivenUp { at, request, lost });
         self.end_job(core, at);
     }
 
-    /// The next frame of the datagram, or the next datagram, not before `ready_at`.
-    fn frame_is_through(&mut self, core: &mut Core, at: StationId, ready_at: Time) {
+    /// The next frame of the datagram, or the next datagram, not before `next_frame_at`.
+    fn frame_is_through(&mut self, core: &mut Core, at: StationId, next_frame_at: Time) {
         let station = &mut self.stations[at.index()];
-        (station.over_at, station.ready_at) = (None, ready_at);
-        let job = station.job.as_mut().expect("a frame that is through belongs to a datagram");
-        (job.index, job.attempts) = (job.index + 1, 0);
-        if job.index < job.sizes.count {
+        (station.exchange_ends, station.next_frame_at) = (None, next_frame_at);
+        let current = station.current.as_mut().expect("a frame that is through belongs to a datagram");
+        (current.index, current.attempts) = (current.index + 1, 0);
+        if current.index < current.sizes.count {
             return self.begin_frame(core, at);
         }
-        let job = *job;
-        if let (Content::Packet(packet), Some(to), false) = (job.request.content, job.request.to, job.handed_over)
-            && !self.stations[to.index()].reassembly.leave(at, job.datagram, packet)
+        let current = *current;
+        if let (Content::Packet(packet), Some(to), false) =
+            (current.request.content, current.request.to, current.delivered)
+            && !self.stations[to.index()].reassembly.leave(at, current.datagram, packet)
         {
             // It was sent, nobody has it, and nobody was to say so.
-            let content = job.request.content;
-            self.upcalls.push_back(Upcall::Dropped { content, reason: DropReason::Loss });
+            let content = current.request.content;
+            self.indications.push_back(MacIndication::Dropped { content, reason: DropReason::Loss });
         }
         self.end_job(core, at);
     }
 
     /// The datagram is given up before its last frame, without word to routing.
     pub(super) fn drop_job(&mut self, core: &mut Core, at: StationId, reason: DropReason) {
-        let job = self.stations[at.index()].job.expect("a station that attempts has a datagram");
-        if !job.handed_over {
-            self.upcalls.push_back(Upcall::Dropped { content: job.request.content, reason });
+        let current = self.stations[at.index()].current.expect("a station that attempts has a datagram");
+        if !current.delivered {
+            self.indications.push_back(MacIndication::Dropped { content: current.request.content, reason });
         }
         self.end_job(core, at);
     }
@@ -169,25 +170,25 @@ impl Pan {
     /// The station is done with its datagram.
     fn end_job(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
-        station.over_at = None;
-        if let Some(Job { request, datagram, index, sizes, .. }) = station.job.take() {
+        station.exchange_ends = None;
+        if let Some(CurrentFrame { request, datagram, index, sizes, .. }) = station.current.take() {
             self.messages.release(request.content);
             // What the next station has of a datagram that was given up is of no use.
             if let (Some(to), true) = (request.to, index < sizes.count) {
                 self.stations[to.index()].reassembly.forget(at, datagram);
             }
         }
-        self.next_job(core, at);
+        self.next_frame(core, at);
     }
 
     /// A datagram may have waited too long for its missing fragments.
     pub(crate) fn on_forget(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
         while let Some(packet) = station.reassembly.pop_expired(core.now) {
-            station.counts.reassembly_timeouts += 1;
+            station.counters.reassembly_timeouts += 1;
             if let Some(packet) = packet {
                 let (content, reason) = (Content::Packet(packet), DropReason::Reassembly);
-                self.upcalls.push_back(Upcall::Dropped { content, reason });
+                self.indications.push_back(MacIndication::Dropped { content, reason });
             }
         }
     }

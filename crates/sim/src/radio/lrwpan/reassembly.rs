@@ -29,7 +29,7 @@ pub(super) struct Reassembly {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Progress {
     /// More is to come; if it was the first of its datagram, it is forgotten at this time.
-    Waits(Option<Time>),
+    MacTiming(Option<Time>),
     /// The datagram is whole; with the packet that nobody else had any more.
     Whole(Option<PacketId>),
 }
@@ -48,7 +48,7 @@ impl Reassembly {
         if partial.here.count_ones() == part.of {
             return Progress::Whole(self.partials.remove(index).packet);
         }
-        Progress::Waits(known.is_none().then_some(self.partials[index].expires))
+        Progress::MacTiming(known.is_none().then_some(self.partials[index].expires))
     }
 
     /// The sender is done with a packet; true if part of it waits here.
@@ -86,10 +86,14 @@ mod tests {
     fn a_datagram_is_whole_when_every_fragment_is_there() {
         let mut buffers = Reassembly::default();
         let (now, from) = (Time::ZERO, StationId(3));
-        assert_eq!(buffers.add(now, from, part(7, 0, 3)), Progress::Waits(Some(now + TIMEOUT)));
-        assert_eq!(buffers.add(now, from, part(7, 2, 3)), Progress::Waits(None));
-        assert_eq!(buffers.add(now, from, part(7, 2, 3)), Progress::Waits(None), "the same again");
-        assert_eq!(buffers.add(now, StationId(4), part(7, 1, 3)), Progress::Waits(Some(now + TIMEOUT)), "another's");
+        assert_eq!(buffers.add(now, from, part(7, 0, 3)), Progress::MacTiming(Some(now + TIMEOUT)));
+        assert_eq!(buffers.add(now, from, part(7, 2, 3)), Progress::MacTiming(None));
+        assert_eq!(buffers.add(now, from, part(7, 2, 3)), Progress::MacTiming(None), "the same again");
+        assert_eq!(
+            buffers.add(now, StationId(4), part(7, 1, 3)),
+            Progress::MacTiming(Some(now + TIMEOUT)),
+            "another's"
+        );
         assert_eq!(buffers.add(now, from, part(7, 1, 3)), Progress::Whole(None));
     }
 
@@ -102,6 +106,6 @@ mod tests {
         buffers.add(at(40.0), StationId(3), part(7, 1, 3));
         assert_eq!(buffers.pop_expired(at(60.999)), None);
         assert_eq!(buffers.pop_expired(at(61.0)), Some(None));
-        assert_eq!(buffers.add(at(62.0), StationId(3), part(7, 2, 3)), Progress::Waits(Some(at(122.0))));
+        assert_eq!(buffers.add(at(62.0), StationId(3), part(7, 2, 3)), Progress::MacTiming(Some(at(122.0))));
     }
 }

@@ -2,12 +2,12 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
-use super::sixlowpan::{Address, Datagram, FrameSizes, MOST_PSDU, Transport};
+use super::sixlowpan::{Address, Datagram, FrameSizes, MAX_PSDU, Transport};
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::message::Message;
-use crate::radio::errors::{Grade, Header, Mode};
-use crate::radio::queue::{Order, Request};
-use crate::radio::receiver::{Reception, Waits};
+use crate::radio::errors::{Mode, PhyHeader, RateMode};
+use crate::radio::queue::{MacRequest, Order};
+use crate::radio::receiver::{MacTiming, Reception};
 
 /// A symbol of O-QPSK carries four bits.
 const SYMBOL: Span = Span::from_micros(16);
@@ -25,7 +25,7 @@ pub(super) const ACK_WAIT: Span = Span::from_micros(54 * 16);
 /// PSDU of an acknowledgment.
 pub(super) const ACK: Bytes = Bytes(5);
 /// macSIFSPeriod follows frames up to this size (aMaxSIFSFrameSize), macLIFSPeriod larger ones.
-const MOST_SIFS: Bytes = Bytes(18);
+const MAX_SIFS_FRAME: Bytes = Bytes(18);
 
 /// How datagrams are put into frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ pub(crate) enum Encap {
 
 /// The rules of a PAN.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct PanRules {
+pub(crate) struct LrWpanRules {
     pub(crate) encap: Encap,
     /// MAC bytes around what a frame carries: to one station, and to all.
     pub(crate) unicast_header: Bytes,
@@ -82,28 +82,28 @@ pub(super) struct Ends {
     pub(super) leaves: bool,
 }
 
-impl PanRules {
+impl LrWpanRules {
     /// The times that the receiver knows; there is nothing of 802.11 in them.
-    pub(super) fn waits(&self) -> Waits {
-        let header = Header { end: BYTE * SYNC.0, length: BYTE, bits: 8.0, mode: Mode::Oqpsk, tail: Span::ZERO };
-        Waits {
+    pub(super) fn timing(&self) -> MacTiming {
+        let header = PhyHeader { end: BYTE * SYNC.0, length: BYTE, bits: 8.0, mode: Mode::Oqpsk, tail: Span::ZERO };
+        MacTiming {
             slot: BACKOFF,
             difs: Span::ZERO,
             eifs: Span::ZERO,
             reception: self.reception,
-            grades: vec![Grade { rate: rate(), ratio: self.ratio, mode: Mode::Oqpsk }],
+            rate_modes: vec![RateMode { rate: rate(), ratio: self.ratio, mode: Mode::Oqpsk }],
             preamble: header,
         }
     }
 
     /// Frames are readable from this power on, without interference.
-    pub(crate) fn least_power(&self) -> f64 {
-        self.reception.least_power(self.ratio)
+    pub(crate) fn min_rx_power(&self) -> f64 {
+        self.reception.min_rx_power(self.ratio)
     }
 
     /// The space after a frame.
     pub(super) fn space(&self, psdu: Bytes) -> Span {
-        match (self.spaces, psdu <= MOST_SIFS) {
+        match (self.spaces, psdu <= MAX_SIFS_FRAME) {
             (false, _) => Span::ZERO,
             (true, true) => SYMBOL * 12,
             (true, false) => SYMBOL * 40,
@@ -116,7 +116,7 @@ impl PanRules {
 
     /// The longest message of routing, headers of IPv4 and UDP counted, that goes into one frame to all.
     pub(crate) fn longest_message(&self) -> Bytes {
-        let room = MOST_PSDU.saturating_sub(self.broadcast_header);
+        let room = MAX_PSDU.saturating_sub(self.broadcast_header);
         match self.encap {
             Encap::RawIpv4 => room,
             Encap::Sixlowpan { .. } => {
@@ -139,15 +139,15 @@ impl PanRules {
     }
 
     /// The frames of a message; none if it does not fit.
-    pub(super) fn message_frames(&self, message: &Message, request: &Request) -> Option<FrameSizes> {
+    pub(super) fn message_frames(&self, message: &Message, request: &MacRequest) -> Option<FrameSizes> {
         let to_one = request.to.is_some();
         let mac = self.mac_header(to_one);
         let payload = match message {
             // Address resolution is no datagram.
             Message::Arp(_) => return Self::raw(mac, request.size),
-            Message::Dsdv(lines) => crate::routing::DSDV_LINE * lines.len() as u64,
+            Message::Dsdv(lines) => crate::routing::DSDV_ENTRY_SIZE * lines.len() as u64,
             Message::Aodv(_) => request.size.saturating_sub(IP_HEADER + UDP_HEADER),
-            Message::Beacon | Message::Join(_) => unreachable!("802.15.4 with access points is refused"),
+            Message::Beacon | Message::Association(_) => unreachable!("802.15.4 with access points is refused"),
         };
         match self.encap {
             Encap::RawIpv4 => Self::raw(mac, request.size),
@@ -180,6 +180,6 @@ impl PanRules {
     }
 
     fn raw(mac: Bytes, size: Bytes) -> Option<FrameSizes> {
-        (mac + size <= MOST_PSDU).then(|| FrameSizes::one(mac + size))
+        (mac + size <= MAX_PSDU).then(|| FrameSizes::one(mac + size))
     }
 }

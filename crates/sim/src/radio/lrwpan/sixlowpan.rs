@@ -4,7 +4,7 @@
 use tcp::units::Bytes;
 
 /// The largest PSDU (IEEE 802.15.4-2011 §9.2, aMaxPHYPacketSize).
-pub(crate) const MOST_PSDU: Bytes = Bytes(127);
+pub(crate) const MAX_PSDU: Bytes = Bytes(127);
 /// What IPv6 asks of a link at least (RFC 8200 §5), and 6LoWPAN carries at most.
 pub(crate) const MTU: Bytes = Bytes(1280);
 pub(crate) const IPV6_HEADER: Bytes = Bytes(40);
@@ -88,7 +88,7 @@ impl Datagram {
 
     /// Its frames, each with so many bytes of MAC around it; none if it is too long.
     pub(crate) fn frames(&self, mac: Bytes) -> Option<FrameSizes> {
-        let (rest, room) = (self.rest.0, MOST_PSDU.saturating_sub(mac).0);
+        let (rest, room) = (self.rest.0, MAX_PSDU.saturating_sub(mac).0);
         let headers = self.compressed_headers();
         if headers + rest <= room {
             return Some(FrameSizes::one(mac + Bytes(headers + rest)));
