@@ -1,5 +1,6 @@
 //! Channels of radio: stations, their rules, and how packets find their way.
 
+use crate::radio::streams::RandomStream;
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
@@ -9,10 +10,9 @@ use super::find;
 use crate::ids::{ChannelId, NodeId, StationId};
 use crate::mobility::Track;
 use crate::radio::build;
-use crate::radio::dcf::{DcfMac, RandomStream};
-use crate::radio::lrwpan::{self, LrWpanMac};
+use crate::radio::dcf::DcfMac;
+use crate::radio::lrwpan::LrWpanMac;
 use crate::radio::mac::Mac;
-use crate::radio::medium::Medium;
 use crate::routing::{self};
 use crate::scenario::{ArpDef, BeaconsDef, ChannelDef, RoutingDef, Scenario, ScenarioError, ShortestDef, Standard};
 use crate::wireless::arp::ArpTable;
@@ -76,7 +76,7 @@ fn channel(
                 points,
                 of,
                 def.beacons == BeaconsDef::Airtime,
-                mac.moves(),
+                mac.is_mobile(),
             )))
         }
         RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) => {
@@ -89,7 +89,7 @@ fn channel(
         RoutingDef::Shortest(ShortestDef { interval: Span::ZERO }) => {
             return Err(ScenarioError::new(format!("{path}.routing.interval"), "0s is not an interval; above 0s"));
         }
-        RoutingDef::Shortest(ShortestDef { interval }) => Some(interval).filter(|_| mac.moves()),
+        RoutingDef::Shortest(ShortestDef { interval }) => Some(interval).filter(|_| mac.is_mobile()),
         _ => None,
     };
     let refresh = if let Routing::AccessPoints(access_points) = &routing { access_points.refresh() } else { refresh };
@@ -113,13 +113,13 @@ fn channel(
 fn medium(def: &ChannelDef, id: ChannelId, nodes: &[NodeId], tracks: Vec<Track>, seed: u64) -> (Mac, Bytes) {
     let rng = |i: usize, what: RandomStream| Rng::stream(seed, &format!("station/{}/{}", def.stations[i], what.name()));
     if def.radio.standard == Some(Standard::Lrwpan) {
-        let radio = lrwpan::build::build(&def.radio);
+        let radio = build::lrwpan::build(&def.radio);
         let (medium, mtu) = (radio.medium(tracks), radio.rules.longest_message());
         let lrwpan = LrWpanMac::new(id, radio.rules, nodes.to_vec(), medium, rng).with_energy(radio.energy);
         return (Mac::Lrwpan(Box::new(lrwpan)), mtu);
     }
-    let radio = build::build(&def.radio);
-    let medium = Medium::new(&radio, tracks);
+    let radio = build::dcf::build(&def.radio);
+    let medium = radio.medium(tracks);
     let mac = DcfMac::new(id, radio.rules, medium, rng).with_energy(radio.energy);
     (Mac::Dcf(Box::new(mac)), routing::build::MTU)
 }

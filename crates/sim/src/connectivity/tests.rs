@@ -10,7 +10,7 @@ use crate::scenario::RadioDef;
 fn disc(range: f64) -> RadioRange {
     let text = format!(r#"{{"propagation": {{"kind": "range", "distance": "{range}m"}}}}"#);
     let def: RadioDef = serde_json::from_str(&text).unwrap();
-    build::build(&build::with_defaults(&def, "").unwrap()).reach()
+    build::dcf::build(&build::with_defaults(&def, "").unwrap()).range()
 }
 
 /// Mean and variance.

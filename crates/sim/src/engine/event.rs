@@ -108,12 +108,12 @@ pub(crate) enum RadioEvent {
         station: StationId,
     },
     /// Fragments at a station may have waited too long for the others.
-    Forget {
+    ReassemblyTimeout {
         /// The station.
         station: StationId,
     },
     /// A timer of a station's routing protocol may be due.
-    Route {
+    RoutingTimer {
         /// The station.
         station: StationId,
     },
@@ -137,7 +137,7 @@ impl Event {
     pub(crate) fn rank(self) -> u64 {
         match self {
             Event::Arrive { .. } | Event::Radio { event: RadioEvent::FrameEnd { .. }, .. } => Event::ARRIVE,
-            Event::Radio { event: RadioEvent::Route { .. }, .. } => 2,
+            Event::Radio { event: RadioEvent::RoutingTimer { .. }, .. } => 2,
             Event::LinkReady { .. } | Event::Radio { .. } => Event::LINK_READY,
             Event::Wake { .. }
             | Event::App { .. }

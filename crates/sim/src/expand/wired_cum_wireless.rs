@@ -75,7 +75,7 @@ pub(super) fn shape(given: &WiredCumWireless, seed: u64) -> Result<Shape, Scenar
         shape.links.push(wire(i as u64 % c.routers, &base_names[i], &c.core));
         shape.nodes.push(station(base_names[i].clone(), Role::BaseStation, at));
     }
-    let reach = build::reach(&c.radio);
+    let reach = build::range(&c.radio);
     let placed = place(&field, stations, &reach, seed)?;
     check_density(&placed.places, reach.limit(), "network.nodes")?;
     shape.placement_draws = placed.draws;

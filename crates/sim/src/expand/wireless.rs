@@ -30,7 +30,7 @@ pub(super) fn adhoc(a: &Adhoc, seed: u64) -> Result<Shape, ScenarioError> {
     let flows = count("network.flows", a.flows, 0, MOST_FLOWS)?;
     let radio = build::with_defaults(&a.radio, "network.radio")?;
     check_area(&a.area, "network.area")?;
-    let reach = build::reach(&radio);
+    let reach = build::range(&radio);
     let Placed { places, draws } = place(a, nodes, &reach, seed)?;
     check_density(&places, reach.limit(), "network.nodes")?;
     let name = |i: u64| format!("n{i}");

@@ -3,8 +3,8 @@
 
 use tcp::units::Time;
 
+use super::legs::Legs;
 use crate::mobility::Point;
-use crate::radio::neighbours::Legs;
 
 /// Rows and columns at most.
 const MAX_CELLS: f64 = 256.0;

@@ -1,15 +1,15 @@
 //! The medium of a channel with the MAC that its stations follow.
 
+use crate::radio::service::{MacCounters, MacIndication, MacRequest};
 use tcp::units::Time;
 
 use super::energy::EnergyMeter;
 use super::lrwpan::LrWpanMac;
 use super::propagation::RadioRange;
-use super::queue::MacRequest;
 use crate::engine::context::Core;
 use crate::ids::{FrameId, StationId};
 use crate::mobility::{Point, Track};
-use crate::radio::dcf::{DcfMac, MacCounters, MacIndication};
+use crate::radio::dcf::DcfMac;
 use crate::radio::messages::Messages;
 
 /// A channel's medium.
@@ -83,10 +83,10 @@ impl Mac {
     }
 
     /// True if some station moves.
-    pub(crate) fn moves(&self) -> bool {
+    pub(crate) fn is_mobile(&self) -> bool {
         match self {
-            Mac::Dcf(dcf) => dcf.moves(),
-            Mac::Lrwpan(lrwpan) => lrwpan.medium.moves(),
+            Mac::Dcf(dcf) => dcf.is_mobile(),
+            Mac::Lrwpan(lrwpan) => lrwpan.medium.is_mobile(),
         }
     }
 
@@ -183,9 +183,9 @@ impl Mac {
     }
 
     /// Fragments of 802.15.4 may have waited too long.
-    pub(crate) fn on_forget(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_reassembly_timeout(&mut self, core: &mut Core, at: StationId) {
         if let Mac::Lrwpan(lrwpan) = self {
-            lrwpan.on_forget(core, at);
+            lrwpan.on_reassembly_timeout(core, at);
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use tcp::units::{Span, Time};
 
-use super::build::DcfRadio;
 use super::propagation::Propagation;
 use crate::ids::StationId;
 use crate::mobility::{Point, Track};
@@ -35,13 +34,8 @@ pub(crate) struct Medium {
 }
 
 impl Medium {
-    /// Stations on their tracks.
-    pub(crate) fn new(radio: &DcfRadio, tracks: Vec<Track>) -> Medium {
-        Medium::over(radio.propagation, radio.floor, radio.speed_of_light, tracks)
-    }
-
-    /// The same, signals below `floor` watts left out; `speed_of_light` in metres per second.
-    pub(crate) fn over(propagation: Propagation, floor: f64, speed_of_light: f64, tracks: Vec<Track>) -> Medium {
+    /// The medium of stations on these tracks. Signals below `floor` watts are ignored; `speed_of_light` in metres per second.
+    pub(crate) fn new(propagation: Propagation, floor: f64, speed_of_light: f64, tracks: Vec<Track>) -> Medium {
         // A little more than where power has fallen to the floor, so that rounding leaves nobody out.
         let reach = propagation.range_at(floor) * 1.001;
         let moves = tracks.iter().any(|track| !track.is_fixed());
@@ -86,7 +80,7 @@ impl Medium {
     }
 
     /// True if some station moves.
-    pub(crate) fn moves(&self) -> bool {
+    pub(crate) fn is_mobile(&self) -> bool {
         self.fixed.is_none()
     }
 

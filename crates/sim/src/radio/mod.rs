@@ -7,6 +7,7 @@ pub(crate) mod energy;
 pub(crate) mod errors;
 pub(crate) mod frame;
 mod grid;
+mod legs;
 pub(crate) mod lrwpan;
 pub(crate) mod mac;
 pub(crate) mod medium;
@@ -18,5 +19,7 @@ pub(crate) mod queue;
 mod receiver;
 #[cfg(test)]
 mod reference_dcf;
+pub(crate) mod service;
+pub(crate) mod streams;
 #[cfg(test)]
 mod tests;

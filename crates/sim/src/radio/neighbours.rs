@@ -1,14 +1,12 @@
 //! Where the stations of a channel are, kept so that asking for all those near one of them is cheap:
 //! the legs under way in columns, and above some hundreds of stations a grid besides.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use tcp::units::Time;
 
 use super::grid::Grid;
+use super::legs::Legs;
 use crate::ids::StationId;
-use crate::mobility::{Leg, Point, Track, seconds};
+use crate::mobility::Track;
 
 /// From so many stations on a grid may be quicker than looking at all of them.
 const GRID_FROM: usize = 300;
@@ -19,44 +17,6 @@ pub(super) struct Neighbour {
     pub(super) station: StationId,
     /// Metres.
     pub(super) distance: f64,
-}
-
-/// The legs that stations are on, by column.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Legs {
-    /// Start of the leg in nanoseconds.
-    from: Vec<f64>,
-    start: [Vec<f64>; 3],
-    velocity: [Vec<f64>; 3],
-    /// When legs end, the first one first: those that go on need not be looked at.
-    ends: BinaryHeap<Reverse<(Time, u32)>>,
-}
-
-impl Legs {
-    fn set(&mut self, index: usize, leg: &Leg) {
-        self.from[index] = leg.from.as_nanos() as f64;
-        let axes = |p: Point| [p.x, p.y, p.z];
-        for (axis, (start, velocity)) in axes(leg.start).into_iter().zip(axes(leg.velocity)).enumerate() {
-            self.start[axis][index] = start;
-            self.velocity[axis][index] = velocity;
-        }
-        self.ends.push(Reverse((leg.until, index as u32)));
-    }
-
-    pub(super) fn stations(&self) -> usize {
-        self.from.len()
-    }
-
-    pub(super) fn at(&self, index: usize, now: Time) -> Point {
-        let past = seconds(self.from[index], now.as_nanos() as f64);
-        let [x, y, z] = [0, 1, 2].map(|axis| self.start[axis][index] + self.velocity[axis][index] * past);
-        Point { x, y, z }
-    }
-
-    pub(super) fn speed(&self, index: usize) -> f64 {
-        let [x, y, z] = [0, 1, 2].map(|axis| self.velocity[axis][index]);
-        Point { x, y, z }.length()
-    }
 }
 
 /// The stations of a channel on their tracks.
@@ -75,24 +35,14 @@ pub(super) struct NeighbourIndex {
 impl NeighbourIndex {
     pub(super) fn new(tracks: Vec<Track>, reach: f64) -> NeighbourIndex {
         let stations = tracks.len();
-        let column = || vec![0.0; stations];
-        let legs = Legs {
-            from: column(),
-            start: [column(), column(), column()],
-            velocity: [column(), column(), column()],
-            ends: (0..stations as u32).map(|index| Reverse((Time::ZERO, index))).collect(),
-        };
+        let legs = Legs::new(stations);
         let grid = (stations >= GRID_FROM).then(Grid::default);
-        NeighbourIndex { tracks, legs, grid, reach, squares: column(), found: Vec::new() }
+        NeighbourIndex { tracks, legs, grid, reach, squares: vec![0.0; stations], found: Vec::new() }
     }
 
     /// Brings the legs up to `now`, which never goes back.
     fn follow(&mut self, now: Time) {
-        while let Some(Reverse((end, index))) = self.legs.ends.peek().copied()
-            && end <= now
-        {
-            self.legs.ends.pop();
-            let index = index as usize;
+        while let Some(index) = self.legs.pop_ended(now) {
             self.legs.set(index, &self.tracks[index].leg(now));
             if let Some(grid) = &mut self.grid {
                 grid.on_new_leg(&self.legs, index, now);
@@ -116,14 +66,14 @@ impl NeighbourIndex {
             }
         };
         let Some(grid) = self.grid.as_ref().filter(|grid| grid.pays()) else {
-            self.scan(here, now);
+            self.legs.square_distances(here, now, &mut self.squares);
             let squares = (0..).zip(&self.squares).filter(|(_, square)| **square <= max);
             return squares.for_each(|(index, square)| check(index, *square));
         };
         let (legs, found) = (&self.legs, &mut self.found);
         found.clear();
         grid.each_candidate(here, reach, now, |index| {
-            let square = square(here, legs.at(index as usize, now));
+            let square = legs.square_distance(here, index as usize, now);
             if square <= max {
                 found.push((index, square));
             }
@@ -141,25 +91,4 @@ impl NeighbourIndex {
         grid.each_candidate(self.legs.at(of.index(), now), self.reach, now, |_| examined += 1);
         examined
     }
-
-    /// Squares of the distances of all stations. No branch: it runs on several at a time.
-    fn scan(&mut self, here: Point, now: Time) {
-        let Legs { from, start: [x, y, z], velocity: [vx, vy, vz], .. } = &self.legs;
-        let now = now.as_nanos() as f64;
-        for (index, distance) in self.squares.iter_mut().enumerate() {
-            let past = seconds(from[index], now);
-            let there = Point {
-                x: x[index] + vx[index] * past,
-                y: y[index] + vy[index] * past,
-                z: z[index] + vz[index] * past,
-            };
-            *distance = square(here, there);
-        }
-    }
-}
-
-/// The square of a distance.
-fn square(a: Point, b: Point) -> f64 {
-    let (x, y, z) = (b.x - a.x, b.y - a.y, b.z - a.z);
-    x * x + y * y + z * z
 }

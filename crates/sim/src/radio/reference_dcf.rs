@@ -4,17 +4,19 @@
 #[path = "../../tests/naive_dcf/mod.rs"]
 mod naive_dcf;
 
+use crate::radio::service::MacRequest;
+use crate::radio::streams::RandomStream;
 use std::fmt::Write as _;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use self::naive_dcf::{AirFrame, Ear, Kind, Offer, Setup, Timing, Walk, World};
-use super::build::{self, DcfRadio};
+use super::build;
+use super::build::dcf::DcfRadio;
 use super::frame::Content;
-use super::medium::Medium;
 use super::phy::Phy;
-use super::queue::{MacRequest, Order};
+use super::queue::QueueOrder;
 use super::receiver::Reception;
 use crate::engine::context::Core;
 use crate::engine::event::{Event, RadioEvent};
@@ -22,7 +24,7 @@ use crate::engine::trace::{Record, Sink};
 use crate::ids::{ChannelId, FlowId, StationId};
 use crate::mobility::{Point, Track};
 use crate::packet::message::Message;
-use crate::radio::dcf::{DcfMac, RandomStream};
+use crate::radio::dcf::DcfMac;
 use crate::scenario::RadioDef;
 
 /// Frames as the naive world writes them down.
@@ -66,9 +68,9 @@ impl Case {
     fn new(radio: &str, (stations, side, speed): (usize, f64, f64), load: Load, seed: u64) -> Case {
         let name = format!("{stations} stations, {side} m, {speed} m/s, seed {seed}, {radio}");
         let def: RadioDef = serde_json::from_str(radio).unwrap_or_else(|e| panic!("{radio}: {e}"));
-        let mut radio = build::build(&build::with_defaults(&def, "radio").unwrap_or_else(|e| panic!("{e}")));
+        let mut radio = build::dcf::build(&build::with_defaults(&def, "radio").unwrap_or_else(|e| panic!("{e}")));
         radio.rules.queue_limit = usize::MAX;
-        radio.rules.queue_order = Order::Fifo;
+        radio.rules.queue_order = QueueOrder::Fifo;
         radio.rules.queue_lifetime = None;
         let mut rng = Rng::stream(seed, "topology");
         let mut walk = || Walk {
@@ -92,7 +94,7 @@ impl Case {
 
     fn mac(&self) -> DcfMac {
         let rng = |i: usize, what: RandomStream| Rng::stream(self.seed, &format!("station/{i}/{}", what.name()));
-        DcfMac::new(ChannelId(0), self.radio.rules.clone(), Medium::new(&self.radio, self.tracks()), rng)
+        DcfMac::new(ChannelId(0), self.radio.rules.clone(), self.radio.medium(self.tracks()), rng)
     }
 
     fn traffic(&self, load: Load) -> Vec<Offer> {

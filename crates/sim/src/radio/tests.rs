@@ -1,5 +1,7 @@
 //! The MAC against tables and formulas: stations that always have something to send, in one cell.
 
+use crate::radio::service::{MacIndication, MacRequest};
+use crate::radio::streams::RandomStream;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
@@ -8,7 +10,7 @@ use super::errors::{Mode, RateMode};
 use super::frame::Content;
 use super::medium::{Listener, Medium};
 use super::phy::{Coding, Phy};
-use super::queue::{MacRequest, Order};
+use super::queue::QueueOrder;
 use super::receiver::Reception;
 use crate::engine::context::Core;
 use crate::engine::event::{Event, RadioEvent};
@@ -16,9 +18,9 @@ use crate::engine::trace::{FrameKind, Record, Sink};
 use crate::ids::{ChannelId, StationId};
 use crate::mobility::{Point, Track};
 use crate::packet::message::Message;
+use crate::radio::dcf::DcfMac;
 use crate::radio::dcf::rate_control::RateControl;
 use crate::radio::dcf::rules::DcfRules;
-use crate::radio::dcf::{DcfMac, MacIndication, RandomStream};
 use crate::scenario::RadioDef;
 
 /// Everybody hears everybody, a metre apart.
@@ -37,13 +39,13 @@ fn rules(phy: Phy) -> DcfRules {
         rate_modes: rate_modes.map(rate_mode).to_vec(),
         basic_rates: vec![phy.control_rate],
         rate_control: RateControl::Fixed,
-        preamble: build::preamble(&phy),
+        preamble: build::dcf::preamble(&phy),
         mac_overhead: Bytes(36),
         rts_threshold: Bytes(1 << 20),
         short_retries: 7,
         long_retries: 4,
         queue_limit: 50,
-        queue_order: Order::Fifo,
+        queue_order: QueueOrder::Fifo,
         queue_lifetime: None,
         draws_below_window: false,
         always_backs_off: false,
@@ -115,7 +117,7 @@ fn saturate_core(
             RadioEvent::Access { station } => (mac.on_access(core, station), station).1,
             RadioEvent::Respond { station } => (mac.on_respond(core, station), station).1,
             RadioEvent::ExchangeOver { station } => (mac.on_exchange_over(core, station), station).1,
-            RadioEvent::Route { station } | RadioEvent::Forget { station } => station,
+            RadioEvent::RoutingTimer { station } | RadioEvent::ReassemblyTimeout { station } => station,
         };
         delivered +=
             mac.indications.drain(..).filter(|indication| matches!(indication, MacIndication::Message { .. })).count()
@@ -214,10 +216,10 @@ impl Sink for RateLog {
 /// By second, the rate that most data frames have: two stations, one of which moves away from 10 m at a speed in m/s.
 fn usual_rates(radio: &str, speed: f64, secs: u64) -> Vec<u64> {
     let def: RadioDef = serde_json::from_str(radio).unwrap();
-    let radio = build::build(&build::with_defaults(&def, "radio").unwrap());
+    let radio = build::dcf::build(&build::with_defaults(&def, "radio").unwrap());
     let at = |x: f64| Point { x, y: 0.0, z: 0.0 };
     let moving = Track::straight(at(10.0), at(speed));
-    let medium = Medium::new(&radio, vec![Track::Fixed(at(0.0)), moving]);
+    let medium = radio.medium(vec![Track::Fixed(at(0.0)), moving]);
     let mut core = Core::new(0, Some(Box::<RateLog>::default()));
     saturate_core(&mut core, radio.rules, medium, 1, Bytes(1500), secs, 1);
     let log = core.sink.take().map(Sink::finish).unwrap_or_default();

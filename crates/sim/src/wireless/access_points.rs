@@ -2,6 +2,7 @@
 //!
 //! A station hears a beacon if it could read a data frame of its access point at that instant. Scanning takes no time.
 
+use crate::radio::service::MacRequest;
 use tcp::units::{Bytes, Span, Time};
 
 use super::{Routing, WirelessSubnet, drop_content};
@@ -10,7 +11,6 @@ use crate::ids::StationId;
 use crate::packet::DropReason;
 use crate::packet::message::{AssociationMessage, Message};
 use crate::radio::frame::Content;
-use crate::radio::queue::MacRequest;
 
 /// Between two beacons of an access point: 100 units of 1024 us (IEEE 802.11 §9.4.1.3).
 const BEACON_INTERVAL: Span = Span::from_micros(102_400);

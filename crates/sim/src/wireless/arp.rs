@@ -1,13 +1,13 @@
 //! Address resolution as ns-2 does it: a request to all, an answer to the one who asked, one packet held
 //! per neighbour; what is known once is known for ever.
 
+use crate::radio::service::MacRequest;
 use std::collections::BTreeMap;
 
 use tcp::units::Bytes;
 
 use crate::ids::StationId;
 use crate::packet::message::{ArpMessage, Message};
-use crate::radio::queue::MacRequest;
 use crate::routing::Outgoing;
 
 /// Of a request and of an answer.

@@ -7,6 +7,7 @@ mod protocol;
 #[cfg(test)]
 mod tests;
 
+use crate::radio::service::{MacIndication, MacRequest};
 use std::collections::VecDeque;
 
 use tcp::units::{Bytes, Span, Time};
@@ -16,10 +17,8 @@ use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, NodeId, PacketId, StationId};
 use crate::packet::DropReason;
 use crate::packet::message::Message;
-use crate::radio::dcf::MacIndication;
 use crate::radio::frame::Content;
 use crate::radio::mac::Mac;
-use crate::radio::queue::MacRequest;
 use crate::routing::build::Protocol;
 use crate::routing::{NextHop, Outgoing};
 use crate::wireless::arp::{ArpTable, Resolution};
@@ -252,8 +251,8 @@ impl WirelessSubnet {
             RadioEvent::Access { station } => self.mac.on_access(core, station),
             RadioEvent::Respond { station } => self.mac.on_respond(core, station),
             RadioEvent::ExchangeOver { station } => self.mac.on_exchange_over(core, station),
-            RadioEvent::Forget { station } => self.mac.on_forget(core, station),
-            RadioEvent::Route { station } => self.on_route_timer(core, station),
+            RadioEvent::ReassemblyTimeout { station } => self.mac.on_reassembly_timeout(core, station),
+            RadioEvent::RoutingTimer { station } => self.on_route_timer(core, station),
         }
     }
 

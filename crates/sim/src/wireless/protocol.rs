@@ -1,5 +1,6 @@
 //! Stations that find routes by messages: feeds their agents, sends what these say, and keeps packets that wait.
 
+use crate::radio::service::MacRequest;
 use tcp::units::Time;
 
 use super::{Routing, WirelessSubnet, drop_content};
@@ -9,7 +10,6 @@ use crate::ids::{NodeId, PacketId, StationId};
 use crate::packet::DropReason;
 use crate::packet::message::Message;
 use crate::radio::frame::Content;
-use crate::radio::queue::MacRequest;
 use crate::routing::NextHop;
 use crate::routing::build::Protocol;
 
@@ -157,7 +157,7 @@ impl WirelessSubnet {
         let timer = &mut self.timers[at.index()];
         if timer.is_none_or(|pending| next < pending) {
             *timer = Some(next);
-            core.schedule(next, Event::Radio { channel: self.id, event: RadioEvent::Route { station: at } });
+            core.schedule(next, Event::Radio { channel: self.id, event: RadioEvent::RoutingTimer { station: at } });
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Frames that have come, their answers, and answers that never come.
 
+use crate::radio::service::MacIndication;
 use tcp::units::{Span, Time};
 
 use super::station::{Response, TxState};
-use super::{DcfMac, MacIndication, Station};
+use super::{DcfMac, Station};
 use crate::engine::context::Core;
 use crate::engine::event::RadioEvent;
 use crate::ids::{FrameId, StationId};

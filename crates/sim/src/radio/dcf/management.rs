@@ -1,11 +1,11 @@
 //! What access points need of the air: who hears which of them best, and frames that go before all others.
 
+use crate::radio::service::MacRequest;
 use tcp::units::{Bytes, Time};
 
 use super::DcfMac;
 use crate::engine::context::Core;
 use crate::ids::StationId;
-use crate::radio::queue::MacRequest;
 
 impl DcfMac {
     /// By station: the access point that it hears best at the start; the first if it hears none.

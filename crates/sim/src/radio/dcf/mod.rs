@@ -10,6 +10,9 @@ pub(crate) mod rules;
 mod station;
 mod transmit;
 
+use crate::radio::queue::StationQueue;
+use crate::radio::service::{MacCounters, MacIndication, MacRequest};
+use crate::radio::streams::RandomStream;
 use std::collections::VecDeque;
 
 use tcp::rng::Rng;
@@ -17,37 +20,18 @@ use tcp::units::{Span, Time};
 
 use super::backoff::Backoff;
 use super::energy::{EnergyMeter, EnergyModel};
-use super::frame::{Content, Frames, Kind};
+use super::frame::{Frames, Kind};
 use super::medium::{Listener, Medium};
 use super::propagation::RadioRange;
-use super::queue::{InterfaceQueue, MacRequest};
 use super::receiver::{MacTiming, Receiver};
 use crate::engine::context::Core;
 use crate::engine::event::{Event, RadioEvent};
-use crate::ids::{ChannelId, MessageId, StationId};
+use crate::ids::{ChannelId, StationId};
 use crate::mobility::{Point, Track};
 use crate::radio::dcf::rate_control::{ArfState, RateControl};
 use crate::radio::dcf::rules::DcfRules;
 use crate::radio::messages::Messages;
 use station::{CurrentFrame, Station, TxState};
-pub(crate) use station::{MacCounters, RandomStream};
-
-/// What the network layer is told.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum MacIndication {
-    /// A packet has reached `at`.
-    Packet { at: StationId, from: StationId, packet: crate::ids::PacketId },
-    /// A message has reached `at`, which becomes one of its users.
-    Message { at: StationId, from: StationId, message: MessageId },
-    /// `at` has given up; `lost` if nobody has what it was to deliver.
-    GivenUp { at: StationId, request: MacRequest, lost: bool },
-    /// `at` has dropped a request: its queue was full.
-    QueueFull { request: MacRequest },
-    /// `at` has dropped a request that had waited too long.
-    Expired { request: MacRequest },
-    /// A station of 802.15.4 has dropped something.
-    Dropped { content: Content, reason: crate::packet::DropReason },
-}
 
 /// The channel.
 #[derive(Debug)]
@@ -75,7 +59,7 @@ impl DcfMac {
         let station = |index| Station {
             receiver: Receiver::new(rng(index, RandomStream::FrameError)),
             backoff: Backoff::new(rules.phy.cw_min, rng(index, RandomStream::Backoff)),
-            queue: InterfaceQueue::new(rules.queue_limit, rules.queue_order, rules.queue_lifetime),
+            queue: StationQueue::new(rules.queue_limit, rules.queue_order, rules.queue_lifetime),
             arf: ArfState::default(),
             current: None,
             tx_state: TxState::Idle,
@@ -150,8 +134,8 @@ impl DcfMac {
     }
 
     /// True if some station moves.
-    pub(crate) fn moves(&self) -> bool {
-        self.medium.moves()
+    pub(crate) fn is_mobile(&self) -> bool {
+        self.medium.is_mobile()
     }
 
     /// Who can read whom.
@@ -177,19 +161,13 @@ impl DcfMac {
     /// Packets that a station holds: waiting, and in its hands unless the next one has it.
     pub(crate) fn holds(&self, station: StationId) -> u64 {
         let station = &self.stations[station.index()];
-        let packet = |content: Content| u64::from(matches!(content, Content::Packet(_)));
-        let waiting: u64 = station.queue.iter().map(|request| packet(request.content)).sum();
-        waiting
-            + station.current.filter(|current| !current.delivered).map_or(0, |current| packet(current.request.content))
+        let in_hand = station.current.is_some_and(|current| !current.delivered && current.request.content.is_packet());
+        station.queue.packets() + u64::from(in_hand)
     }
 
     /// Takes something to send.
     pub(crate) fn enqueue(&mut self, core: &mut Core, at: StationId, request: MacRequest) {
-        let station = &mut self.stations[at.index()];
-        if let Some(request) = station.queue.push(request) {
-            self.messages.release(request.content);
-            self.indications.push_back(MacIndication::QueueFull { request });
-        }
+        self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
         if self.stations[at.index()].current.is_none() {
             self.next_frame(core, at);
         }
@@ -197,20 +175,15 @@ impl DcfMac {
 
     /// Gives back a request that waits for `to`, the way there being gone.
     pub(crate) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<MacRequest> {
-        let request = self.stations[at.index()].queue.take_for(to)?;
-        self.messages.release(request.content);
-        Some(request)
+        self.stations[at.index()].queue.withdraw(to, &mut self.messages)
     }
 
     /// Takes the next frame out of the queue, the station being between two.
     fn next_frame(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
-        while let Some(request) = station.queue.pop_expired(core.now) {
-            self.messages.release(request.content);
-            self.indications.push_back(MacIndication::Expired { request });
-        }
         station.tx_state = TxState::Idle;
-        let Some(request) = station.queue.pop() else { return };
+        let next = station.queue.next(core.now, &mut self.messages, &mut self.indications);
+        let Some(request) = next else { return };
         station.sequence += 1;
         let sequence = station.sequence;
         let rate = self.rules.phy.data_rate;

@@ -6,7 +6,7 @@ use super::rate_control::RateControl;
 use crate::radio::errors::{PhyHeader, RateMode};
 use crate::radio::frame::Kind;
 use crate::radio::phy::Phy;
-use crate::radio::queue::Order;
+use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::{MacTiming, Reception};
 
 /// A station waits so long beyond SIFS and the length of the answer: propagation over 600 m, there and back.
@@ -32,7 +32,7 @@ pub(crate) struct DcfRules {
     pub(crate) short_retries: u32,
     pub(crate) long_retries: u32,
     pub(crate) queue_limit: usize,
-    pub(crate) queue_order: Order,
+    pub(crate) queue_order: QueueOrder,
     pub(crate) queue_lifetime: Option<Span>,
     /// ns-2: a backoff is drawn from 0 to one less than the window.
     pub(crate) draws_below_window: bool,

@@ -1,11 +1,12 @@
 //! One station of a channel: what it holds, where it is in an exchange, and what it has counted.
 
-use tcp::units::{Bytes, Rate, Span, Time};
+use crate::radio::queue::StationQueue;
+use crate::radio::service::{MacCounters, MacRequest};
+use tcp::units::{Rate, Span, Time};
 
 use crate::ids::StationId;
 use crate::radio::backoff::Backoff;
 use crate::radio::dcf::rate_control::ArfState;
-use crate::radio::queue::{InterfaceQueue, MacRequest};
 use crate::radio::receiver::Receiver;
 
 /// Where a station is in the exchange under way.
@@ -44,35 +45,12 @@ pub(super) enum Response {
     Data,
 }
 
-/// What a station has done since measurements began.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct MacCounters {
-    pub(crate) data_frames: u64,
-    pub(crate) control_frames: u64,
-    /// Attempts without an answer.
-    pub(crate) failures: u64,
-    /// Frames given up.
-    pub(crate) given_up: u64,
-    /// Frames given up because the medium was always busy; of 802.15.4.
-    pub(crate) access_failures: u64,
-    /// What did not fit into frames.
-    pub(crate) too_long: u64,
-    /// Datagrams of which fragments were missing for too long.
-    pub(crate) reassembly_timeouts: u64,
-    /// Time on the air.
-    pub(crate) airtime: Span,
-    /// Messages sent, with repetitions; their size at the network layer; their time on the air.
-    pub(crate) messages: u64,
-    pub(crate) message_bytes: Bytes,
-    pub(crate) message_airtime: Span,
-}
-
 /// One station.
 #[derive(Debug)]
 pub(super) struct Station {
     pub(super) receiver: Receiver,
     pub(super) backoff: Backoff,
-    pub(super) queue: InterfaceQueue,
+    pub(super) queue: StationQueue,
     pub(super) arf: ArfState,
     pub(super) current: Option<CurrentFrame>,
     pub(super) tx_state: TxState,
@@ -85,21 +63,4 @@ pub(super) struct Station {
     /// The last sequence number taken from each sender, by sender.
     pub(super) duplicate_cache: Vec<(StationId, u32)>,
     pub(super) counters: MacCounters,
-}
-
-/// What a station draws.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum RandomStream {
-    Backoff,
-    FrameError,
-}
-
-impl RandomStream {
-    /// As the names of random streams have it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            RandomStream::Backoff => "backoff",
-            RandomStream::FrameError => "frame_error",
-        }
-    }
 }

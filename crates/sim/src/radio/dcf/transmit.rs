@@ -7,7 +7,7 @@ use crate::engine::context::Core;
 use crate::engine::event::{Event, RadioEvent};
 use crate::engine::trace::{AirFrame, Record};
 use crate::ids::StationId;
-use crate::radio::frame::{Content, Frame, Kind, Part};
+use crate::radio::frame::{Content, Fragment, Frame, Kind};
 use crate::radio::medium::Listener;
 use crate::radio::receiver::{Signal, SignalState};
 
@@ -60,8 +60,17 @@ impl DcfMac {
             },
         });
         self.last_number += 1;
-        let frame =
-            Frame { kind, from: at, to, sequence, size, rate, duration, number: self.last_number, part: Part::WHOLE };
+        let frame = Frame {
+            kind,
+            from: at,
+            to,
+            sequence,
+            size,
+            rate,
+            duration,
+            number: self.last_number,
+            fragment: Fragment::ONLY,
+        };
         let mut listeners = std::mem::take(&mut self.listeners);
         self.medium.listeners_of(at, now, &mut listeners);
         self.reach(core, &frame, length, &listeners);

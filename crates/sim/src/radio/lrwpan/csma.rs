@@ -3,8 +3,8 @@
 use tcp::units::Time;
 
 use super::LrWpanMac;
-use super::rules::{BACKOFF, CCA, TURNAROUND};
-use super::station::{Attempt, TxState};
+use super::rules::{CCA_TIME, TURNAROUND_TIME, UNIT_BACKOFF_PERIOD};
+use super::station::{CsmaState, TxState};
 use crate::engine::context::Core;
 use crate::engine::event::RadioEvent;
 use crate::ids::StationId;
@@ -12,64 +12,64 @@ use crate::packet::DropReason;
 
 impl LrWpanMac {
     /// A frame, or another attempt at it, begins with the shortest backoff.
-    pub(super) fn begin_frame(&mut self, core: &mut Core, at: StationId) {
-        let attempt = Attempt { busy: 0, exponent: self.rules.min_be };
+    pub(super) fn start_csma(&mut self, core: &mut Core, at: StationId) {
+        let csma = CsmaState { busy: 0, be: self.rules.min_be };
         let station = &self.stations[at.index()];
         let since = core.now.max(station.next_frame_at).max(station.responding_until);
-        self.back_off(core, at, since, attempt);
+        self.back_off(core, at, since, csma);
     }
 
-    fn back_off(&mut self, core: &mut Core, at: StationId, since: Time, attempt: Attempt) {
+    fn back_off(&mut self, core: &mut Core, at: StationId, since: Time, csma: CsmaState) {
         let station = &mut self.stations[at.index()];
-        let periods = station.rng.below(1 << attempt.exponent);
-        station.tx_state = TxState::Assesses(attempt);
-        self.step(core, at, since + BACKOFF * periods + CCA);
+        let periods = station.rng.below(1 << csma.be);
+        station.tx_state = TxState::Cca(csma);
+        self.schedule_csma(core, at, since + UNIT_BACKOFF_PERIOD * periods + CCA_TIME);
     }
 
-    fn step(&mut self, core: &mut Core, at: StationId, due: Time) {
-        self.stations[at.index()].step_at = Some(due);
+    fn schedule_csma(&mut self, core: &mut Core, at: StationId, due: Time) {
+        self.stations[at.index()].csma_at = Some(due);
         core.schedule(due, self.event(RadioEvent::Access { station: at }));
     }
 
     /// The end of an assessment, or of the turn to sending.
     pub(crate) fn on_access(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
-        if station.step_at != Some(core.now) {
+        if station.csma_at != Some(core.now) {
             return;
         }
-        station.step_at = None;
+        station.csma_at = None;
         match station.tx_state {
-            TxState::Assesses(attempt) => self.on_assessed(core, at, attempt),
-            TxState::Turns => self.send_frame(core, at),
-            TxState::Idle | TxState::AwaitsAck | TxState::Sends => {}
+            TxState::Cca(csma) => self.on_cca_end(core, at, csma),
+            TxState::Turnaround => self.send_frame(core, at),
+            TxState::Idle | TxState::AwaitsAck | TxState::SendsUnacknowledged => {}
         }
     }
 
-    fn on_assessed(&mut self, core: &mut Core, at: StationId, attempt: Attempt) {
+    fn on_cca_end(&mut self, core: &mut Core, at: StationId, csma: CsmaState) {
         let (now, timing) = (core.now, &self.timing);
         // Assessments that begin at the start of the run have no time before them.
-        let began = Time::from_nanos(now.as_nanos() - CCA.as_nanos());
+        let began = Time::from_nanos(now.as_nanos() - CCA_TIME.as_nanos());
         let station = &mut self.stations[at.index()];
         if station.responding_until > began {
             // The radio answered a frame, or is about to: it could not listen, and learned nothing of the medium.
             let since = station.responding_until.max(now);
-            return self.back_off(core, at, since, attempt);
+            return self.back_off(core, at, since, csma);
         }
         station.begin_cca(began, timing);
         station.advance_to(now, timing);
         let receiver = &station.receiver;
         let heard = receiver.busy(&timing.reception) || receiver.ifs_end(timing) > began;
         if !heard {
-            station.tx_state = TxState::Turns;
-            return self.step(core, at, now + TURNAROUND);
+            station.tx_state = TxState::Turnaround;
+            return self.schedule_csma(core, at, now + TURNAROUND_TIME);
         }
         station.end_cca(now);
-        let (busy, exponent) = (attempt.busy + 1, (attempt.exponent + 1).min(self.rules.max_be));
+        let (busy, be) = (csma.busy + 1, (csma.be + 1).min(self.rules.max_be));
         if busy <= self.rules.max_backoffs {
-            return self.back_off(core, at, now, Attempt { busy, exponent });
+            return self.back_off(core, at, now, CsmaState { busy, be });
         }
         // Channel access failure: the MAC does not try again (§5.1.1.4).
         station.counters.access_failures += 1;
-        self.drop_job(core, at, DropReason::Access);
+        self.drop_datagram(core, at, DropReason::Access);
     }
 }

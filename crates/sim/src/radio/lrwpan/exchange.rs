@@ -1,15 +1,16 @@
 //! Frames that have come, their acknowledgments, retries, and what becomes of datagrams.
 
+use crate::radio::service::MacIndication;
 use tcp::units::Time;
 
-use super::rules::{ACK, ACK_WAIT, TURNAROUND, airtime};
-use super::station::{CurrentFrame, TxState};
-use super::{LrWpanMac, MacIndication};
+use super::LrWpanMac;
+use super::rules::{ACK_PSDU, ACK_WAIT, TURNAROUND_TIME, airtime};
+use super::station::{CurrentDatagram, TxState};
 use crate::engine::context::Core;
 use crate::engine::event::RadioEvent;
 use crate::ids::{FrameId, StationId};
 use crate::packet::DropReason;
-use crate::radio::frame::{Content, Frame, Kind, Part};
+use crate::radio::frame::{Content, Fragment, Frame, Kind};
 use crate::radio::lrwpan::reassembly::Progress;
 
 impl LrWpanMac {
@@ -21,14 +22,14 @@ impl LrWpanMac {
             station.sequence += 1;
         }
         let acknowledged = self.rules.acks && current.request.to.is_some();
-        station.tx_state = if acknowledged { TxState::AwaitsAck } else { TxState::Sends };
+        station.tx_state = if acknowledged { TxState::AwaitsAck } else { TxState::SendsUnacknowledged };
         let end = self.transmit_data(core, at, &current);
-        let space = self.rules.space(current.sizes.psdu(current.index));
+        let ifs = self.rules.ifs(current.sizes.psdu(current.index));
         // Without an ACK the next frame waits for the end of the space, and at least until this one has arrived.
-        let wait = if acknowledged { ACK_WAIT } else { space.max(TURNAROUND) };
+        let wait = if acknowledged { ACK_WAIT } else { ifs.max(TURNAROUND_TIME) };
         let station = &mut self.stations[at.index()];
         station.exchange_ends = Some(end + wait);
-        station.next_frame_at = end + space;
+        station.next_frame_at = end + ifs;
         core.schedule(end + wait, self.event(RadioEvent::ExchangeOver { station: at }));
     }
 
@@ -54,9 +55,9 @@ impl LrWpanMac {
             if station.response.is_some() || station.receiver.transmitting() {
                 return;
             }
-            let due = core.now + TURNAROUND;
+            let due = core.now + TURNAROUND_TIME;
             station.response = Some((due, frame.from));
-            station.responding_until = due + airtime(ACK);
+            station.responding_until = due + airtime(ACK_PSDU);
             core.schedule(due, self.event(RadioEvent::Respond { station: at }));
         }
         let station = &mut self.stations[at.index()];
@@ -65,13 +66,13 @@ impl LrWpanMac {
             Some((_, last)) => *last = frame.sequence,
             None => station.duplicate_cache.push((frame.from, frame.sequence)),
         }
-        let Part { of, .. } = frame.part;
-        let left_here = match (of > 1).then(|| station.reassembly.add(core.now, frame.from, frame.part)) {
+        let Fragment { count, .. } = frame.fragment;
+        let adopted = match (count > 1).then(|| station.reassembly.add(core.now, frame.from, frame.fragment)) {
             None => None,
-            Some(Progress::Whole(left_here)) => left_here,
-            Some(Progress::MacTiming(expires)) => {
+            Some(Progress::Complete(adopted)) => adopted,
+            Some(Progress::Incomplete(expires)) => {
                 if let Some(expires) = expires {
-                    core.schedule(expires, self.event(RadioEvent::Forget { station: at }));
+                    core.schedule(expires, self.event(RadioEvent::ReassemblyTimeout { station: at }));
                 }
                 return;
             }
@@ -79,11 +80,11 @@ impl LrWpanMac {
         match content {
             Content::Packet(packet) => {
                 let sender = &mut self.stations[frame.from.index()].current;
-                let datagram = frame.part.datagram;
-                let in_hand = sender.as_mut().filter(|current| current.datagram == datagram && !current.delivered);
+                let tag = frame.fragment.tag;
+                let in_hand = sender.as_mut().filter(|current| current.tag == tag && !current.delivered);
                 if let Some(current) = in_hand {
                     current.delivered = true;
-                } else if left_here.is_none() {
+                } else if adopted.is_none() {
                     // The sender has given it up, and nobody has it any more.
                     return;
                 }
@@ -109,8 +110,8 @@ impl LrWpanMac {
         if station.tx_state != TxState::AwaitsAck {
             return;
         }
-        let space = self.rules.space(current.sizes.psdu(current.index));
-        self.frame_is_through(core, at, core.now + space);
+        let ifs = self.rules.ifs(current.sizes.psdu(current.index));
+        self.frame_is_through(core, at, core.now + ifs);
     }
 
     /// The wait for an ACK, or a frame without one, is over.
@@ -121,7 +122,7 @@ impl LrWpanMac {
         }
         station.exchange_ends = None;
         let Some(current) = &mut station.current else { return };
-        if station.tx_state == TxState::Sends {
+        if station.tx_state == TxState::SendsUnacknowledged {
             let next_frame_at = station.next_frame_at;
             return self.frame_is_through(core, at, next_frame_at);
         }
@@ -129,12 +130,12 @@ impl LrWpanMac {
         current.attempts += 1;
         if current.attempts <= self.rules.max_retries {
             station.next_frame_at = core.now;
-            return self.begin_frame(core, at);
+            return self.start_csma(core, at);
         }
         station.counters.given_up += 1;
         let (request, lost) = (current.request, !current.delivered);
         self.indications.push_back(MacIndication::GivenUp { at, request, lost });
-        self.end_job(core, at);
+        self.finish_datagram(core, at);
     }
 
     /// The next frame of the datagram, or the next datagram, not before `next_frame_at`.
@@ -144,45 +145,45 @@ impl LrWpanMac {
         let current = station.current.as_mut().expect("a frame that is through belongs to a datagram");
         (current.index, current.attempts) = (current.index + 1, 0);
         if current.index < current.sizes.count {
-            return self.begin_frame(core, at);
+            return self.start_csma(core, at);
         }
         let current = *current;
         if let (Content::Packet(packet), Some(to), false) =
             (current.request.content, current.request.to, current.delivered)
-            && !self.stations[to.index()].reassembly.leave(at, current.datagram, packet)
+            && !self.stations[to.index()].reassembly.adopt(at, current.tag, packet)
         {
             // It was sent, nobody has it, and nobody was to say so.
             let content = current.request.content;
             self.indications.push_back(MacIndication::Dropped { content, reason: DropReason::Loss });
         }
-        self.end_job(core, at);
+        self.finish_datagram(core, at);
     }
 
     /// The datagram is given up before its last frame, without word to routing.
-    pub(super) fn drop_job(&mut self, core: &mut Core, at: StationId, reason: DropReason) {
+    pub(super) fn drop_datagram(&mut self, core: &mut Core, at: StationId, reason: DropReason) {
         let current = self.stations[at.index()].current.expect("a station that attempts has a datagram");
         if !current.delivered {
             self.indications.push_back(MacIndication::Dropped { content: current.request.content, reason });
         }
-        self.end_job(core, at);
+        self.finish_datagram(core, at);
     }
 
     /// The station is done with its datagram.
-    fn end_job(&mut self, core: &mut Core, at: StationId) {
+    fn finish_datagram(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.exchange_ends = None;
-        if let Some(CurrentFrame { request, datagram, index, sizes, .. }) = station.current.take() {
+        if let Some(CurrentDatagram { request, tag, index, sizes, .. }) = station.current.take() {
             self.messages.release(request.content);
             // What the next station has of a datagram that was given up is of no use.
             if let (Some(to), true) = (request.to, index < sizes.count) {
-                self.stations[to.index()].reassembly.forget(at, datagram);
+                self.stations[to.index()].reassembly.discard(at, tag);
             }
         }
-        self.next_frame(core, at);
+        self.next_datagram(core, at);
     }
 
     /// A datagram may have waited too long for its missing fragments.
-    pub(crate) fn on_forget(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_reassembly_timeout(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
         while let Some(packet) = station.reassembly.pop_expired(core.now) {
             station.counters.reassembly_timeouts += 1;

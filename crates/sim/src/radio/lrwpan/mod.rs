@@ -4,7 +4,6 @@
 //! A station does not listen while it backs off, so an attempt has two events: the end of its channel assessment, which
 //! asks the receiver what was in the air meanwhile, and the start of the frame. A bystander has none.
 
-pub(crate) mod build;
 mod csma;
 mod exchange;
 mod reassembly;
@@ -15,6 +14,9 @@ mod station;
 mod tests;
 mod transmit;
 
+use crate::radio::queue::StationQueue;
+use crate::radio::service::{MacCounters, MacIndication, MacRequest};
+use crate::radio::streams::RandomStream;
 use std::collections::VecDeque;
 
 use tcp::rng::Rng;
@@ -24,18 +26,16 @@ use super::backoff::Backoff;
 use super::energy::{EnergyMeter, EnergyModel};
 use super::frame::{Content, Frames};
 use super::medium::{Listener, Medium};
-use super::queue::{InterfaceQueue, MacRequest};
 use super::receiver::{MacTiming, Receiver};
 use crate::engine::context::Core;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, NodeId, StationId};
 use crate::packet::{DropReason, TTL};
-use crate::radio::dcf::{MacCounters, MacIndication, RandomStream};
 use crate::radio::messages::Messages;
 use reassembly::Reassembly;
-use rules::{Ends, LrWpanRules};
+use rules::{LrWpanRules, PathPosition};
 use sixlowpan::FrameSizes;
-use station::{CurrentFrame, Station, TxState};
+use station::{CurrentDatagram, Station, TxState};
 
 /// The channel.
 #[derive(Debug)]
@@ -67,16 +67,16 @@ impl LrWpanMac {
             receiver: Receiver::new(rng(index, RandomStream::FrameError)),
             backoff: Backoff::new(0, rng(index, RandomStream::Backoff)),
             rng: rng(index, RandomStream::Backoff),
-            queue: InterfaceQueue::new(rules.queue_limit, rules.queue_order, rules.queue_lifetime),
+            queue: StationQueue::new(rules.queue_limit, rules.queue_order, rules.queue_lifetime),
             current: None,
             tx_state: TxState::Idle,
-            step_at: None,
+            csma_at: None,
             exchange_ends: None,
             next_frame_at: Time::ZERO,
             responding_until: Time::ZERO,
             response: None,
             sequence: 0,
-            datagrams: 0,
+            last_tag: 0,
             duplicate_cache: Vec::new(),
             reassembly: Reassembly::default(),
             counters: MacCounters::default(),
@@ -135,11 +135,8 @@ impl LrWpanMac {
     /// Packets that a station holds: waiting, in its hands unless the next one has it, and left to it in part.
     pub(super) fn holds(&self, station: StationId) -> u64 {
         let station = &self.stations[station.index()];
-        let packet = |content: Content| u64::from(matches!(content, Content::Packet(_)));
-        let waiting: u64 = station.queue.iter().map(|request| packet(request.content)).sum();
-        let in_hand =
-            station.current.filter(|current| !current.delivered).map_or(0, |current| packet(current.request.content));
-        waiting + in_hand + station.reassembly.packets()
+        let in_hand = station.current.is_some_and(|current| !current.delivered && current.request.content.is_packet());
+        station.queue.packets() + u64::from(in_hand) + station.reassembly.packets()
     }
 
     fn event(&self, event: RadioEvent) -> Event {
@@ -153,13 +150,13 @@ impl LrWpanMac {
             Content::Packet(id) => {
                 let packet = core.packets.get(id);
                 let next = request.to.map(|to| self.nodes[to.index()]);
-                let goes_on = next != Some(packet.destination);
-                let ends = Ends {
-                    passed_on: packet.ttl != TTL,
-                    goes_on,
-                    leaves: goes_on && !self.nodes.contains(&packet.destination),
+                let before_last_hop = next != Some(packet.destination);
+                let position = PathPosition {
+                    after_first_hop: packet.ttl != TTL,
+                    before_last_hop,
+                    leaves_pan: before_last_hop && !self.nodes.contains(&packet.destination),
                 };
-                self.rules.packet_frames(&packet, request.size, ends)
+                self.rules.packet_frames(&packet, request.size, position)
             }
         }
     }
@@ -170,12 +167,9 @@ impl LrWpanMac {
             self.stations[at.index()].counters.too_long += 1;
             return self.give_up(request, DropReason::TooLong);
         }
-        if let Some(request) = self.stations[at.index()].queue.push(request) {
-            self.messages.release(request.content);
-            self.indications.push_back(MacIndication::QueueFull { request });
-        }
+        self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
         if self.stations[at.index()].current.is_none() {
-            self.next_frame(core, at);
+            self.next_datagram(core, at);
         }
     }
 
@@ -187,25 +181,20 @@ impl LrWpanMac {
 
     /// Gives back a request that waits for `to`, the way there being gone.
     pub(super) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<MacRequest> {
-        let request = self.stations[at.index()].queue.take_for(to)?;
-        self.messages.release(request.content);
-        Some(request)
+        self.stations[at.index()].queue.withdraw(to, &mut self.messages)
     }
 
     /// Takes the next datagram out of the queue, the station being between two.
-    fn next_frame(&mut self, core: &mut Core, at: StationId) {
+    fn next_datagram(&mut self, core: &mut Core, at: StationId) {
         let station = &mut self.stations[at.index()];
-        while let Some(request) = station.queue.pop_expired(core.now) {
-            self.messages.release(request.content);
-            self.indications.push_back(MacIndication::Expired { request });
-        }
         station.tx_state = TxState::Idle;
-        let Some(request) = station.queue.pop() else { return };
-        station.datagrams += 1;
-        let datagram = station.datagrams;
+        let next = station.queue.next(core.now, &mut self.messages, &mut self.indications);
+        let Some(request) = next else { return };
+        station.last_tag += 1;
+        let tag = station.last_tag;
         let sizes = self.frames_of(core, &request).expect("what does not fit is not taken in");
         let station = &mut self.stations[at.index()];
-        station.current = Some(CurrentFrame { request, sizes, datagram, index: 0, attempts: 0, delivered: false });
-        self.begin_frame(core, at);
+        station.current = Some(CurrentDatagram { request, sizes, tag, index: 0, attempts: 0, delivered: false });
+        self.start_csma(core, at);
     }
 }

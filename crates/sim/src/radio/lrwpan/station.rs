@@ -1,5 +1,7 @@
 //! One station of a PAN: what it holds and where it is in sending it.
 
+use crate::radio::queue::StationQueue;
+use crate::radio::service::{MacCounters, MacRequest};
 use tcp::rng::Rng;
 use tcp::units::Time;
 
@@ -7,17 +9,15 @@ use super::reassembly::Reassembly;
 use super::sixlowpan::FrameSizes;
 use crate::ids::StationId;
 use crate::radio::backoff::Backoff;
-use crate::radio::dcf::MacCounters;
-use crate::radio::queue::{InterfaceQueue, MacRequest};
 use crate::radio::receiver::{MacTiming, Receiver};
 
 /// How an attempt at the medium stands (IEEE 802.15.4-2011 §5.1.1.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Attempt {
+pub(super) struct CsmaState {
     /// Assessments that found the medium busy.
     pub(super) busy: u32,
     /// The backoff exponent.
-    pub(super) exponent: u32,
+    pub(super) be: u32,
 }
 
 /// Where a station is.
@@ -26,21 +26,21 @@ pub(super) enum TxState {
     /// Nothing to send.
     Idle,
     /// It backs off, or assesses the medium.
-    Assesses(Attempt),
+    Cca(CsmaState),
     /// The medium was idle; the radio turns to sending.
-    Turns,
+    Turnaround,
     AwaitsAck,
     /// It sends what nobody acknowledges.
-    Sends,
+    SendsUnacknowledged,
 }
 
 /// The datagram a station holds until it is through or given up.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CurrentFrame {
+pub(super) struct CurrentDatagram {
     pub(super) request: MacRequest,
     pub(super) sizes: FrameSizes,
     /// Its number at this station: the tag of its fragments.
-    pub(super) datagram: u32,
+    pub(super) tag: u32,
     /// Of the frame under way.
     pub(super) index: u32,
     /// Failed attempts at that.
@@ -57,11 +57,11 @@ pub(super) struct Station {
     pub(super) backoff: Backoff,
     /// Draws backoffs.
     pub(super) rng: Rng,
-    pub(super) queue: InterfaceQueue,
-    pub(super) current: Option<CurrentFrame>,
+    pub(super) queue: StationQueue,
+    pub(super) current: Option<CurrentDatagram>,
     pub(super) tx_state: TxState,
     /// When the pending `Access` is due; one at another time is stale.
-    pub(super) step_at: Option<Time>,
+    pub(super) csma_at: Option<Time>,
     /// When the wait for an ACK, or a frame without one, is over.
     pub(super) exchange_ends: Option<Time>,
     /// The space after the last frame is over.
@@ -72,7 +72,7 @@ pub(super) struct Station {
     pub(super) response: Option<(Time, StationId)>,
     /// Of the last frame.
     pub(super) sequence: u32,
-    pub(super) datagrams: u32,
+    pub(super) last_tag: u32,
     /// The last sequence number taken from each sender.
     pub(super) duplicate_cache: Vec<(StationId, u32)>,
     pub(super) reassembly: Reassembly,

@@ -1,5 +1,7 @@
 //! The MAC against formulas, runs of ns-2 and a Monte Carlo: stations in one cell that always have something to send to a sink.
 
+use crate::radio::service::{MacIndication, MacRequest};
+use crate::radio::streams::RandomStream;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
@@ -9,11 +11,10 @@ use crate::engine::context::Core;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, FlowId, NodeId, StationId};
 use crate::packet::message::{Message, RouteAdvertisement};
-use crate::radio::dcf::{MacIndication, RandomStream};
 use crate::radio::errors::Mode;
 use crate::radio::frame::Content;
 use crate::radio::medium::{Listener, Medium};
-use crate::radio::queue::{MacRequest, Order};
+use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::Reception;
 
 /// Everybody hears everybody, a metre apart.
@@ -38,7 +39,7 @@ fn standard() -> LrWpanRules {
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-11, noise: 1e-14 },
         ratio: 100.0,
         queue_limit: 10,
-        queue_order: Order::Fifo,
+        queue_order: QueueOrder::Fifo,
         queue_lifetime: None,
     }
 }
@@ -92,7 +93,9 @@ fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize),
             Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {
                 mac.on_frame_end(&mut core, station, frame);
             }
-            Event::Radio { event: RadioEvent::Forget { station }, .. } => mac.on_forget(&mut core, station),
+            Event::Radio { event: RadioEvent::ReassemblyTimeout { station }, .. } => {
+                mac.on_reassembly_timeout(&mut core, station)
+            }
             Event::Radio { event: RadioEvent::Access { station }, .. } => mac.on_access(&mut core, station),
             Event::Radio { event: RadioEvent::Respond { station }, .. } => mac.on_respond(&mut core, station),
             Event::Radio { event: RadioEvent::ExchangeOver { station }, .. } => {
@@ -106,7 +109,7 @@ fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize),
         (0..running).for_each(|station| fill(&mut mac, &mut core, StationId(station)));
     }
     let sum =
-        |of: fn(&crate::radio::dcf::MacCounters) -> u64| mac.stations.iter().map(|s| of(&s.counters)).sum::<u64>();
+        |of: fn(&crate::radio::service::MacCounters) -> u64| mac.stations.iter().map(|s| of(&s.counters)).sum::<u64>();
     let per_second = |count: u64| count as f64 / SECONDS as f64;
     Rates {
         delivered: per_second(delivered),
@@ -193,7 +196,7 @@ fn fragments_multiply_loss() {
     let ratio = libm::pow(10.0, 0.1);
     let reception =
         Reception::Errors { sensitivity: 1e-12, energy_detect: 1e-11, noise: 1e-9 / ratio, preamble_detection: 0.0 };
-    let rules = LrWpanRules { encap: Encap::Sixlowpan { own_part: 2 }, acks: false, reception, ..standard() };
+    let rules = LrWpanRules { encap: Encap::Sixlowpan { iid_bytes: 2 }, acks: false, reception, ..standard() };
     for lines in [9, 30, 60, 100] {
         let content = Content::Message(crate::ids::MessageId(0));
         let to = Some(StationId(1));

@@ -3,23 +3,28 @@
 use tcp::units::{Bytes, Span, Time};
 
 use super::LrWpanMac;
-use super::rules::{ACK, airtime, rate};
-use super::station::CurrentFrame;
+use super::rules::{ACK_PSDU, airtime, rate};
+use super::station::CurrentDatagram;
 use crate::engine::context::Core;
 use crate::engine::event::RadioEvent;
 use crate::engine::trace::{AirFrame, Record};
 use crate::ids::StationId;
-use crate::radio::frame::{Content, Frame, Kind, Part};
+use crate::radio::frame::{Content, Fragment, Frame, Kind};
 use crate::radio::receiver::{Signal, SignalState};
 
 impl LrWpanMac {
     /// The frame under way of a datagram leaves now; gives its end.
-    pub(super) fn transmit_data(&mut self, core: &mut Core, at: StationId, current: &CurrentFrame) -> Time {
+    pub(super) fn transmit_data(&mut self, core: &mut Core, at: StationId, current: &CurrentDatagram) -> Time {
         let sequence = self.stations[at.index()].sequence;
-        let part = Part { datagram: current.datagram, index: current.index, of: current.sizes.count };
+        let fragment = Fragment { tag: current.tag, index: current.index, count: current.sizes.count };
         let size = current.sizes.psdu(current.index);
-        let end =
-            self.transmit(core, at, Kind::Data(current.request.content), current.request.to, (size, sequence, part));
+        let end = self.transmit(
+            core,
+            at,
+            Kind::Data(current.request.content),
+            current.request.to,
+            (size, sequence, fragment),
+        );
         let station = &mut self.stations[at.index()];
         if let (Content::Message(_), false) = (current.request.content, station.receiver.depleted()) {
             station.counters.message_airtime += airtime(size);
@@ -32,7 +37,7 @@ impl LrWpanMac {
     }
 
     pub(super) fn transmit_ack(&mut self, core: &mut Core, at: StationId, to: StationId) {
-        self.transmit(core, at, Kind::Ack, Some(to), (ACK, 0, Part::WHOLE));
+        self.transmit(core, at, Kind::Ack, Some(to), (ACK_PSDU, 0, Fragment::ONLY));
     }
 
     fn transmit(
@@ -41,7 +46,7 @@ impl LrWpanMac {
         at: StationId,
         kind: Kind,
         to: Option<StationId>,
-        (size, sequence, part): (Bytes, u32, Part),
+        (size, sequence, fragment): (Bytes, u32, Fragment),
     ) -> Time {
         let now = core.now;
         let length = airtime(size);
@@ -65,8 +70,17 @@ impl LrWpanMac {
         let frame = AirFrame { channel, from, to: addressee, kind: recorded, sequence, size, rate, airtime: length };
         core.record(&Record::Frame { frame });
         self.last_number += 1;
-        let frame =
-            Frame { kind, from: at, to, sequence, size, rate, duration: Span::ZERO, number: self.last_number, part };
+        let frame = Frame {
+            kind,
+            from: at,
+            to,
+            sequence,
+            size,
+            rate,
+            duration: Span::ZERO,
+            number: self.last_number,
+            fragment,
+        };
         self.reach(core, &frame, length);
         end
     }

@@ -5,6 +5,7 @@ use tcp::rng::Rng;
 use super::*;
 use crate::mobility::Field;
 use crate::radio::build;
+use crate::radio::build::dcf::DcfRadio;
 use crate::radio::grid::Grid;
 use crate::scenario::{MobilityDef, RadioDef};
 
@@ -36,14 +37,14 @@ fn crowd(seed: u64) -> Vec<Track> {
 
 fn ns2() -> DcfRadio {
     let def = RadioDef { profile: crate::scenario::RadioProfile::Ns2, ..RadioDef::default() };
-    build::build(&build::with_defaults(&def, "").unwrap())
+    build::dcf::build(&build::with_defaults(&def, "").unwrap())
 }
 
 #[test]
 fn a_grid_finds_the_same_as_a_full_scan() {
     let radio = ns2();
     for seed in 0..3 {
-        let mut with_grid = Medium::new(&radio, crowd(seed));
+        let mut with_grid = radio.medium(crowd(seed));
         let mut without = with_grid.clone();
         without.index.grid = None;
         let mut rng = Rng::stream(seed, "frames");
@@ -72,7 +73,7 @@ fn a_frame_does_not_cost_more_among_more_stations() {
         let mut track = |i| {
             Track::new(&mobility, field.random_position(&mut positions), field, Rng::stream(1, &format!("node/{i}")))
         };
-        let mut medium = Medium::new(&ns2(), (0..stations).map(&mut track).collect());
+        let mut medium = ns2().medium((0..stations).map(&mut track).collect());
         let (mut now, mut heard, mut examined, mut listeners) = (Time::ZERO, 0, 0, Vec::new());
         for frame in 0..2000 {
             now = now + Span::from_millis(5);

@@ -46,7 +46,7 @@ fn an_update_of_forty_routes() {
     assert_eq!(sizes.first(), Some(&Bytes(32)));
     assert!(sizes.contains(&Bytes(500)), "{sizes:?}");
     let ns2 = RadioDef { profile: RadioProfile::Ns2, ..RadioDef::default() };
-    let rules = build::build(&build::with_defaults(&ns2, "").unwrap()).rules;
+    let rules = build::dcf::build(&build::with_defaults(&ns2, "").unwrap()).rules;
     let airtime = rules.phy.airtime(Bytes(500) + rules.mac_overhead, rules.phy.basic_rate);
     assert_eq!(airtime, Span::from_micros(4464));
 }

@@ -2,13 +2,13 @@
 
 use tcp::units::Bytes;
 
-use super::rules::{Encap, LrWpanRules};
+use super::parts;
 use crate::mobility::Track;
-use crate::radio::build::{self, energy_model, energy_with_defaults};
 use crate::radio::energy::EnergyModel;
+use crate::radio::lrwpan::rules::{Encap, LrWpanRules};
 use crate::radio::medium::Medium;
 use crate::radio::propagation::{Propagation, RadioRange, SPEED_OF_LIGHT, SPEED_OF_LIGHT_NS2};
-use crate::radio::queue::Order;
+use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::Reception;
 use crate::scenario::{
     AddressLength, ArpDef, EncapDef, EnergyProfile, Frequency, LogDistanceDef, LrwpanDef, Power, PropagationDef,
@@ -44,18 +44,18 @@ pub(crate) struct LrWpanRadio {
 
 impl LrWpanRadio {
     /// Who can read whom.
-    pub(crate) fn reach(&self) -> RadioRange {
+    pub(crate) fn range(&self) -> RadioRange {
         RadioRange::new(self.propagation, self.rules.min_rx_power())
     }
 
     /// Who hears whom, of stations on their tracks.
     pub(crate) fn medium(&self, tracks: Vec<Track>) -> Medium {
-        Medium::over(self.propagation, self.floor, self.speed_of_light, tracks)
+        Medium::new(self.propagation, self.floor, self.speed_of_light, tracks)
     }
 }
 
 /// Fills in what a radio of 802.15.4 leaves to its profile; errors start at `path`.
-pub(crate) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
+pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
     check(def, path)?;
     let ns2 = def.profile == RadioProfile::Ns2;
     let own = if ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Cc2420 };
@@ -83,12 +83,12 @@ pub(crate) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
         power: def.power.or(Some(if ns2 { Power(0.281_838_15) } else { Power(1e-3) })),
         frequency: def.frequency.or(Some(Frequency(if ns2 { 914e6 } else { 2405e6 }))),
         range_multiplier: def.range_multiplier.or(Some(1.0)),
-        energy: def.energy.map(|energy| energy_with_defaults(&energy, own)),
+        energy: def.energy.map(|energy| parts::energy_with_defaults(&energy, own)),
         arp: def.arp.or(Some(if ns2 { ArpDef::Ns2 } else { ArpDef::None })),
         lrwpan: Some(settings),
         ..def.clone()
     };
-    build::check(&with_defaults, path)?;
+    parts::check(&with_defaults, path)?;
     Ok(with_defaults)
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     let rules = LrWpanRules {
         encap: match lrwpan.encap {
             Some(EncapDef::RawIpv4) => Encap::RawIpv4,
-            Some(EncapDef::Sixlowpan) | None => Encap::Sixlowpan { own_part: own },
+            Some(EncapDef::Sixlowpan) | None => Encap::Sixlowpan { iid_bytes: own },
         },
         unicast_header: header(own, own),
         broadcast_header: header(2, own),
@@ -161,18 +161,15 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
         acks: lrwpan.acks != Some(false),
         spaces: lrwpan.spaces != Some(false),
         reception,
-        ratio: if ns2 { NS2_CAPTURE } else { libm::pow(10.0, CO_CHANNEL_DB / 10.0) },
+        ratio: if ns2 { NS2_CAPTURE } else { parts::linear(CO_CHANNEL_DB) },
         queue_limit: def.queue_limit.unwrap_or(50) as usize,
-        queue_order: if ns2 { Order::RoutingFirst } else { Order::Fifo },
+        queue_order: if ns2 { QueueOrder::RoutingFirst } else { QueueOrder::Fifo },
         queue_lifetime: def.queue_lifetime,
     };
     let speed_of_light = if ns2 { SPEED_OF_LIGHT_NS2 } else { SPEED_OF_LIGHT };
-    let (power, frequency) = (def.power.unwrap_or(Power(1e-3)).0, def.frequency.unwrap_or(Frequency(2405e6)).0);
-    let model = def.propagation.expect("a filled-in radio has a propagation");
-    let propagation = Propagation::new(&model, power, frequency, speed_of_light)
-        .scaled(def.range_multiplier.unwrap_or(1.0), def.max_range);
+    let propagation = parts::propagation(def, speed_of_light);
     // Below a tenth of the noise a signal changes no decision by more than half a decibel.
     let floor = if ns2 { NS2_THRESHOLD } else { watts(NOISE_DBM - 10.0) };
-    let energy = def.energy.map(|energy| energy_model(&energy, reception));
+    let energy = def.energy.map(|energy| parts::energy_model(&energy, reception));
     LrWpanRadio { rules, propagation, floor, speed_of_light, energy }
 }
