@@ -68,12 +68,12 @@ pub(crate) enum Event {
         event: RadioEvent,
     },
     /// Paths among moving stations are found anew, or an access point has a beacon due.
-    Reroute {
+    WirelessRefresh {
         /// Their channel.
         channel: ChannelId,
     },
     /// Satellites have moved: links and routes change.
-    Sky,
+    Constellation,
     /// Series are sampled.
     Sample,
     /// Transient over: measurements start.
@@ -93,7 +93,7 @@ pub(crate) enum RadioEvent {
         frame: FrameId,
     },
     /// The backoff of a station may have run out.
-    Access {
+    ChannelAccess {
         /// The station.
         station: StationId,
     },
@@ -142,8 +142,8 @@ impl Event {
             Event::Wake { .. }
             | Event::App { .. }
             | Event::Change { .. }
-            | Event::Reroute { .. }
-            | Event::Sky
+            | Event::WirelessRefresh { .. }
+            | Event::Constellation
             | Event::WarmupEnds => 2,
             Event::Sample | Event::Stop => 3,
         }

@@ -154,28 +154,28 @@ impl Mac {
         }
     }
 
-    pub(crate) fn on_frame_end(&mut self, core: &mut Core, at: StationId, frame: FrameId) {
+    pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, frame: FrameId) {
         match self {
             Mac::Dcf(dcf) => dcf.on_frame_end(core, at, frame),
             Mac::Lrwpan(lrwpan) => lrwpan.on_frame_end(core, at, frame),
         }
     }
 
-    pub(crate) fn on_access(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
         match self {
             Mac::Dcf(dcf) => dcf.on_access(core, at),
             Mac::Lrwpan(lrwpan) => lrwpan.on_access(core, at),
         }
     }
 
-    pub(crate) fn on_respond(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         match self {
             Mac::Dcf(dcf) => dcf.on_respond(core, at),
             Mac::Lrwpan(lrwpan) => lrwpan.on_respond(core, at),
         }
     }
 
-    pub(crate) fn on_exchange_over(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         match self {
             Mac::Dcf(dcf) => dcf.on_exchange_over(core, at),
             Mac::Lrwpan(lrwpan) => lrwpan.on_exchange_over(core, at),

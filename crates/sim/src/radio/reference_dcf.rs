@@ -18,7 +18,7 @@ use super::frame::Content;
 use super::phy::Phy;
 use super::queue::QueueOrder;
 use super::receiver::Reception;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::engine::trace::{Record, Sink};
 use crate::ids::{ChannelId, FlowId, StationId};
@@ -124,10 +124,10 @@ impl Case {
         let mut core = Core::new(0, Some(Box::<FrameLog>::default()));
         let mut mac = self.mac();
         for (index, offer) in self.offers.iter().enumerate() {
-            core.schedule(Time::from_nanos(offer.at), Event::App { flow: FlowId(index as u32) });
+            ctx.schedule(Time::from_nanos(offer.at), Event::App { flow: FlowId(index as u32) });
         }
-        core.schedule(Time::ZERO + self.end, Event::Stop);
-        while let Some(event) = core.next() {
+        ctx.schedule(Time::ZERO + self.end, Event::Stop);
+        while let Some(event) = ctx.next() {
             match event {
                 Event::App { flow } => {
                     let offer = self.offers[flow.index()];
@@ -149,8 +149,8 @@ impl Case {
             }
             mac.indications.clear();
         }
-        let text = core.sink.take().map(Sink::finish).unwrap_or_default();
-        (text.lines().map(str::to_owned).collect(), core.events)
+        let text = ctx.sink.take().map(Sink::finish).unwrap_or_default();
+        (text.lines().map(str::to_owned).collect(), ctx.events)
     }
 
     /// The naive world of the case, as the radio's rules have it.

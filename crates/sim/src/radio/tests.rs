@@ -12,7 +12,7 @@ use super::medium::{Listener, Medium};
 use super::phy::{Coding, Phy};
 use super::queue::QueueOrder;
 use super::receiver::Reception;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::engine::trace::{FrameKind, Record, Sink};
 use crate::ids::{ChannelId, StationId};
@@ -106,11 +106,11 @@ fn saturate_core(
         Rng::stream(seed, &format!("station/{i}/{}", what.name()))
     });
     let mut delivered = 0_u64;
-    core.schedule(Time::ZERO + Span::from_millis(secs * 1000), Event::Stop);
+    ctx.schedule(Time::ZERO + Span::from_millis(secs * 1000), Event::Stop);
     for i in 0..senders {
         fill(&mut mac, core, StationId(i), stations, size);
     }
-    while let Some(event) = core.next() {
+    while let Some(event) = ctx.next() {
         let Event::Radio { event, .. } = event else { break };
         let touched = match event {
             RadioEvent::FrameEnd { station, frame } => (mac.on_frame_end(core, station, frame), station).1,
@@ -252,10 +252,10 @@ fn rate_fallback_follows_the_distance() {
 #[ignore = "prints what a crowded cell costs"]
 fn cost_of_a_crowded_cell() {
     for phy in [dsss("11Mbps", "1Mbps", 192), ofdm("54Mbps", "24Mbps")] {
-        let mut core = Core::new(0, Some(Box::<RateLog>::default()));
-        saturate_core(&mut core, rules(phy), cell(40), 40, Bytes(1500), 30, 1);
-        let log = core.sink.take().map(Sink::finish).unwrap_or_default();
+        let mut ctx = Context::new(0, Some(Box::<RateLog>::default()));
+        saturate_core(&mut ctx, rules(phy), cell(40), 40, Bytes(1500), 30, 1);
+        let log = ctx.sink.take().map(Sink::finish).unwrap_or_default();
         let data: u64 = log.lines().filter_map(|line| line.split(' ').next_back()?.parse::<u64>().ok()).sum();
-        println!("{}: {data} data frames, {} events", phy.data_rate, core.events);
+        println!("{}: {data} data frames, {} events", phy.data_rate, ctx.events);
     }
 }

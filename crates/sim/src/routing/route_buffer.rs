@@ -70,12 +70,12 @@ impl RouteBuffer {
 mod tests {
     use super::*;
     use crate::ids::{EndpointId, NodeId};
-    use crate::packet::{Envelope, Slab, TTL};
+    use crate::packet::{PacketHeader, PacketStore, TTL};
     use tcp::units::Bytes;
 
     #[test]
     fn the_oldest_of_the_destination_makes_room_and_old_ones_leave() {
-        let mut slab = Slab::default();
+        let mut slab = PacketStore::default();
         let (to, destination, size) = (EndpointId(1), NodeId(0), Bytes(29));
         let envelope = Envelope { to, destination, size, sent_at: Time::ZERO, retransmission: false, ttl: TTL };
         let ids: Vec<PacketId> = (0..4).map(|_| slab.insert_datagram(&envelope, Bytes(1))).collect();

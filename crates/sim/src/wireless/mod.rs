@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use tcp::units::{Bytes, Span, Time};
 
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, NodeId, PacketId, StationId};
 use crate::packet::DropReason;
@@ -75,29 +75,29 @@ impl WirelessSubnet {
     }
 
     /// The first timers.
-    pub(crate) fn start(&mut self, core: &mut Core) {
-        self.plan_refresh(core);
+    pub(crate) fn start(&mut self, ctx: &mut Context) {
+        self.plan_refresh(ctx);
         for station in self.stations() {
             self.plan_timer(core, station);
         }
     }
 
     /// Finds shortest paths anew (networks.md §9.4, `oracle_wireless`), or has the next beacon sent, and so on.
-    pub(crate) fn refresh(&mut self, core: &mut Core) {
+    pub(crate) fn refresh(&mut self, ctx: &mut Context) {
         if let Routing::AccessPoints(_) = self.routing {
-            self.on_beacon(core);
+            self.on_beacon(ctx);
         } else {
             let neighbours = neighbours(&mut self.mac, core.now);
             self.gateways.find_nearest(&neighbours);
             self.routing = Routing::Shortest(shortest(&neighbours));
         }
-        self.plan_refresh(core);
+        self.plan_refresh(ctx);
     }
 
     /// Sees that paths and access points follow the stations.
-    fn plan_refresh(&self, core: &mut Core) {
+    fn plan_refresh(&self, ctx: &mut Context) {
         if let Some(refresh) = self.refresh {
-            core.schedule(core.now + refresh, Event::Reroute { channel: self.id });
+            ctx.schedule(ctx.now + refresh, Event::WirelessRefresh { channel: self.id });
         }
     }
 
@@ -170,14 +170,14 @@ impl WirelessSubnet {
     /// Takes a packet at `at` that is for `to`; it came from `previous`, if by this channel.
     pub(crate) fn send(
         &mut self,
-        core: &mut Core,
+        ctx: &mut Context,
         at: StationId,
         to: StationId,
         id: PacketId,
         previous: Option<StationId>,
     ) -> Result<(), PacketId> {
         if let Routing::Protocol(_) = self.routing {
-            return self.route(core, at, to, id, previous);
+            return self.route(ctx, at, to, id, previous);
         }
         let Some(next) = self.next(core.now, at, to) else { return Err(id) };
         self.forward(core, at, next, id);
@@ -190,7 +190,7 @@ impl WirelessSubnet {
             Routing::Protocol(protocol) => protocol.packet_header,
             Routing::Shortest(_) | Routing::AccessPoints(_) => Bytes::ZERO,
         };
-        let size = core.packets.heading(id).size + header;
+        let size = ctx.packets.forwarding_header(id).size + header;
         let content = Content::Packet(id);
         let request = MacRequest { content, to: Some(next), size, since: core.now, is_routing: false };
         self.resolve(core, at, next, request);
@@ -227,7 +227,7 @@ impl WirelessSubnet {
         }
     }
 
-    fn on_message(&mut self, core: &mut Core, at: StationId, from: StationId, message: &Message) {
+    fn on_message(&mut self, ctx: &mut Context, at: StationId, from: StationId, message: &Message) {
         let message = match message {
             Message::Arp(message) => message,
             Message::Beacon => return,
@@ -245,7 +245,7 @@ impl WirelessSubnet {
     }
 
     /// Something has happened on the air; packets that have arrived are handed up.
-    pub(crate) fn on_event(&mut self, core: &mut Core, event: RadioEvent) {
+    pub(crate) fn on_event(&mut self, ctx: &mut Context, event: RadioEvent) {
         match event {
             RadioEvent::FrameEnd { station, frame } => self.mac.on_frame_end(core, station, frame),
             RadioEvent::Access { station } => self.mac.on_access(core, station),
@@ -278,9 +278,9 @@ impl WirelessSubnet {
     }
 }
 
-fn drop_content(core: &mut Core, content: Content, reason: DropReason) {
+fn drop_content(ctx: &mut Context, content: Content, reason: DropReason) {
     if let Content::Packet(id) = content {
-        core.drop(id, reason, None);
+        ctx.drop(id, reason, None);
     }
 }
 

@@ -24,17 +24,17 @@ impl WirelessSubnet {
     /// Takes a packet at `at` for `to`, as the protocol of the station says.
     pub(super) fn route(
         &mut self,
-        core: &mut Core,
+        ctx: &mut Context,
         at: StationId,
         to: StationId,
         id: PacketId,
         previous: Option<StationId>,
     ) -> Result<(), PacketId> {
-        let now = core.now;
-        let leaves = core.packets.heading(id).destination != self.nodes[to.index()];
+        let now = ctx.now;
+        let leaves = ctx.packets.forwarding_header(id).destination != self.nodes[to.index()];
         let Some(protocol) = self.protocol() else { return Err(id) };
         if let Some(ttl) = protocol.ttl {
-            core.packets.limit_ttl(id, ttl);
+            ctx.packets.limit_ttl(id, ttl);
         }
         let buffers_inside_only = protocol.buffers_inside_only;
         let agent = &mut protocol.agents[at.index()];
@@ -63,7 +63,7 @@ impl WirelessSubnet {
         if hop == NextHop::None { Err(id) } else { Ok(()) }
     }
 
-    pub(super) fn on_routing_message(&mut self, core: &mut Core, at: StationId, from: StationId, message: &Message) {
+    pub(super) fn on_routing_message(&mut self, ctx: &mut Context, at: StationId, from: StationId, message: &Message) {
         let inside = self.gateways.of(at) == self.gateways.of(from);
         let Some(protocol) = self.protocol().filter(|protocol| inside || !protocol.domain_filter) else { return };
         protocol.agents[at.index()].on_message(core.now, from, message);
@@ -71,8 +71,8 @@ impl WirelessSubnet {
     }
 
     /// A timer of a station's agent may be due.
-    pub(super) fn on_route_timer(&mut self, core: &mut Core, at: StationId) {
-        if self.timers[at.index()] != Some(core.now) {
+    pub(super) fn on_route_timer(&mut self, ctx: &mut Context, at: StationId) {
+        if self.timers[at.index()] != Some(ctx.now) {
             return;
         }
         self.timers[at.index()] = None;
@@ -86,7 +86,7 @@ impl WirelessSubnet {
         let feedback = self.protocol().is_some_and(|protocol| protocol.link_feedback);
         let Some(neighbour) = request.to.filter(|_| feedback) else {
             if lost {
-                drop_content(core, request.content, DropReason::Retry);
+                drop_content(ctx, request.content, DropReason::Retry);
             }
             return;
         };
@@ -100,19 +100,19 @@ impl WirelessSubnet {
         let keeps = protocol.reroutes_failed;
         for content in failed {
             match content {
-                Content::Packet(id) if keeps => self.send_again(core, at, id),
-                content => drop_content(core, content, DropReason::Retry),
+                Content::Packet(id) if keeps => self.send_again(ctx, at, id),
+                content => drop_content(ctx, content, DropReason::Retry),
             }
         }
         self.run_agent(core, at);
     }
 
     /// A packet that could not be sent looks for another way.
-    fn send_again(&mut self, core: &mut Core, at: StationId, id: PacketId) {
-        let destination = core.packets.heading(id).destination;
-        let routed = self.exit_to(at, destination).is_some_and(|to| self.route(core, at, to, id, None).is_ok());
+    fn send_again(&mut self, ctx: &mut Context, at: StationId, id: PacketId) {
+        let destination = ctx.packets.forwarding_header(id).destination;
+        let routed = self.exit_to(at, destination).is_some_and(|to| self.route(ctx, at, to, id, None).is_ok());
         if !routed {
-            core.drop(id, DropReason::NoRoute, None);
+            ctx.drop(id, DropReason::NoRoute, None);
         }
     }
 
@@ -153,7 +153,7 @@ impl WirelessSubnet {
     /// Sees that the agent of a station is asked when it wants to be.
     pub(super) fn plan_timer(&mut self, core: &mut Core, at: StationId) {
         let next: Option<Time> = self.protocol().and_then(|protocol| protocol.agents[at.index()].next_timer());
-        let Some(next) = next.map(|next| next.max(core.now)) else { return };
+        let Some(next) = next.map(|next| next.max(ctx.now)) else { return };
         let timer = &mut self.timers[at.index()];
         if timer.is_none_or(|pending| next < pending) {
             *timer = Some(next);

@@ -24,16 +24,16 @@ impl DcfMac {
     }
 
     /// A frame that a station waits for has ended there.
-    pub(crate) fn on_frame_end(&mut self, core: &mut Core, at: StationId, id: FrameId) {
+    pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
         let (frame, last) = self.frames.read(id);
         let station = &mut self.stations[at.index()];
         station.receiver.advance_to(core.now, &self.timing, &mut station.backoff);
         if station.receiver.take_result(frame.number) {
             match frame.kind {
-                Kind::Rts => self.on_rts(core, at, &frame),
-                Kind::Cts => self.on_cts(core, at, &frame),
-                Kind::Ack => self.on_ack(core, at, &frame),
-                Kind::Data(content) => self.on_data(core, at, &frame, content),
+                Kind::Rts => self.on_rts(ctx, at, &frame),
+                Kind::Cts => self.on_cts(ctx, at, &frame),
+                Kind::Ack => self.on_ack(ctx, at, &frame),
+                Kind::Data(content) => self.on_data(ctx, at, &frame, content),
             }
         }
         if let (true, Kind::Data(content)) = (last, frame.kind) {
@@ -42,7 +42,7 @@ impl DcfMac {
     }
 
     /// Rule 8: an RTS is answered if the medium is not reserved and nothing else is under way here.
-    fn on_rts(&mut self, core: &mut Core, at: StationId, frame: &Frame) {
+    fn on_rts(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
         let station = &self.stations[at.index()];
         let engaged = station.response.is_some() || !matches!(station.tx_state, TxState::Idle | TxState::Contending);
         let nav_busy = !self.rules.responds_if_idle && station.receiver.nav_busy(core.now);
@@ -55,7 +55,7 @@ impl DcfMac {
         self.respond(core, at, Response::Cts { to: frame.from, rate: frame.rate, duration });
     }
 
-    fn on_cts(&mut self, core: &mut Core, at: StationId, frame: &Frame) {
+    fn on_cts(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
         let station = &mut self.stations[at.index()];
         let expected = station.tx_state == TxState::AwaitsCts
             && station.current.and_then(|current| current.request.to) == Some(frame.from);
@@ -65,18 +65,18 @@ impl DcfMac {
             if let Some(current) = &mut station.current {
                 current.short_failures = 0;
             }
-            self.respond(core, at, Response::Data);
+            self.respond(ctx, at, Response::Data);
         }
     }
 
-    fn on_data(&mut self, core: &mut Core, at: StationId, frame: &Frame, content: Content) {
+    fn on_data(&mut self, ctx: &mut Context, at: StationId, frame: &Frame, content: Content) {
         let station = &mut self.stations[at.index()];
         if frame.to.is_some() {
             if station.response.is_some() || station.receiver.transmitting() {
                 return;
             }
             let rate = self.rules.control_rate(frame.rate);
-            self.respond(core, at, Response::Ack { to: frame.from, rate });
+            self.respond(ctx, at, Response::Ack { to: frame.from, rate });
         }
         let station = &mut self.stations[at.index()];
         match station.duplicate_cache.binary_search_by_key(&frame.from, |(from, _)| *from) {
@@ -99,7 +99,7 @@ impl DcfMac {
         }
     }
 
-    fn on_ack(&mut self, core: &mut Core, at: StationId, frame: &Frame) {
+    fn on_ack(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
         let station = &mut self.stations[at.index()];
         if station.tx_state == TxState::AwaitsAck
             && station.current.and_then(|current| current.request.to) == Some(frame.from)
@@ -107,18 +107,18 @@ impl DcfMac {
             if self.rules.rate_control == RateControl::Arf {
                 station.arf.on_success(frame.from, self.rules.rate_index(self.rules.phy.data_rate));
             }
-            self.finish(core, at, core.now);
+            self.finish(ctx, at, ctx.now);
         }
     }
 
-    fn respond(&mut self, core: &mut Core, at: StationId, response: Response) {
-        let due = core.now + self.rules.phy.sifs;
+    fn respond(&mut self, ctx: &mut Context, at: StationId, response: Response) {
+        let due = ctx.now + self.rules.phy.sifs;
         self.stations[at.index()].response = Some((due, response));
-        core.schedule(due, self.event(RadioEvent::Respond { station: at }));
+        ctx.schedule(due, self.event(RadioEvent::Respond { station: at }));
     }
 
     /// SIFS after a frame: its answer.
-    pub(crate) fn on_respond(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         let Some((_, response)) = station.response.take_if(|(due, _)| *due == core.now) else { return };
         station.receiver.advance_to(core.now, &self.timing, &mut station.backoff);
@@ -130,16 +130,16 @@ impl DcfMac {
             }
             Response::Cts { .. } => {}
             Response::Ack { to, rate } => {
-                self.transmit(core, at, Kind::Ack, Some(to), rate, Span::ZERO);
+                self.transmit(ctx, at, Kind::Ack, Some(to), rate, Span::ZERO);
             }
             Response::Data if idle || !self.rules.responds_if_idle => self.send_data(core, at),
             // ns-2 takes a medium that is not idle after the CTS for a failure.
-            Response::Data => self.retry(core, at),
+            Response::Data => self.retry(ctx, at),
         }
     }
 
     /// The wait for an answer, or a broadcast, is over.
-    pub(crate) fn on_exchange_over(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         if station.exchange_ends != Some(core.now) {
             return;
@@ -168,7 +168,7 @@ impl DcfMac {
             self.indications.push_back(MacIndication::GivenUp { at, request, lost });
             return self.finish(core, at, core.now + self.rules.timeout_ifs());
         }
-        self.retry(core, at);
+        self.retry(ctx, at);
     }
 
     /// Rule 5.

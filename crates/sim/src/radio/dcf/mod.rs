@@ -206,13 +206,13 @@ impl DcfMac {
         if backoff.slots.is_none() {
             let quiet = idle && ifs_end <= now;
             if quiet && !self.rules.always_backs_off {
-                return self.start(core, at);
+                return self.start(ctx, at);
             }
             let nav_busy = receiver.nav_busy(now);
             let since = if self.rules.always_backs_off && idle && !nav_busy { now + self.timing.difs } else { now };
             backoff.draw(since, self.rules.draws_below_window);
         }
-        self.plan_access(core, at);
+        self.plan_access(ctx, at);
     }
 
     /// Sees that an `Access` is due no later than the backoff can run out.
@@ -222,9 +222,9 @@ impl DcfMac {
         if access <= core.now && !receiver.busy(&self.timing.reception) {
             return self.start(core, at);
         }
-        let access = access.max(core.now);
+        let access = access.max(ctx.now);
         *access_at = Some(access);
-        core.schedule(access, self.event(RadioEvent::Access { station: at }));
+        ctx.schedule(access, self.event(RadioEvent::ChannelAccess { station: at }));
     }
 
     /// The backoff may have run out.
@@ -243,11 +243,11 @@ impl DcfMac {
         if receiver.busy(&self.timing.reception) || !due {
             return self.plan_access(core, at);
         }
-        self.start(core, at);
+        self.start(ctx, at);
     }
 
     /// The exchange begins.
-    fn start(&mut self, core: &mut Core, at: StationId) {
+    fn start(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.backoff.slots = None;
         let current = station.current.as_mut().expect("a station that contends has a frame");
@@ -261,7 +261,7 @@ impl DcfMac {
             current.rate = self.rules.rate_modes[station.arf.rate_index(to)].rate;
         }
         if !self.rules.uses_rts(request.size) {
-            return self.send_data(core, at);
+            return self.send_data(ctx, at);
         }
         let rate = self.rules.control_rate(current.rate);
         let answer = phy.ack_airtime(rate);

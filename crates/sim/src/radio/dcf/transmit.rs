@@ -15,14 +15,14 @@ impl DcfMac {
     /// A frame leaves now: every station that hears it takes note. Gives its end.
     pub(super) fn transmit(
         &mut self,
-        core: &mut Core,
+        ctx: &mut Context,
         at: StationId,
         kind: Kind,
         to: Option<StationId>,
         rate: Rate,
         duration: Span,
     ) -> Time {
-        let now = core.now;
+        let now = ctx.now;
         let station = &mut self.stations[at.index()];
         let size = station
             .current
@@ -47,7 +47,7 @@ impl DcfMac {
             _ => station.counters.control_frames += 1,
         }
         let sequence = if let Kind::Data(_) = kind { station.sequence } else { 0 };
-        core.record(&Record::Frame {
+        ctx.record(&Record::Frame {
             frame: AirFrame {
                 channel: u32::from(self.channel.0),
                 from: at.0,

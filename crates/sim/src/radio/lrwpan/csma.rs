@@ -32,7 +32,7 @@ impl LrWpanMac {
     }
 
     /// The end of an assessment, or of the turn to sending.
-    pub(crate) fn on_access(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         if station.csma_at != Some(core.now) {
             return;

@@ -15,7 +15,7 @@ use crate::radio::lrwpan::reassembly::Progress;
 
 impl LrWpanMac {
     /// The frame under way leaves, the medium having been idle.
-    pub(super) fn send_frame(&mut self, core: &mut Core, at: StationId) {
+    pub(super) fn send_frame(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         let current = station.current.expect("a station that turns to sending has a frame");
         if current.attempts == 0 {
@@ -34,14 +34,14 @@ impl LrWpanMac {
     }
 
     /// A frame that a station waits for has ended there.
-    pub(crate) fn on_frame_end(&mut self, core: &mut Core, at: StationId, id: FrameId) {
+    pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
         let (frame, last) = self.frames.read(id);
         let station = &mut self.stations[at.index()];
         station.advance_to(core.now, &self.timing);
         if station.receiver.take_result(frame.number) {
             match frame.kind {
-                Kind::Data(content) => self.on_data(core, at, &frame, content),
-                _ => self.on_ack(core, at, &frame),
+                Kind::Data(content) => self.on_data(ctx, at, &frame, content),
+                _ => self.on_ack(ctx, at, &frame),
             }
         }
         if let (true, Kind::Data(content)) = (last, frame.kind) {
@@ -49,7 +49,7 @@ impl LrWpanMac {
         }
     }
 
-    fn on_data(&mut self, core: &mut Core, at: StationId, frame: &Frame, content: Content) {
+    fn on_data(&mut self, ctx: &mut Context, at: StationId, frame: &Frame, content: Content) {
         let station = &mut self.stations[at.index()];
         if frame.to.is_some() && self.rules.acks {
             if station.response.is_some() || station.receiver.transmitting() {
@@ -98,13 +98,13 @@ impl LrWpanMac {
     }
 
     /// A frame that is to be acknowledged ended a turnaround ago.
-    pub(crate) fn on_respond(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        let Some((_, to)) = station.response.take_if(|(due, _)| *due == core.now) else { return };
-        self.transmit_ack(core, at, to);
+        let Some((_, to)) = station.response.take_if(|(due, _)| *due == ctx.now) else { return };
+        self.transmit_ack(ctx, at, to);
     }
 
-    fn on_ack(&mut self, core: &mut Core, at: StationId, frame: &Frame) {
+    fn on_ack(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
         let station = &mut self.stations[at.index()];
         let Some(current) = station.current.filter(|current| current.request.to == Some(frame.from)) else { return };
         if station.tx_state != TxState::AwaitsAck {
@@ -115,7 +115,7 @@ impl LrWpanMac {
     }
 
     /// The wait for an ACK, or a frame without one, is over.
-    pub(crate) fn on_exchange_over(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         if station.exchange_ends != Some(core.now) {
             return;

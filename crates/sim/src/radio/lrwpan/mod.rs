@@ -148,7 +148,7 @@ impl LrWpanMac {
         match request.content {
             Content::Message(id) => self.rules.message_frames(self.messages.get(id), request),
             Content::Packet(id) => {
-                let packet = core.packets.get(id);
+                let packet = ctx.packets.get(id);
                 let next = request.to.map(|to| self.nodes[to.index()]);
                 let before_last_hop = next != Some(packet.destination);
                 let position = PathPosition {

@@ -84,10 +84,10 @@ fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize),
     // Stations have no common clock: they start at different times and never fall into step.
     let mut starts = Rng::stream(seed, "starts");
     for flow in 0..senders {
-        core.schedule(Time::ZERO + Span::from_secs_f64(5e-3 * starts.uniform()), Event::App { flow: FlowId(flow) });
+        ctx.schedule(Time::ZERO + Span::from_secs_f64(5e-3 * starts.uniform()), Event::App { flow: FlowId(flow) });
     }
     let (mut delivered, mut running) = (0, 0);
-    while let Some(event) = core.next() {
+    while let Some(event) = ctx.next() {
         match event {
             Event::App { .. } => running += 1,
             Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {

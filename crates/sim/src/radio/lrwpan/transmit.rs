@@ -42,13 +42,13 @@ impl LrWpanMac {
 
     fn transmit(
         &mut self,
-        core: &mut Core,
+        ctx: &mut Context,
         at: StationId,
         kind: Kind,
         to: Option<StationId>,
         (size, sequence, fragment): (Bytes, u32, Fragment),
     ) -> Time {
-        let now = core.now;
+        let now = ctx.now;
         let length = airtime(size);
         let end = now + length;
         let station = &mut self.stations[at.index()];
@@ -86,7 +86,7 @@ impl LrWpanMac {
     }
 
     /// Notes a frame at all that hear it, and has those that it is meant for hear of its end.
-    fn reach(&mut self, core: &mut Core, frame: &Frame, length: Span) {
+    fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span) {
         /// Signals are looked at when so many have gathered at a station that does nothing itself.
         const MAX_PENDING: usize = 24;
         let mut listeners = std::mem::take(&mut self.listeners);
