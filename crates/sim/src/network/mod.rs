@@ -228,11 +228,11 @@ impl Network {
 
     /// Something has happened on a channel; gives a packet that is home.
     #[inline(never)]
-    pub(crate) fn on_radio(&mut self, core: &mut Core, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
-        self.channels[channel.index()].on_event(core, event);
-        let ReceivedPacket { node, previous, packet } = self.channels[channel.index()].poll(core)?;
-        let home = self.take(core, node, packet, Some(previous)).map(|id| core.deliver(id));
-        self.clear(core, channel);
+    pub(crate) fn on_radio(&mut self, ctx: &mut Context, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
+        self.channels[channel.index()].on_event(ctx, event);
+        let ReceivedPacket { node, previous, packet } = self.channels[channel.index()].poll(ctx)?;
+        let home = self.take(ctx, node, packet, Some(previous)).map(|id| ctx.deliver(id));
+        self.clear(ctx, channel);
         home
     }
 

@@ -6,7 +6,7 @@ use tcp::units::Time;
 use super::energy::EnergyMeter;
 use super::lrwpan::LrWpanMac;
 use super::propagation::RadioRange;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::ids::{FrameId, StationId};
 use crate::mobility::{Point, Track};
 use crate::radio::dcf::DcfMac;
@@ -139,10 +139,10 @@ impl Mac {
     }
 
     /// Takes something to send.
-    pub(crate) fn enqueue(&mut self, core: &mut Core, at: StationId, request: MacRequest) {
+    pub(crate) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
         match self {
-            Mac::Dcf(dcf) => dcf.enqueue(core, at, request),
-            Mac::Lrwpan(lrwpan) => lrwpan.enqueue(core, at, request),
+            Mac::Dcf(dcf) => dcf.enqueue(ctx, at, request),
+            Mac::Lrwpan(lrwpan) => lrwpan.enqueue(ctx, at, request),
         }
     }
 
@@ -156,36 +156,36 @@ impl Mac {
 
     pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, frame: FrameId) {
         match self {
-            Mac::Dcf(dcf) => dcf.on_frame_end(core, at, frame),
-            Mac::Lrwpan(lrwpan) => lrwpan.on_frame_end(core, at, frame),
+            Mac::Dcf(dcf) => dcf.on_frame_end(ctx, at, frame),
+            Mac::Lrwpan(lrwpan) => lrwpan.on_frame_end(ctx, at, frame),
         }
     }
 
     pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
         match self {
-            Mac::Dcf(dcf) => dcf.on_access(core, at),
-            Mac::Lrwpan(lrwpan) => lrwpan.on_access(core, at),
+            Mac::Dcf(dcf) => dcf.on_access(ctx, at),
+            Mac::Lrwpan(lrwpan) => lrwpan.on_access(ctx, at),
         }
     }
 
     pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         match self {
-            Mac::Dcf(dcf) => dcf.on_respond(core, at),
-            Mac::Lrwpan(lrwpan) => lrwpan.on_respond(core, at),
+            Mac::Dcf(dcf) => dcf.on_respond(ctx, at),
+            Mac::Lrwpan(lrwpan) => lrwpan.on_respond(ctx, at),
         }
     }
 
     pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         match self {
-            Mac::Dcf(dcf) => dcf.on_exchange_over(core, at),
-            Mac::Lrwpan(lrwpan) => lrwpan.on_exchange_over(core, at),
+            Mac::Dcf(dcf) => dcf.on_exchange_over(ctx, at),
+            Mac::Lrwpan(lrwpan) => lrwpan.on_exchange_over(ctx, at),
         }
     }
 
     /// Fragments of 802.15.4 may have waited too long.
-    pub(crate) fn on_reassembly_timeout(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_reassembly_timeout(&mut self, ctx: &mut Context, at: StationId) {
         if let Mac::Lrwpan(lrwpan) = self {
-            lrwpan.on_reassembly_timeout(core, at);
+            lrwpan.on_reassembly_timeout(ctx, at);
         }
     }
 }

@@ -121,7 +121,7 @@ impl Case {
 
     /// What the engine sends, and its events.
     fn engine(&self) -> (Vec<String>, u64) {
-        let mut core = Core::new(0, Some(Box::<FrameLog>::default()));
+        let mut ctx = Context::new(0, Some(Box::<FrameLog>::default()));
         let mut mac = self.mac();
         for (index, offer) in self.offers.iter().enumerate() {
             ctx.schedule(Time::from_nanos(offer.at), Event::App { flow: FlowId(index as u32) });
@@ -134,16 +134,16 @@ impl Case {
                     let content = Content::Message(mac.messages.insert(Message::Dsdv(Vec::new())));
                     let to = offer.to.map(|to| StationId(to as u32));
                     let request =
-                        MacRequest { content, to, size: Bytes(offer.size), since: core.now, is_routing: false };
-                    mac.enqueue(&mut core, StationId(offer.station as u32), request);
+                        MacRequest { content, to, size: Bytes(offer.size), since: ctx.now, is_routing: false };
+                    mac.enqueue(&mut ctx, StationId(offer.station as u32), request);
                 }
                 Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {
-                    mac.on_frame_end(&mut core, station, frame);
+                    mac.on_frame_end(&mut ctx, station, frame);
                 }
-                Event::Radio { event: RadioEvent::Access { station }, .. } => mac.on_access(&mut core, station),
-                Event::Radio { event: RadioEvent::Respond { station }, .. } => mac.on_respond(&mut core, station),
+                Event::Radio { event: RadioEvent::ChannelAccess { station }, .. } => mac.on_access(&mut ctx, station),
+                Event::Radio { event: RadioEvent::Respond { station }, .. } => mac.on_respond(&mut ctx, station),
                 Event::Radio { event: RadioEvent::ExchangeOver { station }, .. } => {
-                    mac.on_exchange_over(&mut core, station);
+                    mac.on_exchange_over(&mut ctx, station);
                 }
                 _ => break,
             }

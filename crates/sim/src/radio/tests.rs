@@ -89,11 +89,11 @@ struct Saturated {
 
 /// All stations send frames of `size` to their neighbour without end.
 fn saturate(rules: DcfRules, medium: Medium, senders: u32, size: Bytes, secs: u64, seed: u64) -> Saturated {
-    saturate_core(&mut Core::new(0, None), rules, medium, senders, size, secs, seed)
+    saturate_core(&mut Context::new(0, None), rules, medium, senders, size, secs, seed)
 }
 
 fn saturate_core(
-    core: &mut Core,
+    ctx: &mut Context,
     rules: DcfRules,
     medium: Medium,
     senders: u32,
@@ -108,22 +108,22 @@ fn saturate_core(
     let mut delivered = 0_u64;
     ctx.schedule(Time::ZERO + Span::from_millis(secs * 1000), Event::Stop);
     for i in 0..senders {
-        fill(&mut mac, core, StationId(i), stations, size);
+        fill(&mut mac, ctx, StationId(i), stations, size);
     }
     while let Some(event) = ctx.next() {
         let Event::Radio { event, .. } = event else { break };
         let touched = match event {
-            RadioEvent::FrameEnd { station, frame } => (mac.on_frame_end(core, station, frame), station).1,
-            RadioEvent::Access { station } => (mac.on_access(core, station), station).1,
-            RadioEvent::Respond { station } => (mac.on_respond(core, station), station).1,
-            RadioEvent::ExchangeOver { station } => (mac.on_exchange_over(core, station), station).1,
+            RadioEvent::FrameEnd { station, frame } => (mac.on_frame_end(ctx, station, frame), station).1,
+            RadioEvent::ChannelAccess { station } => (mac.on_access(ctx, station), station).1,
+            RadioEvent::Respond { station } => (mac.on_respond(ctx, station), station).1,
+            RadioEvent::ExchangeOver { station } => (mac.on_exchange_over(ctx, station), station).1,
             RadioEvent::RoutingTimer { station } | RadioEvent::ReassemblyTimeout { station } => station,
         };
         delivered +=
             mac.indications.drain(..).filter(|indication| matches!(indication, MacIndication::Message { .. })).count()
                 as u64;
         if touched.0 < senders {
-            fill(&mut mac, core, touched, stations, size);
+            fill(&mut mac, ctx, touched, stations, size);
         }
     }
     let counters: Vec<_> = (0..senders).map(|i| mac.counters(StationId(i))).collect();
@@ -132,11 +132,11 @@ fn saturate_core(
     Saturated { rate: delivered as f64 / secs as f64, failures: failed as f64 / attempts as f64 }
 }
 
-fn fill(mac: &mut DcfMac, core: &mut Core, at: StationId, stations: u32, size: Bytes) {
+fn fill(mac: &mut DcfMac, ctx: &mut Context, at: StationId, stations: u32, size: Bytes) {
     while mac.waiting(at) < 2 {
         let content = Content::Message(mac.messages.insert(Message::Dsdv(Vec::new())));
         let to = Some(StationId((at.0 + 1) % stations));
-        mac.enqueue(core, at, MacRequest { content, to, size, since: core.now, is_routing: true });
+        mac.enqueue(ctx, at, MacRequest { content, to, size, since: ctx.now, is_routing: true });
     }
 }
 
@@ -220,9 +220,9 @@ fn usual_rates(radio: &str, speed: f64, secs: u64) -> Vec<u64> {
     let at = |x: f64| Point { x, y: 0.0, z: 0.0 };
     let moving = Track::straight(at(10.0), at(speed));
     let medium = radio.medium(vec![Track::Fixed(at(0.0)), moving]);
-    let mut core = Core::new(0, Some(Box::<RateLog>::default()));
-    saturate_core(&mut core, radio.rules, medium, 1, Bytes(1500), secs, 1);
-    let log = core.sink.take().map(Sink::finish).unwrap_or_default();
+    let mut ctx = Context::new(0, Some(Box::<RateLog>::default()));
+    saturate_core(&mut ctx, radio.rules, medium, 1, Bytes(1500), secs, 1);
+    let log = ctx.sink.take().map(Sink::finish).unwrap_or_default();
     let mut usual = vec![(0, 0); secs as usize];
     for line in log.lines() {
         let words: Vec<u64> = line.split(' ').map(|word| word.parse().unwrap()).collect();

@@ -77,7 +77,7 @@ mod tests {
     fn the_oldest_of_the_destination_makes_room_and_old_ones_leave() {
         let mut slab = PacketStore::default();
         let (to, destination, size) = (EndpointId(1), NodeId(0), Bytes(29));
-        let envelope = Envelope { to, destination, size, sent_at: Time::ZERO, retransmission: false, ttl: TTL };
+        let envelope = PacketHeader { to, destination, size, sent_at: Time::ZERO, retransmission: false, ttl: TTL };
         let ids: Vec<PacketId> = (0..4).map(|_| slab.insert_datagram(&envelope, Bytes(1))).collect();
         let limits = BufferLimits { per_destination: 2, total: 3, lifetime: Some(Span::from_millis(30_000)) };
         let mut buffers = RouteBuffer::new(limits);

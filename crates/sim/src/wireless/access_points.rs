@@ -6,7 +6,7 @@ use crate::radio::service::MacRequest;
 use tcp::units::{Bytes, Span, Time};
 
 use super::{Routing, WirelessSubnet, drop_content};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::ids::StationId;
 use crate::packet::DropReason;
 use crate::packet::message::{AssociationMessage, Message};
@@ -120,36 +120,36 @@ impl WirelessSubnet {
     }
 
     /// The access point whose turn it is has a beacon due; its stations hear it or miss it.
-    pub(super) fn on_beacon(&mut self, core: &mut Core) {
+    pub(super) fn on_beacon(&mut self, ctx: &mut Context) {
         let Some(access_points) = self.access_points_mut() else { return };
         let point = access_points.stations[access_points.next_beacon];
         access_points.next_beacon = (access_points.next_beacon + 1) % access_points.stations.len();
         let (sends, roaming) = (access_points.sends_beacons, access_points.roaming);
         if sends {
-            self.send_management(core, point, None, Message::Beacon, BEACON_SIZE);
+            self.send_management(ctx, point, None, Message::Beacon, BEACON_SIZE);
         }
         if !roaming {
             return;
         }
-        let listeners = self.mac.neighbours(point, core.now);
+        let listeners = self.mac.neighbours(point, ctx.now);
         let scanning = self
             .access_points_mut()
-            .map_or_else(Vec::new, |access_points| access_points.on_beacon(core.now, point, &listeners));
-        scanning.into_iter().for_each(|station| self.scan(core, station));
+            .map_or_else(Vec::new, |access_points| access_points.on_beacon(ctx.now, point, &listeners));
+        scanning.into_iter().for_each(|station| self.scan(ctx, station));
     }
 
     /// A station looks for an access point.
-    fn scan(&mut self, core: &mut Core, station: StationId) {
+    fn scan(&mut self, ctx: &mut Context, station: StationId) {
         let Routing::AccessPoints(access_points) = &mut self.routing else { return };
-        let Some(point) = self.mac.dcf().strongest_access_point(&access_points.stations, station, core.now) else {
+        let Some(point) = self.mac.dcf().strongest_access_point(&access_points.stations, station, ctx.now) else {
             return;
         };
         if !access_points.sends_beacons {
-            return self.associate(core, station, point);
+            return self.associate(ctx, station, point);
         }
-        access_points.associations[station.index()] = Association::Associating { access_point: point, since: core.now };
+        access_points.associations[station.index()] = Association::Associating { access_point: point, since: ctx.now };
         self.send_management(
-            core,
+            ctx,
             station,
             Some(point),
             Message::Association(AssociationMessage::AuthenticationRequest),
@@ -160,7 +160,7 @@ impl WirelessSubnet {
     /// A step of a station's joining an access point has come to the other.
     pub(super) fn on_association_message(
         &mut self,
-        core: &mut Core,
+        ctx: &mut Context,
         at: StationId,
         from: StationId,
         step: AssociationMessage,
@@ -175,24 +175,24 @@ impl WirelessSubnet {
             AssociationMessage::AssociationRequest if access_points.is_access_point(at) => {
                 AssociationMessage::AssociationResponse
             }
-            AssociationMessage::AssociationResponse if asks => return self.associate(core, at, from),
+            AssociationMessage::AssociationResponse if asks => return self.associate(ctx, at, from),
             _ => return,
         };
-        self.send_management(core, at, Some(from), Message::Association(next), ASSOCIATION_SIZE);
+        self.send_management(ctx, at, Some(from), Message::Association(next), ASSOCIATION_SIZE);
     }
 
     /// A station belongs to `point` from now on. What waits for it at the access point before is lost; what waits at the
     /// station goes to the new one.
-    fn associate(&mut self, core: &mut Core, station: StationId, point: StationId) {
+    fn associate(&mut self, ctx: &mut Context, station: StationId, point: StationId) {
         let Some(access_points) = self.access_points_mut() else { return };
         let before = std::mem::replace(&mut access_points.of[station.index()], point);
-        access_points.associations[station.index()] = Association::Associated { last_beacon: core.now };
+        access_points.associations[station.index()] = Association::Associated { last_beacon: ctx.now };
         access_points.reassociations += 1;
         if before == point {
             return;
         }
         while let Some(request) = self.mac.withdraw(before, station) {
-            drop_content(core, request.content, DropReason::Handoff);
+            drop_content(ctx, request.content, DropReason::Handoff);
         }
         self.mac.dcf().readdress(station, before, point);
     }
@@ -200,7 +200,7 @@ impl WirelessSubnet {
     /// A frame of management goes out before all others; `size` counts its MAC header.
     fn send_management(
         &mut self,
-        core: &mut Core,
+        ctx: &mut Context,
         at: StationId,
         to: Option<StationId>,
         message: Message,
@@ -208,7 +208,7 @@ impl WirelessSubnet {
     ) {
         let content = Content::Message(self.mac.messages().insert(message));
         let size = size.saturating_sub(self.mac.dcf().header());
-        let request = MacRequest { content, to, size, since: core.now, is_routing: true };
-        self.mac.dcf().enqueue_first(core, at, request);
+        let request = MacRequest { content, to, size, since: ctx.now, is_routing: true };
+        self.mac.dcf().enqueue_first(ctx, at, request);
     }
 }

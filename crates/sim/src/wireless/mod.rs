@@ -78,7 +78,7 @@ impl WirelessSubnet {
     pub(crate) fn start(&mut self, ctx: &mut Context) {
         self.plan_refresh(ctx);
         for station in self.stations() {
-            self.plan_timer(core, station);
+            self.plan_timer(ctx, station);
         }
     }
 
@@ -87,7 +87,7 @@ impl WirelessSubnet {
         if let Routing::AccessPoints(_) = self.routing {
             self.on_beacon(ctx);
         } else {
-            let neighbours = neighbours(&mut self.mac, core.now);
+            let neighbours = neighbours(&mut self.mac, ctx.now);
             self.gateways.find_nearest(&neighbours);
             self.routing = Routing::Shortest(shortest(&neighbours));
         }
@@ -179,51 +179,51 @@ impl WirelessSubnet {
         if let Routing::Protocol(_) = self.routing {
             return self.route(ctx, at, to, id, previous);
         }
-        let Some(next) = self.next(core.now, at, to) else { return Err(id) };
-        self.forward(core, at, next, id);
+        let Some(next) = self.next(ctx.now, at, to) else { return Err(id) };
+        self.forward(ctx, at, next, id);
         Ok(())
     }
 
     /// A packet goes from `at` to a neighbour.
-    fn forward(&mut self, core: &mut Core, at: StationId, next: StationId, id: PacketId) {
+    fn forward(&mut self, ctx: &mut Context, at: StationId, next: StationId, id: PacketId) {
         let header = match &self.routing {
             Routing::Protocol(protocol) => protocol.packet_header,
             Routing::Shortest(_) | Routing::AccessPoints(_) => Bytes::ZERO,
         };
         let size = ctx.packets.forwarding_header(id).size + header;
         let content = Content::Packet(id);
-        let request = MacRequest { content, to: Some(next), size, since: core.now, is_routing: false };
-        self.resolve(core, at, next, request);
+        let request = MacRequest { content, to: Some(next), size, since: ctx.now, is_routing: false };
+        self.resolve(ctx, at, next, request);
     }
 
     /// A frame goes out if the address of the next station is known.
-    fn resolve(&mut self, core: &mut Core, at: StationId, next: StationId, request: MacRequest) {
+    fn resolve(&mut self, ctx: &mut Context, at: StationId, next: StationId, request: MacRequest) {
         let resolution = self.arp.get_mut(at.index()).map_or(Resolution::Known, |arp| arp.resolve(next, request));
         match resolution {
-            Resolution::Known => self.mac.enqueue(core, at, request),
+            Resolution::Known => self.mac.enqueue(ctx, at, request),
             Resolution::Asked { message, dropped } => {
-                dropped.into_iter().for_each(|request| self.drop_unresolved(core, request));
-                self.send_message(core, at, message, false);
+                dropped.into_iter().for_each(|request| self.drop_unresolved(ctx, request));
+                self.send_message(ctx, at, message, false);
             }
             Resolution::GivenUp { dropped } => {
-                dropped.into_iter().chain([request]).for_each(|request| self.drop_unresolved(core, request));
+                dropped.into_iter().chain([request]).for_each(|request| self.drop_unresolved(ctx, request));
             }
         }
     }
 
-    fn drop_unresolved(&mut self, core: &mut Core, request: MacRequest) {
+    fn drop_unresolved(&mut self, ctx: &mut Context, request: MacRequest) {
         self.mac.messages().release(request.content);
-        drop_content(core, request.content, DropReason::Arp);
+        drop_content(ctx, request.content, DropReason::Arp);
     }
 
     /// A message goes to the interface queue.
-    fn send_message(&mut self, core: &mut Core, at: StationId, outgoing: Outgoing, is_routing: bool) {
+    fn send_message(&mut self, ctx: &mut Context, at: StationId, outgoing: Outgoing, is_routing: bool) {
         let Outgoing { message, size, to } = outgoing;
         let content = Content::Message(self.mac.messages().insert(message));
-        let request = MacRequest { content, to, size, since: core.now, is_routing };
+        let request = MacRequest { content, to, size, since: ctx.now, is_routing };
         match to.filter(|_| is_routing) {
-            Some(next) => self.resolve(core, at, next, request),
-            None => self.mac.enqueue(core, at, request),
+            Some(next) => self.resolve(ctx, at, next, request),
+            None => self.mac.enqueue(ctx, at, request),
         }
     }
 
@@ -231,33 +231,33 @@ impl WirelessSubnet {
         let message = match message {
             Message::Arp(message) => message,
             Message::Beacon => return,
-            Message::Association(step) => return self.on_association_message(core, at, from, *step),
-            Message::Dsdv(_) | Message::Aodv(_) => return self.on_routing_message(core, at, from, message),
+            Message::Association(step) => return self.on_association_message(ctx, at, from, *step),
+            Message::Dsdv(_) | Message::Aodv(_) => return self.on_routing_message(ctx, at, from, message),
         };
         let Some(arp) = self.arp.get_mut(at.index()) else { return };
         let (held, answer) = arp.on_message(at, from, *message);
         if let Some(answer) = answer {
-            self.send_message(core, at, answer, false);
+            self.send_message(ctx, at, answer, false);
         }
         if let Some(request) = held {
-            self.mac.enqueue(core, at, request);
+            self.mac.enqueue(ctx, at, request);
         }
     }
 
     /// Something has happened on the air; packets that have arrived are handed up.
     pub(crate) fn on_event(&mut self, ctx: &mut Context, event: RadioEvent) {
         match event {
-            RadioEvent::FrameEnd { station, frame } => self.mac.on_frame_end(core, station, frame),
-            RadioEvent::Access { station } => self.mac.on_access(core, station),
-            RadioEvent::Respond { station } => self.mac.on_respond(core, station),
-            RadioEvent::ExchangeOver { station } => self.mac.on_exchange_over(core, station),
-            RadioEvent::ReassemblyTimeout { station } => self.mac.on_reassembly_timeout(core, station),
-            RadioEvent::RoutingTimer { station } => self.on_route_timer(core, station),
+            RadioEvent::FrameEnd { station, frame } => self.mac.on_frame_end(ctx, station, frame),
+            RadioEvent::ChannelAccess { station } => self.mac.on_access(ctx, station),
+            RadioEvent::Respond { station } => self.mac.on_respond(ctx, station),
+            RadioEvent::ExchangeOver { station } => self.mac.on_exchange_over(ctx, station),
+            RadioEvent::ReassemblyTimeout { station } => self.mac.on_reassembly_timeout(ctx, station),
+            RadioEvent::RoutingTimer { station } => self.on_route_timer(ctx, station),
         }
     }
 
     /// The next packet that has arrived somewhere; what was lost on the way is booked.
-    pub(crate) fn poll(&mut self, core: &mut Core) -> Option<ReceivedPacket> {
+    pub(crate) fn poll(&mut self, ctx: &mut Context) -> Option<ReceivedPacket> {
         while let Some(indication) = self.mac.pop_indication() {
             match indication {
                 MacIndication::Packet { at, from, packet } => {
@@ -265,13 +265,13 @@ impl WirelessSubnet {
                 }
                 MacIndication::Message { at, from, message: id } => {
                     let message = self.mac.messages().lend(id);
-                    self.on_message(core, at, from, &message);
+                    self.on_message(ctx, at, from, &message);
                     self.mac.messages().give_back(id, message);
                 }
-                MacIndication::GivenUp { at, request, lost } => self.on_given_up(core, at, &request, lost),
-                MacIndication::QueueFull { request } => drop_content(core, request.content, DropReason::Queue),
-                MacIndication::Expired { request } => drop_content(core, request.content, DropReason::Expired),
-                MacIndication::Dropped { content, reason } => drop_content(core, content, reason),
+                MacIndication::GivenUp { at, request, lost } => self.on_given_up(ctx, at, &request, lost),
+                MacIndication::QueueFull { request } => drop_content(ctx, request.content, DropReason::Queue),
+                MacIndication::Expired { request } => drop_content(ctx, request.content, DropReason::Expired),
+                MacIndication::Dropped { content, reason } => drop_content(ctx, content, reason),
             }
         }
         None

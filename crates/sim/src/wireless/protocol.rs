@@ -4,7 +4,7 @@ use crate::radio::service::MacRequest;
 use tcp::units::Time;
 
 use super::{Routing, WirelessSubnet, drop_content};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{NodeId, PacketId, StationId};
 use crate::packet::DropReason;
@@ -49,25 +49,25 @@ impl WirelessSubnet {
         match hop {
             NextHop::Via(next) => {
                 agent.on_used(now, to, previous);
-                self.forward(core, at, next, id);
+                self.forward(ctx, at, next, id);
                 return Ok(());
             }
             NextHop::Wait => {
                 if let Some(dropped) = protocol.buffers[at.index()].push(now, to, id) {
-                    core.drop(dropped, DropReason::RouteWait, None);
+                    ctx.drop(dropped, DropReason::RouteWait, None);
                 }
             }
             NextHop::None => agent.on_no_route(now, to),
         }
-        self.run_agent(core, at);
+        self.run_agent(ctx, at);
         if hop == NextHop::None { Err(id) } else { Ok(()) }
     }
 
     pub(super) fn on_routing_message(&mut self, ctx: &mut Context, at: StationId, from: StationId, message: &Message) {
         let inside = self.gateways.of(at) == self.gateways.of(from);
         let Some(protocol) = self.protocol().filter(|protocol| inside || !protocol.domain_filter) else { return };
-        protocol.agents[at.index()].on_message(core.now, from, message);
-        self.run_agent(core, at);
+        protocol.agents[at.index()].on_message(ctx.now, from, message);
+        self.run_agent(ctx, at);
     }
 
     /// A timer of a station's agent may be due.
@@ -77,12 +77,12 @@ impl WirelessSubnet {
         }
         self.timers[at.index()] = None;
         let Some(protocol) = self.protocol() else { return };
-        protocol.agents[at.index()].on_timer(core.now);
-        self.run_agent(core, at);
+        protocol.agents[at.index()].on_timer(ctx.now);
+        self.run_agent(ctx, at);
     }
 
     /// The MAC has given a frame up; `lost` if nobody has what it carried.
-    pub(super) fn on_given_up(&mut self, core: &mut Core, at: StationId, request: &MacRequest, lost: bool) {
+    pub(super) fn on_given_up(&mut self, ctx: &mut Context, at: StationId, request: &MacRequest, lost: bool) {
         let feedback = self.protocol().is_some_and(|protocol| protocol.link_feedback);
         let Some(neighbour) = request.to.filter(|_| feedback) else {
             if lost {
@@ -96,7 +96,7 @@ impl WirelessSubnet {
             failed.push(request.content);
         }
         let Some(protocol) = self.protocol() else { return };
-        protocol.agents[at.index()].on_link_failure(core.now, neighbour);
+        protocol.agents[at.index()].on_link_failure(ctx.now, neighbour);
         let keeps = protocol.reroutes_failed;
         for content in failed {
             match content {
@@ -104,7 +104,7 @@ impl WirelessSubnet {
                 content => drop_content(ctx, content, DropReason::Retry),
             }
         }
-        self.run_agent(core, at);
+        self.run_agent(ctx, at);
     }
 
     /// A packet that could not be sent looks for another way.
@@ -123,16 +123,16 @@ impl WirelessSubnet {
     }
 
     /// Does what the agent of a station wants: its messages, the packets that can go or need not wait, its timer.
-    fn run_agent(&mut self, core: &mut Core, at: StationId) {
-        let now = core.now;
+    fn run_agent(&mut self, ctx: &mut Context, at: StationId) {
+        let now = ctx.now;
         while let Some(outgoing) = self.protocol().and_then(|p| p.agents[at.index()].poll_message(now)) {
-            self.send_message(core, at, outgoing, true);
+            self.send_message(ctx, at, outgoing, true);
         }
         let mut ready: Vec<(StationId, PacketId)> = Vec::new();
         let Some(protocol) = self.protocol() else { return };
         let (agent, buffers) = (&mut protocol.agents[at.index()], &mut protocol.buffers[at.index()]);
         while let Some(id) = buffers.pop_expired(now) {
-            core.drop(id, DropReason::RouteWait, None);
+            ctx.drop(id, DropReason::RouteWait, None);
         }
         for waiter in buffers.take() {
             match agent.next_hop(now, waiter.to) {
@@ -141,23 +141,23 @@ impl WirelessSubnet {
                     ready.push((next, waiter.packet));
                 }
                 NextHop::Wait => buffers.put_back(waiter),
-                NextHop::None => core.drop(waiter.packet, DropReason::NoRoute, None),
+                NextHop::None => ctx.drop(waiter.packet, DropReason::NoRoute, None),
             }
         }
         for (next, id) in ready {
-            self.forward(core, at, next, id);
+            self.forward(ctx, at, next, id);
         }
-        self.plan_timer(core, at);
+        self.plan_timer(ctx, at);
     }
 
     /// Sees that the agent of a station is asked when it wants to be.
-    pub(super) fn plan_timer(&mut self, core: &mut Core, at: StationId) {
+    pub(super) fn plan_timer(&mut self, ctx: &mut Context, at: StationId) {
         let next: Option<Time> = self.protocol().and_then(|protocol| protocol.agents[at.index()].next_timer());
         let Some(next) = next.map(|next| next.max(ctx.now)) else { return };
         let timer = &mut self.timers[at.index()];
         if timer.is_none_or(|pending| next < pending) {
             *timer = Some(next);
-            core.schedule(next, Event::Radio { channel: self.id, event: RadioEvent::RoutingTimer { station: at } });
+            ctx.schedule(next, Event::Radio { channel: self.id, event: RadioEvent::RoutingTimer { station: at } });
         }
     }
 }

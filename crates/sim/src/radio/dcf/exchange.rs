@@ -5,29 +5,29 @@ use tcp::units::{Span, Time};
 
 use super::station::{Response, TxState};
 use super::{DcfMac, Station};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::RadioEvent;
 use crate::ids::{FrameId, StationId};
 use crate::radio::dcf::rate_control::RateControl;
 use crate::radio::frame::{Content, Frame, Kind};
 
 impl DcfMac {
-    pub(super) fn send_data(&mut self, core: &mut Core, at: StationId) {
+    pub(super) fn send_data(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         let current = station.current.expect("data are sent by a station that has a frame");
         station.tx_state = TxState::AwaitsAck;
         let answer = self.rules.phy.ack_airtime(self.rules.control_rate(current.rate));
         let duration = self.rules.duration_field(self.rules.phy.sifs + answer);
         let end =
-            self.transmit(core, at, Kind::Data(current.request.content), current.request.to, current.rate, duration);
-        self.wait(core, at, end + self.rules.response_timeout());
+            self.transmit(ctx, at, Kind::Data(current.request.content), current.request.to, current.rate, duration);
+        self.wait(ctx, at, end + self.rules.response_timeout());
     }
 
     /// A frame that a station waits for has ended there.
     pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
         let (frame, last) = self.frames.read(id);
         let station = &mut self.stations[at.index()];
-        station.receiver.advance_to(core.now, &self.timing, &mut station.backoff);
+        station.receiver.advance_to(ctx.now, &self.timing, &mut station.backoff);
         if station.receiver.take_result(frame.number) {
             match frame.kind {
                 Kind::Rts => self.on_rts(ctx, at, &frame),
@@ -45,14 +45,14 @@ impl DcfMac {
     fn on_rts(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
         let station = &self.stations[at.index()];
         let engaged = station.response.is_some() || !matches!(station.tx_state, TxState::Idle | TxState::Contending);
-        let nav_busy = !self.rules.responds_if_idle && station.receiver.nav_busy(core.now);
+        let nav_busy = !self.rules.responds_if_idle && station.receiver.nav_busy(ctx.now);
         if engaged || nav_busy || station.receiver.transmitting() {
             return;
         }
         let phy = &self.rules.phy;
         let taken = self.rules.duration_field(phy.ack_airtime(frame.rate)) + self.rules.duration_field(phy.sifs);
         let duration = frame.duration.saturating_sub(taken);
-        self.respond(core, at, Response::Cts { to: frame.from, rate: frame.rate, duration });
+        self.respond(ctx, at, Response::Cts { to: frame.from, rate: frame.rate, duration });
     }
 
     fn on_cts(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
@@ -120,19 +120,19 @@ impl DcfMac {
     /// SIFS after a frame: its answer.
     pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        let Some((_, response)) = station.response.take_if(|(due, _)| *due == core.now) else { return };
-        station.receiver.advance_to(core.now, &self.timing, &mut station.backoff);
-        let idle = !station.receiver.busy(&self.timing.reception) && !station.receiver.nav_busy(core.now);
+        let Some((_, response)) = station.response.take_if(|(due, _)| *due == ctx.now) else { return };
+        station.receiver.advance_to(ctx.now, &self.timing, &mut station.backoff);
+        let idle = !station.receiver.busy(&self.timing.reception) && !station.receiver.nav_busy(ctx.now);
         match response {
             _ if station.receiver.transmitting() => {}
             Response::Cts { to, rate, duration } if idle || !self.rules.responds_if_idle => {
-                self.transmit(core, at, Kind::Cts, Some(to), rate, duration);
+                self.transmit(ctx, at, Kind::Cts, Some(to), rate, duration);
             }
             Response::Cts { .. } => {}
             Response::Ack { to, rate } => {
                 self.transmit(ctx, at, Kind::Ack, Some(to), rate, Span::ZERO);
             }
-            Response::Data if idle || !self.rules.responds_if_idle => self.send_data(core, at),
+            Response::Data if idle || !self.rules.responds_if_idle => self.send_data(ctx, at),
             // ns-2 takes a medium that is not idle after the CTS for a failure.
             Response::Data => self.retry(ctx, at),
         }
@@ -141,13 +141,13 @@ impl DcfMac {
     /// The wait for an answer, or a broadcast, is over.
     pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        if station.exchange_ends != Some(core.now) {
+        if station.exchange_ends != Some(ctx.now) {
             return;
         }
         station.exchange_ends = None;
         let Some(current) = &mut station.current else { return };
         let given_up = match station.tx_state {
-            TxState::Broadcasts => return self.finish(core, at, core.now),
+            TxState::Broadcasts => return self.finish(ctx, at, ctx.now),
             TxState::AwaitsAck if current.request.size + self.rules.mac_overhead > self.rules.rts_threshold => {
                 current.long_failures += 1;
                 current.long_failures >= self.rules.long_retries
@@ -166,31 +166,31 @@ impl DcfMac {
             let (request, lost) = (current.request, !current.delivered);
             station.counters.given_up += 1;
             self.indications.push_back(MacIndication::GivenUp { at, request, lost });
-            return self.finish(core, at, core.now + self.rules.timeout_ifs());
+            return self.finish(ctx, at, ctx.now + self.rules.timeout_ifs());
         }
         self.retry(ctx, at);
     }
 
     /// Rule 5.
-    pub(super) fn retry(&mut self, core: &mut Core, at: StationId) {
+    pub(super) fn retry(&mut self, ctx: &mut Context, at: StationId) {
         let Station { receiver, backoff, tx_state, .. } = &mut self.stations[at.index()];
-        receiver.advance_to(core.now, &self.timing, backoff);
+        receiver.advance_to(ctx.now, &self.timing, backoff);
         backoff.widen_cw(self.rules.phy.cw_max);
-        backoff.draw(core.now + self.rules.timeout_ifs(), self.rules.draws_below_window);
+        backoff.draw(ctx.now + self.rules.timeout_ifs(), self.rules.draws_below_window);
         *tx_state = TxState::Contending;
-        self.plan_access(core, at);
+        self.plan_access(ctx, at);
     }
 
     /// Rule 4: the frame is through or given up; a backoff follows in any case, counted from `since` at the earliest.
-    fn finish(&mut self, core: &mut Core, at: StationId, since: Time) {
+    fn finish(&mut self, ctx: &mut Context, at: StationId, since: Time) {
         let Station { receiver, backoff, current, exchange_ends, .. } = &mut self.stations[at.index()];
-        receiver.advance_to(core.now, &self.timing, backoff);
+        receiver.advance_to(ctx.now, &self.timing, backoff);
         backoff.cw = self.rules.phy.cw_min;
         backoff.draw(since, self.rules.draws_below_window);
         *exchange_ends = None;
         if let Some(current) = current.take() {
             self.messages.release(current.request.content);
         }
-        self.next_frame(core, at);
+        self.next_frame(ctx, at);
     }
 }

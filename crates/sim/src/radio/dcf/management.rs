@@ -4,7 +4,7 @@ use crate::radio::service::MacRequest;
 use tcp::units::{Bytes, Time};
 
 use super::DcfMac;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::ids::StationId;
 
 impl DcfMac {
@@ -52,7 +52,7 @@ impl DcfMac {
     }
 
     /// Takes a frame of management to send before all others. A beacon that has not gone out yet is replaced.
-    pub(crate) fn enqueue_first(&mut self, core: &mut Core, at: StationId, request: MacRequest) {
+    pub(crate) fn enqueue_first(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
         let station = &mut self.stations[at.index()];
         let stale = request.to.is_none() && station.queue.first().is_some_and(|first| first.to.is_none());
         if stale {
@@ -60,7 +60,7 @@ impl DcfMac {
         }
         station.queue.push_first(request);
         if station.current.is_none() {
-            self.next_frame(core, at);
+            self.next_frame(ctx, at);
         }
     }
 

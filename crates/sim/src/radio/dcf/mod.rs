@@ -24,7 +24,7 @@ use super::frame::{Frames, Kind};
 use super::medium::{Listener, Medium};
 use super::propagation::RadioRange;
 use super::receiver::{MacTiming, Receiver};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, StationId};
 use crate::mobility::{Point, Track};
@@ -166,10 +166,10 @@ impl DcfMac {
     }
 
     /// Takes something to send.
-    pub(crate) fn enqueue(&mut self, core: &mut Core, at: StationId, request: MacRequest) {
+    pub(crate) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
         self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
         if self.stations[at.index()].current.is_none() {
-            self.next_frame(core, at);
+            self.next_frame(ctx, at);
         }
     }
 
@@ -179,10 +179,10 @@ impl DcfMac {
     }
 
     /// Takes the next frame out of the queue, the station being between two.
-    fn next_frame(&mut self, core: &mut Core, at: StationId) {
+    fn next_frame(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.tx_state = TxState::Idle;
-        let next = station.queue.next(core.now, &mut self.messages, &mut self.indications);
+        let next = station.queue.next(ctx.now, &mut self.messages, &mut self.indications);
         let Some(request) = next else { return };
         station.sequence += 1;
         let sequence = station.sequence;
@@ -190,12 +190,12 @@ impl DcfMac {
         station.current =
             Some(CurrentFrame { request, sequence, rate, short_failures: 0, long_failures: 0, delivered: false });
         station.tx_state = TxState::Contending;
-        self.contend(core, at);
+        self.contend(ctx, at);
     }
 
     /// A fresh frame goes at once after DIFS of silence, else it waits for a backoff.
-    fn contend(&mut self, core: &mut Core, at: StationId) {
-        let now = core.now;
+    fn contend(&mut self, ctx: &mut Context, at: StationId) {
+        let now = ctx.now;
         let Station { receiver, backoff, .. } = &mut self.stations[at.index()];
         receiver.advance_to(now, &self.timing, backoff);
         let idle = !receiver.busy(&self.timing.reception);
@@ -216,11 +216,11 @@ impl DcfMac {
     }
 
     /// Sees that an `Access` is due no later than the backoff can run out.
-    fn plan_access(&mut self, core: &mut Core, at: StationId) {
+    fn plan_access(&mut self, ctx: &mut Context, at: StationId) {
         let Station { receiver, backoff, access_at, .. } = &mut self.stations[at.index()];
         let Some(access) = receiver.access(&self.timing, backoff) else { return };
-        if access <= core.now && !receiver.busy(&self.timing.reception) {
-            return self.start(core, at);
+        if access <= ctx.now && !receiver.busy(&self.timing.reception) {
+            return self.start(ctx, at);
         }
         let access = access.max(ctx.now);
         *access_at = Some(access);
@@ -228,8 +228,8 @@ impl DcfMac {
     }
 
     /// The backoff may have run out.
-    pub(crate) fn on_access(&mut self, core: &mut Core, at: StationId) {
-        let now = core.now;
+    pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
+        let now = ctx.now;
         let Station { receiver, backoff, access_at, tx_state, .. } = &mut self.stations[at.index()];
         if *access_at != Some(now) {
             return;
@@ -241,7 +241,7 @@ impl DcfMac {
         receiver.advance_to(now, &self.timing, backoff);
         let due = receiver.access(&self.timing, backoff).is_some_and(|access| access <= now);
         if receiver.busy(&self.timing.reception) || !due {
-            return self.plan_access(core, at);
+            return self.plan_access(ctx, at);
         }
         self.start(ctx, at);
     }
@@ -254,8 +254,8 @@ impl DcfMac {
         let (request, phy) = (current.request, &self.rules.phy);
         let Some(to) = request.to else {
             station.tx_state = TxState::Broadcasts;
-            let end = self.transmit(core, at, Kind::Data(request.content), None, self.rules.phy.basic_rate, Span::ZERO);
-            return self.wait(core, at, end);
+            let end = self.transmit(ctx, at, Kind::Data(request.content), None, self.rules.phy.basic_rate, Span::ZERO);
+            return self.wait(ctx, at, end);
         };
         if self.rules.rate_control == RateControl::Arf {
             current.rate = self.rules.rate_modes[station.arf.rate_index(to)].rate;
@@ -268,12 +268,12 @@ impl DcfMac {
         let data = self.rules.data_airtime(request.size, current.rate);
         let duration = self.rules.duration_field(phy.sifs * 3 + answer + data + answer);
         station.tx_state = TxState::AwaitsCts;
-        let end = self.transmit(core, at, Kind::Rts, Some(to), rate, duration);
-        self.wait(core, at, end + self.rules.response_timeout());
+        let end = self.transmit(ctx, at, Kind::Rts, Some(to), rate, duration);
+        self.wait(ctx, at, end + self.rules.response_timeout());
     }
 
-    fn wait(&mut self, core: &mut Core, at: StationId, until: Time) {
+    fn wait(&mut self, ctx: &mut Context, at: StationId, until: Time) {
         self.stations[at.index()].exchange_ends = Some(until);
-        core.schedule(until, self.event(RadioEvent::ExchangeOver { station: at }));
+        ctx.schedule(until, self.event(RadioEvent::ExchangeOver { station: at }));
     }
 }

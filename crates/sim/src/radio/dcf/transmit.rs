@@ -3,7 +3,7 @@
 use tcp::units::{Bytes, Rate, Span, Time};
 
 use super::{DcfMac, Station};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::engine::trace::{AirFrame, Record};
 use crate::ids::StationId;
@@ -73,13 +73,13 @@ impl DcfMac {
         };
         let mut listeners = std::mem::take(&mut self.listeners);
         self.medium.listeners_of(at, now, &mut listeners);
-        self.reach(core, &frame, length, &listeners);
+        self.reach(ctx, &frame, length, &listeners);
         self.listeners = listeners;
         end
     }
 
     /// Notes a frame at all that hear it, and has those that it is meant for hear of its end.
-    fn reach(&mut self, core: &mut Core, frame: &Frame, length: Span, listeners: &[Listener]) {
+    fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span, listeners: &[Listener]) {
         let readable = self.rules.reception.min_readable_power();
         let meant =
             |listener: &Listener| frame.to.is_none_or(|to| to == listener.station) && listener.power >= readable;
@@ -91,7 +91,7 @@ impl DcfMac {
         let rate_index = self.rules.rate_index(frame.rate) as u8;
         let nav_timeout = if frame.kind == Kind::Rts { self.rules.nav_timeout(frame.rate) } else { None };
         for listener in listeners {
-            let start = core.now + listener.delay;
+            let start = ctx.now + listener.delay;
             let wanted = meant(listener);
             let duration = if frame.to == Some(listener.station) { Span::ZERO } else { frame.duration };
             let signal = Signal {
@@ -106,31 +106,31 @@ impl DcfMac {
                 nav_timeout,
                 state: SignalState::Pending,
             };
-            self.note(core, listener.station, signal);
+            self.note(ctx, listener.station, signal);
             if let Some(frame) = id.filter(|_| wanted) {
-                core.schedule(signal.end, self.event(RadioEvent::FrameEnd { station: listener.station, frame }));
+                ctx.schedule(signal.end, self.event(RadioEvent::FrameEnd { station: listener.station, frame }));
             }
         }
     }
 
     /// A signal is on its way to a station; the station's access may have to come sooner for it.
-    fn note(&mut self, core: &mut Core, at: StationId, signal: Signal) {
+    fn note(&mut self, ctx: &mut Context, at: StationId, signal: Signal) {
         /// Signals are looked at when so many have gathered at a station that does nothing itself.
         const MAX_PENDING: usize = 24;
         let Station { receiver, backoff, access_at, .. } = &mut self.stations[at.index()];
         let planned = access_at.filter(|access| *access > signal.end + self.timing.difs);
         if planned.is_some() && !self.rules.errors_set_nav() {
-            receiver.advance_to(core.now, &self.timing, backoff);
+            receiver.advance_to(ctx.now, &self.timing, backoff);
             let early_access = receiver.early_access(&signal, &self.timing, backoff);
             if planned.is_some_and(|access| early_access < access) {
                 *access_at = Some(early_access);
-                core.schedule(
+                ctx.schedule(
                     early_access,
-                    Event::Radio { channel: self.channel, event: RadioEvent::Access { station: at } },
+                    Event::Radio { channel: self.channel, event: RadioEvent::ChannelAccess { station: at } },
                 );
             }
         } else if receiver.pending_signals() >= MAX_PENDING {
-            receiver.advance_to(core.now, &self.timing, backoff);
+            receiver.advance_to(ctx.now, &self.timing, backoff);
         }
         receiver.add_signal(signal);
     }

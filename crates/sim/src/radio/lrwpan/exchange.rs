@@ -6,7 +6,7 @@ use tcp::units::Time;
 use super::LrWpanMac;
 use super::rules::{ACK_PSDU, ACK_WAIT, TURNAROUND_TIME, airtime};
 use super::station::{CurrentDatagram, TxState};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::RadioEvent;
 use crate::ids::{FrameId, StationId};
 use crate::packet::DropReason;
@@ -23,21 +23,21 @@ impl LrWpanMac {
         }
         let acknowledged = self.rules.acks && current.request.to.is_some();
         station.tx_state = if acknowledged { TxState::AwaitsAck } else { TxState::SendsUnacknowledged };
-        let end = self.transmit_data(core, at, &current);
+        let end = self.transmit_data(ctx, at, &current);
         let ifs = self.rules.ifs(current.sizes.psdu(current.index));
         // Without an ACK the next frame waits for the end of the space, and at least until this one has arrived.
         let wait = if acknowledged { ACK_WAIT } else { ifs.max(TURNAROUND_TIME) };
         let station = &mut self.stations[at.index()];
         station.exchange_ends = Some(end + wait);
         station.next_frame_at = end + ifs;
-        core.schedule(end + wait, self.event(RadioEvent::ExchangeOver { station: at }));
+        ctx.schedule(end + wait, self.event(RadioEvent::ExchangeOver { station: at }));
     }
 
     /// A frame that a station waits for has ended there.
     pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
         let (frame, last) = self.frames.read(id);
         let station = &mut self.stations[at.index()];
-        station.advance_to(core.now, &self.timing);
+        station.advance_to(ctx.now, &self.timing);
         if station.receiver.take_result(frame.number) {
             match frame.kind {
                 Kind::Data(content) => self.on_data(ctx, at, &frame, content),
@@ -55,10 +55,10 @@ impl LrWpanMac {
             if station.response.is_some() || station.receiver.transmitting() {
                 return;
             }
-            let due = core.now + TURNAROUND_TIME;
+            let due = ctx.now + TURNAROUND_TIME;
             station.response = Some((due, frame.from));
             station.responding_until = due + airtime(ACK_PSDU);
-            core.schedule(due, self.event(RadioEvent::Respond { station: at }));
+            ctx.schedule(due, self.event(RadioEvent::Respond { station: at }));
         }
         let station = &mut self.stations[at.index()];
         match station.duplicate_cache.iter_mut().find(|(from, _)| *from == frame.from) {
@@ -67,12 +67,12 @@ impl LrWpanMac {
             None => station.duplicate_cache.push((frame.from, frame.sequence)),
         }
         let Fragment { count, .. } = frame.fragment;
-        let adopted = match (count > 1).then(|| station.reassembly.add(core.now, frame.from, frame.fragment)) {
+        let adopted = match (count > 1).then(|| station.reassembly.add(ctx.now, frame.from, frame.fragment)) {
             None => None,
             Some(Progress::Complete(adopted)) => adopted,
             Some(Progress::Incomplete(expires)) => {
                 if let Some(expires) = expires {
-                    core.schedule(expires, self.event(RadioEvent::ReassemblyTimeout { station: at }));
+                    ctx.schedule(expires, self.event(RadioEvent::ReassemblyTimeout { station: at }));
                 }
                 return;
             }
@@ -111,41 +111,41 @@ impl LrWpanMac {
             return;
         }
         let ifs = self.rules.ifs(current.sizes.psdu(current.index));
-        self.frame_is_through(core, at, core.now + ifs);
+        self.frame_is_through(ctx, at, ctx.now + ifs);
     }
 
     /// The wait for an ACK, or a frame without one, is over.
     pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        if station.exchange_ends != Some(core.now) {
+        if station.exchange_ends != Some(ctx.now) {
             return;
         }
         station.exchange_ends = None;
         let Some(current) = &mut station.current else { return };
         if station.tx_state == TxState::SendsUnacknowledged {
             let next_frame_at = station.next_frame_at;
-            return self.frame_is_through(core, at, next_frame_at);
+            return self.frame_is_through(ctx, at, next_frame_at);
         }
         station.counters.failures += 1;
         current.attempts += 1;
         if current.attempts <= self.rules.max_retries {
-            station.next_frame_at = core.now;
-            return self.start_csma(core, at);
+            station.next_frame_at = ctx.now;
+            return self.start_csma(ctx, at);
         }
         station.counters.given_up += 1;
         let (request, lost) = (current.request, !current.delivered);
         self.indications.push_back(MacIndication::GivenUp { at, request, lost });
-        self.finish_datagram(core, at);
+        self.finish_datagram(ctx, at);
     }
 
     /// The next frame of the datagram, or the next datagram, not before `next_frame_at`.
-    fn frame_is_through(&mut self, core: &mut Core, at: StationId, next_frame_at: Time) {
+    fn frame_is_through(&mut self, ctx: &mut Context, at: StationId, next_frame_at: Time) {
         let station = &mut self.stations[at.index()];
         (station.exchange_ends, station.next_frame_at) = (None, next_frame_at);
         let current = station.current.as_mut().expect("a frame that is through belongs to a datagram");
         (current.index, current.attempts) = (current.index + 1, 0);
         if current.index < current.sizes.count {
-            return self.start_csma(core, at);
+            return self.start_csma(ctx, at);
         }
         let current = *current;
         if let (Content::Packet(packet), Some(to), false) =
@@ -156,20 +156,20 @@ impl LrWpanMac {
             let content = current.request.content;
             self.indications.push_back(MacIndication::Dropped { content, reason: DropReason::Loss });
         }
-        self.finish_datagram(core, at);
+        self.finish_datagram(ctx, at);
     }
 
     /// The datagram is given up before its last frame, without word to routing.
-    pub(super) fn drop_datagram(&mut self, core: &mut Core, at: StationId, reason: DropReason) {
+    pub(super) fn drop_datagram(&mut self, ctx: &mut Context, at: StationId, reason: DropReason) {
         let current = self.stations[at.index()].current.expect("a station that attempts has a datagram");
         if !current.delivered {
             self.indications.push_back(MacIndication::Dropped { content: current.request.content, reason });
         }
-        self.finish_datagram(core, at);
+        self.finish_datagram(ctx, at);
     }
 
     /// The station is done with its datagram.
-    fn finish_datagram(&mut self, core: &mut Core, at: StationId) {
+    fn finish_datagram(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.exchange_ends = None;
         if let Some(CurrentDatagram { request, tag, index, sizes, .. }) = station.current.take() {
@@ -179,13 +179,13 @@ impl LrWpanMac {
                 self.stations[to.index()].reassembly.discard(at, tag);
             }
         }
-        self.next_datagram(core, at);
+        self.next_datagram(ctx, at);
     }
 
     /// A datagram may have waited too long for its missing fragments.
-    pub(crate) fn on_reassembly_timeout(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_reassembly_timeout(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        while let Some(packet) = station.reassembly.pop_expired(core.now) {
+        while let Some(packet) = station.reassembly.pop_expired(ctx.now) {
             station.counters.reassembly_timeouts += 1;
             if let Some(packet) = packet {
                 let (content, reason) = (Content::Packet(packet), DropReason::Reassembly);

@@ -27,7 +27,7 @@ use super::energy::{EnergyMeter, EnergyModel};
 use super::frame::{Content, Frames};
 use super::medium::{Listener, Medium};
 use super::receiver::{MacTiming, Receiver};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, NodeId, StationId};
 use crate::packet::{DropReason, TTL};
@@ -144,7 +144,7 @@ impl LrWpanMac {
     }
 
     /// The frames of what is to be sent; none if it does not fit.
-    fn frames_of(&self, core: &Core, request: &MacRequest) -> Option<FrameSizes> {
+    fn frames_of(&self, ctx: &Context, request: &MacRequest) -> Option<FrameSizes> {
         match request.content {
             Content::Message(id) => self.rules.message_frames(self.messages.get(id), request),
             Content::Packet(id) => {
@@ -162,14 +162,14 @@ impl LrWpanMac {
     }
 
     /// Takes something to send.
-    pub(super) fn enqueue(&mut self, core: &mut Core, at: StationId, request: MacRequest) {
-        if self.frames_of(core, &request).is_none() {
+    pub(super) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
+        if self.frames_of(ctx, &request).is_none() {
             self.stations[at.index()].counters.too_long += 1;
             return self.give_up(request, DropReason::TooLong);
         }
         self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
         if self.stations[at.index()].current.is_none() {
-            self.next_datagram(core, at);
+            self.next_datagram(ctx, at);
         }
     }
 
@@ -185,16 +185,16 @@ impl LrWpanMac {
     }
 
     /// Takes the next datagram out of the queue, the station being between two.
-    fn next_datagram(&mut self, core: &mut Core, at: StationId) {
+    fn next_datagram(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.tx_state = TxState::Idle;
-        let next = station.queue.next(core.now, &mut self.messages, &mut self.indications);
+        let next = station.queue.next(ctx.now, &mut self.messages, &mut self.indications);
         let Some(request) = next else { return };
         station.last_tag += 1;
         let tag = station.last_tag;
-        let sizes = self.frames_of(core, &request).expect("what does not fit is not taken in");
+        let sizes = self.frames_of(ctx, &request).expect("what does not fit is not taken in");
         let station = &mut self.stations[at.index()];
         station.current = Some(CurrentDatagram { request, sizes, tag, index: 0, attempts: 0, delivered: false });
-        self.start_csma(core, at);
+        self.start_csma(ctx, at);
     }
 }

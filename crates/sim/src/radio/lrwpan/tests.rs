@@ -7,7 +7,7 @@ use tcp::units::{Bytes, Span, Time};
 
 use super::LrWpanMac;
 use super::rules::{Encap, LrWpanRules};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, FlowId, NodeId, StationId};
 use crate::packet::message::{Message, RouteAdvertisement};
@@ -64,21 +64,17 @@ fn saturate(rules: &LrWpanRules, senders: u32, size: u64, to_all: bool, seed: u6
 /// The same with updates of so many lines, which 6LoWPAN asks for the size of.
 fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize), to_all: bool, seed: u64) -> Rates {
     const SECONDS: u64 = 60;
-    let mut core = Core::new(0, None);
+    let mut ctx = Context::new(0, None);
     let rng = |i: usize, what: RandomStream| Rng::stream(seed, &format!("station/{i}/{}", what.name()));
     let nodes = (0..=senders).map(NodeId).collect();
     let mut mac = LrWpanMac::new(ChannelId(0), rules.clone(), nodes, cell(senders + 1), rng);
-    core.schedule(Time::ZERO + Span::from_millis(SECONDS * 1000), Event::Stop);
+    ctx.schedule(Time::ZERO + Span::from_millis(SECONDS * 1000), Event::Stop);
     let line = RouteAdvertisement { destination: StationId(0), metric: 1, sequence: 2 };
-    let fill = |mac: &mut LrWpanMac, core: &mut Core, station: StationId| {
+    let fill = |mac: &mut LrWpanMac, ctx: &mut Context, station: StationId| {
         while mac.stations[station.index()].queue.len() < 2 {
             let content = Content::Message(mac.messages.insert(Message::Dsdv(vec![line; lines])));
             let to = (!to_all).then_some(StationId(senders));
-            mac.enqueue(
-                core,
-                station,
-                MacRequest { content, to, size: Bytes(size), since: core.now, is_routing: false },
-            );
+            mac.enqueue(ctx, station, MacRequest { content, to, size: Bytes(size), since: ctx.now, is_routing: false });
         }
     };
     // Stations have no common clock: they start at different times and never fall into step.
@@ -91,22 +87,22 @@ fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize),
         match event {
             Event::App { .. } => running += 1,
             Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {
-                mac.on_frame_end(&mut core, station, frame);
+                mac.on_frame_end(&mut ctx, station, frame);
             }
             Event::Radio { event: RadioEvent::ReassemblyTimeout { station }, .. } => {
-                mac.on_reassembly_timeout(&mut core, station)
+                mac.on_reassembly_timeout(&mut ctx, station)
             }
-            Event::Radio { event: RadioEvent::Access { station }, .. } => mac.on_access(&mut core, station),
-            Event::Radio { event: RadioEvent::Respond { station }, .. } => mac.on_respond(&mut core, station),
+            Event::Radio { event: RadioEvent::ChannelAccess { station }, .. } => mac.on_access(&mut ctx, station),
+            Event::Radio { event: RadioEvent::Respond { station }, .. } => mac.on_respond(&mut ctx, station),
             Event::Radio { event: RadioEvent::ExchangeOver { station }, .. } => {
-                mac.on_exchange_over(&mut core, station);
+                mac.on_exchange_over(&mut ctx, station);
             }
             _ => break,
         }
         while let Some(indication) = mac.indications.pop_front() {
             delivered += u64::from(matches!(indication, MacIndication::Message { at, .. } if at == StationId(senders)));
         }
-        (0..running).for_each(|station| fill(&mut mac, &mut core, StationId(station)));
+        (0..running).for_each(|station| fill(&mut mac, &mut ctx, StationId(station)));
     }
     let sum =
         |of: fn(&crate::radio::service::MacCounters) -> u64| mac.stations.iter().map(|s| of(&s.counters)).sum::<u64>();

@@ -5,7 +5,7 @@ use tcp::units::{Bytes, Span, Time};
 use super::LrWpanMac;
 use super::rules::{ACK_PSDU, airtime, rate};
 use super::station::CurrentDatagram;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::RadioEvent;
 use crate::engine::trace::{AirFrame, Record};
 use crate::ids::StationId;
@@ -14,17 +14,12 @@ use crate::radio::receiver::{Signal, SignalState};
 
 impl LrWpanMac {
     /// The frame under way of a datagram leaves now; gives its end.
-    pub(super) fn transmit_data(&mut self, core: &mut Core, at: StationId, current: &CurrentDatagram) -> Time {
+    pub(super) fn transmit_data(&mut self, ctx: &mut Context, at: StationId, current: &CurrentDatagram) -> Time {
         let sequence = self.stations[at.index()].sequence;
         let fragment = Fragment { tag: current.tag, index: current.index, count: current.sizes.count };
         let size = current.sizes.psdu(current.index);
-        let end = self.transmit(
-            core,
-            at,
-            Kind::Data(current.request.content),
-            current.request.to,
-            (size, sequence, fragment),
-        );
+        let end =
+            self.transmit(ctx, at, Kind::Data(current.request.content), current.request.to, (size, sequence, fragment));
         let station = &mut self.stations[at.index()];
         if let (Content::Message(_), false) = (current.request.content, station.receiver.depleted()) {
             station.counters.message_airtime += airtime(size);
@@ -36,8 +31,8 @@ impl LrWpanMac {
         end
     }
 
-    pub(super) fn transmit_ack(&mut self, core: &mut Core, at: StationId, to: StationId) {
-        self.transmit(core, at, Kind::Ack, Some(to), (ACK_PSDU, 0, Fragment::ONLY));
+    pub(super) fn transmit_ack(&mut self, ctx: &mut Context, at: StationId, to: StationId) {
+        self.transmit(ctx, at, Kind::Ack, Some(to), (ACK_PSDU, 0, Fragment::ONLY));
     }
 
     fn transmit(
@@ -68,7 +63,7 @@ impl LrWpanMac {
         let (rate, channel) = (rate(), u32::from(self.channel.0));
         let (from, addressee, recorded) = (at.0, to.map(|to| to.0), kind.recorded());
         let frame = AirFrame { channel, from, to: addressee, kind: recorded, sequence, size, rate, airtime: length };
-        core.record(&Record::Frame { frame });
+        ctx.record(&Record::Frame { frame });
         self.last_number += 1;
         let frame = Frame {
             kind,
@@ -81,7 +76,7 @@ impl LrWpanMac {
             number: self.last_number,
             fragment,
         };
-        self.reach(core, &frame, length);
+        self.reach(ctx, &frame, length);
         end
     }
 
@@ -90,7 +85,7 @@ impl LrWpanMac {
         /// Signals are looked at when so many have gathered at a station that does nothing itself.
         const MAX_PENDING: usize = 24;
         let mut listeners = std::mem::take(&mut self.listeners);
-        self.medium.listeners_of(frame.from, core.now, &mut listeners);
+        self.medium.listeners_of(frame.from, ctx.now, &mut listeners);
         let readable = self.rules.reception.min_readable_power();
         let meant = |to: StationId, power: f64| frame.to.is_none_or(|only| only == to) && power >= readable;
         let readers = listeners.iter().filter(|listener| meant(listener.station, listener.power)).count();
@@ -99,11 +94,11 @@ impl LrWpanMac {
             self.messages.retain(content);
         }
         for listener in &listeners {
-            let start = core.now + listener.delay;
+            let start = ctx.now + listener.delay;
             let wanted = meant(listener.station, listener.power);
             let station = &mut self.stations[listener.station.index()];
             if station.receiver.pending_signals() >= MAX_PENDING {
-                station.advance_to(core.now, &self.timing);
+                station.advance_to(ctx.now, &self.timing);
             }
             station.receiver.add_signal(Signal {
                 number: frame.number,
@@ -118,10 +113,7 @@ impl LrWpanMac {
                 state: SignalState::Pending,
             });
             if let Some(id) = id.filter(|_| wanted) {
-                core.schedule(
-                    start + length,
-                    self.event(RadioEvent::FrameEnd { station: listener.station, frame: id }),
-                );
+                ctx.schedule(start + length, self.event(RadioEvent::FrameEnd { station: listener.station, frame: id }));
             }
         }
         self.listeners = listeners;
