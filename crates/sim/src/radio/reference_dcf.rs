@@ -1,5 +1,5 @@
-//! The engine against the naive DCF of `tests/naive_dcf`: both have to send the same frames at the same nanoseconds,
-//! over random topologies, physical layers, rules of reception and traffic.
+//! The engine against the reference DCF of `tests/naive_dcf`, which steps slot by slot: both must transmit the same frames
+//! at the same nanoseconds, over random topologies, PHYs, reception models and traffic.
 
 #[path = "../../tests/naive_dcf/mod.rs"]
 mod naive_dcf;
@@ -27,7 +27,7 @@ use crate::packet::message::Message;
 use crate::radio::dcf::DcfMac;
 use crate::scenario::RadioDef;
 
-/// Frames as the naive world writes them down.
+/// Frames in the format of the reference.
 #[derive(Debug, Default)]
 struct FrameLog(String);
 
@@ -48,18 +48,18 @@ struct Case {
     name: String,
     radio: DcfRadio,
     walks: Vec<Walk>,
-    /// Sizes are those of network-layer packets.
+    /// Sizes of network-layer packets.
     offers: Vec<Offer>,
     seed: u64,
     end: Span,
 }
 
-/// How the traffic of a case is made.
+/// Traffic of a case.
 #[derive(Clone, Copy)]
 struct Load {
-    /// Frames per station and second; none for stations that are never short of frames.
+    /// Frames per station and second; `None` for saturated stations.
     rate: Option<f64>,
-    /// Share of frames that are for all.
+    /// Fraction of broadcasts.
     broadcasts: f64,
     size: u64,
 }
@@ -119,7 +119,7 @@ impl Case {
         offers
     }
 
-    /// What the engine sends, and its events.
+    /// The frames that the engine transmits, and the number of its events.
     fn engine(&self) -> (Vec<String>, u64) {
         let mut ctx = Context::new(0, Some(Box::<FrameLog>::default()));
         let mut mac = self.mac();
@@ -153,7 +153,7 @@ impl Case {
         (text.lines().map(str::to_owned).collect(), ctx.events)
     }
 
-    /// The naive world of the case, as the radio's rules have it.
+    /// The case for the reference.
     fn world(&self) -> World {
         let rules = &self.radio.rules;
         let phy = rules.phy;
@@ -208,12 +208,12 @@ impl Case {
         World::new(setup, offers)
     }
 
-    /// Runs both; the number of frames and of events, the naive ones last.
+    /// Runs both; returns the number of frames, of events, and of the reference's events.
     fn compare(&self) -> (usize, u64, u64) {
         let (mut lean, events) = self.engine();
         let mut world = self.world();
         let mut naive = world.run();
-        // Of frames that begin at one nanosecond the order means nothing.
+        // The order of frames that begin in the same nanosecond is immaterial.
         let key = |line: &String| {
             let mut words = line.split(' ').map(|word| word.parse::<u64>().unwrap_or(0));
             (words.next(), words.next())
@@ -241,7 +241,7 @@ const RADIOS: [&str; 8] = [
     r#"{"profile": "ns3", "standard": "b", "data_rate": "11Mbps", "rts_threshold": "0B", "range_multiplier": 6.0}"#,
 ];
 
-/// Random topologies: 7 to 20 stations in squares of 300 to 1500 m, still and moving.
+/// Random topologies: 7 to 20 stations in squares of 300 to 1500 m, fixed and mobile.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (number, radio) in RADIOS.iter().cycle().take(48).enumerate() {
@@ -260,7 +260,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Slots, spaces, answers and windows in nanoseconds.
+/// Timing of the reference, in nanoseconds.
 fn timing(phy: &Phy) -> Timing {
     let nanos = Span::as_nanos;
     Timing {

@@ -207,7 +207,7 @@ impl WirelessSubnet {
         size: Bytes,
     ) {
         let content = Content::Message(self.mac.messages().insert(message));
-        let size = size.saturating_sub(self.mac.dcf().header());
+        let size = size.saturating_sub(self.mac.dcf().mac_overhead());
         let request = MacRequest { content, to, size, since: ctx.now, is_routing: true };
         self.mac.dcf().enqueue_first(ctx, at, request);
     }

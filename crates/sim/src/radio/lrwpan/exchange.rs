@@ -33,7 +33,7 @@ impl LrWpanMac {
         ctx.schedule(end + wait, self.event(RadioEvent::ExchangeOver { station: at }));
     }
 
-    /// A frame that a station waits for has ended there.
+    /// Handles the end of a frame at a station that receives it.
     pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
         let (frame, last) = self.frames.read(id);
         let station = &mut self.stations[at.index()];

@@ -50,7 +50,7 @@ pub(crate) struct LrWpanMac {
     frames: Frames,
     pub(super) messages: Messages,
     last_number: u64,
-    /// Buffer for those who hear a frame.
+    /// Buffer for the listeners of a frame.
     listeners: Vec<Listener>,
     pub(super) indications: VecDeque<MacIndication>,
 }
@@ -98,13 +98,13 @@ impl LrWpanMac {
         }
     }
 
-    /// Has every radio consume energy.
+    /// Gives every radio an energy meter.
     pub(crate) fn with_energy(mut self, model: Option<EnergyModel>) -> LrWpanMac {
         self.stations.iter_mut().for_each(|station| station.receiver.meter = model.map(EnergyMeter::new));
         self
     }
 
-    /// What the radio of a station has consumed up to now, if that is modelled.
+    /// Energy meter of a station's radio, read at `now`; `None` if energy is not modelled.
     pub(super) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut EnergyMeter> {
         let station = &mut self.stations[station.index()];
         station.receiver.meter.as_ref()?;
@@ -112,7 +112,7 @@ impl LrWpanMac {
         station.receiver.read_meter(now)
     }
 
-    /// Measurements begin.
+    /// Starts the measurement interval.
     pub(super) fn on_warmup_end(&mut self, now: Time) {
         for station in 0..self.stations.len() as u32 {
             self.stations[station as usize].counters = MacCounters::default();
@@ -122,7 +122,7 @@ impl LrWpanMac {
         }
     }
 
-    /// What a station has done.
+    /// Counters of a station.
     pub(super) fn counters(&self, station: StationId) -> MacCounters {
         self.stations[station.index()].counters
     }
@@ -161,7 +161,7 @@ impl LrWpanMac {
         }
     }
 
-    /// Takes something to send.
+    /// Accepts a request to transmit.
     pub(super) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
         if self.frames_of(ctx, &request).is_none() {
             self.stations[at.index()].counters.too_long += 1;
@@ -179,7 +179,7 @@ impl LrWpanMac {
         self.indications.push_back(MacIndication::Dropped { content: request.content, reason });
     }
 
-    /// Gives back a request that waits for `to`, the way there being gone.
+    /// Removes a queued request for `to`, to be routed again.
     pub(super) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<MacRequest> {
         self.stations[at.index()].queue.withdraw(to, &mut self.messages)
     }

@@ -1,4 +1,4 @@
-//! A frame leaves a station: what the records and the counts say of it, and all that hear it take note.
+//! Transmission of frames: trace, counters, and signals at all listeners.
 
 use tcp::units::{Bytes, Span, Time};
 
@@ -13,7 +13,7 @@ use crate::radio::frame::{Content, Fragment, Frame, Kind};
 use crate::radio::receiver::{Signal, SignalState};
 
 impl LrWpanMac {
-    /// The frame under way of a datagram leaves now; gives its end.
+    /// Transmits the current frame of a datagram; returns its end.
     pub(super) fn transmit_data(&mut self, ctx: &mut Context, at: StationId, current: &CurrentDatagram) -> Time {
         let sequence = self.stations[at.index()].sequence;
         let fragment = Fragment { tag: current.tag, index: current.index, count: current.sizes.count };
@@ -51,7 +51,7 @@ impl LrWpanMac {
         station.end_cca(now);
         station.receiver.send(now, end, &self.timing, &mut station.backoff);
         if station.receiver.depleted() {
-            // Nothing leaves, and nobody is told.
+            // A depleted radio transmits nothing.
             return end;
         }
         let counters = &mut station.counters;
@@ -80,9 +80,9 @@ impl LrWpanMac {
         end
     }
 
-    /// Notes a frame at all that hear it, and has those that it is meant for hear of its end.
+    /// Adds the signal of a frame at all listeners, and schedules its end at those that receive it.
     fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span) {
-        /// Signals are looked at when so many have gathered at a station that does nothing itself.
+        /// Pending signals at which a bystander is advanced.
         const MAX_PENDING: usize = 24;
         let mut listeners = std::mem::take(&mut self.listeners);
         self.medium.listeners_of(frame.from, ctx.now, &mut listeners);
