@@ -1,11 +1,11 @@
-//! The links of a constellation: between satellites, and between a terminal and every satellite that will ever serve it.
+//! The network of a constellation: links between satellites, and between a terminal and every satellite that ever serves it.
 
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
 use tcp::units::Time;
 
-use super::parts;
+use super::link_parts;
 use crate::constellation::{Shell, Sky, SkyLinks, Terminal};
 use crate::ids::{LinkId, NodeId};
 use crate::link::{Delay, Link, LinkParts};
@@ -15,21 +15,21 @@ use crate::orbit::shared_downlink::Beam;
 use crate::routing::Routes;
 use crate::scenario::{Constellation, LinkOptions, Scenario, ScenarioError};
 
-/// Links as they are made.
-struct Maker<'a> {
+/// Builds the links.
+struct LinkBuilder<'a> {
     graph: &'a Scenario,
     seed: u64,
     links: Vec<Link>,
-    /// By satellite, the downlink that its terminals share; if they do.
-    beams: BTreeMap<usize, (LinkId, Beam)>,
+    /// By satellite: the downlink that its terminals share, if they do.
+    downlinks: BTreeMap<usize, (LinkId, Beam)>,
 }
 
-/// The network of a constellation with nothing left to a default, and what moves it. All links are closed until its first
-/// step.
+/// Builds the network of a constellation whose defaults are filled in, and its dynamics. All links are closed until the
+/// first step.
 pub(super) fn build(graph: &Scenario, def: &Constellation, seed: u64) -> Result<(Network, Sky), ScenarioError> {
     let shell = Shell::of(def);
     let terminals = Terminal::all(def, &shell, Time::ZERO + graph.duration, seed);
-    let mut maker = Maker { graph, seed, links: Vec::new(), beams: BTreeMap::new() };
+    let mut builder = LinkBuilder { graph, seed, links: Vec::new(), downlinks: BTreeMap::new() };
     let mut links = SkyLinks { shared_down: def.shared_downlink.expect("filled"), ..SkyLinks::default() };
     for (index, terminal) in terminals.iter().enumerate() {
         let mut own = BTreeMap::new();
@@ -39,11 +39,11 @@ pub(super) fn build(graph: &Scenario, def: &Constellation, seed: u64) -> Result<
             own.entry(satellite).or_insert_with(|| {
                 if links.shared_down {
                     [
-                        maker.one(ends[0], ends[1], &def.uplink, flight),
-                        maker.shared(satellite, ends, &def.downlink, flight),
+                        builder.one(ends[0], ends[1], &def.uplink, flight),
+                        builder.shared(satellite, ends, &def.downlink, flight),
                     ]
                 } else {
-                    maker.both(ends[0], ends[1], [&def.uplink, &def.downlink], flight)
+                    builder.both(ends[0], ends[1], [&def.uplink, &def.downlink], flight)
                 }
             });
         }
@@ -58,20 +58,20 @@ pub(super) fn build(graph: &Scenario, def: &Constellation, seed: u64) -> Result<
     for pair in &shell.pairs {
         let node = |satellite: usize| NodeId((terminals.len() + satellite) as u32);
         let flight = Flight::new(shell.bodies[pair.a], shell.bodies[pair.b], &shell.earth);
-        links.between.push(maker.both(node(pair.a), node(pair.b), [&def.isl, &def.isl], flight));
+        links.between.push(builder.both(node(pair.a), node(pair.b), [&def.isl, &def.isl], flight));
     }
-    maker.finish_beams();
+    builder.finish_downlinks();
     let ends = |name: &String| terminals.iter().position(|terminal| terminal.name == *name);
     let mut destinations: Vec<usize> =
         graph.flow.iter().flat_map(|flow| [&flow.from, &flow.to]).filter_map(ends).collect();
     destinations.sort_unstable();
     destinations.dedup();
     let nodes = graph.node.len();
-    let network = Network::routed(nodes, maker.links, Routes::of(vec![vec![None; terminals.len()]; nodes]));
+    let network = Network::with_routes(nodes, builder.links, Routes::of(vec![vec![None; terminals.len()]; nodes]));
     Ok((network, Sky::new(def, shell, terminals, links, destinations)))
 }
 
-impl Maker<'_> {
+impl LinkBuilder<'_> {
     fn both(&mut self, a: NodeId, b: NodeId, options: [&LinkOptions; 2], flight: Flight) -> [LinkId; 2] {
         [self.one(a, b, options[0], flight), self.one(b, a, options[1], flight)]
     }
@@ -81,30 +81,30 @@ impl Maker<'_> {
         self.make(from, to, name, options, flight)
     }
 
-    /// The downlink of a satellite, made for its first terminal; `ends` are a terminal and the satellite.
+    /// The shared downlink of a satellite, built for its first terminal; `ends` are a terminal and the satellite.
     fn shared(&mut self, satellite: usize, ends: [NodeId; 2], options: &LinkOptions, flight: Flight) -> LinkId {
         let [terminal, node] = ends;
-        let id = self.beams.get(&satellite).map(|(id, _)| *id);
+        let id = self.downlinks.get(&satellite).map(|(id, _)| *id);
         let id = id.unwrap_or_else(|| self.make(node, terminal, "terminals", options, flight));
-        self.beams.entry(satellite).or_insert_with(|| (id, Beam::default())).1.add(terminal, flight);
+        self.downlinks.entry(satellite).or_insert_with(|| (id, Beam::default())).1.add(terminal, flight);
         id
     }
 
-    /// Every terminal of a shared downlink is known.
-    fn finish_beams(&mut self) {
-        for (_, (id, beam)) in std::mem::take(&mut self.beams) {
-            self.links[id.index()].share(beam);
+    /// Completes the shared downlinks, all terminals of which are known now.
+    fn finish_downlinks(&mut self) {
+        for (_, (id, downlink)) in std::mem::take(&mut self.downlinks) {
+            self.links[id.index()].share(downlink);
         }
     }
 
     fn make(&mut self, from: NodeId, to: NodeId, far: &str, options: &LinkOptions, flight: Flight) -> LinkId {
         let near = &self.graph.node[from.index()].name;
-        let draws = |what| Rng::stream(self.seed, &format!("link/{near}/{far}/0/{what}"));
-        // A discipline that wants the delay is told that of the beginning.
+        let rng = |what| Rng::stream(self.seed, &format!("link/{near}/{far}/0/{what}"));
+        // A discipline that depends on the delay gets that at the start.
         let options = LinkOptions { delay: Some(flight.delay(Time::ZERO)), ..options.clone() };
-        let fixed = parts(from, to, &options, draws("queue"), draws("loss"));
+        let fixed = link_parts(from, to, &options, rng("queue"), rng("loss"));
         let id = LinkId(self.links.len() as u32);
-        let mut link = Link::new(id, LinkParts { delay: Delay::Between(Box::new(flight)), ..fixed });
+        let mut link = Link::new(id, LinkParts { delay: Delay::Path(Box::new(flight)), ..fixed });
         link.close();
         self.links.push(link);
         id

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::find;
+use super::find_node;
 use crate::ids::{ChannelId, NodeId, StationId};
 use crate::mobility::Track;
 use crate::radio::build;
@@ -31,7 +31,7 @@ pub(super) fn build(
         let mut nodes = Vec::with_capacity(def.stations.len());
         for (i, name) in def.stations.iter().enumerate() {
             let path = format!("{path}.stations[{i}]");
-            let node = find(names, name, &path)?;
+            let node = find_node(names, name, &path)?;
             if used.insert(node, index).is_some() {
                 return Err(ScenarioError::new(path, format!("{name:?} has a radio already")));
             }

@@ -1,4 +1,4 @@
-//! Packets, and why they are lost. They live in the slab of `store.rs`.
+//! Packets, and the reasons why they are dropped.
 
 pub(crate) mod header;
 pub(crate) mod message;
@@ -11,10 +11,10 @@ use crate::ids::{EndpointId, NodeId};
 
 pub(crate) use store::{ForwardingHeader, PacketStore};
 
-/// Nodes that may pass a packet on (RFC 1700).
+/// Initial TTL (RFC 1700).
 pub(crate) const TTL: u8 = 64;
 
-/// What a packet carries.
+/// The payload of a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Payload {
     /// A TCP segment.
@@ -23,7 +23,7 @@ pub enum Payload {
     Udp(Bytes),
 }
 
-/// What a packet says whatever it carries.
+/// The header of a packet, whatever its payload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketHeader {
     pub(crate) to: EndpointId,
@@ -37,19 +37,19 @@ pub(crate) struct PacketHeader {
 /// A network-layer packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Packet {
-    /// Who gets it; names the flow as well.
+    /// The receiving endpoint; identifies the flow as well.
     pub to: EndpointId,
-    /// Where that is.
+    /// The node of that endpoint.
     pub destination: NodeId,
     /// Size of the IP datagram.
     pub size: Bytes,
-    /// When the transport handed it to the network.
+    /// Time at which the transport sent it.
     pub sent_at: Time,
-    /// Its bytes have been sent before.
+    /// True if its bytes have been sent before.
     pub retransmission: bool,
-    /// Nodes that may still pass it on.
+    /// Time to live, in hops.
     pub ttl: u8,
-    /// What it carries.
+    /// Its payload.
     pub payload: Payload,
 }
 
@@ -62,7 +62,7 @@ impl Packet {
         }
     }
 
-    /// The ECN field of its IP header (RFC 3168 §5). Datagrams of UDP do not take marks.
+    /// The ECN field of its IP header (RFC 3168 §5). UDP datagrams are not ECN-capable.
     pub fn ecn(&self) -> Ecn {
         match &self.payload {
             Payload::Tcp(segment) => segment.ecn,
@@ -76,7 +76,7 @@ impl Packet {
     }
 }
 
-/// Why the network did not deliver a packet.
+/// Why the network dropped a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
     /// The queue was full.
@@ -87,25 +87,25 @@ pub enum DropReason {
     LinkDown,
     /// No route to the destination.
     NoRoute,
-    /// The queue's discipline dropped it to keep the queue short.
+    /// Active queue management dropped it (RFC 7567).
     Aqm,
-    /// The MAC gave up: too many attempts.
+    /// The MAC reached its retry limit.
     Retry,
-    /// It had waited too long for its turn.
+    /// Its lifetime in the queue of a station expired.
     Expired,
-    /// It had passed too many nodes.
+    /// Its TTL expired.
     Ttl,
-    /// It waited for a route: too long, or with too many others.
+    /// It waited for a route too long, or with too many others.
     RouteWait,
-    /// It waited for the address of the next station.
+    /// It waited for address resolution of the next hop.
     Arp,
-    /// It waited at an access point for a station that has joined another.
+    /// It waited at an access point for a station that has associated with another.
     Handoff,
-    /// The medium was busy at every assessment (802.15.4).
+    /// Channel access failure: every CCA found the medium busy (IEEE 802.15.4).
     Access,
-    /// It did not fit into a frame, or into the fragments that a link takes.
+    /// It did not fit into a frame, or into the fragments that the link allows.
     TooLong,
-    /// Some of its fragments never came.
+    /// Its reassembly timed out.
     Reassembly,
 }
 

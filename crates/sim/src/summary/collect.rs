@@ -1,4 +1,4 @@
-//! From counters to the summary, and the check that the books balance.
+//! From counters to the summary.
 
 use tcp::units::{Bytes, Span, Time};
 
@@ -9,87 +9,88 @@ use super::{
 use crate::constellation::Terminal;
 use crate::host::flow::{Flow, Transport};
 use crate::ids::{FlowId, NodeId};
+use crate::link::Link;
 use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3, ratio};
-use crate::metrics::{Delays, FlowWindow, jain};
+use crate::metrics::{Delays, IntervalMetrics, jain};
 use crate::scenario::{AppDef, Scenario, TransportDef};
-use crate::simulation::Simulation;
 use crate::wireless::WirelessSubnet;
+use crate::world::World;
 
 impl Measures {
-    fn of(window: &FlowWindow, measured: Span, offered: bool) -> Measures {
+    fn of(interval: &IntervalMetrics, measured: Span, offered: bool) -> Measures {
         let per_second = |bytes: Bytes| 8.0 * bytes.as_f64() / measured.as_secs_f64();
-        let delays = &window.delays;
+        let delays = &interval.delays;
         Measures {
-            goodput_bps: per_second(window.delivered_bytes),
-            throughput_bps: per_second(window.received_bytes),
-            offered_bps: offered.then(|| per_second(window.offered_bytes)),
-            sent_packets: window.sent,
-            received_packets: window.received,
-            dropped_packets: window.dropped(),
-            retransmitted_packets: window.retransmitted,
-            ack_packets: window.reverse.sent,
-            drops: Drops::of(window.drops),
-            marked_packets: window.marked,
-            reordered_packets: window.reordered,
-            delivery_ratio: ratio(window.received as f64, window.sent as f64),
-            loss_ratio: ratio(window.dropped() as f64, window.sent as f64),
-            segment_delivery_ratio: ratio(window.delivered_bytes.as_f64(), window.unique_sent_bytes.as_f64()),
-            delivered_bytes: window.delivered_bytes.0,
+            goodput_bps: per_second(interval.delivered_bytes),
+            throughput_bps: per_second(interval.received_bytes),
+            offered_bps: offered.then(|| per_second(interval.offered_bytes)),
+            sent_packets: interval.sent,
+            received_packets: interval.received,
+            dropped_packets: interval.dropped(),
+            retransmitted_packets: interval.retransmitted,
+            ack_packets: interval.reverse.sent,
+            drops: Drops::of(interval.drops),
+            marked_packets: interval.marked,
+            reordered_packets: interval.reordered,
+            delivery_ratio: ratio(interval.received as f64, interval.sent as f64),
+            loss_ratio: ratio(interval.dropped() as f64, interval.sent as f64),
+            segment_delivery_ratio: ratio(interval.delivered_bytes.as_f64(), interval.unique_sent_bytes.as_f64()),
+            delivered_bytes: interval.delivered_bytes.0,
             delay_s: delays.mean_s(),
             delay_min_s: delays.min_s(),
             delay_max_s: delays.max_s(),
             delay_p50_s: delays.quantile_s(0.50),
             delay_p95_s: delays.quantile_s(0.95),
             delay_p99_s: delays.quantile_s(0.99),
-            app_delay_s: window.app_delay(Delays::mean_s),
-            app_delay_p95_s: window.app_delay(|delays| delays.quantile_s(0.95)),
+            app_delay_s: interval.app_delay(Delays::mean_s),
+            app_delay_p95_s: interval.app_delay(|delays| delays.quantile_s(0.95)),
             jitter_s: delays.jitter_s(),
             jitter_rfc3550_s: delays.jitter_rfc3550_s(),
-            student_ns2: StudentNs2::of(window),
-            student_ns3: StudentNs3::of(window),
-            netsim: NetSim::of(window, measured),
+            student_ns2: StudentNs2::of(interval),
+            student_ns3: StudentNs3::of(interval),
+            netsim: NetSim::of(interval, measured),
         }
     }
 }
 
-/// Sums a run up and checks its books.
-pub(crate) fn of(run: &mut Simulation) -> Summary {
-    let measured = run.measured();
-    let conservation = balance(run);
-    let in_flight = data_in_flight(run);
-    let now = run.ctx.now;
-    // Of a constellation's thousands of links, those that were used.
-    let shown = |run: &Simulation, i: usize| run.sky.is_none() || run.network.links[i].metrics.offered > 0;
-    let listed: Vec<usize> = (0..run.network.links.len()).filter(|i| shown(run, *i)).collect();
-    let links: Vec<LinkSummary> = listed.into_iter().map(|i| link_summary(run, i, measured)).collect();
-    let mut flows = Vec::with_capacity(run.hosts.flows.len());
-    for (index, flow) in run.hosts.flows.iter_mut().enumerate() {
-        let window = &run.ctx.flows[index].window;
-        flows.push(flow_summary(&run.graph, flow, window, FlowId(index as u32), now, measured, in_flight[index]));
+/// Summarizes a run whose invariants have been checked.
+pub(crate) fn of(world: &mut World) -> Summary {
+    let measured = world.measured();
+    let conservation = conservation(world);
+    let in_flight = data_in_flight(world);
+    let now = world.ctx.now;
+    // Of the thousands of links of a constellation only those that were used.
+    let shown = |world: &World, i: usize| world.constellation.is_none() || world.network.links[i].metrics.offered > 0;
+    let listed: Vec<usize> = (0..world.network.links.len()).filter(|i| shown(world, *i)).collect();
+    let links: Vec<LinkSummary> = listed.into_iter().map(|i| link_summary(world, i, measured)).collect();
+    let mut flows = Vec::with_capacity(world.hosts.flows.len());
+    for (index, flow) in world.hosts.flows.iter_mut().enumerate() {
+        let interval = &world.ctx.flows[index].interval;
+        flows.push(flow_summary(&world.graph, flow, interval, FlowId(index as u32), now, measured, in_flight[index]));
     }
-    let connectivity = connect(run, &mut flows);
-    let nodes = radio::nodes(run, now);
+    let connectivity = connect(world, &mut flows);
+    let nodes = radio::nodes(world, now);
     Summary {
         engine: env!("CARGO_PKG_VERSION"),
-        seed: run.seed,
+        seed: world.seed,
         duration_s: now.as_secs_f64(),
-        window_s: [run.resolved.warmup.as_secs_f64(), now.as_secs_f64()],
-        events: run.ctx.events,
-        network: NetworkSummary { connectivity, ..network_summary(run, &flows, &links, &nodes, measured) },
-        channels: run.network.channels.iter().enumerate().map(|(i, c)| channel_summary(i, c, measured)).collect(),
+        window_s: [world.resolved.warmup.as_secs_f64(), now.as_secs_f64()],
+        events: world.ctx.events,
+        network: NetworkSummary { connectivity, ..network_summary(world, &flows, &links, &nodes, measured) },
+        channels: world.network.channels.iter().enumerate().map(|(i, c)| channel_summary(i, c, measured)).collect(),
         nodes,
         flows,
         links,
-        space: run.sky.as_ref().map(|sky| space_summary(&sky.terminals, now)),
+        space: world.constellation.as_ref().map(|dynamics| space_summary(&dynamics.terminals, now)),
         conservation,
-        resolved: run.resolved.clone(),
+        resolved: world.resolved.clone(),
     }
 }
 
 fn flow_summary(
     graph: &Scenario,
     flow: &mut Flow,
-    window: &FlowWindow,
+    interval: &IntervalMetrics,
     id: FlowId,
     now: Time,
     measured: Span,
@@ -113,11 +114,11 @@ fn flow_summary(
         app,
         transport,
         start_s: def.start.as_secs_f64(),
-        measures: Measures::of(window, measured, flow.app.write().is_some()),
+        measures: Measures::of(interval, measured, flow.app.write().is_some()),
         in_flight_packets,
         srtt_s: snapshot.and_then(|s| s.srtt).map(Span::as_secs_f64),
         min_rtt_s: snapshot.and_then(|s| s.min_rtt).map(Span::as_secs_f64),
-        cwnd_mean_bytes: flow.window_area.mean(now),
+        cwnd_mean_bytes: flow.cwnd_integral.mean(now),
         rto_count: totals.timeouts,
         recovery_count: totals.recoveries,
         connected_s: flow.connected_at.map(|at| at.since(start).as_secs_f64()),
@@ -136,12 +137,12 @@ fn app_names(app: &AppDef) -> (&'static str, &'static str) {
     }
 }
 
-fn link_summary(run: &mut Simulation, index: usize, measured: Span) -> LinkSummary {
-    let now = run.ctx.now;
-    let link = &mut run.network.links[index];
+fn link_summary(world: &mut World, index: usize, measured: Span) -> LinkSummary {
+    let now = world.ctx.now;
+    let link = &mut world.network.links[index];
     let queue_mean_packets = link.metrics.mean_queue(now, measured);
     let metrics = &link.metrics;
-    let name = |node: NodeId| run.graph.node[node.index()].name.clone();
+    let name = |node: NodeId| world.graph.node[node.index()].name.clone();
     LinkSummary {
         link: index as u32,
         from: name(link.from),
@@ -193,20 +194,20 @@ fn channel_summary(index: usize, channel: &WirelessSubnet, measured: Span) -> Ch
 }
 
 fn network_summary(
-    run: &Simulation,
+    world: &World,
     flows: &[FlowSummary],
     links: &[LinkSummary],
     nodes: &[NodeSummary],
     measured: Span,
 ) -> NetworkSummary {
-    let mut all = FlowWindow::default();
-    run.ctx.flows.iter().for_each(|flow| all.merge(&flow.window));
+    let mut all = IntervalMetrics::default();
+    world.ctx.flows.iter().for_each(|flow| all.merge(&flow.interval));
     let goodputs: Vec<f64> = flows.iter().map(|f| f.measures.goodput_bps).collect();
     let srtts: Vec<f64> = flows.iter().filter_map(|f| f.srtt_s).collect();
     NetworkSummary {
         flows: flows.len() as u64,
         flows_without_delivery: flows.iter().filter(|f| f.measures.delivered_bytes == 0).count() as u64,
-        measures: Measures::of(&all, measured, run.hosts.flows.iter().all(|flow| flow.app.write().is_some())),
+        measures: Measures::of(&all, measured, world.hosts.flows.iter().all(|flow| flow.app.write().is_some())),
         jain: jain(&goodputs),
         goodput_min_bps: goodputs.iter().copied().fold(f64::INFINITY, f64::min),
         goodput_max_bps: goodputs.iter().copied().fold(0.0, f64::max),
@@ -215,15 +216,15 @@ fn network_summary(
         recovery_count: flows.iter().map(|f| f.recovery_count).sum(),
         utilisation_max: links.iter().map(|l| l.utilisation).fold(0.0, f64::max),
         connectivity: None,
-        radio: NetworkRadio::of(&run.network),
+        radio: NetworkRadio::of(&world.network),
         energy: NetworkEnergy::of(nodes, &all),
     }
 }
 
-/// Tells the flows whether they had a path.
-fn connect(run: &mut Simulation, flows: &mut [FlowSummary]) -> Option<ConnectivitySummary> {
-    let ends: Vec<(NodeId, NodeId)> = run.hosts.flows.iter().map(|flow| (flow.source, flow.sink)).collect();
-    let found = run.reachability.take()?.run(run.ctx.now, &ends);
+/// Summarizes connectivity, and notes for each flow whether it had a path.
+fn connect(world: &mut World, flows: &mut [FlowSummary]) -> Option<ConnectivitySummary> {
+    let ends: Vec<(NodeId, NodeId)> = world.hosts.flows.iter().map(|flow| (flow.source, flow.sink)).collect();
+    let found = world.reachability.take()?.run(world.ctx.now, &ends);
     for (index, flow) in flows.iter_mut().enumerate() {
         (flow.hops, flow.path_share) = (found.hops[index], Some(found.path_share[index]));
     }
@@ -243,43 +244,28 @@ fn connect(run: &mut Simulation, flows: &mut [FlowSummary]) -> Option<Connectivi
 }
 
 /// Data packets of each flow that exist now.
-fn data_in_flight(run: &Simulation) -> Vec<u64> {
-    let mut counts = vec![0; run.hosts.flows.len()];
-    for packet in run.ctx.packets.iter().filter(|p| p.has_data() && !p.to.is_source()) {
+fn data_in_flight(world: &World) -> Vec<u64> {
+    let mut counts = vec![0; world.hosts.flows.len()];
+    for packet in world.ctx.packets.iter().filter(|p| p.has_data() && !p.to.is_source()) {
         counts[packet.to.flow().index()] += 1;
     }
     counts
 }
 
-/// Checks that every packet is accounted for. What is in flight is counted where it is, not by subtraction.
-fn balance(run: &Simulation) -> Conservation {
-    let mut alive = vec![0; run.ctx.flows.len()];
-    run.ctx.packets.iter().for_each(|packet| alive[packet.to.flow().index()] += 1);
-    let mut sum = Conservation::default();
-    for (index, flow) in run.ctx.flows.iter().enumerate() {
-        let (tally, in_flight) = (flow.tally, alive[index]);
-        assert!(
-            tally.sent == tally.delivered + tally.dropped + in_flight,
-            "flow {index} lost count of its packets (seed {}): {tally:?}, {in_flight} in flight",
-            run.seed
-        );
-        sum.sent += tally.sent;
-        sum.delivered += tally.delivered;
-        sum.dropped += tally.dropped;
-        sum.in_flight += in_flight;
+/// Counts the packets of the whole run. Those in flight are counted where they are, not by subtraction.
+///
+/// # Panics
+///
+/// If the packets on links and channels are not those that exist.
+fn conservation(world: &World) -> Conservation {
+    let mut sum = Conservation { in_flight: world.ctx.packets.iter().count() as u64, ..Conservation::default() };
+    for flow in &world.ctx.flows {
+        sum.sent += flow.tally.sent;
+        sum.delivered += flow.tally.delivered;
+        sum.dropped += flow.tally.dropped;
     }
-    let mut on_links = 0;
-    for (index, link) in run.network.links.iter().enumerate() {
-        let metrics = &link.metrics;
-        assert!(
-            metrics.offered == metrics.delivered + metrics.dropped() + link.holds(),
-            "link {index} lost count of its packets (seed {}): {metrics:?}, {} held",
-            run.seed,
-            link.holds()
-        );
-        on_links += link.holds();
-    }
-    on_links += run.network.channels.iter().map(WirelessSubnet::holds).sum::<u64>();
-    assert!(on_links == sum.in_flight, "{on_links} packets on links, {} in flight (seed {})", sum.in_flight, run.seed);
+    let on_links: u64 = world.network.links.iter().map(Link::holds).sum();
+    let held = on_links + world.network.channels.iter().map(WirelessSubnet::holds).sum::<u64>();
+    assert!(held == sum.in_flight, "{held} packets on links, {} in flight (seed {})", sum.in_flight, world.seed);
     sum
 }

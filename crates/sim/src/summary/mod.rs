@@ -1,5 +1,5 @@
-//! The numbers of a run: per flow, link, node and network, each with its unit in its name. What was not measured is
-//! absent, never 0.
+//! The summary of a run: numbers per flow, link, node and network, each with its unit in its name. What was not measured
+//! is absent, never 0.
 
 mod collect;
 mod radio;
@@ -20,9 +20,9 @@ pub struct Summary {
     pub engine: &'static str,
     /// Seed of the run.
     pub seed: u64,
-    /// Simulated time.
+    /// Simulated duration.
     pub duration_s: f64,
-    /// The measured part: begin and end.
+    /// The measurement interval: begin and end.
     pub window_s: [f64; 2],
     /// Events handled.
     pub events: u64,
@@ -30,32 +30,32 @@ pub struct Summary {
     pub flows: Vec<FlowSummary>,
     /// Per simplex link.
     pub links: Vec<LinkSummary>,
-    /// Per channel of radio.
+    /// Per wireless channel.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<ChannelSummary>,
     /// Per node.
     pub nodes: Vec<NodeSummary>,
-    /// What satellites did; only for a constellation.
+    /// Handovers; only of a constellation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub space: Option<SpaceSummary>,
     /// Over all flows.
     pub network: NetworkSummary,
-    /// The proof that no packet was made or lost by the simulator.
+    /// Packet conservation.
     pub conservation: Conservation,
-    /// Every parameter.
+    /// The scenario with every default filled in.
     pub resolved: Scenario,
 }
 
 /// Packets of the whole run: sent = delivered + dropped + in flight, checked per flow and per link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Conservation {
-    /// Handed to the network.
+    /// Sent by transports.
     pub sent: u64,
-    /// Taken by their destination.
+    /// Received by their destination.
     pub delivered: u64,
-    /// Given up.
+    /// Dropped.
     pub dropped: u64,
-    /// Waiting or travelling when the run ended.
+    /// Queued or in flight at the end.
     pub in_flight: u64,
 }
 
@@ -70,25 +70,25 @@ pub struct Drops {
     pub link_down: u64,
     /// No route.
     pub no_route: u64,
-    /// The queue's discipline dropped them to keep the queue short.
+    /// Active queue management dropped them.
     pub aqm: u64,
-    /// The MAC gave them up.
+    /// The MAC reached its retry limit.
     pub retry: u64,
-    /// They had waited too long at a station.
+    /// Their lifetime in the queue of a station expired.
     pub expired: u64,
-    /// They had passed too many nodes.
+    /// Their TTL expired.
     pub ttl: u64,
     /// They waited for a route: too long, or with too many others.
     pub route_wait: u64,
-    /// They waited for the address of the next station.
+    /// They waited for address resolution of the next hop.
     pub arp: u64,
     /// They waited at an access point for a station that has joined another.
     pub handoff: u64,
-    /// The medium was busy at every assessment (802.15.4).
+    /// Channel access failure: every CCA found the medium busy (IEEE 802.15.4).
     pub access: u64,
-    /// They did not fit into a frame, or into the fragments that a link takes.
+    /// They did not fit into a frame, or into the fragments that the link allows.
     pub too_long: u64,
-    /// Some of their fragments never came.
+    /// Their reassembly timed out.
     pub reassembly: u64,
 }
 
@@ -115,22 +115,22 @@ impl Drops {
     }
 }
 
-/// What is measured of a flow, and of all flows together.
+/// Metrics of a flow, and of all flows together.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Measures {
-    /// New in-order payload read by the application, per second of the measured part.
+    /// New in-order payload read by the application, per second of the measurement interval.
     pub goodput_bps: f64,
     /// All payload received by the transport, duplicates included.
     pub throughput_bps: f64,
-    /// What the application wrote; absent for a transfer without end.
+    /// What the application wrote; absent for an endless transfer.
     pub offered_bps: Option<f64>,
-    /// Data packets handed to the network, retransmissions included.
+    /// Data packets sent, retransmissions included.
     pub sent_packets: u64,
     /// Data packets received, duplicates included.
     pub received_packets: u64,
     /// Data packets dropped.
     pub dropped_packets: u64,
-    /// Data packets sent again.
+    /// Data packets retransmitted.
     pub retransmitted_packets: u64,
     /// Packets from the sinks: acknowledgments and handshakes.
     pub ack_packets: u64,
@@ -150,9 +150,9 @@ pub struct Measures {
     pub delivered_bytes: u64,
     /// Network delay of data packets: last transmission to reception. Mean.
     pub delay_s: Option<f64>,
-    /// Least network delay.
+    /// Minimum network delay.
     pub delay_min_s: Option<f64>,
-    /// Greatest network delay.
+    /// Maximum network delay.
     pub delay_max_s: Option<f64>,
     /// Median network delay.
     pub delay_p50_s: Option<f64>,
@@ -198,23 +198,23 @@ pub struct FlowSummary {
     /// Metrics.
     #[serde(flatten)]
     pub measures: Measures,
-    /// Data packets waiting or travelling at the end.
+    /// Data packets queued or in flight at the end.
     pub in_flight_packets: u64,
     /// Smoothed RTT at the end.
     pub srtt_s: Option<f64>,
-    /// Least RTT.
+    /// Minimum RTT.
     pub min_rtt_s: Option<f64>,
-    /// Time-weighted mean of cwnd since the connection was made or the warm-up ended.
+    /// Time-weighted mean of cwnd since the connection was established or the warm-up ended.
     pub cwnd_mean_bytes: Option<f64>,
-    /// Retransmission time-outs, over the whole run.
+    /// Retransmission timeouts, over the whole run.
     pub rto_count: u64,
-    /// Episodes of fast retransmit, over the whole run.
+    /// Fast recovery episodes, over the whole run.
     pub recovery_count: u64,
     /// Start to the end of the handshake.
     pub connected_s: Option<f64>,
-    /// Start to the last byte, for a flow that ended.
+    /// Flow completion time: start to the last byte.
     pub completion_s: Option<f64>,
-    /// Steps of the shortest path at the start; absent without a path, and in a network without radio.
+    /// Hops on the shortest path at the start; absent without a path, and in a network without radio.
     pub hops: Option<u32>,
     /// Share of the instants, one in every second of the run, at which there was a path; absent without radio.
     pub path_share: Option<f64>,
@@ -225,13 +225,13 @@ pub struct FlowSummary {
 pub struct LinkSummary {
     /// Its index.
     pub link: u32,
-    /// Where it begins.
+    /// Node at its near end.
     pub from: String,
-    /// Where it ends; `terminals` for a downlink that those of a satellite share.
+    /// Node at its far end; `terminals` for a downlink that those of a satellite share.
     pub to: String,
     /// Rate at the end of the run.
     pub rate_bps: u64,
-    /// Share of the measured part in which it transmitted.
+    /// Fraction of the measurement interval in which it transmitted.
     pub utilisation: f64,
     /// Packets transmitted.
     pub sent_packets: u64,
@@ -243,28 +243,29 @@ pub struct LinkSummary {
     pub drops: Drops,
     /// Packets that its queue marked CE, over the whole run.
     pub marked_packets: u64,
-    /// Time-weighted mean of packets waiting.
+    /// Time-weighted mean number of packets queued.
     pub queue_mean_packets: f64,
-    /// Most packets waiting.
+    /// Maximum number of packets queued.
     pub queue_max_packets: u64,
-    /// Mean wait of a transmitted packet.
+    /// Mean queueing delay of transmitted packets.
     pub queue_mean_s: Option<f64>,
-    /// Packets waiting or travelling at the end.
+    /// Packets queued or in flight at the end.
     pub in_flight_packets: u64,
 }
 
-/// A channel of radio.
+/// A wireless channel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ChannelSummary {
     /// Its index.
     pub channel: u32,
     /// Stations on it.
     pub stations: u64,
-    /// Messages of routing, address resolution and access points put on the air in the measured part, repetitions included.
+    /// Messages of routing, address resolution and access points transmitted in the measurement interval, retransmissions
+    /// included.
     pub message_count: u64,
     /// Their bytes at the network layer.
     pub message_bytes: u64,
-    /// The share of that time that one of them was in the air, added up over all stations.
+    /// Sum of their airtimes over all stations, as a fraction of that interval.
     pub message_airtime: f64,
 }
 
@@ -275,21 +276,21 @@ pub struct NodeSummary {
     pub node: String,
     /// Packets its transports sent, over the whole run.
     pub sent_packets: u64,
-    /// Packets it took.
+    /// Packets it received as their destination.
     pub received_packets: u64,
-    /// Packets it passed on.
+    /// Packets it forwarded.
     pub forwarded_packets: u64,
     /// Packets for which it had no route.
     pub dropped_packets: u64,
-    /// Energy that its radio consumed in the measured part; absent, as all energy, if that is not modelled.
+    /// Energy that its radio consumed in the measurement interval; absent, as all energy, if that is not modelled.
     pub energy_j: Option<f64>,
-    /// The part for sending.
+    /// Energy for transmission.
     pub energy_tx_j: Option<f64>,
-    /// The part for receiving.
+    /// Energy for reception.
     pub energy_rx_j: Option<f64>,
-    /// The part for doing neither.
+    /// Energy for neither.
     pub energy_idle_j: Option<f64>,
-    /// When its energy ran out, if it did.
+    /// Time at which its energy ran out, if it did.
     pub energy_out_s: Option<f64>,
 }
 
@@ -305,11 +306,11 @@ pub struct SpaceSummary {
 pub struct TerminalSummary {
     /// Its name.
     pub terminal: String,
-    /// Changes of its satellite, over the whole run; losing the last one in view counts, and so does finding one again.
+    /// Handovers over the whole run; losing the last satellite in view counts as one, and so does finding one again.
     pub handovers: u64,
-    /// When they were.
+    /// Times of the handovers.
     pub handover_times_s: Vec<f64>,
-    /// Part of the whole run without a satellite, seconds.
+    /// Time without a satellite in view, of the whole run.
     pub out_of_view_s: f64,
 }
 
@@ -325,22 +326,22 @@ pub struct NetworkSummary {
     pub measures: Measures,
     /// Jain's fairness index of the goodputs.
     pub jain: Option<f64>,
-    /// Least goodput of a flow.
+    /// Minimum goodput of a flow.
     pub goodput_min_bps: f64,
-    /// Greatest goodput of a flow.
+    /// Maximum goodput of a flow.
     pub goodput_max_bps: f64,
     /// Mean of the flows' smoothed RTT at the end.
     pub srtt_s: Option<f64>,
-    /// Time-outs of all flows.
+    /// Retransmission timeouts of all flows.
     pub rto_count: u64,
-    /// Fast retransmits of all flows.
+    /// Fast recovery episodes of all flows.
     pub recovery_count: u64,
     /// Utilisation of the busiest link.
     pub utilisation_max: f64,
-    /// Who could reach whom; absent without radio.
+    /// Connectivity; absent without radio.
     #[serde(flatten)]
     pub connectivity: Option<ConnectivitySummary>,
-    /// What the radios sent.
+    /// Frames and messages of all radios.
     #[serde(flatten)]
     pub radio: NetworkRadio,
     /// Energy of all radios.
@@ -348,16 +349,16 @@ pub struct NetworkSummary {
     pub energy: NetworkEnergy,
 }
 
-/// Who could reach whom in a network with radio.
+/// Connectivity of a network with radio.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ConnectivitySummary {
-    /// Sets of nodes that reached one another at the start; 1 if all did.
+    /// Number of connected components at the start; 1 if all nodes reached one another.
     pub components: u64,
-    /// Nodes of the largest.
+    /// Number of nodes in the largest component.
     pub largest_component: u64,
     /// Neighbours of a node at the start. Mean.
     pub mean_degree: f64,
-    /// Flows that had a path at no instant.
+    /// Flows that never had a path.
     pub flows_without_path: u64,
     /// Placements drawn until one was connected, if it had to be: its mean over seeds is 1 / acceptance rate.
     pub placement_draws: Option<u32>,
