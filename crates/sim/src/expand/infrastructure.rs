@@ -40,7 +40,7 @@ fn field_of(i: &Infrastructure) -> Adhoc {
 pub(super) fn fill(i: &Infrastructure) -> Result<Infrastructure, ScenarioError> {
     let mut field = field_of(i);
     fill_mobility(&mut field)?;
-    let radio = build::filled(&i.radio, "network.radio")?;
+    let radio = build::with_defaults(&i.radio, "network.radio")?;
     check_access_points(&radio, "network.radio")?;
     Ok(Infrastructure {
         radio,

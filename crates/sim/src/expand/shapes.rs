@@ -119,8 +119,8 @@ pub(super) fn fill(scenario: &mut Scenario) -> Result<(), ScenarioError> {
         }
         Network::RandomWired(r) => put(&mut r.links, "network.links", &RANDOM_WIRED),
         Network::Adhoc(a) => {
-            a.radio = build::filled(&a.radio, "network.radio")?;
-            a.routing = routing::build::filled(&a.routing, a.radio.profile, "network.routing")?;
+            a.radio = build::with_defaults(&a.radio, "network.radio")?;
+            a.routing = routing::build::with_defaults(&a.routing, a.radio.profile, "network.routing")?;
             wireless::fill_mobility(a)
         }
         Network::Infrastructure(i) => {

@@ -8,7 +8,7 @@ use super::{MOST_FLOWS, Shape, mobility};
 use crate::connectivity::{Components, in_reach};
 use crate::mobility::{Point, Track};
 use crate::radio::build;
-use crate::radio::propagation::Reach;
+use crate::radio::propagation::RadioRange;
 use crate::routing;
 use crate::scenario::{
     Adhoc, Area, ChannelDef, FlowPattern, Graph, MobilityDef, Network, NodeDef, PlacementDef, RadioDef,
@@ -28,9 +28,9 @@ pub(super) fn station(name: String, role: Role, at: Point) -> NodeDef {
 pub(super) fn adhoc(a: &Adhoc, seed: u64) -> Result<Shape, ScenarioError> {
     let nodes = count("network.nodes", a.nodes, 2, MOST_STATIONS)?;
     let flows = count("network.flows", a.flows, 0, MOST_FLOWS)?;
-    let radio = build::filled(&a.radio, "network.radio")?;
+    let radio = build::with_defaults(&a.radio, "network.radio")?;
     check_area(&a.area, "network.area")?;
-    let reach = build::reach(&radio);
+    let reach = build::range(&radio);
     let Placed { places, draws } = place(a, nodes, &reach, seed)?;
     check_density(&places, reach.limit(), "network.nodes")?;
     let name = |i: u64| format!("n{i}");
@@ -42,7 +42,7 @@ pub(super) fn adhoc(a: &Adhoc, seed: u64) -> Result<Shape, ScenarioError> {
     let ends = if a.connected_pairs { largest_component(&shape.nodes, &reach, seed)? } else { (0..nodes).collect() };
     let pairs = ends_of_flows(a.pattern, flows, ends.len() as u64, seed);
     shape.pairs = pairs.map(|[from, to]| (name(ends[from as usize]), name(ends[to as usize]))).collect();
-    let routing = routing::build::filled(&a.routing, radio.profile, "network.routing")?;
+    let routing = routing::build::with_defaults(&a.routing, radio.profile, "network.routing")?;
     shape.channels = vec![ChannelDef { stations, radio, routing, gateway: Vec::new() }];
     Ok(shape)
 }
@@ -122,7 +122,7 @@ pub(super) fn set_moving(a: &Adhoc, nodes: &mut [NodeDef]) -> Result<(), Scenari
 }
 
 /// The stations of the largest set that reach one another at the start; of the sink's, if there is one.
-fn largest_component(nodes: &[NodeDef], reach: &Reach, seed: u64) -> Result<Vec<u64>, ScenarioError> {
+fn largest_component(nodes: &[NodeDef], reach: &RadioRange, seed: u64) -> Result<Vec<u64>, ScenarioError> {
     let places: Vec<Point> = nodes.iter().map(|node| Track::of(node, seed).at(Time::ZERO)).collect();
     let largest = Components::new(&in_reach(&places, reach)).largest();
     if largest.len() < 2 {
@@ -155,8 +155,8 @@ pub(super) fn channels(scenario: &Scenario) -> Result<Vec<ChannelDef>, ScenarioE
     let fill = |(index, channel): (usize, &ChannelDef)| {
         let path = format!("channel[{index}]");
         count(&join(&path, "stations"), channel.stations.len() as u64, 2, MOST_STATIONS)?;
-        let radio = build::filled(&channel.radio, &join(&path, "radio"))?;
-        let routing = routing::build::filled(&channel.routing, radio.profile, &join(&path, "routing"))?;
+        let radio = build::with_defaults(&channel.radio, &join(&path, "radio"))?;
+        let routing = routing::build::with_defaults(&channel.routing, radio.profile, &join(&path, "routing"))?;
         if let RoutingDef::AccessPoints(_) = routing {
             check_access_points(&radio, &join(&path, "radio"))?;
         }

@@ -13,7 +13,7 @@ use crate::link::Link;
 use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3, ratio};
 use crate::metrics::{Delays, IntervalMetrics, jain};
 use crate::scenario::{AppDef, Scenario, TransportDef};
-use crate::wireless::Channel;
+use crate::wireless::WirelessSubnet;
 use crate::world::World;
 
 impl Measures {
@@ -176,8 +176,8 @@ fn space_summary(terminals: &[Terminal], end: Time) -> SpaceSummary {
     SpaceSummary { terminals: terminals.iter().map(of).collect() }
 }
 
-fn channel_summary(index: usize, channel: &Channel, measured: Span) -> ChannelSummary {
-    let counts = channel.stations().map(|station| channel.air.counts(station));
+fn channel_summary(index: usize, channel: &WirelessSubnet, measured: Span) -> ChannelSummary {
+    let counts = channel.stations().map(|station| channel.mac.counters(station));
     let (mut count, mut bytes, mut airtime) = (0, Bytes::ZERO, Span::ZERO);
     for counts in counts {
         count += counts.messages;
@@ -265,7 +265,7 @@ fn conservation(world: &World) -> Conservation {
         sum.dropped += flow.tally.dropped;
     }
     let on_links: u64 = world.network.links.iter().map(Link::holds).sum();
-    let held = on_links + world.network.channels.iter().map(Channel::holds).sum::<u64>();
+    let held = on_links + world.network.channels.iter().map(WirelessSubnet::holds).sum::<u64>();
     assert!(held == sum.in_flight, "{held} packets on links, {} in flight (seed {})", sum.in_flight, world.seed);
     sum
 }
