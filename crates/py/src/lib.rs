@@ -3,6 +3,7 @@
 mod algorithm;
 mod endpoint;
 mod object;
+mod quantity;
 mod running;
 mod segment;
 mod told;
@@ -367,6 +368,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<algorithm::Algorithm>()?;
     add_told(module)?;
     module.add_class::<endpoint::Endpoint>()?;
+    quantity::add(module)?;
     module.add_function(wrap_pyfunction!(segment::check_segment, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(run_many, module)?)?;

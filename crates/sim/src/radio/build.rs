@@ -12,8 +12,8 @@ use super::rate_control::RateControl;
 use super::receiver::Reception;
 use super::rules::Rules;
 use crate::scenario::{
-    ArpDef, Draw, EnergyDef, EnergyProfile, Frequency, LogDistanceDef, Power, Preamble, PropagationDef, RadioDef,
-    RadioProfile, RateControlDef, ScenarioError, Standard, TwoRayDef, join,
+    ArpDef, Consumption, EnergyDef, EnergyProfile, Frequency, LogDistanceDef, Power, Preamble, PropagationDef,
+    RadioDef, RadioProfile, RateControlDef, ScenarioError, Standard, TwoRayDef, join,
 };
 
 /// A channel's rules and reach.
@@ -181,16 +181,16 @@ pub(super) fn filled_energy(def: &EnergyDef, own: EnergyProfile) -> EnergyDef {
     };
     EnergyDef {
         profile: Some(profile),
-        tx: def.tx.or(Some(Draw(tx))),
-        rx: def.rx.or(Some(Draw(rx))),
-        idle: def.idle.or(Some(Draw(idle))),
+        tx: def.tx.or(Some(Consumption(tx))),
+        rx: def.rx.or(Some(Consumption(rx))),
+        idle: def.idle.or(Some(Consumption(idle))),
         initial: def.initial,
     }
 }
 
 /// The model that a filled-in description stands for.
 pub(super) fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel {
-    let watts = |draw: Option<Draw>| draw.expect("filled-in energy has powers").0;
+    let watts = |draw: Option<Consumption>| draw.expect("filled-in energy has powers").0;
     // ns-2 hears nothing below its carrier sense; elsewhere preambles are sensed from the sensitivity on.
     let least = match reception {
         Reception::Capture { carrier_sense, .. } => carrier_sense,

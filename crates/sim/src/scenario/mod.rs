@@ -31,7 +31,9 @@ pub use network::{
     Dumbbell, Graph, Lan, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network, NodeDef, RandomWired, Role, Star,
 };
 pub use parse::{ScenarioError, join};
-pub use quantity::{Draw, Energy, Frequency, Metres, Power, Speed};
+pub use quantity::{
+    Consumption, Energy, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
+};
 pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
 pub use radio::{
     AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef,
