@@ -5,10 +5,9 @@ use std::collections::VecDeque;
 
 use tcp::units::{Span, Time};
 
-use crate::event::NodeId;
+use crate::ids::{NodeId, StationId};
 use crate::mobility::{Point, Track};
 use crate::network::Network;
-use crate::radio::frame::StationId;
 use crate::radio::propagation::Reach;
 
 #[cfg(test)]
@@ -138,7 +137,7 @@ pub(crate) struct Connectivity {
 impl Reachability {
     /// Of a network at the start, if it has stations; where they are was drawn so many times.
     pub(crate) fn new(network: &Network, placement_draws: Option<u32>) -> Option<Reachability> {
-        let mesh = |channel: &crate::channel::Channel| Mesh {
+        let mesh = |channel: &crate::wireless::Channel| Mesh {
             nodes: channel.nodes.clone(),
             tracks: channel.air.tracks().to_vec(),
             reach: channel.air.data_reach(),

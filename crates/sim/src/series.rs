@@ -4,9 +4,9 @@ use tcp::cc::State;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Snapshot, Totals};
 
-use crate::core::Core;
-use crate::event::{FlowId, NodeId};
-use crate::flow::{Flow, Transport};
+use crate::engine::context::Core;
+use crate::host::flow::{Flow, Transport};
+use crate::ids::{FlowId, NodeId};
 use crate::mobility::Point;
 use crate::network::Network;
 use crate::scenario::{Every, RecordDef, SeriesName};

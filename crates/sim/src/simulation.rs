@@ -4,17 +4,18 @@ use tcp::units::{Span, Time};
 
 use crate::assemble::assemble;
 use crate::connectivity::Reachability;
-use crate::core::Core;
-use crate::event::{Event, FlowId, LinkId, NodeId};
-use crate::flow::Flow;
+use crate::constellation::Sky;
+use crate::engine::context::Core;
+use crate::engine::event::Event;
+use crate::engine::trace::Sink;
 use crate::host::Hosts;
+use crate::host::flow::Flow;
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::invariants;
 use crate::link::LinkChange;
 use crate::network::Network;
-use crate::record::Sink;
 use crate::scenario::{Scenario, ScenarioError, SeriesName};
 use crate::series::{Column, Series};
-use crate::space::Sky;
 use crate::summary::{self, Summary};
 
 /// Bytes that a sender keeps of a segment in flight, and how small one is taken to be; for [`Simulation::held_bytes`].

@@ -2,9 +2,9 @@
 
 use tcp::rng::Rng;
 
+use crate::earth::cities;
+use crate::earth::land::is_land;
 use crate::scenario::{Constellation, GroundDef, LatitudeDef, PlaceDef, ScenarioError, TerminalDef, join};
-use crate::space::cities;
-use crate::space::land::is_land;
 
 /// The most terminals: routes lead to each from every satellite.
 const MOST_TERMINALS: u64 = 1000;

@@ -5,13 +5,13 @@
 
 mod check;
 mod check_queue;
+mod constellation;
 mod ground;
 mod infrastructure;
 mod lrwpan;
 mod mobility;
 mod placement;
 mod shapes;
-mod space;
 mod wired_cum_wireless;
 mod wireless;
 

@@ -6,7 +6,8 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::check::check_link;
-use super::{MOST, MOST_FLOWS, Shape, infrastructure, mobility, space, wired_cum_wireless, wireless};
+use super::{MOST, MOST_FLOWS, Shape, infrastructure, mobility, wired_cum_wireless, wireless};
+use crate::expand::constellation;
 use crate::radio::build;
 use crate::routing;
 use crate::scenario::{
@@ -88,7 +89,7 @@ pub(super) fn shape_of(scenario: &Scenario, seed: u64) -> Result<Shape, Scenario
         Network::Adhoc(adhoc) => wireless::adhoc(adhoc, seed),
         Network::Infrastructure(cells) => infrastructure::shape(cells, seed),
         Network::WiredCumWireless(network) => wired_cum_wireless::shape(network, seed),
-        Network::Constellation(constellation) => space::shape(constellation, seed),
+        Network::Constellation(constellation) => constellation::shape(constellation, seed),
         Network::Graph(_) => graph_shape(scenario),
     }?;
     if lists_nodes && !may_list(Some(&shape)) {
@@ -131,7 +132,7 @@ pub(super) fn fill(scenario: &mut Scenario) -> Result<(), ScenarioError> {
             Ok(())
         }
         Network::Constellation(c) => {
-            **c = space::fill(c)?;
+            **c = constellation::fill(c)?;
             Ok(())
         }
         Network::Graph(_) => {

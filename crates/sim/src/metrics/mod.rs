@@ -10,7 +10,7 @@ use tcp::units::{Bytes, Span, Time};
 
 pub(crate) use delay::Delays;
 
-use crate::event::EndpointId;
+use crate::ids::EndpointId;
 use crate::packet::{DropReason, Envelope, Packet};
 
 /// Packets of the whole run: sent = delivered + dropped + in flight.

@@ -5,8 +5,9 @@ use tcp::units::{Bytes, Rate, Span, Time};
 use tcp::{Ecn, Segment};
 
 use super::{Ledger, Qdisc, Waiting};
-use crate::core::Core;
-use crate::event::{Event, FlowId, LinkId, NodeId};
+use crate::engine::context::Core;
+use crate::engine::event::Event;
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, Envelope, Packet};
 use crate::scenario::Queue;

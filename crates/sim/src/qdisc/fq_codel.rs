@@ -8,7 +8,7 @@ use tcp::units::Bytes;
 
 use super::codel::{Control, Settings};
 use super::{Fifo, Ledger, Limit, Waiting};
-use crate::event::EndpointId;
+use crate::ids::EndpointId;
 use crate::packet::DropReason;
 use crate::scenario::FqCodelDef;
 

@@ -7,8 +7,8 @@ use tcp::Ecn;
 use tcp::units::{Span, Time};
 
 use super::Waiting;
-use crate::core::Core;
-use crate::event::LinkId;
+use crate::engine::context::Core;
+use crate::ids::LinkId;
 use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, Packet};
 

@@ -26,7 +26,8 @@ use red::Red;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 
-use crate::packet::{DropReason, PacketId};
+use crate::ids::PacketId;
+use crate::packet::DropReason;
 use crate::scenario::Queue;
 
 /// A packet waiting for the transmitter.

@@ -164,9 +164,9 @@ mod tests {
     use tcp::rng::Rng;
 
     use super::*;
+    use crate::ids::StationId;
     use crate::radio::contention::Contention;
     use crate::radio::errors::{Header, Mode};
-    use crate::radio::frame::StationId;
     use crate::radio::receiver::{Arrival, Fate, Receiver, Reception, Waits};
 
     fn meter(initial: Option<f64>) -> Meter {

@@ -2,26 +2,8 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
-use crate::packet::PacketId;
-use crate::record::FrameKind;
-
-/// Index of a station: a node's radio.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct StationId(pub(crate) u32);
-
-/// Index of a message of routing or address resolution.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct MessageId(pub(crate) u32);
-
-/// Index of a frame in the slab.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct FrameId(u32);
-
-impl StationId {
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use crate::engine::trace::FrameKind;
+use crate::ids::{FrameId, MessageId, PacketId, StationId};
 
 /// What a data frame carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

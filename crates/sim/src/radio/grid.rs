@@ -3,8 +3,8 @@
 
 use tcp::units::Time;
 
-use super::whereabouts::Legs;
 use crate::mobility::Point;
+use crate::radio::neighbours::Legs;
 
 /// Rows and columns at most.
 const MOST_CELLS: f64 = 256.0;

@@ -3,10 +3,10 @@
 use tcp::units::{Span, Time};
 
 use super::build::Radio;
-use super::frame::StationId;
 use super::propagation::Propagation;
-use super::whereabouts::Whereabouts;
+use crate::ids::StationId;
 use crate::mobility::{Point, Track};
+use crate::radio::neighbours::Whereabouts;
 
 #[cfg(test)]
 mod tests;

@@ -2,15 +2,15 @@
 
 use tcp::units::Time;
 
-use super::air::{Air, Counts, Upcall};
 use super::energy::Meter;
-use super::frame::{FrameId, StationId};
 use super::lrwpan::Pan;
-use super::message::Messages;
 use super::propagation::Reach;
 use super::queue::Request;
-use crate::core::Core;
+use crate::engine::context::Core;
+use crate::ids::{FrameId, StationId};
 use crate::mobility::{Point, Track};
+use crate::radio::dcf::{Air, Counts, Upcall};
+use crate::radio::messages::Messages;
 
 /// A channel's medium.
 #[derive(Debug)]

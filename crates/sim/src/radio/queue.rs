@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use tcp::units::{Bytes, Span, Time};
 
-use super::frame::{Content, StationId};
+use super::frame::Content;
+use crate::ids::StationId;
 
 /// Something to send.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -99,8 +100,8 @@ impl InterfaceQueue {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::MessageId;
     use super::*;
+    use crate::ids::MessageId;
 
     fn message(id: u32) -> Request {
         Request {

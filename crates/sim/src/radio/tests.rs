@@ -3,22 +3,22 @@
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::air::{Air, Draws, Upcall};
 use super::build;
 use super::errors::{Grade, Mode};
-use super::frame::{Content, StationId};
+use super::frame::Content;
 use super::hearing::{Hearer, Hearing};
-use super::message::Message;
 use super::phy::{Coding, Phy};
 use super::queue::{Order, Request};
-use super::rate_control::RateControl;
 use super::receiver::Reception;
-use super::rules::Rules;
-use crate::channel::ChannelId;
-use crate::core::Core;
-use crate::event::{Event, RadioEvent};
+use crate::engine::context::Core;
+use crate::engine::event::{Event, RadioEvent};
+use crate::engine::trace::{FrameKind, Record, Sink};
+use crate::ids::{ChannelId, StationId};
 use crate::mobility::{Point, Track};
-use crate::record::{FrameKind, Record, Sink};
+use crate::packet::message::Message;
+use crate::radio::dcf::rate_control::RateControl;
+use crate::radio::dcf::rules::Rules;
+use crate::radio::dcf::{Air, Draws, Upcall};
 use crate::scenario::RadioDef;
 
 /// Everybody hears everybody, a metre apart.

@@ -11,9 +11,10 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use super::outbox::{Outbox, jitter};
-use super::{IP_HEADER, NextHop, Outgoing, UDP_HEADER};
-use crate::radio::frame::StationId;
-use crate::radio::message::{Aodv as AodvMessage, Message, RouteReply, RouteRequest, Unreachable};
+use super::{NextHop, Outgoing};
+use crate::ids::StationId;
+use crate::packet::header::{IP_HEADER, UDP_HEADER};
+use crate::packet::message::{Aodv as AodvMessage, Message, RouteReply, RouteRequest, Unreachable};
 use routes::Routes;
 
 const REQUEST_SIZE: Bytes = Bytes(24);

@@ -6,8 +6,9 @@ use tcp::units::{Bytes, Span};
 use super::aodv::AodvRules;
 use super::dsdv::DsdvRules;
 use super::waiting::WaitingLimits;
-use super::{Agent, Aodv, Dsdv, DsdvNs3, IP_HEADER, UDP_HEADER, Waiting};
-use crate::radio::frame::StationId;
+use super::{Agent, Aodv, Dsdv, DsdvNs3, Waiting};
+use crate::ids::StationId;
+use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::scenario::{AodvDef, AodvProfile, DsdvDef, DsdvProfile, RadioProfile, RoutingDef, ScenarioError, join};
 
 /// ns-2 starts a packet with this TTL.

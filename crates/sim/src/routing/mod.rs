@@ -4,7 +4,6 @@
 //! what to send, when to be asked again, and where a packet goes.
 
 mod aodv;
-mod arp;
 pub(crate) mod build;
 mod dsdv;
 mod outbox;
@@ -13,18 +12,13 @@ mod waiting;
 
 use tcp::units::{Bytes, Time};
 
-use crate::radio::frame::StationId;
-use crate::radio::message::Message;
+use crate::ids::StationId;
+use crate::packet::message::Message;
 pub(crate) use aodv::Aodv;
-pub(crate) use arp::{Arp, Resolution};
 pub(crate) use dsdv::ns3::DsdvNs3;
 pub(crate) use dsdv::{Dsdv, LINE as DSDV_LINE};
 pub(crate) use shortest::{Edge, Routes};
 pub(crate) use waiting::Waiting;
-
-/// IPv4 without options.
-pub(crate) const IP_HEADER: Bytes = Bytes(20);
-pub(crate) const UDP_HEADER: Bytes = Bytes(8);
 
 /// What a station does with a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 
 use tcp::units::{Span, Time};
 
-use crate::packet::PacketId;
-use crate::radio::frame::StationId;
+use crate::ids::{PacketId, StationId};
 
 /// A packet that waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,7 +69,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{EndpointId, NodeId};
+    use crate::ids::{EndpointId, NodeId};
     use crate::packet::{Envelope, Slab, TTL};
     use tcp::units::Bytes;
 

@@ -2,6 +2,7 @@
 //! comment is its manual (`docs/scenario.md` is generated from here).
 
 mod cc_choice;
+mod constellation;
 mod energy;
 mod lrwpan;
 mod mobility;
@@ -10,7 +11,6 @@ mod parse;
 mod quantity;
 mod queue;
 mod radio;
-mod space;
 mod tcp_options;
 mod text;
 mod traffic;
@@ -22,6 +22,9 @@ use serde::{Deserialize, Serialize};
 use tcp::units::Span;
 
 pub use cc_choice::{CcChoice, Further};
+pub use constellation::{
+    Constellation, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef, SpacePreset, SpaceProfile, TerminalDef,
+};
 pub use energy::{EnergyDef, EnergyProfile};
 pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
 pub use mobility::{
@@ -39,9 +42,6 @@ pub use radio::{
     AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef,
     LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef,
     ShortestDef, Standard, TwoRayDef,
-};
-pub use space::{
-    Constellation, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef, SpacePreset, SpaceProfile, TerminalDef,
 };
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate};

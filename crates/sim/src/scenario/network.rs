@@ -7,9 +7,9 @@ use tcp::units::{Bytes, Rate, Span};
 use super::mobility::MobilityDef;
 use super::parse::{read, tagged};
 use super::queue::Queue;
-use super::space::Constellation;
 use super::wired_cum_wireless::WiredCumWireless;
 use super::wireless::{Adhoc, Area, Infrastructure};
+use crate::scenario::constellation::Constellation;
 
 /// The shape of the network. All but `graph` are shorthands, which `tonopah check FILE --expand` prints as a graph.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]

@@ -6,14 +6,14 @@ use super::{
     ChannelSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy,
     NetworkRadio, NetworkSummary, NodeSummary, SpaceSummary, Summary, TerminalSummary, radio,
 };
-use crate::channel::Channel;
-use crate::event::{FlowId, NodeId};
-use crate::flow::{Flow, Transport};
+use crate::constellation::Terminal;
+use crate::host::flow::{Flow, Transport};
+use crate::ids::{FlowId, NodeId};
 use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3, ratio};
 use crate::metrics::{Delays, FlowWindow, jain};
 use crate::scenario::{AppDef, Scenario, TransportDef};
 use crate::simulation::Simulation;
-use crate::space::Terminal;
+use crate::wireless::Channel;
 
 impl Measures {
     fn of(window: &FlowWindow, measured: Span, offered: bool) -> Measures {

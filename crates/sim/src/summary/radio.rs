@@ -4,15 +4,14 @@ use serde::Serialize;
 use tcp::units::{Span, Time};
 
 use super::NodeSummary;
-use crate::channel::Channel;
-use crate::event::NodeId;
+use crate::ids::{NodeId, StationId};
 use crate::metrics::FlowWindow;
 use crate::metrics::report_defs::ratio;
 use crate::network::Network;
 use crate::radio::energy::{Consumed, Meter};
-use crate::radio::frame::StationId;
 use crate::scenario::NodeDef;
 use crate::simulation::Simulation;
+use crate::wireless::Channel;
 
 /// What all radios sent in the measured part; absent without radios.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]

@@ -5,10 +5,10 @@ use tcp::units::Time;
 use super::Pan;
 use super::rules::{BACKOFF, CCA, TURNAROUND};
 use super::station::{Attempt, Phase};
-use crate::core::Core;
-use crate::event::RadioEvent;
+use crate::engine::context::Core;
+use crate::engine::event::RadioEvent;
+use crate::ids::StationId;
 use crate::packet::DropReason;
-use crate::radio::frame::StationId;
 
 impl Pan {
     /// A frame, or another attempt at it, begins with the shortest backoff.

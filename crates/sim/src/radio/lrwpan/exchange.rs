@@ -5,10 +5,11 @@ use tcp::units::Time;
 use super::rules::{ACK, ACK_WAIT, TURNAROUND, airtime};
 use super::station::{Job, Phase};
 use super::{Pan, Upcall};
-use crate::core::Core;
-use crate::event::RadioEvent;
+use crate::engine::context::Core;
+use crate::engine::event::RadioEvent;
+use crate::ids::{FrameId, StationId};
 use crate::packet::DropReason;
-use crate::radio::frame::{Content, Frame, FrameId, Kind, Part, StationId};
+use crate::radio::frame::{Content, Frame, Kind, Part};
 use crate::radio::lrwpan::reassembly::Progress;
 
 impl Pan {

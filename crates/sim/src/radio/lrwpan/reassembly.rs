@@ -2,8 +2,8 @@
 
 use tcp::units::{Span, Time};
 
-use crate::packet::PacketId;
-use crate::radio::frame::{Part, StationId};
+use crate::ids::{PacketId, StationId};
+use crate::radio::frame::Part;
 
 /// What is not whole so long after its first fragment is forgotten (RFC 4944 §5.3).
 pub(super) const TIMEOUT: Span = Span::from_millis(60_000);

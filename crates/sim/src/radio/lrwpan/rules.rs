@@ -3,11 +3,11 @@
 use tcp::units::{Bytes, Rate, Span};
 
 use super::sixlowpan::{Address, Datagram, FrameSizes, MOST_PSDU, Transport};
+use crate::packet::header::{IP_HEADER, UDP_HEADER};
+use crate::packet::message::Message;
 use crate::radio::errors::{Grade, Header, Mode};
-use crate::radio::message::Message;
 use crate::radio::queue::{Order, Request};
 use crate::radio::receiver::{Reception, Waits};
-use crate::routing::{IP_HEADER, UDP_HEADER};
 
 /// A symbol of O-QPSK carries four bits.
 const SYMBOL: Span = Span::from_micros(16);

@@ -5,9 +5,9 @@ use tcp::units::Time;
 
 use super::reassembly::Reassembly;
 use super::sixlowpan::FrameSizes;
-use crate::radio::air::Counts;
+use crate::ids::StationId;
 use crate::radio::contention::Contention;
-use crate::radio::frame::StationId;
+use crate::radio::dcf::Counts;
 use crate::radio::queue::{InterfaceQueue, Request};
 use crate::radio::receiver::{Receiver, Waits};
 

@@ -5,14 +5,14 @@ use tcp::units::{Bytes, Span, Time};
 
 use super::Pan;
 use super::rules::{Encap, PanRules};
-use crate::channel::ChannelId;
-use crate::core::Core;
-use crate::event::{Event, FlowId, NodeId, RadioEvent};
-use crate::radio::air::{Draws, Upcall};
+use crate::engine::context::Core;
+use crate::engine::event::{Event, RadioEvent};
+use crate::ids::{ChannelId, FlowId, NodeId, StationId};
+use crate::packet::message::{Advert, Message};
+use crate::radio::dcf::{Draws, Upcall};
 use crate::radio::errors::Mode;
-use crate::radio::frame::{Content, StationId};
+use crate::radio::frame::Content;
 use crate::radio::hearing::{Hearer, Hearing};
-use crate::radio::message::{Advert, Message};
 use crate::radio::queue::{Order, Request};
 use crate::radio::receiver::Reception;
 
@@ -101,7 +101,7 @@ fn saturate_with(rules: &PanRules, senders: u32, (size, lines): (u64, usize), to
         }
         (0..running).for_each(|station| fill(&mut pan, &mut core, StationId(station)));
     }
-    let sum = |of: fn(&crate::radio::air::Counts) -> u64| pan.stations.iter().map(|s| of(&s.counts)).sum::<u64>();
+    let sum = |of: fn(&crate::radio::dcf::Counts) -> u64| pan.stations.iter().map(|s| of(&s.counts)).sum::<u64>();
     let per_second = |count: u64| count as f64 / SECONDS as f64;
     Rates {
         delivered: per_second(delivered),
@@ -189,7 +189,7 @@ fn fragments_multiply_loss() {
     let reception = Reception::Errors { sensitivity: 1e-12, energy_detect: 1e-11, noise: 1e-9 / ratio, notice: 0.0 };
     let rules = PanRules { encap: Encap::Sixlowpan { own_part: 2 }, acks: false, reception, ..standard() };
     for lines in [9, 30, 60, 100] {
-        let content = Content::Message(crate::radio::frame::MessageId(0));
+        let content = Content::Message(crate::ids::MessageId(0));
         let to = Some(StationId(1));
         let request = Request { content, to, size: Bytes::ZERO, since: Time::ZERO, is_routing: false };
         let line = Advert { destination: StationId(0), metric: 1, sequence: 2 };

@@ -5,11 +5,12 @@ use tcp::units::{Bytes, Span, Time};
 use super::Pan;
 use super::rules::{ACK, airtime, rate};
 use super::station::Job;
-use crate::core::Core;
-use crate::event::RadioEvent;
-use crate::radio::frame::{Content, Frame, Kind, Part, StationId};
+use crate::engine::context::Core;
+use crate::engine::event::RadioEvent;
+use crate::engine::trace::{AirFrame, Record};
+use crate::ids::StationId;
+use crate::radio::frame::{Content, Frame, Kind, Part};
 use crate::radio::receiver::{Arrival, Fate};
-use crate::record::{AirFrame, Record};
 
 impl Pan {
     /// The frame under way of a datagram leaves now; gives its end.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tcp::units::{Span, Time};
 
-use crate::radio::frame::StationId;
+use crate::ids::StationId;
 
 /// A broken route is remembered for so long: DELETE_PERIOD (RFC 3561 §10).
 const DELETE_PERIOD: Span = Span::from_millis(15_000);

@@ -11,8 +11,8 @@ use tcp::units::{Bytes, Span, Time};
 
 use super::outbox::{Outbox, jitter};
 use super::{NextHop, Outgoing};
-use crate::radio::frame::StationId;
-use crate::radio::message::{Advert, Message};
+use crate::ids::StationId;
+use crate::packet::message::{Advert, Message};
 use table::{Entry, Table, Way};
 
 /// A line of an update.

@@ -7,10 +7,11 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use super::LINE;
-use crate::radio::frame::StationId;
-use crate::radio::message::{Advert, Message};
+use crate::ids::StationId;
+use crate::packet::header::{IP_HEADER, UDP_HEADER};
+use crate::packet::message::{Advert, Message};
 use crate::routing::outbox::{Outbox, jitter};
-use crate::routing::{IP_HEADER, NextHop, Outgoing, UDP_HEADER};
+use crate::routing::{NextHop, Outgoing};
 
 /// Of each message.
 const HEADER: Bytes = Bytes(IP_HEADER.0 + UDP_HEADER.0);

@@ -4,7 +4,7 @@
 use tcp::units::{Span, Time};
 
 use super::{INFINITE, NEVER};
-use crate::radio::frame::StationId;
+use crate::ids::StationId;
 
 /// The way to a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,0 +1,180 @@
+//! A constellation while packets travel over it: at each event links open and close, and routes follow.
+//!
+//! Everything is a function of time and the scenario; only the next change is on the schedule, so a day needs no more
+//! memory than a minute.
+
+use std::collections::BTreeMap;
+
+use tcp::units::{Span, Time};
+
+use super::routes::{Mesh, length};
+use super::shell::Shell;
+use super::terminal::Terminal;
+use crate::engine::context::Core;
+use crate::ids::{LinkId, NodeId, PacketId};
+use crate::network::Network;
+use crate::orbit::Point;
+use crate::routing::Routes;
+use crate::scenario::Constellation;
+
+/// Where the links of a constellation are.
+#[derive(Debug, Default)]
+pub(crate) struct SkyLinks {
+    /// By terminal and satellite: up and down. Only pairs that ever serve have links.
+    pub(crate) ground: Vec<BTreeMap<usize, [LinkId; 2]>>,
+    /// The link down is that of all terminals of its satellite.
+    pub(crate) shared_down: bool,
+    /// By pair of satellites: from `a` to `b` and back.
+    pub(crate) between: Vec<[LinkId; 2]>,
+}
+
+/// A link that is no more, for all packets or for those to one terminal.
+#[derive(Clone, Copy, Debug)]
+struct Closed {
+    link: LinkId,
+    terminal: Option<NodeId>,
+}
+
+/// The moving part of a constellation.
+#[derive(Debug)]
+pub(crate) struct Sky {
+    shell: Shell,
+    pub(crate) terminals: Vec<Terminal>,
+    links: SkyLinks,
+    requeue: bool,
+    /// Terminals that packets go to.
+    destinations: Vec<usize>,
+    isl_interval: Span,
+    route_interval: Span,
+    /// Which pairs of satellites have a link now.
+    up: Vec<bool>,
+    /// Hand-overs of each terminal that are over.
+    done: Vec<usize>,
+    next_isl: Time,
+    next_route: Time,
+}
+
+impl Sky {
+    /// The constellation before its first step, which opens the links of time 0.
+    pub(crate) fn new(
+        def: &Constellation,
+        shell: Shell,
+        terminals: Vec<Terminal>,
+        links: SkyLinks,
+        destinations: Vec<usize>,
+    ) -> Sky {
+        Sky {
+            requeue: def.handoff_requeue.expect("filled"),
+            isl_interval: def.isl_interval.expect("filled"),
+            route_interval: def.route_interval.expect("filled"),
+            up: vec![false; shell.pairs.len()],
+            done: vec![0; terminals.len()],
+            shell,
+            terminals,
+            links,
+            destinations,
+            next_isl: Time::ZERO,
+            next_route: Time::ZERO,
+        }
+    }
+
+    /// Carries out what happens now; gives the time of the next step.
+    pub(crate) fn step(&mut self, core: &mut Core, network: &mut Network) -> Time {
+        let now = core.now;
+        let places = self.shell.at(now.as_secs_f64());
+        let mut closed = Vec::new();
+        if now >= self.next_isl {
+            self.look_at_satellites(network, &places, &mut closed);
+            self.next_isl = now + self.isl_interval;
+        }
+        self.hand_over(now, network, &mut closed);
+        if now >= self.next_route {
+            self.next_route = now + self.route_interval;
+        }
+        network.reroute(self.routes(now, &places, network.nodes.len()));
+        self.empty(core, network, &closed);
+        let handovers = self.terminals.iter().zip(&self.done).filter_map(|(t, done)| t.handovers.get(*done));
+        handovers.map(|handover| handover.at).fold(self.next_isl.min(self.next_route), Time::min)
+    }
+
+    fn look_at_satellites(&mut self, network: &mut Network, places: &[Point], closed: &mut Vec<Closed>) {
+        let up = self.shell.up(places);
+        for (index, links) in self.links.between.iter().enumerate().filter(|(index, _)| up[*index] != self.up[*index]) {
+            for link in links {
+                if up[index] { network.links[link.index()].up = true } else { close(network, *link, closed) }
+            }
+        }
+        self.up = up;
+    }
+
+    fn hand_over(&mut self, now: Time, network: &mut Network, closed: &mut Vec<Closed>) {
+        for (index, terminal) in self.terminals.iter().enumerate() {
+            let links_to = |satellite: Option<usize>| satellite.map(|satellite| self.links.ground[index][&satellite]);
+            while let Some(handover) = terminal.handovers.get(self.done[index]).filter(|handover| handover.at <= now) {
+                let before = self.done[index].checked_sub(1).and_then(|last| terminal.handovers[last].satellite);
+                if let Some([up, down]) = links_to(before) {
+                    close(network, up, closed);
+                    if self.links.shared_down {
+                        // The others go on listening.
+                        closed.push(Closed { link: down, terminal: Some(NodeId(index as u32)) });
+                    } else {
+                        close(network, down, closed);
+                    }
+                }
+                links_to(handover.satellite)
+                    .into_iter()
+                    .flatten()
+                    .for_each(|link| network.links[link.index()].up = true);
+                self.done[index] += 1;
+            }
+        }
+    }
+
+    /// The routes of this instant. Nodes are the terminals, then the satellites; only terminals are destinations.
+    fn routes(&self, now: Time, places: &[Point], nodes: usize) -> Routes {
+        let terminals = self.terminals.len();
+        let mut tables = vec![vec![None; terminals]; nodes];
+        let mesh = Mesh::new(&self.shell, &self.up, places);
+        let serving: Vec<Option<usize>> = self.terminals.iter().map(|terminal| terminal.satellite(now)).collect();
+        for &to in &self.destinations {
+            let Some(last) = serving[to] else { continue };
+            let ground = self.terminals[to].body.at(now.as_secs_f64());
+            let steps = mesh.towards(last, length(&places[last], &ground));
+            for (satellite, step) in steps.iter().enumerate() {
+                let Some(step) = step else { continue };
+                let link = match step.over {
+                    None => self.links.ground[to][&last][1],
+                    Some((pair, _)) => self.links.between[pair][usize::from(self.shell.pairs[pair].a != satellite)],
+                };
+                tables[terminals + satellite][to] = Some(link);
+            }
+            for from in (0..terminals).filter(|from| *from != to) {
+                let Some(first) = serving[from].filter(|first| steps[*first].is_some()) else { continue };
+                tables[from][to] = Some(self.links.ground[from][&first][0]);
+            }
+        }
+        Routes::of(tables)
+    }
+
+    /// What waits before links that are no more takes its new way, or is dropped.
+    fn empty(&self, core: &mut Core, network: &mut Network, closed: &[Closed]) {
+        let mut waiting: Vec<(NodeId, PacketId)> = Vec::new();
+        for Closed { link, terminal } in closed {
+            let link = &mut network.links[link.index()];
+            if self.requeue {
+                let from = link.from;
+                waiting.extend(link.take_waiting(core, *terminal).into_iter().map(|packet| (from, packet)));
+            } else {
+                link.drop_waiting(core, *terminal);
+            }
+        }
+        for (node, packet) in waiting {
+            network.send(core, node, packet, None);
+        }
+    }
+}
+
+fn close(network: &mut Network, link: LinkId, closed: &mut Vec<Closed>) {
+    network.links[link.index()].close();
+    closed.push(Closed { link, terminal: None });
+}

@@ -1,0 +1,203 @@
+//! The trace: what happens to packets, one record each, for whoever listens.
+
+use std::fmt::{Debug, Write as _};
+
+use tcp::units::{Bytes, Rate, Span, Time};
+use tcp::{Flags, Segment};
+
+use crate::ids::LinkId;
+use crate::packet::{DropReason, Packet, Payload};
+
+/// Something that happened to a packet.
+#[derive(Clone, Copy, Debug)]
+pub enum Record<'a> {
+    /// A transport handed it to the network.
+    Sent {
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A link began to transmit it.
+    Transmitted {
+        /// The packet.
+        packet: &'a Packet,
+        /// The link.
+        link: LinkId,
+    },
+    /// The queue of a link marked it CE.
+    Marked {
+        /// The packet.
+        packet: &'a Packet,
+        /// The link.
+        link: LinkId,
+    },
+    /// It was lost.
+    Dropped {
+        /// The packet.
+        packet: &'a Packet,
+        /// Why.
+        reason: DropReason,
+        /// On which link, if on one.
+        link: Option<LinkId>,
+    },
+    /// Its destination took it.
+    Delivered {
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A station of a channel began to send a frame.
+    Frame {
+        /// The frame.
+        frame: AirFrame,
+    },
+}
+
+/// A frame on the air.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AirFrame {
+    /// Index of the channel in the expanded scenario.
+    pub channel: u32,
+    /// Who sends it: an index into the channel's stations.
+    pub from: u32,
+    /// Who it is for; none for all that hear it.
+    pub to: Option<u32>,
+    /// What it is for.
+    pub kind: FrameKind,
+    /// Counts the data frames of the sender; a retransmission keeps its number. 0 for the other kinds.
+    pub sequence: u32,
+    /// Size of the network-layer packet in it; of 802.15.4, where it may be cut, of the frame itself.
+    pub size: Bytes,
+    /// At which rate.
+    pub rate: Rate,
+    /// How long it is in the air.
+    pub airtime: Span,
+}
+
+/// What a frame is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameKind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Acknowledgment.
+    Ack,
+    /// Data, of users or of routing.
+    Data,
+}
+
+impl FrameKind {
+    /// As written in logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            FrameKind::Rts => "rts",
+            FrameKind::Cts => "cts",
+            FrameKind::Ack => "ack",
+            FrameKind::Data => "data",
+        }
+    }
+}
+
+/// A listener.
+pub trait Sink: Debug + Send {
+    /// Takes one record.
+    fn record(&mut self, now: Time, record: &Record<'_>);
+    /// What was gathered, as text.
+    fn finish(self: Box<Self>) -> String;
+}
+
+/// Writes a line per record: the debugger of a run.
+#[derive(Debug, Default)]
+pub struct TextLog(String);
+
+/// Keeps one number that changes with every record of a packet: a trajectory's fingerprint.
+#[derive(Debug)]
+pub struct HashLog(u64);
+
+impl Default for HashLog {
+    fn default() -> HashLog {
+        // Offset basis of FNV-1a.
+        HashLog(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Sink for TextLog {
+    fn record(&mut self, now: Time, record: &Record<'_>) {
+        let line = match record {
+            Record::Sent { packet } => format!("{now} sent        {}", Show(packet)),
+            Record::Transmitted { packet, link } => format!("{now} transmitted {} link={}", Show(packet), link.0),
+            Record::Marked { packet, link } => format!("{now} marked      {} link={}", Show(packet), link.0),
+            Record::Dropped { packet, reason, link } => {
+                let place = link.map_or(String::new(), |l| format!(" link={}", l.0));
+                format!("{now} dropped     {} reason={}{place}", Show(packet), reason.name())
+            }
+            Record::Delivered { packet } => format!("{now} delivered   {}", Show(packet)),
+            Record::Frame { frame } => {
+                let to = frame.to.map_or("all".into(), |to| to.to_string());
+                let AirFrame { channel, from, sequence, size, rate, airtime, .. } = frame;
+                let kind = frame.kind.name();
+                format!(
+                    "{now} frame       channel={channel} {from} > {to} {kind} {sequence} {}B {rate} {airtime}",
+                    size.0
+                )
+            }
+        };
+        let _ = writeln!(self.0, "{line}");
+    }
+
+    fn finish(self: Box<Self>) -> String {
+        self.0
+    }
+}
+
+impl Sink for HashLog {
+    fn record(&mut self, now: Time, record: &Record<'_>) {
+        let (kind, packet, place) = match record {
+            Record::Sent { packet } => (1, packet, 0),
+            Record::Transmitted { packet, link } => (2, packet, u64::from(link.0)),
+            Record::Dropped { packet, reason, .. } => (3, packet, *reason as u64),
+            Record::Delivered { packet } => (4, packet, 0),
+            Record::Marked { packet, link } => (5, packet, u64::from(link.0)),
+            // The fingerprint is that of the packets; frames are what carries them.
+            Record::Frame { .. } => return,
+        };
+        let number = match &packet.payload {
+            Payload::Tcp(segment) => segment.seq ^ segment.ack.rotate_left(32),
+            Payload::Udp(bytes) => bytes.0,
+        };
+        for word in [kind, now.as_nanos(), u64::from(packet.to.0), packet.size.0, number, place] {
+            self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
+        }
+    }
+
+    fn finish(self: Box<Self>) -> String {
+        format!("{:016x}", self.0)
+    }
+}
+
+/// Prints a packet.
+struct Show<'a>(&'a Packet);
+
+impl std::fmt::Display for Show<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let packet = self.0;
+        let towards = if packet.to.is_source() { "<" } else { ">" };
+        write!(f, "flow={} {towards} {}B", packet.to.flow().0, packet.size.0)?;
+        match &packet.payload {
+            Payload::Tcp(segment) => {
+                write!(f, " {} {}:{}({})", flags(segment), segment.seq, segment.end(), segment.len)?;
+                if segment.flags.contains(Flags::ACK) { write!(f, " ack {}", segment.ack) } else { Ok(()) }
+            }
+            Payload::Udp(bytes) => write!(f, " udp({})", bytes.0),
+        }
+    }
+}
+
+fn flags(segment: &Segment) -> String {
+    let mut text = String::new();
+    for (flag, letter) in [(Flags::SYN, 'S'), (Flags::FIN, 'F'), (Flags::ACK, '.')] {
+        if segment.flags.contains(flag) {
+            text.push(letter);
+        }
+    }
+    text
+}

@@ -1,0 +1,272 @@
+//! Nodes, links and routes: carries a packet from its source to its destination.
+
+mod fast_path;
+
+use tcp::units::{Span, Time};
+
+use crate::engine::context::Core;
+use crate::engine::event::RadioEvent;
+use crate::ids::{ChannelId, LinkId, NodeId, PacketId, StationId};
+use crate::link::{Link, LinkChange};
+use crate::metrics::NodeMetrics;
+use crate::mobility::Point;
+use crate::packet::{DropReason, Packet};
+use crate::radio::energy::Meter;
+use crate::routing::{Edge, Routes};
+use crate::wireless::{Arrived, Channel};
+
+/// The network layer.
+#[derive(Debug)]
+pub(crate) struct Network {
+    pub(crate) links: Vec<Link>,
+    pub(crate) nodes: Vec<NodeMetrics>,
+    pub(crate) channels: Vec<Channel>,
+    /// The channel and the station of each node that has a radio; empty without channels.
+    radios: Vec<Option<(ChannelId, StationId)>>,
+    /// By node: it has a link.
+    wired: Vec<bool>,
+    routes: Routes,
+}
+
+/// Where a node sends a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Hop {
+    Link(LinkId),
+    /// On the node's own channel, to this station in the end.
+    Radio(ChannelId, StationId, StationId),
+}
+
+impl Network {
+    pub(crate) fn new(nodes: usize, links: Vec<Link>, channels: Vec<Channel>) -> Network {
+        let mut radios = vec![None; if channels.is_empty() { 0 } else { nodes }];
+        for (index, channel) in channels.iter().enumerate() {
+            for (station, node) in channel.nodes.iter().enumerate() {
+                radios[node.index()] = Some((ChannelId(index as u16), StationId(station as u32)));
+            }
+        }
+        let mut wired = vec![false; nodes];
+        links.iter().for_each(|link| wired[link.from.index()] = true);
+        let nodes = vec![NodeMetrics::default(); nodes];
+        let mut network = Network { links, nodes, channels, radios, wired, routes: Routes::default() };
+        network.find_routes();
+        network
+    }
+
+    /// A network that is told its routes.
+    pub(crate) fn routed(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
+        let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
+        let nodes = vec![NodeMetrics::default(); nodes];
+        Network { links, nodes, channels, radios, wired, routes }
+    }
+
+    /// Packets take other ways from now on.
+    pub(crate) fn reroute(&mut self, routes: Routes) {
+        self.routes = routes;
+    }
+
+    /// Propagation delay of the way over links that a packet would take now.
+    pub(crate) fn path_delay(&self, now: Time, from: NodeId, to: NodeId) -> Option<Span> {
+        let (mut here, mut delay, mut links) = (from, Span::ZERO, 0);
+        while here != to {
+            let link = &self.links[self.routes.next(here, to)?.index()];
+            links += 1;
+            if !link.up || links > self.nodes.len() {
+                return None;
+            }
+            delay += link.delay(now, to);
+            here = link.to.unwrap_or(to);
+        }
+        Some(delay)
+    }
+
+    fn edges(&self) -> Vec<Edge> {
+        let edge = |(i, l): (usize, &Link)| l.to.map(|to| Edge { link: LinkId(i as u32), from: l.from, to, up: l.up });
+        self.links.iter().enumerate().filter_map(edge).collect()
+    }
+
+    fn find_routes(&mut self) {
+        self.routes = Routes::shortest(self.nodes.len(), &self.edges());
+    }
+
+    /// True if a node has a radio.
+    pub(crate) fn has_radio(&self, node: NodeId) -> bool {
+        self.radios.get(node.index()).is_some_and(Option::is_some)
+    }
+
+    /// Where `node` sends what is for `destination`: on a common channel, else over wires towards the destination or
+    /// the gateway of its channel, else towards the gateway of the own channel.
+    #[inline]
+    fn hop(&self, node: NodeId, destination: NodeId) -> Option<Hop> {
+        match self.radios.get(destination.index()) {
+            None => self.routes.next(node, destination).map(Hop::Link),
+            Some(home) => self.hop_among_radios(node, destination, *home),
+        }
+    }
+
+    #[inline(never)]
+    fn hop_among_radios(&self, node: NodeId, destination: NodeId, home: Option<(ChannelId, StationId)>) -> Option<Hop> {
+        let here = self.radios[node.index()];
+        if let (Some((channel, station)), Some((there, to))) = (here, home)
+            && channel == there
+            && self.channels[channel.index()].joins(station, to)
+        {
+            return Some(Hop::Radio(channel, station, to));
+        }
+        let gateway = |(channel, station): (ChannelId, StationId)| {
+            let channel = &self.channels[channel.index()];
+            channel.gateway_of(station).map(|gateway| channel.nodes[gateway.index()])
+        };
+        let exit = if self.wired[destination.index()] { Some(destination) } else { home.and_then(gateway) };
+        if self.wired[node.index()] {
+            return self.routes.next(node, exit?).map(Hop::Link);
+        }
+        let (channel, station) = here?;
+        let gateway = self.channels[channel.index()].gateway_of(station)?;
+        Some(Hop::Radio(channel, station, gateway))
+    }
+
+    /// What the radio of a node has consumed up to now, if it has one and that is modelled.
+    pub(crate) fn meter(&mut self, node: NodeId, now: Time) -> Option<&Meter> {
+        let (channel, station) = (*self.radios.get(node.index())?)?;
+        self.channels[channel.index()].air.meter(station, now).map(|meter| &*meter)
+    }
+
+    /// Where a node with a radio is; asked with times that never go back.
+    pub(crate) fn place(&mut self, node: NodeId, now: Time) -> Option<Point> {
+        let (channel, station) = (*self.radios.get(node.index())?)?;
+        Some(self.channels[channel.index()].air.place(station, now))
+    }
+
+    /// True if a packet would get there now.
+    pub(crate) fn leads(&self, from: NodeId, to: NodeId) -> bool {
+        let (mut here, mut links) = (from, 0);
+        while here != to {
+            let Some(link) = self.routes.next(here, to).map(|link| &self.links[link.index()]) else { return false };
+            links += 1;
+            if !link.up || links > self.nodes.len() {
+                return false;
+            }
+            here = link.to.unwrap_or(to);
+        }
+        true
+    }
+
+    /// A packet that has been admitted leaves a transport at `node`.
+    pub(crate) fn originate(&mut self, core: &mut Core, node: NodeId, id: PacketId) {
+        self.nodes[node.index()].sent += 1;
+        self.send(core, node, id, None);
+    }
+
+    /// Sends a packet on; it came from `previous`, if by the channel that it stays on.
+    pub(crate) fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) {
+        let heading = core.packets.heading(id);
+        match self.hop(node, heading.destination) {
+            Some(Hop::Link(link)) if self.links[link.index()].tells() => self.tell(core, link, id, heading),
+            Some(Hop::Link(link)) => self.links[link.index()].send(core, id),
+            Some(Hop::Radio(channel, station, to)) => {
+                if !self.send_by_radio(core, (channel, station), to, id, previous) {
+                    self.no_route(core, node, id);
+                }
+                self.clear(core, channel);
+            }
+            None => self.no_route(core, node, id),
+        }
+    }
+
+    /// Sends a packet on over the channel of a station; false if there is no way.
+    #[inline(never)]
+    fn send_by_radio(
+        &mut self,
+        core: &mut Core,
+        (channel, station): (ChannelId, StationId),
+        to: StationId,
+        id: PacketId,
+        previous: Option<StationId>,
+    ) -> bool {
+        self.channels[channel.index()].send(core, station, to, id, previous).is_ok()
+    }
+
+    #[inline(never)]
+    fn no_route(&mut self, core: &mut Core, node: NodeId, id: PacketId) {
+        self.nodes[node.index()].no_route += 1;
+        core.drop(id, DropReason::NoRoute, None);
+    }
+
+    /// Books what a channel lost; nothing arrives by sending.
+    fn clear(&mut self, core: &mut Core, channel: ChannelId) {
+        let arrived = self.channels[channel.index()].poll(core);
+        debug_assert!(arrived.is_none(), "a packet arrives at the end of a frame only");
+    }
+
+    /// Paths of a channel are found anew, or an access point of it has a beacon due.
+    #[inline(never)]
+    pub(crate) fn refresh(&mut self, core: &mut Core, channel: ChannelId) {
+        self.channels[channel.index()].refresh(core);
+        self.clear(core, channel);
+    }
+
+    /// Steps of the way that a packet would take now.
+    pub(crate) fn route_hops(&self, now: Time, from: NodeId, to: NodeId) -> Option<u32> {
+        let (mut here, mut hops) = (from, 0);
+        while here != to {
+            here = match self.hop(here, to)? {
+                Hop::Link(link) if self.links[link.index()].up => self.links[link.index()].to.unwrap_or(to),
+                Hop::Link(_) => return None,
+                Hop::Radio(channel, station, exit) => {
+                    let channel = &self.channels[channel.index()];
+                    channel.nodes[channel.next(now, station, exit)?.index()]
+                }
+            };
+            hops += 1;
+            // Routes of moving stations may go round in a circle.
+            if hops as usize > self.nodes.len() {
+                return None;
+            }
+        }
+        Some(hops)
+    }
+
+    /// Something has happened on a channel; gives a packet that is home.
+    #[inline(never)]
+    pub(crate) fn on_radio(&mut self, core: &mut Core, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
+        self.channels[channel.index()].on_event(core, event);
+        let Arrived { node, previous, packet } = self.channels[channel.index()].poll(core)?;
+        let home = self.take(core, node, packet, Some(previous)).map(|id| core.deliver(id));
+        self.clear(core, channel);
+        home
+    }
+
+    /// A packet has reached a node: it is home, or goes on.
+    fn take(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) -> Option<PacketId> {
+        if core.packets.heading(id).destination == node {
+            self.nodes[node.index()].received += 1;
+            return Some(id);
+        }
+        self.nodes[node.index()].forwarded += 1;
+        if core.packets.pass_on(id) {
+            self.send(core, node, id, previous);
+        } else {
+            core.drop(id, DropReason::Ttl, None);
+        }
+        None
+    }
+
+    /// A packet reaches the far end of a link; true if it is home and to be delivered.
+    pub(crate) fn on_arrive(&mut self, core: &mut Core, link: LinkId, id: PacketId) -> bool {
+        let link = &mut self.links[link.index()];
+        if !link.on_arrive(core, id) {
+            return false;
+        }
+        let node = link.to.unwrap_or_else(|| core.packets.heading(id).destination);
+        self.take(core, node, id, None).is_some()
+    }
+
+    /// Carries out a foreseen change of a link; routes follow at once.
+    #[inline(never)]
+    pub(crate) fn on_change(&mut self, core: &mut Core, link: LinkId, change: LinkChange) {
+        self.links[link.index()].on_change(core, change);
+        if matches!(change, LinkChange::Up | LinkChange::Down) {
+            self.find_routes();
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The engine against the naive DCF of `tests/naive_dcf`: both have to send the same frames at the same nanoseconds,
+//! over random topologies, physical layers, rules of reception and traffic.
+
+#[path = "../../tests/naive_dcf/mod.rs"]
+mod naive_dcf;
+
+use std::fmt::Write as _;
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Span, Time};
+
+use self::naive_dcf::{AirFrame, Ear, Kind, Offer, Setup, Timing, Walk, World};
+use super::build::{self, Radio};
+use super::frame::Content;
+use super::hearing::Hearing;
+use super::phy::Phy;
+use super::queue::{Order, Request};
+use super::receiver::Reception;
+use crate::engine::context::Core;
+use crate::engine::event::{Event, RadioEvent};
+use crate::engine::trace::{Record, Sink};
+use crate::ids::{ChannelId, FlowId, StationId};
+use crate::mobility::{Point, Track};
+use crate::packet::message::Message;
+use crate::radio::dcf::{Air, Draws};
+use crate::scenario::RadioDef;
+
+/// Frames as the naive world writes them down.
+#[derive(Debug, Default)]
+struct FrameLog(String);
+
+impl Sink for FrameLog {
+    fn record(&mut self, now: Time, record: &Record<'_>) {
+        let Record::Frame { frame } = record else { return };
+        let (at, kind) = (now.as_nanos(), frame.kind.name());
+        let _ = writeln!(self.0, "{at} {} {kind} {:?} {}", frame.from, frame.to, frame.sequence);
+    }
+
+    fn finish(self: Box<Self>) -> String {
+        self.0
+    }
+}
+
+/// One comparison.
+struct Case {
+    name: String,
+    radio: Radio,
+    walks: Vec<Walk>,
+    /// Sizes are those of network-layer packets.
+    offers: Vec<Offer>,
+    seed: u64,
+    end: Span,
+}
+
+/// How the traffic of a case is made.
+#[derive(Clone, Copy)]
+struct Load {
+    /// Frames per station and second; none for stations that are never short of frames.
+    rate: Option<f64>,
+    /// Share of frames that are for all.
+    broadcasts: f64,
+    size: u64,
+}
+
+impl Case {
+    fn new(radio: &str, (stations, side, speed): (usize, f64, f64), load: Load, seed: u64) -> Case {
+        let name = format!("{stations} stations, {side} m, {speed} m/s, seed {seed}, {radio}");
+        let def: RadioDef = serde_json::from_str(radio).unwrap_or_else(|e| panic!("{radio}: {e}"));
+        let mut radio = build::build(&build::filled(&def, "radio").unwrap_or_else(|e| panic!("{e}")));
+        radio.rules.queue_limit = usize::MAX;
+        radio.rules.queue_order = Order::Fifo;
+        radio.rules.queue_lifetime = None;
+        let mut draws = Rng::stream(seed, "topology");
+        let mut walk = || Walk {
+            from: [draws.uniform() * side, draws.uniform() * side],
+            velocity: [(draws.uniform() - 0.5) * speed, (draws.uniform() - 0.5) * speed],
+        };
+        let walks: Vec<Walk> = (0..stations).map(|_| walk()).collect();
+        let end = Span::from_millis(1500);
+        let mut case = Case { name, radio, walks, offers: Vec::new(), seed, end };
+        case.offers = case.traffic(load);
+        case
+    }
+
+    fn tracks(&self) -> Vec<Track> {
+        let point = |[x, y]: [f64; 2]| Point { x, y, z: 0.0 };
+        let track = |walk: &Walk| Track::straight(point(walk.from), point(walk.velocity));
+        let still = |walk: &Walk| Track::Fixed(point(walk.from));
+        let moves = self.walks.iter().any(|walk| walk.velocity != [0.0, 0.0]);
+        self.walks.iter().map(|walk| if moves { track(walk) } else { still(walk) }).collect()
+    }
+
+    fn air(&self) -> Air {
+        let draws = |i: usize, what: Draws| Rng::stream(self.seed, &format!("station/{i}/{}", what.name()));
+        Air::new(ChannelId(0), self.radio.rules.clone(), Hearing::new(&self.radio, self.tracks()), draws)
+    }
+
+    fn traffic(&self, load: Load) -> Vec<Offer> {
+        let mut air = self.air();
+        let mut offers = Vec::new();
+        for station in 0..self.walks.len() {
+            let mut draws = Rng::stream(self.seed, &format!("traffic/{station}"));
+            let neighbours = air.neighbours(StationId(station as u32), Time::ZERO);
+            let mut at = 0.0;
+            let most = self.end.as_secs_f64();
+            while at < most && offers.len() < 100_000 {
+                at += load.rate.map_or(1e-3 * draws.uniform(), |rate| draws.exponential(1.0 / rate));
+                let to = if neighbours.is_empty() || draws.chance(load.broadcasts) {
+                    None
+                } else {
+                    Some(neighbours[draws.below(neighbours.len() as u64) as usize].index())
+                };
+                let size = load.size / 2 + draws.below(load.size);
+                offers.push(Offer { at: (at * 1e9) as u64, station, to, size });
+            }
+        }
+        offers
+    }
+
+    /// What the engine sends, and its events.
+    fn engine(&self) -> (Vec<String>, u64) {
+        let mut core = Core::new(0, Some(Box::<FrameLog>::default()));
+        let mut air = self.air();
+        for (index, offer) in self.offers.iter().enumerate() {
+            core.schedule(Time::from_nanos(offer.at), Event::App { flow: FlowId(index as u32) });
+        }
+        core.schedule(Time::ZERO + self.end, Event::Stop);
+        while let Some(event) = core.next() {
+            match event {
+                Event::App { flow } => {
+                    let offer = self.offers[flow.index()];
+                    let content = Content::Message(air.messages.insert(Message::Dsdv(Vec::new())));
+                    let to = offer.to.map(|to| StationId(to as u32));
+                    let request = Request { content, to, size: Bytes(offer.size), since: core.now, is_routing: false };
+                    air.enqueue(&mut core, StationId(offer.station as u32), request);
+                }
+                Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {
+                    air.on_frame_end(&mut core, station, frame);
+                }
+                Event::Radio { event: RadioEvent::Access { station }, .. } => air.on_access(&mut core, station),
+                Event::Radio { event: RadioEvent::Respond { station }, .. } => air.on_respond(&mut core, station),
+                Event::Radio { event: RadioEvent::ExchangeOver { station }, .. } => {
+                    air.on_exchange_over(&mut core, station);
+                }
+                _ => break,
+            }
+            air.upcalls.clear();
+        }
+        let text = core.sink.take().map(Sink::finish).unwrap_or_default();
+        (text.lines().map(str::to_owned).collect(), core.events)
+    }
+
+    /// The naive world of the case, as the radio's rules have it.
+    fn world(&self) -> World {
+        let rules = &self.radio.rules;
+        let phy = rules.phy;
+        let nanos = Span::as_nanos;
+        let ear = match rules.reception {
+            Reception::Capture { receive, ratio, .. } => Ear::Capture { receive, ratio },
+            Reception::Sinr { sensitivity, energy_detect, noise } => {
+                Ear::Ratio { sensitivity, energy: energy_detect, noise }
+            }
+            Reception::Errors { sensitivity, energy_detect, noise, notice } => {
+                Ear::Chunks { sensitivity, energy: energy_detect, noise, preamble: notice }
+            }
+        };
+        let grades = rules.grades.clone();
+        let grade_of = move |frame: &AirFrame| {
+            let rate = match (frame.kind, frame.to) {
+                (Kind::Data, Some(_)) => phy.data_rate,
+                (Kind::Data, None) => phy.basic_rate,
+                _ => phy.control_rate,
+            };
+            *grades.iter().find(|grade| grade.rate == rate).expect("the rates are those of the standard")
+        };
+        let (grade_for, preamble) = (grade_of.clone(), rules.preamble);
+        let survival = move |frame: &AirFrame, from, to, ratio| {
+            let span = Span::from_nanos;
+            preamble.survival(&grade_for(frame), span(frame.length), (span(from), span(to)), ratio)
+        };
+        let setup = Setup {
+            timing: timing(&phy),
+            ear,
+            ns2: rules.always_backs_off,
+            rts_above: rules.rts_threshold.0,
+            short_retries: rules.short_retries,
+            long_retries: rules.long_retries,
+            stations: self.walks.clone(),
+            light: self.radio.light,
+            floor: self.radio.floor,
+            power: {
+                let propagation = self.radio.propagation;
+                Box::new(move |distance| propagation.received(distance))
+            },
+            length: Box::new(move |size, to_all| {
+                nanos(phy.airtime(Bytes(size), if to_all { phy.basic_rate } else { phy.data_rate }))
+            }),
+            needed: Box::new(move |frame| grade_of(frame).ratio),
+            survival: Box::new(survival),
+            seed: self.seed,
+            end: nanos(self.end),
+        };
+        let header = self.radio.rules.header.0;
+        let offers = self.offers.iter().map(|offer| Offer { size: offer.size + header, ..*offer }).collect();
+        World::new(setup, offers)
+    }
+
+    /// Runs both; the number of frames and of events, the naive ones last.
+    fn compare(&self) -> (usize, u64, u64) {
+        let (mut lean, events) = self.engine();
+        let mut world = self.world();
+        let mut naive = world.run();
+        // Of frames that begin at one nanosecond the order means nothing.
+        let key = |line: &String| {
+            let mut words = line.split(' ').map(|word| word.parse::<u64>().unwrap_or(0));
+            (words.next(), words.next())
+        };
+        lean.sort_by_key(key);
+        naive.sort_by_key(key);
+        let parted = lean.iter().zip(&naive).position(|(a, b)| a != b);
+        if let Some(at) = parted.or((lean.len() != naive.len()).then_some(lean.len().min(naive.len()))) {
+            let around = |log: &[String]| log[at.saturating_sub(8)..(at + 3).min(log.len())].join("\n");
+            panic!("{}\nparted at frame {at}; engine:\n{}\nnaive:\n{}", self.name, around(&lean), around(&naive));
+        }
+        (lean.len(), events, world.events)
+    }
+}
+
+/// The radios of the cases.
+const RADIOS: [&str; 8] = [
+    r#"{"profile": "ns2", "data_rate": "2Mbps", "basic_rate": "1Mbps"}"#,
+    r#"{"profile": "ns2", "data_rate": "2Mbps", "basic_rate": "1Mbps", "rts_threshold": "3000B"}"#,
+    r#"{"profile": "std", "standard": "b", "rts_threshold": "0B", "range_multiplier": 3.0}"#,
+    r#"{"profile": "std", "standard": "b", "range_multiplier": 3.0}"#,
+    r#"{"profile": "std", "standard": "a", "rts_threshold": "400B", "range_multiplier": 8.0}"#,
+    r#"{"profile": "std", "standard": "g", "data_rate": "12Mbps", "range_multiplier": 5.0}"#,
+    r#"{"profile": "ns3", "standard": "a", "data_rate": "24Mbps", "range_multiplier": 8.0}"#,
+    r#"{"profile": "ns3", "standard": "b", "data_rate": "11Mbps", "rts_threshold": "0B", "range_multiplier": 6.0}"#,
+];
+
+/// Random topologies: 7 to 20 stations in squares of 300 to 1500 m, still and moving.
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (number, radio) in RADIOS.iter().cycle().take(48).enumerate() {
+        let mut draws = Rng::stream(number as u64, "case");
+        let stations = 7 + draws.below(14) as usize;
+        let side = 300.0 + 1200.0 * draws.uniform();
+        let round = number / RADIOS.len();
+        let speed = if round % 2 == 1 { 100.0 } else { 0.0 };
+        let load = Load {
+            rate: if round % 3 == 2 { Some(20.0 + 100.0 * draws.uniform()) } else { None },
+            broadcasts: [0.0, 0.2, 0.05][round % 3],
+            size: 200 + draws.below(900),
+        };
+        cases.push(Case::new(radio, (stations, side, speed), load, number as u64));
+    }
+    cases
+}
+
+/// Slots, spaces, answers and windows in nanoseconds.
+fn timing(phy: &Phy) -> Timing {
+    let nanos = Span::as_nanos;
+    Timing {
+        slot: nanos(phy.slot),
+        sifs: nanos(phy.sifs),
+        rts: nanos(phy.rts(phy.control_rate)),
+        answer: nanos(phy.answer(phy.control_rate)),
+        slowest_answer: nanos(phy.answer(phy.basic_rate)),
+        cw_min: phy.cw_min,
+        cw_max: phy.cw_max,
+    }
+}
+
+#[test]
+fn the_engine_sends_what_the_naive_dcf_sends() {
+    let (mut frames, mut events, mut naive_events) = (0, 0, 0);
+    for case in cases() {
+        let (sent, lean, naive) = case.compare();
+        println!("{sent:6} frames, {lean:7} events, {naive:8} naive: {}", case.name);
+        frames += sent;
+        events += lean;
+        naive_events += naive;
+    }
+    println!("{frames} frames, {events} events, {naive_events} naive");
+    assert!(frames > 10_000, "{frames} frames");
+}

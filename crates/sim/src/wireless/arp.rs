@@ -1,0 +1,121 @@
+//! Address resolution as ns-2 does it: a request to all, an answer to the one who asked, one packet held
+//! per neighbour; what is known once is known for ever.
+
+use std::collections::BTreeMap;
+
+use tcp::units::Bytes;
+
+use crate::ids::StationId;
+use crate::packet::message::{Arp as ArpMessage, Message};
+use crate::radio::queue::Request;
+use crate::routing::Outgoing;
+
+/// Of a request and of an answer.
+const SIZE: Bytes = Bytes(28);
+/// The packet after so many requests without an answer is given up, and the held one with it.
+const MOST_REQUESTS: u32 = 3;
+
+/// What a station knows of a neighbour.
+#[derive(Clone, Copy, Debug, Default)]
+struct Neighbour {
+    known: bool,
+    asked: u32,
+    held: Option<Request>,
+}
+
+/// What becomes of a frame for a neighbour.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Resolution {
+    /// The address is known.
+    Known,
+    /// The frame is held; what was held before is given up.
+    Asked { message: Outgoing, dropped: Option<Request> },
+    /// The neighbour does not answer: the frame is given up, and what was held.
+    GivenUp { dropped: Option<Request> },
+}
+
+/// The table of one station.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arp(BTreeMap<StationId, Neighbour>);
+
+impl Arp {
+    /// A frame for `to` is to be sent.
+    pub(crate) fn resolve(&mut self, to: StationId, request: Request) -> Resolution {
+        let neighbour = self.0.entry(to).or_default();
+        if neighbour.known {
+            return Resolution::Known;
+        }
+        if neighbour.asked >= MOST_REQUESTS {
+            neighbour.asked = 0;
+            return Resolution::GivenUp { dropped: neighbour.held.take() };
+        }
+        neighbour.asked += 1;
+        let message = Outgoing { message: Message::Arp(ArpMessage::Request(to)), size: SIZE, to: None };
+        Resolution::Asked { message, dropped: neighbour.held.replace(request) }
+    }
+
+    /// A message has come from a neighbour: gives the frame that waited for it, and the answer, if it asks for `me`.
+    pub(crate) fn on_message(
+        &mut self,
+        me: StationId,
+        from: StationId,
+        message: ArpMessage,
+    ) -> (Option<Request>, Option<Outgoing>) {
+        let asked = message == ArpMessage::Request(me);
+        let concerned = asked || message == ArpMessage::Reply || self.0.contains_key(&from);
+        if !concerned {
+            return (None, None);
+        }
+        let neighbour = self.0.entry(from).or_default();
+        neighbour.known = true;
+        let answer = Outgoing { message: Message::Arp(ArpMessage::Reply), size: SIZE, to: Some(from) };
+        (neighbour.held.take(), asked.then_some(answer))
+    }
+
+    /// Frames that wait for an address.
+    pub(crate) fn held(&self) -> impl Iterator<Item = &Request> {
+        self.0.values().filter_map(|neighbour| neighbour.held.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::MessageId;
+    use crate::radio::frame::Content;
+    use tcp::units::Time;
+
+    fn frame(id: u32) -> Request {
+        let content = Content::Message(MessageId(id));
+        Request { content, to: Some(StationId(2)), size: Bytes(40), since: Time::ZERO, is_routing: false }
+    }
+
+    /// One frame is held; the fourth takes the third with it, and counting begins again.
+    #[test]
+    fn one_frame_is_held_and_the_fourth_request_is_not_made() {
+        let mut arp = Arp::default();
+        let mut dropped = |id| match arp.resolve(StationId(2), frame(id)) {
+            Resolution::Known => panic!("nobody has answered"),
+            Resolution::Asked { dropped, .. } => (true, dropped),
+            Resolution::GivenUp { dropped } => (false, dropped),
+        };
+        assert_eq!(dropped(1), (true, None));
+        assert_eq!(dropped(2), (true, Some(frame(1))));
+        assert_eq!(dropped(3), (true, Some(frame(2))));
+        assert_eq!(dropped(4), (false, Some(frame(3))));
+        assert_eq!(dropped(5), (true, None));
+    }
+
+    #[test]
+    fn who_asks_is_known_to_whom_it_asks_and_answers_release_the_frame() {
+        let (mut asks, mut asked) = (Arp::default(), Arp::default());
+        asks.resolve(StationId(2), frame(1));
+        let (held, answer) = asked.on_message(StationId(2), StationId(1), ArpMessage::Request(StationId(2)));
+        assert_eq!((held, answer.map(|answer| (answer.size, answer.to))), (None, Some((SIZE, Some(StationId(1))))));
+        assert_eq!(asked.resolve(StationId(1), frame(9)), Resolution::Known);
+        assert_eq!(asks.on_message(StationId(1), StationId(2), ArpMessage::Reply), (Some(frame(1)), None));
+        assert_eq!(asks.resolve(StationId(2), frame(3)), Resolution::Known);
+        let (held, answer) = asks.on_message(StationId(1), StationId(5), ArpMessage::Request(StationId(7)));
+        assert_eq!((held, answer), (None, None));
+    }
+}

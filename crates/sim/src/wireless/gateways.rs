@@ -1,0 +1,78 @@
+//! The stations through which others reach the rest of the network, and whose domain each station is in.
+
+use std::collections::VecDeque;
+
+use tcp::units::Time;
+
+use crate::ids::StationId;
+use crate::radio::mac::Mac;
+
+/// The gateways of a channel.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gateways {
+    stations: Vec<StationId>,
+    /// By station, the gateway whose domain it is in; empty without gateways.
+    domains: Vec<StationId>,
+}
+
+impl Gateways {
+    /// These; each station is in the domain of the one that is nearest at the start.
+    pub(crate) fn new(air: &mut Mac, stations: Vec<StationId>) -> Gateways {
+        let places: Vec<_> = (0..air.stations() as u32).map(|i| air.place(StationId(i), Time::ZERO)).collect();
+        let distance = |here: usize, gateway: &StationId| places[here].distance(places[gateway.index()]);
+        let nearest =
+            |here: usize| stations.iter().copied().min_by(|a, b| distance(here, a).total_cmp(&distance(here, b)));
+        let domains = (0..places.len()).filter_map(nearest).collect();
+        Gateways { stations, domains }
+    }
+
+    /// The gateway whose domain a station is in.
+    pub(crate) fn of(&self, station: StationId) -> Option<StationId> {
+        self.domains.get(station.index()).copied()
+    }
+
+    /// Puts each station into the domain of the gateway with the fewest hops to it, ties to the first; one that no gateway
+    /// reaches stays where it is.
+    pub(crate) fn find_nearest(&mut self, neighbours: &[Vec<StationId>]) {
+        if self.stations.is_empty() {
+            return;
+        }
+        let mut found: Vec<Option<StationId>> = vec![None; neighbours.len()];
+        let mut frontier = VecDeque::new();
+        for gateway in &self.stations {
+            found[gateway.index()] = Some(*gateway);
+            frontier.push_back(*gateway);
+        }
+        while let Some(here) = frontier.pop_front() {
+            for next in &neighbours[here.index()] {
+                if found[next.index()].is_none() {
+                    found[next.index()] = found[here.index()];
+                    frontier.push_back(*next);
+                }
+            }
+        }
+        for (domain, found) in self.domains.iter_mut().zip(found) {
+            *domain = found.unwrap_or(*domain);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stations 0 to 5 in a row, gateways at both ends, and 6 apart.
+    #[test]
+    fn stations_go_to_the_nearest_gateway_by_hops() {
+        let row = |i: u32| [i.checked_sub(1), (i < 5).then_some(i + 1)].into_iter().flatten().map(StationId).collect();
+        let mut neighbours: Vec<Vec<StationId>> = (0..6).map(row).collect();
+        neighbours.push(Vec::new());
+        let stations = vec![StationId(5), StationId(0)];
+        let mut gateways = Gateways { stations, domains: vec![StationId(5); 7] };
+        gateways.find_nearest(&neighbours);
+        let domains: Vec<u32> = gateways.domains.iter().map(|station| station.0).collect();
+        assert_eq!(domains, [0, 0, 0, 5, 5, 5, 5]);
+        gateways.find_nearest(&vec![Vec::new(); 7]);
+        assert_eq!(gateways.of(StationId(2)), Some(StationId(0)));
+    }
+}

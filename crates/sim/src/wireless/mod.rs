@@ -1,0 +1,314 @@
+//! A channel of radio as the network sees it: its stations are nodes, packets go from station to station.
+
+mod access_points;
+pub(crate) mod arp;
+mod gateways;
+mod protocol;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use tcp::units::{Bytes, Span, Time};
+
+use crate::engine::context::Core;
+use crate::engine::event::{Event, RadioEvent};
+use crate::ids::{ChannelId, NodeId, PacketId, StationId};
+use crate::packet::DropReason;
+use crate::packet::message::Message;
+use crate::radio::dcf::Upcall;
+use crate::radio::frame::Content;
+use crate::radio::mac::Mac;
+use crate::radio::queue::Request;
+use crate::routing::build::Protocol;
+use crate::routing::{NextHop, Outgoing};
+use crate::wireless::arp::{Arp, Resolution};
+pub(crate) use access_points::Cells;
+pub(crate) use gateways::Gateways;
+
+/// How stations find the next one.
+#[derive(Clone, Debug)]
+pub(crate) enum Routing {
+    /// Shortest paths, by station and destination.
+    Shortest(Vec<Vec<Option<StationId>>>),
+    /// Everything goes through access points.
+    AccessPoints(Box<Cells>),
+    /// Routes that stations find by messages.
+    Protocol(Box<Protocol>),
+}
+
+/// A packet that has come to a node by radio.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Arrived {
+    pub(crate) node: NodeId,
+    pub(crate) previous: StationId,
+    pub(crate) packet: PacketId,
+}
+
+/// A channel and how packets find their way on it.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    id: ChannelId,
+    pub(crate) air: Mac,
+    /// The node of each station.
+    pub(crate) nodes: Vec<NodeId>,
+    gateways: Gateways,
+    pub(crate) routing: Routing,
+    /// How often shortest paths are found anew, or an access point has a beacon due; never if nothing comes of it.
+    pub(crate) refresh: Option<Span>,
+    /// By station: the addresses it knows; empty if all are known.
+    arp: Vec<Arp>,
+    /// By station: when its routing protocol is asked next; an event at another time is stale.
+    timers: Vec<Option<Time>>,
+}
+
+impl Channel {
+    pub(crate) fn new(
+        id: ChannelId,
+        air: Mac,
+        nodes: Vec<NodeId>,
+        gateways: Gateways,
+        routing: Routing,
+        arp: Vec<Arp>,
+    ) -> Channel {
+        let timers = vec![None; nodes.len()];
+        Channel { id, air, nodes, gateways, routing, refresh: None, arp, timers }
+    }
+
+    /// The first timers.
+    pub(crate) fn start(&mut self, core: &mut Core) {
+        self.plan_refresh(core);
+        for station in self.stations() {
+            self.plan(core, station);
+        }
+    }
+
+    /// Finds shortest paths anew (networks.md §9.4, `oracle_wireless`), or has the next beacon sent, and so on.
+    pub(crate) fn refresh(&mut self, core: &mut Core) {
+        if let Routing::AccessPoints(_) = self.routing {
+            self.on_beacon(core);
+        } else {
+            let neighbours = neighbours(&mut self.air, core.now);
+            self.gateways.find_nearest(&neighbours);
+            self.routing = Routing::Shortest(shortest(&neighbours));
+        }
+        self.plan_refresh(core);
+    }
+
+    /// Sees that paths and access points follow the stations.
+    fn plan_refresh(&self, core: &mut Core) {
+        if let Some(refresh) = self.refresh {
+            core.schedule(core.now + refresh, Event::Reroute { channel: self.id });
+        }
+    }
+
+    /// Access points and who belongs to them, if there are any.
+    pub(crate) fn cells(&self) -> Option<&Cells> {
+        match &self.routing {
+            Routing::AccessPoints(cells) => Some(cells),
+            Routing::Shortest(_) | Routing::Protocol(_) => None,
+        }
+    }
+
+    /// Stations that have joined an access point anew, if there are access points.
+    pub(crate) fn handoffs(&self) -> Option<u64> {
+        self.cells().map(|cells| cells.handoffs)
+    }
+
+    /// Its stations.
+    pub(crate) fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
+        (0..self.nodes.len() as u32).map(StationId)
+    }
+
+    /// The station through which `station` reaches the rest of the network, and is reached.
+    pub(crate) fn gateway_of(&self, station: StationId) -> Option<StationId> {
+        match &self.routing {
+            Routing::AccessPoints(cells) => Some(cells.of(station)),
+            Routing::Shortest(_) | Routing::Protocol(_) => self.gateways.of(station),
+        }
+    }
+
+    /// True if what is at `from` gets to `to` on this channel: not from one access point to another's stations, and not
+    /// from one gateway's domain to another's, unless ns-2's DSDV has heard of a way (networks.md §9.4).
+    pub(crate) fn joins(&self, from: StationId, to: StationId) -> bool {
+        let inside = self.gateways.of(from) == self.gateways.of(to);
+        match &self.routing {
+            Routing::AccessPoints(cells) => !cells.is_point(from) || cells.of(to) == from,
+            Routing::Shortest(_) => inside,
+            Routing::Protocol(protocol) => {
+                let may_stray = !protocol.domain_filter && self.gateways.of(from) != Some(from);
+                inside || (may_stray && protocol.agents[from.index()].knows(to))
+            }
+        }
+    }
+
+    /// Packets on the channel: waiting, in a station's hands, or on the air.
+    pub(crate) fn holds(&self) -> u64 {
+        let waiting: usize = match &self.routing {
+            Routing::Protocol(protocol) => protocol.waiting.iter().map(|waiting| waiting.len()).sum(),
+            Routing::Shortest(_) | Routing::AccessPoints(_) => 0,
+        };
+        let is_packet = |request: &&Request| matches!(request.content, Content::Packet(_));
+        let held: usize = self.arp.iter().map(|arp| arp.held().filter(is_packet).count()).sum();
+        self.stations().map(|station| self.air.holds(station)).sum::<u64>() + (waiting + held) as u64
+    }
+
+    /// The station that a packet at `at` for `to` would go to now.
+    pub(crate) fn next(&self, now: Time, at: StationId, to: StationId) -> Option<StationId> {
+        match &self.routing {
+            Routing::Shortest(tables) => tables[at.index()][to.index()],
+            Routing::AccessPoints(cells) if cells.is_point(at) => Some(to),
+            Routing::AccessPoints(cells) => cells.joined(at),
+            Routing::Protocol(protocol) => match protocol.agents[at.index()].next_hop(now, to) {
+                NextHop::Via(next) => Some(next),
+                NextHop::Wait | NextHop::None => None,
+            },
+        }
+    }
+
+    /// Takes a packet at `at` that is for `to`; it came from `previous`, if by this channel.
+    pub(crate) fn send(
+        &mut self,
+        core: &mut Core,
+        at: StationId,
+        to: StationId,
+        id: PacketId,
+        previous: Option<StationId>,
+    ) -> Result<(), PacketId> {
+        if let Routing::Protocol(_) = self.routing {
+            return self.route(core, at, to, id, previous);
+        }
+        let Some(next) = self.next(core.now, at, to) else { return Err(id) };
+        self.pass(core, at, next, id);
+        Ok(())
+    }
+
+    /// A packet goes from `at` to a neighbour.
+    fn pass(&mut self, core: &mut Core, at: StationId, next: StationId, id: PacketId) {
+        let header = match &self.routing {
+            Routing::Protocol(protocol) => protocol.packet_header,
+            Routing::Shortest(_) | Routing::AccessPoints(_) => Bytes::ZERO,
+        };
+        let size = core.packets.heading(id).size + header;
+        let content = Content::Packet(id);
+        let request = Request { content, to: Some(next), size, since: core.now, is_routing: false };
+        self.resolve(core, at, next, request);
+    }
+
+    /// A frame goes out if the address of the next station is known.
+    fn resolve(&mut self, core: &mut Core, at: StationId, next: StationId, request: Request) {
+        let resolution = self.arp.get_mut(at.index()).map_or(Resolution::Known, |arp| arp.resolve(next, request));
+        match resolution {
+            Resolution::Known => self.air.enqueue(core, at, request),
+            Resolution::Asked { message, dropped } => {
+                dropped.into_iter().for_each(|request| self.unresolved(core, request));
+                self.post(core, at, message, false);
+            }
+            Resolution::GivenUp { dropped } => {
+                dropped.into_iter().chain([request]).for_each(|request| self.unresolved(core, request));
+            }
+        }
+    }
+
+    fn unresolved(&mut self, core: &mut Core, request: Request) {
+        self.air.messages().release(request.content);
+        drop_content(core, request.content, DropReason::Arp);
+    }
+
+    /// A message goes to the interface queue.
+    fn post(&mut self, core: &mut Core, at: StationId, outgoing: Outgoing, is_routing: bool) {
+        let Outgoing { message, size, to } = outgoing;
+        let content = Content::Message(self.air.messages().insert(message));
+        let request = Request { content, to, size, since: core.now, is_routing };
+        match to.filter(|_| is_routing) {
+            Some(next) => self.resolve(core, at, next, request),
+            None => self.air.enqueue(core, at, request),
+        }
+    }
+
+    fn on_message(&mut self, core: &mut Core, at: StationId, from: StationId, message: &Message) {
+        let message = match message {
+            Message::Arp(message) => message,
+            Message::Beacon => return,
+            Message::Join(step) => return self.on_join(core, at, from, *step),
+            Message::Dsdv(_) | Message::Aodv(_) => return self.on_routing_message(core, at, from, message),
+        };
+        let Some(arp) = self.arp.get_mut(at.index()) else { return };
+        let (held, answer) = arp.on_message(at, from, *message);
+        if let Some(answer) = answer {
+            self.post(core, at, answer, false);
+        }
+        if let Some(request) = held {
+            self.air.enqueue(core, at, request);
+        }
+    }
+
+    /// Something has happened on the air; packets that have arrived are handed up.
+    pub(crate) fn on_event(&mut self, core: &mut Core, event: RadioEvent) {
+        match event {
+            RadioEvent::FrameEnd { station, frame } => self.air.on_frame_end(core, station, frame),
+            RadioEvent::Access { station } => self.air.on_access(core, station),
+            RadioEvent::Respond { station } => self.air.on_respond(core, station),
+            RadioEvent::ExchangeOver { station } => self.air.on_exchange_over(core, station),
+            RadioEvent::Forget { station } => self.air.on_forget(core, station),
+            RadioEvent::Route { station } => self.on_route_timer(core, station),
+        }
+    }
+
+    /// The next packet that has arrived somewhere; what was lost on the way is booked.
+    pub(crate) fn poll(&mut self, core: &mut Core) -> Option<Arrived> {
+        while let Some(upcall) = self.air.pop_upcall() {
+            match upcall {
+                Upcall::Packet { at, from, packet } => {
+                    return Some(Arrived { node: self.nodes[at.index()], previous: from, packet });
+                }
+                Upcall::Message { at, from, message: id } => {
+                    let message = self.air.messages().lend(id);
+                    self.on_message(core, at, from, &message);
+                    self.air.messages().give_back(id, message);
+                }
+                Upcall::GivenUp { at, request, lost } => self.on_given_up(core, at, &request, lost),
+                Upcall::QueueFull { request } => drop_content(core, request.content, DropReason::Queue),
+                Upcall::Expired { request } => drop_content(core, request.content, DropReason::Expired),
+                Upcall::Dropped { content, reason } => drop_content(core, content, reason),
+            }
+        }
+        None
+    }
+}
+
+fn drop_content(core: &mut Core, content: Content, reason: DropReason) {
+    if let Content::Packet(id) = content {
+        core.drop(id, reason, None);
+    }
+}
+
+/// Shortest paths over stations that hear each other, ties to the lowest neighbour.
+pub(crate) fn shortest(neighbours: &[Vec<StationId>]) -> Vec<Vec<Option<StationId>>> {
+    let stations = neighbours.len();
+    let mut tables = vec![vec![None; stations]; stations];
+    for destination in 0..stations {
+        let mut hops: Vec<Option<u32>> = vec![None; stations];
+        hops[destination] = Some(0);
+        let mut frontier = VecDeque::from([destination]);
+        while let Some(here) = frontier.pop_front() {
+            for neighbour in &neighbours[here] {
+                if hops[neighbour.index()].is_none() {
+                    hops[neighbour.index()] = hops[here].map(|hops| hops + 1);
+                    frontier.push_back(neighbour.index());
+                }
+            }
+        }
+        for station in (0..stations).filter(|station| *station != destination) {
+            let Some(far) = hops[station] else { continue };
+            let closer = |next: &&StationId| hops[next.index()].is_some_and(|near| near < far);
+            tables[station][destination] = neighbours[station].iter().find(closer).copied();
+        }
+    }
+    tables
+}
+
+/// Who reaches whom, at `now`.
+pub(crate) fn neighbours(air: &mut Mac, now: Time) -> Vec<Vec<StationId>> {
+    (0..air.stations() as u32).map(|station| air.neighbours(StationId(station), now)).collect()
+}
