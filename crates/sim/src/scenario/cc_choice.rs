@@ -10,7 +10,6 @@ use tcp::cc::{Algorithm, Choice, Value};
 use tcp::config::Profile;
 
 use super::parse::{ScenarioError, join};
-use super::{Scenario, TcpOptions};
 
 /// Algorithms that are not listed in `tcp`, by the name that a scenario writes.
 pub type Further = BTreeMap<String, &'static Algorithm>;
@@ -39,7 +38,8 @@ impl CcChoice {
         if self.name.contains(':') { "python" } else { "name" }
     }
 
-    fn give(&mut self, further: &Further) {
+    /// Means the algorithm of `further` that it names, if there is one.
+    pub(super) fn give(&mut self, further: &Further) {
         self.given = further.get(&self.name).copied();
     }
 
@@ -72,26 +72,6 @@ impl CcChoice {
             params: choice.values.iter().map(|(k, v)| (k.to_owned(), v)).collect(),
             given: Some(choice.algorithm).filter(|algorithm| tcp::cc::find(algorithm.name).is_none()),
         }
-    }
-}
-
-impl TcpOptions {
-    /// The same, where a choice of congestion control that names one of `further` means that one.
-    pub fn with(mut self, further: &Further) -> TcpOptions {
-        self.cc.iter_mut().for_each(|cc| cc.give(further));
-        self
-    }
-}
-
-impl Scenario {
-    /// The same, where a choice of congestion control that names one of `further` means that one.
-    pub fn with(mut self, further: &Further) -> Scenario {
-        self.tcp = self.tcp.with(further);
-        for flow in &mut self.flow {
-            flow.cc.iter_mut().for_each(|cc| cc.give(further));
-            flow.tcp = std::mem::take(&mut flow.tcp).with(further);
-        }
-        self
     }
 }
 
@@ -168,6 +148,7 @@ impl JsonSchema for CcChoice {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Scenario;
     use super::*;
 
     const STANDING: Algorithm = Algorithm { name: "my.py:Standing", ..*tcp::cc::ALGORITHMS[0] };

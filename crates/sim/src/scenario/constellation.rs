@@ -5,8 +5,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use tcp::units::Span;
 
-use super::network::LinkOptions;
-use super::parse::{MARK, read, tagged};
+use super::link::LinkOptions;
+use super::parse::{MARK, read};
+use super::tagged::tagged_enum;
 
 /// Satellites on circular orbits, with links between them, and terminals on the ground. A key left out takes the value
 /// of the preset; docs/satellite.md has the presets.
@@ -164,29 +165,20 @@ pub enum TerminalDef {
     Place(PlaceDef),
 }
 
-/// Where terminals are that have no place of their own; every square kilometre has the same chance.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum GroundDef {
-    /// On land.
-    Land(LatitudeDef),
-    /// Anywhere, at sea too.
-    Globe(LatitudeDef),
+tagged_enum! {
+    /// Where terminals are that have no place of their own; every square kilometre has the same chance.
+    #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum GroundDef ("a placement") {
+        /// On land.
+        "land" => Land(LatitudeDef),
+        /// Anywhere, at sea too.
+        "globe" => Globe(LatitudeDef),
+    }
 }
 
 impl Default for GroundDef {
     fn default() -> GroundDef {
         GroundDef::Land(LatitudeDef::default())
-    }
-}
-
-impl<'de> Deserialize<'de> for GroundDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<GroundDef, D::Error> {
-        tagged(
-            d,
-            "a placement",
-            &[("land", |v| read(v).map(GroundDef::Land)), ("globe", |v| read(v).map(GroundDef::Globe))],
-        )
     }
 }
 

@@ -6,8 +6,8 @@ use tcp::TcpConfig;
 use tcp::config::{Descent, EcnMode, Profile, RecoveryKind, RttEstimator};
 use tcp::units::{Bytes, Span};
 
-use super::cc_choice::CcChoice;
-use super::parse::{ScenarioError, join};
+use super::cc_choice::{CcChoice, Further};
+use super::parse::{ScenarioError, from_json, join};
 use super::text::Amount;
 
 /// What a user writes for a setting, and what the endpoint is given.
@@ -162,6 +162,17 @@ options! {
 }
 
 impl TcpOptions {
+    /// Reads the settings of endpoints from JSON text, as under `tcp` in a scenario; errors start at `path`.
+    pub fn from_json(text: &str, path: &str) -> Result<TcpOptions, ScenarioError> {
+        from_json(text, path, "", |_| ())
+    }
+
+    /// The same, where a choice of congestion control that names one of `further` means that one.
+    pub fn with(mut self, further: &Further) -> TcpOptions {
+        self.cc.iter_mut().for_each(|cc| cc.give(further));
+        self
+    }
+
     /// True if nothing is set.
     pub fn is_empty(&self) -> bool {
         *self == TcpOptions::default()
