@@ -22,10 +22,10 @@ pub(crate) const fn distance() -> u64 {
 
 /// Looks at everything. Panics with the seed if something cannot be.
 pub(crate) fn check(run: &Simulation) {
-    let place = |what: String| format!("{what}, at {} (seed {}, event {})", run.core.now, run.seed, run.core.events);
-    let mut alive = vec![0; run.core.flows.len()];
-    run.core.packets.iter().for_each(|packet| alive[packet.to.flow().index()] += 1);
-    for (index, (flow, in_flight)) in run.core.flows.iter().zip(alive).enumerate() {
+    let place = |what: String| format!("{what}, at {} (seed {}, event {})", run.ctx.now, run.seed, run.ctx.events);
+    let mut alive = vec![0; run.ctx.flows.len()];
+    run.ctx.packets.iter().for_each(|packet| alive[packet.to.flow().index()] += 1);
+    for (index, (flow, in_flight)) in run.ctx.flows.iter().zip(alive).enumerate() {
         if let Some(fault) = conserved(&flow.tally, in_flight) {
             panic!("{}", place(format!("flow {index} lost count of its packets: {fault}")));
         }
@@ -96,7 +96,7 @@ mod tests {
     #[should_panic(expected = "lost count of its packets")]
     fn a_packet_too_many_is_seen_with_the_seed() {
         let mut run = run_for(500);
-        run.core.flows[0].tally.sent += 1;
+        run.ctx.flows[0].tally.sent += 1;
         check(&run);
     }
 

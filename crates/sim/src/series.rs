@@ -4,7 +4,7 @@ use tcp::cc::State;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Snapshot, Totals};
 
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::host::flow::{Flow, Transport};
 use crate::ids::{FlowId, NodeId};
 use crate::mobility::Point;
@@ -115,28 +115,28 @@ impl Series {
     }
 
     /// Takes all samples of this instant; gives the next instant.
-    pub(crate) fn sample(&mut self, core: &Core, network: &mut Network, flows: &[Flow]) -> Time {
+    pub(crate) fn sample(&mut self, ctx: &Context, network: &mut Network, flows: &[Flow]) -> Time {
         for index in 0..self.wanted.len() {
             match self.wanted[index] {
-                SeriesName::Queue => self.sample_queues(core.now, network, index),
-                SeriesName::Throughput => self.sample_throughput(core, index),
-                SeriesName::Energy => self.sample_energy(core.now, network, index),
-                SeriesName::PositionX => self.sample_places(core.now, network, index, |place| place.x),
-                SeriesName::PositionY => self.sample_places(core.now, network, index, |place| place.y),
-                SeriesName::PositionZ => self.sample_places(core.now, network, index, |place| place.z),
-                SeriesName::RouteHops => self.sample_route_hops(core.now, network, flows, index),
-                SeriesName::PathDelay => self.sample_path_delay(core.now, network, flows, index),
+                SeriesName::Queue => self.sample_queues(ctx.now, network, index),
+                SeriesName::Throughput => self.sample_throughput(ctx, index),
+                SeriesName::Energy => self.sample_energy(ctx.now, network, index),
+                SeriesName::PositionX => self.sample_places(ctx.now, network, index, |place| place.x),
+                SeriesName::PositionY => self.sample_places(ctx.now, network, index, |place| place.y),
+                SeriesName::PositionZ => self.sample_places(ctx.now, network, index, |place| place.z),
+                SeriesName::RouteHops => self.sample_route_hops(ctx.now, network, flows, index),
+                SeriesName::PathDelay => self.sample_path_delay(ctx.now, network, flows, index),
                 name if self.every != Every::Change => {
                     for (id, flow) in flows.iter().enumerate() {
                         if let Some(snapshot) = flow.snapshot() {
-                            self.columns[index].push(core.now, id, of_sender(name, flow, &snapshot));
+                            self.columns[index].push(ctx.now, id, of_sender(name, flow, &snapshot));
                         }
                     }
                 }
                 _ => {}
             }
         }
-        let next = core.now + self.distance();
+        let next = ctx.now + self.distance();
         self.next = Some(next);
         next
     }
@@ -184,13 +184,13 @@ impl Series {
         }
     }
 
-    fn sample_throughput(&mut self, core: &Core, index: usize) {
+    fn sample_throughput(&mut self, ctx: &Context, index: usize) {
         let seconds = self.distance().as_secs_f64();
-        for (id, metrics) in core.flows.iter().enumerate() {
+        for (id, metrics) in ctx.flows.iter().enumerate() {
             let total = metrics.total_received_bytes;
             let bits = 8.0 * (total - self.received[id]).as_f64();
             self.received[id] = total;
-            self.columns[index].push(core.now, id, bits / seconds);
+            self.columns[index].push(ctx.now, id, bits / seconds);
         }
     }
 

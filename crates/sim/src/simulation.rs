@@ -5,7 +5,7 @@ use tcp::units::{Span, Time};
 use crate::assemble::assemble;
 use crate::connectivity::Reachability;
 use crate::constellation::Sky;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::engine::trace::Sink;
 use crate::host::Hosts;
@@ -42,7 +42,7 @@ pub enum Travel {
 /// A run that is ready to go.
 #[derive(Debug)]
 pub struct Simulation {
-    pub(crate) core: Core,
+    pub(crate) ctx: Context,
     pub(crate) network: Network,
     pub(crate) hosts: Hosts,
     pub(crate) changes: Vec<Change>,
@@ -112,7 +112,7 @@ impl Simulation {
         while left > 0 {
             let part = left.min(invariants::distance());
             for _ in 0..part {
-                match self.core.next() {
+                match self.ctx.next() {
                     Some(Event::Stop) | None => return true,
                     Some(event) => self.handle(event),
                 }
@@ -125,39 +125,39 @@ impl Simulation {
 
     /// What the run gave. Panics if the books do not balance.
     pub fn finish(mut self) -> Outcome {
-        self.network.settle(self.core.moment());
-        self.network.links.iter_mut().for_each(|link| link.close_books(self.core.now));
+        self.network.settle(self.ctx.moment());
+        self.network.links.iter_mut().for_each(|link| link.close_books(self.ctx.now));
         invariants::check(&self);
         let summary = summary::of(&mut self);
-        let trace = self.core.sink.take().map(Sink::finish);
+        let trace = self.ctx.sink.take().map(Sink::finish);
         Outcome { summary, series: self.series.finish(), trace }
     }
 
     /// Finds when somebody looks at what is measured: the next sample, the end of the warm-up or of the run.
     fn look_next(&mut self) {
-        let (start, now) = (Time::ZERO, self.core.now);
+        let (start, now) = (Time::ZERO, self.ctx.now);
         let ends = [start + self.resolved.warmup, start + self.resolved.duration];
         let looks = ends.into_iter().chain(self.series.next_sample());
-        self.core.looked_at = looks.filter(|at| *at > now).min().unwrap_or(now);
+        self.ctx.looked_at = looks.filter(|at| *at > now).min().unwrap_or(now);
     }
 
     pub(crate) fn handle(&mut self, event: Event) {
-        let (core, network, hosts) = (&mut self.core, &mut self.network, &mut self.hosts);
+        let (ctx, network, hosts) = (&mut self.ctx, &mut self.network, &mut self.hosts);
         match event {
             Event::Arrive { link, packet } => {
-                if network.on_arrive(core, link, packet) {
-                    let packet = core.deliver(packet);
-                    hosts.on_packet(core, network, &packet);
+                if network.on_arrive(ctx, link, packet) {
+                    let packet = ctx.deliver(packet);
+                    hosts.on_packet(ctx, network, &packet);
                     self.watch(packet.to.flow());
                 }
             }
-            Event::LinkReady { link } => network.links[link.index()].on_ready(core),
+            Event::LinkReady { link } => network.links[link.index()].on_ready(ctx),
             Event::Wake { endpoint } => {
-                hosts.on_wake(core, network, endpoint);
+                hosts.on_wake(ctx, network, endpoint);
                 self.watch(endpoint.flow());
             }
             Event::App { flow } => {
-                hosts.on_app(core, network, flow);
+                hosts.on_app(ctx, network, flow);
                 self.watch(flow);
             }
             seldom => self.handle_seldom(seldom),
@@ -167,31 +167,31 @@ impl Simulation {
     /// Everything but packets on wires and their ends: out of the way of those.
     #[inline(never)]
     fn handle_seldom(&mut self, event: Event) {
-        let (core, network, hosts) = (&mut self.core, &mut self.network, &mut self.hosts);
+        let (ctx, network, hosts) = (&mut self.ctx, &mut self.network, &mut self.hosts);
         match event {
             Event::Change { index } => {
                 let Change { link, change } = self.changes[index as usize];
-                network.on_change(core, link, change);
+                network.on_change(ctx, link, change);
             }
-            Event::Sky => {
+            Event::Constellation => {
                 let sky = self.sky.as_mut().expect("only a constellation schedules its moves");
-                let next = sky.step(core, network);
-                core.schedule(next, Event::Sky);
+                let next = sky.step(ctx, network);
+                ctx.schedule(next, Event::Constellation);
             }
             Event::Sample => {
-                network.settle(core.moment());
-                let next = self.series.sample(core, network, &hosts.flows);
-                core.schedule(next, Event::Sample);
+                network.settle(ctx.moment());
+                let next = self.series.sample(ctx, network, &hosts.flows);
+                ctx.schedule(next, Event::Sample);
                 self.look_next();
             }
             Event::WarmupEnds => self.on_warmup_end(),
             Event::Radio { channel, event } => {
-                if let Some(packet) = network.on_radio(core, channel, event) {
-                    hosts.on_packet(core, network, &packet);
+                if let Some(packet) = network.on_radio(ctx, channel, event) {
+                    hosts.on_packet(ctx, network, &packet);
                     self.watch(packet.to.flow());
                 }
             }
-            Event::Reroute { channel } => network.refresh(core, channel),
+            Event::WirelessRefresh { channel } => network.refresh(ctx, channel),
             Event::Arrive { .. } | Event::LinkReady { .. } | Event::Wake { .. } | Event::App { .. } | Event::Stop => {
                 unreachable!("the loop ends at Stop, and the others are handled")
             }
@@ -210,18 +210,18 @@ impl Simulation {
 
     /// Simulated time up to now.
     pub fn now(&self) -> Time {
-        self.core.now
+        self.ctx.now
     }
 
     /// Events handled up to now.
     pub fn events(&self) -> u64 {
-        self.core.events
+        self.ctx.events
     }
 
     /// About how much memory that which grows takes: packets, future events, series, and what senders remember.
     pub fn held_bytes(&self) -> u64 {
         let remembered = |flow: &Flow| flow.snapshot().map_or(0, |s| s.flight.0 / SMALL_SEGMENT * REMEMBERED);
-        self.core.held_bytes() + self.series.held_bytes() + self.hosts.flows.iter().map(remembered).sum::<u64>()
+        self.ctx.held_bytes() + self.series.held_bytes() + self.hosts.flows.iter().map(remembered).sum::<u64>()
     }
 
     #[inline]
@@ -233,15 +233,15 @@ impl Simulation {
 
     #[inline(never)]
     fn record_change(&mut self, id: FlowId) {
-        self.series.on_change(self.core.now, id, &self.hosts.flows[id.index()]);
+        self.series.on_change(self.ctx.now, id, &self.hosts.flows[id.index()]);
     }
 
     #[cold]
     #[inline(never)]
     fn on_warmup_end(&mut self) {
-        let now = self.core.now;
-        self.network.settle(self.core.moment());
-        self.core.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
+        let now = self.ctx.now;
+        self.network.settle(self.ctx.moment());
+        self.ctx.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
         self.network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         self.network.channels.iter_mut().for_each(|channel| channel.air.on_warmup_end(now));
         self.hosts.flows.iter_mut().for_each(|flow| flow.window_area.restart(now));
@@ -250,6 +250,6 @@ impl Simulation {
 
     /// The part of the run that is measured.
     pub(crate) fn measured(&self) -> Span {
-        self.core.now.since(Time::ZERO + self.resolved.warmup)
+        self.ctx.now.since(Time::ZERO + self.resolved.warmup)
     }
 }

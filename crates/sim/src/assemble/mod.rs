@@ -10,7 +10,7 @@ use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, TcpConfig};
 
 use crate::connectivity::Reachability;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::engine::trace::Sink;
 use crate::expand::{self, interval_nanos, transport_of};
@@ -52,12 +52,12 @@ pub(crate) fn assemble(
     // Generated flows carry the template's path in errors.
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
-    let mut core = Core::new(graph.flow.len(), sink);
-    network.channels.iter_mut().for_each(|channel| channel.start(&mut core));
+    let mut ctx = Context::new(graph.flow.len(), sink);
+    network.channels.iter_mut().for_each(|channel| channel.start(&mut ctx));
     if let Some(sky) = &mut sky {
         // The links of time 0 are open before anything is sent.
-        let next = sky.step(&mut core, &mut network);
-        core.schedule(next, Event::Sky);
+        let next = sky.step(&mut ctx, &mut network);
+        ctx.schedule(next, Event::Constellation);
     }
     let mut flows = Vec::with_capacity(graph.flow.len());
     let common = graph.tcp.resolve("tcp")?;
@@ -69,27 +69,27 @@ pub(crate) fn assemble(
             check_path(&network, &flow, def, &path_of(index))?;
         }
         let id = FlowId(index as u32);
-        core.schedule(Time::ZERO + def.start, Event::App { flow: id });
+        ctx.schedule(Time::ZERO + def.start, Event::App { flow: id });
         if let Some(stop) = flow.stop {
-            core.schedule(stop, Event::App { flow: id });
+            ctx.schedule(stop, Event::App { flow: id });
         }
         flows.push(flow);
     }
     let changes = build_changes(&graph);
     for (index, (at, _)) in changes.iter().enumerate() {
-        core.schedule(*at, Event::Change { index: index as u32 });
+        ctx.schedule(*at, Event::Change { index: index as u32 });
     }
     if scenario.warmup > Span::ZERO {
-        core.schedule(Time::ZERO + scenario.warmup, Event::WarmupEnds);
+        ctx.schedule(Time::ZERO + scenario.warmup, Event::WarmupEnds);
     }
-    core.schedule(Time::ZERO + scenario.duration, Event::Stop);
+    ctx.schedule(Time::ZERO + scenario.duration, Event::Stop);
     let series = Series::new(&scenario.record, graph.flow.len(), &network);
     if let Some(first) = series.next_sample() {
-        core.schedule(first, Event::Sample);
+        ctx.schedule(first, Event::Sample);
     }
     let changes = changes.into_iter().map(|(_, change)| change).collect();
     let reachability = Reachability::new(&network, placement_draws);
-    Ok(Simulation { core, network, hosts: Hosts { flows }, changes, series, reachability, sky, graph, resolved, seed })
+    Ok(Simulation { ctx, network, hosts: Hosts { flows }, changes, series, reachability, sky, graph, resolved, seed })
 }
 
 fn app_stream(index: usize, listed: usize) -> String {
@@ -246,7 +246,7 @@ fn check_path(network: &Network, flow: &Flow, def: &FlowDef, path: &str) -> Resu
     if network.has_radio(source) || network.has_radio(sink) {
         return Ok(());
     }
-    if !network.leads(source, sink) || !network.leads(sink, source) {
+    if !network.has_path(source, sink) || !network.has_path(sink, source) {
         let message = format!("no path from {:?} to {:?} and back", def.from, def.to);
         return Err(
             ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to")

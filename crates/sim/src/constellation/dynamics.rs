@@ -10,7 +10,7 @@ use tcp::units::{Span, Time};
 use super::routes::{Mesh, length};
 use super::shell::Shell;
 use super::terminal::Terminal;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::ids::{LinkId, NodeId, PacketId};
 use crate::network::Network;
 use crate::orbit::Point;
@@ -79,8 +79,8 @@ impl Sky {
     }
 
     /// Carries out what happens now; gives the time of the next step.
-    pub(crate) fn step(&mut self, core: &mut Core, network: &mut Network) -> Time {
-        let now = core.now;
+    pub(crate) fn step(&mut self, ctx: &mut Context, network: &mut Network) -> Time {
+        let now = ctx.now;
         let places = self.shell.at(now.as_secs_f64());
         let mut closed = Vec::new();
         if now >= self.next_isl {
@@ -91,8 +91,8 @@ impl Sky {
         if now >= self.next_route {
             self.next_route = now + self.route_interval;
         }
-        network.reroute(self.routes(now, &places, network.nodes.len()));
-        self.empty(core, network, &closed);
+        network.set_routes(self.routes(now, &places, network.nodes.len()));
+        self.empty(ctx, network, &closed);
         let handovers = self.terminals.iter().zip(&self.done).filter_map(|(t, done)| t.handovers.get(*done));
         handovers.map(|handover| handover.at).fold(self.next_isl.min(self.next_route), Time::min)
     }
@@ -157,19 +157,19 @@ impl Sky {
     }
 
     /// What waits before links that are no more takes its new way, or is dropped.
-    fn empty(&self, core: &mut Core, network: &mut Network, closed: &[Closed]) {
+    fn empty(&self, ctx: &mut Context, network: &mut Network, closed: &[Closed]) {
         let mut waiting: Vec<(NodeId, PacketId)> = Vec::new();
         for Closed { link, terminal } in closed {
             let link = &mut network.links[link.index()];
             if self.requeue {
                 let from = link.from;
-                waiting.extend(link.take_waiting(core, *terminal).into_iter().map(|packet| (from, packet)));
+                waiting.extend(link.take_queued(ctx, *terminal).into_iter().map(|packet| (from, packet)));
             } else {
-                link.drop_waiting(core, *terminal);
+                link.drop_queued(ctx, *terminal);
             }
         }
         for (node, packet) in waiting {
-            network.send(core, node, packet, None);
+            network.send(ctx, node, packet, None);
         }
     }
 }

@@ -9,32 +9,32 @@ use crate::engine::event_list::{Place, Schedule};
 use crate::engine::trace::{Record, Sink};
 use crate::ids::{LinkId, PacketId};
 use crate::metrics::FlowMetrics;
-use crate::packet::{DropReason, Envelope, Packet, Slab};
+use crate::packet::{DropReason, Packet, PacketHeader, PacketStore};
 
 /// Time, schedule, packets, measurements.
 #[derive(Debug)]
-pub(crate) struct Core {
+pub(crate) struct Context {
     pub(crate) now: Time,
     /// The same with the rank of the event being handled.
     moment: Moment,
     /// Before then nobody looks at what is measured: the next sample, the end of the warm-up or of the run.
     pub(crate) looked_at: Time,
     schedule: Schedule<Event>,
-    pub(crate) packets: Slab,
+    pub(crate) packets: PacketStore,
     pub(crate) flows: Vec<FlowMetrics>,
     pub(crate) sink: Option<Box<dyn Sink>>,
     /// Events handled.
     pub(crate) events: u64,
 }
 
-impl Core {
-    pub(crate) fn new(flows: usize, sink: Option<Box<dyn Sink>>) -> Core {
-        Core {
+impl Context {
+    pub(crate) fn new(flows: usize, sink: Option<Box<dyn Sink>>) -> Context {
+        Context {
             now: Time::ZERO,
             moment: Moment::default(),
             looked_at: Time::ZERO,
             schedule: Schedule::default(),
-            packets: Slab::default(),
+            packets: PacketStore::default(),
             flows: vec![FlowMetrics::default(); flows],
             sink,
             events: 0,
@@ -82,20 +82,20 @@ impl Core {
 
     /// A packet with a segment enters the network.
     #[inline]
-    pub(crate) fn admit_segment(&mut self, envelope: &Envelope, segment: &Segment) -> PacketId {
-        let id = self.packets.insert_segment(envelope, segment);
-        self.admitted(envelope, Bytes(u64::from(segment.len)), id)
+    pub(crate) fn admit_segment(&mut self, header: &PacketHeader, segment: &Segment) -> PacketId {
+        let id = self.packets.insert_segment(header, segment);
+        self.admitted(header, Bytes(u64::from(segment.len)), id)
     }
 
     /// A datagram enters the network.
-    pub(crate) fn admit_datagram(&mut self, envelope: &Envelope, bytes: Bytes) -> PacketId {
-        let id = self.packets.insert_datagram(envelope, bytes);
-        self.admitted(envelope, bytes, id)
+    pub(crate) fn admit_datagram(&mut self, header: &PacketHeader, bytes: Bytes) -> PacketId {
+        let id = self.packets.insert_datagram(header, bytes);
+        self.admitted(header, bytes, id)
     }
 
     #[inline]
-    fn admitted(&mut self, envelope: &Envelope, payload: Bytes, id: PacketId) -> PacketId {
-        self.flows[envelope.to.flow().index()].on_sent(self.now, envelope, payload);
+    fn admitted(&mut self, header: &PacketHeader, payload: Bytes, id: PacketId) -> PacketId {
+        self.flows[header.to.flow().index()].on_sent(self.now, header, payload);
         if self.sink.is_some() {
             let packet = self.packets.get(id);
             self.record(&Record::Sent { packet: &packet });

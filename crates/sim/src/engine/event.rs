@@ -68,12 +68,12 @@ pub(crate) enum Event {
         event: RadioEvent,
     },
     /// Paths among moving stations are found anew, or an access point has a beacon due.
-    Reroute {
+    WirelessRefresh {
         /// Their channel.
         channel: ChannelId,
     },
     /// Satellites have moved: links and routes change.
-    Sky,
+    Constellation,
     /// Series are sampled.
     Sample,
     /// Transient over: measurements start.
@@ -93,7 +93,7 @@ pub(crate) enum RadioEvent {
         frame: FrameId,
     },
     /// The backoff of a station may have run out.
-    Access {
+    ChannelAccess {
         /// The station.
         station: StationId,
     },
@@ -108,12 +108,12 @@ pub(crate) enum RadioEvent {
         station: StationId,
     },
     /// Fragments at a station may have waited too long for the others.
-    Forget {
+    ReassemblyTimeout {
         /// The station.
         station: StationId,
     },
     /// A timer of a station's routing protocol may be due.
-    Route {
+    RoutingTimer {
         /// The station.
         station: StationId,
     },
@@ -137,13 +137,13 @@ impl Event {
     pub(crate) fn rank(self) -> u64 {
         match self {
             Event::Arrive { .. } | Event::Radio { event: RadioEvent::FrameEnd { .. }, .. } => Event::ARRIVE,
-            Event::Radio { event: RadioEvent::Route { .. }, .. } => 2,
+            Event::Radio { event: RadioEvent::RoutingTimer { .. }, .. } => 2,
             Event::LinkReady { .. } | Event::Radio { .. } => Event::LINK_READY,
             Event::Wake { .. }
             | Event::App { .. }
             | Event::Change { .. }
-            | Event::Reroute { .. }
-            | Event::Sky
+            | Event::WirelessRefresh { .. }
+            | Event::Constellation
             | Event::WarmupEnds => 2,
             Event::Sample | Event::Stop => 3,
         }

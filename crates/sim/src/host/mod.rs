@@ -7,12 +7,12 @@ pub(crate) mod flow;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Event as TcpEvent, Segment, Snapshot};
 
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::host::flow::{Flow, OnFull, Transport};
 use crate::ids::{EndpointId, FlowId};
 use crate::network::Network;
-use crate::packet::{Envelope, Packet, Payload, TTL};
+use crate::packet::{Packet, PacketHeader, Payload, TTL};
 
 /// IPv4 without options.
 const IP_HEADER: Bytes = Bytes(20);
@@ -28,83 +28,83 @@ pub(crate) struct Hosts {
 
 impl Hosts {
     /// A flow's application acts: it starts, writes, or stops.
-    pub(crate) fn on_app(&mut self, core: &mut Core, network: &mut Network, id: FlowId) {
+    pub(crate) fn on_app(&mut self, ctx: &mut Context, network: &mut Network, id: FlowId) {
         let flow = &mut self.flows[id.index()];
         if flow.finished {
             return;
         }
-        if flow.stop.is_some_and(|stop| core.now >= stop) {
+        if flow.stop.is_some_and(|stop| ctx.now >= stop) {
             flow.finish();
         } else {
             if !flow.started {
                 flow.started = true;
-                flow.app.start(core.now);
+                flow.app.start(ctx.now);
             }
-            flow.tick(core, network, id);
+            flow.tick(ctx, network, id);
         }
-        self.settle(core, network, id.source());
+        self.settle(ctx, network, id.source());
     }
 
     /// An endpoint's deadline may have come.
-    pub(crate) fn on_wake(&mut self, core: &mut Core, network: &mut Network, endpoint: EndpointId) {
-        let now = core.now;
+    pub(crate) fn on_wake(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
+        let now = ctx.now;
         let Some(side) = self.flows[endpoint.flow().index()].side(endpoint) else { return };
         if side.wake_at != Some(now) {
             return;
         }
         side.wake_at = None;
         side.connection.on_timeout(now);
-        self.settle(core, network, endpoint);
+        self.settle(ctx, network, endpoint);
     }
 
     /// A packet has reached its endpoint.
-    pub(crate) fn on_packet(&mut self, core: &mut Core, network: &mut Network, packet: &Packet) {
+    pub(crate) fn on_packet(&mut self, ctx: &mut Context, network: &mut Network, packet: &Packet) {
         let flow = &mut self.flows[packet.to.flow().index()];
         match &packet.payload {
             Payload::Udp(bytes) => {
-                let window = &mut core.flows[packet.to.flow().index()].window;
+                let window = &mut ctx.flows[packet.to.flow().index()].window;
                 window.delivered_bytes += *bytes;
-                window.on_message(core.now.since(packet.sent_at));
+                window.on_message(ctx.now.since(packet.sent_at));
             }
             Payload::Tcp(segment) => {
                 if let Some(side) = flow.side(packet.to) {
-                    side.connection.on_segment(core.now, segment);
+                    side.connection.on_segment(ctx.now, segment);
                 }
-                self.settle(core, network, packet.to);
+                self.settle(ctx, network, packet.to);
             }
         }
     }
 
     /// Drains a connection after an input.
-    fn settle(&mut self, core: &mut Core, network: &mut Network, endpoint: EndpointId) {
+    fn settle(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
         let flow = &mut self.flows[endpoint.flow().index()];
         if !flow.started {
             return;
         }
         while let Some(event) = flow.side(endpoint).and_then(|side| side.connection.poll_event()) {
-            flow.on_tcp_event(core, endpoint, event);
+            flow.on_tcp_event(ctx, endpoint, event);
         }
         let (node, to) = (flow.node(endpoint), endpoint.peer());
         let destination = flow.node(to);
         let Flow { transport: Transport::Tcp(sides), highest_sent, window_area, .. } = flow else { return };
         let side = &mut sides[usize::from(!endpoint.is_source())];
-        while let Some(segment) = side.connection.poll_segment(core.now) {
+        while let Some(segment) = side.connection.poll_segment(ctx.now) {
             let retransmission = endpoint.is_source() && was_sent_before(highest_sent, &segment);
             let size = IP_HEADER + segment.header() + Bytes(u64::from(segment.len));
-            let envelope = Envelope { to, destination, size, sent_at: core.now, retransmission, ttl: TTL };
-            let id = core.admit_segment(&envelope, &segment);
-            network.originate(core, node, id);
+            let header = PacketHeader { to, destination, size, sent_at: ctx.now, retransmission, ttl: TTL };
+            let id = ctx.admit_segment(&header, &segment);
+            network.originate(ctx, node, id);
         }
         if endpoint.is_source()
             && let Some(window) = side.connection.window()
         {
-            window_area.becomes(core.now, window.cwnd);
+            window_area.becomes(ctx.now, window.cwnd);
         }
         if let Some(deadline) = side.connection.next_timeout()
             && side.wake_at.is_none_or(|pending| deadline < pending)
         {
             side.wake_at = Some(deadline);
-            core.schedule(deadline, Event::Wake { endpoint });
+            ctx.schedule(deadline, Event::Wake { endpoint });
         }
     }
 }
@@ -126,40 +126,40 @@ impl Flow {
     }
 
     /// The application writes what is due, and names the next tick.
-    fn tick(&mut self, core: &mut Core, network: &mut Network, id: FlowId) {
+    fn tick(&mut self, ctx: &mut Context, network: &mut Network, id: FlowId) {
         let amount = self.app.write();
         if let Some(bytes) = amount {
-            core.flows[id.index()].window.offered_bytes += bytes;
+            ctx.flows[id.index()].window.offered_bytes += bytes;
         }
         match &mut self.transport {
             Transport::Udp => {
                 let bytes = amount.unwrap_or(Bytes::ZERO);
-                let envelope = Envelope {
+                let header = PacketHeader {
                     to: id.sink(),
                     destination: self.sink,
                     size: IP_HEADER + UDP_HEADER + bytes,
-                    sent_at: core.now,
+                    sent_at: ctx.now,
                     retransmission: false,
                     ttl: TTL,
                 };
-                let packet = core.admit_datagram(&envelope, bytes);
-                network.originate(core, self.source, packet);
+                let packet = ctx.admit_datagram(&header, bytes);
+                network.originate(ctx, self.source, packet);
             }
-            Transport::Tcp(_) => self.write(core.now, amount),
+            Transport::Tcp(_) => self.write(ctx.now, amount),
         }
         if self.blocked == Bytes::ZERO {
-            self.schedule_tick(core, id);
+            self.schedule_tick(ctx, id);
         }
         if self.app.is_finite() && self.blocked == Bytes::ZERO {
             self.finish();
         }
     }
 
-    fn schedule_tick(&mut self, core: &mut Core, id: FlowId) {
-        if let Some(next) = self.app.next_tick(core.now)
+    fn schedule_tick(&mut self, ctx: &mut Context, id: FlowId) {
+        if let Some(next) = self.app.next_tick(ctx.now)
             && self.stop.is_none_or(|stop| next < stop)
         {
-            core.schedule(next, Event::App { flow: id });
+            ctx.schedule(next, Event::App { flow: id });
         }
     }
 
@@ -188,12 +188,12 @@ impl Flow {
         }
     }
 
-    fn on_tcp_event(&mut self, core: &mut Core, endpoint: EndpointId, event: TcpEvent) {
+    fn on_tcp_event(&mut self, ctx: &mut Context, endpoint: EndpointId, event: TcpEvent) {
         let id = endpoint.flow();
         match event {
-            TcpEvent::Connected if endpoint.is_source() => self.connected_at = Some(core.now),
-            TcpEvent::Delivered(bytes) if !endpoint.is_source() => self.on_delivered(core, id, bytes),
-            TcpEvent::Writable if endpoint.is_source() && !self.finished => self.on_writable(core, id),
+            TcpEvent::Connected if endpoint.is_source() => self.connected_at = Some(ctx.now),
+            TcpEvent::Delivered(bytes) if !endpoint.is_source() => self.on_delivered(ctx, id, bytes),
+            TcpEvent::Writable if endpoint.is_source() && !self.finished => self.on_writable(ctx, id),
             // The sink has nothing to say: it closes when the source has.
             TcpEvent::PeerClosed if !endpoint.is_source() => {
                 if let Some(side) = self.side(endpoint) {
@@ -204,20 +204,20 @@ impl Flow {
         }
     }
 
-    fn on_delivered(&mut self, core: &mut Core, id: FlowId, bytes: u64) {
-        let window = &mut core.flows[id.index()].window;
+    fn on_delivered(&mut self, ctx: &mut Context, id: FlowId, bytes: u64) {
+        let window = &mut ctx.flows[id.index()].window;
         window.delivered_bytes += Bytes(bytes);
         self.read += bytes;
         while let Some((_, written_at)) = self.messages.pop_front_if(|(end, _)| *end <= self.read) {
-            window.on_message(core.now.since(written_at));
+            window.on_message(ctx.now.since(written_at));
         }
         if self.app.is_finite() && Some(Bytes(self.read)) == self.app.write() {
-            self.completed_at = Some(core.now);
+            self.completed_at = Some(ctx.now);
         }
     }
 
     /// There is room again for what did not fit.
-    fn on_writable(&mut self, core: &mut Core, id: FlowId) {
+    fn on_writable(&mut self, ctx: &mut Context, id: FlowId) {
         let Transport::Tcp(sides) = &mut self.transport else { return };
         self.blocked -= Bytes(sides[0].connection.write(self.blocked.0));
         if self.blocked > Bytes::ZERO {
@@ -226,7 +226,7 @@ impl Flow {
         if self.app.is_finite() {
             self.finish();
         } else {
-            self.schedule_tick(core, id);
+            self.schedule_tick(ctx, id);
         }
     }
 
@@ -252,7 +252,7 @@ mod tests {
         );
         let mut run = Simulation::new(&Scenario::from_json(&text).unwrap(), 1).unwrap();
         let mut most = 0;
-        while let Some(event) = run.core.next().filter(|event| *event != Event::Stop) {
+        while let Some(event) = run.ctx.next().filter(|event| *event != Event::Stop) {
             run.handle(event);
             most = most.max(run.hosts.flows[0].messages.len());
         }

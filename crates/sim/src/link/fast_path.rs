@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use tcp::units::{Bytes, Span, Time};
 
 use super::{Delay, Link};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, Moment};
 use crate::engine::trace::Record;
 use crate::ids::PacketId;
@@ -145,16 +145,16 @@ impl Link {
     /// Takes a packet of `size` that comes at `now`, which is not before the last one came, and tells what becomes of it; `None`
     /// if it was dropped.
     #[inline]
-    pub(crate) fn tell(&mut self, core: &mut Core, now: Moment, id: PacketId, size: Bytes) -> Option<Told> {
+    pub(crate) fn tell(&mut self, ctx: &mut Context, now: Moment, id: PacketId, size: Bytes) -> Option<Told> {
         self.metrics.offered += 1;
         let size = size + self.overhead;
-        if self.is_lost_at_entrance(core, id) {
-            self.drop(core, id, DropReason::Loss);
+        if self.is_lost_at_entrance(ctx, id) {
+            self.drop(ctx, id, DropReason::Loss);
             return None;
         }
         let starts = self.line_up(now, size);
         let Some((line, starts)) = self.line.as_mut().zip(starts) else {
-            self.drop(core, id, DropReason::Queue);
+            self.drop(ctx, id, DropReason::Queue);
             return None;
         };
         if line.last.0 != size {
@@ -164,8 +164,8 @@ impl Link {
         self.metrics.on_transmission(size, transmission, begins.since(now.time()));
         self.free_at = begins + transmission;
         let arrives = self.free_at + line.delay;
-        if core.sink.is_some() {
-            self.record(core, begins, id);
+        if ctx.sink.is_some() {
+            self.record(ctx, begins, id);
         }
         Some(Told { starts, arrives })
     }
@@ -195,17 +195,17 @@ impl Link {
 
     #[cold]
     #[inline(never)]
-    fn record(&self, core: &mut Core, at: Time, id: PacketId) {
-        let packet = core.packets.get(id);
-        core.record_at(at, &Record::Transmitted { packet: &packet, link: self.id });
+    fn record(&self, ctx: &mut Context, at: Time, id: PacketId) {
+        let packet = ctx.packets.get(id);
+        ctx.record_at(at, &Record::Transmitted { packet: &packet, link: self.id });
     }
 
     /// The packet that was told of is on its way: its arrival is an event, or will be once those before it have arrived.
     #[inline]
-    pub(crate) fn announce(&mut self, core: &mut Core, told: Told, id: PacketId) {
+    pub(crate) fn announce(&mut self, ctx: &mut Context, told: Told, id: PacketId) {
         self.in_flight += 1;
         if self.in_flight == 1 {
-            core.expect(told.starts, told.arrives, self.id, id);
+            ctx.expect(told.starts, told.arrives, self.id, id);
         } else if let Some(line) = &mut self.line {
             line.travelling.push_back(Travels { told, id });
         }
@@ -215,9 +215,9 @@ impl Link {
     /// of insertion are arrivals over the same link (`Place`), so that it makes no difference when the next one is put on
     /// the schedule.
     #[inline]
-    pub(super) fn expect_next(&mut self, core: &mut Core) {
+    pub(super) fn expect_next(&mut self, ctx: &mut Context) {
         if let Some(Travels { told, id }) = self.line.as_mut().and_then(|line| line.travelling.pop_front()) {
-            core.expect(told.starts, told.arrives, self.id, id);
+            ctx.expect(told.starts, told.arrives, self.id, id);
         }
     }
 }
@@ -243,8 +243,8 @@ mod tests {
         let mut run = Simulation::new(&Scenario::from_json(text).unwrap(), 1).unwrap();
         let (mut most_packets, mut most_events) = (0, 0);
         while !run.advance(1_000) {
-            most_packets = most_packets.max(run.core.packets.iter().count());
-            most_events = most_events.max(run.core.waiting());
+            most_packets = most_packets.max(run.ctx.packets.iter().count());
+            most_events = most_events.max(run.ctx.waiting());
         }
         assert!(most_packets > 1_000, "{most_packets}");
         // An arrival for each of ten links, a wake-up or two for each end, the end of the run.

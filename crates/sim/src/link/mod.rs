@@ -9,7 +9,7 @@ pub(crate) mod loss;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::engine::trace::Record;
 use crate::ids::{LinkId, NodeId, PacketId};
@@ -162,25 +162,25 @@ impl Link {
     }
 
     /// Gives back what waits, all of it or what is for one terminal, as if it had never come.
-    pub(crate) fn take_waiting(&mut self, core: &Core, terminal: Option<NodeId>) -> Vec<PacketId> {
-        let waiting = self.unqueue(core, terminal);
+    pub(crate) fn take_queued(&mut self, ctx: &Context, terminal: Option<NodeId>) -> Vec<PacketId> {
+        let waiting = self.unqueue(ctx, terminal);
         self.metrics.offered -= waiting.len() as u64;
         waiting
     }
 
     /// Drops what waits, all of it or what is for one terminal.
-    pub(crate) fn drop_waiting(&mut self, core: &mut Core, terminal: Option<NodeId>) {
-        for packet in self.unqueue(core, terminal) {
-            self.drop(core, packet, DropReason::LinkDown);
+    pub(crate) fn drop_queued(&mut self, ctx: &mut Context, terminal: Option<NodeId>) {
+        for packet in self.unqueue(ctx, terminal) {
+            self.drop(ctx, packet, DropReason::LinkDown);
         }
     }
 
-    fn unqueue(&mut self, core: &Core, terminal: Option<NodeId>) -> Vec<PacketId> {
+    fn unqueue(&mut self, ctx: &Context, terminal: Option<NodeId>) -> Vec<PacketId> {
         let wanted = |waiting: &Waiting| {
-            terminal.is_none_or(|terminal| core.packets.heading(waiting.packet).destination == terminal)
+            terminal.is_none_or(|terminal| ctx.packets.forwarding_header(waiting.packet).destination == terminal)
         };
         let gone = self.queue.take(wanted);
-        self.metrics.queue_shrank(core.now, self.queue.packets());
+        self.metrics.queue_shrank(ctx.now, self.queue.packets());
         gone.into_iter().map(|waiting| waiting.packet).collect()
     }
 
@@ -191,92 +191,94 @@ impl Link {
 
     /// Takes a packet to carry.
     #[inline(never)]
-    pub(crate) fn send(&mut self, core: &mut Core, id: PacketId) {
+    pub(crate) fn send(&mut self, ctx: &mut Context, id: PacketId) {
         self.metrics.offered += 1;
         if !self.up {
-            return self.drop(core, id, DropReason::LinkDown);
+            return self.drop(ctx, id, DropReason::LinkDown);
         }
-        let size = core.packets.heading(id).size + self.overhead;
-        if self.is_lost_at_entrance(core, id) {
-            return self.drop(core, id, DropReason::Loss);
+        let size = ctx.packets.forwarding_header(id).size + self.overhead;
+        if self.is_lost_at_entrance(ctx, id) {
+            return self.drop(ctx, id, DropReason::Loss);
         }
-        let arrival = Waiting { packet: id, size, since: core.now };
-        let mut ledger = Ledger::new(core, &mut self.metrics, self.id, self.free_at);
+        let arrival = Waiting { packet: id, size, since: ctx.now };
+        let mut ledger = Ledger::new(ctx, &mut self.metrics, self.id, self.free_at);
         if let Err(reason) = self.queue.enqueue(&mut ledger, arrival) {
-            return self.drop(core, id, reason);
+            return self.drop(ctx, id, reason);
         }
         if self.ready_at.is_some() {
-            self.metrics.queue_grew(core.now, self.queue.packets());
-        } else if core.now >= self.free_at {
-            self.transmit(core);
+            self.metrics.queue_grew(ctx.now, self.queue.packets());
+        } else if ctx.now >= self.free_at {
+            self.transmit(ctx);
         } else {
-            self.metrics.queue_grew(core.now, self.queue.packets());
-            self.await_transmitter(core);
+            self.metrics.queue_grew(ctx.now, self.queue.packets());
+            self.await_transmitter(ctx);
         }
     }
 
     /// The transmitter is free.
-    pub(crate) fn on_ready(&mut self, core: &mut Core) {
-        if self.ready_at != Some(core.now) {
+    pub(crate) fn on_ready(&mut self, ctx: &mut Context) {
+        if self.ready_at != Some(ctx.now) {
             return;
         }
         self.ready_at = None;
-        self.transmit(core);
-        self.metrics.queue_shrank(core.now, self.queue.packets());
+        self.transmit(ctx);
+        self.metrics.queue_shrank(ctx.now, self.queue.packets());
     }
 
-    fn await_transmitter(&mut self, core: &mut Core) {
+    fn await_transmitter(&mut self, ctx: &mut Context) {
         self.ready_at = Some(self.free_at);
-        core.schedule(self.free_at, Event::LinkReady { link: self.id });
+        ctx.schedule(self.free_at, Event::LinkReady { link: self.id });
     }
 
     /// Begins the transmission of the packet at the head of the queue.
     #[inline(never)]
-    fn transmit(&mut self, core: &mut Core) {
-        let mut ledger = Ledger::new(core, &mut self.metrics, self.id, self.free_at);
+    fn transmit(&mut self, ctx: &mut Context) {
+        let mut ledger = Ledger::new(ctx, &mut self.metrics, self.id, self.free_at);
         let Some(next) = self.queue.dequeue(&mut ledger) else { return };
         let transmission = self.rate.transmission_time(next.size);
-        self.free_at = core.now + transmission;
+        self.free_at = ctx.now + transmission;
         self.last_arrival = match &mut self.delay {
             Delay::Fixed(delay) => self.last_arrival.max(self.free_at + *delay),
-            Delay::Between(flight) => self.last_arrival.max(self.free_at + flight.delay(core.now)),
-            Delay::Beam(beam) => beam.arrival(core.packets.heading(next.packet).destination, core.now, self.free_at),
+            Delay::Between(flight) => self.last_arrival.max(self.free_at + flight.delay(ctx.now)),
+            Delay::Beam(beam) => {
+                beam.arrival(ctx.packets.forwarding_header(next.packet).destination, ctx.now, self.free_at)
+            }
         };
         self.in_flight += 1;
-        self.metrics.on_transmission(next.size, transmission, core.now.since(next.since));
-        if core.sink.is_some() {
-            let packet = core.packets.get(next.packet);
-            core.record(&Record::Transmitted { packet: &packet, link: self.id });
+        self.metrics.on_transmission(next.size, transmission, ctx.now.since(next.since));
+        if ctx.sink.is_some() {
+            let packet = ctx.packets.get(next.packet);
+            ctx.record(&Record::Transmitted { packet: &packet, link: self.id });
         }
-        core.schedule(self.last_arrival, Event::Arrive { link: self.id, packet: next.packet });
+        ctx.schedule(self.last_arrival, Event::Arrive { link: self.id, packet: next.packet });
         if self.queue.packets() > 0 {
-            self.await_transmitter(core);
+            self.await_transmitter(ctx);
         }
     }
 
     /// True if a packet that enters is to be taken out there.
     #[inline]
-    fn is_lost_at_entrance(&mut self, core: &Core, id: PacketId) -> bool {
-        self.lossy.as_mut().is_some_and(|lossy| {
-            matches!(lossy.loss, Loss::Nth { .. }) && lossy.loss.at_entrance(&core.packets.get(id))
-        })
+    fn is_lost_at_entrance(&mut self, ctx: &Context, id: PacketId) -> bool {
+        self.lossy
+            .as_mut()
+            .is_some_and(|lossy| matches!(lossy.loss, Loss::Nth { .. }) && lossy.loss.at_entrance(&ctx.packets.get(id)))
     }
 
     /// A packet reaches the far end; true if it is handed up.
-    pub(crate) fn on_arrive(&mut self, core: &mut Core, id: PacketId) -> bool {
+    pub(crate) fn on_arrive(&mut self, ctx: &mut Context, id: PacketId) -> bool {
         self.in_flight -= 1;
         if self.in_flight > 0 {
-            self.expect_next(core);
+            self.expect_next(ctx);
         }
         if self.doomed > 0 {
             self.doomed -= 1;
-            self.drop(core, id, DropReason::LinkDown);
+            self.drop(ctx, id, DropReason::LinkDown);
             return false;
         }
         if let Some(lossy) = &mut self.lossy
-            && lossy.loss.at_receiver(core.packets.heading(id).size + self.overhead, &mut lossy.draws)
+            && lossy.loss.at_receiver(ctx.packets.forwarding_header(id).size + self.overhead, &mut lossy.draws)
         {
-            self.drop(core, id, DropReason::Loss);
+            self.drop(ctx, id, DropReason::Loss);
             return false;
         }
         self.metrics.delivered += 1;
@@ -284,14 +286,14 @@ impl Link {
     }
 
     #[inline(never)]
-    fn drop(&mut self, core: &mut Core, id: PacketId, reason: DropReason) {
+    fn drop(&mut self, ctx: &mut Context, id: PacketId, reason: DropReason) {
         self.metrics.drops[reason as usize] += 1;
-        core.drop(id, reason, Some(self.id));
+        ctx.drop(id, reason, Some(self.id));
     }
 
     /// Carries out a foreseen change.
     #[inline(never)]
-    pub(crate) fn on_change(&mut self, core: &mut Core, change: LinkChange) {
+    pub(crate) fn on_change(&mut self, ctx: &mut Context, change: LinkChange) {
         match change {
             LinkChange::Up => self.up = true,
             LinkChange::Rate(rate) => self.rate = rate,
@@ -299,9 +301,9 @@ impl Link {
             LinkChange::Down => {
                 self.up = false;
                 self.doomed = self.in_flight;
-                self.free_at = core.now;
+                self.free_at = ctx.now;
                 self.ready_at = None;
-                self.drop_waiting(core, None);
+                self.drop_queued(ctx, None);
             }
         }
     }

@@ -11,7 +11,7 @@ use tcp::units::{Bytes, Span, Time};
 pub(crate) use delay::Delays;
 
 use crate::ids::EndpointId;
-use crate::packet::{DropReason, Envelope, Packet};
+use crate::packet::{DropReason, Packet, PacketHeader};
 
 /// Packets of the whole run: sent = delivered + dropped + in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -77,14 +77,14 @@ pub(crate) struct FlowMetrics {
 }
 
 impl FlowMetrics {
-    pub(crate) fn on_sent(&mut self, now: Time, envelope: &Envelope, payload: Bytes) {
+    pub(crate) fn on_sent(&mut self, now: Time, header: &PacketHeader, payload: Bytes) {
         self.tally.sent += 1;
-        let direction = self.window.direction(envelope.to);
+        let direction = self.window.direction(header.to);
         direction.sent += 1;
         direction.first_sent.get_or_insert(now);
-        if payload > Bytes::ZERO && !envelope.to.is_source() {
+        if payload > Bytes::ZERO && !header.to.is_source() {
             self.window.sent += 1;
-            if envelope.retransmission {
+            if header.retransmission {
                 self.window.retransmitted += 1;
             } else {
                 self.window.unique_sent_bytes += payload;

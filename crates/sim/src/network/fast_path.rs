@@ -7,10 +7,10 @@
 use tcp::units::Time;
 
 use super::Network;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, Moment};
 use crate::ids::{LinkId, NodeId, PacketId};
-use crate::packet::Heading;
+use crate::packet::ForwardingHeader;
 
 /// What feeds a link.
 #[derive(Clone, Copy, Default)]
@@ -69,38 +69,38 @@ impl Network {
     }
 
     /// Carries a packet over `link`, and over what only that link feeds.
-    pub(super) fn tell(&mut self, core: &mut Core, mut link: LinkId, id: PacketId, heading: Heading) {
-        let Heading { destination, size, mut ttl } = heading;
-        let (real, mut now) = (core.now, core.moment());
+    pub(super) fn tell(&mut self, ctx: &mut Context, mut link: LinkId, id: PacketId, heading: ForwardingHeader) {
+        let ForwardingHeader { destination, size, mut ttl } = heading;
+        let (real, mut now) = (ctx.now, ctx.moment());
         let awaited = &mut self.links[link.index()].feeds.awaited;
         *awaited = awaited.saturating_sub(1);
         loop {
             let here = &mut self.links[link.index()];
-            let Some(told) = here.tell(core, now, id, size) else { break };
+            let Some(told) = here.tell(ctx, now, id, size) else { break };
             // The last node that may pass it on lets it expire at the next, where the plain way sees to it.
             if !here.feeds.others || ttl <= 1 {
-                here.announce(core, told, id);
+                here.announce(ctx, told, id);
                 break;
             }
-            let Some(next) = self.leads_to(core, link, told.arrives, destination) else {
-                self.links[link.index()].announce(core, told, id);
+            let Some(next) = self.leads_to(ctx, link, told.arrives, destination) else {
+                self.links[link.index()].announce(ctx, told, id);
                 break;
             };
             let passed = &mut self.links[link.index()];
             passed.metrics.delivered += 1;
             self.nodes[passed.to.unwrap_or(destination).index()].forwarded += 1;
-            core.packets.pass_on(id);
+            ctx.packets.decrement_ttl(id);
             ttl -= 1;
             now = Moment::new(told.arrives, Event::ARRIVE);
             // What is dropped on the next link is dropped then.
-            core.now = told.arrives;
+            ctx.now = told.arrives;
             link = next;
         }
-        core.now = real;
+        ctx.now = real;
     }
 
     /// The link that a packet takes next without an event of its own, arriving over `link` at `at`.
-    fn leads_to(&mut self, core: &Core, link: LinkId, at: Time, destination: NodeId) -> Option<LinkId> {
+    fn leads_to(&mut self, ctx: &Context, link: LinkId, at: Time, destination: NodeId) -> Option<LinkId> {
         let node = self.links[link.index()].to.unwrap_or(destination);
         if destination == node {
             return None;
@@ -110,7 +110,7 @@ impl Network {
         if fed.feeds.from != Some(link) {
             return None;
         }
-        if fed.feeds.awaited > 0 || fed.would_start(at) >= core.looked_at {
+        if fed.feeds.awaited > 0 || fed.would_start(at) >= ctx.looked_at {
             fed.feeds.awaited += 1;
             return None;
         }

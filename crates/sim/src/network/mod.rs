@@ -4,7 +4,7 @@ mod fast_path;
 
 use tcp::units::{Span, Time};
 
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::RadioEvent;
 use crate::ids::{ChannelId, LinkId, NodeId, PacketId, StationId};
 use crate::link::{Link, LinkChange};
@@ -60,7 +60,7 @@ impl Network {
     }
 
     /// Packets take other ways from now on.
-    pub(crate) fn reroute(&mut self, routes: Routes) {
+    pub(crate) fn set_routes(&mut self, routes: Routes) {
         self.routes = routes;
     }
 
@@ -138,7 +138,7 @@ impl Network {
     }
 
     /// True if a packet would get there now.
-    pub(crate) fn leads(&self, from: NodeId, to: NodeId) -> bool {
+    pub(crate) fn has_path(&self, from: NodeId, to: NodeId) -> bool {
         let (mut here, mut links) = (from, 0);
         while here != to {
             let Some(link) = self.routes.next(here, to).map(|link| &self.links[link.index()]) else { return false };
@@ -152,24 +152,24 @@ impl Network {
     }
 
     /// A packet that has been admitted leaves a transport at `node`.
-    pub(crate) fn originate(&mut self, core: &mut Core, node: NodeId, id: PacketId) {
+    pub(crate) fn originate(&mut self, ctx: &mut Context, node: NodeId, id: PacketId) {
         self.nodes[node.index()].sent += 1;
-        self.send(core, node, id, None);
+        self.send(ctx, node, id, None);
     }
 
     /// Sends a packet on; it came from `previous`, if by the channel that it stays on.
-    pub(crate) fn send(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) {
-        let heading = core.packets.heading(id);
+    pub(crate) fn send(&mut self, ctx: &mut Context, node: NodeId, id: PacketId, previous: Option<StationId>) {
+        let heading = ctx.packets.forwarding_header(id);
         match self.hop(node, heading.destination) {
-            Some(Hop::Link(link)) if self.links[link.index()].tells() => self.tell(core, link, id, heading),
-            Some(Hop::Link(link)) => self.links[link.index()].send(core, id),
+            Some(Hop::Link(link)) if self.links[link.index()].tells() => self.tell(ctx, link, id, heading),
+            Some(Hop::Link(link)) => self.links[link.index()].send(ctx, id),
             Some(Hop::Radio(channel, station, to)) => {
-                if !self.send_by_radio(core, (channel, station), to, id, previous) {
-                    self.no_route(core, node, id);
+                if !self.send_by_radio(ctx, (channel, station), to, id, previous) {
+                    self.no_route(ctx, node, id);
                 }
-                self.clear(core, channel);
+                self.clear(ctx, channel);
             }
-            None => self.no_route(core, node, id),
+            None => self.no_route(ctx, node, id),
         }
     }
 
@@ -177,32 +177,32 @@ impl Network {
     #[inline(never)]
     fn send_by_radio(
         &mut self,
-        core: &mut Core,
+        ctx: &mut Context,
         (channel, station): (ChannelId, StationId),
         to: StationId,
         id: PacketId,
         previous: Option<StationId>,
     ) -> bool {
-        self.channels[channel.index()].send(core, station, to, id, previous).is_ok()
+        self.channels[channel.index()].send(ctx, station, to, id, previous).is_ok()
     }
 
     #[inline(never)]
-    fn no_route(&mut self, core: &mut Core, node: NodeId, id: PacketId) {
+    fn no_route(&mut self, ctx: &mut Context, node: NodeId, id: PacketId) {
         self.nodes[node.index()].no_route += 1;
-        core.drop(id, DropReason::NoRoute, None);
+        ctx.drop(id, DropReason::NoRoute, None);
     }
 
     /// Books what a channel lost; nothing arrives by sending.
-    fn clear(&mut self, core: &mut Core, channel: ChannelId) {
-        let arrived = self.channels[channel.index()].poll(core);
+    fn clear(&mut self, ctx: &mut Context, channel: ChannelId) {
+        let arrived = self.channels[channel.index()].poll(ctx);
         debug_assert!(arrived.is_none(), "a packet arrives at the end of a frame only");
     }
 
     /// Paths of a channel are found anew, or an access point of it has a beacon due.
     #[inline(never)]
-    pub(crate) fn refresh(&mut self, core: &mut Core, channel: ChannelId) {
-        self.channels[channel.index()].refresh(core);
-        self.clear(core, channel);
+    pub(crate) fn refresh(&mut self, ctx: &mut Context, channel: ChannelId) {
+        self.channels[channel.index()].refresh(ctx);
+        self.clear(ctx, channel);
     }
 
     /// Steps of the way that a packet would take now.
@@ -228,43 +228,43 @@ impl Network {
 
     /// Something has happened on a channel; gives a packet that is home.
     #[inline(never)]
-    pub(crate) fn on_radio(&mut self, core: &mut Core, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
-        self.channels[channel.index()].on_event(core, event);
-        let Arrived { node, previous, packet } = self.channels[channel.index()].poll(core)?;
-        let home = self.take(core, node, packet, Some(previous)).map(|id| core.deliver(id));
-        self.clear(core, channel);
+    pub(crate) fn on_radio(&mut self, ctx: &mut Context, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
+        self.channels[channel.index()].on_event(ctx, event);
+        let Arrived { node, previous, packet } = self.channels[channel.index()].poll(ctx)?;
+        let home = self.take(ctx, node, packet, Some(previous)).map(|id| ctx.deliver(id));
+        self.clear(ctx, channel);
         home
     }
 
     /// A packet has reached a node: it is home, or goes on.
-    fn take(&mut self, core: &mut Core, node: NodeId, id: PacketId, previous: Option<StationId>) -> Option<PacketId> {
-        if core.packets.heading(id).destination == node {
+    fn take(&mut self, ctx: &mut Context, node: NodeId, id: PacketId, previous: Option<StationId>) -> Option<PacketId> {
+        if ctx.packets.forwarding_header(id).destination == node {
             self.nodes[node.index()].received += 1;
             return Some(id);
         }
         self.nodes[node.index()].forwarded += 1;
-        if core.packets.pass_on(id) {
-            self.send(core, node, id, previous);
+        if ctx.packets.decrement_ttl(id) {
+            self.send(ctx, node, id, previous);
         } else {
-            core.drop(id, DropReason::Ttl, None);
+            ctx.drop(id, DropReason::Ttl, None);
         }
         None
     }
 
     /// A packet reaches the far end of a link; true if it is home and to be delivered.
-    pub(crate) fn on_arrive(&mut self, core: &mut Core, link: LinkId, id: PacketId) -> bool {
+    pub(crate) fn on_arrive(&mut self, ctx: &mut Context, link: LinkId, id: PacketId) -> bool {
         let link = &mut self.links[link.index()];
-        if !link.on_arrive(core, id) {
+        if !link.on_arrive(ctx, id) {
             return false;
         }
-        let node = link.to.unwrap_or_else(|| core.packets.heading(id).destination);
-        self.take(core, node, id, None).is_some()
+        let node = link.to.unwrap_or_else(|| ctx.packets.forwarding_header(id).destination);
+        self.take(ctx, node, id, None).is_some()
     }
 
     /// Carries out a foreseen change of a link; routes follow at once.
     #[inline(never)]
-    pub(crate) fn on_change(&mut self, core: &mut Core, link: LinkId, change: LinkChange) {
-        self.links[link.index()].on_change(core, change);
+    pub(crate) fn on_change(&mut self, ctx: &mut Context, link: LinkId, change: LinkChange) {
+        self.links[link.index()].on_change(ctx, change);
         if matches!(change, LinkChange::Up | LinkChange::Down) {
             self.find_routes();
         }

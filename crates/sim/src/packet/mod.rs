@@ -9,7 +9,7 @@ use tcp::{Ecn, Segment};
 
 use crate::ids::{EndpointId, NodeId};
 
-pub(crate) use store::{Heading, Slab};
+pub(crate) use store::{ForwardingHeader, PacketStore};
 
 /// Nodes that may pass a packet on (RFC 1700).
 pub(crate) const TTL: u8 = 64;
@@ -25,7 +25,7 @@ pub enum Payload {
 
 /// What a packet says whatever it carries.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Envelope {
+pub(crate) struct PacketHeader {
     pub(crate) to: EndpointId,
     pub(crate) destination: NodeId,
     pub(crate) size: Bytes,

@@ -6,7 +6,7 @@
 use tcp::units::{Bytes, Time};
 use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
 
-use super::{Envelope, Packet, Payload};
+use super::{Packet, PacketHeader, Payload};
 use crate::ids::{EndpointId, NodeId, PacketId};
 
 /// A packet as it is kept.
@@ -48,7 +48,7 @@ struct Rare {
 
 /// What it takes to pass a packet on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Heading {
+pub(crate) struct ForwardingHeader {
     pub(crate) destination: NodeId,
     pub(crate) size: Bytes,
     pub(crate) ttl: u8,
@@ -63,7 +63,7 @@ const PLACES: usize = u64::BITS as usize;
 /// after the other, as they come to queues and to their ends later, and a processor fetches ahead of who goes straight on. It
 /// begins again at the first place as soon as enough are free there: what is gone through in turn stays as small as it can.
 #[derive(Debug, Default)]
-pub(crate) struct Slab {
+pub(crate) struct PacketStore {
     packets: Vec<Kept>,
     /// A bit for each place.
     taken: Vec<u64>,
@@ -78,8 +78,8 @@ pub(crate) struct Slab {
 impl Kept {
     /// Without anything in it.
     #[inline]
-    fn of(envelope: &Envelope) -> Kept {
-        let Envelope { to, destination, size, sent_at, retransmission, ttl } = *envelope;
+    fn of(header: &PacketHeader) -> Kept {
+        let PacketHeader { to, destination, size, sent_at, retransmission, ttl } = *header;
         let (seq, ack, window, len, flags, ecn) = (0, 0, Bytes::ZERO, 0, Flags::default(), Ecn::NotEct);
         let (stamps, traits) = (Timestamps { value: 0, echo: 0 }, when(retransmission, RETRANSMISSION));
         Kept { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, traits }
@@ -108,19 +108,19 @@ fn when(has: bool, quality: u8) -> u8 {
     if has { quality } else { 0 }
 }
 
-impl Slab {
+impl PacketStore {
     /// Takes a datagram of so many bytes in.
-    pub(crate) fn insert_datagram(&mut self, envelope: &Envelope, bytes: Bytes) -> PacketId {
+    pub(crate) fn insert_datagram(&mut self, header: &PacketHeader, bytes: Bytes) -> PacketId {
         let seq = bytes.0;
-        let empty = Kept::of(envelope);
+        let empty = Kept::of(header);
         self.put(Kept { seq, traits: empty.traits | DATAGRAM, ..empty })
     }
 
     /// Takes a packet with a segment in.
     #[inline]
-    pub(crate) fn insert_segment(&mut self, envelope: &Envelope, segment: &Segment) -> PacketId {
+    pub(crate) fn insert_segment(&mut self, header: &PacketHeader, segment: &Segment) -> PacketId {
         let Segment { seq, ack, window, len, flags, ecn, timestamps, .. } = *segment;
-        let empty = Kept::of(envelope);
+        let empty = Kept::of(header);
         let stamps = timestamps.unwrap_or(empty.stamps);
         let traits = empty.traits | when(timestamps.is_some(), STAMPED);
         let mut kept = Kept { seq, ack, window, stamps, len, flags, ecn, traits, ..empty };
@@ -230,13 +230,13 @@ impl Slab {
 
     /// What it takes to pass a packet on.
     #[inline]
-    pub(crate) fn heading(&self, id: PacketId) -> Heading {
+    pub(crate) fn forwarding_header(&self, id: PacketId) -> ForwardingHeader {
         let Kept { destination, size, ttl, .. } = *self.kept(id);
-        Heading { destination, size, ttl }
+        ForwardingHeader { destination, size, ttl }
     }
 
     /// One node more has a packet; false if it has passed too many.
-    pub(crate) fn pass_on(&mut self, id: PacketId) -> bool {
+    pub(crate) fn decrement_ttl(&mut self, id: PacketId) -> bool {
         let ttl = &mut self.packets[id.0 as usize].ttl;
         *ttl = ttl.saturating_sub(1);
         *ttl > 0
@@ -282,12 +282,12 @@ mod tests {
         Packet { to, destination, size: Bytes(1500), sent_at, retransmission: true, ttl: TTL, payload }
     }
 
-    fn insert(slab: &mut Slab, packet: &Packet) -> PacketId {
+    fn insert(slab: &mut PacketStore, packet: &Packet) -> PacketId {
         let Packet { to, destination, size, sent_at, retransmission, ttl, payload } = *packet;
-        let envelope = Envelope { to, destination, size, sent_at, retransmission, ttl };
+        let header = PacketHeader { to, destination, size, sent_at, retransmission, ttl };
         match payload {
-            Payload::Tcp(segment) => slab.insert_segment(&envelope, &segment),
-            Payload::Udp(bytes) => slab.insert_datagram(&envelope, bytes),
+            Payload::Tcp(segment) => slab.insert_segment(&header, &segment),
+            Payload::Udp(bytes) => slab.insert_datagram(&header, bytes),
         }
     }
 
@@ -309,7 +309,7 @@ mod tests {
             [plain, stamped, Segment { sack, ..stamped }, Segment { syn, ..plain }, Segment { ecn_bytes, ..stamped }];
         let payloads = segments.map(Payload::Tcp).into_iter().chain([Payload::Udp(Bytes(9_999_999_999))]);
         let all: Vec<Packet> = payloads.map(packet).collect();
-        let mut slab = Slab::default();
+        let mut slab = PacketStore::default();
         for _ in 0..30 {
             // After some of them in places that others have left.
             let ids: Vec<PacketId> = all.iter().map(|packet| insert(&mut slab, packet)).collect();
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn places_follow_one_another_past_those_still_taken() {
-        let mut slab = Slab::default();
+        let mut slab = PacketStore::default();
         let one = packet(Payload::Udp(Bytes(1)));
         let stay: Vec<PacketId> = (0..100).map(|_| insert(&mut slab, &one)).collect();
         let mut before = *stay.last().unwrap();
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_mark_stays() {
-        let mut slab = Slab::default();
+        let mut slab = PacketStore::default();
         let segment = Segment { ecn: Ecn::Ect0, ..Segment::default() };
         let ids = [Payload::Tcp(segment), Payload::Udp(Bytes(5))].map(|payload| insert(&mut slab, &packet(payload)));
         assert_eq!(ids.map(|id| slab.mark(id).ecn()), [Ecn::Ce, Ecn::NotEct]);

@@ -7,7 +7,7 @@ use tcp::Ecn;
 use tcp::units::{Span, Time};
 
 use super::Waiting;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::ids::LinkId;
 use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, Packet};
@@ -15,7 +15,7 @@ use crate::packet::{DropReason, Packet};
 /// The books of a link while its queue is at work.
 #[derive(Debug)]
 pub(crate) struct Ledger<'a> {
-    core: &'a mut Core,
+    ctx: &'a mut Context,
     metrics: &'a mut LinkMetrics,
     link: LinkId,
     /// The transmitter is, or was, busy until then.
@@ -23,32 +23,32 @@ pub(crate) struct Ledger<'a> {
 }
 
 impl<'a> Ledger<'a> {
-    pub(crate) fn new(core: &'a mut Core, metrics: &'a mut LinkMetrics, link: LinkId, free_at: Time) -> Ledger<'a> {
-        Ledger { core, metrics, link, free_at }
+    pub(crate) fn new(ctx: &'a mut Context, metrics: &'a mut LinkMetrics, link: LinkId, free_at: Time) -> Ledger<'a> {
+        Ledger { ctx, metrics, link, free_at }
     }
 
     pub(super) fn now(&self) -> Time {
-        self.core.now
+        self.ctx.now
     }
 
     /// How long the transmitter has had nothing to do.
     pub(super) fn idle(&self) -> Span {
-        self.core.now.since(self.free_at)
+        self.ctx.now.since(self.free_at)
     }
 
     pub(super) fn packet(&self, waiting: &Waiting) -> Packet {
-        self.core.packets.get(waiting.packet)
+        self.ctx.packets.get(waiting.packet)
     }
 
     /// How long a packet has waited.
     pub(super) fn sojourn(&self, waiting: &Waiting) -> Span {
-        self.core.now.since(waiting.since)
+        self.ctx.now.since(waiting.since)
     }
 
     /// Gives a packet up.
     pub(super) fn drop(&mut self, gone: &Waiting, reason: DropReason) {
         self.metrics.drops[reason as usize] += 1;
-        self.core.drop(gone.packet, reason, Some(self.link));
+        self.ctx.drop(gone.packet, reason, Some(self.link));
     }
 
     /// Marks a packet CE; false if its transport does not take marks (RFC 3168 §5).
@@ -60,7 +60,7 @@ impl<'a> Ledger<'a> {
             Ecn::Ce => {}
             Ecn::Ect0 | Ecn::Ect1 => {
                 self.metrics.marks += 1;
-                self.core.mark(waiting.packet, self.link);
+                self.ctx.mark(waiting.packet, self.link);
             }
         }
         true

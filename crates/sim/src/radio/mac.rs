@@ -6,7 +6,7 @@ use super::energy::Meter;
 use super::lrwpan::Pan;
 use super::propagation::Reach;
 use super::queue::Request;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::ids::{FrameId, StationId};
 use crate::mobility::{Point, Track};
 use crate::radio::dcf::{Air, Counts, Upcall};
@@ -139,10 +139,10 @@ impl Mac {
     }
 
     /// Takes something to send.
-    pub(crate) fn enqueue(&mut self, core: &mut Core, at: StationId, request: Request) {
+    pub(crate) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: Request) {
         match self {
-            Mac::Dcf(air) => air.enqueue(core, at, request),
-            Mac::Lrwpan(pan) => pan.enqueue(core, at, request),
+            Mac::Dcf(air) => air.enqueue(ctx, at, request),
+            Mac::Lrwpan(pan) => pan.enqueue(ctx, at, request),
         }
     }
 
@@ -154,38 +154,38 @@ impl Mac {
         }
     }
 
-    pub(crate) fn on_frame_end(&mut self, core: &mut Core, at: StationId, frame: FrameId) {
+    pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, frame: FrameId) {
         match self {
-            Mac::Dcf(air) => air.on_frame_end(core, at, frame),
-            Mac::Lrwpan(pan) => pan.on_frame_end(core, at, frame),
+            Mac::Dcf(air) => air.on_frame_end(ctx, at, frame),
+            Mac::Lrwpan(pan) => pan.on_frame_end(ctx, at, frame),
         }
     }
 
-    pub(crate) fn on_access(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
         match self {
-            Mac::Dcf(air) => air.on_access(core, at),
-            Mac::Lrwpan(pan) => pan.on_access(core, at),
+            Mac::Dcf(air) => air.on_access(ctx, at),
+            Mac::Lrwpan(pan) => pan.on_access(ctx, at),
         }
     }
 
-    pub(crate) fn on_respond(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         match self {
-            Mac::Dcf(air) => air.on_respond(core, at),
-            Mac::Lrwpan(pan) => pan.on_respond(core, at),
+            Mac::Dcf(air) => air.on_respond(ctx, at),
+            Mac::Lrwpan(pan) => pan.on_respond(ctx, at),
         }
     }
 
-    pub(crate) fn on_exchange_over(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         match self {
-            Mac::Dcf(air) => air.on_exchange_over(core, at),
-            Mac::Lrwpan(pan) => pan.on_exchange_over(core, at),
+            Mac::Dcf(air) => air.on_exchange_over(ctx, at),
+            Mac::Lrwpan(pan) => pan.on_exchange_over(ctx, at),
         }
     }
 
     /// Fragments of 802.15.4 may have waited too long.
-    pub(crate) fn on_forget(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_forget(&mut self, ctx: &mut Context, at: StationId) {
         if let Mac::Lrwpan(pan) = self {
-            pan.on_forget(core, at);
+            pan.on_forget(ctx, at);
         }
     }
 }

@@ -16,7 +16,7 @@ use super::hearing::Hearing;
 use super::phy::Phy;
 use super::queue::{Order, Request};
 use super::receiver::Reception;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::engine::trace::{Record, Sink};
 use crate::ids::{ChannelId, FlowId, StationId};
@@ -119,35 +119,35 @@ impl Case {
 
     /// What the engine sends, and its events.
     fn engine(&self) -> (Vec<String>, u64) {
-        let mut core = Core::new(0, Some(Box::<FrameLog>::default()));
+        let mut ctx = Context::new(0, Some(Box::<FrameLog>::default()));
         let mut air = self.air();
         for (index, offer) in self.offers.iter().enumerate() {
-            core.schedule(Time::from_nanos(offer.at), Event::App { flow: FlowId(index as u32) });
+            ctx.schedule(Time::from_nanos(offer.at), Event::App { flow: FlowId(index as u32) });
         }
-        core.schedule(Time::ZERO + self.end, Event::Stop);
-        while let Some(event) = core.next() {
+        ctx.schedule(Time::ZERO + self.end, Event::Stop);
+        while let Some(event) = ctx.next() {
             match event {
                 Event::App { flow } => {
                     let offer = self.offers[flow.index()];
                     let content = Content::Message(air.messages.insert(Message::Dsdv(Vec::new())));
                     let to = offer.to.map(|to| StationId(to as u32));
-                    let request = Request { content, to, size: Bytes(offer.size), since: core.now, is_routing: false };
-                    air.enqueue(&mut core, StationId(offer.station as u32), request);
+                    let request = Request { content, to, size: Bytes(offer.size), since: ctx.now, is_routing: false };
+                    air.enqueue(&mut ctx, StationId(offer.station as u32), request);
                 }
                 Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {
-                    air.on_frame_end(&mut core, station, frame);
+                    air.on_frame_end(&mut ctx, station, frame);
                 }
-                Event::Radio { event: RadioEvent::Access { station }, .. } => air.on_access(&mut core, station),
-                Event::Radio { event: RadioEvent::Respond { station }, .. } => air.on_respond(&mut core, station),
+                Event::Radio { event: RadioEvent::ChannelAccess { station }, .. } => air.on_access(&mut ctx, station),
+                Event::Radio { event: RadioEvent::Respond { station }, .. } => air.on_respond(&mut ctx, station),
                 Event::Radio { event: RadioEvent::ExchangeOver { station }, .. } => {
-                    air.on_exchange_over(&mut core, station);
+                    air.on_exchange_over(&mut ctx, station);
                 }
                 _ => break,
             }
             air.upcalls.clear();
         }
-        let text = core.sink.take().map(Sink::finish).unwrap_or_default();
-        (text.lines().map(str::to_owned).collect(), core.events)
+        let text = ctx.sink.take().map(Sink::finish).unwrap_or_default();
+        (text.lines().map(str::to_owned).collect(), ctx.events)
     }
 
     /// The naive world of the case, as the radio's rules have it.

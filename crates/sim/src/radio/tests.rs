@@ -10,7 +10,7 @@ use super::hearing::{Hearer, Hearing};
 use super::phy::{Coding, Phy};
 use super::queue::{Order, Request};
 use super::receiver::Reception;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::engine::trace::{FrameKind, Record, Sink};
 use crate::ids::{ChannelId, StationId};
@@ -87,11 +87,11 @@ struct Saturated {
 
 /// All stations send frames of `size` to their neighbour without end.
 fn saturate(rules: Rules, hearing: Hearing, senders: u32, size: Bytes, secs: u64, seed: u64) -> Saturated {
-    saturate_core(&mut Core::new(0, None), rules, hearing, senders, size, secs, seed)
+    saturate_core(&mut Context::new(0, None), rules, hearing, senders, size, secs, seed)
 }
 
 fn saturate_core(
-    core: &mut Core,
+    ctx: &mut Context,
     rules: Rules,
     hearing: Hearing,
     senders: u32,
@@ -104,22 +104,22 @@ fn saturate_core(
         Rng::stream(seed, &format!("station/{i}/{}", what.name()))
     });
     let mut delivered = 0_u64;
-    core.schedule(Time::ZERO + Span::from_millis(secs * 1000), Event::Stop);
+    ctx.schedule(Time::ZERO + Span::from_millis(secs * 1000), Event::Stop);
     for i in 0..senders {
-        fill(&mut air, core, StationId(i), stations, size);
+        fill(&mut air, ctx, StationId(i), stations, size);
     }
-    while let Some(event) = core.next() {
+    while let Some(event) = ctx.next() {
         let Event::Radio { event, .. } = event else { break };
         let touched = match event {
-            RadioEvent::FrameEnd { station, frame } => (air.on_frame_end(core, station, frame), station).1,
-            RadioEvent::Access { station } => (air.on_access(core, station), station).1,
-            RadioEvent::Respond { station } => (air.on_respond(core, station), station).1,
-            RadioEvent::ExchangeOver { station } => (air.on_exchange_over(core, station), station).1,
-            RadioEvent::Route { station } | RadioEvent::Forget { station } => station,
+            RadioEvent::FrameEnd { station, frame } => (air.on_frame_end(ctx, station, frame), station).1,
+            RadioEvent::ChannelAccess { station } => (air.on_access(ctx, station), station).1,
+            RadioEvent::Respond { station } => (air.on_respond(ctx, station), station).1,
+            RadioEvent::ExchangeOver { station } => (air.on_exchange_over(ctx, station), station).1,
+            RadioEvent::RoutingTimer { station } | RadioEvent::ReassemblyTimeout { station } => station,
         };
         delivered += air.upcalls.drain(..).filter(|upcall| matches!(upcall, Upcall::Message { .. })).count() as u64;
         if touched.0 < senders {
-            fill(&mut air, core, touched, stations, size);
+            fill(&mut air, ctx, touched, stations, size);
         }
     }
     let counts: Vec<_> = (0..senders).map(|i| air.counts(StationId(i))).collect();
@@ -128,11 +128,11 @@ fn saturate_core(
     Saturated { rate: delivered as f64 / secs as f64, failures: failed as f64 / attempts as f64 }
 }
 
-fn fill(air: &mut Air, core: &mut Core, at: StationId, stations: u32, size: Bytes) {
+fn fill(air: &mut Air, ctx: &mut Context, at: StationId, stations: u32, size: Bytes) {
     while air.waiting(at) < 2 {
         let content = Content::Message(air.messages.insert(Message::Dsdv(Vec::new())));
         let to = Some(StationId((at.0 + 1) % stations));
-        air.enqueue(core, at, Request { content, to, size, since: core.now, is_routing: true });
+        air.enqueue(ctx, at, Request { content, to, size, since: ctx.now, is_routing: true });
     }
 }
 
@@ -216,9 +216,9 @@ fn usual_rates(radio: &str, speed: f64, secs: u64) -> Vec<u64> {
     let at = |x: f64| Point { x, y: 0.0, z: 0.0 };
     let moving = Track::straight(at(10.0), at(speed));
     let hearing = Hearing::new(&radio, vec![Track::Fixed(at(0.0)), moving]);
-    let mut core = Core::new(0, Some(Box::<RateLog>::default()));
-    saturate_core(&mut core, radio.rules, hearing, 1, Bytes(1500), secs, 1);
-    let log = core.sink.take().map(Sink::finish).unwrap_or_default();
+    let mut ctx = Context::new(0, Some(Box::<RateLog>::default()));
+    saturate_core(&mut ctx, radio.rules, hearing, 1, Bytes(1500), secs, 1);
+    let log = ctx.sink.take().map(Sink::finish).unwrap_or_default();
     let mut usual = vec![(0, 0); secs as usize];
     for line in log.lines() {
         let words: Vec<u64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
@@ -248,10 +248,10 @@ fn rate_fallback_follows_the_distance() {
 #[ignore = "prints what a crowded cell costs"]
 fn cost_of_a_crowded_cell() {
     for phy in [dsss("11Mbps", "1Mbps", 192), ofdm("54Mbps", "24Mbps")] {
-        let mut core = Core::new(0, Some(Box::<RateLog>::default()));
-        saturate_core(&mut core, rules(phy), cell(40), 40, Bytes(1500), 30, 1);
-        let log = core.sink.take().map(Sink::finish).unwrap_or_default();
+        let mut ctx = Context::new(0, Some(Box::<RateLog>::default()));
+        saturate_core(&mut ctx, rules(phy), cell(40), 40, Bytes(1500), 30, 1);
+        let log = ctx.sink.take().map(Sink::finish).unwrap_or_default();
         let data: u64 = log.lines().filter_map(|line| line.split(' ').next_back()?.parse::<u64>().ok()).sum();
-        println!("{}: {data} data frames, {} events", phy.data_rate, core.events);
+        println!("{}: {data} data frames, {} events", phy.data_rate, ctx.events);
     }
 }

@@ -70,15 +70,15 @@ impl Waiting {
 mod tests {
     use super::*;
     use crate::ids::{EndpointId, NodeId};
-    use crate::packet::{Envelope, Slab, TTL};
+    use crate::packet::{PacketHeader, PacketStore, TTL};
     use tcp::units::Bytes;
 
     #[test]
     fn the_oldest_of_the_destination_makes_room_and_old_ones_leave() {
-        let mut slab = Slab::default();
+        let mut slab = PacketStore::default();
         let (to, destination, size) = (EndpointId(1), NodeId(0), Bytes(29));
-        let envelope = Envelope { to, destination, size, sent_at: Time::ZERO, retransmission: false, ttl: TTL };
-        let ids: Vec<PacketId> = (0..4).map(|_| slab.insert_datagram(&envelope, Bytes(1))).collect();
+        let header = PacketHeader { to, destination, size, sent_at: Time::ZERO, retransmission: false, ttl: TTL };
+        let ids: Vec<PacketId> = (0..4).map(|_| slab.insert_datagram(&header, Bytes(1))).collect();
         let limits = WaitingLimits { per_destination: 2, total: 3, lifetime: Some(Span::from_millis(30_000)) };
         let mut waiting = Waiting::new(limits);
         let at = |secs: u64| Time::ZERO + Span::from_millis(1000 * secs);

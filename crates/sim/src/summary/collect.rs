@@ -57,14 +57,14 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
     let measured = run.measured();
     let conservation = balance(run);
     let in_flight = data_in_flight(run);
-    let now = run.core.now;
+    let now = run.ctx.now;
     // Of a constellation's thousands of links, those that were used.
     let shown = |run: &Simulation, i: usize| run.sky.is_none() || run.network.links[i].metrics.offered > 0;
     let listed: Vec<usize> = (0..run.network.links.len()).filter(|i| shown(run, *i)).collect();
     let links: Vec<LinkSummary> = listed.into_iter().map(|i| link_summary(run, i, measured)).collect();
     let mut flows = Vec::with_capacity(run.hosts.flows.len());
     for (index, flow) in run.hosts.flows.iter_mut().enumerate() {
-        let window = &run.core.flows[index].window;
+        let window = &run.ctx.flows[index].window;
         flows.push(flow_summary(&run.graph, flow, window, FlowId(index as u32), now, measured, in_flight[index]));
     }
     let connectivity = connect(run, &mut flows);
@@ -74,7 +74,7 @@ pub(crate) fn of(run: &mut Simulation) -> Summary {
         seed: run.seed,
         duration_s: now.as_secs_f64(),
         window_s: [run.resolved.warmup.as_secs_f64(), now.as_secs_f64()],
-        events: run.core.events,
+        events: run.ctx.events,
         network: NetworkSummary { connectivity, ..network_summary(run, &flows, &links, &nodes, measured) },
         channels: run.network.channels.iter().enumerate().map(|(i, c)| channel_summary(i, c, measured)).collect(),
         nodes,
@@ -137,7 +137,7 @@ fn app_names(app: &AppDef) -> (&'static str, &'static str) {
 }
 
 fn link_summary(run: &mut Simulation, index: usize, measured: Span) -> LinkSummary {
-    let now = run.core.now;
+    let now = run.ctx.now;
     let link = &mut run.network.links[index];
     let queue_mean_packets = link.metrics.mean_queue(now, measured);
     let metrics = &link.metrics;
@@ -200,7 +200,7 @@ fn network_summary(
     measured: Span,
 ) -> NetworkSummary {
     let mut all = FlowWindow::default();
-    run.core.flows.iter().for_each(|flow| all.merge(&flow.window));
+    run.ctx.flows.iter().for_each(|flow| all.merge(&flow.window));
     let goodputs: Vec<f64> = flows.iter().map(|f| f.measures.goodput_bps).collect();
     let srtts: Vec<f64> = flows.iter().filter_map(|f| f.srtt_s).collect();
     NetworkSummary {
@@ -223,7 +223,7 @@ fn network_summary(
 /// Tells the flows whether they had a path.
 fn connect(run: &mut Simulation, flows: &mut [FlowSummary]) -> Option<ConnectivitySummary> {
     let ends: Vec<(NodeId, NodeId)> = run.hosts.flows.iter().map(|flow| (flow.source, flow.sink)).collect();
-    let found = run.reachability.take()?.run(run.core.now, &ends);
+    let found = run.reachability.take()?.run(run.ctx.now, &ends);
     for (index, flow) in flows.iter_mut().enumerate() {
         (flow.hops, flow.path_share) = (found.hops[index], Some(found.path_share[index]));
     }
@@ -245,7 +245,7 @@ fn connect(run: &mut Simulation, flows: &mut [FlowSummary]) -> Option<Connectivi
 /// Data packets of each flow that exist now.
 fn data_in_flight(run: &Simulation) -> Vec<u64> {
     let mut counts = vec![0; run.hosts.flows.len()];
-    for packet in run.core.packets.iter().filter(|p| p.has_data() && !p.to.is_source()) {
+    for packet in run.ctx.packets.iter().filter(|p| p.has_data() && !p.to.is_source()) {
         counts[packet.to.flow().index()] += 1;
     }
     counts
@@ -253,10 +253,10 @@ fn data_in_flight(run: &Simulation) -> Vec<u64> {
 
 /// Checks that every packet is accounted for. What is in flight is counted where it is, not by subtraction.
 fn balance(run: &Simulation) -> Conservation {
-    let mut alive = vec![0; run.core.flows.len()];
-    run.core.packets.iter().for_each(|packet| alive[packet.to.flow().index()] += 1);
+    let mut alive = vec![0; run.ctx.flows.len()];
+    run.ctx.packets.iter().for_each(|packet| alive[packet.to.flow().index()] += 1);
     let mut sum = Conservation::default();
-    for (index, flow) in run.core.flows.iter().enumerate() {
+    for (index, flow) in run.ctx.flows.iter().enumerate() {
         let (tally, in_flight) = (flow.tally, alive[index]);
         assert!(
             tally.sent == tally.delivered + tally.dropped + in_flight,

@@ -5,7 +5,7 @@
 use tcp::units::{Bytes, Span, Time};
 
 use super::{Channel, Routing, drop_content};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::ids::StationId;
 use crate::packet::DropReason;
 use crate::packet::message::{Join, Message};
@@ -114,68 +114,68 @@ impl Channel {
     }
 
     /// The access point whose turn it is has a beacon due; its stations hear it or miss it.
-    pub(super) fn on_beacon(&mut self, core: &mut Core) {
+    pub(super) fn on_beacon(&mut self, ctx: &mut Context) {
         let Some(cells) = self.cells_mut() else { return };
         let point = cells.points[cells.turn];
         cells.turn = (cells.turn + 1) % cells.points.len();
         let (sends, roams) = (cells.sends_beacons, cells.roams);
         if sends {
-            self.manage(core, point, None, Message::Beacon, BEACON);
+            self.manage(ctx, point, None, Message::Beacon, BEACON);
         }
         if !roams {
             return;
         }
-        let hearers = self.air.neighbours(point, core.now);
-        let seeking = self.cells_mut().map_or_else(Vec::new, |cells| cells.on_beacon(core.now, point, &hearers));
-        seeking.into_iter().for_each(|station| self.seek_point(core, station));
+        let hearers = self.air.neighbours(point, ctx.now);
+        let seeking = self.cells_mut().map_or_else(Vec::new, |cells| cells.on_beacon(ctx.now, point, &hearers));
+        seeking.into_iter().for_each(|station| self.seek_point(ctx, station));
     }
 
     /// A station looks for an access point.
-    fn seek_point(&mut self, core: &mut Core, station: StationId) {
+    fn seek_point(&mut self, ctx: &mut Context, station: StationId) {
         let Routing::AccessPoints(cells) = &mut self.routing else { return };
-        let Some(point) = self.air.dcf().best_point(&cells.points, station, core.now) else { return };
+        let Some(point) = self.air.dcf().best_point(&cells.points, station, ctx.now) else { return };
         if !cells.sends_beacons {
-            return self.join(core, station, point);
+            return self.join(ctx, station, point);
         }
-        cells.memberships[station.index()] = Membership::Joining { point, since: core.now };
-        self.manage(core, station, Some(point), Message::Join(Join::Authentication), JOIN);
+        cells.memberships[station.index()] = Membership::Joining { point, since: ctx.now };
+        self.manage(ctx, station, Some(point), Message::Join(Join::Authentication), JOIN);
     }
 
     /// A step of a station's joining an access point has come to the other.
-    pub(super) fn on_join(&mut self, core: &mut Core, at: StationId, from: StationId, step: Join) {
+    pub(super) fn on_join(&mut self, ctx: &mut Context, at: StationId, from: StationId, step: Join) {
         let Some(cells) = self.cells() else { return };
         let asks = matches!(cells.memberships[at.index()], Membership::Joining { point, .. } if point == from);
         let next = match step {
             Join::Authentication if cells.is_point(at) => Join::Authenticated,
             Join::Authenticated if asks => Join::Association,
             Join::Association if cells.is_point(at) => Join::Associated,
-            Join::Associated if asks => return self.join(core, at, from),
+            Join::Associated if asks => return self.join(ctx, at, from),
             _ => return,
         };
-        self.manage(core, at, Some(from), Message::Join(next), JOIN);
+        self.manage(ctx, at, Some(from), Message::Join(next), JOIN);
     }
 
     /// A station belongs to `point` from now on. What waits for it at the access point before is lost; what waits at the
     /// station goes to the new one.
-    fn join(&mut self, core: &mut Core, station: StationId, point: StationId) {
+    fn join(&mut self, ctx: &mut Context, station: StationId, point: StationId) {
         let Some(cells) = self.cells_mut() else { return };
         let before = std::mem::replace(&mut cells.of[station.index()], point);
-        cells.memberships[station.index()] = Membership::Joined { heard: core.now };
+        cells.memberships[station.index()] = Membership::Joined { heard: ctx.now };
         cells.handoffs += 1;
         if before == point {
             return;
         }
         while let Some(request) = self.air.withdraw(before, station) {
-            drop_content(core, request.content, DropReason::Handoff);
+            drop_content(ctx, request.content, DropReason::Handoff);
         }
         self.air.dcf().readdress(station, before, point);
     }
 
     /// A frame of management goes out before all others; `size` counts its MAC header.
-    fn manage(&mut self, core: &mut Core, at: StationId, to: Option<StationId>, message: Message, size: Bytes) {
+    fn manage(&mut self, ctx: &mut Context, at: StationId, to: Option<StationId>, message: Message, size: Bytes) {
         let content = Content::Message(self.air.messages().insert(message));
         let size = size.saturating_sub(self.air.dcf().header());
-        let request = Request { content, to, size, since: core.now, is_routing: true };
-        self.air.dcf().enqueue_first(core, at, request);
+        let request = Request { content, to, size, since: ctx.now, is_routing: true };
+        self.air.dcf().enqueue_first(ctx, at, request);
     }
 }

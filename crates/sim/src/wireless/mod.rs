@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use tcp::units::{Bytes, Span, Time};
 
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, NodeId, PacketId, StationId};
 use crate::packet::DropReason;
@@ -76,29 +76,29 @@ impl Channel {
     }
 
     /// The first timers.
-    pub(crate) fn start(&mut self, core: &mut Core) {
-        self.plan_refresh(core);
+    pub(crate) fn start(&mut self, ctx: &mut Context) {
+        self.plan_refresh(ctx);
         for station in self.stations() {
-            self.plan(core, station);
+            self.plan(ctx, station);
         }
     }
 
     /// Finds shortest paths anew (networks.md §9.4, `oracle_wireless`), or has the next beacon sent, and so on.
-    pub(crate) fn refresh(&mut self, core: &mut Core) {
+    pub(crate) fn refresh(&mut self, ctx: &mut Context) {
         if let Routing::AccessPoints(_) = self.routing {
-            self.on_beacon(core);
+            self.on_beacon(ctx);
         } else {
-            let neighbours = neighbours(&mut self.air, core.now);
+            let neighbours = neighbours(&mut self.air, ctx.now);
             self.gateways.find_nearest(&neighbours);
             self.routing = Routing::Shortest(shortest(&neighbours));
         }
-        self.plan_refresh(core);
+        self.plan_refresh(ctx);
     }
 
     /// Sees that paths and access points follow the stations.
-    fn plan_refresh(&self, core: &mut Core) {
+    fn plan_refresh(&self, ctx: &mut Context) {
         if let Some(refresh) = self.refresh {
-            core.schedule(core.now + refresh, Event::Reroute { channel: self.id });
+            ctx.schedule(ctx.now + refresh, Event::WirelessRefresh { channel: self.id });
         }
     }
 
@@ -169,94 +169,94 @@ impl Channel {
     /// Takes a packet at `at` that is for `to`; it came from `previous`, if by this channel.
     pub(crate) fn send(
         &mut self,
-        core: &mut Core,
+        ctx: &mut Context,
         at: StationId,
         to: StationId,
         id: PacketId,
         previous: Option<StationId>,
     ) -> Result<(), PacketId> {
         if let Routing::Protocol(_) = self.routing {
-            return self.route(core, at, to, id, previous);
+            return self.route(ctx, at, to, id, previous);
         }
-        let Some(next) = self.next(core.now, at, to) else { return Err(id) };
-        self.pass(core, at, next, id);
+        let Some(next) = self.next(ctx.now, at, to) else { return Err(id) };
+        self.pass(ctx, at, next, id);
         Ok(())
     }
 
     /// A packet goes from `at` to a neighbour.
-    fn pass(&mut self, core: &mut Core, at: StationId, next: StationId, id: PacketId) {
+    fn pass(&mut self, ctx: &mut Context, at: StationId, next: StationId, id: PacketId) {
         let header = match &self.routing {
             Routing::Protocol(protocol) => protocol.packet_header,
             Routing::Shortest(_) | Routing::AccessPoints(_) => Bytes::ZERO,
         };
-        let size = core.packets.heading(id).size + header;
+        let size = ctx.packets.forwarding_header(id).size + header;
         let content = Content::Packet(id);
-        let request = Request { content, to: Some(next), size, since: core.now, is_routing: false };
-        self.resolve(core, at, next, request);
+        let request = Request { content, to: Some(next), size, since: ctx.now, is_routing: false };
+        self.resolve(ctx, at, next, request);
     }
 
     /// A frame goes out if the address of the next station is known.
-    fn resolve(&mut self, core: &mut Core, at: StationId, next: StationId, request: Request) {
+    fn resolve(&mut self, ctx: &mut Context, at: StationId, next: StationId, request: Request) {
         let resolution = self.arp.get_mut(at.index()).map_or(Resolution::Known, |arp| arp.resolve(next, request));
         match resolution {
-            Resolution::Known => self.air.enqueue(core, at, request),
+            Resolution::Known => self.air.enqueue(ctx, at, request),
             Resolution::Asked { message, dropped } => {
-                dropped.into_iter().for_each(|request| self.unresolved(core, request));
-                self.post(core, at, message, false);
+                dropped.into_iter().for_each(|request| self.unresolved(ctx, request));
+                self.post(ctx, at, message, false);
             }
             Resolution::GivenUp { dropped } => {
-                dropped.into_iter().chain([request]).for_each(|request| self.unresolved(core, request));
+                dropped.into_iter().chain([request]).for_each(|request| self.unresolved(ctx, request));
             }
         }
     }
 
-    fn unresolved(&mut self, core: &mut Core, request: Request) {
+    fn unresolved(&mut self, ctx: &mut Context, request: Request) {
         self.air.messages().release(request.content);
-        drop_content(core, request.content, DropReason::Arp);
+        drop_content(ctx, request.content, DropReason::Arp);
     }
 
     /// A message goes to the interface queue.
-    fn post(&mut self, core: &mut Core, at: StationId, outgoing: Outgoing, is_routing: bool) {
+    fn post(&mut self, ctx: &mut Context, at: StationId, outgoing: Outgoing, is_routing: bool) {
         let Outgoing { message, size, to } = outgoing;
         let content = Content::Message(self.air.messages().insert(message));
-        let request = Request { content, to, size, since: core.now, is_routing };
+        let request = Request { content, to, size, since: ctx.now, is_routing };
         match to.filter(|_| is_routing) {
-            Some(next) => self.resolve(core, at, next, request),
-            None => self.air.enqueue(core, at, request),
+            Some(next) => self.resolve(ctx, at, next, request),
+            None => self.air.enqueue(ctx, at, request),
         }
     }
 
-    fn on_message(&mut self, core: &mut Core, at: StationId, from: StationId, message: &Message) {
+    fn on_message(&mut self, ctx: &mut Context, at: StationId, from: StationId, message: &Message) {
         let message = match message {
             Message::Arp(message) => message,
             Message::Beacon => return,
-            Message::Join(step) => return self.on_join(core, at, from, *step),
-            Message::Dsdv(_) | Message::Aodv(_) => return self.on_routing_message(core, at, from, message),
+            Message::Join(step) => return self.on_join(ctx, at, from, *step),
+            Message::Dsdv(_) | Message::Aodv(_) => return self.on_routing_message(ctx, at, from, message),
         };
         let Some(arp) = self.arp.get_mut(at.index()) else { return };
         let (held, answer) = arp.on_message(at, from, *message);
         if let Some(answer) = answer {
-            self.post(core, at, answer, false);
+            self.post(ctx, at, answer, false);
         }
         if let Some(request) = held {
-            self.air.enqueue(core, at, request);
+            self.air.enqueue(ctx, at, request);
         }
     }
 
     /// Something has happened on the air; packets that have arrived are handed up.
-    pub(crate) fn on_event(&mut self, core: &mut Core, event: RadioEvent) {
+    pub(crate) fn on_event(&mut self, ctx: &mut Context, event: RadioEvent) {
         match event {
-            RadioEvent::FrameEnd { station, frame } => self.air.on_frame_end(core, station, frame),
-            RadioEvent::Access { station } => self.air.on_access(core, station),
-            RadioEvent::Respond { station } => self.air.on_respond(core, station),
-            RadioEvent::ExchangeOver { station } => self.air.on_exchange_over(core, station),
-            RadioEvent::Forget { station } => self.air.on_forget(core, station),
-            RadioEvent::Route { station } => self.on_route_timer(core, station),
+            RadioEvent::FrameEnd { station, frame } => self.air.on_frame_end(ctx, station, frame),
+            RadioEvent::ChannelAccess { station } => self.air.on_access(ctx, station),
+            RadioEvent::Respond { station } => self.air.on_respond(ctx, station),
+            RadioEvent::ExchangeOver { station } => self.air.on_exchange_over(ctx, station),
+            RadioEvent::ReassemblyTimeout { station } => self.air.on_forget(ctx, station),
+            RadioEvent::RoutingTimer { station } => self.on_route_timer(ctx, station),
         }
     }
 
     /// The next packet that has arrived somewhere; what was lost on the way is booked.
-    pub(crate) fn poll(&mut self, core: &mut Core) -> Option<Arrived> {
+    pub(crate) fn poll(&mut self, ctx: &mut Context) -> Option<Arrived> {
         while let Some(upcall) = self.air.pop_upcall() {
             match upcall {
                 Upcall::Packet { at, from, packet } => {
@@ -264,22 +264,22 @@ impl Channel {
                 }
                 Upcall::Message { at, from, message: id } => {
                     let message = self.air.messages().lend(id);
-                    self.on_message(core, at, from, &message);
+                    self.on_message(ctx, at, from, &message);
                     self.air.messages().give_back(id, message);
                 }
-                Upcall::GivenUp { at, request, lost } => self.on_given_up(core, at, &request, lost),
-                Upcall::QueueFull { request } => drop_content(core, request.content, DropReason::Queue),
-                Upcall::Expired { request } => drop_content(core, request.content, DropReason::Expired),
-                Upcall::Dropped { content, reason } => drop_content(core, content, reason),
+                Upcall::GivenUp { at, request, lost } => self.on_given_up(ctx, at, &request, lost),
+                Upcall::QueueFull { request } => drop_content(ctx, request.content, DropReason::Queue),
+                Upcall::Expired { request } => drop_content(ctx, request.content, DropReason::Expired),
+                Upcall::Dropped { content, reason } => drop_content(ctx, content, reason),
             }
         }
         None
     }
 }
 
-fn drop_content(core: &mut Core, content: Content, reason: DropReason) {
+fn drop_content(ctx: &mut Context, content: Content, reason: DropReason) {
     if let Content::Packet(id) = content {
-        core.drop(id, reason, None);
+        ctx.drop(id, reason, None);
     }
 }
 

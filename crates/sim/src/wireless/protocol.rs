@@ -3,7 +3,7 @@
 use tcp::units::Time;
 
 use super::{Channel, Routing, drop_content};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{NodeId, PacketId, StationId};
 use crate::packet::DropReason;
@@ -24,17 +24,17 @@ impl Channel {
     /// Takes a packet at `at` for `to`, as the protocol of the station says.
     pub(super) fn route(
         &mut self,
-        core: &mut Core,
+        ctx: &mut Context,
         at: StationId,
         to: StationId,
         id: PacketId,
         previous: Option<StationId>,
     ) -> Result<(), PacketId> {
-        let now = core.now;
-        let leaves = core.packets.heading(id).destination != self.nodes[to.index()];
+        let now = ctx.now;
+        let leaves = ctx.packets.forwarding_header(id).destination != self.nodes[to.index()];
         let Some(protocol) = self.protocol() else { return Err(id) };
         if let Some(ttl) = protocol.ttl {
-            core.packets.limit_ttl(id, ttl);
+            ctx.packets.limit_ttl(id, ttl);
         }
         let waits_inside_only = protocol.waits_inside_only;
         let agent = &mut protocol.agents[at.index()];
@@ -49,44 +49,44 @@ impl Channel {
         match hop {
             NextHop::Via(next) => {
                 agent.on_used(now, to, previous);
-                self.pass(core, at, next, id);
+                self.pass(ctx, at, next, id);
                 return Ok(());
             }
             NextHop::Wait => {
                 if let Some(dropped) = protocol.waiting[at.index()].push(now, to, id) {
-                    core.drop(dropped, DropReason::RouteWait, None);
+                    ctx.drop(dropped, DropReason::RouteWait, None);
                 }
             }
             NextHop::None => agent.on_no_route(now, to),
         }
-        self.serve(core, at);
+        self.serve(ctx, at);
         if hop == NextHop::None { Err(id) } else { Ok(()) }
     }
 
-    pub(super) fn on_routing_message(&mut self, core: &mut Core, at: StationId, from: StationId, message: &Message) {
+    pub(super) fn on_routing_message(&mut self, ctx: &mut Context, at: StationId, from: StationId, message: &Message) {
         let inside = self.gateways.of(at) == self.gateways.of(from);
         let Some(protocol) = self.protocol().filter(|protocol| inside || !protocol.domain_filter) else { return };
-        protocol.agents[at.index()].on_message(core.now, from, message);
-        self.serve(core, at);
+        protocol.agents[at.index()].on_message(ctx.now, from, message);
+        self.serve(ctx, at);
     }
 
     /// A timer of a station's agent may be due.
-    pub(super) fn on_route_timer(&mut self, core: &mut Core, at: StationId) {
-        if self.timers[at.index()] != Some(core.now) {
+    pub(super) fn on_route_timer(&mut self, ctx: &mut Context, at: StationId) {
+        if self.timers[at.index()] != Some(ctx.now) {
             return;
         }
         self.timers[at.index()] = None;
         let Some(protocol) = self.protocol() else { return };
-        protocol.agents[at.index()].on_timer(core.now);
-        self.serve(core, at);
+        protocol.agents[at.index()].on_timer(ctx.now);
+        self.serve(ctx, at);
     }
 
     /// The MAC has given a frame up; `lost` if nobody has what it carried.
-    pub(super) fn on_given_up(&mut self, core: &mut Core, at: StationId, request: &Request, lost: bool) {
+    pub(super) fn on_given_up(&mut self, ctx: &mut Context, at: StationId, request: &Request, lost: bool) {
         let feedback = self.protocol().is_some_and(|protocol| protocol.link_feedback);
         let Some(neighbour) = request.to.filter(|_| feedback) else {
             if lost {
-                drop_content(core, request.content, DropReason::Retry);
+                drop_content(ctx, request.content, DropReason::Retry);
             }
             return;
         };
@@ -96,23 +96,23 @@ impl Channel {
             failed.push(request.content);
         }
         let Some(protocol) = self.protocol() else { return };
-        protocol.agents[at.index()].on_link_failure(core.now, neighbour);
+        protocol.agents[at.index()].on_link_failure(ctx.now, neighbour);
         let keeps = protocol.keeps_failed;
         for content in failed {
             match content {
-                Content::Packet(id) if keeps => self.send_again(core, at, id),
-                content => drop_content(core, content, DropReason::Retry),
+                Content::Packet(id) if keeps => self.send_again(ctx, at, id),
+                content => drop_content(ctx, content, DropReason::Retry),
             }
         }
-        self.serve(core, at);
+        self.serve(ctx, at);
     }
 
     /// A packet that could not be sent looks for another way.
-    fn send_again(&mut self, core: &mut Core, at: StationId, id: PacketId) {
-        let destination = core.packets.heading(id).destination;
-        let routed = self.exit_to(at, destination).is_some_and(|to| self.route(core, at, to, id, None).is_ok());
+    fn send_again(&mut self, ctx: &mut Context, at: StationId, id: PacketId) {
+        let destination = ctx.packets.forwarding_header(id).destination;
+        let routed = self.exit_to(at, destination).is_some_and(|to| self.route(ctx, at, to, id, None).is_ok());
         if !routed {
-            core.drop(id, DropReason::NoRoute, None);
+            ctx.drop(id, DropReason::NoRoute, None);
         }
     }
 
@@ -123,16 +123,16 @@ impl Channel {
     }
 
     /// Does what the agent of a station wants: its messages, the packets that can go or need not wait, its timer.
-    fn serve(&mut self, core: &mut Core, at: StationId) {
-        let now = core.now;
+    fn serve(&mut self, ctx: &mut Context, at: StationId) {
+        let now = ctx.now;
         while let Some(outgoing) = self.protocol().and_then(|p| p.agents[at.index()].poll_message(now)) {
-            self.post(core, at, outgoing, true);
+            self.post(ctx, at, outgoing, true);
         }
         let mut ready: Vec<(StationId, PacketId)> = Vec::new();
         let Some(protocol) = self.protocol() else { return };
         let (agent, waiting) = (&mut protocol.agents[at.index()], &mut protocol.waiting[at.index()]);
         while let Some(id) = waiting.pop_expired(now) {
-            core.drop(id, DropReason::RouteWait, None);
+            ctx.drop(id, DropReason::RouteWait, None);
         }
         for waiter in waiting.take() {
             match agent.next_hop(now, waiter.to) {
@@ -141,23 +141,23 @@ impl Channel {
                     ready.push((next, waiter.packet));
                 }
                 NextHop::Wait => waiting.put_back(waiter),
-                NextHop::None => core.drop(waiter.packet, DropReason::NoRoute, None),
+                NextHop::None => ctx.drop(waiter.packet, DropReason::NoRoute, None),
             }
         }
         for (next, id) in ready {
-            self.pass(core, at, next, id);
+            self.pass(ctx, at, next, id);
         }
-        self.plan(core, at);
+        self.plan(ctx, at);
     }
 
     /// Sees that the agent of a station is asked when it wants to be.
-    pub(super) fn plan(&mut self, core: &mut Core, at: StationId) {
+    pub(super) fn plan(&mut self, ctx: &mut Context, at: StationId) {
         let next: Option<Time> = self.protocol().and_then(|protocol| protocol.agents[at.index()].next_timer());
-        let Some(next) = next.map(|next| next.max(core.now)) else { return };
+        let Some(next) = next.map(|next| next.max(ctx.now)) else { return };
         let timer = &mut self.timers[at.index()];
         if timer.is_none_or(|pending| next < pending) {
             *timer = Some(next);
-            core.schedule(next, Event::Radio { channel: self.id, event: RadioEvent::Route { station: at } });
+            ctx.schedule(next, Event::Radio { channel: self.id, event: RadioEvent::RoutingTimer { station: at } });
         }
     }
 }

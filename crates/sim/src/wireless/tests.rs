@@ -39,11 +39,11 @@ fn secs(secs: f64) -> Time {
 /// Handles events up to `until`; gives the times at which payload arrived.
 fn run(simulation: &mut Simulation, until: Time) -> Vec<f64> {
     let (mut arrivals, mut delivered) = (Vec::new(), Bytes::ZERO);
-    while let Some(event) = simulation.core.next().filter(|_| simulation.core.now <= until) {
+    while let Some(event) = simulation.ctx.next().filter(|_| simulation.ctx.now <= until) {
         simulation.handle(event);
-        let so_far = simulation.core.flows[0].window.delivered_bytes;
+        let so_far = simulation.ctx.flows[0].window.delivered_bytes;
         if so_far > delivered {
-            arrivals.push(simulation.core.now.as_secs_f64());
+            arrivals.push(simulation.ctx.now.as_secs_f64());
             delivered = so_far;
         }
     }
@@ -57,7 +57,7 @@ fn routed(simulation: &Simulation) -> f64 {
     let stations = || channel.stations();
     let pairs = stations().flat_map(|a| stations().map(move |b| (a, b))).filter(|(a, b)| a != b);
     let has_route =
-        |a: StationId, b| matches!(protocol.agents[a.index()].next_hop(simulation.core.now, b), NextHop::Via(_));
+        |a: StationId, b| matches!(protocol.agents[a.index()].next_hop(simulation.ctx.now, b), NextHop::Via(_));
     let found: Vec<bool> = pairs.map(|(a, b)| has_route(a, b)).collect();
     found.iter().filter(|found| **found).count() as f64 / found.len() as f64
 }

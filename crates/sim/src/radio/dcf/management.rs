@@ -3,7 +3,7 @@
 use tcp::units::{Bytes, Time};
 
 use super::Air;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::ids::StationId;
 use crate::radio::queue::Request;
 
@@ -46,7 +46,7 @@ impl Air {
     }
 
     /// Takes a frame of management to send before all others. A beacon that has not gone out yet is replaced.
-    pub(crate) fn enqueue_first(&mut self, core: &mut Core, at: StationId, request: Request) {
+    pub(crate) fn enqueue_first(&mut self, ctx: &mut Context, at: StationId, request: Request) {
         let station = &mut self.stations[at.index()];
         let stale = request.to.is_none() && station.queue.first().is_some_and(|first| first.to.is_none());
         if stale {
@@ -54,7 +54,7 @@ impl Air {
         }
         station.queue.push_first(request);
         if station.job.is_none() {
-            self.next_job(core, at);
+            self.next_job(ctx, at);
         }
     }
 

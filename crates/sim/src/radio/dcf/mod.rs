@@ -22,7 +22,7 @@ use super::hearing::{Hearer, Hearing};
 use super::propagation::Reach;
 use super::queue::{InterfaceQueue, Request};
 use super::receiver::{Receiver, Waits};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, MessageId, StationId};
 use crate::mobility::{Point, Track};
@@ -178,14 +178,14 @@ impl Air {
     }
 
     /// Takes something to send.
-    pub(crate) fn enqueue(&mut self, core: &mut Core, at: StationId, request: Request) {
+    pub(crate) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: Request) {
         let station = &mut self.stations[at.index()];
         if let Some(request) = station.queue.push(request) {
             self.messages.release(request.content);
             self.upcalls.push_back(Upcall::QueueFull { request });
         }
         if self.stations[at.index()].job.is_none() {
-            self.next_job(core, at);
+            self.next_job(ctx, at);
         }
     }
 
@@ -197,9 +197,9 @@ impl Air {
     }
 
     /// Takes the next frame out of the queue, the station being between two.
-    fn next_job(&mut self, core: &mut Core, at: StationId) {
+    fn next_job(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        while let Some(request) = station.queue.pop_expired(core.now) {
+        while let Some(request) = station.queue.pop_expired(ctx.now) {
             self.messages.release(request.content);
             self.upcalls.push_back(Upcall::Expired { request });
         }
@@ -210,12 +210,12 @@ impl Air {
         let rate = self.rules.phy.data_rate;
         station.job = Some(Job { request, sequence, rate, short_failures: 0, long_failures: 0, handed_over: false });
         station.phase = Phase::Contending;
-        self.contend(core, at);
+        self.contend(ctx, at);
     }
 
     /// A fresh frame goes at once after DIFS of silence, else it waits for a backoff.
-    fn contend(&mut self, core: &mut Core, at: StationId) {
-        let now = core.now;
+    fn contend(&mut self, ctx: &mut Context, at: StationId) {
+        let now = ctx.now;
         let Station { receiver, contention, .. } = &mut self.stations[at.index()];
         receiver.settle(now, &self.waits, contention);
         let idle = !receiver.busy(&self.waits.reception);
@@ -226,30 +226,30 @@ impl Air {
         if contention.slots.is_none() {
             let quiet = idle && free_at <= now;
             if quiet && !self.rules.always_backs_off {
-                return self.start(core, at);
+                return self.start(ctx, at);
             }
             let reserved = receiver.reserved(now);
             let since = if self.rules.always_backs_off && idle && !reserved { now + self.waits.difs } else { now };
             contention.draw(since, self.rules.draws_below_window);
         }
-        self.plan_access(core, at);
+        self.plan_access(ctx, at);
     }
 
     /// Sees that an `Access` is due no later than the backoff can run out.
-    fn plan_access(&mut self, core: &mut Core, at: StationId) {
+    fn plan_access(&mut self, ctx: &mut Context, at: StationId) {
         let Station { receiver, contention, access_at, .. } = &mut self.stations[at.index()];
         let Some(access) = receiver.access(&self.waits, contention) else { return };
-        if access <= core.now && !receiver.busy(&self.waits.reception) {
-            return self.start(core, at);
+        if access <= ctx.now && !receiver.busy(&self.waits.reception) {
+            return self.start(ctx, at);
         }
-        let access = access.max(core.now);
+        let access = access.max(ctx.now);
         *access_at = Some(access);
-        core.schedule(access, self.event(RadioEvent::Access { station: at }));
+        ctx.schedule(access, self.event(RadioEvent::ChannelAccess { station: at }));
     }
 
     /// The backoff may have run out.
-    pub(crate) fn on_access(&mut self, core: &mut Core, at: StationId) {
-        let now = core.now;
+    pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
+        let now = ctx.now;
         let Station { receiver, contention, access_at, phase, .. } = &mut self.stations[at.index()];
         if *access_at != Some(now) {
             return;
@@ -261,39 +261,39 @@ impl Air {
         receiver.settle(now, &self.waits, contention);
         let due = receiver.access(&self.waits, contention).is_some_and(|access| access <= now);
         if receiver.busy(&self.waits.reception) || !due {
-            return self.plan_access(core, at);
+            return self.plan_access(ctx, at);
         }
-        self.start(core, at);
+        self.start(ctx, at);
     }
 
     /// The exchange begins.
-    fn start(&mut self, core: &mut Core, at: StationId) {
+    fn start(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.contention.slots = None;
         let job = station.job.as_mut().expect("a station that contends has a frame");
         let (request, phy) = (job.request, &self.rules.phy);
         let Some(to) = request.to else {
             station.phase = Phase::Broadcasts;
-            let end = self.transmit(core, at, Kind::Data(request.content), None, self.rules.phy.basic_rate, Span::ZERO);
-            return self.wait(core, at, end);
+            let end = self.transmit(ctx, at, Kind::Data(request.content), None, self.rules.phy.basic_rate, Span::ZERO);
+            return self.wait(ctx, at, end);
         };
         if self.rules.rate_control == RateControl::Arf {
             job.rate = self.rules.grades[station.ladder.step(to)].rate;
         }
         if !self.rules.uses_rts(request.size) {
-            return self.send_data(core, at);
+            return self.send_data(ctx, at);
         }
         let rate = self.rules.control_rate(job.rate);
         let answer = phy.answer(rate);
         let data = self.rules.data_airtime(request.size, job.rate);
         let reserves = self.rules.duration(phy.sifs * 3 + answer + data + answer);
         station.phase = Phase::AwaitsCts;
-        let end = self.transmit(core, at, Kind::Rts, Some(to), rate, reserves);
-        self.wait(core, at, end + self.rules.answer_wait());
+        let end = self.transmit(ctx, at, Kind::Rts, Some(to), rate, reserves);
+        self.wait(ctx, at, end + self.rules.answer_wait());
     }
 
-    fn wait(&mut self, core: &mut Core, at: StationId, until: Time) {
+    fn wait(&mut self, ctx: &mut Context, at: StationId, until: Time) {
         self.stations[at.index()].over_at = Some(until);
-        core.schedule(until, self.event(RadioEvent::ExchangeOver { station: at }));
+        ctx.schedule(until, self.event(RadioEvent::ExchangeOver { station: at }));
     }
 }

@@ -3,7 +3,7 @@
 use tcp::units::{Bytes, Rate, Span, Time};
 
 use super::{Air, Station};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::engine::trace::{AirFrame, Record};
 use crate::ids::StationId;
@@ -15,14 +15,14 @@ impl Air {
     /// A frame leaves now: every station that hears it takes note. Gives its end.
     pub(super) fn transmit(
         &mut self,
-        core: &mut Core,
+        ctx: &mut Context,
         at: StationId,
         kind: Kind,
         to: Option<StationId>,
         rate: Rate,
         reserves: Span,
     ) -> Time {
-        let now = core.now;
+        let now = ctx.now;
         let station = &mut self.stations[at.index()];
         let size = station.job.filter(|_| matches!(kind, Kind::Data(_))).map_or(Bytes::ZERO, |job| job.request.size);
         let length = self.rules.airtime(kind, size, rate);
@@ -44,7 +44,7 @@ impl Air {
             _ => station.counts.control_frames += 1,
         }
         let sequence = if let Kind::Data(_) = kind { station.sequence } else { 0 };
-        core.record(&Record::Frame {
+        ctx.record(&Record::Frame {
             frame: AirFrame {
                 channel: u32::from(self.channel.0),
                 from: at.0,
@@ -61,13 +61,13 @@ impl Air {
             Frame { kind, from: at, to, sequence, size, rate, reserves, number: self.numbers, part: Part::WHOLE };
         let mut hearers = std::mem::take(&mut self.hearers);
         self.hearing.of(at, now, &mut hearers);
-        self.reach(core, &frame, length, &hearers);
+        self.reach(ctx, &frame, length, &hearers);
         self.hearers = hearers;
         end
     }
 
     /// Notes a frame at all that hear it, and has those that it is meant for hear of its end.
-    fn reach(&mut self, core: &mut Core, frame: &Frame, length: Span, hearers: &[Hearer]) {
+    fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span, hearers: &[Hearer]) {
         let readable = self.rules.reception.readable_power();
         let meant = |hearer: &Hearer| frame.to.is_none_or(|to| to == hearer.station) && hearer.power >= readable;
         let readers = hearers.iter().filter(|hearer| meant(hearer)).count();
@@ -78,7 +78,7 @@ impl Air {
         let grade = self.rules.grade(frame.rate) as u8;
         let unanswered = if frame.kind == Kind::Rts { self.rules.unanswered(frame.rate) } else { None };
         for hearer in hearers {
-            let start = core.now + hearer.delay;
+            let start = ctx.now + hearer.delay;
             let wanted = meant(hearer);
             let reserves = if frame.to == Some(hearer.station) { Span::ZERO } else { frame.reserves };
             let arrival = Arrival {
@@ -93,28 +93,31 @@ impl Air {
                 unanswered,
                 fate: Fate::Coming,
             };
-            self.note(core, hearer.station, arrival);
+            self.note(ctx, hearer.station, arrival);
             if let Some(frame) = id.filter(|_| wanted) {
-                core.schedule(arrival.end, self.event(RadioEvent::FrameEnd { station: hearer.station, frame }));
+                ctx.schedule(arrival.end, self.event(RadioEvent::FrameEnd { station: hearer.station, frame }));
             }
         }
     }
 
     /// A signal is on its way to a station; the station's access may have to come sooner for it.
-    fn note(&mut self, core: &mut Core, at: StationId, arrival: Arrival) {
+    fn note(&mut self, ctx: &mut Context, at: StationId, arrival: Arrival) {
         /// Signals are looked at when so many have gathered at a station that does nothing itself.
         const MOST: usize = 24;
         let Station { receiver, contention, access_at, .. } = &mut self.stations[at.index()];
         let planned = access_at.filter(|access| *access > arrival.end + self.waits.difs);
         if planned.is_some() && !self.rules.bad_frames_reserve() {
-            receiver.settle(core.now, &self.waits, contention);
+            receiver.settle(ctx.now, &self.waits, contention);
             let early = receiver.early(&arrival, &self.waits, contention);
             if planned.is_some_and(|access| early < access) {
                 *access_at = Some(early);
-                core.schedule(early, Event::Radio { channel: self.channel, event: RadioEvent::Access { station: at } });
+                ctx.schedule(
+                    early,
+                    Event::Radio { channel: self.channel, event: RadioEvent::ChannelAccess { station: at } },
+                );
             }
         } else if receiver.backlog() >= MOST {
-            receiver.settle(core.now, &self.waits, contention);
+            receiver.settle(ctx.now, &self.waits, contention);
         }
         receiver.expect(arrival);
     }

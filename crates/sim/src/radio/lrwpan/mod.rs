@@ -26,7 +26,7 @@ use super::frame::{Content, Frames};
 use super::hearing::{Hearer, Hearing};
 use super::queue::{InterfaceQueue, Request};
 use super::receiver::{Receiver, Waits};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, NodeId, StationId};
 use crate::packet::{DropReason, TTL};
@@ -146,11 +146,11 @@ impl Pan {
     }
 
     /// The frames of what is to be sent; none if it does not fit.
-    fn frames_of(&self, core: &Core, request: &Request) -> Option<FrameSizes> {
+    fn frames_of(&self, ctx: &Context, request: &Request) -> Option<FrameSizes> {
         match request.content {
             Content::Message(id) => self.rules.message_frames(self.messages.get(id), request),
             Content::Packet(id) => {
-                let packet = core.packets.get(id);
+                let packet = ctx.packets.get(id);
                 let next = request.to.map(|to| self.nodes[to.index()]);
                 let goes_on = next != Some(packet.destination);
                 let ends = Ends {
@@ -164,8 +164,8 @@ impl Pan {
     }
 
     /// Takes something to send.
-    pub(super) fn enqueue(&mut self, core: &mut Core, at: StationId, request: Request) {
-        if self.frames_of(core, &request).is_none() {
+    pub(super) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: Request) {
+        if self.frames_of(ctx, &request).is_none() {
             self.stations[at.index()].counts.too_long += 1;
             return self.give_up(request, DropReason::TooLong);
         }
@@ -174,7 +174,7 @@ impl Pan {
             self.upcalls.push_back(Upcall::QueueFull { request });
         }
         if self.stations[at.index()].job.is_none() {
-            self.next_job(core, at);
+            self.next_job(ctx, at);
         }
     }
 
@@ -192,9 +192,9 @@ impl Pan {
     }
 
     /// Takes the next datagram out of the queue, the station being between two.
-    fn next_job(&mut self, core: &mut Core, at: StationId) {
+    fn next_job(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        while let Some(request) = station.queue.pop_expired(core.now) {
+        while let Some(request) = station.queue.pop_expired(ctx.now) {
             self.messages.release(request.content);
             self.upcalls.push_back(Upcall::Expired { request });
         }
@@ -202,9 +202,9 @@ impl Pan {
         let Some(request) = station.queue.pop() else { return };
         station.datagrams += 1;
         let datagram = station.datagrams;
-        let sizes = self.frames_of(core, &request).expect("what does not fit is not taken in");
+        let sizes = self.frames_of(ctx, &request).expect("what does not fit is not taken in");
         let station = &mut self.stations[at.index()];
         station.job = Some(Job { request, sizes, datagram, index: 0, attempts: 0, handed_over: false });
-        self.begin_frame(core, at);
+        self.begin_frame(ctx, at);
     }
 }

@@ -5,7 +5,7 @@ use tcp::units::{Bytes, Span, Time};
 
 use super::Pan;
 use super::rules::{Encap, PanRules};
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, FlowId, NodeId, StationId};
 use crate::packet::message::{Advert, Message};
@@ -63,43 +63,43 @@ fn saturate(rules: &PanRules, senders: u32, size: u64, to_all: bool, seed: u64) 
 /// The same with updates of so many lines, which 6LoWPAN asks for the size of.
 fn saturate_with(rules: &PanRules, senders: u32, (size, lines): (u64, usize), to_all: bool, seed: u64) -> Rates {
     const SECONDS: u64 = 60;
-    let mut core = Core::new(0, None);
+    let mut ctx = Context::new(0, None);
     let draws = |i: usize, what: Draws| Rng::stream(seed, &format!("station/{i}/{}", what.name()));
     let nodes = (0..=senders).map(NodeId).collect();
     let mut pan = Pan::new(ChannelId(0), rules.clone(), nodes, cell(senders + 1), draws);
-    core.schedule(Time::ZERO + Span::from_millis(SECONDS * 1000), Event::Stop);
+    ctx.schedule(Time::ZERO + Span::from_millis(SECONDS * 1000), Event::Stop);
     let line = Advert { destination: StationId(0), metric: 1, sequence: 2 };
-    let fill = |pan: &mut Pan, core: &mut Core, station: StationId| {
+    let fill = |pan: &mut Pan, ctx: &mut Context, station: StationId| {
         while pan.stations[station.index()].queue.len() < 2 {
             let content = Content::Message(pan.messages.insert(Message::Dsdv(vec![line; lines])));
             let to = (!to_all).then_some(StationId(senders));
-            pan.enqueue(core, station, Request { content, to, size: Bytes(size), since: core.now, is_routing: false });
+            pan.enqueue(ctx, station, Request { content, to, size: Bytes(size), since: ctx.now, is_routing: false });
         }
     };
     // Stations have no common clock: they start at different times and never fall into step.
     let mut starts = Rng::stream(seed, "starts");
     for flow in 0..senders {
-        core.schedule(Time::ZERO + Span::from_secs_f64(5e-3 * starts.uniform()), Event::App { flow: FlowId(flow) });
+        ctx.schedule(Time::ZERO + Span::from_secs_f64(5e-3 * starts.uniform()), Event::App { flow: FlowId(flow) });
     }
     let (mut delivered, mut running) = (0, 0);
-    while let Some(event) = core.next() {
+    while let Some(event) = ctx.next() {
         match event {
             Event::App { .. } => running += 1,
             Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {
-                pan.on_frame_end(&mut core, station, frame);
+                pan.on_frame_end(&mut ctx, station, frame);
             }
-            Event::Radio { event: RadioEvent::Forget { station }, .. } => pan.on_forget(&mut core, station),
-            Event::Radio { event: RadioEvent::Access { station }, .. } => pan.on_access(&mut core, station),
-            Event::Radio { event: RadioEvent::Respond { station }, .. } => pan.on_respond(&mut core, station),
+            Event::Radio { event: RadioEvent::ReassemblyTimeout { station }, .. } => pan.on_forget(&mut ctx, station),
+            Event::Radio { event: RadioEvent::ChannelAccess { station }, .. } => pan.on_access(&mut ctx, station),
+            Event::Radio { event: RadioEvent::Respond { station }, .. } => pan.on_respond(&mut ctx, station),
             Event::Radio { event: RadioEvent::ExchangeOver { station }, .. } => {
-                pan.on_exchange_over(&mut core, station);
+                pan.on_exchange_over(&mut ctx, station);
             }
             _ => break,
         }
         while let Some(upcall) = pan.upcalls.pop_front() {
             delivered += u64::from(matches!(upcall, Upcall::Message { at, .. } if at == StationId(senders)));
         }
-        (0..running).for_each(|station| fill(&mut pan, &mut core, StationId(station)));
+        (0..running).for_each(|station| fill(&mut pan, &mut ctx, StationId(station)));
     }
     let sum = |of: fn(&crate::radio::dcf::Counts) -> u64| pan.stations.iter().map(|s| of(&s.counts)).sum::<u64>();
     let per_second = |count: u64| count as f64 / SECONDS as f64;

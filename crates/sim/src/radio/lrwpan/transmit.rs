@@ -5,7 +5,7 @@ use tcp::units::{Bytes, Span, Time};
 use super::Pan;
 use super::rules::{ACK, airtime, rate};
 use super::station::Job;
-use crate::engine::context::Core;
+use crate::engine::context::Context;
 use crate::engine::event::RadioEvent;
 use crate::engine::trace::{AirFrame, Record};
 use crate::ids::StationId;
@@ -14,11 +14,11 @@ use crate::radio::receiver::{Arrival, Fate};
 
 impl Pan {
     /// The frame under way of a datagram leaves now; gives its end.
-    pub(super) fn transmit_data(&mut self, core: &mut Core, at: StationId, job: &Job) -> Time {
+    pub(super) fn transmit_data(&mut self, ctx: &mut Context, at: StationId, job: &Job) -> Time {
         let sequence = self.stations[at.index()].sequence;
         let part = Part { datagram: job.datagram, index: job.index, of: job.sizes.count };
         let size = job.sizes.psdu(job.index);
-        let end = self.transmit(core, at, Kind::Data(job.request.content), job.request.to, (size, sequence, part));
+        let end = self.transmit(ctx, at, Kind::Data(job.request.content), job.request.to, (size, sequence, part));
         let station = &mut self.stations[at.index()];
         if let (Content::Message(_), false) = (job.request.content, station.receiver.exhausted()) {
             station.counts.message_airtime += airtime(size);
@@ -30,19 +30,19 @@ impl Pan {
         end
     }
 
-    pub(super) fn transmit_ack(&mut self, core: &mut Core, at: StationId, to: StationId) {
-        self.transmit(core, at, Kind::Ack, Some(to), (ACK, 0, Part::WHOLE));
+    pub(super) fn transmit_ack(&mut self, ctx: &mut Context, at: StationId, to: StationId) {
+        self.transmit(ctx, at, Kind::Ack, Some(to), (ACK, 0, Part::WHOLE));
     }
 
     fn transmit(
         &mut self,
-        core: &mut Core,
+        ctx: &mut Context,
         at: StationId,
         kind: Kind,
         to: Option<StationId>,
         (size, sequence, part): (Bytes, u32, Part),
     ) -> Time {
-        let now = core.now;
+        let now = ctx.now;
         let length = airtime(size);
         let end = now + length;
         let station = &mut self.stations[at.index()];
@@ -62,20 +62,20 @@ impl Pan {
         let (rate, channel) = (rate(), u32::from(self.channel.0));
         let (from, addressee, recorded) = (at.0, to.map(|to| to.0), kind.recorded());
         let frame = AirFrame { channel, from, to: addressee, kind: recorded, sequence, size, rate, airtime: length };
-        core.record(&Record::Frame { frame });
+        ctx.record(&Record::Frame { frame });
         self.numbers += 1;
         let frame =
             Frame { kind, from: at, to, sequence, size, rate, reserves: Span::ZERO, number: self.numbers, part };
-        self.reach(core, &frame, length);
+        self.reach(ctx, &frame, length);
         end
     }
 
     /// Notes a frame at all that hear it, and has those that it is meant for hear of its end.
-    fn reach(&mut self, core: &mut Core, frame: &Frame, length: Span) {
+    fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span) {
         /// Signals are looked at when so many have gathered at a station that does nothing itself.
         const MOST: usize = 24;
         let mut hearers = std::mem::take(&mut self.hearers);
-        self.hearing.of(frame.from, core.now, &mut hearers);
+        self.hearing.of(frame.from, ctx.now, &mut hearers);
         let readable = self.rules.reception.readable_power();
         let meant = |to: StationId, power: f64| frame.to.is_none_or(|only| only == to) && power >= readable;
         let readers = hearers.iter().filter(|hearer| meant(hearer.station, hearer.power)).count();
@@ -84,11 +84,11 @@ impl Pan {
             self.messages.retain(content);
         }
         for hearer in &hearers {
-            let start = core.now + hearer.delay;
+            let start = ctx.now + hearer.delay;
             let wanted = meant(hearer.station, hearer.power);
             let station = &mut self.stations[hearer.station.index()];
             if station.receiver.backlog() >= MOST {
-                station.settle(core.now, &self.waits);
+                station.settle(ctx.now, &self.waits);
             }
             station.receiver.expect(Arrival {
                 number: frame.number,
@@ -103,7 +103,7 @@ impl Pan {
                 fate: Fate::Coming,
             });
             if let Some(id) = id.filter(|_| wanted) {
-                core.schedule(start + length, self.event(RadioEvent::FrameEnd { station: hearer.station, frame: id }));
+                ctx.schedule(start + length, self.event(RadioEvent::FrameEnd { station: hearer.station, frame: id }));
             }
         }
         self.hearers = hearers;
