@@ -237,7 +237,7 @@ impl From<&cc::View> for View {
             round_start: view.round_start,
             cwnd_limited: view.cwnd_limited,
             app_limited: view.app_limited,
-            idle_restart: view.idle_restart,
+            idle_restart: view.slow_start_after_idle,
             may_grow: view.may_grow,
         }
     }

@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tcp::cc::{Algorithm, Choice, Value};
-use tcp::config::Profile;
+use tcp::cc::{Algorithm, CcConfig, Value};
+use tcp::settings::ProfileName;
 
 use super::parse::{ScenarioError, join};
 
@@ -44,15 +44,15 @@ impl CcChoice {
     }
 
     /// Looks the choice up; the error's path starts at `path`.
-    pub(super) fn resolve(&self, path: &str, connection: Profile) -> Result<Choice, ScenarioError> {
+    pub(super) fn resolve(&self, path: &str, connection: ProfileName) -> Result<CcConfig, ScenarioError> {
         // A connection in the form of a stack takes the algorithm in its form for that stack, if it has one.
         let algorithm = self.given.or_else(|| tcp::cc::find(&self.name));
         let own = algorithm.and_then(|a| a.profile(connection.of_algorithms())).map(|p| p.name);
         let profile = self.profile.as_deref().or(own);
         let params: Vec<(String, Value)> = self.params.iter().map(|(k, v)| (k.clone(), *v)).collect();
         let chosen = match algorithm {
-            Some(algorithm) => Choice::of(algorithm, profile, &params),
-            None => Choice::new(&self.name, profile, &params),
+            Some(algorithm) => CcConfig::of(algorithm, profile, &params),
+            None => CcConfig::by_name(&self.name, profile, &params),
         };
         chosen.map_err(|e| {
             let bare = self.params.is_empty() && self.profile.is_none();
@@ -65,7 +65,7 @@ impl CcChoice {
         })
     }
 
-    pub(super) fn of(choice: &Choice) -> CcChoice {
+    pub(super) fn of(choice: &CcConfig) -> CcChoice {
         CcChoice {
             name: choice.algorithm.name.to_owned(),
             profile: Some(choice.profile.to_owned()),
