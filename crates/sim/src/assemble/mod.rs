@@ -35,7 +35,7 @@ pub(crate) fn assemble(
     seed: u64,
     sink: Option<Box<dyn Sink>>,
 ) -> Result<Simulation, ScenarioError> {
-    let expand::Expanded { graph, placement_draws } = expand::draw(scenario, seed)?;
+    let expand::Expanded { graph, placement_draws } = expand::expand_world(scenario, seed)?;
     let resolved = expand::resolve(scenario)?;
     let mut names = node_names(&graph)?;
     let (mut network, mut sky) = match &graph.network {

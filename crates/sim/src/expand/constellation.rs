@@ -2,16 +2,13 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
-use super::ground::{self, within};
-use super::shapes::{Defaults, count, filled, node};
-use super::{MOST_FLOWS, Shape};
+use super::graph::{FlowEnds, LinkDefaults, Topology, count, link_with_defaults, node, within};
+use super::ground;
+use super::limits::{MAX_FLOWS, MAX_SATELLITES};
 use crate::scenario::{
     Constellation, GslPolicy, LinkOptions, Network, NodeDef, Pattern, Role, ScenarioError, SpacePreset, SpaceProfile,
     TerminalDef, join,
 };
-
-/// The most satellites: routes are found among all of them.
-const MOST_SATELLITES: u64 = 5_000;
 
 /// What a preset stands for.
 struct Preset {
@@ -76,7 +73,7 @@ const GEO: Preset = Preset {
 };
 
 /// The same with nothing left to a default.
-pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> {
+pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, ScenarioError> {
     let preset = match def.preset {
         SpacePreset::Iridium => IRIDIUM,
         SpacePreset::Starlink => STARLINK,
@@ -84,9 +81,9 @@ pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> 
     };
     let ns2 = def.profile == SpaceProfile::Ns2;
     let pattern = def.pattern.unwrap_or(preset.pattern);
-    let planes = count("network.planes", def.planes.unwrap_or(preset.planes), 1, MOST_SATELLITES)?;
-    let satellites = count("network.satellites", def.satellites.unwrap_or(preset.satellites), 1, MOST_SATELLITES)?;
-    count("network.satellites", planes * satellites, 1, MOST_SATELLITES)
+    let planes = count("network.planes", def.planes.unwrap_or(preset.planes), 1, MAX_SATELLITES)?;
+    let satellites = count("network.satellites", def.satellites.unwrap_or(preset.satellites), 1, MAX_SATELLITES)?;
+    count("network.satellites", planes * satellites, 1, MAX_SATELLITES)
         .map_err(|e| e.with_hint(format!("{planes} planes of {satellites}")))?;
     let (p, s) = (planes as f64, satellites as f64);
     let (spacing, phase) = match pattern {
@@ -161,7 +158,7 @@ fn link(
     if mbps == 0 {
         options.rate = options.rate.or(Rate::from_bps(1_500_000));
     }
-    let full = filled(&options, path, &Defaults(mbps, 0, queue))?;
+    let full = link_with_defaults(&options, path, &LinkDefaults { mbps, delay_us: 0, queue_packets: queue })?;
     Ok(LinkOptions { delay: None, ..full })
 }
 
@@ -204,26 +201,26 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
 }
 
 /// Terminals first, since routes lead to them; then satellites, plane by plane.
-pub(super) fn shape(def: &Constellation, seed: u64) -> Result<Shape, ScenarioError> {
-    let mut full = fill(def)?;
+pub(super) fn topology(def: &Constellation, seed: u64) -> Result<Topology, ScenarioError> {
+    let mut full = with_defaults(def)?;
     full.terminals = ground::all(&full, seed)?;
-    let flows = count("network.flows", full.flows, 0, MOST_FLOWS)?;
-    let mut shape = Shape::default();
+    let flows = count("network.flows", full.flows, 0, MAX_FLOWS)?;
+    let mut topology = Topology::default();
     for terminal in &full.terminals {
         let TerminalDef::Place(place) = terminal else { continue };
-        shape.nodes.push(node(place.name.clone(), Role::Host, place.lon_deg, place.lat_deg));
+        topology.nodes.push(node(place.name.clone(), Role::Host, place.lon_deg, place.lat_deg));
     }
-    let ends = |i: u64| if full.nodes > 0 { ground::drawn_ends(i, &full, seed) } else { ground::halves(i, &full) };
-    let name = |i: usize| shape.nodes[i].name.clone();
-    shape.pairs = (0..flows).map(ends).map(|[from, to]| (name(from), name(to))).collect();
+    let ends = |i: u64| if full.nodes > 0 { ground::random_ends(i, &full, seed) } else { ground::halves(i, &full) };
+    let name = |i: usize| topology.nodes[i].name.clone();
+    topology.flow_ends = (0..flows).map(ends).map(|[from, to]| FlowEnds::new(name(from), name(to))).collect();
     for plane in 0..full.planes.expect("filled") {
         for number in 0..full.satellites.expect("filled") {
             let name = format!("sat{plane}.{number}");
-            shape.nodes.push(NodeDef { name, role: Role::Satellite, x: None, y: None, z: None, mobility: None });
+            topology.nodes.push(NodeDef { name, role: Role::Satellite, x: None, y: None, z: None, mobility: None });
         }
     }
     // Its flows are listed from here on.
     let listed = Constellation { flows: 0, nodes: 0, placement: None, ..full };
-    shape.network = Network::Constellation(Box::new(listed));
-    Ok(shape)
+    topology.network = Network::Constellation(Box::new(listed));
+    Ok(topology)
 }

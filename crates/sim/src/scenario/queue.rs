@@ -45,9 +45,9 @@ impl Queue {
     }
 
     /// The same with nothing left to a profile.
-    pub fn filled(&self) -> Queue {
+    pub fn with_defaults(&self) -> Queue {
         match self {
-            Queue::Red(red) => Queue::Red(red.filled()),
+            Queue::Red(red) => Queue::Red(red.with_defaults()),
             other => other.clone(),
         }
     }
@@ -136,7 +136,7 @@ pub enum RedProfile {
 
 impl RedDef {
     /// With the values of the profile, but for what is automatic.
-    pub fn filled(&self) -> RedDef {
+    pub fn with_defaults(&self) -> RedDef {
         let profile = self.profile.unwrap_or_default();
         let (ns2, ns3) = (profile == RedProfile::Ns2, profile == RedProfile::Ns3);
         let only_ns3 = |value: f64| ns3.then_some(value);
