@@ -31,7 +31,7 @@ mod summary;
 mod wireless;
 
 pub use algorithms::algorithms;
-pub use analysis::ground_track::{CurrentPath, GroundTrack, PathSeries, Survey, SurveyTerminal, survey};
+pub use analysis::ground_track::{CurrentPath, GroundTrack, GroundTracks, PathSeries, TrackedTerminal, ground_tracks};
 pub use analysis::reach::Reach;
 pub use analysis::transmissions::Transmissions;
 pub use engine::event_list::{Place, Schedule};

@@ -4,7 +4,7 @@ use tcp::units::{Span, Time};
 
 use crate::assemble::assemble;
 use crate::connectivity::Reachability;
-use crate::constellation::Sky;
+use crate::constellation::ConstellationDynamics;
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::engine::trace::Sink;
@@ -50,7 +50,7 @@ pub struct Simulation {
     /// Who could reach whom; of networks with radio.
     pub(crate) reachability: Option<Reachability>,
     /// The moving part of a constellation.
-    pub(crate) sky: Option<Box<Sky>>,
+    pub(crate) sky: Option<Box<ConstellationDynamics>>,
     /// The world with nothing left to a default.
     pub(crate) graph: Scenario,
     /// The scenario as the user wrote it, with its defaults.

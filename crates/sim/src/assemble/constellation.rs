@@ -6,12 +6,12 @@ use tcp::rng::Rng;
 use tcp::units::Time;
 
 use super::parts;
-use crate::constellation::{Shell, Sky, SkyLinks, Terminal};
+use crate::constellation::{ConstellationDynamics, ConstellationLinks, Shell, Terminal};
 use crate::ids::{LinkId, NodeId};
 use crate::link::{Delay, Link, LinkParts};
 use crate::network::Network;
-use crate::orbit::path::Flight;
-use crate::orbit::shared_downlink::Beam;
+use crate::orbit::path::PropagationPath;
+use crate::orbit::shared_downlink::SharedDownlink;
 use crate::routing::Routes;
 use crate::scenario::{Constellation, LinkOptions, Scenario, ScenarioError};
 
@@ -20,30 +20,32 @@ struct Maker<'a> {
     graph: &'a Scenario,
     seed: u64,
     links: Vec<Link>,
-    /// By satellite, the downlink that its terminals share; if they do.
-    beams: BTreeMap<usize, (LinkId, Beam)>,
+    /// By satellite, the downlink that its terminals share, if they do.
+    downlinks: BTreeMap<usize, (LinkId, SharedDownlink)>,
 }
 
 /// The network of a constellation with nothing left to a default, and what moves it. All links are closed until its first
 /// step.
-pub(super) fn build(graph: &Scenario, def: &Constellation, seed: u64) -> Result<(Network, Sky), ScenarioError> {
+pub(super) fn build(
+    graph: &Scenario,
+    def: &Constellation,
+    seed: u64,
+) -> Result<(Network, ConstellationDynamics), ScenarioError> {
     let shell = Shell::of(def);
     let terminals = Terminal::all(def, &shell, Time::ZERO + graph.duration, seed);
-    let mut maker = Maker { graph, seed, links: Vec::new(), beams: BTreeMap::new() };
-    let mut links = SkyLinks { shared_down: def.shared_downlink.expect("filled"), ..SkyLinks::default() };
+    let mut maker = Maker { graph, seed, links: Vec::new(), downlinks: BTreeMap::new() };
+    let mut links =
+        ConstellationLinks { shared_downlink: def.shared_downlink.expect("filled"), ..ConstellationLinks::default() };
     for (index, terminal) in terminals.iter().enumerate() {
         let mut own = BTreeMap::new();
         for satellite in terminal.handovers.iter().filter_map(|handover| handover.satellite) {
             let ends = [NodeId(index as u32), NodeId((terminals.len() + satellite) as u32)];
-            let flight = Flight::new(terminal.body, shell.bodies[satellite], &shell.earth);
+            let path = PropagationPath::new(terminal.body, shell.bodies[satellite], &shell.earth);
             own.entry(satellite).or_insert_with(|| {
-                if links.shared_down {
-                    [
-                        maker.one(ends[0], ends[1], &def.uplink, flight),
-                        maker.shared(satellite, ends, &def.downlink, flight),
-                    ]
+                if links.shared_downlink {
+                    [maker.one(ends[0], ends[1], &def.uplink, path), maker.shared(satellite, ends, &def.downlink, path)]
                 } else {
-                    maker.both(ends[0], ends[1], [&def.uplink, &def.downlink], flight)
+                    maker.both(ends[0], ends[1], [&def.uplink, &def.downlink], path)
                 }
             });
         }
@@ -57,10 +59,10 @@ pub(super) fn build(graph: &Scenario, def: &Constellation, seed: u64) -> Result<
     }
     for pair in &shell.pairs {
         let node = |satellite: usize| NodeId((terminals.len() + satellite) as u32);
-        let flight = Flight::new(shell.bodies[pair.a], shell.bodies[pair.b], &shell.earth);
-        links.between.push(maker.both(node(pair.a), node(pair.b), [&def.isl, &def.isl], flight));
+        let path = PropagationPath::new(shell.bodies[pair.a], shell.bodies[pair.b], &shell.earth);
+        links.between.push(maker.both(node(pair.a), node(pair.b), [&def.isl, &def.isl], path));
     }
-    maker.finish_beams();
+    maker.finish_downlinks();
     let ends = |name: &String| terminals.iter().position(|terminal| terminal.name == *name);
     let mut destinations: Vec<usize> =
         graph.flow.iter().flat_map(|flow| [&flow.from, &flow.to]).filter_map(ends).collect();
@@ -68,43 +70,43 @@ pub(super) fn build(graph: &Scenario, def: &Constellation, seed: u64) -> Result<
     destinations.dedup();
     let nodes = graph.node.len();
     let network = Network::routed(nodes, maker.links, Routes::of(vec![vec![None; terminals.len()]; nodes]));
-    Ok((network, Sky::new(def, shell, terminals, links, destinations)))
+    Ok((network, ConstellationDynamics::new(def, shell, terminals, links, destinations)))
 }
 
 impl Maker<'_> {
-    fn both(&mut self, a: NodeId, b: NodeId, options: [&LinkOptions; 2], flight: Flight) -> [LinkId; 2] {
-        [self.one(a, b, options[0], flight), self.one(b, a, options[1], flight)]
+    fn both(&mut self, a: NodeId, b: NodeId, options: [&LinkOptions; 2], path: PropagationPath) -> [LinkId; 2] {
+        [self.one(a, b, options[0], path), self.one(b, a, options[1], path)]
     }
 
-    fn one(&mut self, from: NodeId, to: NodeId, options: &LinkOptions, flight: Flight) -> LinkId {
+    fn one(&mut self, from: NodeId, to: NodeId, options: &LinkOptions, path: PropagationPath) -> LinkId {
         let name = &self.graph.node[to.index()].name;
-        self.make(from, to, name, options, flight)
+        self.make(from, to, name, options, path)
     }
 
     /// The downlink of a satellite, made for its first terminal; `ends` are a terminal and the satellite.
-    fn shared(&mut self, satellite: usize, ends: [NodeId; 2], options: &LinkOptions, flight: Flight) -> LinkId {
+    fn shared(&mut self, satellite: usize, ends: [NodeId; 2], options: &LinkOptions, path: PropagationPath) -> LinkId {
         let [terminal, node] = ends;
-        let id = self.beams.get(&satellite).map(|(id, _)| *id);
-        let id = id.unwrap_or_else(|| self.make(node, terminal, "terminals", options, flight));
-        self.beams.entry(satellite).or_insert_with(|| (id, Beam::default())).1.add(terminal, flight);
+        let id = self.downlinks.get(&satellite).map(|(id, _)| *id);
+        let id = id.unwrap_or_else(|| self.make(node, terminal, "terminals", options, path));
+        self.downlinks.entry(satellite).or_insert_with(|| (id, SharedDownlink::default())).1.add(terminal, path);
         id
     }
 
     /// Every terminal of a shared downlink is known.
-    fn finish_beams(&mut self) {
-        for (_, (id, beam)) in std::mem::take(&mut self.beams) {
-            self.links[id.index()].share(beam);
+    fn finish_downlinks(&mut self) {
+        for (_, (id, downlink)) in std::mem::take(&mut self.downlinks) {
+            self.links[id.index()].share(downlink);
         }
     }
 
-    fn make(&mut self, from: NodeId, to: NodeId, far: &str, options: &LinkOptions, flight: Flight) -> LinkId {
+    fn make(&mut self, from: NodeId, to: NodeId, far: &str, options: &LinkOptions, path: PropagationPath) -> LinkId {
         let near = &self.graph.node[from.index()].name;
         let draws = |what| Rng::stream(self.seed, &format!("link/{near}/{far}/0/{what}"));
         // A discipline that wants the delay is told that of the beginning.
-        let options = LinkOptions { delay: Some(flight.delay(Time::ZERO)), ..options.clone() };
+        let options = LinkOptions { delay: Some(path.delay(Time::ZERO)), ..options.clone() };
         let fixed = parts(from, to, &options, draws("queue"), draws("loss"));
         let id = LinkId(self.links.len() as u32);
-        let mut link = Link::new(id, LinkParts { delay: Delay::Between(Box::new(flight)), ..fixed });
+        let mut link = Link::new(id, LinkParts { delay: Delay::Path(Box::new(path)), ..fixed });
         link.close();
         self.links.push(link);
         id

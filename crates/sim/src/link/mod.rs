@@ -15,8 +15,8 @@ use crate::engine::trace::Record;
 use crate::ids::{LinkId, NodeId, PacketId};
 use crate::link::loss::Loss;
 use crate::metrics::LinkMetrics;
-use crate::orbit::path::Flight;
-use crate::orbit::shared_downlink::Beam;
+use crate::orbit::path::PropagationPath;
+use crate::orbit::shared_downlink::SharedDownlink;
 use crate::packet::DropReason;
 use crate::qdisc::{Ledger, Qdisc, Waiting};
 
@@ -37,9 +37,9 @@ pub(crate) enum Delay {
     /// Always as long.
     Fixed(Span),
     /// As far as the ends are apart when the transmission starts.
-    Between(Box<Flight>),
+    Path(Box<PropagationPath>),
     /// The same, by the terminal that a packet is for.
-    Beam(Box<Beam>),
+    Shared(Box<SharedDownlink>),
 }
 
 impl Delay {
@@ -47,8 +47,8 @@ impl Delay {
     fn at(&self, now: Time, destination: NodeId) -> Span {
         match self {
             Delay::Fixed(span) => *span,
-            Delay::Between(flight) => flight.delay(now),
-            Delay::Beam(beam) => beam.delay(destination, now),
+            Delay::Path(path) => path.delay(now),
+            Delay::Shared(downlink) => downlink.delay(destination, now),
         }
     }
 }
@@ -141,8 +141,8 @@ impl Link {
     }
 
     /// Makes this the one link to all terminals of a satellite.
-    pub(crate) fn share(&mut self, beam: Beam) {
-        (self.to, self.delay) = (None, Delay::Beam(Box::new(beam)));
+    pub(crate) fn share(&mut self, downlink: SharedDownlink) {
+        (self.to, self.delay) = (None, Delay::Shared(Box::new(downlink)));
     }
 
     /// Packets waiting and on their way.
@@ -239,9 +239,9 @@ impl Link {
         self.free_at = ctx.now + transmission;
         self.last_arrival = match &mut self.delay {
             Delay::Fixed(delay) => self.last_arrival.max(self.free_at + *delay),
-            Delay::Between(flight) => self.last_arrival.max(self.free_at + flight.delay(ctx.now)),
-            Delay::Beam(beam) => {
-                beam.arrival(ctx.packets.forwarding_header(next.packet).destination, ctx.now, self.free_at)
+            Delay::Path(path) => self.last_arrival.max(self.free_at + path.delay(ctx.now)),
+            Delay::Shared(downlink) => {
+                downlink.arrival(ctx.packets.forwarding_header(next.packet).destination, ctx.now, self.free_at)
             }
         };
         self.in_flight += 1;
