@@ -8,7 +8,7 @@ use tcp::units::{Span, Time};
 use crate::ids::{NodeId, StationId};
 use crate::mobility::{Point, Track};
 use crate::network::Network;
-use crate::radio::propagation::Reach;
+use crate::radio::propagation::RadioRange;
 
 #[cfg(test)]
 mod tests;
@@ -57,8 +57,8 @@ impl Components {
 
     /// Nodes of the largest component; the first of several.
     pub(crate) fn largest(&self) -> Vec<usize> {
-        let most = self.sizes.iter().max();
-        let largest = self.sizes.iter().position(|size| Some(size) == most).map(|index| index as u32);
+        let max = self.sizes.iter().max();
+        let largest = self.sizes.iter().position(|size| Some(size) == max).map(|index| index as u32);
         (0..self.of.len()).filter(|node| Some(self.of[*node]) == largest).collect()
     }
 }
@@ -84,14 +84,14 @@ pub(crate) fn hops(graph: &Graph, from: NodeId, to: NodeId) -> Option<u32> {
 
 /// Stations that read each other, by their numbers. From west to east each looks only at those that are not too far east of
 /// it, so that in a wide field most pairs are never looked at.
-pub(crate) fn in_reach(places: &[Point], reach: &Reach) -> Graph {
-    let mut graph: Graph = vec![Vec::new(); places.len()];
-    let mut eastward: Vec<usize> = (0..places.len()).collect();
-    eastward.sort_by(|a, b| places[*a].x.total_cmp(&places[*b].x));
+pub(crate) fn in_reach(positions: &[Point], reach: &RadioRange) -> Graph {
+    let mut graph: Graph = vec![Vec::new(); positions.len()];
+    let mut eastward: Vec<usize> = (0..positions.len()).collect();
+    eastward.sort_by(|a, b| positions[*a].x.total_cmp(&positions[*b].x));
     for (rank, i) in eastward.iter().enumerate() {
-        let near = |j: &&usize| places[**j].x - places[*i].x <= reach.limit();
+        let near = |j: &&usize| positions[**j].x - positions[*i].x <= reach.limit();
         for j in eastward[rank + 1..].iter().take_while(near) {
-            if reach.joins(places[*i], places[*j]) {
+            if reach.in_range(positions[*i], positions[*j]) {
                 graph[*i].push(*j as u32);
                 graph[*j].push(*i as u32);
             }
@@ -103,12 +103,12 @@ pub(crate) fn in_reach(places: &[Point], reach: &Reach) -> Graph {
 
 /// The stations of a channel.
 #[derive(Debug)]
-struct Mesh {
+struct StationGroup {
     nodes: Vec<NodeId>,
     tracks: Vec<Track>,
-    reach: Reach,
+    reach: RadioRange,
     /// By station, the access points it may belong to, if there are access points.
-    points: Option<Vec<Vec<StationId>>>,
+    access_points: Option<Vec<Vec<StationId>>>,
 }
 
 /// What is needed to tell, later, who could reach whom.
@@ -116,7 +116,7 @@ struct Mesh {
 pub(crate) struct Reachability {
     nodes: usize,
     wires: Vec<(NodeId, NodeId)>,
-    meshes: Vec<Mesh>,
+    groups: Vec<StationGroup>,
     placement_draws: Option<u32>,
 }
 
@@ -137,20 +137,22 @@ pub(crate) struct Connectivity {
 impl Reachability {
     /// Of a network at the start, if it has stations; where they are was drawn so many times.
     pub(crate) fn new(network: &Network, placement_draws: Option<u32>) -> Option<Reachability> {
-        let mesh = |channel: &crate::wireless::Channel| Mesh {
+        let group = |channel: &crate::wireless::WirelessSubnet| StationGroup {
             nodes: channel.nodes.clone(),
-            tracks: channel.air.tracks().to_vec(),
-            reach: channel.air.data_reach(),
-            points: channel.cells().map(|cells| channel.stations().map(|station| cells.choice(station)).collect()),
+            tracks: channel.mac.tracks().to_vec(),
+            reach: channel.mac.data_reach(),
+            access_points: channel
+                .access_points()
+                .map(|access_points| channel.stations().map(|station| access_points.candidates(station)).collect()),
         };
-        let meshes: Vec<Mesh> = network.channels.iter().map(mesh).collect();
+        let groups: Vec<StationGroup> = network.channels.iter().map(group).collect();
         let wires = network.links.iter().filter_map(|link| Some((link.from, link.to?))).collect();
         let nodes = network.nodes.len();
-        (!meshes.is_empty()).then_some(Reachability { nodes, wires, meshes, placement_draws })
+        (!groups.is_empty()).then_some(Reachability { nodes, wires, groups, placement_draws })
     }
 
     fn moves(&self) -> bool {
-        self.meshes.iter().any(|mesh| mesh.tracks.iter().any(|track| !track.is_fixed()))
+        self.groups.iter().any(|group| group.tracks.iter().any(|track| !track.is_fixed()))
     }
 
     /// Who is joined at `now`, which never goes back.
@@ -159,22 +161,22 @@ impl Reachability {
         for (from, to) in &self.wires {
             graph[from.index()].push(to.0);
         }
-        for mesh in &mut self.meshes {
-            let places: Vec<Point> = mesh.tracks.iter_mut().map(|track| track.at(now)).collect();
-            let Some(points) = &mesh.points else {
-                for (station, neighbours) in in_reach(&places, &mesh.reach).into_iter().enumerate() {
-                    let nodes = neighbours.into_iter().map(|neighbour| mesh.nodes[neighbour as usize].0);
-                    graph[mesh.nodes[station].index()].extend(nodes);
+        for group in &mut self.groups {
+            let positions: Vec<Point> = group.tracks.iter_mut().map(|track| track.at(now)).collect();
+            let Some(access_points) = &group.access_points else {
+                for (station, neighbours) in in_reach(&positions, &group.reach).into_iter().enumerate() {
+                    let nodes = neighbours.into_iter().map(|neighbour| group.nodes[neighbour as usize].0);
+                    graph[group.nodes[station].index()].extend(nodes);
                 }
                 continue;
             };
-            for (station, point) in
-                points.iter().enumerate().flat_map(|(i, list)| list.iter().map(move |p| (i, p.index())))
+            for (station, access_point) in
+                access_points.iter().enumerate().flat_map(|(i, list)| list.iter().map(move |p| (i, p.index())))
             {
-                if mesh.reach.joins(places[station], places[point]) {
-                    let (station, point) = (mesh.nodes[station], mesh.nodes[point]);
-                    graph[station.index()].push(point.0);
-                    graph[point.index()].push(station.0);
+                if group.reach.in_range(positions[station], positions[access_point]) {
+                    let (station, access_point) = (group.nodes[station], group.nodes[access_point]);
+                    graph[station.index()].push(access_point.0);
+                    graph[access_point.index()].push(station.0);
                 }
             }
         }

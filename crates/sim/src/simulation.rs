@@ -243,7 +243,7 @@ impl Simulation {
         self.network.settle(self.ctx.moment());
         self.ctx.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
         self.network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
-        self.network.channels.iter_mut().for_each(|channel| channel.air.on_warmup_end(now));
+        self.network.channels.iter_mut().for_each(|channel| channel.mac.on_warmup_end(now));
         self.hosts.flows.iter_mut().for_each(|flow| flow.window_area.restart(now));
         self.look_next();
     }

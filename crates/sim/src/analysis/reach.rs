@@ -7,7 +7,7 @@ use tcp::units::Time;
 
 use crate::ids::StationId;
 use crate::simulation::Simulation;
-use crate::wireless::{Channel, Routing, neighbours};
+use crate::wireless::{Routing, WirelessSubnet, neighbours};
 
 /// Pairs of nodes and ways between the ends of flows, by index of node.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
@@ -40,8 +40,8 @@ impl Simulation {
     }
 }
 
-fn in_reach(channel: &mut Channel) -> Vec<[u32; 2]> {
-    let lists = neighbours(&mut channel.air, Time::ZERO);
+fn in_reach(channel: &mut WirelessSubnet) -> Vec<[u32; 2]> {
+    let lists = neighbours(&mut channel.mac, Time::ZERO);
     let mut pairs = Vec::new();
     for (from, list) in lists.iter().enumerate() {
         for to in list {

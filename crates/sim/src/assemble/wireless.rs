@@ -1,5 +1,6 @@
 //! Channels of radio: stations, their rules, and how packets find their way.
 
+use crate::radio::streams::RandomStream;
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
@@ -9,21 +10,20 @@ use super::find;
 use crate::ids::{ChannelId, NodeId, StationId};
 use crate::mobility::Track;
 use crate::radio::build;
-use crate::radio::dcf::{Air, Draws};
-use crate::radio::hearing::Hearing;
-use crate::radio::lrwpan::{self, Pan};
+use crate::radio::dcf::DcfMac;
+use crate::radio::lrwpan::LrWpanMac;
 use crate::radio::mac::Mac;
 use crate::routing::{self};
 use crate::scenario::{ArpDef, BeaconsDef, ChannelDef, RoutingDef, Scenario, ScenarioError, ShortestDef, Standard};
-use crate::wireless::arp::Arp;
-use crate::wireless::{Cells, Channel, Gateways, Routing, neighbours, shortest};
+use crate::wireless::arp::ArpTable;
+use crate::wireless::{AccessPoints, Gateways, Routing, WirelessSubnet, neighbours, shortest};
 
 /// The channels of an expanded scenario.
 pub(super) fn build(
     graph: &Scenario,
     names: &BTreeMap<&str, NodeId>,
     seed: u64,
-) -> Result<Vec<Channel>, ScenarioError> {
+) -> Result<Vec<WirelessSubnet>, ScenarioError> {
     let mut used: BTreeMap<NodeId, usize> = BTreeMap::new();
     let mut channels = Vec::with_capacity(graph.channel.len());
     for (index, def) in graph.channel.iter().enumerate() {
@@ -49,7 +49,7 @@ fn channel(
     id: ChannelId,
     nodes: Vec<NodeId>,
     seed: u64,
-) -> Result<Channel, ScenarioError> {
+) -> Result<WirelessSubnet, ScenarioError> {
     let station = |name: &str, path: String| {
         let index = def.stations.iter().position(|station| station == name);
         let index =
@@ -57,9 +57,9 @@ fn channel(
         Ok(StationId(index as u32))
     };
     let tracks = nodes.iter().map(|node| Track::of(&graph.node[node.index()], seed)).collect();
-    let (mut air, mtu) = medium(def, id, &nodes, tracks, seed);
+    let (mut mac, mtu) = medium(def, id, &nodes, tracks, seed);
     let routing = match &def.routing {
-        RoutingDef::Shortest(_) => Routing::Shortest(shortest(&neighbours(&mut air, Time::ZERO))),
+        RoutingDef::Shortest(_) => Routing::Shortest(shortest(&neighbours(&mut mac, Time::ZERO))),
         RoutingDef::AccessPoints(def) => {
             let path = format!("{path}.routing.stations");
             let points: Vec<StationId> = (def.stations.iter().enumerate())
@@ -71,12 +71,17 @@ fn channel(
             if points.len() == nodes.len() {
                 return Err(ScenarioError::new(path, "every station is an access point: none belongs to one"));
             }
-            let of = air.dcf().belongings(&points);
-            Routing::AccessPoints(Box::new(Cells::new(points, of, def.beacons == BeaconsDef::Airtime, air.moves())))
+            let of = mac.dcf().initial_access_points(&points);
+            Routing::AccessPoints(Box::new(AccessPoints::new(
+                points,
+                of,
+                def.beacons == BeaconsDef::Airtime,
+                mac.is_mobile(),
+            )))
         }
         RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) => {
-            let draws = |i: u32| Rng::stream(seed, &format!("station/{}/routing", def.stations[i as usize]));
-            let protocol = routing::build::protocol(&def.routing, nodes.len() as u32, mtu, draws);
+            let rng = |i: u32| Rng::stream(seed, &format!("station/{}/routing", def.stations[i as usize]));
+            let protocol = routing::build::protocol(&def.routing, nodes.len() as u32, mtu, rng);
             Routing::Protocol(Box::new(protocol.expect("DSDV and AODV are protocols")))
         }
     };
@@ -84,37 +89,37 @@ fn channel(
         RoutingDef::Shortest(ShortestDef { interval: Span::ZERO }) => {
             return Err(ScenarioError::new(format!("{path}.routing.interval"), "0s is not an interval; above 0s"));
         }
-        RoutingDef::Shortest(ShortestDef { interval }) => Some(interval).filter(|_| air.moves()),
+        RoutingDef::Shortest(ShortestDef { interval }) => Some(interval).filter(|_| mac.is_mobile()),
         _ => None,
     };
-    let refresh = if let Routing::AccessPoints(cells) = &routing { cells.refresh() } else { refresh };
+    let refresh = if let Routing::AccessPoints(access_points) = &routing { access_points.refresh() } else { refresh };
     let gateways = (def.gateway.iter().enumerate())
         .map(|(i, name)| station(name, format!("{path}.gateway[{i}]")))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut gateways = Gateways::new(&mut air, gateways);
+    let mut gateways = Gateways::new(&mut mac, gateways);
     if let Routing::Shortest(_) = routing {
-        gateways.find_nearest(&neighbours(&mut air, Time::ZERO));
+        gateways.find_nearest(&neighbours(&mut mac, Time::ZERO));
     }
     let arp = match def.radio.arp {
-        Some(ArpDef::Ns2) => vec![Arp::default(); nodes.len()],
+        Some(ArpDef::Ns2) => vec![ArpTable::default(); nodes.len()],
         Some(ArpDef::None) | None => Vec::new(),
     };
-    let mut channel = Channel::new(id, air, nodes, gateways, routing, arp);
+    let mut channel = WirelessSubnet::new(id, mac, nodes, gateways, routing, arp);
     channel.refresh = refresh;
     Ok(channel)
 }
 
 /// The medium of a channel, and the longest message that it does not cut.
 fn medium(def: &ChannelDef, id: ChannelId, nodes: &[NodeId], tracks: Vec<Track>, seed: u64) -> (Mac, Bytes) {
-    let draws = |i: usize, what: Draws| Rng::stream(seed, &format!("station/{}/{}", def.stations[i], what.name()));
+    let rng = |i: usize, what: RandomStream| Rng::stream(seed, &format!("station/{}/{}", def.stations[i], what.name()));
     if def.radio.standard == Some(Standard::Lrwpan) {
-        let radio = lrwpan::build::build(&def.radio);
-        let (hearing, mtu) = (radio.hearing(tracks), radio.rules.longest_message());
-        let pan = Pan::new(id, radio.rules, nodes.to_vec(), hearing, draws).with_energy(radio.energy);
-        return (Mac::Lrwpan(Box::new(pan)), mtu);
+        let radio = build::lrwpan::build(&def.radio);
+        let (medium, mtu) = (radio.medium(tracks), radio.rules.longest_message());
+        let lrwpan = LrWpanMac::new(id, radio.rules, nodes.to_vec(), medium, rng).with_energy(radio.energy);
+        return (Mac::Lrwpan(Box::new(lrwpan)), mtu);
     }
-    let radio = build::build(&def.radio);
-    let hearing = Hearing::new(&radio, tracks);
-    let air = Air::new(id, radio.rules, hearing, draws).with_energy(radio.energy);
-    (Mac::Dcf(Box::new(air)), routing::build::MTU)
+    let radio = build::dcf::build(&def.radio);
+    let medium = radio.medium(tracks);
+    let mac = DcfMac::new(id, radio.rules, medium, rng).with_energy(radio.energy);
+    (Mac::Dcf(Box::new(mac)), routing::build::MTU)
 }

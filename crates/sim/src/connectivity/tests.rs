@@ -7,10 +7,10 @@ use crate::mobility::Field;
 use crate::radio::build;
 use crate::scenario::RadioDef;
 
-fn disc(range: f64) -> Reach {
+fn disc(range: f64) -> RadioRange {
     let text = format!(r#"{{"propagation": {{"kind": "range", "distance": "{range}m"}}}}"#);
     let def: RadioDef = serde_json::from_str(&text).unwrap();
-    build::build(&build::filled(&def, "").unwrap()).reach()
+    build::dcf::build(&build::with_defaults(&def, "").unwrap()).range()
 }
 
 /// Mean and variance.
@@ -71,12 +71,12 @@ fn random_placements_are_as_connected_as_the_table_says() {
     const DRAWS: usize = 1000;
     for (side, height, range, nodes, expected) in TABLE {
         let field = Field::up_to(Point { x: side, y: side, z: height });
-        let mut draws = Rng::stream(1, &format!("{side}/{range}/{nodes}"));
+        let mut rng = Rng::stream(1, &format!("{side}/{range}/{nodes}"));
         let reach = disc(range);
         let mut seen: [Vec<f64>; 3] = Default::default();
         for _ in 0..DRAWS {
-            let places: Vec<Point> = (0..nodes).map(|_| field.anywhere(&mut draws)).collect();
-            let components = Components::new(&in_reach(&places, &reach));
+            let positions: Vec<Point> = (0..nodes).map(|_| field.random_position(&mut rng)).collect();
+            let components = Components::new(&in_reach(&positions, &reach));
             let pairs: u64 = components.sizes.iter().map(|size| u64::from(size * (size - 1))).sum();
             seen[0].push(f64::from(u8::from(components.sizes.len() == 1)));
             seen[1].push(components.largest().len() as f64 / nodes as f64);
@@ -115,10 +115,10 @@ fn components_and_hops_of_a_small_graph() {
 #[test]
 fn no_pair_in_reach_is_passed_over() {
     let field = Field::up_to(Point { x: 1000.0, y: 300.0, z: 40.0 });
-    let mut draws = Rng::stream(1, "placement");
-    let (reach, places) = (disc(90.0), (0..150).map(|_| field.anywhere(&mut draws)).collect::<Vec<Point>>());
-    for (i, neighbours) in in_reach(&places, &reach).into_iter().enumerate() {
-        let joined = |j: &u32| *j as usize != i && reach.joins(places[i], places[*j as usize]);
+    let mut rng = Rng::stream(1, "placement");
+    let (reach, positions) = (disc(90.0), (0..150).map(|_| field.random_position(&mut rng)).collect::<Vec<Point>>());
+    for (i, neighbours) in in_reach(&positions, &reach).into_iter().enumerate() {
+        let joined = |j: &u32| *j as usize != i && reach.in_range(positions[i], positions[*j as usize]);
         assert_eq!(neighbours, (0..150).filter(joined).collect::<Vec<u32>>(), "of {i}");
     }
 }

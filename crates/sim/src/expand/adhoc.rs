@@ -10,14 +10,14 @@ use super::stations::{check_density, fill_mobility, set_moving};
 use crate::connectivity::{Components, in_reach};
 use crate::mobility::{Point, Track};
 use crate::radio::build;
-use crate::radio::propagation::Reach;
+use crate::radio::propagation::RadioRange;
 use crate::routing;
 use crate::scenario::{Adhoc, ChannelDef, FlowPattern, Graph, Network, NodeDef, Role, ScenarioError};
 
 /// The network with nothing left to a default.
 pub(super) fn with_defaults(a: &Adhoc) -> Result<Adhoc, ScenarioError> {
-    let radio = build::filled(&a.radio, "network.radio")?;
-    let routing = routing::build::filled(&a.routing, radio.profile, "network.routing")?;
+    let radio = build::with_defaults(&a.radio, "network.radio")?;
+    let routing = routing::build::with_defaults(&a.routing, radio.profile, "network.routing")?;
     let mut full = Adhoc { radio, routing, ..a.clone() };
     fill_mobility(&mut full)?;
     Ok(full)
@@ -26,9 +26,9 @@ pub(super) fn with_defaults(a: &Adhoc) -> Result<Adhoc, ScenarioError> {
 pub(super) fn topology(a: &Adhoc, seed: u64) -> Result<Topology, ScenarioError> {
     let nodes = count("network.nodes", a.nodes, 2, MAX_STATIONS)?;
     let flows = count("network.flows", a.flows, 0, MAX_FLOWS)?;
-    let radio = build::filled(&a.radio, "network.radio")?;
+    let radio = build::with_defaults(&a.radio, "network.radio")?;
     check_area(&a.area, "network.area")?;
-    let reach = build::reach(&radio);
+    let reach = build::range(&radio);
     let Placed { places, draws } = place(a, nodes, &reach, seed)?;
     check_density(&places, reach.limit(), "network.nodes")?;
     let name = |i: u64| format!("n{i}");
@@ -41,7 +41,7 @@ pub(super) fn topology(a: &Adhoc, seed: u64) -> Result<Topology, ScenarioError> 
     let pairs = ends_of_flows(a.pattern, flows, ends.len() as u64, seed);
     topology.flow_ends =
         pairs.map(|[from, to]| FlowEnds::new(name(ends[from as usize]), name(ends[to as usize]))).collect();
-    let routing = routing::build::filled(&a.routing, radio.profile, "network.routing")?;
+    let routing = routing::build::with_defaults(&a.routing, radio.profile, "network.routing")?;
     topology.channels = vec![ChannelDef { stations, radio, routing, gateway: Vec::new() }];
     Ok(topology)
 }
@@ -67,7 +67,7 @@ fn ends_of_flows(pattern: FlowPattern, flows: u64, among: u64, seed: u64) -> imp
 }
 
 /// The stations of the largest set that reach one another at the start; of the sink's, if there is one.
-fn largest_component(nodes: &[NodeDef], reach: &Reach, seed: u64) -> Result<Vec<u64>, ScenarioError> {
+fn largest_component(nodes: &[NodeDef], reach: &RadioRange, seed: u64) -> Result<Vec<u64>, ScenarioError> {
     let places: Vec<Point> = nodes.iter().map(|node| Track::of(node, seed).at(Time::ZERO)).collect();
     let largest = Components::new(&in_reach(&places, reach)).largest();
     if largest.len() < 2 {

@@ -43,7 +43,7 @@ fn field_of(i: &Infrastructure) -> Adhoc {
 pub(super) fn with_defaults(i: &Infrastructure) -> Result<Infrastructure, ScenarioError> {
     let mut field = field_of(i);
     fill_mobility(&mut field)?;
-    let radio = build::filled(&i.radio, "network.radio")?;
+    let radio = build::with_defaults(&i.radio, "network.radio")?;
     check_access_points(&radio, "network.radio")?;
     Ok(Infrastructure {
         radio,
@@ -135,14 +135,14 @@ pub(super) fn topology(given: &Infrastructure, seed: u64) -> Result<Topology, Sc
 /// An access point and its stations in their places.
 fn cell(i: &Infrastructure, index: usize, numbers: std::ops::Range<u64>, rng: &mut Rng) -> Vec<NodeDef> {
     let centre = Point { x: radius(i) + index as f64 * i.spacing.0, y: radius(i), z: 0.0 };
-    let mut anywhere = |number: u64| {
+    let mut random_station = |number: u64| {
         // Uniform in the disc: the square root of a uniform draw is the radius.
         let (radius, angle) = (radius(i) * rng.uniform().sqrt(), std::f64::consts::TAU * rng.uniform());
         let at = Point { x: centre.x + radius * libm::cos(angle), y: centre.y + radius * libm::sin(angle), z: 0.0 };
         station(format!("sta{number}"), Role::Station, at)
     };
     let access_point = station(format!("ap{index}"), Role::AccessPoint, centre);
-    std::iter::once(access_point).chain(numbers.map(&mut anywhere)).collect()
+    std::iter::once(access_point).chain(numbers.map(&mut random_station)).collect()
 }
 
 fn channels(i: &Infrastructure, cells: Vec<Cell>) -> Vec<ChannelDef> {

@@ -109,7 +109,7 @@ fn check_waypoints(way: &WaypointsDef, area: Option<&Area>, path: &str) -> Resul
     let Some(area) = area else { return Ok(()) };
     for (index, point) in way.points.iter().enumerate() {
         let place = Point { x: point.x, y: point.y, z: point.z.unwrap_or(0.0) };
-        if !field_of(area).holds(place) {
+        if !field_of(area).contains(place) {
             let message = format!("({}, {}, {}) is outside the field", place.x, place.y, place.z);
             let hint = format!("network.area is {} x {} x {}", area.x, area.y, area.z);
             return Err(ScenarioError::new(format!("{path}[{index}]"), message).with_hint(hint));
@@ -129,7 +129,7 @@ fn followed(setdest: &SetdestDef, area: Option<&Area>, path: &str) -> Result<Set
     for (index, order) in setdest.orders.iter().enumerate() {
         check_speed(order.speed, &join(path, &format!("orders[{index}]")), "speed")?;
     }
-    let obeyed = |x: f64, y: f64| area.is_none_or(|area| field_of(area).holds(Point { x, y, z: 0.0 }));
+    let obeyed = |x: f64, y: f64| area.is_none_or(|area| field_of(area).contains(Point { x, y, z: 0.0 }));
     let orders = setdest.orders.iter().filter(|order| obeyed(order.x, order.y)).copied().collect();
     Ok(SetdestDef { file: None, orders })
 }
@@ -141,7 +141,7 @@ pub(super) fn check_start(def: &MobilityDef, start: Point, path: &str) -> Result
         MobilityDef::GaussMarkov(def) => def.field,
         _ => None,
     };
-    let Some(area) = field.filter(|area| !field_of(area).holds(start)) else { return Ok(()) };
+    let Some(area) = field.filter(|area| !field_of(area).contains(start)) else { return Ok(()) };
     let message = format!("the node starts at ({}, {}, {}), outside this field", start.x, start.y, start.z);
     let hint = format!("it is {} x {} x {} from the origin", area.x, area.y, area.z);
     Err(ScenarioError::new(join(path, "field"), message).with_hint(hint))

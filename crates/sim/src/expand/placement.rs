@@ -6,7 +6,7 @@ use super::graph::count;
 use super::limits::MAX_STATIONS;
 use crate::connectivity::{Components, in_reach};
 use crate::mobility::{Field, Point};
-use crate::radio::propagation::Reach;
+use crate::radio::propagation::RadioRange;
 use crate::scenario::{Adhoc, Area, DiscDef, GridDef, ListedDef, PlacementDef, ScenarioError, join};
 
 /// Placements drawn in search of a connected one.
@@ -28,12 +28,12 @@ pub(super) fn field_of(area: &Area) -> Field {
     Field::up_to(Point { x: area.x.0, y: area.y.0, z: area.z.0 })
 }
 
-pub(super) fn place(a: &Adhoc, nodes: u64, reach: &Reach, seed: u64) -> Result<Placed, ScenarioError> {
+pub(super) fn place(a: &Adhoc, nodes: u64, reach: &RadioRange, seed: u64) -> Result<Placed, ScenarioError> {
     let field = field_of(&a.area);
     let mut rng = Rng::stream(seed, "placement");
     let places = match &a.placement {
         PlacementDef::Uniform(uniform) if uniform.connected => return connected(nodes, &field, reach, &mut rng),
-        PlacementDef::Uniform(_) => (0..nodes).map(|_| field.anywhere(&mut rng)).collect(),
+        PlacementDef::Uniform(_) => (0..nodes).map(|_| field.random_position(&mut rng)).collect(),
         PlacementDef::Grid(grid) => in_rows(grid, nodes, a)?,
         PlacementDef::Disc(disc) => in_disc(disc, nodes, a, &mut rng)?,
         PlacementDef::PoissonDisk(disk) => {
@@ -50,7 +50,7 @@ pub(super) fn place(a: &Adhoc, nodes: u64, reach: &Reach, seed: u64) -> Result<P
             })?
         }
         PlacementDef::Grow(_) => {
-            let joined = |p: Point, others: &[Point]| others.is_empty() || others.iter().any(|o| reach.joins(p, *o));
+            let joined = |p: Point, others: &[Point]| others.is_empty() || others.iter().any(|o| reach.in_range(p, *o));
             one_by_one(nodes, &field, &mut rng, joined).map_err(|found| {
                 let message = format!("none of {MAX_TRIES} places was in reach of the first {found} stations");
                 ScenarioError::new(PATH, message).with_hint("a smaller area or a longer range")
@@ -62,9 +62,9 @@ pub(super) fn place(a: &Adhoc, nodes: u64, reach: &Reach, seed: u64) -> Result<P
 }
 
 /// Uniform given that every station reaches every other: drawn until it is so.
-fn connected(nodes: u64, field: &Field, reach: &Reach, rng: &mut Rng) -> Result<Placed, ScenarioError> {
+fn connected(nodes: u64, field: &Field, reach: &RadioRange, rng: &mut Rng) -> Result<Placed, ScenarioError> {
     for drawn in 1..=MAX_PLACEMENTS {
-        let places: Vec<Point> = (0..nodes).map(|_| field.anywhere(rng)).collect();
+        let places: Vec<Point> = (0..nodes).map(|_| field.random_position(rng)).collect();
         if Components::new(&in_reach(&places, reach)).sizes.len() == 1 {
             return Ok(Placed { places, draws: Some(drawn) });
         }
@@ -84,7 +84,7 @@ fn one_by_one(
 ) -> Result<Vec<Point>, usize> {
     let mut places = Vec::with_capacity(nodes as usize);
     for _ in 0..nodes {
-        let place = (0..MAX_TRIES).map(|_| field.anywhere(rng)).find(|place| suits(*place, &places));
+        let place = (0..MAX_TRIES).map(|_| field.random_position(rng)).find(|place| suits(*place, &places));
         places.push(place.ok_or(places.len())?);
     }
     Ok(places)
@@ -104,11 +104,11 @@ fn in_disc(disc: &DiscDef, nodes: u64, a: &Adhoc, rng: &mut Rng) -> Result<Vec<P
         return Err(ScenarioError::new(join(PATH, "radius"), message));
     }
     // Uniform in the disc: the square root of a uniform draw is the radius.
-    let mut anywhere = || {
+    let mut random_position = || {
         let (radius, angle) = (disc.radius.0 * rng.uniform().sqrt(), std::f64::consts::TAU * rng.uniform());
         Point { x: x + radius * libm::cos(angle), y: y + radius * libm::sin(angle), z: 0.0 }
     };
-    Ok((0..nodes).map(|_| anywhere()).collect())
+    Ok((0..nodes).map(|_| random_position()).collect())
 }
 
 fn listed(list: &ListedDef, nodes: u64, a: &Adhoc) -> Result<Vec<Point>, ScenarioError> {
@@ -127,7 +127,7 @@ fn listed(list: &ListedDef, nodes: u64, a: &Adhoc) -> Result<Vec<Point>, Scenari
 
 fn inside(places: Vec<Point>, area: &Area, path: &str) -> Result<Vec<Point>, ScenarioError> {
     let field = field_of(area);
-    match places.iter().position(|place| !field.holds(*place)) {
+    match places.iter().position(|place| !field.contains(*place)) {
         None => Ok(places),
         Some(index) => {
             let Point { x, y, z } = places[index];

@@ -75,8 +75,8 @@ pub(super) fn channels(scenario: &Scenario) -> Result<Vec<ChannelDef>, ScenarioE
     let fill = |(index, channel): (usize, &ChannelDef)| {
         let path = format!("channel[{index}]");
         count(&join(&path, "stations"), channel.stations.len() as u64, 2, MAX_STATIONS)?;
-        let radio = build::filled(&channel.radio, &join(&path, "radio"))?;
-        let routing = routing::build::filled(&channel.routing, radio.profile, &join(&path, "routing"))?;
+        let radio = build::with_defaults(&channel.radio, &join(&path, "radio"))?;
+        let routing = routing::build::with_defaults(&channel.routing, radio.profile, &join(&path, "routing"))?;
         if let RoutingDef::AccessPoints(_) = routing {
             check_access_points(&radio, &join(&path, "radio"))?;
         }

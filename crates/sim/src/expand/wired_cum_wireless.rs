@@ -19,8 +19,8 @@ const WIRES: LinkDefaults = LinkDefaults { mbps: 5, delay_us: 2_000, queue_packe
 
 /// The network with nothing left to a default.
 pub(super) fn with_defaults(c: &WiredCumWireless) -> Result<WiredCumWireless, ScenarioError> {
-    let radio = build::filled(&c.radio, "network.radio")?;
-    let routing = routing::build::filled(&c.routing, radio.profile, "network.routing")?;
+    let radio = build::with_defaults(&c.radio, "network.radio")?;
+    let routing = routing::build::with_defaults(&c.routing, radio.profile, "network.routing")?;
     if matches!(&routing, RoutingDef::AccessPoints(points) if !points.stations.is_empty()) {
         let error = ScenarioError::new("network.routing.stations", "the base stations are the access points");
         return Err(error.with_hint("leave it out"));
@@ -75,7 +75,7 @@ pub(super) fn topology(given: &WiredCumWireless, seed: u64) -> Result<Topology, 
         topology.links.push(wire(i as u64 % c.routers, &base_names[i], &c.core));
         topology.nodes.push(station(base_names[i].clone(), Role::BaseStation, at));
     }
-    let reach = build::reach(&c.radio);
+    let reach = build::range(&c.radio);
     let placed = place(&field, stations, &reach, seed)?;
     check_density(&placed.places, reach.limit(), "network.nodes")?;
     topology.placement_draws = placed.draws;

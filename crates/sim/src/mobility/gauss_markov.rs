@@ -9,22 +9,22 @@ use crate::scenario::GaussMarkovDef;
 
 /// A quantity with memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Drift {
+pub(super) struct Ar1 {
     pub(super) value: f64,
     pub(super) mean: f64,
     /// Standard deviation of the noise.
     pub(super) noise: f64,
 }
 
-impl Drift {
-    fn at_mean(mean: f64, noise: f64) -> Drift {
-        Drift { value: mean, mean, noise }
+impl Ar1 {
+    fn at_mean(mean: f64, noise: f64) -> Ar1 {
+        Ar1 { value: mean, mean, noise }
     }
 
     /// s = a s + (1 - a) mean + sqrt(1 - a^2) N. (ns-3 cuts N off at 10 deviations, which nobody lives to see.)
-    pub(super) fn step(&mut self, memory: f64, draws: &mut Rng) {
+    pub(super) fn step(&mut self, memory: f64, rng: &mut Rng) {
         let fresh = (1.0 - memory * memory).sqrt();
-        self.value = memory * self.value + (1.0 - memory) * self.mean + fresh * self.noise * draws.normal();
+        self.value = memory * self.value + (1.0 - memory) * self.mean + fresh * self.noise * rng.normal();
     }
 }
 
@@ -33,33 +33,33 @@ impl Drift {
 pub(super) struct GaussMarkov {
     memory: f64,
     interval: Span,
-    pub(super) speed: Drift,
-    pub(super) direction: Drift,
-    pub(super) pitch: Drift,
+    pub(super) speed: Ar1,
+    pub(super) direction: Ar1,
+    pub(super) pitch: Ar1,
     field: Field,
-    draws: Rng,
+    rng: Rng,
 }
 
 impl GaussMarkov {
     /// Each node keeps a mean direction of its own.
-    pub(super) fn new(def: &GaussMarkovDef, field: Field, mut draws: Rng) -> GaussMarkov {
-        let direction = std::f64::consts::TAU * draws.uniform();
+    pub(super) fn new(def: &GaussMarkovDef, field: Field, mut rng: Rng) -> GaussMarkov {
+        let direction = std::f64::consts::TAU * rng.uniform();
         let flat = field.low.z == field.high.z;
         GaussMarkov {
             memory: def.alpha,
             interval: def.interval,
-            speed: Drift::at_mean(def.speed.0, def.speed_noise),
-            direction: Drift::at_mean(direction, def.direction_noise),
-            pitch: Drift::at_mean(0.0, def.pitch_noise.unwrap_or(if flat { 0.0 } else { 1.0 })),
+            speed: Ar1::at_mean(def.speed.0, def.speed_noise),
+            direction: Ar1::at_mean(direction, def.direction_noise),
+            pitch: Ar1::at_mean(0.0, def.pitch_noise.unwrap_or(if flat { 0.0 } else { 1.0 })),
             field,
-            draws,
+            rng,
         }
     }
 
     /// The next step: drawn, then turned round where it would leave the field.
     pub(super) fn step(&mut self, now: Time, here: Point) -> Leg {
         for drift in [&mut self.speed, &mut self.direction, &mut self.pitch] {
-            drift.step(self.memory, &mut self.draws);
+            drift.step(self.memory, &mut self.rng);
         }
         let (speed, level) = (self.speed.value, libm::cos(self.pitch.value));
         let mut velocity = Point {
@@ -69,7 +69,7 @@ impl GaussMarkov {
         };
         let length = self.interval.as_secs_f64();
         let there = velocity.times_from(length, here);
-        let inside = self.field.nearest(there);
+        let inside = self.field.clamp(there);
         if there.x != inside.x {
             velocity.x = -velocity.x;
             self.direction.mean = std::f64::consts::PI - self.direction.mean;
@@ -87,7 +87,7 @@ impl GaussMarkov {
             self.pitch.value = self.pitch.mean;
         }
         // In a small field the way back may leave it as well: it then ends at the wall.
-        let end = self.field.nearest(velocity.times_from(length, here));
+        let end = self.field.clamp(velocity.times_from(length, here));
         Leg::between(now, now + self.interval, here, end)
     }
 }

@@ -6,8 +6,8 @@ use super::{Leg, Model, NEVER, Point};
 use crate::scenario::{SetdestOrder, Waypoint};
 
 /// From waypoint to waypoint, each reached at its time; `jump` rests until then. Times do not decrease.
-pub(super) fn waypoints(points: &[Waypoint], place: Point) -> (Leg, Model) {
-    let (mut here, mut now) = (place, Time::ZERO);
+pub(super) fn waypoints(points: &[Waypoint], position: Point) -> (Leg, Model) {
+    let (mut here, mut now) = (position, Time::ZERO);
     let mut legs = Vec::with_capacity(points.len() + 1);
     for point in points {
         let (there, at) = (Point { x: point.x, y: point.y, z: point.z.unwrap_or(here.z) }, Time::ZERO + point.at);
@@ -19,10 +19,10 @@ pub(super) fn waypoints(points: &[Waypoint], place: Point) -> (Leg, Model) {
 }
 
 /// Straight to where the last order says, unless a new one comes on the way. Height stays. Times do not decrease.
-pub(super) fn orders(orders: &[SetdestOrder], place: Point) -> (Leg, Model) {
+pub(super) fn orders(orders: &[SetdestOrder], position: Point) -> (Leg, Model) {
     let first = orders.first().map_or(NEVER, |order| Time::ZERO + order.at);
-    let mut legs = vec![Leg::rest(Time::ZERO, first, place)];
-    let mut here = place;
+    let mut legs = vec![Leg::rest(Time::ZERO, first, position)];
+    let mut here = position;
     for (index, order) in orders.iter().enumerate() {
         let now = Time::ZERO + order.at;
         let next = orders.get(index + 1).map_or(NEVER, |order| Time::ZERO + order.at);

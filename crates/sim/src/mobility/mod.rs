@@ -56,7 +56,7 @@ impl Field {
         Field { low: Point::default(), high }
     }
 
-    pub(crate) fn holds(&self, p: Point) -> bool {
+    pub(crate) fn contains(&self, p: Point) -> bool {
         let within = |p: f64, low: f64, high: f64| (low..=high).contains(&p);
         within(p.x, self.low.x, self.high.x)
             && within(p.y, self.low.y, self.high.y)
@@ -64,14 +64,14 @@ impl Field {
     }
 
     /// The nearest place inside.
-    fn nearest(&self, p: Point) -> Point {
+    fn clamp(&self, p: Point) -> Point {
         let Field { low, high } = self;
         Point { x: p.x.clamp(low.x, high.x), y: p.y.clamp(low.y, high.y), z: p.z.clamp(low.z, high.z) }
     }
 
     /// Anywhere with the same chance.
-    pub(crate) fn anywhere(&self, draws: &mut Rng) -> Point {
-        let mut between = |low: f64, high: f64| low + (high - low) * draws.uniform();
+    pub(crate) fn random_position(&self, rng: &mut Rng) -> Point {
+        let mut between = |low: f64, high: f64| low + (high - low) * rng.uniform();
         Point {
             x: between(self.low.x, self.high.x),
             y: between(self.low.y, self.high.y),
@@ -98,9 +98,9 @@ pub(crate) fn seconds(from: f64, to: f64) -> f64 {
 }
 
 impl Leg {
-    /// A rest at `place` until `until`.
-    fn rest(from: Time, until: Time, place: Point) -> Leg {
-        Leg { from, until, start: place, end: place, velocity: Point::default() }
+    /// A rest at `position` until `until`.
+    fn rest(from: Time, until: Time, position: Point) -> Leg {
+        Leg { from, until, start: position, end: position, velocity: Point::default() }
     }
 
     /// The straight way from one place to another in a given time.
@@ -168,20 +168,20 @@ enum Model {
 }
 
 impl Track {
-    /// The way of a node that is at `place` at first and moves as `def` says, in `field`, with draws of its own.
-    pub(crate) fn new(def: &MobilityDef, place: Point, field: Field, draws: Rng) -> Track {
+    /// The way of a node that is at `position` at first and moves as `def` says, in `field`, with draws of its own.
+    pub(crate) fn new(def: &MobilityDef, position: Point, field: Field, rng: Rng) -> Track {
         let (leg, model) = match def {
-            MobilityDef::Fixed(_) => return Track::Fixed(place),
-            MobilityDef::Waypoints(way) => listed::waypoints(&way.points, place),
-            MobilityDef::Setdest(setdest) => listed::orders(&setdest.orders, place),
+            MobilityDef::Fixed(_) => return Track::Fixed(position),
+            MobilityDef::Waypoints(way) => listed::waypoints(&way.points, position),
+            MobilityDef::Setdest(setdest) => listed::orders(&setdest.orders, position),
             MobilityDef::RandomWaypoint(def) => {
                 let [min, max] = [def.speed_min, def.speed_max].map(|Speed(speed)| speed);
-                let (leg, model) = RandomWaypoint::new([min, max], def.pause, field, draws).first(place, def.steady);
+                let (leg, model) = RandomWaypoint::new([min, max], def.pause, field, rng).first(position, def.steady);
                 (leg, Model::RandomWaypoint(model))
             }
             MobilityDef::GaussMarkov(def) => {
-                let mut model = GaussMarkov::new(def, field, draws);
-                (model.step(Time::ZERO, place), Model::GaussMarkov(model))
+                let mut model = GaussMarkov::new(def, field, rng);
+                (model.step(Time::ZERO, position), Model::GaussMarkov(model))
             }
         };
         Track::Moving(Box::new(Journey { leg, model }))

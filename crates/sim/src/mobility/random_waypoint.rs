@@ -12,19 +12,19 @@ pub(super) struct RandomWaypoint {
     speed: [f64; 2],
     pause: Span,
     field: Field,
-    draws: Rng,
+    rng: Rng,
     /// The next leg is a rest.
     rests_next: bool,
 }
 
 impl RandomWaypoint {
-    pub(super) fn new(speed: [f64; 2], pause: Span, field: Field, draws: Rng) -> RandomWaypoint {
-        RandomWaypoint { speed, pause, field, draws, rests_next: false }
+    pub(super) fn new(speed: [f64; 2], pause: Span, field: Field, rng: Rng) -> RandomWaypoint {
+        RandomWaypoint { speed, pause, field, rng, rests_next: false }
     }
 
-    /// The leg at the start: a rest at `place`, or what a node that has moved for long is in the middle of.
-    pub(super) fn first(mut self, place: Point, steady: bool) -> (Leg, RandomWaypoint) {
-        let leg = if steady { self.under_way() } else { self.rest(Time::ZERO, place) };
+    /// The leg at the start: a rest at `position`, or what a node that has moved for long is in the middle of.
+    pub(super) fn first(mut self, position: Point, steady: bool) -> (Leg, RandomWaypoint) {
+        let leg = if steady { self.under_way() } else { self.rest(Time::ZERO, position) };
         (leg, self)
     }
 
@@ -33,9 +33,9 @@ impl RandomWaypoint {
             return self.rest(now, here);
         }
         self.rests_next = true;
-        let there = self.field.anywhere(&mut self.draws);
+        let there = self.field.random_position(&mut self.rng);
         let [min, max] = self.speed;
-        Leg::at_speed(now, here, there, min + (max - min) * self.draws.uniform())
+        Leg::at_speed(now, here, there, min + (max - min) * self.rng.uniform())
     }
 
     fn rest(&mut self, now: Time, here: Point) -> Leg {
@@ -59,17 +59,17 @@ impl RandomWaypoint {
         let diagonal = self.field.low.distance(self.field.high);
         let proposed = pause + diagonal * self.mean_slowness();
         loop {
-            if self.draws.chance(pause / proposed) {
-                let here = self.field.anywhere(&mut self.draws);
+            if self.rng.chance(pause / proposed) {
+                let here = self.field.random_position(&mut self.rng);
                 self.rests_next = false;
-                return Leg::rest(Time::ZERO, after(Time::ZERO, pause * self.draws.uniform()), here);
+                return Leg::rest(Time::ZERO, after(Time::ZERO, pause * self.rng.uniform()), here);
             }
-            let [start, end] = [(); 2].map(|()| self.field.anywhere(&mut self.draws));
-            if self.draws.uniform() * diagonal < start.distance(end) {
+            let [start, end] = [(); 2].map(|()| self.field.random_position(&mut self.rng));
+            if self.rng.uniform() * diagonal < start.distance(end) {
                 self.rests_next = true;
-                let here = start.to(end).times_from(self.draws.uniform(), start);
+                let here = start.to(end).times_from(self.rng.uniform(), start);
                 let [min, max] = self.speed;
-                let speed = min * libm::pow(max / min, self.draws.uniform());
+                let speed = min * libm::pow(max / min, self.rng.uniform());
                 return Leg::at_speed(Time::ZERO, here, end, speed);
             }
         }

@@ -45,7 +45,7 @@ fn a_later_order_overrides_and_one_without_speed_stops() {
         {"at": "7s", "x": 0, "y": 0, "speed": "0m/s"},
         {"at": "8s", "x": 50, "y": 0, "speed": "40m/s"}]}"#;
     let mut track = track(orders, point(0.0, 0.0, 3.0), field(100.0, 100.0, 5.0), 1);
-    for (seconds, place) in [
+    for (seconds, position) in [
         (4.0, point(40.0, 0.0, 3.0)),
         (5.0, point(50.0, 0.0, 3.0)),
         (6.0, point(50.0, 20.0, 3.0)),
@@ -53,7 +53,7 @@ fn a_later_order_overrides_and_one_without_speed_stops() {
         (8.5, point(50.0, 20.0, 3.0)),
         (9.0, point(50.0, 0.0, 3.0)),
     ] {
-        assert!(near(track.at(at(seconds)), place), "{seconds} s: {:?}", track.at(at(seconds)));
+        assert!(near(track.at(at(seconds)), position), "{seconds} s: {:?}", track.at(at(seconds)));
     }
 }
 
@@ -63,7 +63,7 @@ fn waypoints_are_reached_in_time_or_all_at_once() {
         {"at": "4s", "x": 40, "y": 0}, {"at": "9.1s", "x": 0, "y": 400, "z": 7, "jump": true},
         {"at": "10.1s", "x": 10, "y": 400}]}"#;
     let mut track = track(way, point(0.0, 0.0, 0.0), field(500.0, 500.0, 10.0), 1);
-    for (seconds, place) in [
+    for (seconds, position) in [
         (0.0, point(0.0, 0.0, 0.0)),
         (1.0, point(10.0, 0.0, 0.0)),
         (9.0, point(40.0, 0.0, 0.0)),
@@ -71,7 +71,7 @@ fn waypoints_are_reached_in_time_or_all_at_once() {
         (9.6, point(5.0, 400.0, 7.0)),
         (99.0, point(10.0, 400.0, 7.0)),
     ] {
-        assert!(near(track.at(at(seconds)), place), "{seconds} s: {:?}", track.at(at(seconds)));
+        assert!(near(track.at(at(seconds)), position), "{seconds} s: {:?}", track.at(at(seconds)));
     }
 }
 
@@ -117,19 +117,19 @@ fn gauss_markov_reflects_on_every_axis() {
         let back = model.step(Time::ZERO, start);
         assert!((model.direction.mean - mean_direction).abs() < 1e-12, "{start:?}: {}", model.direction.mean);
         assert!((model.pitch.mean - mean_pitch).abs() < 1e-12, "{start:?}: {}", model.pitch.mean);
-        assert!((back.velocity.length() - 10.0).abs() < 1e-9 && walls.holds(back.end));
+        assert!((back.velocity.length() - 10.0).abs() < 1e-9 && walls.contains(back.end));
     }
 }
 
 /// Without walls in the way, speed has the stationary moments of its recursion.
 #[test]
 fn gauss_markov_has_its_mean_speed_and_its_spread() {
-    let mut draws = Rng::stream(5, "drift");
-    let mut drift = gauss_markov::Drift { value: 5.0, mean: 5.0, noise: 2.0 };
+    let mut rng = Rng::stream(5, "drift");
+    let mut drift = gauss_markov::Ar1 { value: 5.0, mean: 5.0, noise: 2.0 };
     let (steps, memory) = (200_000, 0.85);
     let mut values = Vec::with_capacity(steps);
     for _ in 0..steps {
-        drift.step(memory, &mut draws);
+        drift.step(memory, &mut rng);
         values.push(drift.value);
     }
     let n = steps as f64;
@@ -164,7 +164,7 @@ fn a_way_has_no_gaps_and_stays_in_the_field() {
                 // Just before its end a leg is as near to it as its speed allows.
                 let before = leg.at(Time::from_nanos(leg.until.as_nanos().saturating_sub(1).max(leg.from.as_nanos())));
                 assert!(before.distance(leg.end) < 1e-6 || leg.from == leg.until, "{text}: {leg:?}");
-                assert!(walls.holds(leg.end) && walls.holds(leg.start));
+                assert!(walls.contains(leg.end) && walls.contains(leg.start));
                 leg = next;
             }
         }
@@ -221,10 +221,10 @@ fn a_steady_start_is_stationary() {
         for node in 0..NODES {
             let mut track = track(text, point(500.0, 500.0, 0.0), walls, node);
             let leg = track.leg(at(when));
-            let place = track.at(at(when));
+            let position = track.at(at(when));
             let rests = leg.velocity.length() == 0.0;
             sums[0] += f64::from(u8::from(rests));
-            sums[1] += ((place.x - 500.0).powi(2) + (place.y - 500.0).powi(2)) / 1e6;
+            sums[1] += ((position.x - 500.0).powi(2) + (position.y - 500.0).powi(2)) / 1e6;
             if !rests {
                 sums[2] += leg.velocity.length();
                 moving += 1.0;

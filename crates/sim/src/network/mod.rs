@@ -11,16 +11,16 @@ use crate::link::{Link, LinkChange};
 use crate::metrics::NodeMetrics;
 use crate::mobility::Point;
 use crate::packet::{DropReason, Packet};
-use crate::radio::energy::Meter;
+use crate::radio::energy::EnergyMeter;
 use crate::routing::{Edge, Routes};
-use crate::wireless::{Arrived, Channel};
+use crate::wireless::{ReceivedPacket, WirelessSubnet};
 
 /// The network layer.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
     pub(crate) nodes: Vec<NodeMetrics>,
-    pub(crate) channels: Vec<Channel>,
+    pub(crate) channels: Vec<WirelessSubnet>,
     /// The channel and the station of each node that has a radio; empty without channels.
     radios: Vec<Option<(ChannelId, StationId)>>,
     /// By node: it has a link.
@@ -37,7 +37,7 @@ enum Hop {
 }
 
 impl Network {
-    pub(crate) fn new(nodes: usize, links: Vec<Link>, channels: Vec<Channel>) -> Network {
+    pub(crate) fn new(nodes: usize, links: Vec<Link>, channels: Vec<WirelessSubnet>) -> Network {
         let mut radios = vec![None; if channels.is_empty() { 0 } else { nodes }];
         for (index, channel) in channels.iter().enumerate() {
             for (station, node) in channel.nodes.iter().enumerate() {
@@ -108,7 +108,7 @@ impl Network {
         let here = self.radios[node.index()];
         if let (Some((channel, station)), Some((there, to))) = (here, home)
             && channel == there
-            && self.channels[channel.index()].joins(station, to)
+            && self.channels[channel.index()].connects(station, to)
         {
             return Some(Hop::Radio(channel, station, to));
         }
@@ -126,15 +126,15 @@ impl Network {
     }
 
     /// What the radio of a node has consumed up to now, if it has one and that is modelled.
-    pub(crate) fn meter(&mut self, node: NodeId, now: Time) -> Option<&Meter> {
+    pub(crate) fn meter(&mut self, node: NodeId, now: Time) -> Option<&EnergyMeter> {
         let (channel, station) = (*self.radios.get(node.index())?)?;
-        self.channels[channel.index()].air.meter(station, now).map(|meter| &*meter)
+        self.channels[channel.index()].mac.meter(station, now).map(|meter| &*meter)
     }
 
     /// Where a node with a radio is; asked with times that never go back.
     pub(crate) fn place(&mut self, node: NodeId, now: Time) -> Option<Point> {
         let (channel, station) = (*self.radios.get(node.index())?)?;
-        Some(self.channels[channel.index()].air.place(station, now))
+        Some(self.channels[channel.index()].mac.position(station, now))
     }
 
     /// True if a packet would get there now.
@@ -230,7 +230,7 @@ impl Network {
     #[inline(never)]
     pub(crate) fn on_radio(&mut self, ctx: &mut Context, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
         self.channels[channel.index()].on_event(ctx, event);
-        let Arrived { node, previous, packet } = self.channels[channel.index()].poll(ctx)?;
+        let ReceivedPacket { node, previous, packet } = self.channels[channel.index()].poll(ctx)?;
         let home = self.take(ctx, node, packet, Some(previous)).map(|id| ctx.deliver(id));
         self.clear(ctx, channel);
         home

@@ -8,29 +8,29 @@ use crate::ids::StationId;
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Message {
     /// An update of DSDV.
-    Dsdv(Vec<Advert>),
+    Dsdv(Vec<RouteAdvertisement>),
     /// A message of AODV.
-    Aodv(Aodv),
+    Aodv(AodvMessage),
     /// Address resolution: the sender asks, or answers.
-    Arp(Arp),
+    Arp(ArpMessage),
     /// An access point says that it is there.
     Beacon,
     /// A station joins an access point.
-    Join(Join),
+    Association(AssociationMessage),
 }
 
 /// The steps of joining: each is answered by the next (IEEE 802.11 §11.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Join {
-    Authentication,
-    Authenticated,
-    Association,
-    Associated,
+pub(crate) enum AssociationMessage {
+    AuthenticationRequest,
+    AuthenticationResponse,
+    AssociationRequest,
+    AssociationResponse,
 }
 
 /// A line of a DSDV update: the way of its sender to a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Advert {
+pub(crate) struct RouteAdvertisement {
     pub(crate) destination: StationId,
     /// Hops of the sender.
     pub(crate) metric: u32,
@@ -40,7 +40,7 @@ pub(crate) struct Advert {
 
 /// What stations say in AODV (RFC 3561 §5).
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Aodv {
+pub(crate) enum AodvMessage {
     Request(RouteRequest),
     Reply(RouteReply),
     /// Destinations that the sender cannot reach any more, with their sequence numbers.
@@ -82,7 +82,7 @@ pub(crate) struct Unreachable {
 
 /// Address resolution of ns-2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Arp {
+pub(crate) enum ArpMessage {
     /// Who is this?
     Request(StationId),
     Reply,

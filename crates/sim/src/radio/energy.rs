@@ -10,9 +10,9 @@ use tcp::units::{Span, Time};
 
 /// What counts as receiving.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Receives {
+pub(crate) enum RxCriterion {
     /// ns-2: signals of at least this many watts in the air, for whomever they are.
-    Signals { least: f64 },
+    Signals { min_power: f64 },
     /// ns-3: the frame the receiver is locked on.
     Frames,
 }
@@ -20,7 +20,7 @@ pub(crate) enum Receives {
 /// The consumption of every radio of a channel. Watts; joules.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct EnergyModel {
-    pub(crate) receives: Receives,
+    pub(crate) rx_criterion: RxCriterion,
     pub(crate) tx: f64,
     pub(crate) rx: f64,
     pub(crate) idle: f64,
@@ -30,10 +30,10 @@ pub(crate) struct EnergyModel {
 
 /// What a radio does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Activity {
-    Sends,
-    Receives,
-    Idles,
+pub(super) enum RadioState {
+    Tx,
+    Rx,
+    Idle,
 }
 
 /// Time spent in each state.
@@ -62,29 +62,29 @@ impl Consumed {
 
 /// The meter of one radio.
 #[derive(Clone, Debug)]
-pub(crate) struct Meter {
+pub(crate) struct EnergyMeter {
     model: EnergyModel,
     times: Times,
     /// `times` when measurements began.
-    before: Times,
+    at_warmup_end: Times,
     /// Everything up to here is in `times`.
     read_at: Time,
     /// When the energy ran out.
     empty_at: Option<Time>,
 }
 
-impl Meter {
-    pub(super) fn new(model: EnergyModel) -> Meter {
+impl EnergyMeter {
+    pub(super) fn new(model: EnergyModel) -> EnergyMeter {
         let empty_at = model.initial.filter(|joules| *joules <= 0.0).map(|_| Time::ZERO);
-        Meter { model, times: Times::default(), before: Times::default(), read_at: Time::ZERO, empty_at }
+        EnergyMeter { model, times: Times::default(), at_warmup_end: Times::default(), read_at: Time::ZERO, empty_at }
     }
 
-    pub(super) fn receives(&self) -> Receives {
-        self.model.receives
+    pub(super) fn rx_criterion(&self) -> RxCriterion {
+        self.model.rx_criterion
     }
 
     /// The radio did this from the last reading to `now`.
-    pub(super) fn pass(&mut self, now: Time, activity: Activity) {
+    pub(super) fn account(&mut self, now: Time, state: RadioState) {
         let span = now.since(self.read_at);
         let from = self.read_at;
         self.read_at = self.read_at.max(now);
@@ -92,17 +92,17 @@ impl Meter {
             self.times.off += span;
             return;
         }
-        let watts = match activity {
-            Activity::Sends => self.model.tx,
-            Activity::Receives => self.model.rx,
-            Activity::Idles => self.model.idle,
+        let watts = match state {
+            RadioState::Tx => self.model.tx,
+            RadioState::Rx => self.model.rx,
+            RadioState::Idle => self.model.idle,
         };
         let lasts = self.left().filter(|left| watts > 0.0 && watts * span.as_secs_f64() >= *left);
         let alive = lasts.map_or(span, |left| Span::from_secs_f64(left / watts).min(span));
-        let times = match activity {
-            Activity::Sends => &mut self.times.tx,
-            Activity::Receives => &mut self.times.rx,
-            Activity::Idles => &mut self.times.idle,
+        let times = match state {
+            RadioState::Tx => &mut self.times.tx,
+            RadioState::Rx => &mut self.times.rx,
+            RadioState::Idle => &mut self.times.idle,
         };
         *times += alive;
         self.times.off += span.saturating_sub(alive);
@@ -110,7 +110,7 @@ impl Meter {
     }
 
     /// True if no energy is left.
-    pub(super) fn empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.empty_at.is_some()
     }
 
@@ -132,7 +132,7 @@ impl Meter {
     }
 
     pub(super) fn on_warmup_end(&mut self) {
-        self.before = self.times;
+        self.at_warmup_end = self.times;
     }
 
     /// Consumed since the run began, joules.
@@ -151,9 +151,9 @@ impl Meter {
         assert!(!overdrawn, "a battery of {:?} J gave {} J", self.model.initial, self.total());
         let since = |now: Span, then: Span| now.saturating_sub(then);
         self.joules(Times {
-            tx: since(tx, self.before.tx),
-            rx: since(rx, self.before.rx),
-            idle: since(idle, self.before.idle),
+            tx: since(tx, self.at_warmup_end.tx),
+            rx: since(rx, self.at_warmup_end.rx),
+            idle: since(idle, self.at_warmup_end.idle),
             off: Span::ZERO,
         })
     }
@@ -165,12 +165,12 @@ mod tests {
 
     use super::*;
     use crate::ids::StationId;
-    use crate::radio::contention::Contention;
-    use crate::radio::errors::{Header, Mode};
-    use crate::radio::receiver::{Arrival, Fate, Receiver, Reception, Waits};
+    use crate::radio::backoff::Backoff;
+    use crate::radio::errors::{Mode, PhyHeader};
+    use crate::radio::receiver::{MacTiming, Receiver, Reception, Signal, SignalState};
 
-    fn meter(initial: Option<f64>) -> Meter {
-        Meter::new(EnergyModel { receives: Receives::Frames, tx: 1.0, rx: 0.5, idle: 0.1, initial })
+    fn meter(initial: Option<f64>) -> EnergyMeter {
+        EnergyMeter::new(EnergyModel { rx_criterion: RxCriterion::Frames, tx: 1.0, rx: 0.5, idle: 0.1, initial })
     }
 
     fn at(ms: u64) -> Time {
@@ -180,11 +180,11 @@ mod tests {
     #[test]
     fn energy_is_power_times_time() {
         let mut meter = meter(None);
-        meter.pass(at(100), Activity::Idles);
+        meter.account(at(100), RadioState::Idle);
         meter.on_warmup_end();
-        meter.pass(at(1100), Activity::Sends);
-        meter.pass(at(3100), Activity::Receives);
-        meter.pass(at(3100), Activity::Sends);
+        meter.account(at(1100), RadioState::Tx);
+        meter.account(at(3100), RadioState::Rx);
+        meter.account(at(3100), RadioState::Tx);
         assert_eq!(meter.consumed(), Consumed { tx: 1.0, rx: 1.0, idle: 0.0 });
         assert!((meter.total() - 2.01).abs() < 1e-12);
     }
@@ -192,47 +192,47 @@ mod tests {
     #[test]
     fn a_battery_gives_what_it_holds() {
         let mut meter = meter(Some(0.25));
-        meter.pass(at(1000), Activity::Idles);
-        assert!(!meter.empty());
-        meter.pass(at(3000), Activity::Sends);
+        meter.account(at(1000), RadioState::Idle);
+        assert!(!meter.is_empty());
+        meter.account(at(3000), RadioState::Tx);
         assert_eq!(meter.empty_at(), Some(at(1150)));
-        meter.pass(at(9000), Activity::Sends);
+        meter.account(at(9000), RadioState::Tx);
         assert!((meter.consumed().total() - 0.25).abs() < 1e-12);
     }
 
     /// Arrivals of [0, 8] and [4, 10] ms are 10 ms of receiving; the station sends during 2 more.
     #[test]
     fn overlapping_arrivals_are_charged_once() {
-        let waits = Waits {
+        let timing = MacTiming {
             slot: Span::from_micros(20),
             difs: Span::from_micros(50),
             eifs: Span::from_micros(364),
             reception: Reception::Capture { carrier_sense: 1e-11, receive: 1e-10, ratio: 10.0 },
-            grades: Vec::new(),
-            preamble: Header { end: Span::ZERO, length: Span::ZERO, bits: 0.0, mode: Mode::Dbpsk, tail: Span::ZERO },
+            rate_modes: Vec::new(),
+            preamble: PhyHeader { end: Span::ZERO, length: Span::ZERO, bits: 0.0, mode: Mode::Dbpsk, tail: Span::ZERO },
         };
-        let arrival = |number, start, end| Arrival {
+        let signal = |number, start, end| Signal {
             number,
             from: StationId(1),
             start: at(start),
             end: at(end),
             power: 1e-9,
-            grade: 0,
+            rate_index: 0,
             wanted: false,
-            reserves: Span::ZERO,
-            unanswered: None,
-            fate: Fate::Coming,
+            duration: Span::ZERO,
+            nav_timeout: None,
+            state: SignalState::Pending,
         };
-        let model = EnergyModel { receives: Receives::Signals { least: 1e-11 }, ..meter(None).model };
+        let model = EnergyModel { rx_criterion: RxCriterion::Signals { min_power: 1e-11 }, ..meter(None).model };
         let mut receiver = Receiver::new(Rng::stream(1, "frame_error"));
-        receiver.meter = Some(Meter::new(model));
-        let mut contention = Contention::new(31, Rng::stream(1, "test"));
-        receiver.expect(arrival(1, 0, 8));
-        receiver.expect(arrival(2, 4, 10));
-        receiver.expect(arrival(3, 11, 20));
-        receiver.settle(at(12), &waits, &mut contention);
-        receiver.send(at(12), at(14), &waits, &mut contention);
-        receiver.settle(at(100), &waits, &mut contention);
+        receiver.meter = Some(EnergyMeter::new(model));
+        let mut backoff = Backoff::new(31, Rng::stream(1, "test"));
+        receiver.add_signal(signal(1, 0, 8));
+        receiver.add_signal(signal(2, 4, 10));
+        receiver.add_signal(signal(3, 11, 20));
+        receiver.advance_to(at(12), &timing, &mut backoff);
+        receiver.send(at(12), at(14), &timing, &mut backoff);
+        receiver.advance_to(at(100), &timing, &mut backoff);
         let meter = receiver.read_meter(at(100)).expect("there is a meter");
         assert_eq!(meter.times.rx, Span::from_millis(10 + 1 + 6));
         assert_eq!(meter.times.tx, Span::from_millis(2));
@@ -241,6 +241,6 @@ mod tests {
 
     #[test]
     fn an_empty_battery_is_empty_from_the_start() {
-        assert!(meter(Some(0.0)).empty());
+        assert!(meter(Some(0.0)).is_empty());
     }
 }

@@ -4,7 +4,7 @@ use tcp::units::{Rate, Span, Time};
 
 /// A rate with what it takes to read it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Grade {
+pub(crate) struct RateMode {
     pub(crate) rate: Rate,
     /// Ratio to noise and interference that a frame of 1536 B needs.
     pub(crate) ratio: f64,
@@ -13,7 +13,7 @@ pub(crate) struct Grade {
 
 /// What comes before the bits of a frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Header {
+pub(crate) struct PhyHeader {
     /// The frame proper begins so long after the signal.
     pub(crate) end: Span,
     /// The last part of that is a header of so many bits.
@@ -24,20 +24,20 @@ pub(crate) struct Header {
     pub(crate) tail: Span,
 }
 
-impl Header {
+impl PhyHeader {
     /// The chance that a frame of this length outlives the part of it between two instants, counted from its start.
-    pub(super) fn survival(&self, grade: &Grade, length: Span, (from, to): (Span, Span), ratio: f64) -> f64 {
+    pub(super) fn survival(&self, rate_mode: &RateMode, length: Span, (from, to): (Span, Span), ratio: f64) -> f64 {
         let overlap = |start: Span, end: Span| to.min(end).saturating_sub(from.max(start)).as_secs_f64();
         let of_header = overlap(self.end.saturating_sub(self.length), self.end) / self.length.as_secs_f64();
-        let payload = overlap(self.end, length.saturating_sub(self.tail)) * grade.rate.as_bps() as f64;
-        self.mode.survival(of_header * self.bits, ratio) * grade.mode.survival(payload, ratio)
+        let payload = overlap(self.end, length.saturating_sub(self.tail)) * rate_mode.rate.as_bps() as f64;
+        self.mode.survival(of_header * self.bits, ratio) * rate_mode.mode.survival(payload, ratio)
     }
 }
 
 /// What the frame in hand has gone through: its chance so far, and the ratio since an instant.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Ordeal {
-    pub(super) chance: f64,
+pub(super) struct ReceptionState {
+    pub(super) survival: f64,
     pub(super) ratio: f64,
     pub(super) since: Time,
 }

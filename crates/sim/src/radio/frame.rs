@@ -12,6 +12,12 @@ pub(crate) enum Content {
     Message(MessageId),
 }
 
+impl Content {
+    pub(crate) fn is_packet(self) -> bool {
+        matches!(self, Content::Packet(_))
+    }
+}
+
 /// What a frame is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
@@ -46,26 +52,26 @@ pub(crate) struct Frame {
     pub(crate) size: Bytes,
     pub(crate) rate: Rate,
     /// The duration field: how long it reserves the medium beyond its end.
-    pub(crate) reserves: Span,
+    pub(crate) duration: Span,
     /// The same at all stations, and different for each transmission.
     pub(crate) number: u64,
     /// Which part of a datagram it carries.
-    pub(crate) part: Part,
+    pub(crate) fragment: Fragment,
 }
 
 /// A part of a datagram, which 802.15.4 may cut into several frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Part {
+pub(crate) struct Fragment {
     /// The datagram's number at its sender.
-    pub(crate) datagram: u32,
+    pub(crate) tag: u32,
     /// From 0.
     pub(crate) index: u32,
-    pub(crate) of: u32,
+    pub(crate) count: u32,
 }
 
-impl Part {
+impl Fragment {
     /// All of it.
-    pub(crate) const WHOLE: Part = Part { datagram: 0, index: 0, of: 1 };
+    pub(crate) const ONLY: Fragment = Fragment { tag: 0, index: 0, count: 1 };
 }
 
 /// The frames whose end somebody waits for.

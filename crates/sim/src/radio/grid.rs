@@ -3,11 +3,11 @@
 
 use tcp::units::Time;
 
+use super::legs::Legs;
 use crate::mobility::Point;
-use crate::radio::neighbours::Legs;
 
 /// Rows and columns at most.
-const MOST_CELLS: f64 = 256.0;
+const MAX_CELLS: f64 = 256.0;
 /// The grid is laid anew when stations may have gone this share of the reach.
 const DRIFT: f64 = 0.125;
 /// Speeds are expected up to this multiple of the greatest one now.
@@ -64,18 +64,18 @@ impl Grid {
         self.laid_at = now;
         self.top_speed = HEADROOM * (0..legs.stations()).map(|index| legs.speed(index)).fold(0.0, f64::max);
         let extremes = |axis: fn(&Point) -> f64| {
-            let places = self.laid.iter().map(axis);
-            (places.clone().fold(f64::INFINITY, f64::min), places.fold(f64::NEG_INFINITY, f64::max))
+            let positions = self.laid.iter().map(axis);
+            (positions.clone().fold(f64::INFINITY, f64::min), positions.fold(f64::NEG_INFINITY, f64::max))
         };
         let ((left, right), (front, back)) = (extremes(|p| p.x), extremes(|p| p.y));
-        let cells = |side: f64| (side / (reach / 2.0)).ceil().clamp(1.0, MOST_CELLS);
+        let cells = |side: f64| (side / (reach / 2.0)).ceil().clamp(1.0, MAX_CELLS);
         let (columns, rows) = (cells(right - left), cells(back - front));
         self.corner = Point { x: left, y: front, z: 0.0 };
         self.width = ((right - left) / columns).max(SLACK);
         self.depth = ((back - front) / rows).max(SLACK);
         (self.columns, self.rows) = (columns as usize, rows as usize);
-        let looked_at = (2.0 * reach + self.width) * (2.0 * reach + self.depth);
-        self.pays = looked_at < WORTHWHILE * (right - left) * (back - front);
+        let examined = (2.0 * reach + self.width) * (2.0 * reach + self.depth);
+        self.pays = examined < WORTHWHILE * (right - left) * (back - front);
         self.sort_in();
     }
 
@@ -83,8 +83,8 @@ impl Grid {
     fn sort_in(&mut self) {
         self.starts.clear();
         self.starts.resize(self.columns * self.rows + 1, 0);
-        for place in &self.laid {
-            let cell = self.cell(place);
+        for position in &self.laid {
+            let cell = self.cell(position);
             self.starts[cell + 1] += 1;
         }
         for cell in 1..self.starts.len() {
@@ -93,8 +93,8 @@ impl Grid {
         self.members.clear();
         self.members.resize(self.laid.len(), 0);
         // From the last station down, each cell fills from its end.
-        for (index, place) in self.laid.iter().enumerate().rev() {
-            let cell = self.cell(place);
+        for (index, position) in self.laid.iter().enumerate().rev() {
+            let cell = self.cell(position);
             self.starts[cell + 1] -= 1;
             self.members[self.starts[cell + 1] as usize] = index as u32;
         }
@@ -111,8 +111,8 @@ impl Grid {
         (((y - self.corner.y) / self.depth) as usize).min(self.rows - 1)
     }
 
-    fn cell(&self, place: &Point) -> usize {
-        self.row(place.y) * self.columns + self.column(place.x)
+    fn cell(&self, position: &Point) -> usize {
+        self.row(position.y) * self.columns + self.column(position.x)
     }
 
     /// True if a look at the surroundings spares most of the stations.
@@ -120,14 +120,14 @@ impl Grid {
         self.pays
     }
 
-    /// Calls `look` with every station that may be within reach of `here` at `now`.
-    pub(super) fn each_candidate(&self, here: Point, reach: f64, now: Time, mut look: impl FnMut(u32)) {
+    /// Calls `visit` with every station that may be within reach of `here` at `now`.
+    pub(super) fn each_candidate(&self, here: Point, reach: f64, now: Time, mut visit: impl FnMut(u32)) {
         let radius = reach + self.drift(now);
         for row in self.row(here.y - radius)..=self.row(here.y + radius) {
             let cells = row * self.columns;
             let first = self.starts[cells + self.column(here.x - radius)];
             let last = self.starts[cells + self.column(here.x + radius) + 1];
-            self.members[first as usize..last as usize].iter().for_each(|index| look(*index));
+            self.members[first as usize..last as usize].iter().for_each(|index| visit(*index));
         }
     }
 }

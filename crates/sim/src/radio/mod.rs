@@ -1,15 +1,16 @@
 //! Radio: the shared medium and the MACs of 802.11 and 802.15.4.
 
+mod backoff;
 pub(crate) mod build;
-mod contention;
 pub(crate) mod dcf;
 pub(crate) mod energy;
 pub(crate) mod errors;
 pub(crate) mod frame;
 mod grid;
-pub(crate) mod hearing;
+mod legs;
 pub(crate) mod lrwpan;
 pub(crate) mod mac;
+pub(crate) mod medium;
 pub(crate) mod messages;
 mod neighbours;
 pub(crate) mod phy;
@@ -18,5 +19,7 @@ pub(crate) mod queue;
 mod receiver;
 #[cfg(test)]
 mod reference_dcf;
+pub(crate) mod service;
+pub(crate) mod streams;
 #[cfg(test)]
 mod tests;

@@ -57,15 +57,15 @@ impl Phy {
 
     /// EIFS = SIFS + DIFS + an ACK at the lowest basic rate.
     pub(crate) fn eifs(&self) -> Span {
-        self.sifs + self.difs() + self.answer(self.basic_rate)
+        self.sifs + self.difs() + self.ack_airtime(self.basic_rate)
     }
 
-    pub(crate) fn rts(&self, rate: Rate) -> Span {
+    pub(crate) fn rts_airtime(&self, rate: Rate) -> Span {
         self.airtime(RTS, rate)
     }
 
     /// Of a CTS, and of an ACK.
-    pub(crate) fn answer(&self, rate: Rate) -> Span {
+    pub(crate) fn ack_airtime(&self, rate: Rate) -> Span {
         self.airtime(CTS, rate)
     }
 }
@@ -108,8 +108,13 @@ mod tests {
         ];
         for (phy, difs, eifs, rts, cts, data) in table {
             let data_frame = phy.airtime(Bytes(1536), phy.data_rate);
-            let measured =
-                [phy.difs(), phy.eifs(), phy.rts(phy.control_rate), phy.answer(phy.control_rate), data_frame];
+            let measured = [
+                phy.difs(),
+                phy.eifs(),
+                phy.rts_airtime(phy.control_rate),
+                phy.ack_airtime(phy.control_rate),
+                data_frame,
+            ];
             assert_eq!(measured.map(|span| span.as_nanos() / 1000), [difs, eifs, rts, cts, data], "{phy:?}");
         }
     }

@@ -4,17 +4,19 @@
 #[path = "../../tests/naive_dcf/mod.rs"]
 mod naive_dcf;
 
+use crate::radio::service::MacRequest;
+use crate::radio::streams::RandomStream;
 use std::fmt::Write as _;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use self::naive_dcf::{AirFrame, Ear, Kind, Offer, Setup, Timing, Walk, World};
-use super::build::{self, Radio};
+use super::build;
+use super::build::dcf::DcfRadio;
 use super::frame::Content;
-use super::hearing::Hearing;
 use super::phy::Phy;
-use super::queue::{Order, Request};
+use super::queue::QueueOrder;
 use super::receiver::Reception;
 use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
@@ -22,7 +24,7 @@ use crate::engine::trace::{Record, Sink};
 use crate::ids::{ChannelId, FlowId, StationId};
 use crate::mobility::{Point, Track};
 use crate::packet::message::Message;
-use crate::radio::dcf::{Air, Draws};
+use crate::radio::dcf::DcfMac;
 use crate::scenario::RadioDef;
 
 /// Frames as the naive world writes them down.
@@ -44,7 +46,7 @@ impl Sink for FrameLog {
 /// One comparison.
 struct Case {
     name: String,
-    radio: Radio,
+    radio: DcfRadio,
     walks: Vec<Walk>,
     /// Sizes are those of network-layer packets.
     offers: Vec<Offer>,
@@ -66,14 +68,14 @@ impl Case {
     fn new(radio: &str, (stations, side, speed): (usize, f64, f64), load: Load, seed: u64) -> Case {
         let name = format!("{stations} stations, {side} m, {speed} m/s, seed {seed}, {radio}");
         let def: RadioDef = serde_json::from_str(radio).unwrap_or_else(|e| panic!("{radio}: {e}"));
-        let mut radio = build::build(&build::filled(&def, "radio").unwrap_or_else(|e| panic!("{e}")));
+        let mut radio = build::dcf::build(&build::with_defaults(&def, "radio").unwrap_or_else(|e| panic!("{e}")));
         radio.rules.queue_limit = usize::MAX;
-        radio.rules.queue_order = Order::Fifo;
+        radio.rules.queue_order = QueueOrder::Fifo;
         radio.rules.queue_lifetime = None;
-        let mut draws = Rng::stream(seed, "topology");
+        let mut rng = Rng::stream(seed, "topology");
         let mut walk = || Walk {
-            from: [draws.uniform() * side, draws.uniform() * side],
-            velocity: [(draws.uniform() - 0.5) * speed, (draws.uniform() - 0.5) * speed],
+            from: [rng.uniform() * side, rng.uniform() * side],
+            velocity: [(rng.uniform() - 0.5) * speed, (rng.uniform() - 0.5) * speed],
         };
         let walks: Vec<Walk> = (0..stations).map(|_| walk()).collect();
         let end = Span::from_millis(1500);
@@ -90,27 +92,27 @@ impl Case {
         self.walks.iter().map(|walk| if moves { track(walk) } else { still(walk) }).collect()
     }
 
-    fn air(&self) -> Air {
-        let draws = |i: usize, what: Draws| Rng::stream(self.seed, &format!("station/{i}/{}", what.name()));
-        Air::new(ChannelId(0), self.radio.rules.clone(), Hearing::new(&self.radio, self.tracks()), draws)
+    fn mac(&self) -> DcfMac {
+        let rng = |i: usize, what: RandomStream| Rng::stream(self.seed, &format!("station/{i}/{}", what.name()));
+        DcfMac::new(ChannelId(0), self.radio.rules.clone(), self.radio.medium(self.tracks()), rng)
     }
 
     fn traffic(&self, load: Load) -> Vec<Offer> {
-        let mut air = self.air();
+        let mut mac = self.mac();
         let mut offers = Vec::new();
         for station in 0..self.walks.len() {
-            let mut draws = Rng::stream(self.seed, &format!("traffic/{station}"));
-            let neighbours = air.neighbours(StationId(station as u32), Time::ZERO);
+            let mut rng = Rng::stream(self.seed, &format!("traffic/{station}"));
+            let neighbours = mac.neighbours(StationId(station as u32), Time::ZERO);
             let mut at = 0.0;
-            let most = self.end.as_secs_f64();
-            while at < most && offers.len() < 100_000 {
-                at += load.rate.map_or(1e-3 * draws.uniform(), |rate| draws.exponential(1.0 / rate));
-                let to = if neighbours.is_empty() || draws.chance(load.broadcasts) {
+            let max = self.end.as_secs_f64();
+            while at < max && offers.len() < 100_000 {
+                at += load.rate.map_or(1e-3 * rng.uniform(), |rate| rng.exponential(1.0 / rate));
+                let to = if neighbours.is_empty() || rng.chance(load.broadcasts) {
                     None
                 } else {
-                    Some(neighbours[draws.below(neighbours.len() as u64) as usize].index())
+                    Some(neighbours[rng.below(neighbours.len() as u64) as usize].index())
                 };
-                let size = load.size / 2 + draws.below(load.size);
+                let size = load.size / 2 + rng.below(load.size);
                 offers.push(Offer { at: (at * 1e9) as u64, station, to, size });
             }
         }
@@ -120,7 +122,7 @@ impl Case {
     /// What the engine sends, and its events.
     fn engine(&self) -> (Vec<String>, u64) {
         let mut ctx = Context::new(0, Some(Box::<FrameLog>::default()));
-        let mut air = self.air();
+        let mut mac = self.mac();
         for (index, offer) in self.offers.iter().enumerate() {
             ctx.schedule(Time::from_nanos(offer.at), Event::App { flow: FlowId(index as u32) });
         }
@@ -129,22 +131,23 @@ impl Case {
             match event {
                 Event::App { flow } => {
                     let offer = self.offers[flow.index()];
-                    let content = Content::Message(air.messages.insert(Message::Dsdv(Vec::new())));
+                    let content = Content::Message(mac.messages.insert(Message::Dsdv(Vec::new())));
                     let to = offer.to.map(|to| StationId(to as u32));
-                    let request = Request { content, to, size: Bytes(offer.size), since: ctx.now, is_routing: false };
-                    air.enqueue(&mut ctx, StationId(offer.station as u32), request);
+                    let request =
+                        MacRequest { content, to, size: Bytes(offer.size), since: ctx.now, is_routing: false };
+                    mac.enqueue(&mut ctx, StationId(offer.station as u32), request);
                 }
                 Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {
-                    air.on_frame_end(&mut ctx, station, frame);
+                    mac.on_frame_end(&mut ctx, station, frame);
                 }
-                Event::Radio { event: RadioEvent::ChannelAccess { station }, .. } => air.on_access(&mut ctx, station),
-                Event::Radio { event: RadioEvent::Respond { station }, .. } => air.on_respond(&mut ctx, station),
+                Event::Radio { event: RadioEvent::ChannelAccess { station }, .. } => mac.on_access(&mut ctx, station),
+                Event::Radio { event: RadioEvent::Respond { station }, .. } => mac.on_respond(&mut ctx, station),
                 Event::Radio { event: RadioEvent::ExchangeOver { station }, .. } => {
-                    air.on_exchange_over(&mut ctx, station);
+                    mac.on_exchange_over(&mut ctx, station);
                 }
                 _ => break,
             }
-            air.upcalls.clear();
+            mac.indications.clear();
         }
         let text = ctx.sink.take().map(Sink::finish).unwrap_or_default();
         (text.lines().map(str::to_owned).collect(), ctx.events)
@@ -160,23 +163,23 @@ impl Case {
             Reception::Sinr { sensitivity, energy_detect, noise } => {
                 Ear::Ratio { sensitivity, energy: energy_detect, noise }
             }
-            Reception::Errors { sensitivity, energy_detect, noise, notice } => {
-                Ear::Chunks { sensitivity, energy: energy_detect, noise, preamble: notice }
+            Reception::Errors { sensitivity, energy_detect, noise, preamble_detection } => {
+                Ear::Chunks { sensitivity, energy: energy_detect, noise, preamble: preamble_detection }
             }
         };
-        let grades = rules.grades.clone();
-        let grade_of = move |frame: &AirFrame| {
+        let rate_modes = rules.rate_modes.clone();
+        let rate_mode_of = move |frame: &AirFrame| {
             let rate = match (frame.kind, frame.to) {
                 (Kind::Data, Some(_)) => phy.data_rate,
                 (Kind::Data, None) => phy.basic_rate,
                 _ => phy.control_rate,
             };
-            *grades.iter().find(|grade| grade.rate == rate).expect("the rates are those of the standard")
+            *rate_modes.iter().find(|rate_mode| rate_mode.rate == rate).expect("the rates are those of the standard")
         };
-        let (grade_for, preamble) = (grade_of.clone(), rules.preamble);
+        let (rate_mode_for, preamble) = (rate_mode_of.clone(), rules.preamble);
         let survival = move |frame: &AirFrame, from, to, ratio| {
             let span = Span::from_nanos;
-            preamble.survival(&grade_for(frame), span(frame.length), (span(from), span(to)), ratio)
+            preamble.survival(&rate_mode_for(frame), span(frame.length), (span(from), span(to)), ratio)
         };
         let setup = Setup {
             timing: timing(&phy),
@@ -186,21 +189,21 @@ impl Case {
             short_retries: rules.short_retries,
             long_retries: rules.long_retries,
             stations: self.walks.clone(),
-            light: self.radio.light,
+            light: self.radio.speed_of_light,
             floor: self.radio.floor,
             power: {
                 let propagation = self.radio.propagation;
-                Box::new(move |distance| propagation.received(distance))
+                Box::new(move |distance| propagation.rx_power(distance))
             },
             length: Box::new(move |size, to_all| {
                 nanos(phy.airtime(Bytes(size), if to_all { phy.basic_rate } else { phy.data_rate }))
             }),
-            needed: Box::new(move |frame| grade_of(frame).ratio),
+            needed: Box::new(move |frame| rate_mode_of(frame).ratio),
             survival: Box::new(survival),
             seed: self.seed,
             end: nanos(self.end),
         };
-        let header = self.radio.rules.header.0;
+        let header = self.radio.rules.mac_overhead.0;
         let offers = self.offers.iter().map(|offer| Offer { size: offer.size + header, ..*offer }).collect();
         World::new(setup, offers)
     }
@@ -242,15 +245,15 @@ const RADIOS: [&str; 8] = [
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (number, radio) in RADIOS.iter().cycle().take(48).enumerate() {
-        let mut draws = Rng::stream(number as u64, "case");
-        let stations = 7 + draws.below(14) as usize;
-        let side = 300.0 + 1200.0 * draws.uniform();
+        let mut rng = Rng::stream(number as u64, "case");
+        let stations = 7 + rng.below(14) as usize;
+        let side = 300.0 + 1200.0 * rng.uniform();
         let round = number / RADIOS.len();
         let speed = if round % 2 == 1 { 100.0 } else { 0.0 };
         let load = Load {
-            rate: if round % 3 == 2 { Some(20.0 + 100.0 * draws.uniform()) } else { None },
+            rate: if round % 3 == 2 { Some(20.0 + 100.0 * rng.uniform()) } else { None },
             broadcasts: [0.0, 0.2, 0.05][round % 3],
-            size: 200 + draws.below(900),
+            size: 200 + rng.below(900),
         };
         cases.push(Case::new(radio, (stations, side, speed), load, number as u64));
     }
@@ -263,9 +266,9 @@ fn timing(phy: &Phy) -> Timing {
     Timing {
         slot: nanos(phy.slot),
         sifs: nanos(phy.sifs),
-        rts: nanos(phy.rts(phy.control_rate)),
-        answer: nanos(phy.answer(phy.control_rate)),
-        slowest_answer: nanos(phy.answer(phy.basic_rate)),
+        rts: nanos(phy.rts_airtime(phy.control_rate)),
+        answer: nanos(phy.ack_airtime(phy.control_rate)),
+        slowest_answer: nanos(phy.ack_airtime(phy.basic_rate)),
         cw_min: phy.cw_min,
         cw_max: phy.cw_max,
     }

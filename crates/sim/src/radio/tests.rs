@@ -1,14 +1,16 @@
 //! The MAC against tables and formulas: stations that always have something to send, in one cell.
 
+use crate::radio::service::{MacIndication, MacRequest};
+use crate::radio::streams::RandomStream;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
 use super::build;
-use super::errors::{Grade, Mode};
+use super::errors::{Mode, RateMode};
 use super::frame::Content;
-use super::hearing::{Hearer, Hearing};
+use super::medium::{Listener, Medium};
 use super::phy::{Coding, Phy};
-use super::queue::{Order, Request};
+use super::queue::QueueOrder;
 use super::receiver::Reception;
 use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
@@ -16,38 +18,38 @@ use crate::engine::trace::{FrameKind, Record, Sink};
 use crate::ids::{ChannelId, StationId};
 use crate::mobility::{Point, Track};
 use crate::packet::message::Message;
+use crate::radio::dcf::DcfMac;
 use crate::radio::dcf::rate_control::RateControl;
-use crate::radio::dcf::rules::Rules;
-use crate::radio::dcf::{Air, Draws, Upcall};
+use crate::radio::dcf::rules::DcfRules;
 use crate::scenario::RadioDef;
 
 /// Everybody hears everybody, a metre apart.
-fn cell(stations: u32) -> Hearing {
+fn cell(stations: u32) -> Medium {
     let others = |me| (0..stations).filter(move |other| *other != me);
-    let hearer = |other| Hearer { station: StationId(other), power: 1e-6, delay: Span::from_nanos(3) };
-    Hearing::given((0..stations).map(|me| others(me).map(hearer).collect()).collect())
+    let listener = |other| Listener { station: StationId(other), power: 1e-6, delay: Span::from_nanos(3) };
+    Medium::given((0..stations).map(|me| others(me).map(listener).collect()).collect())
 }
 
-fn rules(phy: Phy) -> Rules {
-    let grades = [phy.data_rate, phy.control_rate, phy.basic_rate];
-    let grade = |rate| Grade { rate, ratio: 100.0, mode: Mode::Dbpsk };
-    Rules {
+fn rules(phy: Phy) -> DcfRules {
+    let rate_modes = [phy.data_rate, phy.control_rate, phy.basic_rate];
+    let rate_mode = |rate| RateMode { rate, ratio: 100.0, mode: Mode::Dbpsk };
+    DcfRules {
         phy,
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-9, noise: 4e-13 },
-        grades: grades.map(grade).to_vec(),
+        rate_modes: rate_modes.map(rate_mode).to_vec(),
         basic_rates: vec![phy.control_rate],
         rate_control: RateControl::Fixed,
-        preamble: build::preamble(&phy),
-        header: Bytes(36),
+        preamble: build::dcf::preamble(&phy),
+        mac_overhead: Bytes(36),
         rts_threshold: Bytes(1 << 20),
         short_retries: 7,
         long_retries: 4,
         queue_limit: 50,
-        queue_order: Order::Fifo,
+        queue_order: QueueOrder::Fifo,
         queue_lifetime: None,
         draws_below_window: false,
         always_backs_off: false,
-        answers_if_idle: false,
+        responds_if_idle: false,
         whole_micros: false,
         rts_nav_reset: true,
     }
@@ -86,53 +88,55 @@ struct Saturated {
 }
 
 /// All stations send frames of `size` to their neighbour without end.
-fn saturate(rules: Rules, hearing: Hearing, senders: u32, size: Bytes, secs: u64, seed: u64) -> Saturated {
-    saturate_core(&mut Context::new(0, None), rules, hearing, senders, size, secs, seed)
+fn saturate(rules: DcfRules, medium: Medium, senders: u32, size: Bytes, secs: u64, seed: u64) -> Saturated {
+    saturate_core(&mut Context::new(0, None), rules, medium, senders, size, secs, seed)
 }
 
 fn saturate_core(
     ctx: &mut Context,
-    rules: Rules,
-    hearing: Hearing,
+    rules: DcfRules,
+    medium: Medium,
     senders: u32,
     size: Bytes,
     secs: u64,
     seed: u64,
 ) -> Saturated {
-    let stations = hearing.stations() as u32;
-    let mut air = Air::new(ChannelId(0), rules, hearing, |i, what: Draws| {
+    let stations = medium.stations() as u32;
+    let mut mac = DcfMac::new(ChannelId(0), rules, medium, |i, what: RandomStream| {
         Rng::stream(seed, &format!("station/{i}/{}", what.name()))
     });
     let mut delivered = 0_u64;
     ctx.schedule(Time::ZERO + Span::from_millis(secs * 1000), Event::Stop);
     for i in 0..senders {
-        fill(&mut air, ctx, StationId(i), stations, size);
+        fill(&mut mac, ctx, StationId(i), stations, size);
     }
     while let Some(event) = ctx.next() {
         let Event::Radio { event, .. } = event else { break };
         let touched = match event {
-            RadioEvent::FrameEnd { station, frame } => (air.on_frame_end(ctx, station, frame), station).1,
-            RadioEvent::ChannelAccess { station } => (air.on_access(ctx, station), station).1,
-            RadioEvent::Respond { station } => (air.on_respond(ctx, station), station).1,
-            RadioEvent::ExchangeOver { station } => (air.on_exchange_over(ctx, station), station).1,
+            RadioEvent::FrameEnd { station, frame } => (mac.on_frame_end(ctx, station, frame), station).1,
+            RadioEvent::ChannelAccess { station } => (mac.on_access(ctx, station), station).1,
+            RadioEvent::Respond { station } => (mac.on_respond(ctx, station), station).1,
+            RadioEvent::ExchangeOver { station } => (mac.on_exchange_over(ctx, station), station).1,
             RadioEvent::RoutingTimer { station } | RadioEvent::ReassemblyTimeout { station } => station,
         };
-        delivered += air.upcalls.drain(..).filter(|upcall| matches!(upcall, Upcall::Message { .. })).count() as u64;
+        delivered +=
+            mac.indications.drain(..).filter(|indication| matches!(indication, MacIndication::Message { .. })).count()
+                as u64;
         if touched.0 < senders {
-            fill(&mut air, ctx, touched, stations, size);
+            fill(&mut mac, ctx, touched, stations, size);
         }
     }
-    let counts: Vec<_> = (0..senders).map(|i| air.counts(StationId(i))).collect();
-    let attempts: u64 = counts.iter().map(|c| c.data_frames).sum();
-    let failed: u64 = counts.iter().map(|c| c.failures).sum();
+    let counters: Vec<_> = (0..senders).map(|i| mac.counters(StationId(i))).collect();
+    let attempts: u64 = counters.iter().map(|c| c.data_frames).sum();
+    let failed: u64 = counters.iter().map(|c| c.failures).sum();
     Saturated { rate: delivered as f64 / secs as f64, failures: failed as f64 / attempts as f64 }
 }
 
-fn fill(air: &mut Air, ctx: &mut Context, at: StationId, stations: u32, size: Bytes) {
-    while air.waiting(at) < 2 {
-        let content = Content::Message(air.messages.insert(Message::Dsdv(Vec::new())));
+fn fill(mac: &mut DcfMac, ctx: &mut Context, at: StationId, stations: u32, size: Bytes) {
+    while mac.waiting(at) < 2 {
+        let content = Content::Message(mac.messages.insert(Message::Dsdv(Vec::new())));
         let to = Some(StationId((at.0 + 1) % stations));
-        air.enqueue(ctx, at, Request { content, to, size, since: ctx.now, is_routing: true });
+        mac.enqueue(ctx, at, MacRequest { content, to, size, since: ctx.now, is_routing: true });
     }
 }
 
@@ -152,7 +156,7 @@ fn one_hop_goodput() {
     for (phy, payload, basic, rts) in rows {
         for (threshold, expected) in [(1 << 20, Some(basic)), (0, rts)] {
             let Some(expected) = expected else { continue };
-            let rules = Rules { rts_threshold: Bytes(threshold), ..rules(phy) };
+            let rules = DcfRules { rts_threshold: Bytes(threshold), ..rules(phy) };
             let measured = saturate(rules, cell(2), 1, Bytes(payload + 28), 60, 1);
             let goodput = measured.rate * payload as f64 * 8e-6;
             assert!((goodput / expected - 1.0).abs() < 0.003, "{phy:?} rts {threshold}: {goodput} of {expected}");
@@ -185,7 +189,7 @@ fn saturated_cell() {
 #[test]
 fn collision_probability() {
     for (phy, expected) in [(dsss("11Mbps", "1Mbps", 192), 0.2855), (ofdm("54Mbps", "24Mbps"), 0.3655)] {
-        let rules = Rules { short_retries: u32::MAX, ..rules(phy) };
+        let rules = DcfRules { short_retries: u32::MAX, ..rules(phy) };
         let measured = saturate(rules, cell(10), 10, Bytes(1500), 60, 1).failures;
         assert!((measured - expected).abs() < 0.005, "{}: {measured} of {expected}", phy.data_rate);
     }
@@ -212,12 +216,12 @@ impl Sink for RateLog {
 /// By second, the rate that most data frames have: two stations, one of which moves away from 10 m at a speed in m/s.
 fn usual_rates(radio: &str, speed: f64, secs: u64) -> Vec<u64> {
     let def: RadioDef = serde_json::from_str(radio).unwrap();
-    let radio = build::build(&build::filled(&def, "radio").unwrap());
+    let radio = build::dcf::build(&build::with_defaults(&def, "radio").unwrap());
     let at = |x: f64| Point { x, y: 0.0, z: 0.0 };
     let moving = Track::straight(at(10.0), at(speed));
-    let hearing = Hearing::new(&radio, vec![Track::Fixed(at(0.0)), moving]);
+    let medium = radio.medium(vec![Track::Fixed(at(0.0)), moving]);
     let mut ctx = Context::new(0, Some(Box::<RateLog>::default()));
-    saturate_core(&mut ctx, radio.rules, hearing, 1, Bytes(1500), secs, 1);
+    saturate_core(&mut ctx, radio.rules, medium, 1, Bytes(1500), secs, 1);
     let log = ctx.sink.take().map(Sink::finish).unwrap_or_default();
     let mut usual = vec![(0, 0); secs as usize];
     for line in log.lines() {

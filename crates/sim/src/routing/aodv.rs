@@ -14,27 +14,27 @@ use super::outbox::{Outbox, jitter};
 use super::{NextHop, Outgoing};
 use crate::ids::StationId;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
-use crate::packet::message::{Aodv as AodvMessage, Message, RouteReply, RouteRequest, Unreachable};
+use crate::packet::message::{AodvMessage, Message, RouteReply, RouteRequest, Unreachable};
 use routes::Routes;
 
-const REQUEST_SIZE: Bytes = Bytes(24);
-const REPLY_SIZE: Bytes = Bytes(20);
-const ERROR_SIZE: Bytes = Bytes(4);
-const ERROR_LINE: Bytes = Bytes(8);
+const RREQ_SIZE: Bytes = Bytes(24);
+const RREP_SIZE: Bytes = Bytes(20);
+const RERR_SIZE: Bytes = Bytes(4);
+const RERR_ENTRY_SIZE: Bytes = Bytes(8);
 /// RFC 3561 §10.
 const MY_ROUTE_TIMEOUT: Span = Span::from_millis(11_200);
 const NET_DIAMETER: u32 = 35;
-const NODE_TRAVERSAL: Span = Span::from_millis(40);
-const NET_TRAVERSAL: Span = Span::from_millis(2_800);
-const PATH_DISCOVERY: Span = Span::from_millis(5_600);
-const REQUEST_RETRIES: u32 = 2;
+const NODE_TRAVERSAL_TIME: Span = Span::from_millis(40);
+const NET_TRAVERSAL_TIME: Span = Span::from_millis(2_800);
+const PATH_DISCOVERY_TIME: Span = Span::from_millis(5_600);
+const RREQ_RETRIES: u32 = 2;
 const TTL_INCREMENT: u32 = 2;
 const TTL_THRESHOLD: u32 = 7;
 const TIMEOUT_BUFFER: u64 = 2;
 const HELLO_INTERVAL: Span = Span::from_millis(1_000);
 const ALLOWED_HELLO_LOSS: u64 = 2;
 /// Requests, and errors, that a station makes in a second.
-const RATE_LIMIT: usize = 10;
+const RREQ_RATELIMIT: usize = 10;
 const SECOND: Span = Span::from_millis(1_000);
 /// Stations that pass a flood on do so at different times.
 const BROADCAST_JITTER: Span = Span::from_millis(10);
@@ -51,10 +51,10 @@ pub(crate) struct AodvRules {
 
 /// A search for a destination.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Search {
+struct Discovery {
     ttl: u32,
     /// Requests sent to the whole network.
-    wide: u32,
+    network_wide: u32,
     /// No answer until then: the next ring, or the end.
     until: Time,
 }
@@ -65,25 +65,25 @@ pub(crate) struct Aodv {
     me: StationId,
     rules: AodvRules,
     sequence: u32,
-    request_id: u32,
+    rreq_id: u32,
     routes: Routes,
-    searches: BTreeMap<StationId, Search>,
+    discoveries: BTreeMap<StationId, Discovery>,
     /// Requests heard, by originator and number, until when they are remembered.
-    heard: BTreeMap<(StationId, u32), Time>,
+    seen_requests: BTreeMap<(StationId, u32), Time>,
     /// Neighbours that sent a hello, and when they count as gone.
     neighbours: BTreeMap<StationId, Time>,
     hello_at: Option<Time>,
     /// Of the last second.
     requests: Vec<Time>,
     errors: Vec<Time>,
-    draws: Rng,
+    rng: Rng,
     pub(super) outbox: Outbox,
 }
 
 /// True if one more event at `now` keeps to the rate; it is noted.
 fn within_rate(events: &mut Vec<Time>, now: Time) -> bool {
     events.retain(|at| *at + SECOND > now);
-    let within = events.len() < RATE_LIMIT;
+    let within = events.len() < RREQ_RATELIMIT;
     if within {
         events.push(now);
     }
@@ -91,21 +91,21 @@ fn within_rate(events: &mut Vec<Time>, now: Time) -> bool {
 }
 
 impl Aodv {
-    pub(crate) fn new(me: StationId, rules: AodvRules, mut draws: Rng) -> Aodv {
-        let hello_at = rules.hellos.then(|| Time::ZERO + jitter(&mut draws, HELLO_INTERVAL));
+    pub(crate) fn new(me: StationId, rules: AodvRules, mut rng: Rng) -> Aodv {
+        let hello_at = rules.hellos.then(|| Time::ZERO + jitter(&mut rng, HELLO_INTERVAL));
         Aodv {
             me,
             rules,
             sequence: 0,
-            request_id: 0,
+            rreq_id: 0,
             routes: Routes::default(),
-            searches: BTreeMap::new(),
-            heard: BTreeMap::new(),
+            discoveries: BTreeMap::new(),
+            seen_requests: BTreeMap::new(),
             neighbours: BTreeMap::new(),
             hello_at,
             requests: Vec::new(),
             errors: Vec::new(),
-            draws,
+            rng,
             outbox: Outbox::default(),
         }
     }
@@ -113,84 +113,91 @@ impl Aodv {
     pub(super) fn next_hop(&self, now: Time, destination: StationId) -> NextHop {
         match self.routes.valid(now, destination) {
             Some(route) => NextHop::Via(route.next),
-            None if self.searches.contains_key(&destination) => NextHop::Wait,
+            None if self.discoveries.contains_key(&destination) => NextHop::Wait,
             None => NextHop::None,
         }
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {
-        let searches = self.searches.values().map(|search| search.until);
+        let discoveries = self.discoveries.values().map(|discovery| discovery.until);
         let neighbours = self.neighbours.values().copied();
-        searches.chain(neighbours).chain(self.hello_at).chain(self.outbox.next_due()).min()
+        discoveries.chain(neighbours).chain(self.hello_at).chain(self.outbox.next_due()).min()
     }
 
     pub(super) fn on_timer(&mut self, now: Time) {
-        let over: Vec<StationId> =
-            self.searches.iter().filter(|(_, search)| search.until <= now).map(|(station, _)| *station).collect();
+        let over: Vec<StationId> = self
+            .discoveries
+            .iter()
+            .filter(|(_, discovery)| discovery.until <= now)
+            .map(|(station, _)| *station)
+            .collect();
         for destination in over {
-            self.widen(now, destination);
+            self.expand_ring(now, destination);
         }
         let silent: Vec<StationId> =
             self.neighbours.iter().filter(|(_, until)| **until <= now).map(|(station, _)| *station).collect();
         for neighbour in silent {
-            self.lose(now, neighbour);
+            self.on_neighbour_lost(now, neighbour);
         }
         if self.hello_at.is_some_and(|at| at <= now) {
-            self.hello(now);
+            self.send_hello(now);
         }
     }
 
     fn broadcast(&mut self, due: Time, message: AodvMessage) {
         let size = match &message {
-            AodvMessage::Request(_) => REQUEST_SIZE,
-            AodvMessage::Reply(_) => REPLY_SIZE,
-            AodvMessage::Error(lost) => ERROR_SIZE + ERROR_LINE * lost.len() as u64,
+            AodvMessage::Request(_) => RREQ_SIZE,
+            AodvMessage::Reply(_) => RREP_SIZE,
+            AodvMessage::Error(lost) => RERR_SIZE + RERR_ENTRY_SIZE * lost.len() as u64,
         };
         let size = size + IP_HEADER + UDP_HEADER;
         self.outbox.push(due, Outgoing { message: Message::Aodv(message), size, to: None });
     }
 
-    fn reply(&mut self, now: Time, to: StationId, reply: RouteReply) {
+    fn unicast_rrep(&mut self, now: Time, to: StationId, reply: RouteReply) {
         let message = Message::Aodv(AodvMessage::Reply(reply));
-        self.outbox.push(now, Outgoing { message, size: REPLY_SIZE + IP_HEADER + UDP_HEADER, to: Some(to) });
+        self.outbox.push(now, Outgoing { message, size: RREP_SIZE + IP_HEADER + UDP_HEADER, to: Some(to) });
     }
 
     /// Begins a search, unless one is under way (§6.3, §6.4).
-    pub(super) fn seek(&mut self, now: Time, destination: StationId) {
-        if self.searches.contains_key(&destination) || self.routes.valid(now, destination).is_some() {
+    pub(super) fn discover(&mut self, now: Time, destination: StationId) {
+        if self.discoveries.contains_key(&destination) || self.routes.valid(now, destination).is_some() {
             return;
         }
         // A route that was there gives a hint of how far it is.
         let hops = self.routes.known_hops(destination);
         let ttl = hops.map_or(self.rules.ttl_start, |hops| hops + TTL_INCREMENT);
-        self.search(now, destination, if ttl > TTL_THRESHOLD { NET_DIAMETER } else { ttl }, 0);
+        self.start_discovery(now, destination, if ttl > TTL_THRESHOLD { NET_DIAMETER } else { ttl }, 0);
     }
 
     /// Nobody has answered in time.
-    fn widen(&mut self, now: Time, destination: StationId) {
-        let Some(Search { ttl, wide, .. }) = self.searches.remove(&destination) else { return };
-        if self.routes.valid(now, destination).is_some() || wide > REQUEST_RETRIES {
+    fn expand_ring(&mut self, now: Time, destination: StationId) {
+        let Some(Discovery { ttl, network_wide, .. }) = self.discoveries.remove(&destination) else { return };
+        if self.routes.valid(now, destination).is_some() || network_wide > RREQ_RETRIES {
             return;
         }
         let next = if ttl + TTL_INCREMENT > TTL_THRESHOLD { NET_DIAMETER } else { ttl + TTL_INCREMENT };
-        self.search(now, destination, next, wide);
+        self.start_discovery(now, destination, next, network_wide);
     }
 
-    fn search(&mut self, now: Time, destination: StationId, ttl: u32, wide: u32) {
+    fn start_discovery(&mut self, now: Time, destination: StationId, ttl: u32, network_wide: u32) {
         let is_wide = ttl == NET_DIAMETER;
         // Each further request to all waits twice as long (§6.3).
-        let wait =
-            if is_wide { NET_TRAVERSAL * (1 << wide) } else { NODE_TRAVERSAL * 2 * (u64::from(ttl) + TIMEOUT_BUFFER) };
-        let search = Search { ttl, wide: wide + u32::from(is_wide), until: now + wait };
-        self.searches.insert(destination, search);
+        let wait = if is_wide {
+            NET_TRAVERSAL_TIME * (1 << network_wide)
+        } else {
+            NODE_TRAVERSAL_TIME * 2 * (u64::from(ttl) + TIMEOUT_BUFFER)
+        };
+        let discovery = Discovery { ttl, network_wide: network_wide + u32::from(is_wide), until: now + wait };
+        self.discoveries.insert(destination, discovery);
         if !within_rate(&mut self.requests, now) {
             return;
         }
         self.sequence += 1;
-        self.request_id += 1;
-        self.heard.insert((self.me, self.request_id), now + PATH_DISCOVERY);
+        self.rreq_id += 1;
+        self.seen_requests.insert((self.me, self.rreq_id), now + PATH_DISCOVERY_TIME);
         let request = RouteRequest {
-            id: self.request_id,
+            id: self.rreq_id,
             hops: 0,
             ttl,
             originator: self.me,
@@ -201,7 +208,7 @@ impl Aodv {
         self.broadcast(now, AodvMessage::Request(request));
     }
 
-    fn hello(&mut self, now: Time) {
+    fn send_hello(&mut self, now: Time) {
         let reply = RouteReply {
             hops: 0,
             destination: self.me,
@@ -210,7 +217,7 @@ impl Aodv {
             lifetime: HELLO_INTERVAL * ALLOWED_HELLO_LOSS,
         };
         self.broadcast(now, AodvMessage::Reply(reply));
-        self.hello_at = Some(now + HELLO_INTERVAL + jitter(&mut self.draws, BROADCAST_JITTER));
+        self.hello_at = Some(now + HELLO_INTERVAL + jitter(&mut self.rng, BROADCAST_JITTER));
     }
 
     pub(super) fn on_message(&mut self, now: Time, from: StationId, message: &AodvMessage) {
@@ -218,10 +225,10 @@ impl Aodv {
             *until = now + HELLO_INTERVAL * ALLOWED_HELLO_LOSS;
         }
         match message {
-            AodvMessage::Request(request) => self.on_request(now, from, request),
+            AodvMessage::Request(request) => self.on_rreq(now, from, request),
             AodvMessage::Reply(reply) if reply.destination == reply.originator => self.on_hello(now, from, reply),
-            AodvMessage::Reply(reply) => self.on_reply(now, from, reply),
-            AodvMessage::Error(lost) => self.on_error(now, from, lost),
+            AodvMessage::Reply(reply) => self.on_rrep(now, from, reply),
+            AodvMessage::Error(lost) => self.on_rerr(now, from, lost),
         }
     }
 
@@ -232,22 +239,22 @@ impl Aodv {
     }
 
     /// §6.5.
-    fn on_request(&mut self, now: Time, from: StationId, request: &RouteRequest) {
+    fn on_rreq(&mut self, now: Time, from: StationId, request: &RouteRequest) {
         self.routes.learn(now, from, None, from, 1, now + self.rules.active_timeout);
-        self.heard.retain(|_, until| *until > now);
-        if self.heard.insert((request.originator, request.id), now + PATH_DISCOVERY).is_some() {
+        self.seen_requests.retain(|_, until| *until > now);
+        if self.seen_requests.insert((request.originator, request.id), now + PATH_DISCOVERY_TIME).is_some() {
             return;
         }
         let hops = request.hops + 1;
-        let far = NODE_TRAVERSAL * 2 * u64::from(hops);
-        let until = now + (NET_TRAVERSAL * 2).saturating_sub(far);
+        let far = NODE_TRAVERSAL_TIME * 2 * u64::from(hops);
+        let until = now + (NET_TRAVERSAL_TIME * 2).saturating_sub(far);
         self.routes.learn(now, request.originator, Some(request.originator_sequence), from, hops, until);
         if request.destination == self.me {
             if request.destination_sequence == Some(self.sequence) {
                 self.sequence += 1;
             }
             self.sequence = self.sequence.max(request.destination_sequence.unwrap_or(0));
-            return self.answer(now, from, request, 0, self.sequence, MY_ROUTE_TIMEOUT);
+            return self.send_rrep(now, from, request, 0, self.sequence, MY_ROUTE_TIMEOUT);
         }
         let fresh = self.routes.valid(now, request.destination).copied().filter(|route| {
             route.next != from
@@ -256,76 +263,88 @@ impl Aodv {
         if let Some((route, sequence)) = fresh.and_then(|route| route.sequence.map(|sequence| (route, sequence))) {
             self.routes.add_precursor(request.destination, from);
             self.routes.add_precursor(request.originator, route.next);
-            return self.answer(now, from, request, route.hops, sequence, route.expires.since(now));
+            return self.send_rrep(now, from, request, route.hops, sequence, route.expires.since(now));
         }
         if request.ttl > 1 {
             let known = self.routes.sequence(request.destination);
             let destination_sequence = request.destination_sequence.max(known);
             let request = RouteRequest { hops, ttl: request.ttl - 1, destination_sequence, ..*request };
-            let due = now + jitter(&mut self.draws, BROADCAST_JITTER);
+            let due = now + jitter(&mut self.rng, BROADCAST_JITTER);
             self.broadcast(due, AodvMessage::Request(request));
         }
     }
 
     /// §6.6.
-    fn answer(&mut self, now: Time, to: StationId, request: &RouteRequest, hops: u32, sequence: u32, lifetime: Span) {
+    fn send_rrep(
+        &mut self,
+        now: Time,
+        to: StationId,
+        request: &RouteRequest,
+        hops: u32,
+        sequence: u32,
+        lifetime: Span,
+    ) {
         let RouteRequest { destination, originator, .. } = *request;
-        self.reply(now, to, RouteReply { hops, destination, destination_sequence: sequence, originator, lifetime });
+        self.unicast_rrep(
+            now,
+            to,
+            RouteReply { hops, destination, destination_sequence: sequence, originator, lifetime },
+        );
     }
 
     /// §6.7.
-    fn on_reply(&mut self, now: Time, from: StationId, reply: &RouteReply) {
+    fn on_rrep(&mut self, now: Time, from: StationId, reply: &RouteReply) {
         self.routes.learn(now, from, None, from, 1, now + self.rules.active_timeout);
         let (destination, hops) = (reply.destination, reply.hops + 1);
         self.routes.learn(now, destination, Some(reply.destination_sequence), from, hops, now + reply.lifetime);
         if reply.originator == self.me {
-            self.searches.remove(&destination);
+            self.discoveries.remove(&destination);
             return;
         }
         let Some(back) = self.routes.valid(now, reply.originator).copied() else { return };
         self.routes.add_precursor(destination, back.next);
         self.routes.add_precursor(from, back.next);
         self.routes.extend(now, reply.originator, now + self.rules.active_timeout);
-        self.reply(now, back.next, RouteReply { hops, ..*reply });
+        self.unicast_rrep(now, back.next, RouteReply { hops, ..*reply });
     }
 
     /// §6.11.
-    fn on_error(&mut self, now: Time, from: StationId, lost: &[Unreachable]) {
-        let mut told = Vec::new();
+    fn on_rerr(&mut self, now: Time, from: StationId, lost: &[Unreachable]) {
+        let mut unreachable = Vec::new();
         for Unreachable { destination, sequence } in lost {
             let concerned = self.routes.valid(now, *destination).is_some_and(|route| route.next == from);
-            if concerned && self.routes.breaks(now, *destination, Some(*sequence)) {
-                told.push(Unreachable { destination: *destination, sequence: *sequence });
+            if concerned && self.routes.invalidate(now, *destination, Some(*sequence)) {
+                unreachable.push(Unreachable { destination: *destination, sequence: *sequence });
             }
         }
-        self.tell(now, told);
+        self.send_rerr(now, unreachable);
     }
 
-    fn tell(&mut self, now: Time, lost: Vec<Unreachable>) {
+    fn send_rerr(&mut self, now: Time, lost: Vec<Unreachable>) {
         if !lost.is_empty() && within_rate(&mut self.errors, now) {
-            let due = now + jitter(&mut self.draws, BROADCAST_JITTER);
+            let due = now + jitter(&mut self.rng, BROADCAST_JITTER);
             self.broadcast(due, AodvMessage::Error(lost));
         }
     }
 
     /// A neighbour is gone: those who send by way of it hear of it.
-    pub(super) fn lose(&mut self, now: Time, neighbour: StationId) {
+    pub(super) fn on_neighbour_lost(&mut self, now: Time, neighbour: StationId) {
         self.neighbours.remove(&neighbour);
-        let mut told = Vec::new();
-        for destination in self.routes.by_way_of(now, neighbour) {
-            let has_precursors = self.routes.breaks(now, destination, None);
+        let mut unreachable = Vec::new();
+        for destination in self.routes.destinations_via(now, neighbour) {
+            let has_precursors = self.routes.invalidate(now, destination, None);
             if has_precursors {
                 let sequence = self.routes.sequence(destination).unwrap_or(0);
-                told.push(Unreachable { destination, sequence });
+                unreachable.push(Unreachable { destination, sequence });
             }
         }
-        self.tell(now, told);
+        self.send_rerr(now, unreachable);
     }
 
     /// A packet that only passes finds no route: its senders hear of it (§6.11, case ii).
     pub(super) fn on_no_route(&mut self, now: Time, destination: StationId) {
         let sequence = self.routes.sequence(destination).unwrap_or(0);
-        self.tell(now, vec![Unreachable { destination, sequence }]);
+        self.send_rerr(now, vec![Unreachable { destination, sequence }]);
     }
 
     /// A route that is used stays (§6.2): to the destination, to the next station, and to the previous one.

@@ -7,8 +7,8 @@ mod aodv;
 pub(crate) mod build;
 mod dsdv;
 mod outbox;
+mod route_buffer;
 mod shortest;
-mod waiting;
 
 use tcp::units::{Bytes, Time};
 
@@ -16,9 +16,9 @@ use crate::ids::StationId;
 use crate::packet::message::Message;
 pub(crate) use aodv::Aodv;
 pub(crate) use dsdv::ns3::DsdvNs3;
-pub(crate) use dsdv::{Dsdv, LINE as DSDV_LINE};
+pub(crate) use dsdv::{Dsdv, ENTRY_SIZE as DSDV_ENTRY_SIZE};
+pub(crate) use route_buffer::RouteBuffer;
 pub(crate) use shortest::{Edge, Routes};
-pub(crate) use waiting::Waiting;
 
 /// What a station does with a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,7 +97,7 @@ impl Agent {
     }
 
     /// True if it has a route to a station without asking for one.
-    pub(crate) fn knows(&self, destination: StationId) -> bool {
+    pub(crate) fn has_route(&self, destination: StationId) -> bool {
         match self {
             Agent::Dsdv(dsdv) => matches!(dsdv.next_hop(destination), NextHop::Via(_)),
             Agent::DsdvNs3(dsdv) => matches!(dsdv.next_hop(destination), NextHop::Via(_)),
@@ -106,11 +106,11 @@ impl Agent {
     }
 
     /// A packet of this station, or from beyond the channel, wants a route that there is not.
-    pub(crate) fn seek(&mut self, now: Time, destination: StationId) {
+    pub(crate) fn discover(&mut self, now: Time, destination: StationId) {
         match self {
-            Agent::Dsdv(dsdv) => dsdv.seek(now, destination),
+            Agent::Dsdv(dsdv) => dsdv.discover(now, destination),
             Agent::DsdvNs3(_) => {}
-            Agent::Aodv(aodv) => aodv.seek(now, destination),
+            Agent::Aodv(aodv) => aodv.discover(now, destination),
         }
     }
 
@@ -133,7 +133,7 @@ impl Agent {
         match self {
             Agent::Dsdv(dsdv) => dsdv.on_link_failure(now, station),
             Agent::DsdvNs3(_) => {}
-            Agent::Aodv(aodv) => aodv.lose(now, station),
+            Agent::Aodv(aodv) => aodv.on_neighbour_lost(now, station),
         }
     }
 }

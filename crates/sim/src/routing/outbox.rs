@@ -9,9 +9,9 @@ use super::Outgoing;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outbox(Vec<(Time, Outgoing)>);
 
-/// Uniform from zero to `most`.
-pub(super) fn jitter(draws: &mut Rng, most: Span) -> Span {
-    Span::from_nanos((draws.uniform() * most.as_nanos() as f64) as u64)
+/// Uniform from zero to `max`.
+pub(super) fn jitter(rng: &mut Rng, max: Span) -> Span {
+    Span::from_nanos((rng.uniform() * max.as_nanos() as f64) as u64)
 }
 
 impl Outbox {

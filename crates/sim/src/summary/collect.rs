@@ -13,7 +13,7 @@ use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3, ratio};
 use crate::metrics::{Delays, FlowWindow, jain};
 use crate::scenario::{AppDef, Scenario, TransportDef};
 use crate::simulation::Simulation;
-use crate::wireless::Channel;
+use crate::wireless::WirelessSubnet;
 
 impl Measures {
     fn of(window: &FlowWindow, measured: Span, offered: bool) -> Measures {
@@ -175,8 +175,8 @@ fn space_summary(terminals: &[Terminal], end: Time) -> SpaceSummary {
     SpaceSummary { terminals: terminals.iter().map(of).collect() }
 }
 
-fn channel_summary(index: usize, channel: &Channel, measured: Span) -> ChannelSummary {
-    let counts = channel.stations().map(|station| channel.air.counts(station));
+fn channel_summary(index: usize, channel: &WirelessSubnet, measured: Span) -> ChannelSummary {
+    let counts = channel.stations().map(|station| channel.mac.counters(station));
     let (mut count, mut bytes, mut airtime) = (0, Bytes::ZERO, Span::ZERO);
     for counts in counts {
         count += counts.messages;
@@ -279,7 +279,7 @@ fn balance(run: &Simulation) -> Conservation {
         );
         on_links += link.holds();
     }
-    on_links += run.network.channels.iter().map(Channel::holds).sum::<u64>();
+    on_links += run.network.channels.iter().map(WirelessSubnet::holds).sum::<u64>();
     assert!(on_links == sum.in_flight, "{on_links} packets on links, {} in flight (seed {})", sum.in_flight, run.seed);
     sum
 }

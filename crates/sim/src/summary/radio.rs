@@ -8,10 +8,10 @@ use crate::ids::{NodeId, StationId};
 use crate::metrics::FlowWindow;
 use crate::metrics::report_defs::ratio;
 use crate::network::Network;
-use crate::radio::energy::{Consumed, Meter};
+use crate::radio::energy::{Consumed, EnergyMeter};
 use crate::scenario::NodeDef;
 use crate::simulation::Simulation;
-use crate::wireless::Channel;
+use crate::wireless::WirelessSubnet;
 
 /// What all radios sent in the measured part; absent without radios.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
@@ -42,9 +42,9 @@ pub struct NetworkRadio {
 
 impl NetworkRadio {
     pub(super) fn of(network: &Network) -> NetworkRadio {
-        let stations = |channel: &Channel| 0..channel.nodes.len() as u32;
+        let stations = |channel: &WirelessSubnet| 0..channel.nodes.len() as u32;
         let all = network.channels.iter().flat_map(|channel| {
-            let counts = |station| (channel.air.is_lrwpan(), channel.air.counts(StationId(station)));
+            let counts = |station| (channel.mac.is_lrwpan(), channel.mac.counters(StationId(station)));
             stations(channel).map(counts).collect::<Vec<_>>()
         });
         let mut sum = NetworkRadio::default();
@@ -64,7 +64,8 @@ impl NetworkRadio {
             }
             airtime = Some(airtime.unwrap_or(Span::ZERO) + counts.airtime);
         }
-        let handoffs = network.channels.iter().filter_map(Channel::handoffs).reduce(|sum, count| sum + count);
+        let handoffs =
+            network.channels.iter().filter_map(WirelessSubnet::reassociations).reduce(|sum, count| sum + count);
         NetworkRadio { airtime_s: airtime.map(Span::as_secs_f64), handoffs, ..sum }
     }
 }
@@ -107,7 +108,7 @@ pub(super) fn nodes(run: &mut Simulation, now: Time) -> Vec<NodeSummary> {
     let summary = |(index, def): (usize, &NodeDef)| {
         let metrics = run.network.nodes[index];
         let meter = run.network.meter(NodeId(index as u32), now);
-        let energy = meter.map(Meter::consumed);
+        let energy = meter.map(EnergyMeter::consumed);
         NodeSummary {
             node: def.name.clone(),
             sent_packets: metrics.sent,
@@ -118,7 +119,7 @@ pub(super) fn nodes(run: &mut Simulation, now: Time) -> Vec<NodeSummary> {
             energy_tx_j: energy.map(|energy| energy.tx),
             energy_rx_j: energy.map(|energy| energy.rx),
             energy_idle_j: energy.map(|energy| energy.idle),
-            energy_out_s: meter.and_then(Meter::empty_at).map(Time::as_secs_f64),
+            energy_out_s: meter.and_then(EnergyMeter::empty_at).map(Time::as_secs_f64),
         }
     };
     run.graph.node.iter().enumerate().filter(|(index, _)| used[*index]).map(summary).collect()

@@ -2,60 +2,65 @@
 //!
 //! A station hears a beacon if it could read a data frame of its access point at that instant. Scanning takes no time.
 
+use crate::radio::service::MacRequest;
 use tcp::units::{Bytes, Span, Time};
 
-use super::{Channel, Routing, drop_content};
+use super::{Routing, WirelessSubnet, drop_content};
 use crate::engine::context::Context;
 use crate::ids::StationId;
 use crate::packet::DropReason;
-use crate::packet::message::{Join, Message};
+use crate::packet::message::{AssociationMessage, Message};
 use crate::radio::frame::Content;
-use crate::radio::queue::Request;
 
 /// Between two beacons of an access point: 100 units of 1024 us (IEEE 802.11 §9.4.1.3).
-const INTERVAL: Span = Span::from_micros(102_400);
+const BEACON_INTERVAL: Span = Span::from_micros(102_400);
 /// An access point is lost after so many intervals without a beacon.
-const MISSED: u64 = 10;
+const MAX_MISSED_BEACONS: u64 = 10;
 /// Frames of management with their MAC headers.
-const BEACON: Bytes = Bytes(100);
-const JOIN: Bytes = Bytes(80);
+const BEACON_SIZE: Bytes = Bytes(100);
+const ASSOCIATION_SIZE: Bytes = Bytes(80);
 
 /// How a station stands to its access point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Membership {
+enum Association {
     /// It belongs to it and heard its last beacon then.
-    Joined { heard: Time },
+    Associated { last_beacon: Time },
     /// It has lost it, and hears no other.
-    Lost,
+    Unassociated,
     /// It asks this one, since then.
-    Joining { point: StationId, since: Time },
+    Associating { access_point: StationId, since: Time },
 }
 
 /// The cells of a channel.
 #[derive(Clone, Debug)]
-pub(crate) struct Cells {
-    points: Vec<StationId>,
+pub(crate) struct AccessPoints {
+    stations: Vec<StationId>,
     /// By station: the access point it belongs to, or belonged to last; an access point belongs to itself.
     of: Vec<StationId>,
-    memberships: Vec<Membership>,
+    associations: Vec<Association>,
     sends_beacons: bool,
     /// Some station moves.
-    pub(crate) roams: bool,
+    pub(crate) roaming: bool,
     /// Whose beacon is next.
-    turn: usize,
+    next_beacon: usize,
     /// Stations that have joined an access point after they had lost one.
-    pub(crate) handoffs: u64,
+    pub(crate) reassociations: u64,
 }
 
-impl Cells {
-    pub(crate) fn new(points: Vec<StationId>, of: Vec<StationId>, sends_beacons: bool, roams: bool) -> Cells {
-        let memberships = vec![Membership::Joined { heard: Time::ZERO }; of.len()];
-        Cells { points, of, memberships, sends_beacons, roams, turn: 0, handoffs: 0 }
+impl AccessPoints {
+    pub(crate) fn new(
+        stations: Vec<StationId>,
+        of: Vec<StationId>,
+        sends_beacons: bool,
+        roaming: bool,
+    ) -> AccessPoints {
+        let associations = vec![Association::Associated { last_beacon: Time::ZERO }; of.len()];
+        AccessPoints { stations, of, associations, sends_beacons, roaming, next_beacon: 0, reassociations: 0 }
     }
 
     /// How often some access point has a beacon due, unless nothing comes of it.
     pub(crate) fn refresh(&self) -> Option<Span> {
-        (self.sends_beacons || self.roams).then(|| INTERVAL / self.points.len() as u64)
+        (self.sends_beacons || self.roaming).then(|| BEACON_INTERVAL / self.stations.len() as u64)
     }
 
     /// The access point a station belongs to, or belonged to last.
@@ -64,118 +69,146 @@ impl Cells {
     }
 
     /// The access points that a station may belong to in the course of a run; an access point belongs to no other.
-    pub(crate) fn choice(&self, station: StationId) -> Vec<StationId> {
-        match (self.is_point(station), self.roams) {
+    pub(crate) fn candidates(&self, station: StationId) -> Vec<StationId> {
+        match (self.is_access_point(station), self.roaming) {
             (true, _) => Vec::new(),
-            (false, true) => self.points.clone(),
+            (false, true) => self.stations.clone(),
             (false, false) => vec![self.of(station)],
         }
     }
 
-    pub(crate) fn is_point(&self, station: StationId) -> bool {
+    pub(crate) fn is_access_point(&self, station: StationId) -> bool {
         self.of(station) == station
     }
 
     /// The access point a station belongs to now.
     pub(super) fn joined(&self, station: StationId) -> Option<StationId> {
-        let joined = matches!(self.memberships[station.index()], Membership::Joined { .. });
+        let joined = matches!(self.associations[station.index()], Association::Associated { .. });
         joined.then(|| self.of(station))
     }
 
-    /// `point` has its beacon, which `hearers` hear: gives its stations that look for another one.
-    fn on_beacon(&mut self, now: Time, point: StationId, hearers: &[StationId]) -> Vec<StationId> {
-        let mut seeking = Vec::new();
+    /// `point` has its beacon, which `listeners` hear: gives its stations that look for another one.
+    fn on_beacon(&mut self, now: Time, point: StationId, listeners: &[StationId]) -> Vec<StationId> {
+        let mut scanning = Vec::new();
         for station in (0..self.of.len() as u32).map(StationId) {
             if self.of(station) != point || station == point {
                 continue;
             }
-            let membership = &mut self.memberships[station.index()];
-            match membership {
-                Membership::Joined { heard } if hearers.contains(&station) => *heard = now,
-                Membership::Joined { heard } if now.since(*heard) < INTERVAL * MISSED => {}
+            let association = &mut self.associations[station.index()];
+            match association {
+                Association::Associated { last_beacon } if listeners.contains(&station) => *last_beacon = now,
+                Association::Associated { last_beacon }
+                    if now.since(*last_beacon) < BEACON_INTERVAL * MAX_MISSED_BEACONS => {}
                 // An exchange that has come to nothing is begun again.
-                Membership::Joining { since, .. } if now.since(*since) < INTERVAL => {}
-                Membership::Joined { .. } | Membership::Joining { .. } | Membership::Lost => {
-                    *membership = Membership::Lost;
-                    seeking.push(station);
+                Association::Associating { since, .. } if now.since(*since) < BEACON_INTERVAL => {}
+                Association::Associated { .. } | Association::Associating { .. } | Association::Unassociated => {
+                    *association = Association::Unassociated;
+                    scanning.push(station);
                 }
             }
         }
-        seeking
+        scanning
     }
 }
 
-impl Channel {
-    fn cells_mut(&mut self) -> Option<&mut Cells> {
+impl WirelessSubnet {
+    fn access_points_mut(&mut self) -> Option<&mut AccessPoints> {
         match &mut self.routing {
-            Routing::AccessPoints(cells) => Some(cells),
+            Routing::AccessPoints(access_points) => Some(access_points),
             Routing::Shortest(_) | Routing::Protocol(_) => None,
         }
     }
 
     /// The access point whose turn it is has a beacon due; its stations hear it or miss it.
     pub(super) fn on_beacon(&mut self, ctx: &mut Context) {
-        let Some(cells) = self.cells_mut() else { return };
-        let point = cells.points[cells.turn];
-        cells.turn = (cells.turn + 1) % cells.points.len();
-        let (sends, roams) = (cells.sends_beacons, cells.roams);
+        let Some(access_points) = self.access_points_mut() else { return };
+        let point = access_points.stations[access_points.next_beacon];
+        access_points.next_beacon = (access_points.next_beacon + 1) % access_points.stations.len();
+        let (sends, roaming) = (access_points.sends_beacons, access_points.roaming);
         if sends {
-            self.manage(ctx, point, None, Message::Beacon, BEACON);
+            self.send_management(ctx, point, None, Message::Beacon, BEACON_SIZE);
         }
-        if !roams {
+        if !roaming {
             return;
         }
-        let hearers = self.air.neighbours(point, ctx.now);
-        let seeking = self.cells_mut().map_or_else(Vec::new, |cells| cells.on_beacon(ctx.now, point, &hearers));
-        seeking.into_iter().for_each(|station| self.seek_point(ctx, station));
+        let listeners = self.mac.neighbours(point, ctx.now);
+        let scanning = self
+            .access_points_mut()
+            .map_or_else(Vec::new, |access_points| access_points.on_beacon(ctx.now, point, &listeners));
+        scanning.into_iter().for_each(|station| self.scan(ctx, station));
     }
 
     /// A station looks for an access point.
-    fn seek_point(&mut self, ctx: &mut Context, station: StationId) {
-        let Routing::AccessPoints(cells) = &mut self.routing else { return };
-        let Some(point) = self.air.dcf().best_point(&cells.points, station, ctx.now) else { return };
-        if !cells.sends_beacons {
-            return self.join(ctx, station, point);
+    fn scan(&mut self, ctx: &mut Context, station: StationId) {
+        let Routing::AccessPoints(access_points) = &mut self.routing else { return };
+        let Some(point) = self.mac.dcf().strongest_access_point(&access_points.stations, station, ctx.now) else {
+            return;
+        };
+        if !access_points.sends_beacons {
+            return self.associate(ctx, station, point);
         }
-        cells.memberships[station.index()] = Membership::Joining { point, since: ctx.now };
-        self.manage(ctx, station, Some(point), Message::Join(Join::Authentication), JOIN);
+        access_points.associations[station.index()] = Association::Associating { access_point: point, since: ctx.now };
+        self.send_management(
+            ctx,
+            station,
+            Some(point),
+            Message::Association(AssociationMessage::AuthenticationRequest),
+            ASSOCIATION_SIZE,
+        );
     }
 
     /// A step of a station's joining an access point has come to the other.
-    pub(super) fn on_join(&mut self, ctx: &mut Context, at: StationId, from: StationId, step: Join) {
-        let Some(cells) = self.cells() else { return };
-        let asks = matches!(cells.memberships[at.index()], Membership::Joining { point, .. } if point == from);
+    pub(super) fn on_association_message(
+        &mut self,
+        ctx: &mut Context,
+        at: StationId,
+        from: StationId,
+        step: AssociationMessage,
+    ) {
+        let Some(access_points) = self.access_points() else { return };
+        let asks = matches!(access_points.associations[at.index()], Association::Associating { access_point, .. } if access_point == from);
         let next = match step {
-            Join::Authentication if cells.is_point(at) => Join::Authenticated,
-            Join::Authenticated if asks => Join::Association,
-            Join::Association if cells.is_point(at) => Join::Associated,
-            Join::Associated if asks => return self.join(ctx, at, from),
+            AssociationMessage::AuthenticationRequest if access_points.is_access_point(at) => {
+                AssociationMessage::AuthenticationResponse
+            }
+            AssociationMessage::AuthenticationResponse if asks => AssociationMessage::AssociationRequest,
+            AssociationMessage::AssociationRequest if access_points.is_access_point(at) => {
+                AssociationMessage::AssociationResponse
+            }
+            AssociationMessage::AssociationResponse if asks => return self.associate(ctx, at, from),
             _ => return,
         };
-        self.manage(ctx, at, Some(from), Message::Join(next), JOIN);
+        self.send_management(ctx, at, Some(from), Message::Association(next), ASSOCIATION_SIZE);
     }
 
     /// A station belongs to `point` from now on. What waits for it at the access point before is lost; what waits at the
     /// station goes to the new one.
-    fn join(&mut self, ctx: &mut Context, station: StationId, point: StationId) {
-        let Some(cells) = self.cells_mut() else { return };
-        let before = std::mem::replace(&mut cells.of[station.index()], point);
-        cells.memberships[station.index()] = Membership::Joined { heard: ctx.now };
-        cells.handoffs += 1;
+    fn associate(&mut self, ctx: &mut Context, station: StationId, point: StationId) {
+        let Some(access_points) = self.access_points_mut() else { return };
+        let before = std::mem::replace(&mut access_points.of[station.index()], point);
+        access_points.associations[station.index()] = Association::Associated { last_beacon: ctx.now };
+        access_points.reassociations += 1;
         if before == point {
             return;
         }
-        while let Some(request) = self.air.withdraw(before, station) {
+        while let Some(request) = self.mac.withdraw(before, station) {
             drop_content(ctx, request.content, DropReason::Handoff);
         }
-        self.air.dcf().readdress(station, before, point);
+        self.mac.dcf().readdress(station, before, point);
     }
 
     /// A frame of management goes out before all others; `size` counts its MAC header.
-    fn manage(&mut self, ctx: &mut Context, at: StationId, to: Option<StationId>, message: Message, size: Bytes) {
-        let content = Content::Message(self.air.messages().insert(message));
-        let size = size.saturating_sub(self.air.dcf().header());
-        let request = Request { content, to, size, since: ctx.now, is_routing: true };
-        self.air.dcf().enqueue_first(ctx, at, request);
+    fn send_management(
+        &mut self,
+        ctx: &mut Context,
+        at: StationId,
+        to: Option<StationId>,
+        message: Message,
+        size: Bytes,
+    ) {
+        let content = Content::Message(self.mac.messages().insert(message));
+        let size = size.saturating_sub(self.mac.dcf().header());
+        let request = MacRequest { content, to, size, since: ctx.now, is_routing: true };
+        self.mac.dcf().enqueue_first(ctx, at, request);
     }
 }

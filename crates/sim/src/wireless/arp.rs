@@ -1,26 +1,26 @@
 //! Address resolution as ns-2 does it: a request to all, an answer to the one who asked, one packet held
 //! per neighbour; what is known once is known for ever.
 
+use crate::radio::service::MacRequest;
 use std::collections::BTreeMap;
 
 use tcp::units::Bytes;
 
 use crate::ids::StationId;
-use crate::packet::message::{Arp as ArpMessage, Message};
-use crate::radio::queue::Request;
+use crate::packet::message::{ArpMessage, Message};
 use crate::routing::Outgoing;
 
 /// Of a request and of an answer.
 const SIZE: Bytes = Bytes(28);
 /// The packet after so many requests without an answer is given up, and the held one with it.
-const MOST_REQUESTS: u32 = 3;
+const MAX_REQUESTS: u32 = 3;
 
 /// What a station knows of a neighbour.
 #[derive(Clone, Copy, Debug, Default)]
 struct Neighbour {
     known: bool,
     asked: u32,
-    held: Option<Request>,
+    held: Option<MacRequest>,
 }
 
 /// What becomes of a frame for a neighbour.
@@ -29,23 +29,23 @@ pub(crate) enum Resolution {
     /// The address is known.
     Known,
     /// The frame is held; what was held before is given up.
-    Asked { message: Outgoing, dropped: Option<Request> },
+    Asked { message: Outgoing, dropped: Option<MacRequest> },
     /// The neighbour does not answer: the frame is given up, and what was held.
-    GivenUp { dropped: Option<Request> },
+    GivenUp { dropped: Option<MacRequest> },
 }
 
 /// The table of one station.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Arp(BTreeMap<StationId, Neighbour>);
+pub(crate) struct ArpTable(BTreeMap<StationId, Neighbour>);
 
-impl Arp {
+impl ArpTable {
     /// A frame for `to` is to be sent.
-    pub(crate) fn resolve(&mut self, to: StationId, request: Request) -> Resolution {
+    pub(crate) fn resolve(&mut self, to: StationId, request: MacRequest) -> Resolution {
         let neighbour = self.0.entry(to).or_default();
         if neighbour.known {
             return Resolution::Known;
         }
-        if neighbour.asked >= MOST_REQUESTS {
+        if neighbour.asked >= MAX_REQUESTS {
             neighbour.asked = 0;
             return Resolution::GivenUp { dropped: neighbour.held.take() };
         }
@@ -60,7 +60,7 @@ impl Arp {
         me: StationId,
         from: StationId,
         message: ArpMessage,
-    ) -> (Option<Request>, Option<Outgoing>) {
+    ) -> (Option<MacRequest>, Option<Outgoing>) {
         let asked = message == ArpMessage::Request(me);
         let concerned = asked || message == ArpMessage::Reply || self.0.contains_key(&from);
         if !concerned {
@@ -73,7 +73,7 @@ impl Arp {
     }
 
     /// Frames that wait for an address.
-    pub(crate) fn held(&self) -> impl Iterator<Item = &Request> {
+    pub(crate) fn held(&self) -> impl Iterator<Item = &MacRequest> {
         self.0.values().filter_map(|neighbour| neighbour.held.as_ref())
     }
 }
@@ -85,15 +85,15 @@ mod tests {
     use crate::radio::frame::Content;
     use tcp::units::Time;
 
-    fn frame(id: u32) -> Request {
+    fn frame(id: u32) -> MacRequest {
         let content = Content::Message(MessageId(id));
-        Request { content, to: Some(StationId(2)), size: Bytes(40), since: Time::ZERO, is_routing: false }
+        MacRequest { content, to: Some(StationId(2)), size: Bytes(40), since: Time::ZERO, is_routing: false }
     }
 
     /// One frame is held; the fourth takes the third with it, and counting begins again.
     #[test]
     fn one_frame_is_held_and_the_fourth_request_is_not_made() {
-        let mut arp = Arp::default();
+        let mut arp = ArpTable::default();
         let mut dropped = |id| match arp.resolve(StationId(2), frame(id)) {
             Resolution::Known => panic!("nobody has answered"),
             Resolution::Asked { dropped, .. } => (true, dropped),
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn who_asks_is_known_to_whom_it_asks_and_answers_release_the_frame() {
-        let (mut asks, mut asked) = (Arp::default(), Arp::default());
+        let (mut asks, mut asked) = (ArpTable::default(), ArpTable::default());
         asks.resolve(StationId(2), frame(1));
         let (held, answer) = asked.on_message(StationId(2), StationId(1), ArpMessage::Request(StationId(2)));
         assert_eq!((held, answer.map(|answer| (answer.size, answer.to))), (None, Some((SIZE, Some(StationId(1))))));

@@ -17,8 +17,8 @@ pub(crate) struct Gateways {
 
 impl Gateways {
     /// These; each station is in the domain of the one that is nearest at the start.
-    pub(crate) fn new(air: &mut Mac, stations: Vec<StationId>) -> Gateways {
-        let places: Vec<_> = (0..air.stations() as u32).map(|i| air.place(StationId(i), Time::ZERO)).collect();
+    pub(crate) fn new(mac: &mut Mac, stations: Vec<StationId>) -> Gateways {
+        let places: Vec<_> = (0..mac.stations() as u32).map(|i| mac.position(StationId(i), Time::ZERO)).collect();
         let distance = |here: usize, gateway: &StationId| places[here].distance(places[gateway.index()]);
         let nearest =
             |here: usize| stations.iter().copied().min_by(|a, b| distance(here, a).total_cmp(&distance(here, b)));

@@ -7,6 +7,7 @@ mod protocol;
 #[cfg(test)]
 mod tests;
 
+use crate::radio::service::{MacIndication, MacRequest};
 use std::collections::VecDeque;
 
 use tcp::units::{Bytes, Span, Time};
@@ -16,14 +17,12 @@ use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, NodeId, PacketId, StationId};
 use crate::packet::DropReason;
 use crate::packet::message::Message;
-use crate::radio::dcf::Upcall;
 use crate::radio::frame::Content;
 use crate::radio::mac::Mac;
-use crate::radio::queue::Request;
 use crate::routing::build::Protocol;
 use crate::routing::{NextHop, Outgoing};
-use crate::wireless::arp::{Arp, Resolution};
-pub(crate) use access_points::Cells;
+use crate::wireless::arp::{ArpTable, Resolution};
+pub(crate) use access_points::AccessPoints;
 pub(crate) use gateways::Gateways;
 
 /// How stations find the next one.
@@ -32,14 +31,14 @@ pub(crate) enum Routing {
     /// Shortest paths, by station and destination.
     Shortest(Vec<Vec<Option<StationId>>>),
     /// Everything goes through access points.
-    AccessPoints(Box<Cells>),
+    AccessPoints(Box<AccessPoints>),
     /// Routes that stations find by messages.
     Protocol(Box<Protocol>),
 }
 
 /// A packet that has come to a node by radio.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Arrived {
+pub(crate) struct ReceivedPacket {
     pub(crate) node: NodeId,
     pub(crate) previous: StationId,
     pub(crate) packet: PacketId,
@@ -47,9 +46,9 @@ pub(crate) struct Arrived {
 
 /// A channel and how packets find their way on it.
 #[derive(Debug)]
-pub(crate) struct Channel {
+pub(crate) struct WirelessSubnet {
     id: ChannelId,
-    pub(crate) air: Mac,
+    pub(crate) mac: Mac,
     /// The node of each station.
     pub(crate) nodes: Vec<NodeId>,
     gateways: Gateways,
@@ -57,29 +56,29 @@ pub(crate) struct Channel {
     /// How often shortest paths are found anew, or an access point has a beacon due; never if nothing comes of it.
     pub(crate) refresh: Option<Span>,
     /// By station: the addresses it knows; empty if all are known.
-    arp: Vec<Arp>,
+    arp: Vec<ArpTable>,
     /// By station: when its routing protocol is asked next; an event at another time is stale.
     timers: Vec<Option<Time>>,
 }
 
-impl Channel {
+impl WirelessSubnet {
     pub(crate) fn new(
         id: ChannelId,
-        air: Mac,
+        mac: Mac,
         nodes: Vec<NodeId>,
         gateways: Gateways,
         routing: Routing,
-        arp: Vec<Arp>,
-    ) -> Channel {
+        arp: Vec<ArpTable>,
+    ) -> WirelessSubnet {
         let timers = vec![None; nodes.len()];
-        Channel { id, air, nodes, gateways, routing, refresh: None, arp, timers }
+        WirelessSubnet { id, mac, nodes, gateways, routing, refresh: None, arp, timers }
     }
 
     /// The first timers.
     pub(crate) fn start(&mut self, ctx: &mut Context) {
         self.plan_refresh(ctx);
         for station in self.stations() {
-            self.plan(ctx, station);
+            self.plan_timer(ctx, station);
         }
     }
 
@@ -88,7 +87,7 @@ impl Channel {
         if let Routing::AccessPoints(_) = self.routing {
             self.on_beacon(ctx);
         } else {
-            let neighbours = neighbours(&mut self.air, ctx.now);
+            let neighbours = neighbours(&mut self.mac, ctx.now);
             self.gateways.find_nearest(&neighbours);
             self.routing = Routing::Shortest(shortest(&neighbours));
         }
@@ -103,16 +102,16 @@ impl Channel {
     }
 
     /// Access points and who belongs to them, if there are any.
-    pub(crate) fn cells(&self) -> Option<&Cells> {
+    pub(crate) fn access_points(&self) -> Option<&AccessPoints> {
         match &self.routing {
-            Routing::AccessPoints(cells) => Some(cells),
+            Routing::AccessPoints(access_points) => Some(access_points),
             Routing::Shortest(_) | Routing::Protocol(_) => None,
         }
     }
 
     /// Stations that have joined an access point anew, if there are access points.
-    pub(crate) fn handoffs(&self) -> Option<u64> {
-        self.cells().map(|cells| cells.handoffs)
+    pub(crate) fn reassociations(&self) -> Option<u64> {
+        self.access_points().map(|access_points| access_points.reassociations)
     }
 
     /// Its stations.
@@ -123,42 +122,44 @@ impl Channel {
     /// The station through which `station` reaches the rest of the network, and is reached.
     pub(crate) fn gateway_of(&self, station: StationId) -> Option<StationId> {
         match &self.routing {
-            Routing::AccessPoints(cells) => Some(cells.of(station)),
+            Routing::AccessPoints(access_points) => Some(access_points.of(station)),
             Routing::Shortest(_) | Routing::Protocol(_) => self.gateways.of(station),
         }
     }
 
     /// True if what is at `from` gets to `to` on this channel: not from one access point to another's stations, and not
     /// from one gateway's domain to another's, unless ns-2's DSDV has heard of a way (networks.md §9.4).
-    pub(crate) fn joins(&self, from: StationId, to: StationId) -> bool {
+    pub(crate) fn connects(&self, from: StationId, to: StationId) -> bool {
         let inside = self.gateways.of(from) == self.gateways.of(to);
         match &self.routing {
-            Routing::AccessPoints(cells) => !cells.is_point(from) || cells.of(to) == from,
+            Routing::AccessPoints(access_points) => {
+                !access_points.is_access_point(from) || access_points.of(to) == from
+            }
             Routing::Shortest(_) => inside,
             Routing::Protocol(protocol) => {
                 let may_stray = !protocol.domain_filter && self.gateways.of(from) != Some(from);
-                inside || (may_stray && protocol.agents[from.index()].knows(to))
+                inside || (may_stray && protocol.agents[from.index()].has_route(to))
             }
         }
     }
 
     /// Packets on the channel: waiting, in a station's hands, or on the air.
     pub(crate) fn holds(&self) -> u64 {
-        let waiting: usize = match &self.routing {
-            Routing::Protocol(protocol) => protocol.waiting.iter().map(|waiting| waiting.len()).sum(),
+        let buffers: usize = match &self.routing {
+            Routing::Protocol(protocol) => protocol.buffers.iter().map(|buffers| buffers.len()).sum(),
             Routing::Shortest(_) | Routing::AccessPoints(_) => 0,
         };
-        let is_packet = |request: &&Request| matches!(request.content, Content::Packet(_));
+        let is_packet = |request: &&MacRequest| matches!(request.content, Content::Packet(_));
         let held: usize = self.arp.iter().map(|arp| arp.held().filter(is_packet).count()).sum();
-        self.stations().map(|station| self.air.holds(station)).sum::<u64>() + (waiting + held) as u64
+        self.stations().map(|station| self.mac.holds(station)).sum::<u64>() + (buffers + held) as u64
     }
 
     /// The station that a packet at `at` for `to` would go to now.
     pub(crate) fn next(&self, now: Time, at: StationId, to: StationId) -> Option<StationId> {
         match &self.routing {
             Routing::Shortest(tables) => tables[at.index()][to.index()],
-            Routing::AccessPoints(cells) if cells.is_point(at) => Some(to),
-            Routing::AccessPoints(cells) => cells.joined(at),
+            Routing::AccessPoints(access_points) if access_points.is_access_point(at) => Some(to),
+            Routing::AccessPoints(access_points) => access_points.joined(at),
             Routing::Protocol(protocol) => match protocol.agents[at.index()].next_hop(now, to) {
                 NextHop::Via(next) => Some(next),
                 NextHop::Wait | NextHop::None => None,
@@ -179,50 +180,50 @@ impl Channel {
             return self.route(ctx, at, to, id, previous);
         }
         let Some(next) = self.next(ctx.now, at, to) else { return Err(id) };
-        self.pass(ctx, at, next, id);
+        self.forward(ctx, at, next, id);
         Ok(())
     }
 
     /// A packet goes from `at` to a neighbour.
-    fn pass(&mut self, ctx: &mut Context, at: StationId, next: StationId, id: PacketId) {
+    fn forward(&mut self, ctx: &mut Context, at: StationId, next: StationId, id: PacketId) {
         let header = match &self.routing {
             Routing::Protocol(protocol) => protocol.packet_header,
             Routing::Shortest(_) | Routing::AccessPoints(_) => Bytes::ZERO,
         };
         let size = ctx.packets.forwarding_header(id).size + header;
         let content = Content::Packet(id);
-        let request = Request { content, to: Some(next), size, since: ctx.now, is_routing: false };
+        let request = MacRequest { content, to: Some(next), size, since: ctx.now, is_routing: false };
         self.resolve(ctx, at, next, request);
     }
 
     /// A frame goes out if the address of the next station is known.
-    fn resolve(&mut self, ctx: &mut Context, at: StationId, next: StationId, request: Request) {
+    fn resolve(&mut self, ctx: &mut Context, at: StationId, next: StationId, request: MacRequest) {
         let resolution = self.arp.get_mut(at.index()).map_or(Resolution::Known, |arp| arp.resolve(next, request));
         match resolution {
-            Resolution::Known => self.air.enqueue(ctx, at, request),
+            Resolution::Known => self.mac.enqueue(ctx, at, request),
             Resolution::Asked { message, dropped } => {
-                dropped.into_iter().for_each(|request| self.unresolved(ctx, request));
-                self.post(ctx, at, message, false);
+                dropped.into_iter().for_each(|request| self.drop_unresolved(ctx, request));
+                self.send_message(ctx, at, message, false);
             }
             Resolution::GivenUp { dropped } => {
-                dropped.into_iter().chain([request]).for_each(|request| self.unresolved(ctx, request));
+                dropped.into_iter().chain([request]).for_each(|request| self.drop_unresolved(ctx, request));
             }
         }
     }
 
-    fn unresolved(&mut self, ctx: &mut Context, request: Request) {
-        self.air.messages().release(request.content);
+    fn drop_unresolved(&mut self, ctx: &mut Context, request: MacRequest) {
+        self.mac.messages().release(request.content);
         drop_content(ctx, request.content, DropReason::Arp);
     }
 
     /// A message goes to the interface queue.
-    fn post(&mut self, ctx: &mut Context, at: StationId, outgoing: Outgoing, is_routing: bool) {
+    fn send_message(&mut self, ctx: &mut Context, at: StationId, outgoing: Outgoing, is_routing: bool) {
         let Outgoing { message, size, to } = outgoing;
-        let content = Content::Message(self.air.messages().insert(message));
-        let request = Request { content, to, size, since: ctx.now, is_routing };
+        let content = Content::Message(self.mac.messages().insert(message));
+        let request = MacRequest { content, to, size, since: ctx.now, is_routing };
         match to.filter(|_| is_routing) {
             Some(next) => self.resolve(ctx, at, next, request),
-            None => self.air.enqueue(ctx, at, request),
+            None => self.mac.enqueue(ctx, at, request),
         }
     }
 
@@ -230,47 +231,47 @@ impl Channel {
         let message = match message {
             Message::Arp(message) => message,
             Message::Beacon => return,
-            Message::Join(step) => return self.on_join(ctx, at, from, *step),
+            Message::Association(step) => return self.on_association_message(ctx, at, from, *step),
             Message::Dsdv(_) | Message::Aodv(_) => return self.on_routing_message(ctx, at, from, message),
         };
         let Some(arp) = self.arp.get_mut(at.index()) else { return };
         let (held, answer) = arp.on_message(at, from, *message);
         if let Some(answer) = answer {
-            self.post(ctx, at, answer, false);
+            self.send_message(ctx, at, answer, false);
         }
         if let Some(request) = held {
-            self.air.enqueue(ctx, at, request);
+            self.mac.enqueue(ctx, at, request);
         }
     }
 
     /// Something has happened on the air; packets that have arrived are handed up.
     pub(crate) fn on_event(&mut self, ctx: &mut Context, event: RadioEvent) {
         match event {
-            RadioEvent::FrameEnd { station, frame } => self.air.on_frame_end(ctx, station, frame),
-            RadioEvent::ChannelAccess { station } => self.air.on_access(ctx, station),
-            RadioEvent::Respond { station } => self.air.on_respond(ctx, station),
-            RadioEvent::ExchangeOver { station } => self.air.on_exchange_over(ctx, station),
-            RadioEvent::ReassemblyTimeout { station } => self.air.on_forget(ctx, station),
+            RadioEvent::FrameEnd { station, frame } => self.mac.on_frame_end(ctx, station, frame),
+            RadioEvent::ChannelAccess { station } => self.mac.on_access(ctx, station),
+            RadioEvent::Respond { station } => self.mac.on_respond(ctx, station),
+            RadioEvent::ExchangeOver { station } => self.mac.on_exchange_over(ctx, station),
+            RadioEvent::ReassemblyTimeout { station } => self.mac.on_reassembly_timeout(ctx, station),
             RadioEvent::RoutingTimer { station } => self.on_route_timer(ctx, station),
         }
     }
 
     /// The next packet that has arrived somewhere; what was lost on the way is booked.
-    pub(crate) fn poll(&mut self, ctx: &mut Context) -> Option<Arrived> {
-        while let Some(upcall) = self.air.pop_upcall() {
-            match upcall {
-                Upcall::Packet { at, from, packet } => {
-                    return Some(Arrived { node: self.nodes[at.index()], previous: from, packet });
+    pub(crate) fn poll(&mut self, ctx: &mut Context) -> Option<ReceivedPacket> {
+        while let Some(indication) = self.mac.pop_indication() {
+            match indication {
+                MacIndication::Packet { at, from, packet } => {
+                    return Some(ReceivedPacket { node: self.nodes[at.index()], previous: from, packet });
                 }
-                Upcall::Message { at, from, message: id } => {
-                    let message = self.air.messages().lend(id);
+                MacIndication::Message { at, from, message: id } => {
+                    let message = self.mac.messages().lend(id);
                     self.on_message(ctx, at, from, &message);
-                    self.air.messages().give_back(id, message);
+                    self.mac.messages().give_back(id, message);
                 }
-                Upcall::GivenUp { at, request, lost } => self.on_given_up(ctx, at, &request, lost),
-                Upcall::QueueFull { request } => drop_content(ctx, request.content, DropReason::Queue),
-                Upcall::Expired { request } => drop_content(ctx, request.content, DropReason::Expired),
-                Upcall::Dropped { content, reason } => drop_content(ctx, content, reason),
+                MacIndication::GivenUp { at, request, lost } => self.on_given_up(ctx, at, &request, lost),
+                MacIndication::QueueFull { request } => drop_content(ctx, request.content, DropReason::Queue),
+                MacIndication::Expired { request } => drop_content(ctx, request.content, DropReason::Expired),
+                MacIndication::Dropped { content, reason } => drop_content(ctx, content, reason),
             }
         }
         None
@@ -309,6 +310,6 @@ pub(crate) fn shortest(neighbours: &[Vec<StationId>]) -> Vec<Vec<Option<StationI
 }
 
 /// Who reaches whom, at `now`.
-pub(crate) fn neighbours(air: &mut Mac, now: Time) -> Vec<Vec<StationId>> {
-    (0..air.stations() as u32).map(|station| air.neighbours(StationId(station), now)).collect()
+pub(crate) fn neighbours(mac: &mut Mac, now: Time) -> Vec<Vec<StationId>> {
+    (0..mac.stations() as u32).map(|station| mac.neighbours(StationId(station), now)).collect()
 }

@@ -1,19 +1,19 @@
 //! Stations that find routes by messages: feeds their agents, sends what these say, and keeps packets that wait.
 
+use crate::radio::service::MacRequest;
 use tcp::units::Time;
 
-use super::{Channel, Routing, drop_content};
+use super::{Routing, WirelessSubnet, drop_content};
 use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{NodeId, PacketId, StationId};
 use crate::packet::DropReason;
 use crate::packet::message::Message;
 use crate::radio::frame::Content;
-use crate::radio::queue::Request;
 use crate::routing::NextHop;
 use crate::routing::build::Protocol;
 
-impl Channel {
+impl WirelessSubnet {
     fn protocol(&mut self) -> Option<&mut Protocol> {
         match &mut self.routing {
             Routing::Protocol(protocol) => Some(protocol),
@@ -36,30 +36,30 @@ impl Channel {
         if let Some(ttl) = protocol.ttl {
             ctx.packets.limit_ttl(id, ttl);
         }
-        let waits_inside_only = protocol.waits_inside_only;
+        let buffers_inside_only = protocol.buffers_inside_only;
         let agent = &mut protocol.agents[at.index()];
         let mut hop = agent.next_hop(now, to);
-        if waits_inside_only && hop == NextHop::Wait && leaves {
+        if buffers_inside_only && hop == NextHop::Wait && leaves {
             return Err(id);
         }
         if hop == NextHop::Wait || (hop == NextHop::None && previous.is_none()) {
-            agent.seek(now, to);
+            agent.discover(now, to);
             hop = agent.next_hop(now, to);
         }
         match hop {
             NextHop::Via(next) => {
                 agent.on_used(now, to, previous);
-                self.pass(ctx, at, next, id);
+                self.forward(ctx, at, next, id);
                 return Ok(());
             }
             NextHop::Wait => {
-                if let Some(dropped) = protocol.waiting[at.index()].push(now, to, id) {
+                if let Some(dropped) = protocol.buffers[at.index()].push(now, to, id) {
                     ctx.drop(dropped, DropReason::RouteWait, None);
                 }
             }
             NextHop::None => agent.on_no_route(now, to),
         }
-        self.serve(ctx, at);
+        self.run_agent(ctx, at);
         if hop == NextHop::None { Err(id) } else { Ok(()) }
     }
 
@@ -67,7 +67,7 @@ impl Channel {
         let inside = self.gateways.of(at) == self.gateways.of(from);
         let Some(protocol) = self.protocol().filter(|protocol| inside || !protocol.domain_filter) else { return };
         protocol.agents[at.index()].on_message(ctx.now, from, message);
-        self.serve(ctx, at);
+        self.run_agent(ctx, at);
     }
 
     /// A timer of a station's agent may be due.
@@ -78,11 +78,11 @@ impl Channel {
         self.timers[at.index()] = None;
         let Some(protocol) = self.protocol() else { return };
         protocol.agents[at.index()].on_timer(ctx.now);
-        self.serve(ctx, at);
+        self.run_agent(ctx, at);
     }
 
     /// The MAC has given a frame up; `lost` if nobody has what it carried.
-    pub(super) fn on_given_up(&mut self, ctx: &mut Context, at: StationId, request: &Request, lost: bool) {
+    pub(super) fn on_given_up(&mut self, ctx: &mut Context, at: StationId, request: &MacRequest, lost: bool) {
         let feedback = self.protocol().is_some_and(|protocol| protocol.link_feedback);
         let Some(neighbour) = request.to.filter(|_| feedback) else {
             if lost {
@@ -92,19 +92,19 @@ impl Channel {
         };
         let mut failed: Vec<Content> = lost.then_some(request.content).into_iter().collect();
         // What waits for the same neighbour would fail one by one.
-        while let Some(request) = self.air.withdraw(at, neighbour) {
+        while let Some(request) = self.mac.withdraw(at, neighbour) {
             failed.push(request.content);
         }
         let Some(protocol) = self.protocol() else { return };
         protocol.agents[at.index()].on_link_failure(ctx.now, neighbour);
-        let keeps = protocol.keeps_failed;
+        let keeps = protocol.reroutes_failed;
         for content in failed {
             match content {
                 Content::Packet(id) if keeps => self.send_again(ctx, at, id),
                 content => drop_content(ctx, content, DropReason::Retry),
             }
         }
-        self.serve(ctx, at);
+        self.run_agent(ctx, at);
     }
 
     /// A packet that could not be sent looks for another way.
@@ -119,39 +119,39 @@ impl Channel {
     /// The station that a packet for `destination` leaves the channel at.
     fn exit_to(&self, at: StationId, destination: NodeId) -> Option<StationId> {
         let home = self.nodes.iter().position(|node| *node == destination).map(|index| StationId(index as u32));
-        home.filter(|home| self.joins(at, *home)).or_else(|| self.gateway_of(at))
+        home.filter(|home| self.connects(at, *home)).or_else(|| self.gateway_of(at))
     }
 
     /// Does what the agent of a station wants: its messages, the packets that can go or need not wait, its timer.
-    fn serve(&mut self, ctx: &mut Context, at: StationId) {
+    fn run_agent(&mut self, ctx: &mut Context, at: StationId) {
         let now = ctx.now;
         while let Some(outgoing) = self.protocol().and_then(|p| p.agents[at.index()].poll_message(now)) {
-            self.post(ctx, at, outgoing, true);
+            self.send_message(ctx, at, outgoing, true);
         }
         let mut ready: Vec<(StationId, PacketId)> = Vec::new();
         let Some(protocol) = self.protocol() else { return };
-        let (agent, waiting) = (&mut protocol.agents[at.index()], &mut protocol.waiting[at.index()]);
-        while let Some(id) = waiting.pop_expired(now) {
+        let (agent, buffers) = (&mut protocol.agents[at.index()], &mut protocol.buffers[at.index()]);
+        while let Some(id) = buffers.pop_expired(now) {
             ctx.drop(id, DropReason::RouteWait, None);
         }
-        for waiter in waiting.take() {
+        for waiter in buffers.take() {
             match agent.next_hop(now, waiter.to) {
                 NextHop::Via(next) => {
                     agent.on_used(now, waiter.to, None);
                     ready.push((next, waiter.packet));
                 }
-                NextHop::Wait => waiting.put_back(waiter),
+                NextHop::Wait => buffers.put_back(waiter),
                 NextHop::None => ctx.drop(waiter.packet, DropReason::NoRoute, None),
             }
         }
         for (next, id) in ready {
-            self.pass(ctx, at, next, id);
+            self.forward(ctx, at, next, id);
         }
-        self.plan(ctx, at);
+        self.plan_timer(ctx, at);
     }
 
     /// Sees that the agent of a station is asked when it wants to be.
-    pub(super) fn plan(&mut self, ctx: &mut Context, at: StationId) {
+    pub(super) fn plan_timer(&mut self, ctx: &mut Context, at: StationId) {
         let next: Option<Time> = self.protocol().and_then(|protocol| protocol.agents[at.index()].next_timer());
         let Some(next) = next.map(|next| next.max(ctx.now)) else { return };
         let timer = &mut self.timers[at.index()];

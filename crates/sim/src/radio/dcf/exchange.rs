@@ -1,32 +1,34 @@
 //! Frames that have come, their answers, and answers that never come.
 
+use crate::radio::service::MacIndication;
 use tcp::units::{Span, Time};
 
-use super::station::{Phase, Response};
-use super::{Air, Station, Upcall};
+use super::station::{Response, TxState};
+use super::{DcfMac, Station};
 use crate::engine::context::Context;
 use crate::engine::event::RadioEvent;
 use crate::ids::{FrameId, StationId};
 use crate::radio::dcf::rate_control::RateControl;
 use crate::radio::frame::{Content, Frame, Kind};
 
-impl Air {
+impl DcfMac {
     pub(super) fn send_data(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        let job = station.job.expect("data are sent by a station that has a frame");
-        station.phase = Phase::AwaitsAck;
-        let answer = self.rules.phy.answer(self.rules.control_rate(job.rate));
-        let reserves = self.rules.duration(self.rules.phy.sifs + answer);
-        let end = self.transmit(ctx, at, Kind::Data(job.request.content), job.request.to, job.rate, reserves);
-        self.wait(ctx, at, end + self.rules.answer_wait());
+        let current = station.current.expect("data are sent by a station that has a frame");
+        station.tx_state = TxState::AwaitsAck;
+        let answer = self.rules.phy.ack_airtime(self.rules.control_rate(current.rate));
+        let duration = self.rules.duration_field(self.rules.phy.sifs + answer);
+        let end =
+            self.transmit(ctx, at, Kind::Data(current.request.content), current.request.to, current.rate, duration);
+        self.wait(ctx, at, end + self.rules.response_timeout());
     }
 
     /// A frame that a station waits for has ended there.
     pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
         let (frame, last) = self.frames.read(id);
         let station = &mut self.stations[at.index()];
-        station.receiver.settle(ctx.now, &self.waits, &mut station.contention);
-        if station.receiver.verdict(frame.number) {
+        station.receiver.advance_to(ctx.now, &self.timing, &mut station.backoff);
+        if station.receiver.take_result(frame.number) {
             match frame.kind {
                 Kind::Rts => self.on_rts(ctx, at, &frame),
                 Kind::Cts => self.on_cts(ctx, at, &frame),
@@ -42,26 +44,26 @@ impl Air {
     /// Rule 8: an RTS is answered if the medium is not reserved and nothing else is under way here.
     fn on_rts(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
         let station = &self.stations[at.index()];
-        let engaged = station.response.is_some() || !matches!(station.phase, Phase::Idle | Phase::Contending);
-        let reserved = !self.rules.answers_if_idle && station.receiver.reserved(ctx.now);
-        if engaged || reserved || station.receiver.sending() {
+        let engaged = station.response.is_some() || !matches!(station.tx_state, TxState::Idle | TxState::Contending);
+        let nav_busy = !self.rules.responds_if_idle && station.receiver.nav_busy(ctx.now);
+        if engaged || nav_busy || station.receiver.transmitting() {
             return;
         }
         let phy = &self.rules.phy;
-        let taken = self.rules.duration(phy.answer(frame.rate)) + self.rules.duration(phy.sifs);
-        let reserves = frame.reserves.saturating_sub(taken);
-        self.respond(ctx, at, Response::Cts { to: frame.from, rate: frame.rate, reserves });
+        let taken = self.rules.duration_field(phy.ack_airtime(frame.rate)) + self.rules.duration_field(phy.sifs);
+        let duration = frame.duration.saturating_sub(taken);
+        self.respond(ctx, at, Response::Cts { to: frame.from, rate: frame.rate, duration });
     }
 
     fn on_cts(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
         let station = &mut self.stations[at.index()];
-        let expected =
-            station.phase == Phase::AwaitsCts && station.job.and_then(|job| job.request.to) == Some(frame.from);
+        let expected = station.tx_state == TxState::AwaitsCts
+            && station.current.and_then(|current| current.request.to) == Some(frame.from);
         if expected {
-            station.over_at = None;
-            station.phase = Phase::Cleared;
-            if let Some(job) = &mut station.job {
-                job.short_failures = 0;
+            station.exchange_ends = None;
+            station.tx_state = TxState::Cleared;
+            if let Some(current) = &mut station.current {
+                current.short_failures = 0;
             }
             self.respond(ctx, at, Response::Data);
         }
@@ -70,38 +72,40 @@ impl Air {
     fn on_data(&mut self, ctx: &mut Context, at: StationId, frame: &Frame, content: Content) {
         let station = &mut self.stations[at.index()];
         if frame.to.is_some() {
-            if station.response.is_some() || station.receiver.sending() {
+            if station.response.is_some() || station.receiver.transmitting() {
                 return;
             }
             let rate = self.rules.control_rate(frame.rate);
             self.respond(ctx, at, Response::Ack { to: frame.from, rate });
         }
         let station = &mut self.stations[at.index()];
-        match station.taken.binary_search_by_key(&frame.from, |(from, _)| *from) {
-            Ok(index) if station.taken[index].1 == frame.sequence => return,
-            Ok(index) => station.taken[index].1 = frame.sequence,
-            Err(index) => station.taken.insert(index, (frame.from, frame.sequence)),
+        match station.duplicate_cache.binary_search_by_key(&frame.from, |(from, _)| *from) {
+            Ok(index) if station.duplicate_cache[index].1 == frame.sequence => return,
+            Ok(index) => station.duplicate_cache[index].1 = frame.sequence,
+            Err(index) => station.duplicate_cache.insert(index, (frame.from, frame.sequence)),
         }
         match content {
             Content::Packet(packet) => {
                 let sender = &mut self.stations[frame.from.index()];
-                if let Some(job) = sender.job.as_mut().filter(|job| job.sequence == frame.sequence) {
-                    job.handed_over = true;
+                if let Some(current) = sender.current.as_mut().filter(|current| current.sequence == frame.sequence) {
+                    current.delivered = true;
                 }
-                self.upcalls.push_back(Upcall::Packet { at, from: frame.from, packet });
+                self.indications.push_back(MacIndication::Packet { at, from: frame.from, packet });
             }
             Content::Message(id) => {
                 self.messages.retain(content);
-                self.upcalls.push_back(Upcall::Message { at, from: frame.from, message: id });
+                self.indications.push_back(MacIndication::Message { at, from: frame.from, message: id });
             }
         }
     }
 
     fn on_ack(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
         let station = &mut self.stations[at.index()];
-        if station.phase == Phase::AwaitsAck && station.job.and_then(|job| job.request.to) == Some(frame.from) {
+        if station.tx_state == TxState::AwaitsAck
+            && station.current.and_then(|current| current.request.to) == Some(frame.from)
+        {
             if self.rules.rate_control == RateControl::Arf {
-                station.ladder.succeed(frame.from, self.rules.grade(self.rules.phy.data_rate));
+                station.arf.on_success(frame.from, self.rules.rate_index(self.rules.phy.data_rate));
             }
             self.finish(ctx, at, ctx.now);
         }
@@ -117,18 +121,18 @@ impl Air {
     pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         let Some((_, response)) = station.response.take_if(|(due, _)| *due == ctx.now) else { return };
-        station.receiver.settle(ctx.now, &self.waits, &mut station.contention);
-        let idle = !station.receiver.busy(&self.waits.reception) && !station.receiver.reserved(ctx.now);
+        station.receiver.advance_to(ctx.now, &self.timing, &mut station.backoff);
+        let idle = !station.receiver.busy(&self.timing.reception) && !station.receiver.nav_busy(ctx.now);
         match response {
-            _ if station.receiver.sending() => {}
-            Response::Cts { to, rate, reserves } if idle || !self.rules.answers_if_idle => {
-                self.transmit(ctx, at, Kind::Cts, Some(to), rate, reserves);
+            _ if station.receiver.transmitting() => {}
+            Response::Cts { to, rate, duration } if idle || !self.rules.responds_if_idle => {
+                self.transmit(ctx, at, Kind::Cts, Some(to), rate, duration);
             }
             Response::Cts { .. } => {}
             Response::Ack { to, rate } => {
                 self.transmit(ctx, at, Kind::Ack, Some(to), rate, Span::ZERO);
             }
-            Response::Data if idle || !self.rules.answers_if_idle => self.send_data(ctx, at),
+            Response::Data if idle || !self.rules.responds_if_idle => self.send_data(ctx, at),
             // ns-2 takes a medium that is not idle after the CTS for a failure.
             Response::Data => self.retry(ctx, at),
         }
@@ -137,56 +141,56 @@ impl Air {
     /// The wait for an answer, or a broadcast, is over.
     pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        if station.over_at != Some(ctx.now) {
+        if station.exchange_ends != Some(ctx.now) {
             return;
         }
-        station.over_at = None;
-        let Some(job) = &mut station.job else { return };
-        let given_up = match station.phase {
-            Phase::Broadcasts => return self.finish(ctx, at, ctx.now),
-            Phase::AwaitsAck if job.request.size + self.rules.header > self.rules.rts_threshold => {
-                job.long_failures += 1;
-                job.long_failures >= self.rules.long_retries
+        station.exchange_ends = None;
+        let Some(current) = &mut station.current else { return };
+        let given_up = match station.tx_state {
+            TxState::Broadcasts => return self.finish(ctx, at, ctx.now),
+            TxState::AwaitsAck if current.request.size + self.rules.mac_overhead > self.rules.rts_threshold => {
+                current.long_failures += 1;
+                current.long_failures >= self.rules.long_retries
             }
-            Phase::AwaitsAck | Phase::AwaitsCts => {
-                job.short_failures += 1;
-                job.short_failures >= self.rules.short_retries
+            TxState::AwaitsAck | TxState::AwaitsCts => {
+                current.short_failures += 1;
+                current.short_failures >= self.rules.short_retries
             }
-            Phase::Idle | Phase::Contending | Phase::Cleared => return,
+            TxState::Idle | TxState::Contending | TxState::Cleared => return,
         };
-        station.counts.failures += 1;
-        if let (Phase::AwaitsAck, Some(to)) = (station.phase, job.request.to) {
-            station.ladder.fail(to);
+        station.counters.failures += 1;
+        if let (TxState::AwaitsAck, Some(to)) = (station.tx_state, current.request.to) {
+            station.arf.on_failure(to);
         }
         if given_up {
-            let (request, lost) = (job.request, !job.handed_over);
-            station.counts.given_up += 1;
-            self.upcalls.push_back(Upcall::GivenUp { at, request, lost });
-            return self.finish(ctx, at, ctx.now + self.rules.after_silence());
+            let (request, lost) = (current.request, !current.delivered);
+            station.counters.given_up += 1;
+            self.indications.push_back(MacIndication::GivenUp { at, request, lost });
+            return self.finish(ctx, at, ctx.now + self.rules.timeout_ifs());
         }
         self.retry(ctx, at);
     }
 
     /// Rule 5.
     pub(super) fn retry(&mut self, ctx: &mut Context, at: StationId) {
-        let Station { receiver, contention, phase, .. } = &mut self.stations[at.index()];
-        receiver.settle(ctx.now, &self.waits, contention);
-        contention.widen(self.rules.phy.cw_max);
-        contention.draw(ctx.now + self.rules.after_silence(), self.rules.draws_below_window);
-        *phase = Phase::Contending;
+        let Station { receiver, backoff, tx_state, .. } = &mut self.stations[at.index()];
+        receiver.advance_to(ctx.now, &self.timing, backoff);
+        backoff.widen_cw(self.rules.phy.cw_max);
+        backoff.draw(ctx.now + self.rules.timeout_ifs(), self.rules.draws_below_window);
+        *tx_state = TxState::Contending;
         self.plan_access(ctx, at);
     }
 
     /// Rule 4: the frame is through or given up; a backoff follows in any case, counted from `since` at the earliest.
     fn finish(&mut self, ctx: &mut Context, at: StationId, since: Time) {
-        let Station { receiver, contention, job, over_at, .. } = &mut self.stations[at.index()];
-        receiver.settle(ctx.now, &self.waits, contention);
-        contention.window = self.rules.phy.cw_min;
-        contention.draw(since, self.rules.draws_below_window);
-        *over_at = None;
-        if let Some(job) = job.take() {
-            self.messages.release(job.request.content);
+        let Station { receiver, backoff, current, exchange_ends, .. } = &mut self.stations[at.index()];
+        receiver.advance_to(ctx.now, &self.timing, backoff);
+        backoff.cw = self.rules.phy.cw_min;
+        backoff.draw(since, self.rules.draws_below_window);
+        *exchange_ends = None;
+        if let Some(current) = current.take() {
+            self.messages.release(current.request.content);
         }
-        self.next_job(ctx, at);
+        self.next_frame(ctx, at);
     }
 }

@@ -10,116 +10,105 @@ pub(crate) mod rules;
 mod station;
 mod transmit;
 
+use crate::radio::queue::StationQueue;
+use crate::radio::service::{MacCounters, MacIndication, MacRequest};
+use crate::radio::streams::RandomStream;
 use std::collections::VecDeque;
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::contention::Contention;
-use super::energy::{EnergyModel, Meter};
-use super::frame::{Content, Frames, Kind};
-use super::hearing::{Hearer, Hearing};
-use super::propagation::Reach;
-use super::queue::{InterfaceQueue, Request};
-use super::receiver::{Receiver, Waits};
+use super::backoff::Backoff;
+use super::energy::{EnergyMeter, EnergyModel};
+use super::frame::{Frames, Kind};
+use super::medium::{Listener, Medium};
+use super::propagation::RadioRange;
+use super::receiver::{MacTiming, Receiver};
 use crate::engine::context::Context;
 use crate::engine::event::{Event, RadioEvent};
-use crate::ids::{ChannelId, MessageId, StationId};
+use crate::ids::{ChannelId, StationId};
 use crate::mobility::{Point, Track};
-use crate::radio::dcf::rate_control::{Ladder, RateControl};
-use crate::radio::dcf::rules::Rules;
+use crate::radio::dcf::rate_control::{ArfState, RateControl};
+use crate::radio::dcf::rules::DcfRules;
 use crate::radio::messages::Messages;
-pub(crate) use station::{Counts, Draws};
-use station::{Job, Phase, Station};
-
-/// What the network layer is told.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Upcall {
-    /// A packet has reached `at`.
-    Packet { at: StationId, from: StationId, packet: crate::ids::PacketId },
-    /// A message has reached `at`, which becomes one of its users.
-    Message { at: StationId, from: StationId, message: MessageId },
-    /// `at` has given up; `lost` if nobody has what it was to deliver.
-    GivenUp { at: StationId, request: Request, lost: bool },
-    /// `at` has dropped a request: its queue was full.
-    QueueFull { request: Request },
-    /// `at` has dropped a request that had waited too long.
-    Expired { request: Request },
-    /// A station of 802.15.4 has dropped something.
-    Dropped { content: Content, reason: crate::packet::DropReason },
-}
+use station::{CurrentFrame, Station, TxState};
 
 /// The channel.
 #[derive(Debug)]
-pub(crate) struct Air {
+pub(crate) struct DcfMac {
     channel: ChannelId,
-    rules: Rules,
-    waits: Waits,
+    rules: DcfRules,
+    timing: MacTiming,
     stations: Vec<Station>,
-    hearing: Hearing,
+    medium: Medium,
     frames: Frames,
     pub(crate) messages: Messages,
-    numbers: u64,
+    last_number: u64,
     /// Buffer for those who hear a frame.
-    hearers: Vec<Hearer>,
-    pub(crate) upcalls: VecDeque<Upcall>,
+    listeners: Vec<Listener>,
+    pub(crate) indications: VecDeque<MacIndication>,
 }
 
-impl Air {
-    pub(crate) fn new(channel: ChannelId, rules: Rules, hearing: Hearing, draws: impl Fn(usize, Draws) -> Rng) -> Air {
+impl DcfMac {
+    pub(crate) fn new(
+        channel: ChannelId,
+        rules: DcfRules,
+        medium: Medium,
+        rng: impl Fn(usize, RandomStream) -> Rng,
+    ) -> DcfMac {
         let station = |index| Station {
-            receiver: Receiver::new(draws(index, Draws::FrameError)),
-            contention: Contention::new(rules.phy.cw_min, draws(index, Draws::Backoff)),
-            queue: InterfaceQueue::new(rules.queue_limit, rules.queue_order, rules.queue_lifetime),
-            ladder: Ladder::default(),
-            job: None,
-            phase: Phase::Idle,
+            receiver: Receiver::new(rng(index, RandomStream::FrameError)),
+            backoff: Backoff::new(rules.phy.cw_min, rng(index, RandomStream::Backoff)),
+            queue: StationQueue::new(rules.queue_limit, rules.queue_order, rules.queue_lifetime),
+            arf: ArfState::default(),
+            current: None,
+            tx_state: TxState::Idle,
             access_at: None,
-            over_at: None,
+            exchange_ends: None,
             response: None,
             sequence: 0,
-            taken: Vec::new(),
-            counts: Counts::default(),
+            duplicate_cache: Vec::new(),
+            counters: MacCounters::default(),
         };
-        let waits = rules.waits();
-        let stations = (0..hearing.stations()).map(station).collect();
-        Air {
+        let timing = rules.timing();
+        let stations = (0..medium.stations()).map(station).collect();
+        DcfMac {
             channel,
             rules,
-            waits,
+            timing,
             stations,
-            hearing,
+            medium,
             frames: Frames::default(),
             messages: Messages::default(),
-            numbers: 0,
-            hearers: Vec::new(),
-            upcalls: VecDeque::new(),
+            last_number: 0,
+            listeners: Vec::new(),
+            indications: VecDeque::new(),
         }
     }
 
     /// Has every radio consume energy.
-    pub(crate) fn with_energy(mut self, model: Option<EnergyModel>) -> Air {
-        self.stations.iter_mut().for_each(|station| station.receiver.meter = model.map(Meter::new));
+    pub(crate) fn with_energy(mut self, model: Option<EnergyModel>) -> DcfMac {
+        self.stations.iter_mut().for_each(|station| station.receiver.meter = model.map(EnergyMeter::new));
         self
     }
 
     /// What the radio of a station has consumed up to now, if that is modelled.
-    pub(crate) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut Meter> {
-        let Station { receiver, contention, .. } = &mut self.stations[station.index()];
+    pub(crate) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut EnergyMeter> {
+        let Station { receiver, backoff, .. } = &mut self.stations[station.index()];
         receiver.meter.as_ref()?;
-        receiver.settle(now, &self.waits, contention);
+        receiver.advance_to(now, &self.timing, backoff);
         receiver.read_meter(now)
     }
 
     /// Where a station is; asked with times that never go back.
-    pub(crate) fn place(&mut self, station: StationId, now: Time) -> Point {
-        self.hearing.place(station, now)
+    pub(crate) fn position(&mut self, station: StationId, now: Time) -> Point {
+        self.medium.position(station, now)
     }
 
     /// Measurements begin.
     pub(crate) fn on_warmup_end(&mut self, now: Time) {
         for station in 0..self.stations.len() as u32 {
-            self.stations[station as usize].counts = Counts::default();
+            self.stations[station as usize].counters = MacCounters::default();
             if let Some(meter) = self.meter(StationId(station), now) {
                 meter.on_warmup_end();
             }
@@ -127,8 +116,8 @@ impl Air {
     }
 
     /// What a station has done.
-    pub(crate) fn counts(&self, station: StationId) -> Counts {
-        self.stations[station.index()].counts
+    pub(crate) fn counters(&self, station: StationId) -> MacCounters {
+        self.stations[station.index()].counters
     }
 
     fn event(&self, event: RadioEvent) -> Event {
@@ -141,26 +130,26 @@ impl Air {
 
     /// The ways of the stations.
     pub(crate) fn tracks(&self) -> &[Track] {
-        self.hearing.tracks()
+        self.medium.tracks()
     }
 
     /// True if some station moves.
-    pub(crate) fn moves(&self) -> bool {
-        self.hearing.moves()
+    pub(crate) fn is_mobile(&self) -> bool {
+        self.medium.is_mobile()
     }
 
     /// Who can read whom.
-    pub(crate) fn data_reach(&self) -> Reach {
-        let propagation = self.hearing.propagation.expect("only tests have a given relation");
-        Reach::new(propagation, self.rules.least_power())
+    pub(crate) fn data_reach(&self) -> RadioRange {
+        let propagation = self.medium.propagation.expect("only tests have a given relation");
+        RadioRange::new(propagation, self.rules.min_rx_power())
     }
 
     /// The stations that can read a frame of `station` at `now` if nothing disturbs it.
     pub(crate) fn neighbours(&mut self, station: StationId, now: Time) -> Vec<StationId> {
-        let mut hearers = Vec::new();
-        self.hearing.of(station, now, &mut hearers);
-        let least = self.rules.least_power();
-        hearers.iter().filter(|hearer| hearer.power >= least).map(|hearer| hearer.station).collect()
+        let mut listeners = Vec::new();
+        self.medium.listeners_of(station, now, &mut listeners);
+        let min = self.rules.min_rx_power();
+        listeners.iter().filter(|listener| listener.power >= min).map(|listener| listener.station).collect()
     }
 
     /// Requests that wait at a station.
@@ -172,74 +161,65 @@ impl Air {
     /// Packets that a station holds: waiting, and in its hands unless the next one has it.
     pub(crate) fn holds(&self, station: StationId) -> u64 {
         let station = &self.stations[station.index()];
-        let packet = |content: Content| u64::from(matches!(content, Content::Packet(_)));
-        let waiting: u64 = station.queue.iter().map(|request| packet(request.content)).sum();
-        waiting + station.job.filter(|job| !job.handed_over).map_or(0, |job| packet(job.request.content))
+        let in_hand = station.current.is_some_and(|current| !current.delivered && current.request.content.is_packet());
+        station.queue.packets() + u64::from(in_hand)
     }
 
     /// Takes something to send.
-    pub(crate) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: Request) {
-        let station = &mut self.stations[at.index()];
-        if let Some(request) = station.queue.push(request) {
-            self.messages.release(request.content);
-            self.upcalls.push_back(Upcall::QueueFull { request });
-        }
-        if self.stations[at.index()].job.is_none() {
-            self.next_job(ctx, at);
+    pub(crate) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
+        self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
+        if self.stations[at.index()].current.is_none() {
+            self.next_frame(ctx, at);
         }
     }
 
     /// Gives back a request that waits for `to`, the way there being gone.
-    pub(crate) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<Request> {
-        let request = self.stations[at.index()].queue.take_for(to)?;
-        self.messages.release(request.content);
-        Some(request)
+    pub(crate) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<MacRequest> {
+        self.stations[at.index()].queue.withdraw(to, &mut self.messages)
     }
 
     /// Takes the next frame out of the queue, the station being between two.
-    fn next_job(&mut self, ctx: &mut Context, at: StationId) {
+    fn next_frame(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        while let Some(request) = station.queue.pop_expired(ctx.now) {
-            self.messages.release(request.content);
-            self.upcalls.push_back(Upcall::Expired { request });
-        }
-        station.phase = Phase::Idle;
-        let Some(request) = station.queue.pop() else { return };
+        station.tx_state = TxState::Idle;
+        let next = station.queue.next(ctx.now, &mut self.messages, &mut self.indications);
+        let Some(request) = next else { return };
         station.sequence += 1;
         let sequence = station.sequence;
         let rate = self.rules.phy.data_rate;
-        station.job = Some(Job { request, sequence, rate, short_failures: 0, long_failures: 0, handed_over: false });
-        station.phase = Phase::Contending;
+        station.current =
+            Some(CurrentFrame { request, sequence, rate, short_failures: 0, long_failures: 0, delivered: false });
+        station.tx_state = TxState::Contending;
         self.contend(ctx, at);
     }
 
     /// A fresh frame goes at once after DIFS of silence, else it waits for a backoff.
     fn contend(&mut self, ctx: &mut Context, at: StationId) {
         let now = ctx.now;
-        let Station { receiver, contention, .. } = &mut self.stations[at.index()];
-        receiver.settle(now, &self.waits, contention);
-        let idle = !receiver.busy(&self.waits.reception);
-        let free_at = receiver.free_at(&self.waits);
-        if idle && contention.access(free_at, self.waits.slot).is_some_and(|access| access < now) {
-            contention.slots = None;
+        let Station { receiver, backoff, .. } = &mut self.stations[at.index()];
+        receiver.advance_to(now, &self.timing, backoff);
+        let idle = !receiver.busy(&self.timing.reception);
+        let ifs_end = receiver.ifs_end(&self.timing);
+        if idle && backoff.access(ifs_end, self.timing.slot).is_some_and(|access| access < now) {
+            backoff.slots = None;
         }
-        if contention.slots.is_none() {
-            let quiet = idle && free_at <= now;
+        if backoff.slots.is_none() {
+            let quiet = idle && ifs_end <= now;
             if quiet && !self.rules.always_backs_off {
                 return self.start(ctx, at);
             }
-            let reserved = receiver.reserved(now);
-            let since = if self.rules.always_backs_off && idle && !reserved { now + self.waits.difs } else { now };
-            contention.draw(since, self.rules.draws_below_window);
+            let nav_busy = receiver.nav_busy(now);
+            let since = if self.rules.always_backs_off && idle && !nav_busy { now + self.timing.difs } else { now };
+            backoff.draw(since, self.rules.draws_below_window);
         }
         self.plan_access(ctx, at);
     }
 
     /// Sees that an `Access` is due no later than the backoff can run out.
     fn plan_access(&mut self, ctx: &mut Context, at: StationId) {
-        let Station { receiver, contention, access_at, .. } = &mut self.stations[at.index()];
-        let Some(access) = receiver.access(&self.waits, contention) else { return };
-        if access <= ctx.now && !receiver.busy(&self.waits.reception) {
+        let Station { receiver, backoff, access_at, .. } = &mut self.stations[at.index()];
+        let Some(access) = receiver.access(&self.timing, backoff) else { return };
+        if access <= ctx.now && !receiver.busy(&self.timing.reception) {
             return self.start(ctx, at);
         }
         let access = access.max(ctx.now);
@@ -250,17 +230,17 @@ impl Air {
     /// The backoff may have run out.
     pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
         let now = ctx.now;
-        let Station { receiver, contention, access_at, phase, .. } = &mut self.stations[at.index()];
+        let Station { receiver, backoff, access_at, tx_state, .. } = &mut self.stations[at.index()];
         if *access_at != Some(now) {
             return;
         }
         *access_at = None;
-        if *phase != Phase::Contending {
+        if *tx_state != TxState::Contending {
             return;
         }
-        receiver.settle(now, &self.waits, contention);
-        let due = receiver.access(&self.waits, contention).is_some_and(|access| access <= now);
-        if receiver.busy(&self.waits.reception) || !due {
+        receiver.advance_to(now, &self.timing, backoff);
+        let due = receiver.access(&self.timing, backoff).is_some_and(|access| access <= now);
+        if receiver.busy(&self.timing.reception) || !due {
             return self.plan_access(ctx, at);
         }
         self.start(ctx, at);
@@ -269,31 +249,31 @@ impl Air {
     /// The exchange begins.
     fn start(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        station.contention.slots = None;
-        let job = station.job.as_mut().expect("a station that contends has a frame");
-        let (request, phy) = (job.request, &self.rules.phy);
+        station.backoff.slots = None;
+        let current = station.current.as_mut().expect("a station that contends has a frame");
+        let (request, phy) = (current.request, &self.rules.phy);
         let Some(to) = request.to else {
-            station.phase = Phase::Broadcasts;
+            station.tx_state = TxState::Broadcasts;
             let end = self.transmit(ctx, at, Kind::Data(request.content), None, self.rules.phy.basic_rate, Span::ZERO);
             return self.wait(ctx, at, end);
         };
         if self.rules.rate_control == RateControl::Arf {
-            job.rate = self.rules.grades[station.ladder.step(to)].rate;
+            current.rate = self.rules.rate_modes[station.arf.rate_index(to)].rate;
         }
         if !self.rules.uses_rts(request.size) {
             return self.send_data(ctx, at);
         }
-        let rate = self.rules.control_rate(job.rate);
-        let answer = phy.answer(rate);
-        let data = self.rules.data_airtime(request.size, job.rate);
-        let reserves = self.rules.duration(phy.sifs * 3 + answer + data + answer);
-        station.phase = Phase::AwaitsCts;
-        let end = self.transmit(ctx, at, Kind::Rts, Some(to), rate, reserves);
-        self.wait(ctx, at, end + self.rules.answer_wait());
+        let rate = self.rules.control_rate(current.rate);
+        let answer = phy.ack_airtime(rate);
+        let data = self.rules.data_airtime(request.size, current.rate);
+        let duration = self.rules.duration_field(phy.sifs * 3 + answer + data + answer);
+        station.tx_state = TxState::AwaitsCts;
+        let end = self.transmit(ctx, at, Kind::Rts, Some(to), rate, duration);
+        self.wait(ctx, at, end + self.rules.response_timeout());
     }
 
     fn wait(&mut self, ctx: &mut Context, at: StationId, until: Time) {
-        self.stations[at.index()].over_at = Some(until);
+        self.stations[at.index()].exchange_ends = Some(until);
         ctx.schedule(until, self.event(RadioEvent::ExchangeOver { station: at }));
     }
 }

@@ -20,9 +20,9 @@ const FAILURES: u32 = 2;
 
 /// Where a station stands with one neighbour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Rung {
+struct NeighbourRate {
     /// Index of the rate, from the lowest.
-    step: usize,
+    rate_index: usize,
     /// Since the last failure.
     successes: u32,
     /// Since the last success.
@@ -30,59 +30,59 @@ struct Rung {
     /// Since the last change or double failure.
     frames: u32,
     /// The rate has just risen and nothing has come through at it.
-    on_trial: bool,
+    probing: bool,
 }
 
-impl Rung {
-    fn succeed(&mut self, top: usize) {
+impl NeighbourRate {
+    fn on_success(&mut self, top: usize) {
         self.frames += 1;
         self.successes += 1;
         self.failures = 0;
-        self.on_trial = false;
-        if (self.successes >= SUCCESSES || self.frames >= FRAMES) && self.step < top {
-            *self = Rung { step: self.step + 1, on_trial: true, ..Rung::default() };
+        self.probing = false;
+        if (self.successes >= SUCCESSES || self.frames >= FRAMES) && self.rate_index < top {
+            *self = NeighbourRate { rate_index: self.rate_index + 1, probing: true, ..NeighbourRate::default() };
         }
     }
 
-    fn fail(&mut self) {
+    fn on_failure(&mut self) {
         self.frames += 1;
         self.successes = 0;
         self.failures += 1;
-        if self.on_trial || self.failures >= FAILURES {
-            *self = Rung { step: self.step.saturating_sub(1), ..Rung::default() };
+        if self.probing || self.failures >= FAILURES {
+            *self = NeighbourRate { rate_index: self.rate_index.saturating_sub(1), ..NeighbourRate::default() };
         }
     }
 }
 
 /// A station's rates by neighbour; each begins at the lowest.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ladder {
-    rungs: Vec<(StationId, Rung)>,
+pub(super) struct ArfState {
+    neighbours: Vec<(StationId, NeighbourRate)>,
 }
 
-impl Ladder {
+impl ArfState {
     /// Index of the rate to send to a neighbour at.
-    pub(super) fn step(&self, to: StationId) -> usize {
-        self.rungs.iter().find(|(station, _)| *station == to).map_or(0, |(_, rung)| rung.step)
+    pub(super) fn rate_index(&self, to: StationId) -> usize {
+        self.neighbours.iter().find(|(station, _)| *station == to).map_or(0, |(_, neighbour)| neighbour.rate_index)
     }
 
-    fn rung(&mut self, to: StationId) -> &mut Rung {
-        let known = self.rungs.iter().position(|(station, _)| *station == to);
+    fn neighbour(&mut self, to: StationId) -> &mut NeighbourRate {
+        let known = self.neighbours.iter().position(|(station, _)| *station == to);
         let index = known.unwrap_or_else(|| {
-            self.rungs.push((to, Rung::default()));
-            self.rungs.len() - 1
+            self.neighbours.push((to, NeighbourRate::default()));
+            self.neighbours.len() - 1
         });
-        &mut self.rungs[index].1
+        &mut self.neighbours[index].1
     }
 
     /// A data frame was acknowledged; `top` is the highest rate.
-    pub(super) fn succeed(&mut self, to: StationId, top: usize) {
-        self.rung(to).succeed(top);
+    pub(super) fn on_success(&mut self, to: StationId, top: usize) {
+        self.neighbour(to).on_success(top);
     }
 
     /// A data frame was not.
-    pub(super) fn fail(&mut self, to: StationId) {
-        self.rung(to).fail();
+    pub(super) fn on_failure(&mut self, to: StationId) {
+        self.neighbour(to).on_failure();
     }
 }
 
@@ -93,38 +93,38 @@ mod tests {
     /// Up after ten successes, down at once if the first frame fails there, else after two failures.
     #[test]
     fn up_after_ten_and_down_after_one_or_two() {
-        let (mut ladder, to) = (Ladder::default(), StationId(3));
-        (0..9).for_each(|_| ladder.succeed(to, 3));
-        assert_eq!(ladder.step(to), 0);
-        ladder.succeed(to, 3);
-        assert_eq!(ladder.step(to), 1);
-        ladder.fail(to);
-        assert_eq!(ladder.step(to), 0, "on trial one failure is enough");
-        (0..10).for_each(|_| ladder.succeed(to, 3));
-        ladder.succeed(to, 3);
-        ladder.fail(to);
-        assert_eq!(ladder.step(to), 1, "after a success one failure is not enough");
-        ladder.fail(to);
-        assert_eq!(ladder.step(to), 0);
-        assert_eq!(ladder.step(StationId(4)), 0, "each neighbour has its own");
+        let (mut arf, to) = (ArfState::default(), StationId(3));
+        (0..9).for_each(|_| arf.on_success(to, 3));
+        assert_eq!(arf.rate_index(to), 0);
+        arf.on_success(to, 3);
+        assert_eq!(arf.rate_index(to), 1);
+        arf.on_failure(to);
+        assert_eq!(arf.rate_index(to), 0, "on trial one failure is enough");
+        (0..10).for_each(|_| arf.on_success(to, 3));
+        arf.on_success(to, 3);
+        arf.on_failure(to);
+        assert_eq!(arf.rate_index(to), 1, "after a success one failure is not enough");
+        arf.on_failure(to);
+        assert_eq!(arf.rate_index(to), 0);
+        assert_eq!(arf.rate_index(StationId(4)), 0, "each neighbour has its own");
     }
 
     /// Fifteen frames, not two in a row of them lost, do as well as ten successes in a row.
     #[test]
     fn up_after_fifteen_frames() {
-        let (mut ladder, to) = (Ladder::default(), StationId(0));
+        let (mut arf, to) = (ArfState::default(), StationId(0));
         for frame in 0..14 {
-            if frame % 3 == 0 { ladder.fail(to) } else { ladder.succeed(to, 1) }
+            if frame % 3 == 0 { arf.on_failure(to) } else { arf.on_success(to, 1) }
         }
-        assert_eq!(ladder.step(to), 0);
-        ladder.succeed(to, 1);
-        assert_eq!(ladder.step(to), 1);
+        assert_eq!(arf.rate_index(to), 0);
+        arf.on_success(to, 1);
+        assert_eq!(arf.rate_index(to), 1);
     }
 
     #[test]
     fn not_above_the_top() {
-        let (mut ladder, to) = (Ladder::default(), StationId(0));
-        (0..100).for_each(|_| ladder.succeed(to, 2));
-        assert_eq!(ladder.step(to), 2);
+        let (mut arf, to) = (ArfState::default(), StationId(0));
+        (0..100).for_each(|_| arf.on_success(to, 2));
+        assert_eq!(arf.rate_index(to), 2);
     }
 }

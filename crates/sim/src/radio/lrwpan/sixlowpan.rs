@@ -4,7 +4,7 @@
 use tcp::units::Bytes;
 
 /// The largest PSDU (IEEE 802.15.4-2011 §9.2, aMaxPHYPacketSize).
-pub(crate) const MOST_PSDU: Bytes = Bytes(127);
+pub(crate) const MAX_PSDU: Bytes = Bytes(127);
 /// What IPv6 asks of a link at least (RFC 8200 §5), and 6LoWPAN carries at most.
 pub(crate) const MTU: Bytes = Bytes(1280);
 pub(crate) const IPV6_HEADER: Bytes = Bytes(40);
@@ -13,20 +13,20 @@ const UDP_HEADER: Bytes = Bytes(8);
 /// The two bytes that every compressed header begins with (RFC 6282 §3.1.1).
 const IPHC: u64 = 2;
 /// The header of the first fragment, and of the others (RFC 4944 §5.3).
-const FIRST_FRAGMENT: u64 = 4;
-const NEXT_FRAGMENT: u64 = 5;
+const FRAG1_HEADER: u64 = 4;
+const FRAGN_HEADER: u64 = 5;
 /// Offsets of fragments count in units of so many bytes of the datagram as it was before compression.
-const UNIT: u64 = 8;
+const FRAGMENT_UNIT: u64 = 8;
 
 /// An address in a compressed header (RFC 6282 §3.2.1, §3.2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Address {
     /// It follows from the address in the frame.
-    FromFrame,
+    Elided,
     /// Another station of the PAN: the part that comes from its own address, of so many bytes.
-    InPan(u64),
+    Context(u64),
     /// A node beyond the PAN: all 16 bytes.
-    Beyond,
+    Inline,
     /// All neighbours: ff02::1.
     AllNodes,
 }
@@ -34,9 +34,9 @@ pub(crate) enum Address {
 impl Address {
     fn bytes(self) -> u64 {
         match self {
-            Address::FromFrame => 0,
-            Address::InPan(bytes) => bytes,
-            Address::Beyond => 16,
+            Address::Elided => 0,
+            Address::Context(bytes) => bytes,
+            Address::Inline => 16,
             Address::AllNodes => 1,
         }
     }
@@ -56,10 +56,10 @@ pub(crate) enum Transport {
 pub(crate) struct Datagram {
     pub(crate) transport: Transport,
     /// What follows the headers of IPv6 and UDP: TCP's header and its payload, or UDP's payload.
-    pub(crate) rest: Bytes,
+    pub(crate) payload: Bytes,
     pub(crate) hop_limit: u8,
     /// Its traffic class is not 0: it takes or carries congestion marks.
-    pub(crate) marks: bool,
+    pub(crate) has_traffic_class: bool,
     pub(crate) source: Address,
     pub(crate) destination: Address,
 }
@@ -82,31 +82,31 @@ impl Datagram {
             Transport::Udp => 1 + 4,
         };
         let hop_limit = u64::from(!matches!(self.hop_limit, 1 | 64 | 255));
-        let traffic_class = u64::from(self.marks);
+        let traffic_class = u64::from(self.has_traffic_class);
         IPHC + traffic_class + next_header + hop_limit + self.source.bytes() + self.destination.bytes()
     }
 
     /// Its frames, each with so many bytes of MAC around it; none if it is too long.
     pub(crate) fn frames(&self, mac: Bytes) -> Option<FrameSizes> {
-        let (rest, room) = (self.rest.0, MOST_PSDU.saturating_sub(mac).0);
+        let (payload, room) = (self.payload.0, MAX_PSDU.saturating_sub(mac).0);
         let headers = self.compressed_headers();
-        if headers + rest <= room {
-            return Some(FrameSizes::one(mac + Bytes(headers + rest)));
+        if headers + payload <= room {
+            return Some(FrameSizes::one(mac + Bytes(headers + payload)));
         }
-        if self.uncompressed_headers() + rest > MTU.0 {
+        if self.uncompressed_headers() + payload > MTU.0 {
             return None;
         }
-        let fits = self.uncompressed_headers() + room.saturating_sub(FIRST_FRAGMENT + headers);
-        let in_first = (fits / UNIT * UNIT).checked_sub(self.uncompressed_headers())?;
-        let in_next = (room - NEXT_FRAGMENT) / UNIT * UNIT;
-        let left = rest - in_first;
+        let fits = self.uncompressed_headers() + room.saturating_sub(FRAG1_HEADER + headers);
+        let in_first = (fits / FRAGMENT_UNIT * FRAGMENT_UNIT).checked_sub(self.uncompressed_headers())?;
+        let in_next = (room - FRAGN_HEADER) / FRAGMENT_UNIT * FRAGMENT_UNIT;
+        let left = payload - in_first;
         // The last one need not end at a unit.
-        let whole = left.saturating_sub(room - NEXT_FRAGMENT).div_ceil(in_next);
+        let whole = left.saturating_sub(room - FRAGN_HEADER).div_ceil(in_next);
         Some(FrameSizes {
             count: 2 + whole as u32,
-            first: mac + Bytes(FIRST_FRAGMENT + headers + in_first),
-            middle: mac + Bytes(NEXT_FRAGMENT + in_next),
-            last: mac + Bytes(NEXT_FRAGMENT + left - whole * in_next),
+            first: mac + Bytes(FRAG1_HEADER + headers + in_first),
+            middle: mac + Bytes(FRAGN_HEADER + in_next),
+            last: mac + Bytes(FRAGN_HEADER + left - whole * in_next),
         })
     }
 }
@@ -143,9 +143,9 @@ mod tests {
     const SHORT: Bytes = Bytes(11);
     const LONG: Bytes = Bytes(23);
 
-    fn datagram(transport: Transport, rest: u64) -> Datagram {
-        let (source, destination) = (Address::FromFrame, Address::FromFrame);
-        Datagram { transport, rest: Bytes(rest), hop_limit: 64, marks: false, source, destination }
+    fn datagram(transport: Transport, payload: u64) -> Datagram {
+        let (source, destination) = (Address::Elided, Address::Elided);
+        Datagram { transport, payload: Bytes(payload), hop_limit: 64, has_traffic_class: false, source, destination }
     }
 
     fn tcp(mss: u64) -> Datagram {
@@ -164,10 +164,13 @@ mod tests {
         assert_eq!(tcp(0).compressed_headers(), 3);
         assert_eq!(datagram(Transport::Udp, 0).compressed_headers(), 7);
         assert_eq!(Datagram { hop_limit: 63, ..datagram(Transport::Udp, 0) }.compressed_headers(), 8);
-        let passed_on = Datagram { hop_limit: 62, source: Address::InPan(2), ..tcp(0) };
-        assert_eq!(passed_on.compressed_headers(), 3 + 1 + 2);
-        assert_eq!(Datagram { destination: Address::InPan(8), ..passed_on }.compressed_headers(), 6 + 8);
-        assert_eq!(Datagram { destination: Address::Beyond, marks: true, ..tcp(0) }.compressed_headers(), 3 + 17);
+        let after_first_hop = Datagram { hop_limit: 62, source: Address::Context(2), ..tcp(0) };
+        assert_eq!(after_first_hop.compressed_headers(), 3 + 1 + 2);
+        assert_eq!(Datagram { destination: Address::Context(8), ..after_first_hop }.compressed_headers(), 6 + 8);
+        assert_eq!(
+            Datagram { destination: Address::Inline, has_traffic_class: true, ..tcp(0) }.compressed_headers(),
+            3 + 17
+        );
         let update = Datagram { destination: Address::AllNodes, ..datagram(Transport::Udp, 0) };
         assert_eq!(update.compressed_headers(), 7 + 1);
     }
@@ -210,13 +213,14 @@ mod tests {
     #[test]
     fn nothing_is_lost_or_too_large() {
         for mac in [SHORT, LONG] {
-            for rest in 20..1240 {
-                let datagram = Datagram { hop_limit: 60, source: Address::InPan(8), ..datagram(Transport::Tcp, rest) };
+            for payload in 20..1240 {
+                let datagram =
+                    Datagram { hop_limit: 60, source: Address::Context(8), ..datagram(Transport::Tcp, payload) };
                 let sizes = sizes(datagram, mac);
                 let fragments =
-                    if sizes.len() == 1 { 0 } else { FIRST_FRAGMENT + NEXT_FRAGMENT * (sizes.len() as u64 - 1) };
+                    if sizes.len() == 1 { 0 } else { FRAG1_HEADER + FRAGN_HEADER * (sizes.len() as u64 - 1) };
                 let carried = sizes.iter().map(|psdu| psdu - mac.0).sum::<u64>() - fragments;
-                assert_eq!(carried, datagram.compressed_headers() + rest);
+                assert_eq!(carried, datagram.compressed_headers() + payload);
                 assert!(sizes.iter().all(|psdu| *psdu <= 127), "{sizes:?}");
             }
         }

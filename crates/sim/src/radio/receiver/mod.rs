@@ -11,9 +11,9 @@ use std::collections::VecDeque;
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::contention::Contention;
-use super::energy::{Activity, Meter, Receives};
-use super::errors::{Grade, Header, Ordeal};
+use super::backoff::Backoff;
+use super::energy::{EnergyMeter, RadioState, RxCriterion};
+use super::errors::{PhyHeader, RateMode, ReceptionState};
 use crate::ids::StationId;
 
 /// A signal makes the medium busy for decisions this long after it begins: those of the same slot go ahead.
@@ -29,12 +29,12 @@ pub(crate) enum Reception {
     /// The worst ratio of the signal to noise and interference decides. Powers in watts.
     Sinr { sensitivity: f64, energy_detect: f64, noise: f64 },
     /// Bits survive by chance, at the ratio of the moment; a frame is noticed above a ratio. Powers in watts.
-    Errors { sensitivity: f64, energy_detect: f64, noise: f64, notice: f64 },
+    Errors { sensitivity: f64, energy_detect: f64, noise: f64, preamble_detection: f64 },
 }
 
 impl Reception {
     /// Signals below this power are never read.
-    pub(super) fn readable_power(&self) -> f64 {
+    pub(super) fn min_readable_power(&self) -> f64 {
         match *self {
             Reception::Capture { receive, .. } => receive,
             Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
@@ -42,7 +42,7 @@ impl Reception {
     }
 
     /// Frames that need this ratio are readable from this power on, without interference.
-    pub(super) fn least_power(&self, ratio: f64) -> f64 {
+    pub(super) fn min_rx_power(&self, ratio: f64) -> f64 {
         match *self {
             Reception::Capture { receive, .. } => receive,
             Reception::Sinr { sensitivity, noise, .. } | Reception::Errors { sensitivity, noise, .. } => {
@@ -54,18 +54,18 @@ impl Reception {
 
 /// The times and rules that a station goes by.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Waits {
+pub(super) struct MacTiming {
     pub(super) slot: Span,
     pub(super) difs: Span,
     pub(super) eifs: Span,
     pub(super) reception: Reception,
-    pub(super) grades: Vec<Grade>,
-    pub(super) preamble: Header,
+    pub(super) rate_modes: Vec<RateMode>,
+    pub(super) preamble: PhyHeader,
 }
 
 /// A frame on its way to one station, or arriving there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
+pub(super) struct Signal {
     /// The frame's number: the same at all stations.
     pub(super) number: u64,
     pub(super) from: StationId,
@@ -74,56 +74,56 @@ pub(super) struct Arrival {
     /// Power in watts.
     pub(super) power: f64,
     /// Index of its rate.
-    pub(super) grade: u8,
+    pub(super) rate_index: u8,
     /// The station is to hear of its end.
     pub(super) wanted: bool,
     /// How long it reserves the medium beyond its end, for stations that it is not meant for.
-    pub(super) reserves: Span,
+    pub(super) duration: Span,
     /// An RTS reserves it for so long only if nobody answers.
-    pub(super) unanswered: Option<Span>,
-    pub(super) fate: Fate,
+    pub(super) nav_timeout: Option<Span>,
+    pub(super) state: SignalState,
 }
 
 /// What has become of an arrival.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Fate {
+pub(super) enum SignalState {
     /// It has not begun.
-    Coming,
+    Pending,
     /// It is in the air; the worst ratio so far.
-    Heard(f64),
+    Readable(f64),
     /// It is in the air and cannot be read any more.
-    Lost,
+    Unreadable,
 }
 
 /// One station's ear.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     /// Signals that have not begun, by start and sender.
-    coming: VecDeque<Arrival>,
+    pending: VecDeque<Signal>,
     /// Signals in the air, by number, so that powers add up to the same sum whenever they are looked at. Few: what has
     /// ended is gone from here, and what has not begun would only be passed over.
-    air: Vec<Arrival>,
+    on_air: Vec<Signal>,
     /// Nothing starts or ends here before.
-    due: Time,
+    next_boundary_at: Time,
     /// Number of the frame the receiver is locked on; after a collision in ns-2 the one that ends last.
     lock: Option<u64>,
-    ordeal: Ordeal,
+    reception_state: ReceptionState,
     /// Its own transmission ends then.
-    sending_until: Option<Time>,
+    transmitting_until: Option<Time>,
     idle_since: Time,
     nav: Time,
     /// An RTS reserved the medium: until when if unanswered, until when if something follows it.
-    rts_heard: Option<(Time, Time)>,
+    rts_nav: Option<(Time, Time)>,
     /// The last frame was bad: EIFS applies.
-    after_bad: bool,
+    eifs_applies: bool,
     /// Frames that ended, of those the station wanted to hear of.
     ended: Vec<(u64, bool)>,
     /// Draws the fate of frames.
-    draws: Rng,
+    rng: Rng,
     /// What the radio consumes, if that is modelled.
-    pub(super) meter: Option<Meter>,
+    pub(super) meter: Option<EnergyMeter>,
     /// It consumes as much as when it receives: it assesses the medium (802.15.4).
-    pub(super) listens: bool,
+    pub(super) assessing: bool,
 }
 
 /// What happens next at a station.
@@ -137,96 +137,96 @@ enum Boundary {
 }
 
 impl Receiver {
-    pub(super) fn new(draws: Rng) -> Receiver {
+    pub(super) fn new(rng: Rng) -> Receiver {
         Receiver {
-            coming: VecDeque::new(),
-            air: Vec::new(),
-            due: Time::ZERO,
+            pending: VecDeque::new(),
+            on_air: Vec::new(),
+            next_boundary_at: Time::ZERO,
             lock: None,
-            ordeal: Ordeal::default(),
-            sending_until: None,
+            reception_state: ReceptionState::default(),
+            transmitting_until: None,
             idle_since: Time::ZERO,
             nav: Time::ZERO,
-            rts_heard: None,
-            after_bad: false,
+            rts_nav: None,
+            eifs_applies: false,
             ended: Vec::new(),
-            draws,
+            rng,
             meter: None,
-            listens: false,
+            assessing: false,
         }
     }
 
     /// True while something is received or sent, or in the air strongly enough.
     pub(super) fn busy(&self, reception: &Reception) -> bool {
-        self.sending_until.is_some() || self.lock.is_some() || self.energy_detected(reception)
+        self.transmitting_until.is_some() || self.lock.is_some() || self.energy_detected(reception)
     }
 
-    pub(super) fn sending(&self) -> bool {
-        self.sending_until.is_some()
+    pub(super) fn transmitting(&self) -> bool {
+        self.transmitting_until.is_some()
     }
 
     /// True if the medium is reserved at `now`.
-    pub(super) fn reserved(&self, now: Time) -> bool {
+    pub(super) fn nav_busy(&self, now: Time) -> bool {
         self.nav > now
     }
 
     /// When the medium is, or was, free for slots to be counted, if it is idle.
-    pub(super) fn free_at(&self, waits: &Waits) -> Time {
-        self.idle_since.max(self.nav) + if self.after_bad { waits.eifs } else { waits.difs }
+    pub(super) fn ifs_end(&self, timing: &MacTiming) -> Time {
+        self.idle_since.max(self.nav) + if self.eifs_applies { timing.eifs } else { timing.difs }
     }
 
     /// How the wanted frame `number` ended; it must have.
-    pub(super) fn verdict(&mut self, number: u64) -> bool {
+    pub(super) fn take_result(&mut self, number: u64) -> bool {
         let index = self.ended.iter().position(|(n, _)| *n == number).expect("a frame ends once, when it is over");
         self.ended.swap_remove(index).1
     }
 
     /// Notes a frame that will arrive.
-    pub(super) fn expect(&mut self, arrival: Arrival) {
-        self.due = self.due.min(arrival.start + GUARD);
+    pub(super) fn add_signal(&mut self, signal: Signal) {
+        self.next_boundary_at = self.next_boundary_at.min(signal.start + GUARD);
         // Signals come in the order of their starts, but for their delays on the way.
-        let later = |other: &Arrival| (other.start, other.from) > (arrival.start, arrival.from);
-        self.coming.push_back(arrival);
-        let mut place = self.coming.len() - 1;
-        while place > 0 && later(&self.coming[place - 1]) {
-            self.coming.swap(place - 1, place);
-            place -= 1;
+        let later = |other: &Signal| (other.start, other.from) > (signal.start, signal.from);
+        self.pending.push_back(signal);
+        let mut index = self.pending.len() - 1;
+        while index > 0 && later(&self.pending[index - 1]) {
+            self.pending.swap(index - 1, index);
+            index -= 1;
         }
     }
 
     /// So many signals are not looked at yet.
-    pub(super) fn backlog(&self) -> usize {
-        self.coming.len()
+    pub(super) fn pending_signals(&self) -> usize {
+        self.pending.len()
     }
 
     /// Looks at everything that has happened up to `now`; starts of signals strictly before.
-    pub(super) fn settle(&mut self, now: Time, waits: &Waits, contention: &mut Contention) {
-        while self.due <= now {
-            if self.pass_alone(now, waits, contention) {
+    pub(super) fn advance_to(&mut self, now: Time, timing: &MacTiming, backoff: &mut Backoff) {
+        while self.next_boundary_at <= now {
+            if self.receive_alone(now, timing, backoff) {
                 continue;
             }
             let Some((at, boundary)) = self.next_boundary() else {
-                self.due = NEVER;
+                self.next_boundary_at = NEVER;
                 return;
             };
-            self.due = at;
+            self.next_boundary_at = at;
             if at > now || (at == now && boundary == Boundary::Start) {
                 return;
             }
             if self.meter.is_some() && self.consume(at, boundary) {
                 continue;
             }
-            let (was_busy, free_at) = (self.busy(&waits.reception), self.free_at(waits));
+            let (was_busy, ifs_end) = (self.busy(&timing.reception), self.ifs_end(timing));
             match boundary {
-                Boundary::Start => self.start(at, waits),
-                Boundary::End(index) => self.end(index, at, waits),
+                Boundary::Start => self.start(at, timing),
+                Boundary::End(index) => self.end(index, at, timing),
                 Boundary::OwnEnd => {
-                    self.sending_until = None;
-                    self.after_bad = false;
+                    self.transmitting_until = None;
+                    self.eifs_applies = false;
                 }
             }
-            match (was_busy, self.busy(&waits.reception)) {
-                (false, true) => contention.freeze(at, free_at, waits.slot),
+            match (was_busy, self.busy(&timing.reception)) {
+                (false, true) => backoff.freeze(at, ifs_end, timing.slot),
                 (true, false) => self.idle_since = at,
                 _ => {}
             }
@@ -236,118 +236,118 @@ impl Receiver {
     /// Books what the radio did up to the next change; a signal that finds no energy left is forgotten: true.
     fn consume(&mut self, at: Time, boundary: Boundary) -> bool {
         // The guard decides who may send, not how long a signal lasts.
-        let from = self.coming.front().filter(|_| boundary == Boundary::Start).map_or(at, |arrival| arrival.start);
-        let activity = self.activity();
+        let from = self.pending.front().filter(|_| boundary == Boundary::Start).map_or(at, |signal| signal.start);
+        let state = self.state();
         let Some(meter) = &mut self.meter else { return false };
-        meter.pass(from, activity);
-        if boundary != Boundary::Start || !meter.empty() {
+        meter.account(from, state);
+        if boundary != Boundary::Start || !meter.is_empty() {
             return false;
         }
-        if let Some(arrival) = self.coming.pop_front().filter(|arrival| arrival.wanted) {
-            self.ended.push((arrival.number, false));
+        if let Some(signal) = self.pending.pop_front().filter(|signal| signal.wanted) {
+            self.ended.push((signal.number, false));
         }
         true
     }
 
     /// The meter, read at `now`; the station is settled up to then.
-    pub(super) fn read_meter(&mut self, now: Time) -> Option<&mut Meter> {
-        let activity = self.activity();
+    pub(super) fn read_meter(&mut self, now: Time) -> Option<&mut EnergyMeter> {
+        let state = self.state();
         let meter = self.meter.as_mut()?;
-        meter.pass(now, activity);
+        meter.account(now, state);
         Some(meter)
     }
 
     /// True if the station has no energy left; it has just been looked at.
-    pub(super) fn exhausted(&self) -> bool {
-        self.meter.as_ref().is_some_and(Meter::empty)
+    pub(super) fn depleted(&self) -> bool {
+        self.meter.as_ref().is_some_and(EnergyMeter::is_empty)
     }
 
-    fn activity(&self) -> Activity {
-        let receives = match self.meter.as_ref().map(Meter::receives) {
-            Some(Receives::Signals { least }) => self.air.iter().any(|arrival| arrival.power >= least),
+    fn state(&self) -> RadioState {
+        let receiving = match self.meter.as_ref().map(EnergyMeter::rx_criterion) {
+            Some(RxCriterion::Signals { min_power }) => self.on_air.iter().any(|signal| signal.power >= min_power),
             _ => self.lock.is_some(),
         };
-        match (self.sending_until.is_some(), receives || self.listens) {
-            (true, _) => Activity::Sends,
-            (false, true) => Activity::Receives,
-            (false, false) => Activity::Idles,
+        match (self.transmitting_until.is_some(), receiving || self.assessing) {
+            (true, _) => RadioState::Tx,
+            (false, true) => RadioState::Rx,
+            (false, false) => RadioState::Idle,
         }
     }
 
     /// The earliest start or end that has not been looked at. At one instant ends come first, and then the numbers of the
     /// senders decide: the order in which the engine had them send is no law of nature.
     fn next_boundary(&self) -> Option<(Time, Boundary)> {
-        let mut first = self.sending_until.map(|end| (end, Boundary::OwnEnd));
-        let ends = self.air.iter().enumerate().map(|(index, arrival)| ((arrival.end, arrival.from), index));
+        let mut first = self.transmitting_until.map(|end| (end, Boundary::OwnEnd));
+        let ends = self.on_air.iter().enumerate().map(|(index, signal)| ((signal.end, signal.from), index));
         if let Some(((end, _), index)) = ends.min()
             && first.is_none_or(|(at, _)| end < at)
         {
             first = Some((end, Boundary::End(index)));
         }
-        if let Some(arrival) = self.coming.front()
-            && first.is_none_or(|(at, _)| arrival.start + GUARD < at)
+        if let Some(signal) = self.pending.front()
+            && first.is_none_or(|(at, _)| signal.start + GUARD < at)
         {
-            first = Some((arrival.start + GUARD, Boundary::Start));
+            first = Some((signal.start + GUARD, Boundary::Start));
         }
         first
     }
 
-    fn power_in_the_air(&self) -> f64 {
-        self.air.iter().map(|arrival| arrival.power).sum()
+    fn total_power(&self) -> f64 {
+        self.on_air.iter().map(|signal| signal.power).sum()
     }
 
     fn energy_detected(&self, reception: &Reception) -> bool {
         match reception {
             Reception::Capture { .. } => false,
             Reception::Sinr { energy_detect, .. } | Reception::Errors { energy_detect, .. } => {
-                self.power_in_the_air() >= *energy_detect
+                self.total_power() >= *energy_detect
             }
         }
     }
 
     /// The station sends until `end`; it is settled up to `now`. What it was receiving is lost.
-    pub(super) fn send(&mut self, now: Time, end: Time, waits: &Waits, contention: &mut Contention) {
+    pub(super) fn send(&mut self, now: Time, end: Time, timing: &MacTiming, backoff: &mut Backoff) {
         self.read_meter(now);
-        if !self.busy(&waits.reception) {
-            contention.freeze(now, self.free_at(waits), waits.slot);
+        if !self.busy(&timing.reception) {
+            backoff.freeze(now, self.ifs_end(timing), timing.slot);
         }
         if let Some(held) = self.locked() {
-            held.fate = Fate::Lost;
+            held.state = SignalState::Unreadable;
         }
-        if !matches!(waits.reception, Reception::Capture { .. }) {
+        if !matches!(timing.reception, Reception::Capture { .. }) {
             self.lock = None;
         }
-        self.sending_until = Some(end);
-        self.due = self.due.min(end);
+        self.transmitting_until = Some(end);
+        self.next_boundary_at = self.next_boundary_at.min(end);
     }
 
     /// When the backoff runs out if nothing more is heard; while the medium is busy, not before that. The station is
     /// settled.
-    pub(super) fn access(&self, waits: &Waits, contention: &Contention) -> Option<Time> {
-        let slots = contention.slots?;
-        if self.busy(&waits.reception) {
-            return Some(self.busy_until() + waits.difs + waits.slot * u64::from(slots));
+    pub(super) fn access(&self, timing: &MacTiming, backoff: &Backoff) -> Option<Time> {
+        let slots = backoff.slots?;
+        if self.busy(&timing.reception) {
+            return Some(self.busy_until() + timing.difs + timing.slot * u64::from(slots));
         }
-        let planned = contention.access(self.free_at(waits), waits.slot);
-        let coming = self.coming.iter().filter(|_| self.after_bad);
-        coming.map(|arrival| self.early(arrival, waits, contention)).chain(planned).min()
+        let planned = backoff.access(self.ifs_end(timing), timing.slot);
+        let pending = self.pending.iter().filter(|_| self.eifs_applies);
+        pending.map(|signal| self.early_access(signal, timing, backoff)).chain(planned).min()
     }
 
     /// The medium is busy at least until then.
     fn busy_until(&self) -> Time {
-        let locked = self.lock.and_then(|lock| self.air.iter().find(|a| a.number == lock)).map(|a| a.end);
-        let in_the_air = self.air.iter().map(|a| a.end);
-        self.sending_until.max(locked).or_else(|| in_the_air.min()).unwrap_or(Time::ZERO)
+        let locked = self.lock.and_then(|lock| self.on_air.iter().find(|a| a.number == lock)).map(|a| a.end);
+        let in_the_air = self.on_air.iter().map(|a| a.end);
+        self.transmitting_until.max(locked).or_else(|| in_the_air.min()).unwrap_or(Time::ZERO)
     }
 
     /// The earliest access after an arrival that ends well and so puts DIFS in the place of EIFS.
-    pub(super) fn early(&self, arrival: &Arrival, waits: &Waits, contention: &Contention) -> Time {
-        let left = if self.busy(&waits.reception) {
-            contention.slots.unwrap_or(0)
+    pub(super) fn early_access(&self, signal: &Signal, timing: &MacTiming, backoff: &Backoff) -> Time {
+        let left = if self.busy(&timing.reception) {
+            backoff.slots.unwrap_or(0)
         } else {
-            let free_at = self.idle_since.max(self.nav) + waits.difs;
-            contention.left(arrival.start + GUARD, free_at, waits.slot)
+            let ifs_end = self.idle_since.max(self.nav) + timing.difs;
+            backoff.left(signal.start + GUARD, ifs_end, timing.slot)
         };
-        arrival.end + waits.difs + waits.slot * u64::from(left)
+        signal.end + timing.difs + timing.slot * u64::from(left)
     }
 }

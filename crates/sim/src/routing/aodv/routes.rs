@@ -88,16 +88,16 @@ impl Routes {
     }
 
     /// The destinations whose good route begins with `neighbour`.
-    pub(super) fn by_way_of(&self, now: Time, neighbour: StationId) -> Vec<StationId> {
+    pub(super) fn destinations_via(&self, now: Time, neighbour: StationId) -> Vec<StationId> {
         let by_it = |route: &Route| route.valid && route.expires > now && route.next == neighbour;
         self.routes.iter().filter(|(_, route)| by_it(route)).map(|(station, _)| *station).collect()
     }
 
     /// A route is good no longer; true if a neighbour sends by way of it. The sequence number is that told, or one more.
-    pub(super) fn breaks(&mut self, now: Time, destination: StationId, told: Option<u32>) -> bool {
+    pub(super) fn invalidate(&mut self, now: Time, destination: StationId, announced: Option<u32>) -> bool {
         if let Some(route) = self.routes.get_mut(&destination) {
             route.valid = false;
-            route.sequence = told.or(route.sequence.map(|known| known + 1));
+            route.sequence = announced.or(route.sequence.map(|known| known + 1));
             route.expires = now + DELETE_PERIOD;
         }
         self.precursors.remove(&destination).is_some_and(|list| !list.is_empty())

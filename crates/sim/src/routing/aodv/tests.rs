@@ -18,8 +18,8 @@ struct Row {
 
 impl Row {
     fn new(stations: u32) -> Row {
-        let draws = |i: u32| Rng::stream(1, &format!("station/{i}/routing"));
-        let agents = (0..stations).map(|i| Aodv::new(StationId(i), RULES, draws(i))).collect();
+        let rng = |i: u32| Rng::stream(1, &format!("station/{i}/routing"));
+        let agents = (0..stations).map(|i| Aodv::new(StationId(i), RULES, rng(i))).collect();
         Row { agents, broken: None, log: Vec::new() }
     }
 
@@ -58,7 +58,7 @@ impl Row {
 #[test]
 fn rings_grow_until_the_destination_answers() {
     let mut row = Row::new(5);
-    row.agents[0].seek(at(0), StationId(3));
+    row.agents[0].discover(at(0), StationId(3));
     assert_eq!(row.next_hop(0, at(0), 3), NextHop::Wait);
     row.run(at(239));
     assert_eq!(row.next_hop(0, at(239), 3), NextHop::Wait);
@@ -74,7 +74,7 @@ fn rings_grow_until_the_destination_answers() {
 #[test]
 fn a_search_ends() {
     let mut row = Row::new(1);
-    row.agents[0].seek(at(0), StationId(9));
+    row.agents[0].discover(at(0), StationId(9));
     row.run(at(60_000));
     let ttls = row.log.iter().map(|(_, message)| match message {
         AodvMessage::Request(request) => request.ttl,
@@ -88,14 +88,14 @@ fn a_search_ends() {
 #[test]
 fn a_broken_link_is_told_to_those_who_use_it() {
     let mut row = Row::new(4);
-    row.agents[0].seek(at(0), StationId(3));
+    row.agents[0].discover(at(0), StationId(3));
     row.run(at(400));
     for station in [0, 1, 2] {
         let previous = (station > 0).then(|| StationId(station - 1));
         row.agents[station as usize].on_used(at(400), StationId(3), previous);
     }
     row.broken = Some(2);
-    row.agents[2].lose(at(500), StationId(3));
+    row.agents[2].on_neighbour_lost(at(500), StationId(3));
     row.run(at(600));
     let (sender, error) = row.log.iter().rev().find(|(_, m)| matches!(m, AodvMessage::Error(_))).unwrap();
     assert_eq!(*sender, 1);
@@ -103,7 +103,7 @@ fn a_broken_link_is_told_to_those_who_use_it() {
     assert_eq!(lost.iter().map(|lost| lost.destination).collect::<Vec<_>>(), [StationId(3)]);
     assert_eq!(row.next_hop(0, at(600), 3), NextHop::None);
     row.broken = None;
-    row.agents[0].seek(at(700), StationId(3));
+    row.agents[0].discover(at(700), StationId(3));
     row.run(at(800));
     assert_eq!(row.next_hop(0, at(800), 3), NextHop::Via(StationId(1)));
 }
@@ -112,7 +112,7 @@ fn a_broken_link_is_told_to_those_who_use_it() {
 #[test]
 fn an_idle_route_expires() {
     let mut row = Row::new(2);
-    row.agents[0].seek(at(0), StationId(1));
+    row.agents[0].discover(at(0), StationId(1));
     row.run(at(100));
     assert_eq!(row.next_hop(0, at(11_000), 1), NextHop::Via(StationId(1)));
     assert_eq!(row.next_hop(0, at(11_300), 1), NextHop::None);

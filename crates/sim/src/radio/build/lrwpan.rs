@@ -2,13 +2,13 @@
 
 use tcp::units::Bytes;
 
-use super::rules::{Encap, PanRules};
+use super::parts;
 use crate::mobility::Track;
-use crate::radio::build::{self, energy_model, filled_energy};
 use crate::radio::energy::EnergyModel;
-use crate::radio::hearing::Hearing;
-use crate::radio::propagation::{LIGHT, LIGHT_NS2, Propagation, Reach};
-use crate::radio::queue::Order;
+use crate::radio::lrwpan::rules::{Encap, LrWpanRules};
+use crate::radio::medium::Medium;
+use crate::radio::propagation::{Propagation, RadioRange, SPEED_OF_LIGHT, SPEED_OF_LIGHT_NS2};
+use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::Reception;
 use crate::scenario::{
     AddressLength, ArpDef, EncapDef, EnergyProfile, Frequency, LogDistanceDef, LrwpanDef, Power, PropagationDef,
@@ -32,30 +32,30 @@ const LOSS_AT_1M_DB: f64 = 46.6777;
 
 /// A PAN's rules and reach.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct PanRadio {
-    pub(crate) rules: PanRules,
+pub(crate) struct LrWpanRadio {
+    pub(crate) rules: LrWpanRules,
     pub(crate) propagation: Propagation,
     /// Signals weaker than this many watts are left out of account.
     floor: f64,
     /// Metres per second.
-    light: f64,
+    speed_of_light: f64,
     pub(crate) energy: Option<EnergyModel>,
 }
 
-impl PanRadio {
+impl LrWpanRadio {
     /// Who can read whom.
-    pub(crate) fn reach(&self) -> Reach {
-        Reach::new(self.propagation, self.rules.least_power())
+    pub(crate) fn range(&self) -> RadioRange {
+        RadioRange::new(self.propagation, self.rules.min_rx_power())
     }
 
     /// Who hears whom, of stations on their tracks.
-    pub(crate) fn hearing(&self, tracks: Vec<Track>) -> Hearing {
-        Hearing::over(self.propagation, self.floor, self.light, tracks)
+    pub(crate) fn medium(&self, tracks: Vec<Track>) -> Medium {
+        Medium::new(self.propagation, self.floor, self.speed_of_light, tracks)
     }
 }
 
 /// Fills in what a radio of 802.15.4 leaves to its profile; errors start at `path`.
-pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
+pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
     check(def, path)?;
     let ns2 = def.profile == RadioProfile::Ns2;
     let own = if ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Cc2420 };
@@ -77,19 +77,19 @@ pub(crate) fn filled(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioErr
         max_retries: lrwpan.max_retries.or(Some(3)),
     };
     check_backoff(&settings, &join(path, "lrwpan"))?;
-    let filled = RadioDef {
+    let with_defaults = RadioDef {
         queue_limit: def.queue_limit.or(Some(50)),
         propagation: Some(propagation),
         power: def.power.or(Some(if ns2 { Power(0.281_838_15) } else { Power(1e-3) })),
         frequency: def.frequency.or(Some(Frequency(if ns2 { 914e6 } else { 2405e6 }))),
         range_multiplier: def.range_multiplier.or(Some(1.0)),
-        energy: def.energy.map(|energy| filled_energy(&energy, own)),
+        energy: def.energy.map(|energy| parts::energy_with_defaults(&energy, own)),
         arp: def.arp.or(Some(if ns2 { ArpDef::Ns2 } else { ArpDef::None })),
         lrwpan: Some(settings),
         ..def.clone()
     };
-    build::check(&filled, path)?;
-    Ok(filled)
+    parts::check(&with_defaults, path)?;
+    Ok(with_defaults)
 }
 
 /// What belongs to 802.11 has no meaning here.
@@ -124,16 +124,16 @@ fn check_backoff(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
         ("max_backoffs", def.max_backoffs.unwrap_or(4), 0, 5),
         ("max_retries", def.max_retries.unwrap_or(3), 0, 7),
     ];
-    match fields.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value)) {
-        Some((field, value, least, most)) => {
-            Err(ScenarioError::new(join(path, field), format!("{value} is not from {least} to {most}")))
+    match fields.into_iter().find(|(_, value, min, max)| !(min..=max).contains(&value)) {
+        Some((field, value, min, max)) => {
+            Err(ScenarioError::new(join(path, field), format!("{value} is not from {min} to {max}")))
         }
         None => Ok(()),
     }
 }
 
 /// The rules that a filled-in radio stands for.
-pub(crate) fn build(def: &RadioDef) -> PanRadio {
+pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     let ns2 = def.profile == RadioProfile::Ns2;
     let lrwpan = def.lrwpan.expect("a filled-in radio of 802.15.4 has its settings");
     let watts = |level| Power::from_dbm(level).0;
@@ -147,10 +147,10 @@ pub(crate) fn build(def: &RadioDef) -> PanRadio {
     // IEEE 802.15.4-2011 §5.2.1: control 2, sequence 1, PAN 2, addresses, checksum 2. All stations have a short address.
     let header = |to, from| if ns2 { NS2_HEADER } else { Bytes(7 + to + from) };
     let own = if long { 8 } else { 2 };
-    let rules = PanRules {
+    let rules = LrWpanRules {
         encap: match lrwpan.encap {
             Some(EncapDef::RawIpv4) => Encap::RawIpv4,
-            Some(EncapDef::Sixlowpan) | None => Encap::Sixlowpan { own_part: own },
+            Some(EncapDef::Sixlowpan) | None => Encap::Sixlowpan { iid_bytes: own },
         },
         unicast_header: header(own, own),
         broadcast_header: header(2, own),
@@ -161,18 +161,15 @@ pub(crate) fn build(def: &RadioDef) -> PanRadio {
         acks: lrwpan.acks != Some(false),
         spaces: lrwpan.spaces != Some(false),
         reception,
-        ratio: if ns2 { NS2_CAPTURE } else { libm::pow(10.0, CO_CHANNEL_DB / 10.0) },
+        ratio: if ns2 { NS2_CAPTURE } else { parts::linear(CO_CHANNEL_DB) },
         queue_limit: def.queue_limit.unwrap_or(50) as usize,
-        queue_order: if ns2 { Order::RoutingFirst } else { Order::Fifo },
+        queue_order: if ns2 { QueueOrder::RoutingFirst } else { QueueOrder::Fifo },
         queue_lifetime: def.queue_lifetime,
     };
-    let light = if ns2 { LIGHT_NS2 } else { LIGHT };
-    let (power, frequency) = (def.power.unwrap_or(Power(1e-3)).0, def.frequency.unwrap_or(Frequency(2405e6)).0);
-    let model = def.propagation.expect("a filled-in radio has a propagation");
-    let propagation =
-        Propagation::new(&model, power, frequency, light).scaled(def.range_multiplier.unwrap_or(1.0), def.max_range);
+    let speed_of_light = if ns2 { SPEED_OF_LIGHT_NS2 } else { SPEED_OF_LIGHT };
+    let propagation = parts::propagation(def, speed_of_light);
     // Below a tenth of the noise a signal changes no decision by more than half a decibel.
     let floor = if ns2 { NS2_THRESHOLD } else { watts(NOISE_DBM - 10.0) };
-    let energy = def.energy.map(|energy| energy_model(&energy, reception));
-    PanRadio { rules, propagation, floor, light, energy }
+    let energy = def.energy.map(|energy| parts::energy_model(&energy, reception));
+    LrWpanRadio { rules, propagation, floor, speed_of_light, energy }
 }

@@ -5,6 +5,7 @@ use tcp::rng::Rng;
 use super::*;
 use crate::mobility::Field;
 use crate::radio::build;
+use crate::radio::build::dcf::DcfRadio;
 use crate::radio::grid::Grid;
 use crate::scenario::{MobilityDef, RadioDef};
 
@@ -15,7 +16,7 @@ fn mobility(text: &str) -> MobilityDef {
 /// 400 stations over 6 km: most move randomly, some jump across the field, some stand still until late.
 fn crowd(seed: u64) -> Vec<Track> {
     let field = Field::up_to(Point { x: 6000.0, y: 6000.0, z: 50.0 });
-    let mut places = Rng::stream(seed, "places");
+    let mut positions = Rng::stream(seed, "places");
     let kinds = [
         mobility(r#"{"kind": "random_waypoint", "speed_min": "1m/s", "speed_max": "40m/s", "pause": "1s"}"#),
         mobility(r#"{"kind": "gauss_markov", "speed": "20m/s", "interval": "500ms"}"#),
@@ -29,32 +30,32 @@ fn crowd(seed: u64) -> Vec<Track> {
     (0..400)
         .map(|i| {
             let kind = &kinds[[0, 0, 0, 1, 1, 2, 3, 4][i % 8]];
-            Track::new(kind, field.anywhere(&mut places), field, Rng::stream(seed, &format!("node/{i}")))
+            Track::new(kind, field.random_position(&mut positions), field, Rng::stream(seed, &format!("node/{i}")))
         })
         .collect()
 }
 
-fn ns2() -> Radio {
+fn ns2() -> DcfRadio {
     let def = RadioDef { profile: crate::scenario::RadioProfile::Ns2, ..RadioDef::default() };
-    build::build(&build::filled(&def, "").unwrap())
+    build::dcf::build(&build::with_defaults(&def, "").unwrap())
 }
 
 #[test]
 fn a_grid_finds_the_same_as_a_full_scan() {
     let radio = ns2();
     for seed in 0..3 {
-        let mut with_grid = Hearing::new(&radio, crowd(seed));
+        let mut with_grid = radio.medium(crowd(seed));
         let mut without = with_grid.clone();
-        without.whereabouts.grid = None;
-        let mut draws = Rng::stream(seed, "frames");
+        without.index.grid = None;
+        let mut rng = Rng::stream(seed, "frames");
         let (mut now, mut a, mut b, mut heard) = (Time::ZERO, Vec::new(), Vec::new(), 0);
         for _ in 0..4000 {
-            now = now + Span::from_secs_f64(draws.exponential(0.02));
-            let from = StationId(draws.below(400) as u32);
-            with_grid.of(from, now, &mut a);
-            without.of(from, now, &mut b);
+            now = now + Span::from_secs_f64(rng.exponential(0.02));
+            let from = StationId(rng.below(400) as u32);
+            with_grid.listeners_of(from, now, &mut a);
+            without.listeners_of(from, now, &mut b);
             assert_eq!(a, b, "of {from:?} at {now:?}");
-            assert!(with_grid.whereabouts.grid.as_ref().is_some_and(Grid::pays));
+            assert!(with_grid.index.grid.as_ref().is_some_and(Grid::pays));
             heard += a.len();
         }
         assert!(heard > 4000 * 5, "the test looks at something");
@@ -68,20 +69,21 @@ fn a_frame_does_not_cost_more_among_more_stations() {
     let mobility = mobility(r#"{"kind": "random_waypoint", "speed_min": "5m/s", "speed_max": "20m/s", "pause": "0s"}"#);
     for (stations, side) in [(500, 6_000.0), (2_000, 12_000.0), (8_000, 24_000.0)] {
         let field = Field::up_to(Point { x: side, y: side, z: 0.0 });
-        let mut places = Rng::stream(1, "places");
-        let mut track =
-            |i| Track::new(&mobility, field.anywhere(&mut places), field, Rng::stream(1, &format!("node/{i}")));
-        let mut hearing = Hearing::new(&ns2(), (0..stations).map(&mut track).collect());
-        let (mut now, mut heard, mut looked_at, mut hearers) = (Time::ZERO, 0, 0, Vec::new());
+        let mut positions = Rng::stream(1, "places");
+        let mut track = |i| {
+            Track::new(&mobility, field.random_position(&mut positions), field, Rng::stream(1, &format!("node/{i}")))
+        };
+        let mut medium = ns2().medium((0..stations).map(&mut track).collect());
+        let (mut now, mut heard, mut examined, mut listeners) = (Time::ZERO, 0, 0, Vec::new());
         for frame in 0..2000 {
             now = now + Span::from_millis(5);
             let from = StationId(frame * 7919 % stations);
-            hearing.of(from, now, &mut hearers);
-            heard += hearers.len();
-            looked_at += hearing.whereabouts.looked_at(from, now);
+            medium.listeners_of(from, now, &mut listeners);
+            heard += listeners.len();
+            examined += medium.index.examined(from, now);
         }
         assert!(heard > 2000 * 8, "{stations} stations: the test looks at something: {heard}");
-        let share = looked_at as f64 / heard as f64;
+        let share = examined as f64 / heard as f64;
         assert!(share < 4.0, "{stations} stations: {share:.2} looked at for one that hears");
     }
 }
