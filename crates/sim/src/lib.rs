@@ -38,7 +38,7 @@ pub use engine::event_list::{Place, Schedule};
 pub use engine::trace::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use expand::{expand, resolve};
 pub use ids::{EndpointId, FlowId, LinkId, NodeId};
-pub use metrics::report_defs::{NetSim, StudentNs2, StudentNs3};
+pub use metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk};
 pub use packet::{DropReason, Packet, Payload};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;

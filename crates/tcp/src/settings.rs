@@ -37,7 +37,6 @@ impl RecoveryKind {
 #[serde(rename_all = "snake_case")]
 pub enum CwndReductionKind {
     /// The reduced window holds at once: silence until the pipe has drained to it (RFC 6675).
-    #[serde(rename = "at_once")]
     Immediate,
     /// In proportion to what arrives, counted from the flight (RFC 9937).
     Prr,

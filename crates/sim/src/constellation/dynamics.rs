@@ -64,7 +64,7 @@ impl ConstellationDynamics {
         destinations: Vec<usize>,
     ) -> ConstellationDynamics {
         ConstellationDynamics {
-            requeue: def.handoff_requeue.expect("filled"),
+            requeue: def.handover_requeue.expect("filled"),
             isl_interval: def.isl_interval.expect("filled"),
             route_interval: def.route_interval.expect("filled"),
             up: vec![false; shell.pairs.len()],

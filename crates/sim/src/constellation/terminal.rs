@@ -43,7 +43,7 @@ impl Terminal {
         };
         let body = Body::ground(&shell.earth, place.lat_deg.to_radians(), place.lon_deg.to_radians())
             .ahead(def.start_at.expect("filled"));
-        let interval = def.handoff_interval.expect("filled");
+        let interval = def.handover_interval.expect("filled");
         let selection = Selection {
             shell,
             policy: def.gsl_policy.expect("filled"),
@@ -51,7 +51,7 @@ impl Terminal {
             interval,
         };
         let mut rng = Rng::stream(seed, &format!("terminal/{}/handoff", place.name));
-        let jitter = def.handoff_jitter.expect("filled").as_secs_f64();
+        let jitter = def.handover_jitter.expect("filled").as_secs_f64();
         let mut handovers: Vec<Handover> = Vec::new();
         let (mut now, mut serving) = (Time::ZERO, None);
         while now <= end {

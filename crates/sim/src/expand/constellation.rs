@@ -97,7 +97,7 @@ pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, Scenar
         _ => 90.0,
     };
     let seconds = |s: u64| Span::from_millis(1000 * s);
-    let interval = def.handoff_interval.unwrap_or(seconds(preset.interval_s));
+    let interval = def.handover_interval.unwrap_or(seconds(preset.interval_s));
     // ns-2 shifts each check by up to half of the interval.
     let jitter = if ns2 { Span::from_nanos(interval.as_nanos() / 2) } else { Span::ZERO };
     // Each packet of ns-2 is 16 bytes longer on a satellite link; measured there.
@@ -119,9 +119,9 @@ pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, Scenar
         seam: def.seam.or(Some(false)),
         seam_longitude_deg: def.seam_longitude_deg.or(Some(10.0)),
         gsl_policy: def.gsl_policy.or(Some(if ns2 { GslPolicy::Ns2 } else { preset.policy })),
-        handoff_interval: Some(interval),
-        handoff_jitter: def.handoff_jitter.or(Some(jitter)),
-        handoff_requeue: def.handoff_requeue.or(Some(!ns2)),
+        handover_interval: Some(interval),
+        handover_jitter: def.handover_jitter.or(Some(jitter)),
+        handover_requeue: def.handover_requeue.or(Some(!ns2)),
         shared_downlink: def.shared_downlink.or(Some(ns2)),
         isl_interval: def.isl_interval.or(Some(seconds(10))),
         route_interval: def.route_interval.or(Some(seconds(1))),
@@ -177,7 +177,7 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
         within(&join("network", field), value.expect("filled"), range)?;
     }
     let spans = [
-        ("handoff_interval", full.handoff_interval, Span::from_millis(100)),
+        ("handover_interval", full.handover_interval, Span::from_millis(100)),
         ("isl_interval", full.isl_interval, Span::from_millis(100)),
         ("route_interval", full.route_interval, Span::from_millis(10)),
     ];
@@ -188,10 +188,10 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
             return Err(ScenarioError::new(join("network", field), message));
         }
     }
-    let (jitter, interval) = (full.handoff_jitter.expect("filled"), full.handoff_interval.expect("filled"));
+    let (jitter, interval) = (full.handover_jitter.expect("filled"), full.handover_interval.expect("filled"));
     if jitter >= interval {
-        let message = format!("{jitter} is not below handoff_interval ({interval})");
-        return Err(ScenarioError::new("network.handoff_jitter", message));
+        let message = format!("{jitter} is not below handover_interval ({interval})");
+        return Err(ScenarioError::new("network.handover_jitter", message));
     }
     let stars = full.pattern == Some(Pattern::Star);
     if full.seam == Some(true) && !stars {

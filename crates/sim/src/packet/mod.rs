@@ -100,7 +100,7 @@ pub enum DropReason {
     /// It waited for the address of the next station.
     Arp,
     /// It waited at an access point for a station that has joined another.
-    Handoff,
+    Reassociation,
     /// The medium was busy at every assessment (802.15.4).
     Access,
     /// It did not fit into a frame, or into the fragments that a link takes.
@@ -122,7 +122,7 @@ impl DropReason {
         DropReason::Ttl,
         DropReason::RouteWait,
         DropReason::Arp,
-        DropReason::Handoff,
+        DropReason::Reassociation,
         DropReason::Access,
         DropReason::TooLong,
         DropReason::Reassembly,
@@ -141,7 +141,7 @@ impl DropReason {
             DropReason::Ttl => "ttl",
             DropReason::RouteWait => "route_wait",
             DropReason::Arp => "arp",
-            DropReason::Handoff => "handoff",
+            DropReason::Reassociation => "reassociation",
             DropReason::Access => "access",
             DropReason::TooLong => "too_long",
             DropReason::Reassembly => "reassembly",

@@ -75,14 +75,14 @@ pub struct Constellation {
     pub gsl_policy: Option<GslPolicy>,
     /// How often a terminal looks at its satellite. Default: 10 s, for starlink 15 s.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub handoff_interval: Option<Span>,
+    pub handover_interval: Option<Span>,
     /// Each look comes up to so much earlier or later, at random. Default: 0 s; in profile `ns2` half of the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub handoff_jitter: Option<Span>,
+    pub handover_jitter: Option<Span>,
     /// Packets that wait for a link which is taken down take the new route; otherwise they are lost. Those on their way
     /// arrive. Default: true; in profile `ns2` false, as measured there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub handoff_requeue: Option<bool>,
+    pub handover_requeue: Option<bool>,
     /// The terminals of a satellite share its downlink, one queue and one transmitter; otherwise each has its own there.
     /// Default: false; in profile `ns2` true, where a satellite has one interface to the ground.
     #[serde(skip_serializing_if = "Option::is_none")]

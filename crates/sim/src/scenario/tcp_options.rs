@@ -93,7 +93,7 @@ options! {
     /// Loss detection and repair; what the algorithm's own form came with, if it insists on one.
     recovery: RecoveryKind => recovery,
     /// The way down to the reduced window, for recoveries `sack` and `rack`.
-    descent: CwndReductionKind => cwnd_reduction,
+    cwnd_reduction: CwndReductionKind => cwnd_reduction,
     /// cwnd after the handshake; unless given as the profile has it for the segment size.
     initial_window: Amount => initial_window,
     /// ssthresh after the handshake.
@@ -152,9 +152,9 @@ options! {
     /// The window grows only while it is used.
     cwnd_validation: bool => cwnd_validation,
     /// Segments that leave at one instant are packets for the network card, whose last segment has PSH (Linux).
-    bundles: bool => tso_psh,
+    tso_psh: bool => tso_psh,
     /// The window shrinks after silence (RFC 5681 section 4.1).
-    idle_restart: bool => slow_start_after_idle,
+    slow_start_after_idle: bool => slow_start_after_idle,
     /// Retransmissions of the SYN before giving up.
     syn_retries: u32 => syn_retries,
     /// How long the side that closed first remembers the connection.

@@ -9,7 +9,7 @@ use super::{
 use crate::constellation::Terminal;
 use crate::host::flow::{Flow, Transport};
 use crate::ids::{FlowId, NodeId};
-use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3, ratio};
+use crate::metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk, ratio};
 use crate::metrics::{Delays, FlowWindow, jain};
 use crate::scenario::{AppDef, Scenario, TransportDef};
 use crate::simulation::Simulation;
@@ -45,8 +45,8 @@ impl Measures {
             app_delay_p95_s: window.app_delay(|delays| delays.quantile_s(0.95)),
             jitter_s: delays.jitter_s(),
             jitter_rfc3550_s: delays.jitter_rfc3550_s(),
-            student_ns2: StudentNs2::of(window),
-            student_ns3: StudentNs3::of(window),
+            ns2_awk: Ns2Awk::of(window),
+            flowmonitor: FlowMonitor::of(window),
             netsim: NetSim::of(window, measured),
         }
     }

@@ -71,7 +71,7 @@ fn tcp_survives_hand_overs_as_in_ns_2() {
 #[test]
 fn what_waits_takes_the_new_route_if_it_may() {
     let lost = run(&loaded(json!({})), 1).network.measures.drops.link_down;
-    let kept = run(&loaded(json!({"handoff_requeue": true})), 1).network.measures;
+    let kept = run(&loaded(json!({"handover_requeue": true})), 1).network.measures;
     assert!(lost > 5, "{lost}");
     assert_eq!(kept.drops.link_down, 0);
 }
@@ -146,7 +146,7 @@ fn links_across_the_seam_shorten_the_longest_ways() {
 
 #[test]
 fn the_expanded_scenario_is_the_same_world() {
-    let world = iridium(&["Berkeley", "Boston"], json!({"handoff_jitter": "5s", "start_at": "500s", "flows": 2}));
+    let world = iridium(&["Berkeley", "Boston"], json!({"handover_jitter": "5s", "start_at": "500s", "flows": 2}));
     let graph = sim::expand(&scenario(&world), 3).unwrap();
     assert_eq!(graph.flow.len(), 3);
     assert_eq!(sim::expand(&graph, 3).unwrap(), graph);
@@ -187,7 +187,7 @@ fn mistakes_are_named() {
     told(json!({"planes": 100, "satellites": 100}), &["network.satellites", "10000"]);
     told(json!({"preset": "geo", "seam": true}), &["network.seam", "star"]);
     told(json!({"route_interval": "0s"}), &["network.route_interval", "0s"]);
-    told(json!({"handoff_jitter": "10s"}), &["network.handoff_jitter", "10s"]);
+    told(json!({"handover_jitter": "10s"}), &["network.handover_jitter", "10s"]);
     told(json!({"preset": "geo", "node_deg": 100}), &["network.terminals[0]", "Berkeley"]);
     let mut world = iridium(&["Berkeley", "Boston"], json!({}));
     world["flow"][0]["to"] = json!("sat0.0");

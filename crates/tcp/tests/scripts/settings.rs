@@ -61,7 +61,7 @@ impl Settings {
             "initial_ssthresh" => config.initial_ssthresh = window(word, config.mss)?,
             "initial_recv_window" => config.initial_recv_window = window(word, config.mss)?,
             "ecn" => config.ecn = named(word)?,
-            "descent" => config.cwnd_reduction = named(word)?,
+            "cwnd_reduction" => config.cwnd_reduction = named(word)?,
             "rtt_estimator" => config.rtt_estimator = named(word)?,
             _ => return Err(format!("unknown setting {key:?}")),
         }
@@ -85,8 +85,8 @@ fn flag<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut bool> {
         "nagle" => &mut config.nagle,
         "pacing" => &mut config.pacing,
         "cwnd_validation" => &mut config.cwnd_validation,
-        "bundles" => &mut config.tso_psh,
-        "idle_restart" => &mut config.slow_start_after_idle,
+        "tso_psh" => &mut config.tso_psh,
+        "slow_start_after_idle" => &mut config.slow_start_after_idle,
         _ => return None,
     })
 }
