@@ -24,7 +24,7 @@ pub enum DropReason {
     /// It waited for address resolution of the next hop.
     Arp,
     /// It waited at an access point for a station that has associated with another.
-    Handoff,
+    Reassociation,
     /// Channel access failure: every CCA found the medium busy (IEEE 802.15.4).
     Access,
     /// It did not fit into a frame, or into the fragments that the link allows.
@@ -46,7 +46,7 @@ impl DropReason {
         DropReason::Ttl,
         DropReason::RouteWait,
         DropReason::Arp,
-        DropReason::Handoff,
+        DropReason::Reassociation,
         DropReason::Access,
         DropReason::TooLong,
         DropReason::Reassembly,
@@ -65,7 +65,7 @@ impl DropReason {
             DropReason::Ttl => "ttl",
             DropReason::RouteWait => "route_wait",
             DropReason::Arp => "arp",
-            DropReason::Handoff => "handoff",
+            DropReason::Reassociation => "reassociation",
             DropReason::Access => "access",
             DropReason::TooLong => "too_long",
             DropReason::Reassembly => "reassembly",
