@@ -1,4 +1,4 @@
-//! The grid gives what looking at everybody gives.
+//! The grid finds the same stations as a scan.
 
 use tcp::rng::Rng;
 
@@ -13,7 +13,7 @@ fn mobility(text: &str) -> MobilityDef {
     serde_json::from_str(text).unwrap()
 }
 
-/// 400 stations over 6 km: most move randomly, some jump across the field, some stand still until late.
+/// 400 stations over 6 km: most move at random, some jump across the area, some rest until late.
 fn crowd(seed: u64) -> Vec<Track> {
     let field = Field::up_to(Point { x: 6000.0, y: 6000.0, z: 50.0 });
     let mut positions = Rng::stream(seed, "places");
@@ -58,14 +58,14 @@ fn a_grid_finds_the_same_as_a_full_scan() {
             assert!(with_grid.index.grid.as_ref().is_some_and(Grid::is_worthwhile));
             heard += a.len();
         }
-        assert!(heard > 4000 * 5, "the test looks at something");
+        assert!(heard > 4000 * 5, "the test examines something");
     }
 }
 
-/// networks.md §15.4: what a frame costs goes with those who hear it. Four times the stations on four times the field, and as
-/// many are looked at for each that hears the frame.
+/// networks.md §15.4: the cost of a frame is proportional to its listeners. With four times the stations on four times the
+/// area, as many stations are examined per listener.
 #[test]
-fn a_frame_does_not_cost_more_among_more_stations() {
+fn the_cost_of_a_frame_does_not_grow_with_the_number_of_stations() {
     let mobility = mobility(r#"{"kind": "random_waypoint", "speed_min": "5m/s", "speed_max": "20m/s", "pause": "0s"}"#);
     for (stations, side) in [(500, 6_000.0), (2_000, 12_000.0), (8_000, 24_000.0)] {
         let field = Field::up_to(Point { x: side, y: side, z: 0.0 });
@@ -82,8 +82,8 @@ fn a_frame_does_not_cost_more_among_more_stations() {
             heard += listeners.len();
             examined += medium.index.examined(from, now);
         }
-        assert!(heard > 2000 * 8, "{stations} stations: the test looks at something: {heard}");
+        assert!(heard > 2000 * 8, "{stations} stations: the test examines something: {heard}");
         let share = examined as f64 / heard as f64;
-        assert!(share < 4.0, "{stations} stations: {share:.2} looked at for one that hears");
+        assert!(share < 4.0, "{stations} stations: {share:.2} examined per listener");
     }
 }
