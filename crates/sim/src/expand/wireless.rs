@@ -5,7 +5,7 @@ use tcp::rng::Rng;
 use super::placement::{Placed, place};
 use super::shapes::count;
 use super::{MOST_FLOWS, Shape, mobility};
-use crate::connectivity::{Components, in_reach};
+use crate::connectivity::{Components, in_range_graph};
 use crate::mobility::{Point, Track};
 use crate::radio::build;
 use crate::radio::propagation::RadioRange;
@@ -124,7 +124,7 @@ pub(super) fn set_moving(a: &Adhoc, nodes: &mut [NodeDef]) -> Result<(), Scenari
 /// The stations of the largest set that reach one another at the start; of the sink's, if there is one.
 fn largest_component(nodes: &[NodeDef], reach: &RadioRange, seed: u64) -> Result<Vec<u64>, ScenarioError> {
     let places: Vec<Point> = nodes.iter().map(|node| Track::of(node, seed).at(Time::ZERO)).collect();
-    let largest = Components::new(&in_reach(&places, reach)).largest();
+    let largest = Components::new(&in_range_graph(&places, reach)).largest();
     if largest.len() < 2 {
         let error = ScenarioError::new("network.connected_pairs", "no station reaches another");
         return Err(error.with_hint("more stations, a smaller area or a longer range"));

@@ -1,10 +1,10 @@
 //! Energy consumption: the power of each radio state times the exact time spent in it. It needs no events: time is
 //! accounted when the station is next advanced.
 //!
-//! The models differ in what counts as receiving. ns-2 counts every signal at or above carrier sense, once where signals
-//! overlap; ns-3 counts the frame that the receiver is locked on. ns-2 charges a whole frame when it begins and idle time at
-//! the next frame, so its log leads or lags; here time is charged as it passes (a departure: a battery is depleted at most
-//! one frame sooner or later).
+//! The models differ in what counts as receiving. ns-2 counts every signal at or above carrier sense, once where
+//! signals overlap; ns-3 counts the frame that the receiver is locked on. ns-2 charges a whole frame when it begins and
+//! idle time at the next frame, so its log leads or lags; here time is charged as it passes (a departure: a battery is
+//! depleted at most one frame sooner or later).
 
 use tcp::units::{Span, Time};
 

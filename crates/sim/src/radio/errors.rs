@@ -1,4 +1,5 @@
-//! Bit error models: the probability that bits survive, given the signal-to-noise-and-interference ratio (SINR, linear).
+//! Bit error models: the probability that bits survive, given the signal-to-noise-and-interference ratio (SINR,
+//! linear).
 
 use tcp::units::{Rate, Span, Time};
 

@@ -15,7 +15,8 @@ enum Model {
     Friis {
         at_1m: f64,
     },
-    /// Two-ray ground reflection: free space up to the crossover distance, then the fourth power; the height of both antennas.
+    /// Two-ray ground reflection: free space up to the crossover distance, then the fourth power; the height of both
+    /// antennas.
     TwoRay {
         at_1m: f64,
         crossover: f64,

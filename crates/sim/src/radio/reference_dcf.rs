@@ -1,5 +1,5 @@
-//! The engine against the reference DCF of `tests/naive_dcf`, which steps slot by slot: both must transmit the same frames
-//! at the same nanoseconds, over random topologies, PHYs, reception models and traffic.
+//! The engine against the reference DCF of `tests/naive_dcf`, which steps slot by slot: both must transmit the same
+//! frames at the same nanoseconds, over random topologies, PHYs, reception models and traffic.
 
 #[path = "../../tests/naive_dcf/mod.rs"]
 mod naive_dcf;

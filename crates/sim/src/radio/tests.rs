@@ -166,9 +166,9 @@ fn one_hop_goodput() {
 
 /// n saturated stations, 1500 B datagrams; a Monte Carlo simulation of the standard's countdown, within 1 %.
 ///
-/// The length of a cycle, from one success to the next, varies by less than half its mean, so that the mean of 22,000 of
-/// them (60 s of 11b, 12 s of 11a, the fewest at 50 stations) is within 0.34 %: the limit is three standard errors away
-/// and any bias as large as the limit shows.
+/// The length of a cycle, from one success to the next, varies by less than half its mean, so that the mean of 22,000
+/// of them (60 s of 11b, 12 s of 11a, the fewest at 50 stations) is within 0.34 %: the limit is three standard errors
+/// away and any bias as large as the limit shows.
 #[test]
 fn saturated_cell() {
     let b = [(1, 6.042), (2, 6.301), (5, 6.150), (10, 5.801), (20, 5.375), (50, 4.657)];
@@ -231,8 +231,8 @@ fn usual_rates(radio: &str, speed: f64, secs: u64) -> Vec<u64> {
     usual.into_iter().map(|(_, rate)| rate).collect()
 }
 
-/// The highest rate nearby, with distance the rates that the SINR still allows. 54 Mb/s have a range of 32 m, 48 of 35 m,
-/// 36 of 51 m, 24 of 64 m (20 dBm, log-distance with exponent 3 at 5150 MHz).
+/// The highest rate nearby, with distance the rates that the SINR still allows. 54 Mb/s have a range of 32 m, 48 of 35
+/// m, 36 of 51 m, 24 of 64 m (20 dBm, log-distance with exponent 3 at 5150 MHz).
 #[test]
 fn rate_fallback_follows_the_distance() {
     let radio = r#"{"standard": "a", "rate_control": "arf"}"#;

@@ -143,7 +143,8 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     };
     let reception = Reception::Sinr { sensitivity, energy_detect, noise };
     let long = lrwpan.addresses == Some(AddressLength::Long);
-    // IEEE 802.15.4-2011 §5.2.1: frame control 2, sequence number 1, PAN ID 2, addresses, FCS 2. The broadcast address is short.
+    // IEEE 802.15.4-2011 §5.2.1: frame control 2, sequence number 1, PAN ID 2, addresses, FCS 2. The broadcast address
+    // is short.
     let header = |to, from| if ns2 { NS2_HEADER } else { Bytes(7 + to + from) };
     let own = if long { 8 } else { 2 };
     let rules = LrWpanRules {

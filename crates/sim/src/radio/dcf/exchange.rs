@@ -181,8 +181,8 @@ impl DcfMac {
         self.plan_access(ctx, at);
     }
 
-    /// Finishes a frame that was delivered or given up. A backoff from the minimum contention window follows in any case, from
-    /// `since` at the earliest (IEEE 802.11 §10.3.4.3).
+    /// Finishes a frame that was delivered or given up. A backoff from the minimum contention window follows in any
+    /// case, from `since` at the earliest (IEEE 802.11 §10.3.4.3).
     fn finish(&mut self, ctx: &mut Context, at: StationId, since: Time) {
         let Station { receiver, backoff, current, exchange_ends, .. } = &mut self.stations[at.index()];
         receiver.advance_to(ctx.now, &self.timing, backoff);

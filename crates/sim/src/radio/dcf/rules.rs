@@ -124,8 +124,8 @@ impl DcfRules {
         self.phy.sifs + self.phy.ack_airtime(rate) + RESPONSE_MARGIN
     }
 
-    /// Time from that timeout to the start of the backoff: EIFS after the frame, as at stations that received it in error
-    /// (IEEE 802.11 §10.3.2.3.7); zero in ns-2.
+    /// Time from that timeout to the start of the backoff: EIFS after the frame, as at stations that received it in
+    /// error (IEEE 802.11 §10.3.2.3.7); zero in ns-2.
     pub(super) fn timeout_ifs(&self) -> Span {
         if self.always_backs_off { Span::ZERO } else { self.phy.difs().saturating_sub(RESPONSE_MARGIN) }
     }

@@ -1,8 +1,8 @@
 //! The MAC of a nonbeacon-enabled PAN (IEEE 802.15.4-2011, 2.4 GHz): unslotted CSMA/CA, acknowledgments, and the
 //! fragmentation of datagrams.
 //!
-//! A station does not sense the medium during a backoff, so an attempt has two events: the end of its CCA, which asks the
-//! receiver what was on the air meanwhile, and the start of the frame. A bystander has none.
+//! A station does not sense the medium during a backoff, so an attempt has two events: the end of its CCA, which asks
+//! the receiver what was on the air meanwhile, and the start of the frame. A bystander has none.
 
 mod csma;
 mod exchange;
@@ -132,8 +132,8 @@ impl LrWpanMac {
         self.rules.min_rx_power()
     }
 
-    /// Packets that a station holds: in its queue, in transmission unless the receiver already has it, and in reassembly after the
-    /// sender is done.
+    /// Packets that a station holds: in its queue, in transmission unless the receiver already has it, and in
+    /// reassembly after the sender is done.
     pub(super) fn holds(&self, station: StationId) -> u64 {
         let station = &self.stations[station.index()];
         let in_hand = station.current.is_some_and(|current| !current.delivered && current.request.content.is_packet());

@@ -1,4 +1,5 @@
-//! Parameters of the MAC: constants of 802.15.4 at 2.4 GHz (IEEE 802.15.4-2011 §6.4, §8), and where a profile departs from them.
+//! Parameters of the MAC: constants of 802.15.4 at 2.4 GHz (IEEE 802.15.4-2011 §6.4, §8), and where a profile departs
+//! from them.
 
 use crate::radio::service::MacRequest;
 use tcp::units::{Bytes, Rate, Span};

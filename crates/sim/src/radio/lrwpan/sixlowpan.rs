@@ -1,5 +1,5 @@
-//! 6LoWPAN: header compression (RFC 6282) and fragmentation (RFC 4944 §5.3) of IPv6 datagrams. Only sizes are computed; the
-//! addresses of the stations of a PAN share one context.
+//! 6LoWPAN: header compression (RFC 6282) and fragmentation (RFC 4944 §5.3) of IPv6 datagrams. Only sizes are computed;
+//! the addresses of the stations of a PAN share one context.
 
 use tcp::units::Bytes;
 
@@ -77,8 +77,8 @@ impl Datagram {
     pub(crate) fn compressed_headers(&self) -> u64 {
         let next_header = match self.transport {
             Transport::Tcp => 1,
-            // NHC dispatch and ports. The checksum is elided, as in ns-3 and as §4.3.2 allows if another integrity check
-            // covers the datagram; it would be 2 B more.
+            // NHC dispatch and ports. The checksum is elided, as in ns-3 and as §4.3.2 allows if another integrity
+            // check covers the datagram; it would be 2 B more.
             Transport::Udp => 1 + 4,
         };
         let hop_limit = u64::from(!matches!(self.hop_limit, 1 | 64 | 255));
@@ -183,8 +183,8 @@ mod tests {
         assert_eq!(sizes(tcp(82), LONG).len(), 2);
     }
 
-    /// RFC 4944 §5.3, computed by hand, for a segment of 256 B: 316 B of IPv6 are 144, 104 and 68; the first is compressed from 60 + 84
-    /// to 23 + 84.
+    /// RFC 4944 §5.3, computed by hand, for a segment of 256 B: 316 B of IPv6 are 144, 104 and 68; the first is
+    /// compressed from 60 + 84 to 23 + 84.
     #[test]
     fn fragments_byte_for_byte() {
         assert_eq!(sizes(tcp(256), SHORT), [11 + 4 + 23 + 84, 11 + 5 + 104, 11 + 5 + 68]);

@@ -1,4 +1,5 @@
-//! The MAC against formulas, runs of ns-2 and a Monte Carlo simulation: saturated stations in one cell that send to a sink.
+//! The MAC against formulas, runs of ns-2 and a Monte Carlo simulation: saturated stations in one cell that send to a
+//! sink.
 
 use crate::radio::service::{MacIndication, MacRequest};
 use crate::radio::streams::RandomStream;
@@ -154,12 +155,13 @@ fn one_sender_as_in_ns2() {
     }
 }
 
-/// Saturated senders, within 3 %: frames delivered and channel access failures per second with PSDU 127, frames delivered
-/// without interframe spaces, and with PSDU 67.
+/// Saturated senders, within 3 %: frames delivered and channel access failures per second with PSDU 127, frames
+/// delivered without interframe spaces, and with PSDU 67.
 ///
-/// The reference is a Monte Carlo simulation of the rules in another language. A simpler one counts a frame as delivered
-/// when its ACK begins, though another station may have found the medium idle between frame and ACK and collide with the
-/// ACK, so that the sender repeats the frame. Without that, 5 senders deliver 133.03, and 200.68 with PSDU 67.
+/// The reference is a Monte Carlo simulation of the rules in another language. A simpler one counts a frame as
+/// delivered when its ACK begins, though another station may have found the medium idle between frame and ACK and
+/// collide with the ACK, so that the sender repeats the frame. Without that, 5 senders deliver 133.03, and 200.68 with
+/// PSDU 67.
 #[test]
 fn saturated_senders() {
     let without_spaces = LrWpanRules { spaces: false, ..standard() };

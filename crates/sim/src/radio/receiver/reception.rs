@@ -7,8 +7,8 @@ use crate::radio::backoff::Backoff;
 use crate::radio::errors::ReceptionState;
 
 impl Receiver {
-    /// Processes the ordinary case, a signal that starts and ends while no other is on the air, in one step; returns whether it
-    /// was so. The general case gives the same in two steps.
+    /// Processes the ordinary case, a signal that starts and ends while no other is on the air, in one step; returns
+    /// whether it was so. The general case gives the same in two steps.
     pub(super) fn receive_alone(&mut self, now: Time, timing: &MacTiming, backoff: &mut Backoff) -> bool {
         let Reception::Capture { receive, .. } = timing.reception else { return false };
         let Some(first) = self.pending.front() else { return false };
@@ -72,7 +72,8 @@ impl Receiver {
         }
     }
 
-    /// ns-2: the receiver locks on the first signal, whatever its power; a later one is ignored (capture) or both collide.
+    /// ns-2: the receiver locks on the first signal, whatever its power; a later one is ignored (capture) or both
+    /// collide.
     fn start_capture(&mut self, index: usize, at: Time, (receive, ratio): (f64, f64), timing: &MacTiming) {
         let new = self.on_air[index];
         if self.lock.is_none() {
@@ -171,8 +172,8 @@ impl Receiver {
         }
     }
 
-    /// Sets the NAV from the duration field of a frame that ended at `at`; that of an RTS holds only for `nav_timeout` unless
-    /// a frame follows.
+    /// Sets the NAV from the duration field of a frame that ended at `at`; that of an RTS holds only for `nav_timeout`
+    /// unless a frame follows.
     fn set_nav(&mut self, at: Time, duration: Span, nav_timeout: Option<Span>) {
         let until = at + duration;
         match nav_timeout {
