@@ -111,12 +111,12 @@ impl Leg {
 
     /// From one position to another at `speed` metres per second.
     fn at_speed(from: Time, start: Point, end: Point, speed: f64) -> Leg {
-        let way = start.to(end);
-        let length = way.length();
+        let displacement = start.to(end);
+        let length = displacement.length();
         if length == 0.0 {
             return Leg::rest(from, from, start);
         }
-        let velocity = way.times_from(speed / length, Point::default());
+        let velocity = displacement.times_from(speed / length, Point::default());
         Leg { from, until: after(from, length / speed), start, end, velocity }
     }
 
@@ -173,7 +173,7 @@ impl Track {
     pub(crate) fn new(def: &MobilityDef, position: Point, field: Field, rng: Rng) -> Track {
         let (leg, model) = match def {
             MobilityDef::Fixed(_) => return Track::Fixed(position),
-            MobilityDef::Waypoints(way) => given::waypoints(&way.points, position),
+            MobilityDef::Waypoints(displacement) => given::waypoints(&displacement.points, position),
             MobilityDef::Setdest(setdest) => given::orders(&setdest.orders, position),
             MobilityDef::RandomWaypoint(def) => {
                 let [min, max] = [def.speed_min, def.speed_max].map(|Speed(speed)| speed);

@@ -59,10 +59,10 @@ fn a_later_order_overrides_and_one_without_speed_stops() {
 
 #[test]
 fn waypoints_are_reached_in_time_or_all_at_once() {
-    let way = r#"{"kind": "waypoints", "points": [
+    let text = r#"{"kind": "waypoints", "points": [
         {"at": "4s", "x": 40, "y": 0}, {"at": "9.1s", "x": 0, "y": 400, "z": 7, "jump": true},
         {"at": "10.1s", "x": 10, "y": 400}]}"#;
-    let mut track = track(way, point(0.0, 0.0, 0.0), field(500.0, 500.0, 10.0), 1);
+    let mut track = track(text, point(0.0, 0.0, 0.0), field(500.0, 500.0, 10.0), 1);
     for (seconds, position) in [
         (0.0, point(0.0, 0.0, 0.0)),
         (1.0, point(10.0, 0.0, 0.0)),
@@ -216,7 +216,7 @@ fn a_steady_start_is_stationary() {
     };
     const NODES: u64 = 20_000;
     // Means over nodes: resting or not, squared distance from the middle, speed of moving ones.
-    let look = |text: &str, when: f64| {
+    let means = |text: &str, when: f64| {
         let mut sums = [0.0; 3];
         let mut moving = 0.0;
         for node in 0..NODES {
@@ -236,7 +236,7 @@ fn a_steady_start_is_stationary() {
     // E[P] / (E[P] + E[D] E[1/v]) = 60 / (60 + 521.4 * ln 20 / 19) = 0.42190; speed (max - min) / ln(max / min) =
     // 6.3424.
     let (rests, speed) = (60.0 / (60.0 + 521.405 * 20_f64.ln() / 19.0), 19.0 / 20_f64.ln());
-    let [now, later, grown] = [look(&kind(true), 0.0), look(&kind(true), 300.0), look(&kind(false), 3000.0)];
+    let [now, later, grown] = [means(&kind(true), 0.0), means(&kind(true), 300.0), means(&kind(false), 3000.0)];
     let n = NODES as f64;
     for [rest_share, spread, mean_speed] in [now, later, grown] {
         assert!((rest_share - rests).abs() < 4.0 * (rests * (1.0 - rests) / n).sqrt(), "{rest_share} of {rests}");

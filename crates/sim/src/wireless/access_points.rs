@@ -168,16 +168,16 @@ impl WirelessSubnet {
         step: AssociationMessage,
     ) {
         let Some(access_points) = self.access_points() else { return };
-        let asks = matches!(access_points.associations[at.index()], Association::Associating { access_point, .. } if access_point == from);
+        let expects_response = matches!(access_points.associations[at.index()], Association::Associating { access_point, .. } if access_point == from);
         let next = match step {
             AssociationMessage::AuthenticationRequest if access_points.is_access_point(at) => {
                 AssociationMessage::AuthenticationResponse
             }
-            AssociationMessage::AuthenticationResponse if asks => AssociationMessage::AssociationRequest,
+            AssociationMessage::AuthenticationResponse if expects_response => AssociationMessage::AssociationRequest,
             AssociationMessage::AssociationRequest if access_points.is_access_point(at) => {
                 AssociationMessage::AssociationResponse
             }
-            AssociationMessage::AssociationResponse if asks => return self.associate(ctx, at, from),
+            AssociationMessage::AssociationResponse if expects_response => return self.associate(ctx, at, from),
             _ => return,
         };
         self.send_management(ctx, at, Some(from), Message::Association(next), ASSOCIATION_SIZE);

@@ -107,14 +107,14 @@ mod tests {
 
     #[test]
     fn a_request_teaches_the_receiver_and_a_reply_releases_the_frame() {
-        let (mut asks, mut asked) = (ArpTable::default(), ArpTable::default());
-        asks.resolve(StationId(2), frame(1));
+        let (mut expects_response, mut asked) = (ArpTable::default(), ArpTable::default());
+        expects_response.resolve(StationId(2), frame(1));
         let (held, answer) = asked.on_message(StationId(2), StationId(1), ArpMessage::Request(StationId(2)));
         assert_eq!((held, answer.map(|answer| (answer.size, answer.to))), (None, Some((SIZE, Some(StationId(1))))));
         assert_eq!(asked.resolve(StationId(1), frame(9)), Resolution::Known);
-        assert_eq!(asks.on_message(StationId(1), StationId(2), ArpMessage::Reply), (Some(frame(1)), None));
-        assert_eq!(asks.resolve(StationId(2), frame(3)), Resolution::Known);
-        let (held, answer) = asks.on_message(StationId(1), StationId(5), ArpMessage::Request(StationId(7)));
+        assert_eq!(expects_response.on_message(StationId(1), StationId(2), ArpMessage::Reply), (Some(frame(1)), None));
+        assert_eq!(expects_response.resolve(StationId(2), frame(3)), Resolution::Known);
+        let (held, answer) = expects_response.on_message(StationId(1), StationId(5), ArpMessage::Request(StationId(7)));
         assert_eq!((held, answer), (None, None));
     }
 }

@@ -18,11 +18,11 @@ pub(crate) struct Gateways {
 impl Gateways {
     /// These gateways; each station is in the domain of the nearest one at time zero.
     pub(crate) fn new(mac: &mut Mac, stations: Vec<StationId>) -> Gateways {
-        let places: Vec<_> = (0..mac.stations() as u32).map(|i| mac.position(StationId(i), Time::ZERO)).collect();
-        let distance = |here: usize, gateway: &StationId| places[here].distance(places[gateway.index()]);
+        let positions: Vec<_> = (0..mac.stations() as u32).map(|i| mac.position(StationId(i), Time::ZERO)).collect();
+        let distance = |here: usize, gateway: &StationId| positions[here].distance(positions[gateway.index()]);
         let nearest =
             |here: usize| stations.iter().copied().min_by(|a, b| distance(here, a).total_cmp(&distance(here, b)));
-        let domains = (0..places.len()).filter_map(nearest).collect();
+        let domains = (0..positions.len()).filter_map(nearest).collect();
         Gateways { stations, domains }
     }
 

@@ -104,7 +104,7 @@ fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
         ("long_retries", def.long_retries.is_some()),
     ];
     if let Some((field, _)) = foreign.iter().find(|(_, given)| *given) {
-        let message = "is of 802.11; 802.15.4 sends at 250 kb/s and has its settings in `lrwpan`";
+        let message = "applies to 802.11 only; 802.15.4 transmits at 250 kb/s and has its options in `lrwpan`";
         return Err(ScenarioError::new(join(path, field), message).with_hint("leave it out"));
     }
     if def.profile == RadioProfile::Ns3 {

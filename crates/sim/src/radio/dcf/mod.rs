@@ -251,7 +251,7 @@ impl DcfMac {
     fn start(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.backoff.slots = None;
-        let current = station.current.as_mut().expect("a station that contends has a frame");
+        let current = station.current.as_mut().expect("a station with channel access has a frame");
         let (request, phy) = (current.request, &self.rules.phy);
         let Some(to) = request.to else {
             station.tx_state = TxState::Broadcasts;

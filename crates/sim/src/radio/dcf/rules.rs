@@ -76,10 +76,7 @@ impl DcfRules {
 
     /// Index of a rate.
     pub(super) fn rate_index(&self, rate: Rate) -> usize {
-        self.rate_modes
-            .iter()
-            .position(|rate_mode| rate_mode.rate == rate)
-            .expect("frames are sent at rates of the standard")
+        self.rate_modes.iter().position(|rate_mode| rate_mode.rate == rate).expect("frames have rates of the standard")
     }
 
     /// Rate of RTS, CTS and ACK around a data frame at rate `data`.

@@ -17,7 +17,7 @@ impl LrWpanMac {
     /// Transmits the current frame, the CCA having found the medium idle.
     pub(super) fn send_frame(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        let current = station.current.expect("a station that turns to sending has a frame");
+        let current = station.current.expect("a station in turnaround has a frame");
         if current.attempts == 0 {
             station.sequence += 1;
         }
@@ -111,7 +111,7 @@ impl LrWpanMac {
             return;
         }
         let ifs = self.rules.ifs(current.sizes.psdu(current.index));
-        self.frame_is_through(ctx, at, ctx.now + ifs);
+        self.finish_frame(ctx, at, ctx.now + ifs);
     }
 
     /// Handles an ACK timeout, and the end of an unacknowledged frame.
@@ -124,7 +124,7 @@ impl LrWpanMac {
         let Some(current) = &mut station.current else { return };
         if station.tx_state == TxState::SendsUnacknowledged {
             let next_frame_at = station.next_frame_at;
-            return self.frame_is_through(ctx, at, next_frame_at);
+            return self.finish_frame(ctx, at, next_frame_at);
         }
         station.counters.failures += 1;
         current.attempts += 1;
@@ -139,10 +139,10 @@ impl LrWpanMac {
     }
 
     /// Continues with the next frame of the datagram or the next datagram, not before `next_frame_at`.
-    fn frame_is_through(&mut self, ctx: &mut Context, at: StationId, next_frame_at: Time) {
+    fn finish_frame(&mut self, ctx: &mut Context, at: StationId, next_frame_at: Time) {
         let station = &mut self.stations[at.index()];
         (station.exchange_ends, station.next_frame_at) = (None, next_frame_at);
-        let current = station.current.as_mut().expect("a frame that is through belongs to a datagram");
+        let current = station.current.as_mut().expect("a delivered frame belongs to a datagram");
         (current.index, current.attempts) = (current.index + 1, 0);
         if current.index < current.sizes.count {
             return self.start_csma(ctx, at);
@@ -161,7 +161,7 @@ impl LrWpanMac {
 
     /// Drops the datagram before its last frame, without an indication of link failure to routing.
     pub(super) fn drop_datagram(&mut self, ctx: &mut Context, at: StationId, reason: DropReason) {
-        let current = self.stations[at.index()].current.expect("a station that attempts has a datagram");
+        let current = self.stations[at.index()].current.expect("a station in CSMA/CA has a datagram");
         if !current.delivered {
             self.indications.push_back(MacIndication::Dropped { content: current.request.content, reason });
         }

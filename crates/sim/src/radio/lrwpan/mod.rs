@@ -193,7 +193,7 @@ impl LrWpanMac {
         let Some(request) = next else { return };
         station.last_tag += 1;
         let tag = station.last_tag;
-        let sizes = self.frames_of(ctx, &request).expect("what does not fit is not taken in");
+        let sizes = self.frames_of(ctx, &request).expect("requests that do not fit are dropped before");
         let station = &mut self.stations[at.index()];
         station.current = Some(CurrentDatagram { request, sizes, tag, index: 0, attempts: 0, delivered: false });
         self.start_csma(ctx, at);

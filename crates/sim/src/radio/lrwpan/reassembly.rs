@@ -99,7 +99,7 @@ mod tests {
 
     /// 60 s after the first fragment, whatever came later.
     #[test]
-    fn sixty_seconds() {
+    fn reassembly_times_out_after_sixty_seconds() {
         let mut buffers = Reassembly::default();
         let at = |s: f64| Time::ZERO + Span::from_secs_f64(s);
         buffers.add(at(1.0), StationId(3), fragment(7, 0, 3));

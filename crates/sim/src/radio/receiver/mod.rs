@@ -78,7 +78,7 @@ pub(super) struct Signal {
     /// Index of its rate in [`MacTiming::rate_modes`].
     pub(super) rate_index: u8,
     /// The station receives it: it is addressed to it and strong enough.
-    pub(super) wanted: bool,
+    pub(super) is_received: bool,
     /// Duration field, zero at the station that the frame is addressed to.
     pub(super) duration: Span,
     /// NAVTimeout, for an RTS.
@@ -179,7 +179,7 @@ impl Receiver {
 
     /// Whether frame `number`, which has ended, was received without error.
     pub(super) fn take_result(&mut self, number: u64) -> bool {
-        let index = self.ended.iter().position(|(n, _)| *n == number).expect("a frame ends once, when it is over");
+        let index = self.ended.iter().position(|(n, _)| *n == number).expect("a received frame has one result");
         self.ended.swap_remove(index).1
     }
 
@@ -245,7 +245,7 @@ impl Receiver {
         if boundary != Boundary::Start || !meter.is_empty() {
             return false;
         }
-        if let Some(signal) = self.pending.pop_front().filter(|signal| signal.wanted) {
+        if let Some(signal) = self.pending.pop_front().filter(|signal| signal.is_received) {
             self.ended.push((signal.number, false));
         }
         true
@@ -313,8 +313,8 @@ impl Receiver {
         if !self.busy(&timing.reception) {
             backoff.freeze(now, self.ifs_end(timing), timing.slot);
         }
-        if let Some(held) = self.locked() {
-            held.state = SignalState::Unreadable;
+        if let Some(current) = self.locked() {
+            current.state = SignalState::Unreadable;
         }
         if !matches!(timing.reception, Reception::Capture { .. }) {
             self.lock = None;

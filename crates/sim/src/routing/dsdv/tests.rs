@@ -58,7 +58,7 @@ fn a_new_route_is_advertised_after_it_has_settled() {
     b.on_update(Time::ZERO, StationId(2), &[advert(2, 0, 2)]);
     let advertised = |adverts: &[RouteAdvertisement]| adverts.iter().any(|advert| advert.destination == StationId(2));
     let first = sent(&mut b, at(20.0)).into_iter().find(|(_, adverts, _)| advertised(adverts));
-    let (when, adverts, _) = first.expect("the route is told");
+    let (when, adverts, _) = first.expect("the route is advertised");
     assert!(when >= at(12.0) && when <= at(13.01), "{when}");
     assert!(adverts.contains(&advert(2, 1, 2)), "{adverts:?}");
 }
