@@ -5,9 +5,9 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use serde_json::{Value, json};
 use sim::{EventList, Scenario, Simulation, TieBreak};
-use tcp::cc::Choice;
-use tcp::config::Profile;
+use tcp::cc::CcConfig;
 use tcp::rng::Rng;
+use tcp::settings::ProfileName;
 use tcp::units::{Span, Time};
 use tcp::{Connection, TcpConfig};
 
@@ -37,8 +37,8 @@ fn schedule(bencher: Bencher, waiting: u64) {
 fn endpoint(bencher: Bencher) {
     const SEGMENTS: u64 = 10_000;
     bencher.counter(ItemsCount::new(SEGMENTS)).bench_local(|| {
-        let choice = Choice::new("reno", Some("linux"), &[]).expect("reno has a form for Linux");
-        let config = TcpConfig::of_profile(Profile::Linux, choice);
+        let choice = CcConfig::by_name("reno", Some("linux"), &[]).expect("reno has a form for Linux");
+        let config = TcpConfig::of_profile(ProfileName::Linux, choice);
         let (mut source, mut sink) = (Connection::connect(config.clone()), Connection::listen(config));
         source.write(SEGMENTS * 1448);
         let mut now = Time::ZERO;

@@ -32,14 +32,14 @@ mod wireless;
 mod world;
 
 pub use algorithms::algorithms;
-pub use analysis::ground_track::{CurrentPath, GroundTrack, PathSeries, Survey, SurveyTerminal, survey};
+pub use analysis::ground_track::{CurrentPath, GroundTrack, GroundTracks, PathSeries, TrackedTerminal, ground_tracks};
 pub use analysis::reach::Reach;
 pub use analysis::transmissions::Transmissions;
 pub use engine::event_list::{EventList, TieBreak};
 pub use engine::trace::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use expand::{expand, resolve};
 pub use ids::{EndpointId, FlowId, LinkId, NodeId};
-pub use metrics::report_defs::{NetSim, StudentNs2, StudentNs3};
+pub use metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk};
 pub use packet::{DropReason, Packet, Payload};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;

@@ -31,7 +31,7 @@ pub enum EventMode {
 /// The same scenario and seed give the same outcome, bit for bit.
 ///
 /// ```
-/// use tonopah_sim::{Scenario, Simulation};
+/// use sim::{Scenario, Simulation};
 ///
 /// let scenario = Scenario::from_json(
 ///     r#"{"duration": "2s", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1,
@@ -40,7 +40,7 @@ pub enum EventMode {
 /// let summary = Simulation::new(&scenario, 1)?.run().summary;
 /// assert!(summary.network.measures.goodput_bps > 1e6);
 /// assert_eq!(summary, Simulation::new(&scenario, 1)?.run().summary);
-/// # Ok::<(), tonopah_sim::ScenarioError>(())
+/// # Ok::<(), sim::ScenarioError>(())
 /// ```
 #[derive(Debug)]
 pub struct Simulation {

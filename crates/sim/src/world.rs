@@ -3,7 +3,7 @@
 use tcp::units::{Span, Time};
 
 use crate::connectivity::Reachability;
-use crate::constellation::Sky;
+use crate::constellation::ConstellationDynamics;
 use crate::engine::context::Context;
 use crate::host::Hosts;
 use crate::ids::LinkId;
@@ -31,7 +31,7 @@ pub(crate) struct World {
     /// Which pairs of nodes had a path; of networks with radio.
     pub(crate) reachability: Option<Reachability>,
     /// What changes in a constellation.
-    pub(crate) constellation: Option<Box<Sky>>,
+    pub(crate) constellation: Option<Box<ConstellationDynamics>>,
     /// The expanded scenario: nodes, links and flows with every default filled in.
     pub(crate) graph: Scenario,
     /// The scenario as the user wrote it, with every default filled in.

@@ -44,12 +44,12 @@ fn a_station_joins_another_access_point_when_beacons_are_lost() {
     for beacons in ["none", "airtime"] {
         let summary = near(beacons);
         let radio = summary.network.radio;
-        assert_eq!(radio.handoffs, Some(1), "{beacons}");
+        assert_eq!(radio.reassociations, Some(1), "{beacons}");
         let measures = &summary.network.measures;
         // 100 datagrams a second; the outage is between 9 and 11 intervals long, and its transmissions fail.
         let lost = measures.sent_packets - measures.received_packets;
         assert!((88..=118).contains(&lost), "{beacons}: {lost} of {}", measures.sent_packets);
-        assert!(measures.drops.handoff + measures.drops.retry >= lost - 2, "{beacons}: {:?}", measures.drops);
+        assert!(measures.drops.reassociation + measures.drops.retry >= lost - 2, "{beacons}: {:?}", measures.drops);
         // 195 beacons of two access points, and four frames of authentication and association.
         let messages = radio.message_count.unwrap();
         assert_eq!(messages, if beacons == "none" { 0 } else { messages.clamp(195, 203) }, "{beacons}");
@@ -65,7 +65,7 @@ fn flows_survive_a_walk_in_both_directions() {
             let summary = run(&with_flow(cells("40s", fields.clone()), from, to, json!({"kind": "bulk"})), 1);
             let flow = &summary.flows[0];
             assert_eq!(flow.path_share, Some(1.0));
-            assert_eq!(summary.network.radio.handoffs, Some(1), "{beacons} {from}");
+            assert_eq!(summary.network.radio.reassociations, Some(1), "{beacons} {from}");
             assert!(flow.measures.goodput_bps > 3e6, "{beacons}: {}", flow.measures.goodput_bps);
         }
     }
@@ -77,7 +77,7 @@ fn what_waits_at_the_old_access_point_is_lost_and_counted() {
     let summary = run(&with_flow(cells("10s", fields), "sta1", "sta0", udp("3Mbps")), 1);
     let drops = summary.network.measures.drops;
     // The queue of the access point, 50 packets, is full of packets that are never acknowledged.
-    assert!((45..=50).contains(&drops.handoff), "{drops:?}");
+    assert!((45..=50).contains(&drops.reassociation), "{drops:?}");
 }
 
 /// A station out of range of all access points sends nothing, and reassociates when it returns.
@@ -89,7 +89,7 @@ fn a_station_that_is_lost_comes_back() {
     ]}});
     let summary = run(&with_flow(cells("10s", json!({"own_mobility": way})), "sta0", "sta1", udp("400kbps")), 1);
     let measures = &summary.network.measures;
-    assert_eq!(summary.network.radio.handoffs, Some(1));
+    assert_eq!(summary.network.radio.reassociations, Some(1));
     // Out of range from 3 to 6 s; its access point counts as lost from about 4 s on.
     assert!((150..=230).contains(&measures.drops.no_route), "{:?}", measures.drops);
     assert!((280..=330).contains(&(measures.sent_packets - measures.received_packets)), "{:?}", measures.drops);
@@ -123,7 +123,7 @@ fn roaming_is_repeatable_and_balances() {
         let scenario = cells("30s", fields);
         assert_eq!(fingerprint(&scenario, 5), fingerprint(&scenario, 5));
         let network = run(&scenario, 5).network;
-        assert!(network.radio.handoffs > Some(5) && network.measures.received_packets > 1000, "{beacons}");
+        assert!(network.radio.reassociations > Some(5) && network.measures.received_packets > 1000, "{beacons}");
     }
     // The same with base stations of a wired core.
     let core = json!({
@@ -135,7 +135,7 @@ fn roaming_is_repeatable_and_balances() {
     });
     assert_eq!(fingerprint(&core, 5), fingerprint(&core, 5));
     let network = run(&core, 5).network;
-    assert!(network.radio.handoffs > Some(5) && network.measures.received_packets > 1000);
+    assert!(network.radio.reassociations > Some(5) && network.measures.received_packets > 1000);
 }
 
 #[test]

@@ -1,22 +1,22 @@
-//! A constellation without packets: hand-overs, paths, their delay over time, and tracks over the ground.
+//! A constellation without packets: hand-overs, paths and their delay over time, ground tracks.
 
 use serde::Serialize;
 use tcp::units::{Span, Time};
 
-use crate::constellation::routes::{Mesh, length};
+use crate::constellation::routes::{IslGraph, NextHop, length};
 use crate::constellation::shell::Shell;
 use crate::constellation::terminal::Terminal;
 use crate::expand::expand;
 use crate::orbit::{Point, distance};
 use crate::scenario::{Constellation, Network, Scenario, ScenarioError, TerminalDef};
 
-/// What a constellation does over a time, and how it stands at one instant.
+/// Ground tracks of a constellation at an instant, its hand-overs, and its paths over time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Survey {
+pub struct GroundTracks {
     /// The instant, from the start of the run.
     pub at_s: f64,
     /// Terminals, in the order of the scenario.
-    pub terminals: Vec<SurveyTerminal>,
+    pub terminals: Vec<TrackedTerminal>,
     /// Satellites at that instant: name, latitude and longitude.
     pub satellites: Vec<(String, f64, f64)>,
     /// Tracks of the satellites that serve then.
@@ -29,18 +29,18 @@ pub struct Survey {
 
 /// A terminal.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct SurveyTerminal {
+pub struct TrackedTerminal {
     /// Its name.
     pub name: String,
     /// Latitude.
     pub lat_deg: f64,
     /// Longitude.
     pub lon_deg: f64,
-    /// From when on which satellite serves it; none is `null`.
+    /// Hand-overs: time and new satellite, `null` if none is in view.
     pub handovers: Vec<(f64, Option<String>)>,
 }
 
-/// Where a satellite is over one turn from the instant on.
+/// Positions of a satellite over one orbital period from the instant on.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GroundTrack {
     /// Its name.
@@ -75,34 +75,44 @@ pub struct PathSeries {
     pub t_s: Vec<f64>,
     /// Propagation delay one way; `null` while there is no path.
     pub delay_s: Vec<Option<f64>>,
-    /// Links on the way.
+    /// Links of the path.
     pub hops: Vec<u32>,
 }
 
-/// Terminals by index, first the satellite, then the next ones.
-struct Way {
+/// Satellites of a path from the one that serves the source to the one that serves the sink.
+struct Path {
     satellites: Vec<usize>,
     delay_s: f64,
 }
 
-struct Look<'a> {
+struct Observer<'a> {
     shell: &'a Shell,
     terminals: &'a [Terminal],
     isl_interval: Span,
 }
 
-/// Looks at the constellation of a scenario: at the instant `at`, and from time 0 to `until` every `step`.
-pub fn survey(scenario: &Scenario, seed: u64, at: Span, until: Span, step: Span) -> Result<Survey, ScenarioError> {
+/// Ground tracks of a scenario's constellation at the instant `at`, and its paths from time 0 to `until` every `step`.
+///
+/// # Errors
+///
+/// What [`expand`] refuses, a network that is not a constellation, or a step that gives too many points.
+pub fn ground_tracks(
+    scenario: &Scenario,
+    seed: u64,
+    at: Span,
+    until: Span,
+    step: Span,
+) -> Result<GroundTracks, ScenarioError> {
     let graph = expand(scenario, seed)?;
     let Network::Constellation(def) = &graph.network else {
-        return Err(ScenarioError::new("network.kind", "only \"constellation\" has satellites to look at"));
+        return Err(ScenarioError::new("network.kind", "only \"constellation\" has satellites"));
     };
     if step == Span::ZERO || until.as_nanos() / step.as_nanos() > 1_000_000 {
         return Err(ScenarioError::new("", format!("a step of {step} is not from {until} / 1000000 up")));
     }
     let shell = Shell::of(def);
     let terminals = Terminal::all(def, &shell, Time::ZERO + at.max(until), seed);
-    let look = Look { shell: &shell, terminals: &terminals, isl_interval: def.isl_interval.expect("filled") };
+    let observer = Observer { shell: &shell, terminals: &terminals, isl_interval: def.isl_interval.expect("filled") };
     let index = |name: &str| {
         let unknown = || ScenarioError::new("flow", format!("{name:?} is not a terminal"));
         terminals.iter().position(|terminal| terminal.name == name).ok_or_else(unknown)
@@ -115,26 +125,26 @@ pub fn survey(scenario: &Scenario, seed: u64, at: Span, until: Span, step: Span)
         }
     }
     let now = Time::ZERO + at;
-    Ok(Survey {
+    Ok(GroundTracks {
         at_s: at.as_secs_f64(),
-        terminals: terminals.iter().zip(&def.terminals).map(|(t, def)| look.terminal(t, def)).collect(),
-        satellites: look.satellites(def, at),
-        tracks: look.tracks(def, at),
-        current: pairs.iter().map(|pair| look.current(*pair, now)).collect(),
-        paths: look.over_time(&pairs, until, step),
+        terminals: terminals.iter().zip(&def.terminals).map(|(t, def)| observer.terminal(t, def)).collect(),
+        satellites: observer.satellites(def, at),
+        tracks: observer.tracks(def, at),
+        current: pairs.iter().map(|pair| observer.current(*pair, now)).collect(),
+        paths: observer.over_time(&pairs, until, step),
     })
 }
 
-impl Look<'_> {
+impl Observer<'_> {
     fn name(&self, satellite: usize) -> String {
         format!("sat{}.{}", satellite / self.shell.per_plane, satellite % self.shell.per_plane)
     }
 
-    fn terminal(&self, terminal: &Terminal, def: &TerminalDef) -> SurveyTerminal {
+    fn terminal(&self, terminal: &Terminal, def: &TerminalDef) -> TrackedTerminal {
         let TerminalDef::Place(place) = def else { unreachable!("cities are looked up when defaults are filled in") };
         let handover =
             |h: &crate::constellation::terminal::Handover| (h.at.as_secs_f64(), h.satellite.map(|s| self.name(s)));
-        SurveyTerminal {
+        TrackedTerminal {
             name: terminal.name.clone(),
             lat_deg: place.lat_deg,
             lon_deg: place.lon_deg,
@@ -142,7 +152,7 @@ impl Look<'_> {
         }
     }
 
-    /// Latitude and longitude, degrees, under a place at a time of the constellation's own clock.
+    /// Latitude and longitude, degrees, of the point below a place at a time of the constellation's own clock.
     fn below(&self, place: &Point, clock_s: f64) -> (f64, f64) {
         let day = self.shell.earth.sidereal_day_s;
         let east = libm::atan2(place[1], place[0]).to_degrees() - 360.0 * (clock_s / day);
@@ -172,37 +182,37 @@ impl Look<'_> {
         serving.into_iter().map(track).collect()
     }
 
-    /// The links between satellites at a time: as they were when they were last looked at.
-    fn mesh(&self, now: Time, places: &[Point]) -> Mesh {
+    /// The links between satellites at a time, as of their last update.
+    fn isls(&self, now: Time, places: &[Point]) -> IslGraph {
         let interval = self.isl_interval.as_nanos();
-        let looked = Time::from_nanos(now.as_nanos() / interval * interval);
+        let updated = Time::from_nanos(now.as_nanos() / interval * interval);
         let up =
-            if looked == now { self.shell.up(places) } else { self.shell.up(&self.shell.at(looked.as_secs_f64())) };
-        Mesh::new(self.shell, &up, places)
+            if updated == now { self.shell.up(places) } else { self.shell.up(&self.shell.at(updated.as_secs_f64())) };
+        IslGraph::new(self.shell, &up, places)
     }
 
-    fn way(&self, mesh: &Mesh, places: &[Point], (from, to): (usize, usize), now: Time) -> Option<Way> {
+    fn path(&self, isls: &IslGraph, places: &[Point], (from, to): (usize, usize), now: Time) -> Option<Path> {
         let [a, b] = [from, to].map(|terminal| &self.terminals[terminal]);
         let (first, last) = (a.satellite(now)?, b.satellite(now)?);
         let [here, there] = [a, b].map(|terminal| terminal.body.at(now.as_secs_f64()));
-        let steps = mesh.towards(last, length(&places[last], &there));
-        let micrometres = steps[first]?.length + length(&places[first], &here);
+        let paths = isls.shortest_paths(last, length(&places[last], &there));
+        let micrometres = paths[first]?.length + length(&places[first], &here);
         let mut satellites = vec![first];
-        while let Some((_, next)) = steps[*satellites.last()?]?.over {
+        while let Some(NextHop { satellite: next, .. }) = paths[*satellites.last()?]?.next {
             satellites.push(next);
         }
-        Some(Way { satellites, delay_s: micrometres as f64 / 1e9 / self.shell.earth.light_km_s })
+        Some(Path { satellites, delay_s: micrometres as f64 / 1e9 / self.shell.earth.light_km_s })
     }
 
     fn current(&self, pair: (usize, usize), now: Time) -> CurrentPath {
         let places = self.shell.at(now.as_secs_f64());
-        let way = self.way(&self.mesh(now, &places), &places, pair, now);
+        let path = self.path(&self.isls(now, &places), &places, pair, now);
         let [from, to] = [pair.0, pair.1].map(|terminal| self.terminals[terminal].name.clone());
-        let nodes = way.as_ref().map_or(Vec::new(), |way| {
-            let between = way.satellites.iter().map(|satellite| self.name(*satellite));
+        let nodes = path.as_ref().map_or(Vec::new(), |path| {
+            let between = path.satellites.iter().map(|satellite| self.name(*satellite));
             [from.clone()].into_iter().chain(between).chain([to.clone()]).collect()
         });
-        CurrentPath { from, to, nodes, delay_s: way.map(|way| way.delay_s) }
+        CurrentPath { from, to, nodes, delay_s: path.map(|path| path.delay_s) }
     }
 
     fn over_time(&self, pairs: &[(usize, usize)], until: Span, step: Span) -> Vec<PathSeries> {
@@ -217,12 +227,12 @@ impl Look<'_> {
         for i in 0..until.as_nanos().div_ceil(step.as_nanos()) {
             let now = Time::from_nanos(i * step.as_nanos());
             let places = self.shell.at(now.as_secs_f64());
-            let mesh = self.mesh(now, &places);
+            let isls = self.isls(now, &places);
             for (pair, series) in pairs.iter().zip(&mut series) {
-                let way = self.way(&mesh, &places, *pair, now);
+                let path = self.path(&isls, &places, *pair, now);
                 series.t_s.push(now.as_secs_f64());
-                series.hops.push(way.as_ref().map_or(0, |way| way.satellites.len() as u32 + 1));
-                series.delay_s.push(way.map(|way| way.delay_s));
+                series.hops.push(path.as_ref().map_or(0, |path| path.satellites.len() as u32 + 1));
+                series.delay_s.push(path.map(|path| path.delay_s));
             }
         }
         series

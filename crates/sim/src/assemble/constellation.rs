@@ -6,12 +6,12 @@ use tcp::rng::Rng;
 use tcp::units::Time;
 
 use super::link_parts;
-use crate::constellation::{Shell, Sky, SkyLinks, Terminal};
+use crate::constellation::{ConstellationDynamics, ConstellationLinks, Shell, Terminal};
 use crate::ids::{LinkId, NodeId};
 use crate::link::{Delay, Link, LinkParts};
 use crate::network::Network;
-use crate::orbit::path::Flight;
-use crate::orbit::shared_downlink::Beam;
+use crate::orbit::path::PropagationPath;
+use crate::orbit::shared_downlink::SharedDownlink;
 use crate::routing::Routes;
 use crate::scenario::{Constellation, LinkOptions, Scenario, ScenarioError};
 
@@ -21,29 +21,34 @@ struct LinkBuilder<'a> {
     seed: u64,
     links: Vec<Link>,
     /// By satellite: the downlink that its terminals share, if they do.
-    downlinks: BTreeMap<usize, (LinkId, Beam)>,
+    downlinks: BTreeMap<usize, (LinkId, SharedDownlink)>,
 }
 
 /// Builds the network of a constellation whose defaults are filled in, and its dynamics. All links are closed until the
 /// first step.
-pub(super) fn build(graph: &Scenario, def: &Constellation, seed: u64) -> Result<(Network, Sky), ScenarioError> {
+pub(super) fn build(
+    graph: &Scenario,
+    def: &Constellation,
+    seed: u64,
+) -> Result<(Network, ConstellationDynamics), ScenarioError> {
     let shell = Shell::of(def);
     let terminals = Terminal::all(def, &shell, Time::ZERO + graph.duration, seed);
     let mut builder = LinkBuilder { graph, seed, links: Vec::new(), downlinks: BTreeMap::new() };
-    let mut links = SkyLinks { shared_down: def.shared_downlink.expect("filled"), ..SkyLinks::default() };
+    let mut links =
+        ConstellationLinks { shared_downlink: def.shared_downlink.expect("filled"), ..ConstellationLinks::default() };
     for (index, terminal) in terminals.iter().enumerate() {
         let mut own = BTreeMap::new();
         for satellite in terminal.handovers.iter().filter_map(|handover| handover.satellite) {
             let ends = [NodeId(index as u32), NodeId((terminals.len() + satellite) as u32)];
-            let flight = Flight::new(terminal.body, shell.bodies[satellite], &shell.earth);
+            let path = PropagationPath::new(terminal.body, shell.bodies[satellite], &shell.earth);
             own.entry(satellite).or_insert_with(|| {
-                if links.shared_down {
+                if links.shared_downlink {
                     [
-                        builder.one(ends[0], ends[1], &def.uplink, flight),
-                        builder.shared(satellite, ends, &def.downlink, flight),
+                        builder.one(ends[0], ends[1], &def.uplink, path),
+                        builder.shared(satellite, ends, &def.downlink, path),
                     ]
                 } else {
-                    builder.both(ends[0], ends[1], [&def.uplink, &def.downlink], flight)
+                    builder.both(ends[0], ends[1], [&def.uplink, &def.downlink], path)
                 }
             });
         }
@@ -57,8 +62,8 @@ pub(super) fn build(graph: &Scenario, def: &Constellation, seed: u64) -> Result<
     }
     for pair in &shell.pairs {
         let node = |satellite: usize| NodeId((terminals.len() + satellite) as u32);
-        let flight = Flight::new(shell.bodies[pair.a], shell.bodies[pair.b], &shell.earth);
-        links.between.push(builder.both(node(pair.a), node(pair.b), [&def.isl, &def.isl], flight));
+        let path = PropagationPath::new(shell.bodies[pair.a], shell.bodies[pair.b], &shell.earth);
+        links.between.push(builder.both(node(pair.a), node(pair.b), [&def.isl, &def.isl], path));
     }
     builder.finish_downlinks();
     let ends = |name: &String| terminals.iter().position(|terminal| terminal.name == *name);
@@ -68,25 +73,25 @@ pub(super) fn build(graph: &Scenario, def: &Constellation, seed: u64) -> Result<
     destinations.dedup();
     let nodes = graph.node.len();
     let network = Network::with_routes(nodes, builder.links, Routes::of(vec![vec![None; terminals.len()]; nodes]));
-    Ok((network, Sky::new(def, shell, terminals, links, destinations)))
+    Ok((network, ConstellationDynamics::new(def, shell, terminals, links, destinations)))
 }
 
 impl LinkBuilder<'_> {
-    fn both(&mut self, a: NodeId, b: NodeId, options: [&LinkOptions; 2], flight: Flight) -> [LinkId; 2] {
-        [self.one(a, b, options[0], flight), self.one(b, a, options[1], flight)]
+    fn both(&mut self, a: NodeId, b: NodeId, options: [&LinkOptions; 2], path: PropagationPath) -> [LinkId; 2] {
+        [self.one(a, b, options[0], path), self.one(b, a, options[1], path)]
     }
 
-    fn one(&mut self, from: NodeId, to: NodeId, options: &LinkOptions, flight: Flight) -> LinkId {
+    fn one(&mut self, from: NodeId, to: NodeId, options: &LinkOptions, path: PropagationPath) -> LinkId {
         let name = &self.graph.node[to.index()].name;
-        self.make(from, to, name, options, flight)
+        self.make(from, to, name, options, path)
     }
 
     /// The shared downlink of a satellite, built for its first terminal; `ends` are a terminal and the satellite.
-    fn shared(&mut self, satellite: usize, ends: [NodeId; 2], options: &LinkOptions, flight: Flight) -> LinkId {
+    fn shared(&mut self, satellite: usize, ends: [NodeId; 2], options: &LinkOptions, path: PropagationPath) -> LinkId {
         let [terminal, node] = ends;
         let id = self.downlinks.get(&satellite).map(|(id, _)| *id);
-        let id = id.unwrap_or_else(|| self.make(node, terminal, "terminals", options, flight));
-        self.downlinks.entry(satellite).or_insert_with(|| (id, Beam::default())).1.add(terminal, flight);
+        let id = id.unwrap_or_else(|| self.make(node, terminal, "terminals", options, path));
+        self.downlinks.entry(satellite).or_insert_with(|| (id, SharedDownlink::default())).1.add(terminal, path);
         id
     }
 
@@ -97,14 +102,14 @@ impl LinkBuilder<'_> {
         }
     }
 
-    fn make(&mut self, from: NodeId, to: NodeId, far: &str, options: &LinkOptions, flight: Flight) -> LinkId {
+    fn make(&mut self, from: NodeId, to: NodeId, far: &str, options: &LinkOptions, path: PropagationPath) -> LinkId {
         let near = &self.graph.node[from.index()].name;
         let rng = |what| Rng::stream(self.seed, &format!("link/{near}/{far}/0/{what}"));
         // A discipline that depends on the delay gets that at the start.
-        let options = LinkOptions { delay: Some(flight.delay(Time::ZERO)), ..options.clone() };
+        let options = LinkOptions { delay: Some(path.delay(Time::ZERO)), ..options.clone() };
         let fixed = link_parts(from, to, &options, rng("queue"), rng("loss"));
         let id = LinkId(self.links.len() as u32);
-        let mut link = Link::new(id, LinkParts { delay: Delay::Path(Box::new(flight)), ..fixed });
+        let mut link = Link::new(id, LinkParts { delay: Delay::Path(Box::new(path)), ..fixed });
         link.close();
         self.links.push(link);
         id

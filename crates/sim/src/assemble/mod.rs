@@ -31,7 +31,7 @@ use crate::world::{Change, World};
 
 /// Builds the world of `scenario` with `seed`; `sink` receives the trace.
 pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink>>) -> Result<World, ScenarioError> {
-    let expand::Expanded { graph, placement_draws } = expand::draw(scenario, seed)?;
+    let expand::Expanded { graph, placement_draws } = expand::expand_world(scenario, seed)?;
     let resolved = expand::resolve(scenario)?;
     let mut names = node_names(&graph)?;
     let (mut network, mut dynamics) = match &graph.network {

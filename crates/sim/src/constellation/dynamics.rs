@@ -1,13 +1,13 @@
-//! A constellation while packets travel over it: at each event links open and close, and routes follow.
+//! A constellation while packets travel over it: at each event links go up and down, and routes follow.
 //!
-//! Everything is a function of time and the scenario; only the next change is on the schedule, so a day needs no more
+//! Everything is a function of time and the scenario; only the next change is in the event list, so a day needs no more
 //! memory than a minute.
 
 use std::collections::BTreeMap;
 
 use tcp::units::{Span, Time};
 
-use super::routes::{Mesh, length};
+use super::routes::{IslGraph, NextHop, length};
 use super::shell::Shell;
 use super::terminal::Terminal;
 use crate::engine::context::Context;
@@ -17,54 +17,54 @@ use crate::orbit::Point;
 use crate::routing::Routes;
 use crate::scenario::Constellation;
 
-/// Where the links of a constellation are.
+/// The links of a constellation.
 #[derive(Debug, Default)]
-pub(crate) struct SkyLinks {
-    /// By terminal and satellite: up and down. Only pairs that ever serve have links.
+pub(crate) struct ConstellationLinks {
+    /// By terminal and satellite: uplink and downlink. Only the satellites that ever serve a terminal have links to it.
     pub(crate) ground: Vec<BTreeMap<usize, [LinkId; 2]>>,
-    /// The link down is that of all terminals of its satellite.
-    pub(crate) shared_down: bool,
+    /// All terminals of a satellite share its downlink.
+    pub(crate) shared_downlink: bool,
     /// By pair of satellites: from `a` to `b` and back.
     pub(crate) between: Vec<[LinkId; 2]>,
 }
 
-/// A link that is no more, for all packets or for those to one terminal.
+/// A link that went down, for all packets or for those to one terminal.
 #[derive(Clone, Copy, Debug)]
 struct Closed {
     link: LinkId,
     terminal: Option<NodeId>,
 }
 
-/// The moving part of a constellation.
+/// What changes in a constellation over time: hand-overs, links between satellites, routes.
 #[derive(Debug)]
-pub(crate) struct Sky {
+pub(crate) struct ConstellationDynamics {
     shell: Shell,
     pub(crate) terminals: Vec<Terminal>,
-    links: SkyLinks,
+    links: ConstellationLinks,
     requeue: bool,
-    /// Terminals that packets go to.
+    /// Terminals that flows send to.
     destinations: Vec<usize>,
     isl_interval: Span,
     route_interval: Span,
     /// Which pairs of satellites have a link now.
     up: Vec<bool>,
-    /// Hand-overs of each terminal that are over.
+    /// Number of hand-overs of each terminal that are done.
     done: Vec<usize>,
     next_isl: Time,
     next_route: Time,
 }
 
-impl Sky {
-    /// The constellation before its first step, which opens the links of time 0.
+impl ConstellationDynamics {
+    /// The constellation before its first step, which brings up the links of time 0.
     pub(crate) fn new(
         def: &Constellation,
         shell: Shell,
         terminals: Vec<Terminal>,
-        links: SkyLinks,
+        links: ConstellationLinks,
         destinations: Vec<usize>,
-    ) -> Sky {
-        Sky {
-            requeue: def.handoff_requeue.expect("filled"),
+    ) -> ConstellationDynamics {
+        ConstellationDynamics {
+            requeue: def.handover_requeue.expect("filled"),
             isl_interval: def.isl_interval.expect("filled"),
             route_interval: def.route_interval.expect("filled"),
             up: vec![false; shell.pairs.len()],
@@ -78,13 +78,13 @@ impl Sky {
         }
     }
 
-    /// Carries out what happens now; gives the time of the next step.
+    /// Carries out the changes of this time and returns the time of the next step.
     pub(crate) fn step(&mut self, ctx: &mut Context, network: &mut Network) -> Time {
         let now = ctx.now;
         let places = self.shell.at(now.as_secs_f64());
         let mut closed = Vec::new();
         if now >= self.next_isl {
-            self.look_at_satellites(network, &places, &mut closed);
+            self.update_isls(network, &places, &mut closed);
             self.next_isl = now + self.isl_interval;
         }
         self.hand_over(now, network, &mut closed);
@@ -92,12 +92,12 @@ impl Sky {
             self.next_route = now + self.route_interval;
         }
         network.set_routes(self.routes(now, &places, network.nodes.len()));
-        self.empty(ctx, network, &closed);
+        self.clear_queues(ctx, network, &closed);
         let handovers = self.terminals.iter().zip(&self.done).filter_map(|(t, done)| t.handovers.get(*done));
         handovers.map(|handover| handover.at).fold(self.next_isl.min(self.next_route), Time::min)
     }
 
-    fn look_at_satellites(&mut self, network: &mut Network, places: &[Point], closed: &mut Vec<Closed>) {
+    fn update_isls(&mut self, network: &mut Network, places: &[Point], closed: &mut Vec<Closed>) {
         let up = self.shell.up(places);
         for (index, links) in self.links.between.iter().enumerate().filter(|(index, _)| up[*index] != self.up[*index]) {
             for link in links {
@@ -114,8 +114,8 @@ impl Sky {
                 let before = self.done[index].checked_sub(1).and_then(|last| terminal.handovers[last].satellite);
                 if let Some([up, down]) = links_to(before) {
                     close(network, up, closed);
-                    if self.links.shared_down {
-                        // The others go on listening.
+                    if self.links.shared_downlink {
+                        // The other terminals go on receiving.
                         closed.push(Closed { link: down, terminal: Some(NodeId(index as u32)) });
                     } else {
                         close(network, down, closed);
@@ -134,30 +134,32 @@ impl Sky {
     fn routes(&self, now: Time, places: &[Point], nodes: usize) -> Routes {
         let terminals = self.terminals.len();
         let mut tables = vec![vec![None; terminals]; nodes];
-        let mesh = Mesh::new(&self.shell, &self.up, places);
+        let isls = IslGraph::new(&self.shell, &self.up, places);
         let serving: Vec<Option<usize>> = self.terminals.iter().map(|terminal| terminal.satellite(now)).collect();
         for &to in &self.destinations {
             let Some(last) = serving[to] else { continue };
             let ground = self.terminals[to].body.at(now.as_secs_f64());
-            let steps = mesh.towards(last, length(&places[last], &ground));
-            for (satellite, step) in steps.iter().enumerate() {
-                let Some(step) = step else { continue };
-                let link = match step.over {
+            let paths = isls.shortest_paths(last, length(&places[last], &ground));
+            for (satellite, path) in paths.iter().enumerate() {
+                let Some(path) = path else { continue };
+                let link = match path.next {
                     None => self.links.ground[to][&last][1],
-                    Some((pair, _)) => self.links.between[pair][usize::from(self.shell.pairs[pair].a != satellite)],
+                    Some(NextHop { pair, .. }) => {
+                        self.links.between[pair][usize::from(self.shell.pairs[pair].a != satellite)]
+                    }
                 };
                 tables[terminals + satellite][to] = Some(link);
             }
             for from in (0..terminals).filter(|from| *from != to) {
-                let Some(first) = serving[from].filter(|first| steps[*first].is_some()) else { continue };
+                let Some(first) = serving[from].filter(|first| paths[*first].is_some()) else { continue };
                 tables[from][to] = Some(self.links.ground[from][&first][0]);
             }
         }
         Routes::of(tables)
     }
 
-    /// What waits before links that are no more takes its new way, or is dropped.
-    fn empty(&self, ctx: &mut Context, network: &mut Network, closed: &[Closed]) {
+    /// Packets that wait for a link which went down take the new route, or are dropped.
+    fn clear_queues(&self, ctx: &mut Context, network: &mut Network, closed: &[Closed]) {
         let mut waiting: Vec<(NodeId, PacketId)> = Vec::new();
         for Closed { link, terminal } in closed {
             let link = &mut network.links[link.index()];

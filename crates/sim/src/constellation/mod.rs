@@ -6,6 +6,6 @@ pub(crate) mod routes;
 pub(crate) mod shell;
 pub(crate) mod terminal;
 
-pub(crate) use dynamics::{Sky, SkyLinks};
+pub(crate) use dynamics::{ConstellationDynamics, ConstellationLinks};
 pub(crate) use shell::Shell;
 pub(crate) use terminal::Terminal;

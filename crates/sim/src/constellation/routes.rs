@@ -1,4 +1,4 @@
-//! Least total propagation delay to one terminal.
+//! Shortest paths to a terminal by total propagation delay.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,28 +6,35 @@ use std::collections::BinaryHeap;
 use super::shell::Shell;
 use crate::orbit::{Point, distance};
 
-/// A link between satellites, seen from one of them.
+/// A link between satellites (ISL), seen from one of them.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct IslEnd {
     to: usize,
     /// Index of the pair.
     pair: usize,
     length: u64,
 }
 
-/// The links that are up, with their lengths of one instant.
+/// The links between satellites that are up at an instant, with their lengths.
 #[derive(Debug)]
-pub(crate) struct Mesh {
-    ways: Vec<Vec<Way>>,
+pub(crate) struct IslGraph {
+    neighbours: Vec<Vec<IslEnd>>,
 }
 
-/// How far a satellite is from a terminal, and over which pair the way begins.
+/// Distance of a satellite from a terminal along the shortest path, and the first hop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Step {
+pub(crate) struct Distance {
     /// Micrometres: whole numbers, so that a tie is a tie on every machine.
     pub(crate) length: u64,
-    /// The pair to take, and the satellite it leads to; `None` at the terminal's own satellite.
-    pub(crate) over: Option<(usize, usize)>,
+    /// The first hop; `None` at the satellite that serves the terminal.
+    pub(crate) next: Option<NextHop>,
+}
+
+/// The pair of satellites whose link is taken, and the satellite that it leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct NextHop {
+    pub(crate) pair: usize,
+    pub(crate) satellite: usize,
 }
 
 /// A distance in micrometres.
@@ -35,36 +42,37 @@ pub(crate) fn length(a: &Point, b: &Point) -> u64 {
     libm::round(distance(a, b) * 1e9) as u64
 }
 
-impl Mesh {
-    /// The mesh of the pairs that are `up`.
-    pub(crate) fn new(shell: &Shell, up: &[bool], places: &[Point]) -> Mesh {
-        let mut ways = vec![Vec::with_capacity(4); places.len()];
+impl IslGraph {
+    /// The links of the pairs that are `up`.
+    pub(crate) fn new(shell: &Shell, up: &[bool], places: &[Point]) -> IslGraph {
+        let mut neighbours = vec![Vec::with_capacity(4); places.len()];
         for (index, pair) in shell.pairs.iter().enumerate().filter(|(index, _)| up[*index]) {
             let length = length(&places[pair.a], &places[pair.b]);
-            ways[pair.a].push(Way { to: pair.b, pair: index, length });
-            ways[pair.b].push(Way { to: pair.a, pair: index, length });
+            neighbours[pair.a].push(IslEnd { to: pair.b, pair: index, length });
+            neighbours[pair.b].push(IslEnd { to: pair.a, pair: index, length });
         }
-        Mesh { ways }
+        IslGraph { neighbours }
     }
 
-    /// The way from every satellite to the terminal that `last` serves, `tail` away from it (Dijkstra 1959). Ties go to the
-    /// satellite with the lower number.
-    pub(crate) fn towards(&self, last: usize, tail: u64) -> Vec<Option<Step>> {
-        let mut steps: Vec<Option<Step>> = vec![None; self.ways.len()];
-        steps[last] = Some(Step { length: tail, over: None });
+    /// Shortest paths from every satellite to the terminal that `last` serves at a distance of `tail` (Dijkstra 1959). Of
+    /// equal paths the one over the satellite with the lower number is taken.
+    pub(crate) fn shortest_paths(&self, last: usize, tail: u64) -> Vec<Option<Distance>> {
+        let mut paths: Vec<Option<Distance>> = vec![None; self.neighbours.len()];
+        paths[last] = Some(Distance { length: tail, next: None });
         let mut frontier = BinaryHeap::from([Reverse((tail, last))]);
         while let Some(Reverse((far, here))) = frontier.pop() {
-            if steps[here].is_some_and(|step| step.length < far) {
+            if paths[here].is_some_and(|path| path.length < far) {
                 continue;
             }
-            for way in &self.ways[here] {
-                let length = far + way.length;
-                if steps[way.to].is_none_or(|step| length < step.length) {
-                    steps[way.to] = Some(Step { length, over: Some((way.pair, here)) });
-                    frontier.push(Reverse((length, way.to)));
+            for isl in &self.neighbours[here] {
+                let length = far + isl.length;
+                if paths[isl.to].is_none_or(|path| length < path.length) {
+                    let next = Some(NextHop { pair: isl.pair, satellite: here });
+                    paths[isl.to] = Some(Distance { length, next });
+                    frontier.push(Reverse((length, isl.to)));
                 }
             }
         }
-        steps
+        paths
     }
 }

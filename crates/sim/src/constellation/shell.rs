@@ -1,4 +1,4 @@
-//! The satellites of a constellation, and which of them can hear each other.
+//! The satellites of a constellation, and which of them have a link at a time.
 
 use std::f64::consts::TAU;
 
@@ -8,7 +8,7 @@ use crate::scenario::{Constellation, Pattern};
 /// A ray closer to the ground than this is cut off by the atmosphere, km.
 const ATMOSPHERE_KM: f64 = 150.0;
 
-/// Two satellites that have a link between them, at least now and then.
+/// Two satellites that have a link between them, always or at times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pair {
     pub(crate) a: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Pair {
 /// When a link is up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum PairKind {
-    /// As long as the Earth is not in the way.
+    /// Whenever the line of sight clears the Earth.
     Fixed,
     /// Between neighbouring planes: also while both are below the latitude limit.
     Crossing,
@@ -27,7 +27,7 @@ enum PairKind {
     Seam,
 }
 
-/// The satellites and their rules.
+/// The satellites and the rules of their links.
 #[derive(Clone, Debug)]
 pub(crate) struct Shell {
     pub(crate) earth: Earth,

@@ -23,8 +23,8 @@ pub(crate) struct Handover {
     pub(crate) satellite: Option<usize>,
 }
 
-/// How a terminal chooses.
-struct Chooser<'a> {
+/// How a terminal selects its satellite.
+struct Selection<'a> {
     shell: &'a Shell,
     policy: GslPolicy,
     sin_mask: f64,
@@ -43,38 +43,38 @@ impl Terminal {
         };
         let body = Body::ground(&shell.earth, place.lat_deg.to_radians(), place.lon_deg.to_radians())
             .ahead(def.start_at.expect("filled"));
-        let interval = def.handoff_interval.expect("filled");
-        let chooser = Chooser {
+        let interval = def.handover_interval.expect("filled");
+        let selection = Selection {
             shell,
             policy: def.gsl_policy.expect("filled"),
             sin_mask: libm::sin(def.elevation_deg.expect("filled").to_radians()),
             interval,
         };
-        let mut draws = Rng::stream(seed, &format!("terminal/{}/handoff", place.name));
-        let jitter = def.handoff_jitter.expect("filled").as_secs_f64();
+        let mut rng = Rng::stream(seed, &format!("terminal/{}/handoff", place.name));
+        let jitter = def.handover_jitter.expect("filled").as_secs_f64();
         let mut handovers: Vec<Handover> = Vec::new();
         let (mut now, mut serving) = (Time::ZERO, None);
         while now <= end {
-            let chosen = chooser.choose(&body, serving, now.as_secs_f64());
-            if chosen != serving || handovers.is_empty() {
-                handovers.push(Handover { at: now, satellite: chosen });
-                serving = chosen;
+            let selected = selection.select(&body, serving, now.as_secs_f64());
+            if selected != serving || handovers.is_empty() {
+                handovers.push(Handover { at: now, satellite: selected });
+                serving = selected;
             }
-            let shift = if jitter > 0.0 { jitter * (2.0 * draws.uniform() - 1.0) } else { 0.0 };
+            let shift = if jitter > 0.0 { jitter * (2.0 * rng.uniform() - 1.0) } else { 0.0 };
             now = now + Span::from_secs_f64(interval.as_secs_f64() + shift);
         }
         Terminal { name: place.name.clone(), body, handovers }
     }
 
-    /// Who serves it at a time.
+    /// The satellite that serves it at a time.
     pub(crate) fn satellite(&self, now: Time) -> Option<usize> {
         let later = self.handovers.partition_point(|handover| handover.at <= now);
         self.handovers[..later].last().and_then(|handover| handover.satellite)
     }
 }
 
-impl Chooser<'_> {
-    fn choose(&self, ground: &Body, serving: Option<usize>, t_s: f64) -> Option<usize> {
+impl Selection<'_> {
+    fn select(&self, ground: &Body, serving: Option<usize>, t_s: f64) -> Option<usize> {
         let in_view = |satellite: &usize| self.sin_elevation(ground, *satellite, t_s) > self.sin_mask;
         if self.policy != GslPolicy::Highest
             && let Some(kept) = serving.filter(in_view)

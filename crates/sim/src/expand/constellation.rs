@@ -2,16 +2,13 @@
 
 use tcp::units::{Bytes, Rate, Span};
 
-use super::ground::{self, within};
-use super::shapes::{Defaults, count, filled, node};
-use super::{MOST_FLOWS, Shape};
+use super::graph::{FlowEnds, LinkDefaults, Topology, count, link_with_defaults, node, within};
+use super::ground;
+use super::limits::{MAX_FLOWS, MAX_SATELLITES};
 use crate::scenario::{
     Constellation, GslPolicy, LinkOptions, Network, NodeDef, Pattern, Role, ScenarioError, SpacePreset, SpaceProfile,
     TerminalDef, join,
 };
-
-/// The most satellites: routes are found among all of them.
-const MOST_SATELLITES: u64 = 5_000;
 
 /// What a preset stands for.
 struct Preset {
@@ -76,7 +73,7 @@ const GEO: Preset = Preset {
 };
 
 /// The same with nothing left to a default.
-pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> {
+pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, ScenarioError> {
     let preset = match def.preset {
         SpacePreset::Iridium => IRIDIUM,
         SpacePreset::Starlink => STARLINK,
@@ -84,9 +81,9 @@ pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> 
     };
     let ns2 = def.profile == SpaceProfile::Ns2;
     let pattern = def.pattern.unwrap_or(preset.pattern);
-    let planes = count("network.planes", def.planes.unwrap_or(preset.planes), 1, MOST_SATELLITES)?;
-    let satellites = count("network.satellites", def.satellites.unwrap_or(preset.satellites), 1, MOST_SATELLITES)?;
-    count("network.satellites", planes * satellites, 1, MOST_SATELLITES)
+    let planes = count("network.planes", def.planes.unwrap_or(preset.planes), 1, MAX_SATELLITES)?;
+    let satellites = count("network.satellites", def.satellites.unwrap_or(preset.satellites), 1, MAX_SATELLITES)?;
+    count("network.satellites", planes * satellites, 1, MAX_SATELLITES)
         .map_err(|e| e.with_hint(format!("{planes} planes of {satellites}")))?;
     let (p, s) = (planes as f64, satellites as f64);
     let (spacing, phase) = match pattern {
@@ -100,7 +97,7 @@ pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> 
         _ => 90.0,
     };
     let seconds = |s: u64| Span::from_millis(1000 * s);
-    let interval = def.handoff_interval.unwrap_or(seconds(preset.interval_s));
+    let interval = def.handover_interval.unwrap_or(seconds(preset.interval_s));
     // ns-2 shifts each check by up to half of the interval.
     let jitter = if ns2 { Span::from_nanos(interval.as_nanos() / 2) } else { Span::ZERO };
     // Each packet of ns-2 is 16 bytes longer on a satellite link; measured there.
@@ -122,9 +119,9 @@ pub(super) fn fill(def: &Constellation) -> Result<Constellation, ScenarioError> 
         seam: def.seam.or(Some(false)),
         seam_longitude_deg: def.seam_longitude_deg.or(Some(10.0)),
         gsl_policy: def.gsl_policy.or(Some(if ns2 { GslPolicy::Ns2 } else { preset.policy })),
-        handoff_interval: Some(interval),
-        handoff_jitter: def.handoff_jitter.or(Some(jitter)),
-        handoff_requeue: def.handoff_requeue.or(Some(!ns2)),
+        handover_interval: Some(interval),
+        handover_jitter: def.handover_jitter.or(Some(jitter)),
+        handover_requeue: def.handover_requeue.or(Some(!ns2)),
         shared_downlink: def.shared_downlink.or(Some(ns2)),
         isl_interval: def.isl_interval.or(Some(seconds(10))),
         route_interval: def.route_interval.or(Some(seconds(1))),
@@ -161,7 +158,7 @@ fn link(
     if mbps == 0 {
         options.rate = options.rate.or(Rate::from_bps(1_500_000));
     }
-    let full = filled(&options, path, &Defaults(mbps, 0, queue))?;
+    let full = link_with_defaults(&options, path, &LinkDefaults { mbps, delay_us: 0, queue_packets: queue })?;
     Ok(LinkOptions { delay: None, ..full })
 }
 
@@ -180,7 +177,7 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
         within(&join("network", field), value.expect("filled"), range)?;
     }
     let spans = [
-        ("handoff_interval", full.handoff_interval, Span::from_millis(100)),
+        ("handover_interval", full.handover_interval, Span::from_millis(100)),
         ("isl_interval", full.isl_interval, Span::from_millis(100)),
         ("route_interval", full.route_interval, Span::from_millis(10)),
     ];
@@ -191,10 +188,10 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
             return Err(ScenarioError::new(join("network", field), message));
         }
     }
-    let (jitter, interval) = (full.handoff_jitter.expect("filled"), full.handoff_interval.expect("filled"));
+    let (jitter, interval) = (full.handover_jitter.expect("filled"), full.handover_interval.expect("filled"));
     if jitter >= interval {
-        let message = format!("{jitter} is not below handoff_interval ({interval})");
-        return Err(ScenarioError::new("network.handoff_jitter", message));
+        let message = format!("{jitter} is not below handover_interval ({interval})");
+        return Err(ScenarioError::new("network.handover_jitter", message));
     }
     let stars = full.pattern == Some(Pattern::Star);
     if full.seam == Some(true) && !stars {
@@ -204,26 +201,26 @@ fn check(full: &Constellation) -> Result<(), ScenarioError> {
 }
 
 /// Terminals first, since routes lead to them; then satellites, plane by plane.
-pub(super) fn shape(def: &Constellation, seed: u64) -> Result<Shape, ScenarioError> {
-    let mut full = fill(def)?;
+pub(super) fn topology(def: &Constellation, seed: u64) -> Result<Topology, ScenarioError> {
+    let mut full = with_defaults(def)?;
     full.terminals = ground::all(&full, seed)?;
-    let flows = count("network.flows", full.flows, 0, MOST_FLOWS)?;
-    let mut shape = Shape::default();
+    let flows = count("network.flows", full.flows, 0, MAX_FLOWS)?;
+    let mut topology = Topology::default();
     for terminal in &full.terminals {
         let TerminalDef::Place(place) = terminal else { continue };
-        shape.nodes.push(node(place.name.clone(), Role::Host, place.lon_deg, place.lat_deg));
+        topology.nodes.push(node(place.name.clone(), Role::Host, place.lon_deg, place.lat_deg));
     }
-    let ends = |i: u64| if full.nodes > 0 { ground::drawn_ends(i, &full, seed) } else { ground::halves(i, &full) };
-    let name = |i: usize| shape.nodes[i].name.clone();
-    shape.pairs = (0..flows).map(ends).map(|[from, to]| (name(from), name(to))).collect();
+    let ends = |i: u64| if full.nodes > 0 { ground::random_ends(i, &full, seed) } else { ground::halves(i, &full) };
+    let name = |i: usize| topology.nodes[i].name.clone();
+    topology.flow_ends = (0..flows).map(ends).map(|[from, to]| FlowEnds::new(name(from), name(to))).collect();
     for plane in 0..full.planes.expect("filled") {
         for number in 0..full.satellites.expect("filled") {
             let name = format!("sat{plane}.{number}");
-            shape.nodes.push(NodeDef { name, role: Role::Satellite, x: None, y: None, z: None, mobility: None });
+            topology.nodes.push(NodeDef { name, role: Role::Satellite, x: None, y: None, z: None, mobility: None });
         }
     }
     // Its flows are listed from here on.
     let listed = Constellation { flows: 0, nodes: 0, placement: None, ..full };
-    shape.network = Network::Constellation(Box::new(listed));
-    Ok(shape)
+    topology.network = Network::Constellation(Box::new(listed));
+    Ok(topology)
 }

@@ -1,9 +1,8 @@
-//! Mobility with its defaults filled in, and what it must not say.
+//! Mobility: its defaults, and what is refused.
 
 use tcp::units::Span;
 
-use super::placement::field_of;
-use super::wireless::check_area;
+use super::placement::{check_area, field_of};
 use crate::mobility::Point;
 use crate::scenario::{
     Area, GaussMarkovDef, MobilityDef, NodeDef, RandomWaypointDef, Scenario, ScenarioError, SetdestDef, Speed,
@@ -11,14 +10,14 @@ use crate::scenario::{
 };
 
 /// Faster than any vehicle; a limit at which arithmetic is still exact.
-const FASTEST: f64 = 10_000.0;
+const MAX_SPEED: f64 = 10_000.0;
 
 fn fail<T>(path: &str, field: &str, message: impl Into<String>) -> Result<T, ScenarioError> {
     Err(ScenarioError::new(join(path, field), message))
 }
 
 /// The mobility with nothing left to a default; `area` is the field of the network, if it has one.
-pub(super) fn filled(def: &MobilityDef, area: Option<&Area>, path: &str) -> Result<MobilityDef, ScenarioError> {
+pub(super) fn with_defaults(def: &MobilityDef, area: Option<&Area>, path: &str) -> Result<MobilityDef, ScenarioError> {
     Ok(match def {
         MobilityDef::Fixed(fixed) => MobilityDef::Fixed(*fixed),
         MobilityDef::RandomWaypoint(def) => MobilityDef::RandomWaypoint(random_waypoint(def, area, path)?),
@@ -40,7 +39,11 @@ fn field(own: Option<Area>, area: Option<&Area>, path: &str) -> Result<Option<Ar
 }
 
 fn check_speed(speed: Speed, path: &str, field: &str) -> Result<(), ScenarioError> {
-    if speed.0 <= FASTEST { Ok(()) } else { fail(path, field, format!("{speed} is not a speed up to {FASTEST}m/s")) }
+    if speed.0 <= MAX_SPEED {
+        Ok(())
+    } else {
+        fail(path, field, format!("{speed} is not a speed up to {MAX_SPEED}m/s"))
+    }
 }
 
 fn random_waypoint(
@@ -82,8 +85,8 @@ fn gauss_markov(def: &GaussMarkovDef, area: Option<&Area>, path: &str) -> Result
     let noises =
         [("speed_noise", def.speed_noise), ("direction_noise", def.direction_noise), ("pitch_noise", pitch_noise)];
     for (name, noise) in noises {
-        if !(0.0..=FASTEST).contains(&noise) {
-            return fail(path, name, format!("{noise} is not a standard deviation from 0 to {FASTEST}"));
+        if !(0.0..=MAX_SPEED).contains(&noise) {
+            return fail(path, name, format!("{noise} is not a standard deviation from 0 to {MAX_SPEED}"));
         }
     }
     Ok(GaussMarkovDef { field, pitch_noise: Some(pitch_noise), ..*def })
@@ -144,7 +147,7 @@ pub(super) fn check_start(def: &MobilityDef, start: Point, path: &str) -> Result
     Err(ScenarioError::new(join(path, "field"), message).with_hint(hint))
 }
 
-/// The nodes of a graph with their mobility filled in.
+/// The nodes of a graph with nothing of their mobility left to a default.
 pub(super) fn nodes(scenario: &Scenario) -> Result<Vec<NodeDef>, ScenarioError> {
     let fill = |(index, node): (usize, &NodeDef)| {
         let Some(def) = &node.mobility else { return Ok(node.clone()) };
@@ -153,7 +156,7 @@ pub(super) fn nodes(scenario: &Scenario) -> Result<Vec<NodeDef>, ScenarioError> 
             let error = ScenarioError::new(path, format!("{:?} has no radio; only stations move", node.name));
             return Err(error.with_hint("add it to the stations of a channel"));
         }
-        let def = filled(def, None, &path)?;
+        let def = with_defaults(def, None, &path)?;
         let Some((x, y)) = node.x.zip(node.y) else {
             return Err(ScenarioError::new(format!("node[{index}]"), "a node that moves needs x and y to start from"));
         };

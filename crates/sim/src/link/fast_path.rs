@@ -4,10 +4,9 @@
 //!
 //! Exact, as `tests/event_modes.rs` proves: an arrival is scheduled in the order in which `Link::transmit` would do it.
 
-use std::collections::VecDeque;
-
 use tcp::units::{Bytes, Span, Time};
 
+use super::virtual_queue::{Departure, InFlight, Queued, VirtualQueue};
 use super::{Delay, Link};
 use crate::engine::context::Context;
 use crate::engine::event::{Event, EventKey};
@@ -15,78 +14,7 @@ use crate::engine::trace::Record;
 use crate::ids::PacketId;
 use crate::link::loss::Loss;
 use crate::packet::DropReason;
-use crate::qdisc::{Limit, Qdisc};
-
-/// A packet in the queue.
-#[derive(Clone, Copy, Debug)]
-struct Queued {
-    starts: Time,
-    since: Time,
-    size: Bytes,
-}
-
-/// A packet in transmission or propagation.
-#[derive(Clone, Copy, Debug)]
-struct InFlight {
-    departure: Departure,
-    id: PacketId,
-}
-
-/// The queue of a link as far as lookahead needs it. The order of the fields matters for the same reason as in [`Link`].
-#[derive(Debug)]
-#[repr(C)]
-pub(super) struct VirtualQueue {
-    limit: Limit,
-    /// The size asked for last, and its transmission time.
-    last: (Bytes, Span),
-    delay: Span,
-    /// Bytes of `waiting`.
-    bytes: Bytes,
-    /// The packets in the queue; those at the head may have left it since the last `advance_to`.
-    waiting: VecDeque<Queued>,
-    /// The packets in flight, in the order of arrival, but for the first, whose arrival is an event: the event list holds
-    /// no more arrivals than there are links.
-    in_flight: VecDeque<InFlight>,
-}
-
-/// What is known of a packet as soon as a link has accepted it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Departure {
-    /// The key of the event that would begin its transmission: an arrival that goes on at once, a transmitter that becomes
-    /// free, or a host that sends.
-    pub(crate) starts: EventKey,
-    pub(crate) arrives: Time,
-}
-
-impl VirtualQueue {
-    pub(super) fn bytes(&self) -> Bytes {
-        self.bytes
-    }
-
-    /// Removes the packets whose transmission has begun. At an instant arrivals come first, then transmitters, then
-    /// everything else.
-    fn advance_to(&mut self, now: EventKey) {
-        while let Some(left) = self.waiting.pop_front_if(|first| EventKey::new(first.starts, Event::LINK_READY) <= now)
-        {
-            self.bytes -= left.size;
-        }
-    }
-
-    /// Empties the queue: the transmitter is free. (No packet is without bytes.)
-    #[inline]
-    fn clear(&mut self) {
-        if self.bytes > Bytes::ZERO {
-            self.waiting.clear();
-            self.bytes = Bytes::ZERO;
-        }
-    }
-
-    /// The packets in the queue and their transmission times: one transmission begins as soon as the one before it ends.
-    fn scheduled(&self, free_at: Time) -> impl Iterator<Item = (Queued, Span)> {
-        let ends = self.waiting.iter().skip(1).map(|next| next.starts).chain([free_at]);
-        self.waiting.iter().zip(ends).map(|(queued, ends)| (*queued, ends.since(queued.starts)))
-    }
-}
+use crate::qdisc::Qdisc;
 
 impl Link {
     /// Enables lookahead if queue and delay allow it. Not for a link that changes during the run.
@@ -94,10 +22,7 @@ impl Link {
         if let (Qdisc::DropTail(queue), Delay::Fixed(delay)) = (&self.queue, &self.delay)
             && !queue.marks()
         {
-            let last = (Bytes::ZERO, Span::ZERO);
-            let (limit, delay) = (queue.limit(), *delay);
-            let (waiting, in_flight) = (VecDeque::new(), VecDeque::new());
-            self.virtual_queue = Some(VirtualQueue { limit, delay, waiting, bytes: Bytes::ZERO, in_flight, last });
+            self.virtual_queue = Some(VirtualQueue::new(queue.limit(), *delay));
         }
     }
 
@@ -227,7 +152,8 @@ impl Link {
 mod tests {
     use std::mem::offset_of;
 
-    use super::{Link, VirtualQueue};
+    use super::super::virtual_queue::VirtualQueue;
+    use super::Link;
     use crate::scenario::Scenario;
     use crate::simulation::Simulation;
 

@@ -5,6 +5,7 @@
 
 mod fast_path;
 pub(crate) mod loss;
+mod virtual_queue;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
@@ -15,12 +16,12 @@ use crate::engine::trace::Record;
 use crate::ids::{LinkId, NodeId, PacketId};
 use crate::link::loss::Loss;
 use crate::metrics::LinkMetrics;
-use crate::orbit::path::Flight;
-use crate::orbit::shared_downlink::Beam;
+use crate::orbit::path::PropagationPath;
+use crate::orbit::shared_downlink::SharedDownlink;
 use crate::packet::DropReason;
 use crate::qdisc::{Qdisc, QueueContext, QueuedPacket};
 
-use fast_path::VirtualQueue;
+use virtual_queue::VirtualQueue;
 
 /// A change of a link that the scenario schedules.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -37,9 +38,9 @@ pub(crate) enum Delay {
     /// Constant.
     Fixed(Span),
     /// By the distance of the ends when the transmission starts.
-    Path(Box<Flight>),
+    Path(Box<PropagationPath>),
     /// The same, by the terminal that is the destination.
-    Shared(Box<Beam>),
+    Shared(Box<SharedDownlink>),
 }
 
 impl Delay {
@@ -141,7 +142,7 @@ impl Link {
     }
 
     /// Makes this the downlink of all terminals of a satellite.
-    pub(crate) fn share(&mut self, downlink: Beam) {
+    pub(crate) fn share(&mut self, downlink: SharedDownlink) {
         (self.to, self.delay) = (None, Delay::Shared(Box::new(downlink)));
     }
 

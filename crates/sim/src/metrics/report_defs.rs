@@ -7,7 +7,7 @@ use super::{Delays, IntervalMetrics};
 
 /// awk scripts over ns-2 traces.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct StudentNs2 {
+pub struct Ns2Awk {
     /// 8 x sum(size - 20) of received data packets / (last reception - first transmission); counts 20 B of header each.
     pub throughput_bps: Option<f64>,
     /// Mean over received data packets of reception - transmission of that copy.
@@ -20,7 +20,7 @@ pub struct StudentNs2 {
 
 /// ns-3's FlowMonitor on the direction of the data, handshake included.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct StudentNs3 {
+pub struct FlowMonitor {
     /// 8 x received IP bytes / (last reception - first transmission).
     pub throughput_bps: Option<f64>,
     /// Mean one-way delay of data packets at the IP layer.
@@ -55,10 +55,10 @@ fn active_s(interval: &IntervalMetrics) -> f64 {
     direction.first_sent.zip(direction.last_received).map_or(0.0, |(first, last)| last.since(first).as_secs_f64())
 }
 
-impl StudentNs2 {
-    pub(crate) fn of(interval: &IntervalMetrics) -> StudentNs2 {
+impl Ns2Awk {
+    pub(crate) fn of(interval: &IntervalMetrics) -> Ns2Awk {
         let counted = interval.received_bytes.as_f64() + 20.0 * interval.received as f64;
-        StudentNs2 {
+        Ns2Awk {
             throughput_bps: ratio(8.0 * counted, active_s(interval)),
             delay_s: interval.delays.mean_s(),
             delivery_ratio: ratio(interval.received as f64, interval.sent as f64),
@@ -67,10 +67,10 @@ impl StudentNs2 {
     }
 }
 
-impl StudentNs3 {
-    pub(crate) fn of(interval: &IntervalMetrics) -> StudentNs3 {
+impl FlowMonitor {
+    pub(crate) fn of(interval: &IntervalMetrics) -> FlowMonitor {
         let forward = &interval.forward;
-        StudentNs3 {
+        FlowMonitor {
             throughput_bps: ratio(8.0 * forward.received_ip_bytes.as_f64(), active_s(interval)),
             delay_s: interval.delays.mean_s(),
             jitter_s: interval.delays.jitter_s(),
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn vectors_of_networks_14_3() {
         let window = IntervalMetrics { sent: 43556, received: 43480, ..IntervalMetrics::default() };
-        let delivery = StudentNs2::of(&window).delivery_ratio.unwrap();
+        let delivery = Ns2Awk::of(&window).delivery_ratio.unwrap();
         assert!((delivery * 100.0 - 99.8255).abs() < 5e-5);
         let window = IntervalMetrics { delivered_bytes: Bytes(9_101_640), ..IntervalMetrics::default() };
         let netsim = NetSim::of(&window, Span::from_millis(10_000));
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn nothing_received_is_undefined_not_zero() {
-        let nothing = StudentNs3::of(&IntervalMetrics::default());
+        let nothing = FlowMonitor::of(&IntervalMetrics::default());
         assert_eq!((nothing.delay_s, nothing.throughput_bps, nothing.delivery_ratio), (None, None, None));
     }
 }

@@ -1,4 +1,4 @@
-//! Where a body is at a time: circular orbits around a turning sphere. Kilometres, inertial axes.
+//! Geometry as functions of time: circular orbits around a rotating sphere. Kilometres, inertial axes.
 
 pub(crate) mod path;
 pub(crate) mod shared_downlink;

@@ -1,38 +1,38 @@
-//! A downlink that all terminals of a satellite share: one queue and one transmitter, heard at as many distances.
+//! A downlink that all terminals of a satellite share: one queue and one transmitter, a propagation delay to each terminal.
 
 use std::collections::BTreeMap;
 
 use tcp::units::{Span, Time};
 
 use crate::ids::NodeId;
-use crate::orbit::path::Flight;
+use crate::orbit::path::PropagationPath;
 
-/// Who can ever hear a satellite.
+/// The terminals that a satellite ever serves.
 #[derive(Debug, Default)]
-pub(crate) struct Beam(BTreeMap<NodeId, Listener>);
+pub(crate) struct SharedDownlink(BTreeMap<NodeId, Receiver>);
 
 #[derive(Debug)]
-struct Listener {
-    flight: Flight,
+struct Receiver {
+    path: PropagationPath,
     last_arrival: Time,
 }
 
-impl Beam {
-    /// A further terminal.
-    pub(crate) fn add(&mut self, terminal: NodeId, flight: Flight) {
-        self.0.insert(terminal, Listener { flight, last_arrival: Time::ZERO });
+impl SharedDownlink {
+    /// Adds a terminal.
+    pub(crate) fn add(&mut self, terminal: NodeId, path: PropagationPath) {
+        self.0.insert(terminal, Receiver { path, last_arrival: Time::ZERO });
     }
 
-    /// Propagation delay to a terminal of what would start now; nothing to one that does not listen.
+    /// Propagation delay to a terminal now; zero if the satellite never serves it.
     pub(crate) fn delay(&self, terminal: NodeId, now: Time) -> Span {
-        self.0.get(&terminal).map_or(Span::ZERO, |listener| listener.flight.delay(now))
+        self.0.get(&terminal).map_or(Span::ZERO, |receiver| receiver.path.delay(now))
     }
 
-    /// When the last bit of a transmission from `now` to `until` is at a terminal. What goes to one terminal stays in
-    /// order; a near one hears it before a far one that was served earlier.
+    /// When a terminal has received the last bit of a transmission from `now` to `until`. Packets to one terminal stay in order;
+    /// a near terminal receives its packet before a far one whose packet was sent earlier.
     pub(crate) fn arrival(&mut self, terminal: NodeId, now: Time, until: Time) -> Time {
-        let listener = self.0.get_mut(&terminal).expect("routes over a downlink lead to its terminals");
-        listener.last_arrival = listener.last_arrival.max(until + listener.flight.delay(now));
-        listener.last_arrival
+        let receiver = self.0.get_mut(&terminal).expect("routes over a downlink lead to its terminals");
+        receiver.last_arrival = receiver.last_arrival.max(until + receiver.path.delay(now));
+        receiver.last_arrival
     }
 }

@@ -6,7 +6,8 @@
 use tcp::units::{Bytes, Time};
 use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
 
-use super::{Packet, PacketHeader, Payload};
+use super::header::PacketHeader;
+use super::ip::{Packet, Payload};
 use crate::ids::{EndpointId, NodeId, PacketId};
 
 /// A packet in its compact form.

@@ -2,7 +2,8 @@
 
 use tcp::units::{Bytes, Span, Time};
 
-use super::{Fifo, Limit, QueueContext, QueuedPacket};
+use super::context::QueueContext;
+use super::fifo::{Fifo, Limit, QueuedPacket};
 use crate::packet::DropReason;
 use crate::scenario::CodelDef;
 

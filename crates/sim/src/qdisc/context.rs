@@ -6,7 +6,7 @@
 use tcp::Ecn;
 use tcp::units::{Span, Time};
 
-use super::QueuedPacket;
+use super::fifo::QueuedPacket;
 use crate::engine::context::Context;
 use crate::ids::LinkId;
 use crate::metrics::LinkMetrics;

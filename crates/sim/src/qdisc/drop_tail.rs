@@ -1,7 +1,8 @@
 //! DropTail: the arriving packet is dropped if the queue is full. With a threshold it is the switch
 //! of DCTCP (RFC 8257 §3.1): the queue at an arrival, and nothing else, decides about the mark.
 
-use super::{Fifo, Limit, QueueContext, QueuedPacket};
+use super::context::QueueContext;
+use super::fifo::{Fifo, Limit, QueuedPacket};
 use crate::packet::DropReason;
 use crate::scenario::DropTailDef;
 

@@ -2,10 +2,21 @@
 
 use std::collections::VecDeque;
 
-use tcp::units::Bytes;
+use tcp::units::{Bytes, Time};
 
-use super::QueuedPacket;
+use crate::ids::PacketId;
 use crate::scenario::Amount;
+
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueuedPacket {
+    /// The packet.
+    pub packet: PacketId,
+    /// Its size on this link, overhead included.
+    pub size: Bytes,
+    /// Time of its arrival.
+    pub since: Time,
+}
 
 /// The limit of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

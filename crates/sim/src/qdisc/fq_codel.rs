@@ -7,7 +7,8 @@ use tcp::rng::Rng;
 use tcp::units::Bytes;
 
 use super::codel::{Control, Settings};
-use super::{Fifo, Limit, QueueContext, QueuedPacket};
+use super::context::QueueContext;
+use super::fifo::{Fifo, Limit, QueuedPacket};
 use crate::ids::EndpointId;
 use crate::packet::DropReason;
 use crate::scenario::FqCodelDef;

@@ -17,29 +17,16 @@ mod bench;
 use codel::Codel;
 pub(crate) use context::QueueContext;
 use drop_tail::DropTail;
-use fifo::Fifo;
-pub(crate) use fifo::Limit;
+pub(crate) use fifo::{Limit, QueuedPacket};
 use fq_codel::FqCodel;
 use pie::Pie;
 use red::Red;
 
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Rate, Span, Time};
+use tcp::units::{Bytes, Rate, Span};
 
-use crate::ids::PacketId;
 use crate::packet::DropReason;
 use crate::scenario::Queue;
-
-/// A packet in a queue.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QueuedPacket {
-    /// The packet.
-    pub packet: PacketId,
-    /// Its size on this link, overhead included.
-    pub size: Bytes,
-    /// Time of its arrival.
-    pub since: Time,
-}
 
 /// A queue discipline. Those with much state are boxed to keep a link small; their entry points are not inlined, to keep
 /// the code path of drop-tail short.

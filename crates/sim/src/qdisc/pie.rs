@@ -3,7 +3,8 @@
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::{Fifo, Limit, QueueContext, QueuedPacket};
+use super::context::QueueContext;
+use super::fifo::{Fifo, Limit, QueuedPacket};
 use crate::packet::DropReason;
 use crate::scenario::{DelayEstimator, PieDef};
 

@@ -3,7 +3,8 @@
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 
-use super::{Fifo, Limit, QueueContext, QueuedPacket};
+use super::context::QueueContext;
+use super::fifo::{Fifo, Limit, QueuedPacket};
 use crate::packet::DropReason;
 use crate::scenario::RedDef;
 
@@ -55,7 +56,7 @@ enum Verdict {
 impl Red {
     /// An empty queue before a transmitter of this rate and delay, from which automatic parameters are derived.
     pub(super) fn new(def: &RedDef, rate: Rate, delay: Span, rng: Rng) -> Red {
-        let def = def.filled();
+        let def = def.with_defaults();
         let given = "filled in from the profile";
         let mean_packet = def.mean_packet.expect(given).as_f64();
         let packets_per_second = rate.as_bps() as f64 / (8.0 * mean_packet);

@@ -5,8 +5,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use tcp::units::Span;
 
-use super::network::LinkOptions;
-use super::parse::{MARK, read, tagged};
+use super::link::LinkOptions;
+use super::parse::{MARK, read};
+use super::tagged::tagged_enum;
 
 /// Satellites on circular orbits, with links between them, and terminals on the ground. A key left out takes the value
 /// of the preset; docs/satellite.md has the presets.
@@ -74,14 +75,14 @@ pub struct Constellation {
     pub gsl_policy: Option<GslPolicy>,
     /// How often a terminal looks at its satellite. Default: 10 s, for starlink 15 s.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub handoff_interval: Option<Span>,
+    pub handover_interval: Option<Span>,
     /// Each look comes up to so much earlier or later, at random. Default: 0 s; in profile `ns2` half of the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub handoff_jitter: Option<Span>,
+    pub handover_jitter: Option<Span>,
     /// Packets that wait for a link which is taken down take the new route; otherwise they are lost. Those on their way
     /// arrive. Default: true; in profile `ns2` false, as measured there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub handoff_requeue: Option<bool>,
+    pub handover_requeue: Option<bool>,
     /// The terminals of a satellite share its downlink, one queue and one transmitter; otherwise each has its own there.
     /// Default: false; in profile `ns2` true, where a satellite has one interface to the ground.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,29 +165,20 @@ pub enum TerminalDef {
     Place(PlaceDef),
 }
 
-/// Where terminals are that have no place of their own; every square kilometre has the same chance.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum GroundDef {
-    /// On land.
-    Land(LatitudeDef),
-    /// Anywhere, at sea too.
-    Globe(LatitudeDef),
+tagged_enum! {
+    /// Where terminals are that have no place of their own; every square kilometre has the same chance.
+    #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum GroundDef ("a placement") {
+        /// On land.
+        "land" => Land(LatitudeDef),
+        /// Anywhere, at sea too.
+        "globe" => Globe(LatitudeDef),
+    }
 }
 
 impl Default for GroundDef {
     fn default() -> GroundDef {
         GroundDef::Land(LatitudeDef::default())
-    }
-}
-
-impl<'de> Deserialize<'de> for GroundDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<GroundDef, D::Error> {
-        tagged(
-            d,
-            "a placement",
-            &[("land", |v| read(v).map(GroundDef::Land)), ("globe", |v| read(v).map(GroundDef::Globe))],
-        )
     }
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::quantity::{Draw, Energy};
+use super::quantity::{Consumption, Energy};
 
 /// Whose consumption to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -29,13 +29,13 @@ pub struct EnergyDef {
     pub profile: Option<EnergyProfile>,
     /// While it sends.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tx: Option<Draw>,
+    pub tx: Option<Consumption>,
     /// While it receives.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rx: Option<Draw>,
+    pub rx: Option<Consumption>,
     /// While it does neither.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub idle: Option<Draw>,
+    pub idle: Option<Consumption>,
     /// What every station has at first; with nothing left it neither sends nor receives, and nobody is told. Without
     /// end unless given.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,48 +1,33 @@
 //! The part of the schema that describes how nodes move.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use tcp::units::Span;
 
-use super::parse::{read, tagged};
+use super::area::Area;
 use super::quantity::Speed;
-use super::wireless::Area;
+use super::tagged::tagged_enum;
 
-/// How a node moves. Places are exact at every instant; nothing moves in steps.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum MobilityDef {
-    /// Not at all.
-    Fixed(FixedDef),
-    /// Rest, go straight to anywhere in the field, rest again.
-    RandomWaypoint(RandomWaypointDef),
-    /// Speed, direction and pitch with memory (ns-3's model, three-dimensional).
-    GaussMarkov(GaussMarkovDef),
-    /// From place to place, each at a given time.
-    Waypoints(WaypointsDef),
-    /// Orders as in the movement files of ns-2.
-    Setdest(SetdestDef),
+tagged_enum! {
+    /// How a node moves. Places are exact at every instant; nothing moves in steps.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum MobilityDef ("a mobility") {
+        /// Not at all.
+        "fixed" => Fixed(FixedDef),
+        /// Rest, go straight to anywhere in the field, rest again.
+        "random_waypoint" => RandomWaypoint(RandomWaypointDef),
+        /// Speed, direction and pitch with memory (ns-3's model, three-dimensional).
+        "gauss_markov" => GaussMarkov(GaussMarkovDef),
+        /// From place to place, each at a given time.
+        "waypoints" => Waypoints(WaypointsDef),
+        /// Orders as in the movement files of ns-2.
+        "setdest" => Setdest(SetdestDef),
+    }
 }
 
 impl Default for MobilityDef {
     fn default() -> MobilityDef {
         MobilityDef::Fixed(FixedDef {})
-    }
-}
-
-impl<'de> Deserialize<'de> for MobilityDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<MobilityDef, D::Error> {
-        tagged(
-            d,
-            "a mobility",
-            &[
-                ("fixed", |v| read(v).map(MobilityDef::Fixed)),
-                ("random_waypoint", |v| read(v).map(MobilityDef::RandomWaypoint)),
-                ("gauss_markov", |v| read(v).map(MobilityDef::GaussMarkov)),
-                ("waypoints", |v| read(v).map(MobilityDef::Waypoints)),
-                ("setdest", |v| read(v).map(MobilityDef::Setdest)),
-            ],
-        )
     }
 }
 

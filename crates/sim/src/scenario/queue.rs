@@ -1,49 +1,28 @@
 //! The part of the schema that describes queues: a discipline and its parameters.
 
 use schemars::{JsonSchema, Schema, json_schema};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tcp::units::{Bytes, Span};
 
-use super::parse::{read, tagged};
+use super::tagged::tagged_enum;
 use super::text::Amount;
 
-/// A queue discipline. The packet in transmission is not in the queue.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[schemars(transform = with_text_form)]
-pub enum Queue {
-    /// First in, first out; what does not fit is dropped.
-    DropTail(DropTailDef),
-    /// Random early detection: drops or marks arrivals by the average length.
-    Red(RedDef),
-    /// Controlled delay: drops or marks at the head when the wait stays above a target.
-    Codel(CodelDef),
-    /// A queue for each flow, served in turn, each under CoDel.
-    FqCodel(FqCodelDef),
-    /// Proportional integral controller: drops or marks arrivals with a probability that keeps the wait at a target.
-    Pie(PieDef),
-}
-
-impl<'de> Deserialize<'de> for Queue {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Queue, D::Error> {
-        let value = Value::deserialize(d)?;
-        if let Value::String(text) = &value {
-            return text.parse().map(Queue::drop_tail).map_err(D::Error::custom);
-        }
-        let kinds = tagged(
-            value,
-            "a queue",
-            &[
-                ("drop_tail", |v| read(v).map(Queue::DropTail)),
-                ("red", |v| read(v).map(Queue::Red)),
-                ("codel", |v| read(v).map(Queue::Codel)),
-                ("fq_codel", |v| read(v).map(Queue::FqCodel)),
-                ("pie", |v| read(v).map(Queue::Pie)),
-            ],
-        );
-        kinds.map_err(D::Error::custom)
+tagged_enum! {
+    /// A queue discipline. The packet in transmission is not in the queue.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    #[schemars(transform = with_text_form)]
+    pub enum Queue ("a queue", text: Queue::from_text) {
+        /// First in, first out; what does not fit is dropped.
+        "drop_tail" => DropTail(DropTailDef),
+        /// Random early detection: drops or marks arrivals by the average length.
+        "red" => Red(RedDef),
+        /// Controlled delay: drops or marks at the head when the wait stays above a target.
+        "codel" => Codel(CodelDef),
+        /// A queue for each flow, served in turn, each under CoDel.
+        "fq_codel" => FqCodel(FqCodelDef),
+        /// Proportional integral controller: drops or marks arrivals with a probability that keeps the wait at a target.
+        "pie" => Pie(PieDef),
     }
 }
 
@@ -56,15 +35,19 @@ fn with_text_form(schema: &mut Schema) {
 }
 
 impl Queue {
+    fn from_text(text: &str) -> Result<Queue, String> {
+        text.parse().map(Queue::drop_tail)
+    }
+
     /// DropTail with this limit.
     pub fn drop_tail(limit: Amount) -> Queue {
         Queue::DropTail(DropTailDef { limit, mark_threshold: None })
     }
 
     /// The same with nothing left to a profile.
-    pub fn filled(&self) -> Queue {
+    pub fn with_defaults(&self) -> Queue {
         match self {
-            Queue::Red(red) => Queue::Red(red.filled()),
+            Queue::Red(red) => Queue::Red(red.with_defaults()),
             other => other.clone(),
         }
     }
@@ -153,7 +136,7 @@ pub enum RedProfile {
 
 impl RedDef {
     /// With the values of the profile, but for what is automatic.
-    pub fn filled(&self) -> RedDef {
+    pub fn with_defaults(&self) -> RedDef {
         let profile = self.profile.unwrap_or_default();
         let (ns2, ns3) = (profile == RedProfile::Ns2, profile == RedProfile::Ns3);
         let only_ns3 = |value: f64| ns3.then_some(value);

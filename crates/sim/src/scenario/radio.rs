@@ -8,8 +8,8 @@ use tcp::units::{Bytes, Rate, Span};
 
 use super::energy::EnergyDef;
 use super::lrwpan::LrwpanDef;
-use super::parse::{read, tagged};
 use super::quantity::{Frequency, Metres, Power};
+use super::tagged::tagged_enum;
 
 /// A channel: stations that share the medium. Two channels do not disturb one another.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -161,32 +161,18 @@ pub struct RadioDef {
     pub lrwpan: Option<LrwpanDef>,
 }
 
-/// How power falls with distance.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum PropagationDef {
-    /// Free space (Friis).
-    Friis(FriisDef),
-    /// Free space up to the crossover, then reflected by the ground.
-    TwoRay(TwoRayDef),
-    /// A power of the distance.
-    LogDistance(LogDistanceDef),
-    /// Full power up to a distance, nothing beyond.
-    Range(RangeDef),
-}
-
-impl<'de> Deserialize<'de> for PropagationDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<PropagationDef, D::Error> {
-        tagged(
-            d,
-            "a propagation model",
-            &[
-                ("friis", |v| read(v).map(PropagationDef::Friis)),
-                ("two_ray", |v| read(v).map(PropagationDef::TwoRay)),
-                ("log_distance", |v| read(v).map(PropagationDef::LogDistance)),
-                ("range", |v| read(v).map(PropagationDef::Range)),
-            ],
-        )
+tagged_enum! {
+    /// How power falls with distance.
+    #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum PropagationDef ("a propagation model") {
+        /// Free space (Friis).
+        "friis" => Friis(FriisDef),
+        /// Free space up to the crossover, then reflected by the ground.
+        "two_ray" => TwoRay(TwoRayDef),
+        /// A power of the distance.
+        "log_distance" => LogDistance(LogDistanceDef),
+        /// Full power up to a distance, nothing beyond.
+        "range" => Range(RangeDef),
     }
 }
 
@@ -234,39 +220,25 @@ pub struct RangeDef {
     pub distance: Metres,
 }
 
-/// How packets find their way among the stations of a channel.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum RoutingDef {
-    /// Shortest paths over the stations in reach, known to all without a message: the clean baseline.
-    Shortest(ShortestDef),
-    /// Everything goes through access points; a station belongs to the one it hears best at the start, and if it moves, joins
-    /// another when it has lost that.
-    AccessPoints(AccessPointsDef),
-    /// Destination-sequenced distance vector.
-    Dsdv(DsdvDef),
-    /// Ad hoc on-demand distance vector (RFC 3561).
-    Aodv(AodvDef),
+tagged_enum! {
+    /// How packets find their way among the stations of a channel.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum RoutingDef ("a routing") {
+        /// Shortest paths over the stations in reach, known to all without a message: the clean baseline.
+        "shortest" => Shortest(ShortestDef),
+        /// Everything goes through access points; a station belongs to the one it hears best at the start, and if it moves, joins
+        /// another when it has lost that.
+        "access_points" => AccessPoints(AccessPointsDef),
+        /// Destination-sequenced distance vector.
+        "dsdv" => Dsdv(DsdvDef),
+        /// Ad hoc on-demand distance vector (RFC 3561).
+        "aodv" => Aodv(AodvDef),
+    }
 }
 
 impl Default for RoutingDef {
     fn default() -> RoutingDef {
         RoutingDef::Shortest(ShortestDef::default())
-    }
-}
-
-impl<'de> Deserialize<'de> for RoutingDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<RoutingDef, D::Error> {
-        tagged(
-            d,
-            "a routing",
-            &[
-                ("shortest", |v| read(v).map(RoutingDef::Shortest)),
-                ("access_points", |v| read(v).map(RoutingDef::AccessPoints)),
-                ("dsdv", |v| read(v).map(RoutingDef::Dsdv)),
-                ("aodv", |v| read(v).map(RoutingDef::Aodv)),
-            ],
-        )
     }
 }
 

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::TcpConfig;
-use tcp::config::{Descent, EcnMode, Profile, RecoveryKind, RttEstimator};
+use tcp::settings::{CwndReductionKind, EcnMode, ProfileName, RecoveryKind, RttAlgorithm};
 use tcp::units::{Bytes, Span};
 
-use super::cc_choice::CcChoice;
-use super::parse::{ScenarioError, join};
+use super::cc_choice::{CcChoice, Further};
+use super::parse::{ScenarioError, from_json, join};
 use super::text::Amount;
 
 /// What a user writes for a setting, and what the endpoint is given.
@@ -48,7 +48,7 @@ macro_rules! options {
         pub struct TcpOptions {
             /// The set of values to start from; `rfc` unless given.
             #[serde(skip_serializing_if = "Option::is_none")]
-            pub profile: Option<Profile>,
+            pub profile: Option<ProfileName>,
             /// Congestion control: a name, or a table with name, profile and parameters; `newreno` unless given.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub cc: Option<CcChoice>,
@@ -74,7 +74,7 @@ macro_rules! options {
             }
 
             /// Options that give this configuration with nothing left to the profile.
-            pub fn of(profile: Profile, config: &TcpConfig) -> TcpOptions {
+            pub fn of(profile: ProfileName, config: &TcpConfig) -> TcpOptions {
                 TcpOptions {
                     profile: Some(profile),
                     cc: Some(CcChoice::of(&config.cc)),
@@ -93,7 +93,7 @@ options! {
     /// Loss detection and repair; what the algorithm's own form came with, if it insists on one.
     recovery: RecoveryKind => recovery,
     /// The way down to the reduced window, for recoveries `sack` and `rack`.
-    descent: Descent => descent,
+    cwnd_reduction: CwndReductionKind => cwnd_reduction,
     /// cwnd after the handshake; unless given as the profile has it for the segment size.
     initial_window: Amount => initial_window,
     /// ssthresh after the handshake.
@@ -123,7 +123,7 @@ options! {
     /// Greatest retransmission time-out.
     rto_max: Span => rto.max,
     /// The estimator behind the time-out.
-    rtt_estimator: RttEstimator => rtt_estimator,
+    rtt_estimator: RttAlgorithm => rtt_estimator,
     /// Offer selective acknowledgments (RFC 2018).
     sack: bool => sack,
     /// Offer timestamps (RFC 7323).
@@ -152,9 +152,9 @@ options! {
     /// The window grows only while it is used.
     cwnd_validation: bool => cwnd_validation,
     /// Segments that leave at one instant are packets for the network card, whose last segment has PSH (Linux).
-    bundles: bool => bundles,
+    tso_psh: bool => tso_psh,
     /// The window shrinks after silence (RFC 5681 section 4.1).
-    idle_restart: bool => idle_restart,
+    slow_start_after_idle: bool => slow_start_after_idle,
     /// Retransmissions of the SYN before giving up.
     syn_retries: u32 => syn_retries,
     /// How long the side that closed first remembers the connection.
@@ -162,6 +162,17 @@ options! {
 }
 
 impl TcpOptions {
+    /// Reads the settings of endpoints from JSON text, as under `tcp` in a scenario; errors start at `path`.
+    pub fn from_json(text: &str, path: &str) -> Result<TcpOptions, ScenarioError> {
+        from_json(text, path, "", |_| ())
+    }
+
+    /// The same, where a choice of congestion control that names one of `further` means that one.
+    pub fn with(mut self, further: &Further) -> TcpOptions {
+        self.cc.iter_mut().for_each(|cc| cc.give(further));
+        self
+    }
+
     /// True if nothing is set.
     pub fn is_empty(&self) -> bool {
         *self == TcpOptions::default()
@@ -173,15 +184,15 @@ impl TcpOptions {
         let cc = self.cc.clone().unwrap_or_else(|| CcChoice::named("newreno"));
         let mut config = TcpConfig::of_profile(profile, cc.resolve(&join(path, "cc"), profile)?);
         if let Some(mss) = self.mss {
-            config.initial_window = tcp::config::initial_window(profile, mss);
+            config.initial_window = tcp::settings::initial_window(profile, mss);
         }
         if let Some(recovery) = self.recovery {
             // Another recovery than the algorithm came with brings SACK, or leaves it, unless that is given too.
             config.sack = recovery.uses_sack();
         }
-        let demands = config.cc.algorithm.demands;
-        config.ecn = demands.ecn.unwrap_or(config.ecn);
-        config.timestamps |= demands.timestamps;
+        let requirements = config.cc.algorithm.requirements;
+        config.ecn = requirements.ecn.unwrap_or(config.ecn);
+        config.timestamps |= requirements.timestamps;
         self.apply(&mut config);
         check_demands(&config, path)?;
         check(&config, path)?;
@@ -191,13 +202,13 @@ impl TcpOptions {
 
 /// What an algorithm cannot do without is not to be switched off.
 fn check_demands(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
-    let (name, demands) = (config.cc.algorithm.name, config.cc.algorithm.demands);
-    if let Some(ecn) = demands.ecn.filter(|ecn| *ecn != config.ecn) {
+    let (name, requirements) = (config.cc.algorithm.name, config.cc.algorithm.requirements);
+    if let Some(ecn) = requirements.ecn.filter(|ecn| *ecn != config.ecn) {
         let message =
             format!("{name} reads congestion marks of the form {:?}, not {:?}", ecn.name(), config.ecn.name());
         return Err(ScenarioError::new(join(path, "ecn"), message).with_hint("leave `ecn` out, or take another `cc`"));
     }
-    if demands.timestamps && !config.timestamps {
+    if requirements.timestamps && !config.timestamps {
         let message = format!("{name} measures delay by timestamps");
         return Err(ScenarioError::new(join(path, "timestamps"), message)
             .with_hint("leave `timestamps` out, or take another `cc`"));

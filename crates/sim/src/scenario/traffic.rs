@@ -1,11 +1,11 @@
 //! The part of the schema that describes flows and applications.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, Span};
 
 use super::cc_choice::CcChoice;
-use super::parse::{read, tagged};
+use super::tagged::tagged_enum;
 use super::tcp_options::TcpOptions;
 use super::text::PacketRate;
 
@@ -55,35 +55,22 @@ pub struct FlowDef {
     pub tcp: TcpOptions,
 }
 
-/// An application.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum AppDef {
-    /// Sends as fast as TCP allows.
-    Bulk(BulkDef),
-    /// Writes messages at a constant rate.
-    Cbr(CbrDef),
-    /// Writes messages at a constant rate during periods of activity.
-    OnOff(OnOffDef),
+tagged_enum! {
+    /// An application.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum AppDef ("an application") {
+        /// Sends as fast as TCP allows.
+        "bulk" => Bulk(BulkDef),
+        /// Writes messages at a constant rate.
+        "cbr" => Cbr(CbrDef),
+        /// Writes messages at a constant rate during periods of activity.
+        "on_off" => OnOff(OnOffDef),
+    }
 }
 
 impl Default for AppDef {
     fn default() -> AppDef {
         AppDef::Bulk(BulkDef::default())
-    }
-}
-
-impl<'de> Deserialize<'de> for AppDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<AppDef, D::Error> {
-        tagged(
-            d,
-            "an application",
-            &[
-                ("bulk", |v| read(v).map(AppDef::Bulk)),
-                ("cbr", |v| read(v).map(AppDef::Cbr)),
-                ("on_off", |v| read(v).map(AppDef::OnOff)),
-            ],
-        )
     }
 }
 
@@ -156,35 +143,22 @@ pub enum Full {
     Drop,
 }
 
-/// How long a period lasts.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum PeriodDef {
-    /// Always as long.
-    Constant(ConstantDef),
-    /// Exponential.
-    Exponential(ExponentialDef),
-    /// Pareto.
-    Pareto(ParetoDef),
+tagged_enum! {
+    /// How long a period lasts.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum PeriodDef ("a period") {
+        /// Always as long.
+        "constant" => Constant(ConstantDef),
+        /// Exponential.
+        "exponential" => Exponential(ExponentialDef),
+        /// Pareto.
+        "pareto" => Pareto(ParetoDef),
+    }
 }
 
 impl Default for PeriodDef {
     fn default() -> PeriodDef {
         PeriodDef::Exponential(ExponentialDef { mean: Span::from_millis(500) })
-    }
-}
-
-impl<'de> Deserialize<'de> for PeriodDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<PeriodDef, D::Error> {
-        tagged(
-            d,
-            "a period",
-            &[
-                ("constant", |v| read(v).map(PeriodDef::Constant)),
-                ("exponential", |v| read(v).map(PeriodDef::Exponential)),
-                ("pareto", |v| read(v).map(PeriodDef::Pareto)),
-            ],
-        )
     }
 }
 

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::area::Area;
+use super::link::LinkOptions;
 use super::mobility::MobilityDef;
-use super::network::LinkOptions;
 use super::radio::{RadioDef, RoutingDef};
-use super::wireless::{Area, PlacementDef};
+use super::wireless::PlacementDef;
 
 /// Hosts on a wired core, and stations that reach it by way of base stations (networks.md C1). All radios share one channel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
+use super::area::Area;
+use super::link::LinkOptions;
 use super::mobility::MobilityDef;
-use super::network::LinkOptions;
-use super::parse::{read, tagged};
 use super::quantity::Metres;
 use super::radio::{BeaconsDef, RadioDef, RoutingDef};
+use super::tagged::tagged_enum;
 
 /// Stations of one channel that pass packets on for one another.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -123,62 +124,28 @@ impl Default for Infrastructure {
     }
 }
 
-/// A field: from 0 to these.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Area {
-    /// Width.
-    pub x: Metres,
-    /// Depth.
-    pub y: Metres,
-    /// Height; 0 m is flat.
-    pub z: Metres,
-}
-
-impl Default for Area {
-    fn default() -> Area {
-        Area { x: Metres(500.0), y: Metres(500.0), z: Metres(0.0) }
+tagged_enum! {
+    /// Where stations are at first.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum PlacementDef ("a placement") {
+        /// Anywhere in the field with the same chance.
+        "uniform" => Uniform(UniformDef),
+        /// In rows and columns.
+        "grid" => Grid(GridDef),
+        /// Anywhere in a disc around the middle of the field, with the same chance.
+        "disc" => Disc(DiscDef),
+        /// Anywhere, but not too near to one another.
+        "poisson_disk" => PoissonDisk(PoissonDiskDef),
+        /// One after another, each anywhere in reach of one before: always connected, but clustered and not uniform.
+        "grow" => Grow(GrowDef),
+        /// One by one.
+        "list" => List(ListedDef),
     }
-}
-
-/// Where stations are at first.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum PlacementDef {
-    /// Anywhere in the field with the same chance.
-    Uniform(UniformDef),
-    /// In rows and columns.
-    Grid(GridDef),
-    /// Anywhere in a disc around the middle of the field, with the same chance.
-    Disc(DiscDef),
-    /// Anywhere, but not too near to one another.
-    PoissonDisk(PoissonDiskDef),
-    /// One after another, each anywhere in reach of one before: always connected, but clustered and not uniform.
-    Grow(GrowDef),
-    /// One by one.
-    List(ListedDef),
 }
 
 impl Default for PlacementDef {
     fn default() -> PlacementDef {
         PlacementDef::Uniform(UniformDef::default())
-    }
-}
-
-impl<'de> Deserialize<'de> for PlacementDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<PlacementDef, D::Error> {
-        tagged(
-            d,
-            "a placement",
-            &[
-                ("uniform", |v| read(v).map(PlacementDef::Uniform)),
-                ("grid", |v| read(v).map(PlacementDef::Grid)),
-                ("disc", |v| read(v).map(PlacementDef::Disc)),
-                ("poisson_disk", |v| read(v).map(PlacementDef::PoissonDisk)),
-                ("grow", |v| read(v).map(PlacementDef::Grow)),
-                ("list", |v| read(v).map(PlacementDef::List)),
-            ],
-        )
     }
 }
 

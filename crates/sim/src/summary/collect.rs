@@ -10,7 +10,7 @@ use crate::constellation::Terminal;
 use crate::host::flow::{Flow, Transport};
 use crate::ids::{FlowId, NodeId};
 use crate::link::Link;
-use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3, ratio};
+use crate::metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk, ratio};
 use crate::metrics::{Delays, IntervalMetrics, jain};
 use crate::scenario::{AppDef, Scenario, TransportDef};
 use crate::wireless::WirelessSubnet;
@@ -46,8 +46,8 @@ impl Measures {
             app_delay_p95_s: interval.app_delay(|delays| delays.quantile_s(0.95)),
             jitter_s: delays.jitter_s(),
             jitter_rfc3550_s: delays.jitter_rfc3550_s(),
-            student_ns2: StudentNs2::of(interval),
-            student_ns3: StudentNs3::of(interval),
+            ns2_awk: Ns2Awk::of(interval),
+            flowmonitor: FlowMonitor::of(interval),
             netsim: NetSim::of(interval, measured),
         }
     }

@@ -6,7 +6,7 @@ mod radio;
 
 use serde::Serialize;
 
-use crate::metrics::report_defs::{NetSim, StudentNs2, StudentNs3};
+use crate::metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk};
 use crate::packet::DropReason;
 use crate::scenario::Scenario;
 
@@ -83,7 +83,7 @@ pub struct Drops {
     /// They waited for address resolution of the next hop.
     pub arp: u64,
     /// They waited at an access point for a station that has joined another.
-    pub handoff: u64,
+    pub reassociation: u64,
     /// Channel access failure: every CCA found the medium busy (IEEE 802.15.4).
     pub access: u64,
     /// They did not fit into a frame, or into the fragments that the link allows.
@@ -95,7 +95,7 @@ pub struct Drops {
 impl Drops {
     fn of(counts: [u64; DropReason::ALL.len()]) -> Drops {
         let [queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp, rest @ ..] = counts;
-        let [handoff, access, too_long, reassembly] = rest;
+        let [reassociation, access, too_long, reassembly] = rest;
         Drops {
             queue,
             loss,
@@ -107,7 +107,7 @@ impl Drops {
             ttl,
             route_wait,
             arp,
-            handoff,
+            reassociation,
             access,
             too_long,
             reassembly,
@@ -169,9 +169,9 @@ pub struct Measures {
     /// Interarrival jitter (RFC 3550).
     pub jitter_rfc3550_s: Option<f64>,
     /// As ns-2 students' scripts compute it.
-    pub student_ns2: StudentNs2,
+    pub ns2_awk: Ns2Awk,
     /// As ns-3's FlowMonitor computes it.
-    pub student_ns3: StudentNs3,
+    pub flowmonitor: FlowMonitor,
     /// As NetSim computes it.
     pub netsim: NetSim,
 }

@@ -29,7 +29,7 @@ pub struct NetworkRadio {
     /// Their bytes at the network layer.
     pub message_bytes: Option<u64>,
     /// Stations that joined an access point after they had lost one, over the whole run; absent without access points.
-    pub handoffs: Option<u64>,
+    pub reassociations: Option<u64>,
     /// Frames dropped by channel access failure; of 802.15.4, as the next two.
     pub mac_access_failures: Option<u64>,
     /// Packets and messages that did not fit into frames.
@@ -64,9 +64,9 @@ impl NetworkRadio {
             }
             airtime = Some(airtime.unwrap_or(Span::ZERO) + counts.airtime);
         }
-        let handoffs =
+        let reassociations =
             network.channels.iter().filter_map(WirelessSubnet::reassociations).reduce(|sum, count| sum + count);
-        NetworkRadio { airtime_s: airtime.map(Span::as_secs_f64), handoffs, ..sum }
+        NetworkRadio { airtime_s: airtime.map(Span::as_secs_f64), reassociations, ..sum }
     }
 }
 

@@ -194,7 +194,7 @@ impl WirelessSubnet {
             return;
         }
         while let Some(request) = self.mac.withdraw(before, station) {
-            drop_content(ctx, request.content, DropReason::Handoff);
+            drop_content(ctx, request.content, DropReason::Reassociation);
         }
         self.mac.dcf().readdress(station, before, point);
     }

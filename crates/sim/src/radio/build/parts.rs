@@ -3,7 +3,7 @@
 use crate::radio::energy::{EnergyModel, RxCriterion};
 use crate::radio::propagation::Propagation;
 use crate::radio::receiver::Reception;
-use crate::scenario::{Draw, EnergyDef, EnergyProfile, PropagationDef, RadioDef, ScenarioError, join};
+use crate::scenario::{Consumption, EnergyDef, EnergyProfile, PropagationDef, RadioDef, ScenarioError, join};
 
 /// The energy model with the defaults of its profile, or of `own` if it names none: powers of ns-2, of ns-3 and of the
 /// CC2420 data sheet, in watts.
@@ -16,16 +16,16 @@ pub(super) fn energy_with_defaults(def: &EnergyDef, own: EnergyProfile) -> Energ
     };
     EnergyDef {
         profile: Some(profile),
-        tx: def.tx.or(Some(Draw(tx))),
-        rx: def.rx.or(Some(Draw(rx))),
-        idle: def.idle.or(Some(Draw(idle))),
+        tx: def.tx.or(Some(Consumption(tx))),
+        rx: def.rx.or(Some(Consumption(rx))),
+        idle: def.idle.or(Some(Consumption(idle))),
         initial: def.initial,
     }
 }
 
 /// The energy model that a definition with defaults describes.
 pub(super) fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel {
-    let watts = |draw: Option<Draw>| draw.expect("filled-in energy has powers").0;
+    let watts = |draw: Option<Consumption>| draw.expect("filled-in energy has powers").0;
     // Signals count from the carrier-sense threshold on in ns-2, elsewhere from the sensitivity on.
     let min_power = match reception {
         Reception::Capture { carrier_sense, .. } => carrier_sense,

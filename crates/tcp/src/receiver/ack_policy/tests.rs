@@ -1,6 +1,6 @@
 use super::*;
-use crate::config::EcnMode;
 use crate::options::Scale;
+use crate::settings::EcnMode;
 
 const MSS: Bytes = Bytes(1000);
 const WINDOW: Bytes = Bytes(100_000);

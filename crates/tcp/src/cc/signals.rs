@@ -1,8 +1,5 @@
-//! What an algorithm is told: how things stand, what an ACK did, what left, what is lost, why there is congestion; and
-//! what it answers.
+//! What an algorithm is told: how things stand, what an ACK did, what left, what is lost, why there is congestion.
 
-use super::Window;
-use crate::rate::RateSample;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Where the sender stands (the names are Linux's).
@@ -76,7 +73,7 @@ pub struct View {
     /// Pacing lets nothing leave before.
     pub paced_until: Time,
     /// The connection wants windows to shrink after silence.
-    pub idle_restart: bool,
+    pub slow_start_after_idle: bool,
     /// Classic growth is allowed: the state permits it and, if the connection validates its window, the window is used.
     pub may_grow: bool,
 }
@@ -121,6 +118,27 @@ pub struct RttSample {
     pub latest: Span,
     /// Of the segment sent first: with the receiver's delay.
     pub oldest: Span,
+}
+
+/// A sample of the delivery rate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RateSample {
+    /// Delivered over the interval; absent when the interval is shorter than the least RTT and so tells nothing.
+    pub rate: Option<Rate>,
+    /// Delivered between the transmission of the newest reported segment and now.
+    pub delivered: Bytes,
+    /// Delivered in all when that segment was sent.
+    pub prior_delivered: Bytes,
+    /// The longer of the time to send and the time to report.
+    pub interval: Span,
+    /// When the newest reported segment was sent.
+    pub sent_at: Time,
+    /// Pipe with it at that time.
+    pub tx_in_flight: Bytes,
+    /// Marked lost since.
+    pub lost: Bytes,
+    /// The application, not the network, set the pace at some time in the interval.
+    pub app_limited: bool,
 }
 
 /// A segment that leaves.
@@ -179,7 +197,7 @@ pub enum Cause {
     HeadTimeout,
     /// An ECN echo (RFC 3168).
     Ecn,
-    /// The algorithm asked for it ([`CongestionControl::wants_reduction`]).
+    /// The algorithm asked for it ([`super::CongestionControl::wants_reduction`]).
     Algorithm,
     /// The retransmission timer (RFC 6298).
     Timeout,
@@ -200,17 +218,4 @@ pub struct Congestion {
     pub loss_window: Bytes,
     /// The oldest segment, if any is outstanding.
     pub head: Option<Head>,
-}
-
-/// What an algorithm says when asked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Standing {
-    /// [`super::CongestionControl::window`]
-    pub window: Window,
-    /// [`super::CongestionControl::pacing_rate`]
-    pub pacing_rate: Option<Rate>,
-    /// [`super::CongestionControl::next_timer`]
-    pub next_timer: Option<Time>,
-    /// [`super::CongestionControl::wants_reduction`]
-    pub wants_reduction: bool,
 }

@@ -1,8 +1,8 @@
 //! When a receiver acknowledges (RFC 9293 §3.8.6.3, RFC 5681 §4.2), with what Linux adds: quick ACKs and the compression
 //! of duplicate ACKs. What Linux does was learnt from recordings (docs/validation.md).
 
-use crate::config::DelayedAck;
 use crate::options::Agreed;
+use crate::settings::DelayedAck;
 use crate::units::{Bytes, Span, Time};
 
 /// What an arriving segment asks for.

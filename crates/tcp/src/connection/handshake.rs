@@ -1,9 +1,10 @@
 //! The handshake (RFC 9293 §3.5): SYN and SYN-ACK with their options, sent again with doubled time-outs until answered.
 
-use crate::config::{EcnMode, TcpConfig};
+use crate::config::TcpConfig;
 use crate::ecn;
 use crate::options::{Agreed, Clock, UNSCALED, offer};
 use crate::segment::{Flags, Segment};
+use crate::settings::EcnMode;
 use crate::units::{Bytes, Span, Time};
 
 /// Where the handshake of one end stands, and the settings that only it and the making of the sender need: both are given

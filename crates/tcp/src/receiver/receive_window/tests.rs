@@ -1,13 +1,15 @@
 use super::*;
-use crate::cc::Choice;
-use crate::config::{EcnMode, Profile};
+use crate::cc::CcConfig;
 use crate::options::Scale;
+use crate::settings::{EcnMode, ProfileName};
 
 const MSS: Bytes = Bytes(1000);
 
 fn config(recv_buffer: u64) -> TcpConfig {
-    match Choice::new("newreno", None, &[]) {
-        Ok(cc) => TcpConfig { mss: MSS, recv_buffer: Bytes(recv_buffer), ..TcpConfig::of_profile(Profile::Rfc, cc) },
+    match CcConfig::by_name("newreno", None, &[]) {
+        Ok(cc) => {
+            TcpConfig { mss: MSS, recv_buffer: Bytes(recv_buffer), ..TcpConfig::of_profile(ProfileName::Rfc, cc) }
+        }
         Err(error) => panic!("{error:?}"),
     }
 }
