@@ -69,7 +69,10 @@ fn channel(
                 return Err(ScenarioError::new(path, "at least one station must be an access point"));
             }
             if points.len() == nodes.len() {
-                return Err(ScenarioError::new(path, "every station is an access point: none belongs to one"));
+                return Err(ScenarioError::new(
+                    path,
+                    "every station is an access point: at least one must be a client",
+                ));
             }
             let of = mac.dcf().initial_access_points(&points);
             Routing::AccessPoints(Box::new(AccessPoints::new(

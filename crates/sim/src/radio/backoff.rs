@@ -1,5 +1,5 @@
-//! The backoff counter as a function of time: nothing random happens while slots are counted down, so only the instant at
-//! which the counter reaches zero needs an event.
+//! The backoff counter as a function of time: nothing random happens while slots are counted down, so only the instant
+//! at which the counter reaches zero needs an event.
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
@@ -54,7 +54,8 @@ impl Backoff {
         slots - u32::try_from(counted).unwrap_or(u32::MAX).min(slots)
     }
 
-    /// Suspends the countdown, the medium being busy from `at` on. A backoff that ended before with nothing to send is over.
+    /// Suspends the countdown, the medium being busy from `at` on. A backoff that ended before with nothing to send is
+    /// over.
     pub(super) fn freeze(&mut self, at: Time, ifs_end: Time, slot: Span) {
         let Some(access) = self.access(ifs_end, slot) else { return };
         self.slots = if access <= at { None } else { Some(self.left(at, ifs_end, slot)) };

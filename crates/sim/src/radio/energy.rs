@@ -1,10 +1,10 @@
 //! Energy consumption: the power of each radio state times the exact time spent in it. It needs no events: time is
 //! accounted when the station is next advanced.
 //!
-//! The models differ in what counts as receiving. ns-2 counts every signal at or above carrier sense, once where signals
-//! overlap; ns-3 counts the frame that the receiver is locked on. ns-2 charges a whole frame when it begins and idle time at
-//! the next frame, so its log leads or lags; here time is charged as it passes (a departure: a battery is depleted at most
-//! one frame sooner or later).
+//! The models differ in what counts as receiving. ns-2 counts every signal at or above carrier sense, once where
+//! signals overlap; ns-3 counts the frame that the receiver is locked on. ns-2 charges a whole frame when it begins and
+//! idle time at the next frame, so its log leads or lags; here time is charged as it passes (a departure: a battery is
+//! depleted at most one frame sooner or later).
 
 use tcp::units::{Span, Time};
 
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_battery_gives_what_it_holds() {
+    fn a_battery_gives_no_more_than_its_initial_energy() {
         let mut meter = meter(Some(0.25));
         meter.account(at(1000), RadioState::Idle);
         assert!(!meter.is_empty());
@@ -208,7 +208,7 @@ mod tests {
 
     /// Signals of [0, 8] and [4, 10] ms are 10 ms of reception; the station transmits during 2 more.
     #[test]
-    fn overlapping_arrivals_are_charged_once() {
+    fn overlapping_signals_are_charged_once() {
         let timing = MacTiming {
             slot: Span::from_micros(20),
             difs: Span::from_micros(50),
@@ -224,7 +224,7 @@ mod tests {
             end: at(end),
             power: 1e-9,
             rate_index: 0,
-            wanted: false,
+            is_received: false,
             duration: Span::ZERO,
             nav_timeout: None,
             state: SignalState::Pending,

@@ -1,4 +1,5 @@
-//! Bit error models: the probability that bits survive, given the signal-to-noise-and-interference ratio (SINR, linear).
+//! Bit error models: the probability that bits survive, given the signal-to-noise-and-interference ratio (SINR,
+//! linear).
 
 use tcp::units::{Rate, Span, Time};
 
@@ -213,7 +214,7 @@ mod tests {
 
     /// The SINR at which half of all frames of 1536 B survive: the thresholds of the SINR rule.
     #[test]
-    fn half_way_points() {
+    fn half_of_the_frames_survive_at_the_thresholds() {
         let ofdm = |points, code| Mode::Ofdm { points, code };
         let table = [
             (ofdm(2, Code::Half), 3.43),
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_survives_silence_and_no_bits_survive_anything() {
+    fn no_bits_survive_no_signal_and_zero_bits_survive_anything() {
         for mode in [Mode::Dbpsk, Mode::Dqpsk, Mode::Cck5, Mode::Cck11, Mode::Ofdm { points: 2, code: Code::Half }] {
             assert!(mode.survival(1000.0, 0.0) < 1e-100 && mode.survival(0.0, 0.0) == 1.0, "{mode:?}");
         }

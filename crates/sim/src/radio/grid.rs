@@ -1,5 +1,5 @@
-//! A grid over the positions of stations some time ago. The maximum speed bounds how far they have moved since, so a search
-//! radius enlarged by that distance finds every station within reach.
+//! A grid over the positions of stations some time ago. The maximum speed bounds how far they have moved since, so a
+//! search radius enlarged by that distance finds every station within reach.
 
 use tcp::units::Time;
 

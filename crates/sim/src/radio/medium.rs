@@ -34,7 +34,8 @@ pub(crate) struct Medium {
 }
 
 impl Medium {
-    /// The medium of stations on these tracks. Signals below `floor` watts are ignored; `speed_of_light` in metres per second.
+    /// The medium of stations on these tracks. Signals below `floor` watts are ignored; `speed_of_light` in metres per
+    /// second.
     pub(crate) fn new(propagation: Propagation, floor: f64, speed_of_light: f64, tracks: Vec<Track>) -> Medium {
         // A little more than the distance at which power equals the floor, so that rounding excludes no station.
         let reach = propagation.range_at(floor) * 1.001;

@@ -15,7 +15,8 @@ enum Model {
     Friis {
         at_1m: f64,
     },
-    /// Two-ray ground reflection: free space up to the crossover distance, then the fourth power; the height of both antennas.
+    /// Two-ray ground reflection: free space up to the crossover distance, then the fourth power; the height of both
+    /// antennas.
     TwoRay {
         at_1m: f64,
         crossover: f64,
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_transmitter_itself_is_not_louder_than_it_sends() {
+    fn received_power_does_not_exceed_transmitted_power() {
         let friis = Propagation::new(&PropagationDef::Friis(FriisDef {}), 0.1, 2.4e9, SPEED_OF_LIGHT);
         assert_eq!(friis.rx_power(0.0), 0.1);
     }

@@ -1,11 +1,11 @@
-//! Messages that leave a little later: jitter keeps neighbours from answering one event at one instant.
+//! Messages delayed by jitter, so that neighbours do not respond to one event at the same instant.
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
 use super::Outgoing;
 
-/// A station's messages on their way to the interface queue.
+/// Messages of an agent with the times at which they are due.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outbox(Vec<(Time, Outgoing)>);
 
@@ -23,7 +23,7 @@ impl Outbox {
         self.0.iter().map(|(due, _)| *due).min()
     }
 
-    /// The first message that is due.
+    /// Removes the first due message.
     pub(super) fn pop(&mut self, now: Time) -> Option<Outgoing> {
         let due = self.next_due().filter(|due| *due <= now)?;
         let index = self.0.iter().position(|(at, _)| *at == due)?;

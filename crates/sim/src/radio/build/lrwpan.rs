@@ -104,7 +104,7 @@ fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
         ("long_retries", def.long_retries.is_some()),
     ];
     if let Some((field, _)) = foreign.iter().find(|(_, given)| *given) {
-        let message = "is of 802.11; 802.15.4 sends at 250 kb/s and has its settings in `lrwpan`";
+        let message = "applies to 802.11 only; 802.15.4 transmits at 250 kb/s and has its options in `lrwpan`";
         return Err(ScenarioError::new(join(path, field), message).with_hint("leave it out"));
     }
     if def.profile == RadioProfile::Ns3 {
@@ -143,7 +143,8 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     };
     let reception = Reception::Sinr { sensitivity, energy_detect, noise };
     let long = lrwpan.addresses == Some(AddressLength::Long);
-    // IEEE 802.15.4-2011 §5.2.1: frame control 2, sequence number 1, PAN ID 2, addresses, FCS 2. The broadcast address is short.
+    // IEEE 802.15.4-2011 §5.2.1: frame control 2, sequence number 1, PAN ID 2, addresses, FCS 2. The broadcast address
+    // is short.
     let header = |to, from| if ns2 { NS2_HEADER } else { Bytes(7 + to + from) };
     let own = if long { 8 } else { 2 };
     let rules = LrWpanRules {

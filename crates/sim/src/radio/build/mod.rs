@@ -13,7 +13,7 @@ pub(crate) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
         return lrwpan::with_defaults(def, path);
     }
     if def.lrwpan.is_some() {
-        let error = ScenarioError::new(join(path, "lrwpan"), "is of 802.15.4");
+        let error = ScenarioError::new(join(path, "lrwpan"), "applies to 802.15.4 only");
         return Err(error.with_hint("write standard = \"802.15.4\" beside it, or leave it out"));
     }
     dcf::with_defaults(def, path)

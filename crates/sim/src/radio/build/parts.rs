@@ -5,8 +5,8 @@ use crate::radio::propagation::Propagation;
 use crate::radio::receiver::Reception;
 use crate::scenario::{Consumption, EnergyDef, EnergyProfile, PropagationDef, RadioDef, ScenarioError, join};
 
-/// The energy model with the defaults of its profile, or of `own` if it names none: powers of ns-2, of ns-3 and of the CC2420
-/// data sheet, in watts.
+/// The energy model with the defaults of its profile, or of `own` if it names none: powers of ns-2, of ns-3 and of the
+/// CC2420 data sheet, in watts.
 pub(super) fn energy_with_defaults(def: &EnergyDef, own: EnergyProfile) -> EnergyDef {
     let profile = def.profile.unwrap_or(own);
     let [tx, rx, idle] = match profile {

@@ -14,7 +14,7 @@ use crate::radio::frame::{Content, Frame, Kind};
 impl DcfMac {
     pub(super) fn send_data(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        let current = station.current.expect("data are sent by a station that has a frame");
+        let current = station.current.expect("a station that transmits data has a frame");
         station.tx_state = TxState::AwaitsAck;
         let answer = self.rules.phy.ack_airtime(self.rules.control_rate(current.rate));
         let duration = self.rules.duration_field(self.rules.phy.sifs + answer);
@@ -50,8 +50,8 @@ impl DcfMac {
             return;
         }
         let phy = &self.rules.phy;
-        let taken = self.rules.duration_field(phy.ack_airtime(frame.rate)) + self.rules.duration_field(phy.sifs);
-        let duration = frame.duration.saturating_sub(taken);
+        let elapsed = self.rules.duration_field(phy.ack_airtime(frame.rate)) + self.rules.duration_field(phy.sifs);
+        let duration = frame.duration.saturating_sub(elapsed);
         self.respond(ctx, at, Response::Cts { to: frame.from, rate: frame.rate, duration });
     }
 
@@ -181,8 +181,8 @@ impl DcfMac {
         self.plan_access(ctx, at);
     }
 
-    /// Finishes a frame that was delivered or given up. A backoff from the minimum contention window follows in any case, from
-    /// `since` at the earliest (IEEE 802.11 §10.3.4.3).
+    /// Finishes a frame that was delivered or given up. A backoff from the minimum contention window follows in any
+    /// case, from `since` at the earliest (IEEE 802.11 §10.3.4.3).
     fn finish(&mut self, ctx: &mut Context, at: StationId, since: Time) {
         let Station { receiver, backoff, current, exchange_ends, .. } = &mut self.stations[at.index()];
         receiver.advance_to(ctx.now, &self.timing, backoff);

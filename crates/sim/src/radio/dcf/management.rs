@@ -51,7 +51,8 @@ impl DcfMac {
         self.rules.mac_overhead
     }
 
-    /// Accepts a management frame, to be transmitted before all others. A beacon is dropped if the previous one is still queued.
+    /// Accepts a management frame, to be transmitted before all others. A beacon is dropped if the previous one is
+    /// still queued.
     pub(crate) fn enqueue_first(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
         let station = &mut self.stations[at.index()];
         let stale = request.to.is_none() && station.queue.first().is_some_and(|first| first.to.is_none());

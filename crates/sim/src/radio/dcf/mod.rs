@@ -1,7 +1,7 @@
 //! The distributed coordination function (DCF) of IEEE 802.11, for all stations of a channel.
 //!
-//! A station with a frame to transmit has one pending channel access; a bystander has no events at all. A frame is stored
-//! only while some station receives it; all other stations keep its signal alone.
+//! A station with a frame to transmit has one pending channel access; a bystander has no events at all. A frame is
+//! stored only while some station receives it; all other stations keep its signal alone.
 
 mod exchange;
 mod management;
@@ -193,7 +193,8 @@ impl DcfMac {
         self.contend(ctx, at);
     }
 
-    /// A new frame is transmitted at once if the medium has been idle for DIFS, else after a backoff (IEEE 802.11 §10.3.4.2).
+    /// A new frame is transmitted at once if the medium has been idle for DIFS, else after a backoff (IEEE 802.11
+    /// §10.3.4.2).
     fn contend(&mut self, ctx: &mut Context, at: StationId) {
         let now = ctx.now;
         let Station { receiver, backoff, .. } = &mut self.stations[at.index()];
@@ -250,7 +251,7 @@ impl DcfMac {
     fn start(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.backoff.slots = None;
-        let current = station.current.as_mut().expect("a station that contends has a frame");
+        let current = station.current.as_mut().expect("a station with channel access has a frame");
         let (request, phy) = (current.request, &self.rules.phy);
         let Some(to) = request.to else {
             station.tx_state = TxState::Broadcasts;

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn not_above_the_top() {
+    fn the_rate_does_not_exceed_the_maximum() {
         let (mut arf, to) = (ArfState::default(), StationId(0));
         (0..100).for_each(|_| arf.on_success(to, 2));
         assert_eq!(arf.rate_index(to), 2);

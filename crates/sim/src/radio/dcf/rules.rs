@@ -76,10 +76,7 @@ impl DcfRules {
 
     /// Index of a rate.
     pub(super) fn rate_index(&self, rate: Rate) -> usize {
-        self.rate_modes
-            .iter()
-            .position(|rate_mode| rate_mode.rate == rate)
-            .expect("frames are sent at rates of the standard")
+        self.rate_modes.iter().position(|rate_mode| rate_mode.rate == rate).expect("frames have rates of the standard")
     }
 
     /// Rate of RTS, CTS and ACK around a data frame at rate `data`.
@@ -124,8 +121,8 @@ impl DcfRules {
         self.phy.sifs + self.phy.ack_airtime(rate) + RESPONSE_MARGIN
     }
 
-    /// Time from that timeout to the start of the backoff: EIFS after the frame, as at stations that received it in error
-    /// (IEEE 802.11 §10.3.2.3.7); zero in ns-2.
+    /// Time from that timeout to the start of the backoff: EIFS after the frame, as at stations that received it in
+    /// error (IEEE 802.11 §10.3.2.3.7); zero in ns-2.
     pub(super) fn timeout_ifs(&self) -> Span {
         if self.always_backs_off { Span::ZERO } else { self.phy.difs().saturating_sub(RESPONSE_MARGIN) }
     }

@@ -81,9 +81,9 @@ impl DcfMac {
     /// Adds the signal of a frame at all listeners, and schedules its end at those that receive it.
     fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span, listeners: &[Listener]) {
         let readable = self.rules.reception.min_readable_power();
-        let meant =
+        let is_receiver =
             |listener: &Listener| frame.to.is_none_or(|to| to == listener.station) && listener.power >= readable;
-        let readers = listeners.iter().filter(|listener| meant(listener)).count();
+        let readers = listeners.iter().filter(|listener| is_receiver(listener)).count();
         let id = (readers > 0).then(|| self.frames.insert(*frame, readers as u32));
         if let (Some(_), Kind::Data(content)) = (id, frame.kind) {
             self.messages.retain(content);
@@ -92,7 +92,7 @@ impl DcfMac {
         let nav_timeout = if frame.kind == Kind::Rts { self.rules.nav_timeout(frame.rate) } else { None };
         for listener in listeners {
             let start = ctx.now + listener.delay;
-            let wanted = meant(listener);
+            let is_received = is_receiver(listener);
             let duration = if frame.to == Some(listener.station) { Span::ZERO } else { frame.duration };
             let signal = Signal {
                 number: frame.number,
@@ -101,13 +101,13 @@ impl DcfMac {
                 end: start + length,
                 power: listener.power,
                 rate_index,
-                wanted,
+                is_received,
                 duration,
                 nav_timeout,
                 state: SignalState::Pending,
             };
             self.add_signal(ctx, listener.station, signal);
-            if let Some(frame) = id.filter(|_| wanted) {
+            if let Some(frame) = id.filter(|_| is_received) {
                 ctx.schedule(signal.end, self.event(RadioEvent::FrameEnd { station: listener.station, frame }));
             }
         }

@@ -1,8 +1,8 @@
-//! A PAN of IEEE 802.15.4 at 2.4 GHz without beacons: unslotted CSMA/CA, acknowledgments, and datagrams in frames
-//! (IEEE 802.15.4-2011).
+//! The MAC of a nonbeacon-enabled PAN (IEEE 802.15.4-2011, 2.4 GHz): unslotted CSMA/CA, acknowledgments, and the
+//! fragmentation of datagrams.
 //!
-//! A station does not listen while it backs off, so an attempt has two events: the end of its channel assessment, which
-//! asks the receiver what was in the air meanwhile, and the start of the frame. A bystander has none.
+//! A station does not sense the medium during a backoff, so an attempt has two events: the end of its CCA, which asks
+//! the receiver what was on the air meanwhile, and the start of the frame. A bystander has none.
 
 mod csma;
 mod exchange;
@@ -37,7 +37,7 @@ use rules::{LrWpanRules, PathPosition};
 use sixlowpan::FrameSizes;
 use station::{CurrentDatagram, Station, TxState};
 
-/// The channel.
+/// The MAC of the stations of a PAN.
 #[derive(Debug)]
 pub(crate) struct LrWpanMac {
     channel: ChannelId,
@@ -127,12 +127,13 @@ impl LrWpanMac {
         self.stations[station.index()].counters
     }
 
-    /// Power from which on frames are readable if nothing disturbs them.
+    /// Minimum power of readable frames, absent interference.
     pub(super) fn min_rx_power(&self) -> f64 {
         self.rules.min_rx_power()
     }
 
-    /// Packets that a station holds: waiting, in its hands unless the next one has it, and left to it in part.
+    /// Packets that a station holds: in its queue, in transmission unless the receiver already has it, and in
+    /// reassembly after the sender is done.
     pub(super) fn holds(&self, station: StationId) -> u64 {
         let station = &self.stations[station.index()];
         let in_hand = station.current.is_some_and(|current| !current.delivered && current.request.content.is_packet());
@@ -143,7 +144,7 @@ impl LrWpanMac {
         Event::Radio { channel: self.channel, event }
     }
 
-    /// The frames of what is to be sent; none if it does not fit.
+    /// The frames of a request; `None` if it does not fit.
     fn frames_of(&self, ctx: &Context, request: &MacRequest) -> Option<FrameSizes> {
         match request.content {
             Content::Message(id) => self.rules.message_frames(self.messages.get(id), request),
@@ -165,7 +166,7 @@ impl LrWpanMac {
     pub(super) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
         if self.frames_of(ctx, &request).is_none() {
             self.stations[at.index()].counters.too_long += 1;
-            return self.give_up(request, DropReason::TooLong);
+            return self.drop_request(request, DropReason::TooLong);
         }
         self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
         if self.stations[at.index()].current.is_none() {
@@ -173,8 +174,8 @@ impl LrWpanMac {
         }
     }
 
-    /// Something will not be sent.
-    fn give_up(&mut self, request: MacRequest, reason: DropReason) {
+    /// Drops a request.
+    fn drop_request(&mut self, request: MacRequest, reason: DropReason) {
         self.messages.release(request.content);
         self.indications.push_back(MacIndication::Dropped { content: request.content, reason });
     }
@@ -184,7 +185,7 @@ impl LrWpanMac {
         self.stations[at.index()].queue.withdraw(to, &mut self.messages)
     }
 
-    /// Takes the next datagram out of the queue, the station being between two.
+    /// Removes the next datagram from the queue, the previous one being finished.
     fn next_datagram(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.tx_state = TxState::Idle;
@@ -192,7 +193,7 @@ impl LrWpanMac {
         let Some(request) = next else { return };
         station.last_tag += 1;
         let tag = station.last_tag;
-        let sizes = self.frames_of(ctx, &request).expect("what does not fit is not taken in");
+        let sizes = self.frames_of(ctx, &request).expect("requests that do not fit are dropped before");
         let station = &mut self.stations[at.index()];
         station.current = Some(CurrentDatagram { request, sizes, tag, index: 0, attempts: 0, delivered: false });
         self.start_csma(ctx, at);

@@ -87,15 +87,15 @@ impl LrWpanMac {
         let mut listeners = std::mem::take(&mut self.listeners);
         self.medium.listeners_of(frame.from, ctx.now, &mut listeners);
         let readable = self.rules.reception.min_readable_power();
-        let meant = |to: StationId, power: f64| frame.to.is_none_or(|only| only == to) && power >= readable;
-        let readers = listeners.iter().filter(|listener| meant(listener.station, listener.power)).count();
+        let is_receiver = |to: StationId, power: f64| frame.to.is_none_or(|only| only == to) && power >= readable;
+        let readers = listeners.iter().filter(|listener| is_receiver(listener.station, listener.power)).count();
         let id = (readers > 0).then(|| self.frames.insert(*frame, readers as u32));
         if let (Some(_), Kind::Data(content)) = (id, frame.kind) {
             self.messages.retain(content);
         }
         for listener in &listeners {
             let start = ctx.now + listener.delay;
-            let wanted = meant(listener.station, listener.power);
+            let is_received = is_receiver(listener.station, listener.power);
             let station = &mut self.stations[listener.station.index()];
             if station.receiver.pending_signals() >= MAX_PENDING {
                 station.advance_to(ctx.now, &self.timing);
@@ -107,12 +107,12 @@ impl LrWpanMac {
                 end: start + length,
                 power: listener.power,
                 rate_index: 0,
-                wanted,
+                is_received,
                 duration: Span::ZERO,
                 nav_timeout: None,
                 state: SignalState::Pending,
             });
-            if let Some(id) = id.filter(|_| wanted) {
+            if let Some(id) = id.filter(|_| is_received) {
                 ctx.schedule(start + length, self.event(RadioEvent::FrameEnd { station: listener.station, frame: id }));
             }
         }

@@ -1,5 +1,5 @@
-//! The receiver of one station: signals pending and on the air, the frame it is locked on, clear channel assessment, and
-//! the NAV.
+//! The receiver of one station: signals pending and on the air, the frame it is locked on, clear channel assessment,
+//! and the NAV.
 //!
 //! It is lazy: signals are added when they are transmitted and processed when the station acts. Every rule depends on
 //! physical times alone, so the order in which stations are advanced changes nothing.
@@ -16,7 +16,8 @@ use super::energy::{EnergyMeter, RadioState, RxCriterion};
 use super::errors::{PhyHeader, RateMode, ReceptionState};
 use crate::ids::StationId;
 
-/// Time from the start of a signal until it makes the medium busy: stations that transmit in the same slot do not defer.
+/// Time from the start of a signal until it makes the medium busy: stations that transmit in the same slot do not
+/// defer.
 const GUARD: Span = Span::from_nanos(5);
 /// The end of time.
 const NEVER: Time = Time::from_nanos(u64::MAX);
@@ -28,8 +29,8 @@ pub(crate) enum Reception {
     Capture { carrier_sense: f64, receive: f64, ratio: f64 },
     /// The minimum SINR over the frame decides. Powers in watts.
     Sinr { sensitivity: f64, energy_detect: f64, noise: f64 },
-    /// Bits survive at random, with the bit error rate at the SINR of the moment; preambles are detected from an SINR on. Powers
-    /// in watts.
+    /// Bits survive at random, with the bit error rate at the SINR of the moment; preambles are detected from an SINR
+    /// on. Powers in watts.
     Errors { sensitivity: f64, energy_detect: f64, noise: f64, preamble_detection: f64 },
 }
 
@@ -77,7 +78,7 @@ pub(super) struct Signal {
     /// Index of its rate in [`MacTiming::rate_modes`].
     pub(super) rate_index: u8,
     /// The station receives it: it is addressed to it and strong enough.
-    pub(super) wanted: bool,
+    pub(super) is_received: bool,
     /// Duration field, zero at the station that the frame is addressed to.
     pub(super) duration: Span,
     /// NAVTimeout, for an RTS.
@@ -156,7 +157,8 @@ impl Receiver {
         }
     }
 
-    /// Physical carrier sense: true while the station receives or transmits, or the energy on the air exceeds the threshold.
+    /// Physical carrier sense: true while the station receives or transmits, or the energy on the air exceeds the
+    /// threshold.
     pub(super) fn busy(&self, reception: &Reception) -> bool {
         self.transmitting_until.is_some() || self.lock.is_some() || self.energy_detected(reception)
     }
@@ -177,7 +179,7 @@ impl Receiver {
 
     /// Whether frame `number`, which has ended, was received without error.
     pub(super) fn take_result(&mut self, number: u64) -> bool {
-        let index = self.ended.iter().position(|(n, _)| *n == number).expect("a frame ends once, when it is over");
+        let index = self.ended.iter().position(|(n, _)| *n == number).expect("a received frame has one result");
         self.ended.swap_remove(index).1
     }
 
@@ -243,7 +245,7 @@ impl Receiver {
         if boundary != Boundary::Start || !meter.is_empty() {
             return false;
         }
-        if let Some(signal) = self.pending.pop_front().filter(|signal| signal.wanted) {
+        if let Some(signal) = self.pending.pop_front().filter(|signal| signal.is_received) {
             self.ended.push((signal.number, false));
         }
         true
@@ -274,8 +276,8 @@ impl Receiver {
         }
     }
 
-    /// The earliest start or end that has not been processed. At one instant ends come first, then the lowest transmitter, so
-    /// that the order of events in the engine does not matter.
+    /// The earliest start or end that has not been processed. At one instant ends come first, then the lowest
+    /// transmitter, so that the order of events in the engine does not matter.
     fn next_boundary(&self) -> Option<(Time, Boundary)> {
         let mut first = self.transmitting_until.map(|end| (end, Boundary::OwnEnd));
         let ends = self.on_air.iter().enumerate().map(|(index, signal)| ((signal.end, signal.from), index));
@@ -311,8 +313,8 @@ impl Receiver {
         if !self.busy(&timing.reception) {
             backoff.freeze(now, self.ifs_end(timing), timing.slot);
         }
-        if let Some(held) = self.locked() {
-            held.state = SignalState::Unreadable;
+        if let Some(current) = self.locked() {
+            current.state = SignalState::Unreadable;
         }
         if !matches!(timing.reception, Reception::Capture { .. }) {
             self.lock = None;
@@ -321,8 +323,8 @@ impl Receiver {
         self.next_boundary_at = self.next_boundary_at.min(end);
     }
 
-    /// Time at which the backoff ends if no further signal arrives; while the medium is busy, a lower bound. The receiver is
-    /// advanced.
+    /// Time at which the backoff ends if no further signal arrives; while the medium is busy, a lower bound. The
+    /// receiver is advanced.
     pub(super) fn access(&self, timing: &MacTiming, backoff: &Backoff) -> Option<Time> {
         let slots = backoff.slots?;
         if self.busy(&timing.reception) {
