@@ -19,7 +19,7 @@ pub type Further = BTreeMap<String, &'static Algorithm>;
 pub struct CcChoice {
     /// The algorithm. With a colon it is a class in Python, FILE:CLASS, written under `python`.
     pub name: String,
-    /// Its historical form; that of the connection's profile if it has one, else the first it lists, unless given.
+    /// Its profile. Default: the one of the connection's profile if it exists, otherwise the first of the algorithm.
     pub profile: Option<String>,
     /// Parameters that differ from the profile.
     pub params: BTreeMap<String, Value>,

@@ -1,5 +1,5 @@
-//! The schema of a scenario file: one world. Every field has a reader in `assemble.rs` or `expand.rs`, and its doc
-//! comment is its manual (`docs/scenario.md` is generated from here).
+//! The schema of a scenario file: one world. `expand` and `assemble` read every field, and its doc comment is its manual
+//! (`docs/scenario.md` is generated from here).
 
 mod area;
 mod cc_choice;
@@ -62,20 +62,20 @@ pub use wireless::{
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// How long the world is simulated.
+    /// Simulated time.
     pub duration: Span,
-    /// Measurements leave out this much at the start.
+    /// Time at the start that measurements exclude.
     #[serde(default)]
     pub warmup: Span,
     /// Nodes and links.
     pub network: Network,
-    /// Settings of every TCP flow, unless the flow says otherwise.
+    /// Settings of every TCP flow that has none of its own.
     #[serde(default)]
     pub tcp: TcpOptions,
-    /// What the flows that `network.flows` asks for carry.
+    /// Traffic of the flows that `network.flows` generates.
     #[serde(default)]
     pub traffic: Traffic,
-    /// Flows one by one. With them, `network.flows` is 0 unless given; these come first.
+    /// Flows one by one; they come before those of `network.flows`, whose default is 0 if there are any here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<FlowDef>,
     /// Nodes, for `network.kind = "graph"`.
@@ -84,10 +84,10 @@ pub struct Scenario {
     /// Links, for `network.kind = "graph"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<LinkDef>,
-    /// Channels of radio, for `network.kind = "graph"`.
+    /// Radio channels, for `network.kind = "graph"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub channel: Vec<ChannelDef>,
-    /// Series to record; none unless asked for.
+    /// Series to record. Default: none.
     #[serde(default)]
     pub record: RecordDef,
 }
