@@ -1,6 +1,6 @@
 //! The backoff counter, and frame exchanges.
 
-use super::reference::{AirFrame, Event, Kind, MARGIN, ReferenceDcf, Timing};
+use super::simulation::{AirFrame, Event, Kind, MARGIN, ReferenceDcf, Timing};
 use super::station::{Answer, InHand, State};
 
 impl ReferenceDcf {

@@ -6,8 +6,8 @@
 
 mod exchange;
 mod reception;
-mod reference;
+mod simulation;
 mod station;
 
 pub(crate) use reception::ReceptionModel;
-pub(crate) use reference::{AirFrame, Kind, Motion, ReferenceDcf, Request, Setup, Timing};
+pub(crate) use simulation::{AirFrame, Kind, Motion, ReferenceDcf, Request, Setup, Timing};

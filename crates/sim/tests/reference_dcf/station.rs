@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tcp::rng::Rng;
 
 use super::reception::Signals;
-use super::reference::Request;
+use super::simulation::Request;
 
 /// State of a station in a frame exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

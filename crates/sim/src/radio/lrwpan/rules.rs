@@ -137,7 +137,7 @@ impl LrWpanRules {
     fn message(&self, payload: Bytes, to_one: bool) -> Datagram {
         Datagram {
             transport: Transport::Udp,
-            payload: payload,
+            payload,
             // Routing messages go one hop.
             hop_limit: 1,
             has_traffic_class: false,
