@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::Value as Json;
 use sim::scenario::Further;
-use tcp::cc::{self, Demands, Param, ParamKind, Profile, Value, Values};
+use tcp::cc::{self, Param, ParamKind, ParamValues, Profile, Requirements, Value};
 use tcp::units::{Bytes, Span, Time};
 
 use crate::object::{Class, Object};
@@ -48,7 +48,7 @@ impl Algorithm {
         let text = |value: &Json, key: &str| leak(value[key].as_str().unwrap_or_default());
         let name = text(&told, "name");
         let class: &'static Class = Box::leak(Box::new(Class { name, class: class_, observed: Mutex::default() }));
-        let demands = &told["demands"];
+        let requirements = &told["demands"];
         let params = told["params"].as_array().into_iter().flatten().map(|param| Param {
             name: text(param, "name"),
             kind: match &param["default"] {
@@ -70,14 +70,16 @@ impl Algorithm {
             name,
             title: text(&told, "title"),
             reference: text(&told, "reference"),
-            demands: Demands {
-                owns_window: demands["owns_window"] == true,
-                ecn: serde_json::from_value(demands["ecn"].clone()).unwrap_or_default(),
-                timestamps: demands["timestamps"] == true,
+            requirements: Requirements {
+                owns_window: requirements["owns_window"] == true,
+                ecn: serde_json::from_value(requirements["ecn"].clone()).unwrap_or_default(),
+                timestamps: requirements["timestamps"] == true,
             },
             params: Vec::leak(params.collect()),
             profiles: &[Profile { name: "default", set: &[], recovery: None }],
-            build: Box::leak(Box::new(move |values: &Values, setup: &cc::Setup| Object::build(class, values, setup))),
+            build: Box::leak(Box::new(move |values: &ParamValues, setup: &cc::Setup| {
+                Object::build(class, values, setup)
+            })),
         }));
         Ok(Algorithm { algorithm, description })
     }
@@ -95,7 +97,7 @@ impl Algorithm {
         };
         crate::guarded(|| {
             let choice =
-                cc::Choice::of(self.algorithm, None, &[]).map_err(|e| sim::ScenarioError::new(e.field, e.message))?;
+                cc::CcConfig::of(self.algorithm, None, &[]).map_err(|e| sim::ScenarioError::new(e.field, e.message))?;
             choice.build(&setup);
             Ok(())
         })

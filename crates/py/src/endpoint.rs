@@ -8,7 +8,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyList};
 use sim::ScenarioError;
 use sim::scenario::{Further, TcpOptions};
-use tcp::config::Profile;
+use tcp::settings::ProfileName;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, Event, Segment, Snapshot, TcpConfig};
 
@@ -26,7 +26,7 @@ const MOST_SEGMENTS: usize = 100_000;
 /// A connection with the clock, and what it has sent and told since it was last asked.
 struct Hand {
     connection: Connection,
-    profile: Profile,
+    profile: ProfileName,
     config: TcpConfig,
     now: Time,
     sent: Vec<(Time, Segment)>,

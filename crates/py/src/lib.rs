@@ -3,6 +3,7 @@
 mod algorithm;
 mod endpoint;
 mod object;
+mod quantity;
 mod running;
 mod segment;
 mod told;
@@ -298,10 +299,10 @@ fn reach(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
     Ok(reach.map_err(|e| e.to_py(py))?.to_string())
 }
 
-/// Looks at the satellites of a scenario (JSON text) at `at_s`, and from 0 to `until_s` every `step_s`; JSON text.
+/// Ground tracks of the satellites of a scenario (JSON text) at `at_s`, and paths from 0 to `until_s` every `step_s`; JSON text.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed, at_s, until_s, step_s, algorithms = None))]
-fn survey(
+fn ground_tracks(
     py: Python<'_>,
     scenario: &str,
     seed: u64,
@@ -312,9 +313,10 @@ fn survey(
 ) -> PyResult<String> {
     let further = algorithm::further(algorithms);
     let [at, until, step] = [at_s, until_s, step_s].map(Span::from_secs_f64);
-    let surveyed = py
-        .detach(|| guarded(|| Ok(sim::survey(&Scenario::from_json(scenario)?.with(&further), seed, at, until, step)?)));
-    Ok(serde_json::to_string(&surveyed.map_err(|e| e.to_py(py))?).expect("a survey is plain data"))
+    let tracks = py.detach(|| {
+        guarded(|| Ok(sim::ground_tracks(&Scenario::from_json(scenario)?.with(&further), seed, at, until, step)?))
+    });
+    Ok(serde_json::to_string(&tracks.map_err(|e| e.to_py(py))?).expect("ground tracks are plain data"))
 }
 
 /// The congestion-control algorithms with parameters and profiles, as JSON text.
@@ -367,6 +369,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<algorithm::Algorithm>()?;
     add_told(module)?;
     module.add_class::<endpoint::Endpoint>()?;
+    quantity::add(module)?;
     module.add_function(wrap_pyfunction!(segment::check_segment, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(run_many, module)?)?;
@@ -375,7 +378,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fingerprint, module)?)?;
     module.add_function(wrap_pyfunction!(transmissions, module)?)?;
     module.add_function(wrap_pyfunction!(reach, module)?)?;
-    module.add_function(wrap_pyfunction!(survey, module)?)?;
+    module.add_function(wrap_pyfunction!(ground_tracks, module)?)?;
     module.add_function(wrap_pyfunction!(algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;

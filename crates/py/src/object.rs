@@ -12,7 +12,7 @@ use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use tcp::cc::{self, CongestionControl, Value, Values, Window};
+use tcp::cc::{self, CongestionControl, ParamValues, Value, Window};
 use tcp::units::{Bytes, Rate, Span, Time};
 
 use crate::algorithm::{Raised, leak};
@@ -70,7 +70,7 @@ impl Class {
         resume_unwind(Box::new(Raised { algorithm: self.name, method, at, error }))
     }
 
-    fn make(&self, py: Python<'_>, values: &Values, setup: &cc::Setup) -> PyResult<Methods> {
+    fn make(&self, py: Python<'_>, values: &ParamValues, setup: &cc::Setup) -> PyResult<Methods> {
         let params = PyDict::new(py);
         for (name, value) in values.iter() {
             match value {
@@ -107,7 +107,7 @@ impl Class {
 }
 
 impl Object {
-    pub(crate) fn build(class: &'static Class, values: &Values, setup: &cc::Setup) -> Box<dyn CongestionControl> {
+    pub(crate) fn build(class: &'static Class, values: &ParamValues, setup: &cc::Setup) -> Box<dyn CongestionControl> {
         Python::attach(|py| {
             let methods = match class.make(py, values, setup) {
                 Ok(methods) => methods,

@@ -51,7 +51,7 @@ pub(crate) struct View {
     /// The application, not the network, sets the pace.
     app_limited: bool,
     /// The connection wants windows to shrink after silence.
-    idle_restart: bool,
+    slow_start_after_idle: bool,
     /// Classic growth is allowed.
     may_grow: bool,
 }
@@ -237,7 +237,7 @@ impl From<&cc::View> for View {
             round_start: view.round_start,
             cwnd_limited: view.cwnd_limited,
             app_limited: view.app_limited,
-            idle_restart: view.idle_restart,
+            slow_start_after_idle: view.slow_start_after_idle,
             may_grow: view.may_grow,
         }
     }

@@ -23,9 +23,9 @@ fn describe(algorithm: &Algorithm) -> Json {
         "title": algorithm.title,
         "reference": algorithm.reference,
         "demands": {
-            "owns_window": algorithm.demands.owns_window,
-            "ecn": algorithm.demands.ecn,
-            "timestamps": algorithm.demands.timestamps,
+            "owns_window": algorithm.requirements.owns_window,
+            "ecn": algorithm.requirements.ecn,
+            "timestamps": algorithm.requirements.timestamps,
         },
         "params": algorithm.params.iter().map(param).collect::<Json>(),
         "profiles": profiles,

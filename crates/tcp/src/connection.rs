@@ -3,18 +3,20 @@
 //! `on_segment`, `on_timeout`, `next_timeout`, `poll_segment`, and the application's side `write`, `read`, `close`,
 //! `poll_event`. No callbacks, no clock: the driver hands in the time and drains `poll_segment` after every input.
 
+mod handshake;
 mod make;
 
-use crate::ack_policy::AckWish;
+use handshake::Handshake;
+
 use crate::cc::Window;
-use crate::config::{EcnMode, TcpConfig};
+use crate::config::TcpConfig;
 use crate::ecn::{Echo, EchoWish};
 use crate::event::{Event, Pending, Phase};
-use crate::handshake::Handshake;
 use crate::options::Clock;
-use crate::receiver::Receiver;
+use crate::receiver::{AckWish, Receiver};
 use crate::segment::{Flags, Segment};
 use crate::sender::{Sender, Snapshot, Totals};
+use crate::settings::EcnMode;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
 

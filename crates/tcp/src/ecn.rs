@@ -1,8 +1,8 @@
 //! Explicit congestion notification: what the handshake agrees on, what a receiver echoes and what a sender reads from
 //! it (RFC 3168 §6.1, RFC 8257 §3, RFC 9768 §3).
 
-use crate::config::EcnMode;
 use crate::segment::{Ecn, EcnBytes, Flags, Segment};
+use crate::settings::EcnMode;
 use crate::units::Bytes;
 
 /// What RFC 9768 §3.2.1 has the counter of marked packets begin with.

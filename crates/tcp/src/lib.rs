@@ -5,17 +5,13 @@
 
 #![forbid(unsafe_code)]
 
-mod ack_policy;
 pub mod cc;
 pub mod config;
 mod connection;
 mod ecn;
 mod event;
-mod handshake;
 mod options;
 mod rate;
-mod reassembly;
-mod receive_window;
 mod receiver;
 mod recovery;
 pub mod rng;
@@ -24,6 +20,7 @@ mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
+pub mod settings;
 mod timers;
 pub mod units;
 

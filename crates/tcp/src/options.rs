@@ -1,8 +1,9 @@
 //! Options: what the two ends agree on in the handshake (RFC 9293 §3.7.1, RFC 7323, RFC 2018), and the clock behind
 //! the timestamps.
 
-use crate::config::{EcnMode, TcpConfig};
+use crate::config::TcpConfig;
 use crate::segment::{Segment, SynOptions, Timestamps};
+use crate::settings::EcnMode;
 use crate::units::{Bytes, Time};
 
 /// The most that the window field holds without scaling.

@@ -3,6 +3,7 @@
 //! A sample spans the time between two transmissions an RTT apart and the time in which what was sent between them was
 //! reported; the longer one counts, so that neither bursts of data nor bunched ACKs raise the rate.
 
+use crate::cc::RateSample;
 use crate::scoreboard::Delivered;
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -28,27 +29,6 @@ impl Stamp {
     pub(crate) fn app_limited(&self) -> bool {
         self.in_flight % 2 == 1
     }
-}
-
-/// A sample of the delivery rate.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RateSample {
-    /// Delivered over the interval; absent when the interval is shorter than the least RTT and so tells nothing.
-    pub rate: Option<Rate>,
-    /// Delivered between the transmission of the newest reported segment and now.
-    pub delivered: Bytes,
-    /// Delivered in all when that segment was sent.
-    pub prior_delivered: Bytes,
-    /// The longer of the time to send and the time to report.
-    pub interval: Span,
-    /// When the newest reported segment was sent.
-    pub sent_at: Time,
-    /// Pipe with it at that time.
-    pub tx_in_flight: Bytes,
-    /// Marked lost since.
-    pub lost: Bytes,
-    /// The application, not the network, set the pace at some time in the interval.
-    pub app_limited: bool,
 }
 
 /// The sampler of one connection.

@@ -1,10 +1,17 @@
 //! The receiving half: puts segments in order, decides when to acknowledge and how much more it takes.
 
-use crate::ack_policy::{AckPolicy, AckWish, InOrder};
+mod ack_policy;
+mod reassembly;
+mod receive_window;
+
+pub(crate) use ack_policy::AckWish;
+
+use ack_policy::{AckPolicy, InOrder};
+use reassembly::Reassembly;
+use receive_window::{ReceiveWindow, ReceiverRtt};
+
 use crate::config::TcpConfig;
 use crate::options::{Agreed, Clock};
-use crate::reassembly::Reassembly;
-use crate::receive_window::{ReceiveWindow, ReceiverRtt};
 use crate::segment::{Flags, Sack, Segment};
 use crate::units::{Bytes, Span, Time};
 

@@ -2,7 +2,7 @@
 //!
 //! Karn's rule is kept by the caller: what was sent twice gives no sample.
 
-use crate::config::{RtoBounds, RttEstimator};
+use crate::settings::{RtoBounds, RttAlgorithm};
 use crate::units::{Bytes, Span};
 
 /// The estimator.
@@ -15,7 +15,7 @@ pub(crate) struct Rtt {
     rttvar: Span,
     /// The time-out now, backed off: asked for several times an ACK.
     rto: Span,
-    kind: RttEstimator,
+    kind: RttAlgorithm,
     /// Expiries since the last sample; each doubles the time-out (§5.5), a sample ends it (§5, last paragraph).
     backoff: u32,
     bounds: RtoBounds,
@@ -69,7 +69,7 @@ impl Spread {
 }
 
 impl Rtt {
-    pub(crate) fn new(bounds: RtoBounds, kind: RttEstimator) -> Rtt {
+    pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> Rtt {
         let (srtt, rttvar, min, spread) = (None, Span::ZERO, None, Spread::default());
         let mut rtt = Rtt { bounds, kind, srtt, rttvar, min, backoff: 0, spread, rto: Span::ZERO };
         rtt.set_rto();
@@ -80,8 +80,8 @@ impl Rtt {
     pub(crate) fn sample(&mut self, r: Span, snd_una: u64, snd_nxt: u64) {
         self.backoff = 0;
         match self.kind {
-            RttEstimator::Rfc => self.sample_rfc(r),
-            RttEstimator::Linux => self.sample_linux(r, snd_una, snd_nxt),
+            RttAlgorithm::Rfc => self.sample_rfc(r),
+            RttAlgorithm::Linux => self.sample_linux(r, snd_una, snd_nxt),
         }
         self.set_rto();
     }
@@ -125,10 +125,10 @@ impl Rtt {
         let base = match (self.srtt, self.kind) {
             (None, _) => self.bounds.initial,
             // §2.3: RTO = SRTT + max(G, 4 RTTVAR); §2.4: at least the minimum
-            (Some(srtt), RttEstimator::Rfc) => {
+            (Some(srtt), RttAlgorithm::Rfc) => {
                 (srtt + (self.rttvar * 4).max(self.bounds.granularity)).max(self.bounds.min)
             }
-            (Some(_), RttEstimator::Linux) => {
+            (Some(_), RttAlgorithm::Linux) => {
                 let micros = (self.spread.srtt8 >> 3) + self.spread.term;
                 let tick = self.bounds.granularity.as_micros().max(1);
                 Span::from_micros(micros.div_ceil(tick) * tick)
@@ -177,7 +177,7 @@ impl Rtt {
 mod tests {
     use super::*;
 
-    fn estimator(min_ms: u64, kind: RttEstimator) -> Rtt {
+    fn estimator(min_ms: u64, kind: RttAlgorithm) -> Rtt {
         let ms = Span::from_millis;
         let bounds = RtoBounds { initial: ms(1000), min: ms(min_ms), max: ms(60_000), granularity: ms(1) };
         Rtt::new(bounds, kind)
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn vectors_of_algorithms_7_4() {
-        let mut rtt = estimator(0, RttEstimator::Rfc);
+        let mut rtt = estimator(0, RttAlgorithm::Rfc);
         rtt.sample(Span::from_millis(100), 1, 2);
         assert_eq!(rtt.rto(), Span::from_millis(300));
         rtt.sample(Span::from_millis(120), 1, 2);
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn floor_backoff_and_ceiling() {
-        let mut rtt = estimator(1000, RttEstimator::Rfc);
+        let mut rtt = estimator(1000, RttAlgorithm::Rfc);
         assert_eq!(rtt.rto(), Span::from_millis(1000));
         rtt.sample(Span::from_millis(100), 1, 2);
         assert_eq!(rtt.rto(), Span::from_millis(1000));
@@ -211,7 +211,7 @@ mod tests {
     /// The first samples of the recording reno-drop-one of Linux 6.1: srtt, rttvar and RTO in µs after each.
     #[test]
     fn linux_first_samples_of_a_recording() {
-        let mut rtt = estimator(200, RttEstimator::Linux);
+        let mut rtt = estimator(200, RttAlgorithm::Linux);
         for (sample, srtt, rttvar, rto) in [(50_027, 50_027, 25_013, 251_000), (50_617, 50_101, 18_908, 251_000)] {
             rtt.sample(Span::from_micros(sample), 1, 14_481);
             let (got_srtt, got_var) = (rtt.srtt().unwrap().as_micros(), rtt.rttvar().as_micros());
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn linux_term_rises_at_once_and_falls_by_a_quarter_per_round() {
-        let mut rtt = estimator(200, RttEstimator::Linux);
+        let mut rtt = estimator(200, RttAlgorithm::Linux);
         rtt.sample(Span::from_millis(500), 1, 2);
         assert_eq!(rtt.rto(), Span::from_millis(1500));
         let mut before = rtt.rto();

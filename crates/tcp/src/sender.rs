@@ -12,7 +12,7 @@ mod timeouts;
 mod transmit;
 
 use crate::cc::{Cause, Congestion, Setup, State, View, Window};
-use crate::config::{EcnMode, RecoveryKind, TcpConfig};
+use crate::config::TcpConfig;
 use crate::ecn::Feedback;
 use crate::options::Agreed;
 use crate::rate::Sampler;
@@ -21,6 +21,7 @@ use crate::round::Round;
 use crate::rtt::Rtt;
 use crate::scoreboard::Scoreboard;
 use crate::segment::Ecn;
+use crate::settings::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Span, Time};
 
 use bundle::Bundle;
@@ -120,7 +121,7 @@ pub(crate) struct Sender {
     /// cwnd holds in recovery too.
     owns_window: bool,
     cwnd_validation: bool,
-    idle_restart: bool,
+    slow_start_after_idle: bool,
     /// The other side is to hear that the window has been reduced.
     cwr_due: bool,
     feedback: Feedback,
@@ -167,16 +168,16 @@ impl Sender {
         Sender {
             mss,
             cwnd_validation: config.cwnd_validation,
-            idle_restart: config.idle_restart,
+            slow_start_after_idle: config.slow_start_after_idle,
             nagle: config.nagle,
-            bundles: config.bundles,
+            bundles: config.tso_psh,
             bundle: Bundle::default(),
             ecn: match agreed.ecn {
                 EcnMode::Off => Ecn::NotEct,
                 EcnMode::L4s => Ecn::Ect1,
                 EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
             },
-            owns_window: config.cc.algorithm.demands.owns_window,
+            owns_window: config.cc.algorithm.requirements.owns_window,
             cc: Control::new(config.cc.build(&setup)),
             repair: Repair::new(config, agreed),
             state: State::Open,
@@ -342,7 +343,7 @@ impl Sender {
             cwnd_limited,
             app_limited: self.sampler.app_limited(),
             paced_until: self.pace.until(),
-            idle_restart: self.idle_restart,
+            slow_start_after_idle: self.slow_start_after_idle,
             may_grow: !self.state.descends() && (cwnd_limited || !self.cwnd_validation),
         }
     }

@@ -5,7 +5,7 @@
 //! Sizes, times and parameters are drawn from the extremes.
 
 use tcp::cc::{
-    ALGORITHMS, Ack, Algorithm, Cause, Choice, Congestion, CongestionControl, Head, Lost, ParamKind, RateSample,
+    ALGORITHMS, Ack, Algorithm, Cause, CcConfig, Congestion, CongestionControl, Head, Lost, ParamKind, RateSample,
     RttSample, Sent, Setup, State, Value, View, Window,
 };
 use tcp::rng::Rng;
@@ -41,7 +41,7 @@ fn rtt(rng: &mut Rng) -> Option<RttSample> {
 }
 
 /// The profile as it is, or with parameters anywhere in their ranges.
-fn choice(rng: &mut Rng, algorithm: &Algorithm, profile: &str) -> Choice {
+fn choice(rng: &mut Rng, algorithm: &Algorithm, profile: &str) -> CcConfig {
     let mut overrides = Vec::new();
     for param in algorithm.params {
         let value = match param.kind {
@@ -53,7 +53,7 @@ fn choice(rng: &mut Rng, algorithm: &Algorithm, profile: &str) -> Choice {
         }
     }
     let overrides = if rng.chance(0.5) { &overrides[..] } else { &[] };
-    Choice::new(algorithm.name, Some(profile), overrides).expect("values are in range")
+    CcConfig::by_name(algorithm.name, Some(profile), overrides).expect("values are in range")
 }
 
 /// A sender's outside: enough of it to tell an algorithm a consistent story.
@@ -97,7 +97,7 @@ impl World {
         view.pipe = view.flight;
         view.lost = Bytes(self.rng.below(view.flight.0 + 1));
         view.app_limited = self.rng.chance(0.2);
-        view.idle_restart = self.rng.chance(0.5);
+        view.slow_start_after_idle = self.rng.chance(0.5);
         view.snd_nxt = view.snd_nxt.max(view.snd_una + view.flight.0);
         view.rto = span(&mut self.rng);
         view.srtt = self.rng.chance(0.9).then(|| span(&mut self.rng));

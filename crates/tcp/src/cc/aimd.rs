@@ -4,7 +4,10 @@
 //! here. Two forms of a window exist: whole segments of cwnd, as Linux counts, and real numbers measured against the
 //! flight, as RFC 5681 has it. Growth below one byte is kept, so that real increments add up exactly.
 
-use super::{Ack, Congestion, Counter, IdleRule, Param, ParamKind, Setup, Value, Values, View, Window};
+use super::algorithm::Setup;
+use super::parameters::{Param, ParamKind, ParamValues, Value};
+use super::signals::{Ack, Congestion, View};
+use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// How many segments an ACK may add in slow start.
@@ -43,7 +46,7 @@ pub(super) struct Aimd {
 }
 
 impl Aimd {
-    pub(super) fn new(values: &Values, setup: &Setup) -> Aimd {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Aimd {
         Aimd {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             counter: Counter::default(),

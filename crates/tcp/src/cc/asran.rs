@@ -5,10 +5,11 @@
 //! 2020). The rest is NewReno as in ns-3, where the study ran: growth by the ACK. Profile `seed` does
 //! what the study measured, `report` what its text says, `paper` what it says of the original, whose body is not at hand.
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, State, Value,
-    Values, View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, State, View};
+use super::window::Window;
 use crate::units::{Bytes, Span};
 
 /// Slow start back to the last maximum.
@@ -16,7 +17,7 @@ pub(super) const ASRAN: Algorithm = Algorithm {
     name: "asran",
     title: "ASRAN: slow start back to the window of the last loss",
     reference: "Lee et al. 2020, Adaptive TCP Transmission Adjustment for UAV Network Infrastructure",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "seed", set: &[], recovery: None },
@@ -86,7 +87,7 @@ struct Asran {
 }
 
 impl Asran {
-    fn new(values: &Values, setup: &Setup) -> Asran {
+    fn new(values: &ParamValues, setup: &Setup) -> Asran {
         Asran {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             initial_window: setup.initial_window,
@@ -143,7 +144,7 @@ impl CongestionControl for Asran {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             self.window.after_idle(idle, view.rto, self.initial_window);
         }
     }
@@ -155,8 +156,8 @@ impl CongestionControl for Asran {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Choice;
     use super::*;
+    use crate::cc::config::CcConfig;
 
     const MSS: Bytes = Bytes(1460);
 
@@ -171,7 +172,7 @@ mod tests {
             paced: false,
             seed: 1,
         };
-        Asran::new(&Choice::new("asran", Some(profile), &changed).unwrap().values, &setup)
+        Asran::new(&CcConfig::by_name("asran", Some(profile), &changed).unwrap().values, &setup)
     }
 
     /// A loss at a window of `cwnd` segments, all of them in flight. Gives ssthresh, last_max and cwnd after it.

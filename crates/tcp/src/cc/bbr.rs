@@ -12,8 +12,12 @@ mod params;
 mod policer;
 mod rate;
 
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
 use super::filter::{Dip, WindowedMax};
-use super::{Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Setup, State, Values, View, Window};
+use super::parameters::ParamValues;
+use super::signals::{Ack, Cause, Congestion, State, View};
+use super::window::Window;
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
 use aggregation::Aggregation;
@@ -25,7 +29,7 @@ pub(super) const BBR: Algorithm = Algorithm {
     name: "bbr",
     title: "BBR version 1: bandwidth and round-trip propagation time",
     reference: "Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016, ACM Queue 14(5)",
-    demands: Demands { owns_window: true, ..Demands::NONE },
+    requirements: Requirements { owns_window: true, ..Requirements::NONE },
     params: params::PARAMS,
     profiles: params::PROFILES,
     build: &|values, setup| Box::new(Bbr::new(values, setup)),
@@ -112,7 +116,7 @@ fn ticks(time: Time) -> u64 {
 }
 
 impl Bbr {
-    fn new(values: &Values, setup: &Setup) -> Bbr {
+    fn new(values: &ParamValues, setup: &Setup) -> Bbr {
         let settings = Settings {
             mss: setup.mss,
             startup_gain: rate::gain(values.number("startup_gain")),

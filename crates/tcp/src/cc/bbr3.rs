@@ -12,8 +12,12 @@ mod params;
 mod probe_rtt;
 mod signals;
 
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
 use super::filter::{Dip, WindowedMax};
-use super::{Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Lost, Setup, State, Values, View, Window};
+use super::parameters::ParamValues;
+use super::signals::{Ack, Cause, Congestion, Lost, State, View};
+use super::window::Window;
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -22,7 +26,7 @@ pub(super) const BBR3: Algorithm = Algorithm {
     name: "bbr3",
     title: "BBR version 3: bandwidth, round-trip propagation time and loss",
     reference: "draft-ietf-ccwg-bbr (August 2026)",
-    demands: Demands { owns_window: true, ..Demands::NONE },
+    requirements: Requirements { owns_window: true, ..Requirements::NONE },
     params: params::PARAMS,
     profiles: params::PROFILES,
     build: &|values, setup| Box::new(Bbr3::new(values, setup)),
@@ -211,7 +215,7 @@ struct Settings {
 }
 
 impl Settings {
-    fn new(values: &Values, setup: &Setup) -> Settings {
+    fn new(values: &ParamValues, setup: &Setup) -> Settings {
         let mss = setup.mss.as_f64();
         Settings {
             mss,
@@ -240,7 +244,7 @@ impl Settings {
 }
 
 impl Bbr3 {
-    fn new(values: &Values, setup: &Setup) -> Bbr3 {
+    fn new(values: &ParamValues, setup: &Setup) -> Bbr3 {
         let probe = Probe {
             acks: Acks::Init,
             up_cnt: f64::INFINITY,

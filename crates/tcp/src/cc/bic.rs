@@ -7,11 +7,12 @@
 //! is left out: its details were not checked against the paper.
 
 use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
 use super::cubic::linux::{HZ, ticks};
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, State, Value,
-    Values, View, Window,
-};
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, State, View};
+use super::window::Window;
 use crate::units::{Bytes, Span};
 
 /// Binary search for the window.
@@ -19,7 +20,7 @@ pub(super) const BIC: Algorithm = Algorithm {
     name: "bic",
     title: "BIC: binary search for the window of the last loss",
     reference: "Xu, Harfoush, Rhee 2004, Binary Increase Congestion Control",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: &[], recovery: None },
@@ -167,7 +168,7 @@ impl Default for Search {
 }
 
 impl Bic {
-    fn new(values: &Values, setup: &Setup) -> Bic {
+    fn new(values: &ParamValues, setup: &Setup) -> Bic {
         Bic {
             base: Aimd::new(values, setup),
             beta: values.number("beta"),
@@ -296,7 +297,7 @@ mod tests {
             seed: 1,
         };
         let set = [("ack_ratio".to_owned(), Value::Flag(false))];
-        let choice = super::super::Choice::new("bic", Some("linux"), &set).expect("the choice is right");
+        let choice = super::super::CcConfig::by_name("bic", Some("linux"), &set).expect("the choice is right");
         let mut bic = Bic::new(&choice.values, &setup);
         bic.search.last_max = last_max;
         bic.update_cnt(w, 0);

@@ -9,11 +9,12 @@ mod memory;
 
 use memory::{Memory, Pair, Queue};
 
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
 use super::delay::is_asked;
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
-};
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Congestion, View};
+use super::window::{Counter, Window};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span};
 
@@ -22,7 +23,7 @@ pub(super) const CDG: Algorithm = Algorithm {
     name: "cdg",
     title: "CDG: backs off by chance when the delay rises",
     reference: "Hayes, Armitage 2011, Revisiting TCP Congestion Control using Delay Gradients",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Cdg::new(values, setup)),
@@ -123,7 +124,7 @@ struct Settings {
 }
 
 impl Cdg {
-    fn new(values: &Values, setup: &Setup) -> Cdg {
+    fn new(values: &ParamValues, setup: &Setup) -> Cdg {
         let mut memory = Memory::new(1, setup.initial_window.segments(setup.mss));
         // The kernel's first round holds the RTT of the handshake.
         memory.rtt =
@@ -258,7 +259,7 @@ impl CongestionControl for Cdg {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if !view.idle_restart {
+        if !view.slow_start_after_idle {
             return;
         }
         if idle > view.rto {

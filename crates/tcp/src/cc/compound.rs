@@ -5,11 +5,12 @@
 //! without queue is filled fast, and where a queue stands Reno remains. Profile `linux26` is the module that ns-2.35 carries,
 //! with the least RTT of the round and an integer root. Left out: the later tuning of gamma (draft-sridharan-tcpm-ctcp).
 
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
 use super::delay::Delay;
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
-};
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, View};
+use super::window::{Counter, Window};
 use crate::units::{Bytes, Span};
 
 /// The sum of a loss window and a delay window.
@@ -17,7 +18,7 @@ pub(super) const COMPOUND: Algorithm = Algorithm {
     name: "compound",
     title: "Compound: Reno's window and one that goes by delay",
     reference: "Tan, Song, Zhang, Sridharan 2006, A Compound TCP Approach",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "paper", set: &[], recovery: None },
@@ -132,7 +133,7 @@ impl Settings {
 }
 
 impl Compound {
-    fn new(values: &Values, setup: &Setup) -> Compound {
+    fn new(values: &ParamValues, setup: &Setup) -> Compound {
         Compound {
             loss: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             delay_window: Bytes::ZERO,
@@ -271,7 +272,7 @@ impl CongestionControl for Compound {
             self.delay_window = Bytes::ZERO;
             self.delay.forget(view);
         }
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             let mut window = self.window();
             window.after_idle(idle, view.rto, self.initial_window);
             self.split(window.cwnd);

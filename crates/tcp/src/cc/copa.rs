@@ -8,10 +8,11 @@
 
 mod windowed;
 
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Demands, Lost, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Congestion, Lost, View};
+use super::window::Window;
 use crate::units::{Bytes, Rate, Span, Time};
 use windowed::{Extreme, Windowed};
 
@@ -20,7 +21,7 @@ pub(super) const COPA: Algorithm = Algorithm {
     name: "copa",
     title: "Copa: a rate inverse to the queueing delay",
     reference: "Arun, Balakrishnan 2018, Copa: Practical Delay-Based Congestion Control for the Internet",
-    demands: Demands { owns_window: true, ..Demands::NONE },
+    requirements: Requirements { owns_window: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[
         Profile { name: "paper", set: &[], recovery: None },
@@ -153,7 +154,7 @@ struct Copa {
 }
 
 impl Copa {
-    fn new(values: &Values, setup: &Setup) -> Copa {
+    fn new(values: &ParamValues, setup: &Setup) -> Copa {
         let delta = values.number("delta");
         let slow_start = setup.initial_window < setup.initial_ssthresh;
         Copa {

@@ -9,10 +9,11 @@ pub(super) mod linux;
 mod linux26;
 mod rfc;
 
+use super::algorithm::{Algorithm, Requirements, Setup};
 use super::hystart::{self, HyStart, PlusPlus};
-use super::{
-    Ack, Algorithm, Cause, Congestion, Demands, Param, ParamKind, Profile, Setup, Value, Values, View, Window,
-};
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, View};
+use super::window::Window;
 use crate::units::{Bytes, Span};
 
 /// The cubic function of time.
@@ -20,7 +21,7 @@ pub(super) const CUBIC: Algorithm = Algorithm {
     name: "cubic",
     title: "CUBIC: a cubic function of the time since the last loss",
     reference: "RFC 9438",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },
@@ -215,7 +216,7 @@ struct Base {
 }
 
 impl Base {
-    fn new(values: &Values, setup: &Setup) -> Base {
+    fn new(values: &ParamValues, setup: &Setup) -> Base {
         let plus_plus = values.flag("hystart_plus_plus").then(PlusPlus::new);
         // RFC 9406 §4.3: L is infinite when paced.
         let unlimited = plus_plus.is_some() && setup.paced;

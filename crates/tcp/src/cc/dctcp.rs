@@ -6,11 +6,12 @@
 //! before it counts. The receiver's half, an echo that follows every change of state, is in `ecn.rs`. Left out: pacing
 //! below two segments, and Linux's protective load balancing, which moves a flow to another path.
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup,
-    State, Value, Values, View, Window,
-};
-use crate::config::EcnMode;
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, State, View};
+use super::window::{Counter, IdleRule, Window};
+use crate::settings::EcnMode;
 use crate::units::{Bytes, Span};
 
 /// Reduction by the share of marks.
@@ -18,7 +19,7 @@ pub(super) const DCTCP: Algorithm = Algorithm {
     name: "dctcp",
     title: "DCTCP: a reduction in proportion to the share of marks",
     reference: "RFC 8257; Alizadeh et al. 2010, Data Center TCP",
-    demands: Demands { ecn: Some(EcnMode::Dctcp), ..Demands::NONE },
+    requirements: Requirements { ecn: Some(EcnMode::Dctcp), ..Requirements::NONE },
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },
@@ -80,7 +81,7 @@ enum Share {
 }
 
 impl Share {
-    fn new(values: &Values) -> Share {
+    fn new(values: &ParamValues) -> Share {
         let (alpha, gain) = (values.number("first_alpha"), values.number("gain"));
         if values.flag("integer") {
             Share::Integer { alpha: (1024.0 * alpha) as u64, parts: libm::round(1.0 / gain) as u64 }
@@ -161,7 +162,7 @@ struct Dctcp {
 }
 
 impl Dctcp {
-    fn new(values: &Values, setup: &Setup) -> Dctcp {
+    fn new(values: &ParamValues, setup: &Setup) -> Dctcp {
         Dctcp {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             counter: Counter::default(),
@@ -257,15 +258,15 @@ impl CongestionControl for Dctcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Choice;
     use super::super::driver::{Driver, MSS, near};
     use super::*;
+    use crate::cc::config::CcConfig;
 
     /// RFC 8257 §3.3: alpha 1 and a quarter marked; alpha 0.1; the floor.
     #[test]
     fn vectors_of_algorithms_8_10() {
         for (profile, alpha, window) in [("rfc", 0.953125, 52.34375), ("linux", 976.0 / 1024.0, 53.0)] {
-            let mut share = Share::new(&Choice::new("dctcp", Some(profile), &[]).unwrap().values);
+            let mut share = Share::new(&CcConfig::by_name("dctcp", Some(profile), &[]).unwrap().values);
             share.take(MSS * 25, MSS * 100);
             assert!(near(share.value(), alpha), "{profile}: {}", share.value());
             let reduced = share.reduced(MSS * 100, MSS).as_f64() / MSS.as_f64();

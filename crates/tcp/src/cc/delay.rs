@@ -1,7 +1,7 @@
 //! The RTT per round as the Vegas family in Linux measures it: least of all, least of the round, how many.
 //! Microseconds, one added, so that nothing is ever divided by zero.
 
-use super::{Ack, State, View};
+use super::signals::{Ack, State, View};
 
 /// The samples of one connection.
 #[derive(Debug, Default)]

@@ -1,8 +1,10 @@
 //! Drives an algorithm without a network, for vectors that were computed apart from this code.
 
-use super::{
-    Ack, Cause, Choice, Congestion, CongestionControl, Head, RateSample, RttSample, Setup, State, Value, View,
-};
+use super::algorithm::Setup;
+use super::config::CcConfig;
+use super::controller::CongestionControl;
+use super::parameters::Value;
+use super::signals::{Ack, Cause, Congestion, Head, RateSample, RttSample, State, View};
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// The segment size: a round number.
@@ -19,7 +21,7 @@ impl Driver {
     /// `cc` in `profile` with some parameters changed; cwnd and ssthresh in segments at the start. The time is 1 s.
     pub(super) fn new(cc: &str, profile: &str, changed: &[(&str, Value)], cwnd: u64, ssthresh: Option<u64>) -> Driver {
         let changed: Vec<(String, Value)> = changed.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        let choice = Choice::new(cc, Some(profile), &changed).expect("the test's choice is right");
+        let choice = CcConfig::by_name(cc, Some(profile), &changed).expect("the test's choice is right");
         let now = Time::ZERO + Span::from_millis(1000);
         let cc = choice.build(&Setup {
             now,
@@ -40,7 +42,7 @@ impl Driver {
             rwnd: Bytes(1 << 30),
             rto: Span::from_millis(1000),
             cwnd_limited: true,
-            idle_restart: true,
+            slow_start_after_idle: true,
             may_grow: true,
             ..View::default()
         };

@@ -6,12 +6,13 @@
 //! time-outs are Vegas'. Profile `seed` is the code as it was, but W stays below 2^31 segments, where ns-2 overflows;
 //! `seed_fixed` is ours and not the default.
 
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, Sent, View};
 use super::vegas::{Bounds, GAMMA, LEAST, MOST, Native, RoundEnd};
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Sent, Setup, Value,
-    Values, View, Window,
-};
-use crate::config::RecoveryKind;
+use super::window::Window;
+use crate::settings::RecoveryKind;
 use crate::units::{Bytes, Span, Time};
 
 /// EWPHCC.
@@ -19,7 +20,7 @@ pub(super) const EWPHCC: Algorithm = Algorithm {
     name: "ewphcc",
     title: "EWPHCC: Vegas with targets from weighted delays and losses",
     reference: "S. J. Hisham, BUET 2023, ns-2.35",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: &[
         number(
             "phi",
@@ -157,7 +158,7 @@ enum Phase {
 }
 
 impl Ewphcc {
-    fn new(values: &Values, setup: &Setup) -> Ewphcc {
+    fn new(values: &ParamValues, setup: &Setup) -> Ewphcc {
         let alpha = values.number("alpha");
         // Vegas' own decision in congestion avoidance does not run.
         let vegas = Native::new(Bounds { alpha, beta: alpha, gamma: values.number("gamma") }, setup);

@@ -7,10 +7,11 @@
 //! its window of one byte after a time-out is left out, for ns-3 overwrote it, and so is its endless bandwidth from two
 //! ACKs at once: they count as one here.
 
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values, View,
-    Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Congestion, View};
+use super::window::Window;
 use crate::units::{Bytes, Span, Time};
 
 /// Faster recovery by a bandwidth estimate.
@@ -18,7 +19,7 @@ pub(super) const FR: Algorithm = Algorithm {
     name: "fr",
     title: "TCP-FR: ssthresh from a bandwidth estimate, with GFR",
     reference: "Casetti et al. 2000, TCP with faster recovery",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "seed", set: &[], recovery: None },
@@ -141,7 +142,7 @@ struct Fr {
 }
 
 impl Fr {
-    fn new(values: &Values, setup: &Setup) -> Fr {
+    fn new(values: &ParamValues, setup: &Setup) -> Fr {
         let gfr_interval = Span::from_secs_f64(values.number("gfr_interval") / 1e3);
         Fr {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
@@ -254,7 +255,7 @@ impl CongestionControl for Fr {
         // The next sample is not to take the silence for a slow path.
         self.sampled = view.now;
         self.pending = Bytes::ZERO;
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             self.window.after_idle(idle, view.rto, self.initial_window);
         }
     }

@@ -6,10 +6,11 @@
 //! the rule that made it, and counts ACKs, not segments. Limited slow start (RFC 3742) is left out.
 
 use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values, View,
-    Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Congestion, View};
+use super::window::Window;
 use crate::units::{Bytes, Span};
 
 /// Reno with a(W) and b(W).
@@ -17,7 +18,7 @@ pub(super) const HIGHSPEED: Algorithm = Algorithm {
     name: "highspeed",
     title: "HighSpeed TCP: Reno for large windows",
     reference: "RFC 3649",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },
@@ -153,7 +154,7 @@ struct HighSpeed {
 }
 
 impl HighSpeed {
-    fn new(values: &Values, setup: &Setup) -> HighSpeed {
+    fn new(values: &ParamValues, setup: &Setup) -> HighSpeed {
         let response = Response {
             low_window: values.number("low_window"),
             high_window: values.number("high_window"),
@@ -228,9 +229,9 @@ impl CongestionControl for HighSpeed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Cause;
     use super::super::driver::{Driver, near};
     use super::*;
+    use crate::cc::signals::Cause;
 
     const RFC: Response = Response { low_window: 38.0, high_window: 83_000.0, high_decrease: 0.1 };
 

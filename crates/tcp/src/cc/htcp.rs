@@ -8,10 +8,11 @@
 mod linux;
 
 use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, State, Value, Values,
-    View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Congestion, State, View};
+use super::window::Window;
 use crate::units::{Bytes, Span, Time};
 
 /// Growth by the time since the last loss.
@@ -19,7 +20,7 @@ pub(super) const HTCP: Algorithm = Algorithm {
     name: "htcp",
     title: "H-TCP: growth by the time since the last loss",
     reference: "Leith, Shorten 2004, H-TCP: TCP for high-speed and long-distance networks",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: LINUX, recovery: None },
@@ -118,7 +119,7 @@ struct Saved {
 }
 
 impl Real {
-    fn new(values: &Values, setup: &Setup) -> Real {
+    fn new(values: &ParamValues, setup: &Setup) -> Real {
         let ns3_quirks = values.flag("ns3_quirks");
         Real {
             base: Aimd::new(values, setup),

@@ -6,10 +6,11 @@
 //! further parts (bandwidth estimate for the first ssthresh, packet spacing) are left out, as in Linux and ns-3.
 
 use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, State, Value, Values,
-    View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Congestion, State, View};
+use super::window::Window;
 use crate::units::{Bytes, Span};
 
 /// Growth in time instead of round trips.
@@ -17,7 +18,7 @@ pub(super) const HYBLA: Algorithm = Algorithm {
     name: "hybla",
     title: "Hybla: growth as with a reference RTT",
     reference: "Caini, Firrincieli 2004, TCP Hybla: a TCP enhancement for heterogeneous networks",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: LINUX, recovery: None },
@@ -96,7 +97,7 @@ struct Hybla {
 }
 
 impl Hybla {
-    fn new(values: &Values, setup: &Setup) -> Hybla {
+    fn new(values: &ParamValues, setup: &Setup) -> Hybla {
         let mut hybla = Hybla {
             base: Aimd::new(values, setup),
             rtt0: Span::from_secs_f64(values.number("rtt0") / 1e3),
@@ -222,8 +223,9 @@ impl CongestionControl for Hybla {
 #[cfg(test)]
 mod tests {
     use super::super::driver::Driver;
-    use super::super::{Cause, Choice};
     use super::*;
+    use crate::cc::config::CcConfig;
+    use crate::cc::signals::Cause;
 
     /// RTT 100 ms: rho 4 with 25 ms and 2 with 50 ms.
     #[test]
@@ -262,7 +264,7 @@ mod tests {
     fn the_initial_window_is_rho() {
         for (rtt_ms, segments) in [(10, 1), (40, 1), (100, 4), (600, 24)] {
             let mss = Bytes(1000);
-            let cc = Choice::new("hybla", Some("linux"), &[]).expect("the choice is right").build(&Setup {
+            let cc = CcConfig::by_name("hybla", Some("linux"), &[]).expect("the choice is right").build(&Setup {
                 now: crate::units::Time::ZERO,
                 mss,
                 initial_window: mss * 10,

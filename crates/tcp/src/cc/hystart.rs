@@ -9,7 +9,9 @@
 mod params;
 mod plus_plus;
 
-use super::{Ack, Setup, Values, View};
+use super::algorithm::Setup;
+use super::parameters::ParamValues;
+use super::signals::{Ack, View};
 use crate::units::{Bytes, Time};
 
 pub(super) use params::*;
@@ -80,7 +82,7 @@ fn ack_delay(view: &View, cwnd: Bytes) -> u64 {
 }
 
 impl Form {
-    fn new(values: &Values) -> Form {
+    fn new(values: &ParamValues) -> Form {
         let micros = |name| (values.number(name) * 1e3) as u64;
         Form {
             enabled: values.flag("hystart"),
@@ -112,7 +114,7 @@ impl Form {
 }
 
 impl HyStart {
-    pub(super) fn new(values: &Values, setup: &Setup) -> HyStart {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> HyStart {
         let form = Form::new(values);
         HyStart { form, paced: setup.paced, delay_min: 0, found: false, round: Round::default() }
     }

@@ -6,11 +6,12 @@
 //! `linux26` the kernel's up to 2.6.23, which kept beta of the window where it should have given it up. Left out: ageing of
 //! the greatest RTT, which none of them has.
 
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
 use super::delay::is_asked;
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
-};
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, View};
+use super::window::{Counter, Window};
 use crate::units::{Bytes, Span};
 
 /// Increase and decrease by delay.
@@ -18,7 +19,7 @@ pub(super) const ILLINOIS: Algorithm = Algorithm {
     name: "illinois",
     title: "Illinois: increase and decrease follow the queueing delay",
     reference: "Liu, Basar, Srikant 2008, TCP-Illinois",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: &[("integer", Value::Flag(true))], recovery: None },
@@ -159,7 +160,7 @@ impl Samples {
 }
 
 impl Limits {
-    fn new(values: &Values) -> Limits {
+    fn new(values: &ParamValues) -> Limits {
         let integer = values.flag("integer");
         let (alpha_bits, beta_bits) = if integer { (7, 6) } else { (30, 30) };
         let scaled = |name, bits: u32| (values.number(name) * (1_u64 << bits) as f64) as u64;
@@ -196,7 +197,7 @@ impl Limits {
 }
 
 impl Illinois {
-    fn new(values: &Values, setup: &Setup) -> Illinois {
+    fn new(values: &ParamValues, setup: &Setup) -> Illinois {
         let limits = Limits::new(values);
         Illinois {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
@@ -319,7 +320,7 @@ impl CongestionControl for Illinois {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             self.window.halve_while_idle(idle, view, self.initial_window);
         }
     }

@@ -8,10 +8,11 @@
 
 use std::collections::VecDeque;
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, View};
+use super::window::Window;
 use crate::units::{Bytes, Span, Time};
 
 /// A queue of its own, of a fixed delay.
@@ -19,7 +20,7 @@ pub(super) const LEDBAT: Algorithm = Algorithm {
     name: "ledbat",
     title: "LEDBAT: low extra delay background transport",
     reference: "RFC 6817",
-    demands: Demands { timestamps: true, ..Demands::NONE },
+    requirements: Requirements { timestamps: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },
@@ -145,7 +146,7 @@ fn push(samples: &mut VecDeque<Span>, sample: Span, most: usize) {
 }
 
 impl Ledbat {
-    fn new(values: &Values, setup: &Setup) -> Ledbat {
+    fn new(values: &ParamValues, setup: &Setup) -> Ledbat {
         let segments = |name| setup.mss * values.number(name) as u64;
         let cwnd = setup.initial_window.min(segments("init_window"));
         Ledbat {
@@ -218,7 +219,7 @@ impl CongestionControl for Ledbat {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart && idle > view.rto {
+        if view.slow_start_after_idle && idle > view.rto {
             self.set(self.window.cwnd.min(self.init_window));
         }
     }

@@ -7,10 +7,11 @@
 //! clocks for the delay: with its random start of timestamps, 32 bits are spent on that start, no sign is seen, and
 //! Reno remains, as recorded. Left out: the kernel's guess of the other clock's rate.
 
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Congestion, View};
+use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span, Time};
 
 /// Low priority by one-way delay.
@@ -18,7 +19,7 @@ pub(super) const LP: Algorithm = Algorithm {
     name: "lp",
     title: "TCP-LP: low priority, yields when one-way delay rises",
     reference: "Kuzmanovic, Knightly 2003, TCP-LP: A Distributed Algorithm for Low Priority Data Transfer",
-    demands: Demands { timestamps: true, ..Demands::NONE },
+    requirements: Requirements { timestamps: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[
         Profile { name: "paper", set: &[], recovery: None },
@@ -208,7 +209,7 @@ impl Delays {
 }
 
 impl Lp {
-    fn new(values: &Values, setup: &Setup) -> Lp {
+    fn new(values: &ParamValues, setup: &Setup) -> Lp {
         Lp {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             counter: Counter::default(),

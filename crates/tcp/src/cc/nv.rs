@@ -7,10 +7,11 @@
 //! segments of it for the path each time. Integers as in Linux 6.1. Left out: base RTTs set by a BPF program, and the
 //! faster growth that the kernel has switched off.
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, State,
-    Value, Values, View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, State, View};
+use super::window::{Counter, Window};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
@@ -19,7 +20,7 @@ pub(super) const NV: Algorithm = Algorithm {
     name: "nv",
     title: "TCP-NV: a queue of about ten segments, by rate and least RTT",
     reference: "Brakmo 2010, TCP-NV: Congestion Avoidance for Data Centers; Linux tcp_nv",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Nv::new(values, setup)),
@@ -144,7 +145,7 @@ impl Measured {
 }
 
 impl Nv {
-    fn new(values: &Values, setup: &Setup) -> Nv {
+    fn new(values: &ParamValues, setup: &Setup) -> Nv {
         let number = |name| values.number(name) as u64;
         Nv {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
@@ -341,7 +342,7 @@ impl CongestionControl for Nv {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             self.window.halve_while_idle(idle, view, self.initial_window);
         }
     }

@@ -7,11 +7,12 @@
 //! after the kernel of the L4S team. Left out: its test for queues that mark as RFC 3168 has it (off
 //! by default there), its other two ways to be independent of the RTT, and windows below one segment.
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, State, Value,
-    Values, View, Window,
-};
-use crate::config::EcnMode;
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, State, View};
+use super::window::Window;
+use crate::settings::EcnMode;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// DCTCP for L4S.
@@ -19,7 +20,7 @@ pub(super) const PRAGUE: Algorithm = Algorithm {
     name: "prague",
     title: "Prague: DCTCP for the Internet, with L4S marks",
     reference: "draft-briscoe-iccrg-prague-congestion-control; RFC 9331; the kernel of the L4S team",
-    demands: Demands { owns_window: true, ecn: Some(EcnMode::L4s), timestamps: false },
+    requirements: Requirements { owns_window: true, ecn: Some(EcnMode::L4s), timestamps: false },
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Prague::new(values, setup)),
@@ -101,7 +102,7 @@ struct Prague {
 }
 
 impl Prague {
-    fn new(values: &Values, setup: &Setup) -> Prague {
+    fn new(values: &ParamValues, setup: &Setup) -> Prague {
         let target_rtt = Span::from_secs_f64(values.number("target_rtt"));
         Prague {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },

@@ -5,11 +5,12 @@
 //! congestion avoidance one segment per window of acknowledged bytes. Profile `rfc` takes half of the flight, profile
 //! `linux` half of cwnd. Profiles `ns2` and `ns3` are those of the simulators, which count ACKs instead of bytes; ns-3's Reno counts segments, as Linux does.
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup,
-    Value, Values, View, Window,
-};
-use crate::config::RecoveryKind;
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, View};
+use super::window::{Counter, IdleRule, Window};
+use crate::settings::RecoveryKind;
 use crate::units::{Bytes, Span};
 
 /// Slow start again after every loss.
@@ -17,7 +18,7 @@ pub(super) const TAHOE: Algorithm = Algorithm {
     name: "tahoe",
     title: "Tahoe: slow start after every loss",
     reference: "Jacobson 1988, Congestion Avoidance and Control",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Tahoe) },
@@ -31,7 +32,7 @@ pub(super) const RENO: Algorithm = Algorithm {
     name: "reno",
     title: "Reno: fast retransmit and fast recovery",
     reference: "RFC 5681",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Reno) },
@@ -47,7 +48,7 @@ pub(super) const NEWRENO: Algorithm = Algorithm {
     name: "newreno",
     title: "NewReno: fast recovery over partial ACKs",
     reference: "RFC 5681, RFC 6582",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[("careful_exit", Value::Flag(true))], recovery: Some(RecoveryKind::NewReno) },
@@ -128,7 +129,7 @@ struct Reno {
 }
 
 impl Reno {
-    fn new(values: &Values, setup: &Setup) -> Reno {
+    fn new(values: &ParamValues, setup: &Setup) -> Reno {
         Reno {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             counter: Counter::default(),

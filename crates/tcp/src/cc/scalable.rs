@@ -6,10 +6,11 @@
 //! before 2017 wait for 50 instead of 100 segments, to make up for delayed ACKs.
 
 use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values, View,
-    Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Congestion, View};
+use super::window::Window;
 use crate::units::{Bytes, Span};
 
 /// Growth in proportion to the window.
@@ -17,7 +18,7 @@ pub(super) const SCALABLE: Algorithm = Algorithm {
     name: "scalable",
     title: "Scalable TCP: growth in proportion to the window",
     reference: "Kelly 2003, Scalable TCP: Improving Performance in Highspeed Wide Area Networks",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "paper", set: &[], recovery: None },
@@ -112,7 +113,7 @@ struct Scalable {
 }
 
 impl Scalable {
-    fn new(values: &Values, setup: &Setup) -> Scalable {
+    fn new(values: &ParamValues, setup: &Setup) -> Scalable {
         Scalable {
             base: Aimd::new(values, setup),
             segments: values.number("segments"),
@@ -173,9 +174,9 @@ impl CongestionControl for Scalable {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Cause;
     use super::super::driver::{Driver, near};
     use super::*;
+    use crate::cc::signals::Cause;
 
     /// Growth over one window of ACKs of one segment each, as many as the window had at the start.
     fn round(sender: &mut Driver) -> f64 {

@@ -9,8 +9,9 @@
 mod native;
 mod rounds;
 
-use super::{Algorithm, Demands, Param, ParamKind, Profile, Value};
-use crate::config::RecoveryKind;
+use super::algorithm::{Algorithm, Requirements};
+use super::parameters::{Param, ParamKind, Profile, Value};
+use crate::settings::RecoveryKind;
 
 pub(super) use native::{Bounds, LEAST, MOST, Native, RoundEnd};
 
@@ -19,7 +20,7 @@ pub(super) const VEGAS: Algorithm = Algorithm {
     name: "vegas",
     title: "Vegas: a few packets in the queue",
     reference: "Brakmo, Peterson 1995, TCP Vegas: End to End Congestion Avoidance on a Global Internet",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: &[
         ALPHA,
         BETA,

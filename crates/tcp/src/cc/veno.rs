@@ -5,11 +5,12 @@
 //! every second round only. Profile `linux` is the kernel's module, which judges N anew on each ACK, profile `ns3` its
 //! port. Left out: the paper's smoothed RTT and its new base RTT after each loss, which neither has.
 
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
 use super::delay::{Delay, is_asked};
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
-};
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Congestion, View};
+use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// Reno that tells random losses from congestion.
@@ -17,7 +18,7 @@ pub(super) const VENO: Algorithm = Algorithm {
     name: "veno",
     title: "Veno: smaller cuts where the delay says that a loss was chance",
     reference: "Fu, Liew 2003, TCP Veno",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
     build: &|values, setup| Box::new(Veno::new(values, setup)),
@@ -104,7 +105,7 @@ struct Veno {
 }
 
 impl Veno {
-    fn new(values: &Values, setup: &Setup) -> Veno {
+    fn new(values: &ParamValues, setup: &Setup) -> Veno {
         let parts = values.number("resolution") as u64;
         Veno {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
@@ -220,7 +221,7 @@ impl CongestionControl for Veno {
 mod tests {
     use super::super::driver::Driver;
     use super::*;
-    use crate::cc::Cause;
+    use crate::cc::signals::Cause;
 
     /// A sender in congestion avoidance with a base RTT of 100 ms whose last ACK had `rtt_ms`.
     fn after(profile: &str, cwnd: u64, rtt_ms: f64) -> Driver {

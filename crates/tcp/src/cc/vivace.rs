@@ -11,10 +11,11 @@ mod monitor;
 
 use std::collections::VecDeque;
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Lost, Param, ParamKind, Profile, Sent, Setup, Value,
-    Values, View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, Lost, Sent, View};
+use super::window::Window;
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span};
 use ascent::Ascent;
@@ -25,7 +26,7 @@ pub(super) const VIVACE: Algorithm = Algorithm {
     name: "vivace",
     title: "PCC Vivace: a rate that climbs the gradient of its utility",
     reference: "Dong et al. 2018, PCC Vivace: Online-Learning Congestion Control",
-    demands: Demands { owns_window: true, ..Demands::NONE },
+    requirements: Requirements { owns_window: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[Profile { name: "paper", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Vivace::new(values, setup)),
@@ -143,7 +144,7 @@ struct Vivace {
 }
 
 impl Vivace {
-    fn new(values: &Values, setup: &Setup) -> Vivace {
+    fn new(values: &ParamValues, setup: &Setup) -> Vivace {
         let rtt = setup.handshake_rtt.unwrap_or(UNKNOWN_RTT);
         Vivace {
             initial_window: setup.initial_window,

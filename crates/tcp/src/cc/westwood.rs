@@ -5,10 +5,11 @@
 //! form in bytes per millisecond, which counts duplicate ACKs and learns the least RTT anew after a time-out; profile
 //! `ns3` samples by a timer and has Tustin's filter. The filter of the first Westwood is left out.
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, View};
+use super::window::{Counter, Window};
 use crate::units::{Bytes, Span, Time};
 
 /// Reno with a window by bandwidth estimate after losses.
@@ -16,7 +17,7 @@ pub(super) const WESTWOOD: Algorithm = Algorithm {
     name: "westwood",
     title: "Westwood+: the window after a loss is the estimated bandwidth times the least RTT",
     reference: "Mascolo, Grieco, Ferorelli, Camarda, Piscitelli 2004, Performance Evaluation of Westwood+ TCP",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
     build: &|values, setup| {
@@ -136,7 +137,7 @@ impl Rate {
 }
 
 impl Linux {
-    fn new(values: &Values, setup: &Setup) -> Linux {
+    fn new(values: &ParamValues, setup: &Setup) -> Linux {
         Linux {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             counter: Counter::default(),
@@ -212,7 +213,7 @@ impl CongestionControl for Linux {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             self.window.halve_while_idle(idle, view, self.initial_window);
         }
     }
@@ -241,7 +242,7 @@ struct Ns3 {
 }
 
 impl Ns3 {
-    fn new(values: &Values, setup: &Setup) -> Ns3 {
+    fn new(values: &ParamValues, setup: &Setup) -> Ns3 {
         Ns3 {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             counter: Counter::default(),
@@ -285,7 +286,7 @@ impl CongestionControl for Ns3 {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             self.window.after_idle(idle, view.rto, self.initial_window);
         }
     }

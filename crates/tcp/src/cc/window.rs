@@ -1,6 +1,6 @@
 //! cwnd and ssthresh, with the moves that the classic algorithms share (RFC 5681).
 
-use super::{Cause, Congestion, View};
+use super::signals::{Cause, Congestion, View};
 use crate::units::{Bytes, Span};
 
 /// The congestion window and the slow-start threshold, in bytes.
@@ -90,7 +90,7 @@ impl Window {
     /// After silence, if the window is to shrink then.
     pub fn on_idle(&mut self, idle: Span, view: &View, initial_window: Bytes, rule: IdleRule) {
         match rule {
-            _ if !view.idle_restart => {}
+            _ if !view.slow_start_after_idle => {}
             IdleRule::Restart => self.after_idle(idle, view.rto, initial_window),
             IdleRule::Halve => self.halve_while_idle(idle, view, initial_window),
         }

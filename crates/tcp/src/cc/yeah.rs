@@ -5,11 +5,12 @@
 //! once (precautionary decongestion), though not below `reno_count`, the window a Reno flow would have by now. After a loss
 //! the window gives up the queue it had, or half of itself if Reno flows have been around. This is Linux's module.
 
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
 use super::delay::Delay;
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
-};
+use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::signals::{Ack, Congestion, View};
+use super::window::{Counter, Window};
 use crate::units::{Bytes, Span};
 
 /// Scalable growth with precautionary decongestion.
@@ -17,7 +18,7 @@ pub(super) const YEAH: Algorithm = Algorithm {
     name: "yeah",
     title: "YeAH: Scalable growth until the queue fills, then Reno's",
     reference: "Baiocchi, Castellani, Vacirca 2007, YeAH-TCP",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Yeah::new(values, setup)),
@@ -126,7 +127,7 @@ struct Limits {
 }
 
 impl Yeah {
-    fn new(values: &Values, setup: &Setup) -> Yeah {
+    fn new(values: &ParamValues, setup: &Setup) -> Yeah {
         let number = |name| values.number(name) as u64;
         Yeah {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
@@ -233,7 +234,7 @@ impl CongestionControl for Yeah {
     fn on_idle(&mut self, idle: Span, view: &View) {
         // The kernel begins again whenever something is sent with nothing outstanding.
         self.delay.forget(view);
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             self.window.halve_while_idle(idle, view, self.initial_window);
         }
     }
@@ -252,7 +253,7 @@ impl CongestionControl for Yeah {
 mod tests {
     use super::super::driver::Driver;
     use super::*;
-    use crate::cc::Cause;
+    use crate::cc::signals::Cause;
 
     /// Congestion avoidance from `cwnd` with a base RTT of 100 ms, at the beginning of a round.
     fn yeah(cwnd: u64) -> Driver {

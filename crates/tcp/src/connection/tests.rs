@@ -1,15 +1,15 @@
 use std::collections::VecDeque;
 
 use super::*;
-use crate::cc::Choice;
-use crate::config::Profile;
+use crate::cc::CcConfig;
 use crate::segment::{Ecn, SynOptions, Timestamps};
+use crate::settings::ProfileName;
 use crate::units::Span;
 
 const ONE_WAY: Span = Span::from_millis(10);
 
-fn config(profile: Profile) -> TcpConfig {
-    match Choice::new("newreno", None, &[]) {
+fn config(profile: ProfileName) -> TcpConfig {
+    match CcConfig::by_name("newreno", None, &[]) {
         Ok(cc) => TcpConfig { sack: true, ..TcpConfig::of_profile(profile, cc) },
         Err(error) => panic!("{error:?}"),
     }
@@ -84,7 +84,7 @@ impl Pair {
 
 #[test]
 fn every_segment_carries_what_was_agreed() {
-    let linux = config(Profile::Linux);
+    let linux = config(ProfileName::Linux);
     let mut pair = Pair::of(linux.clone(), linux);
     pair.ends[0].write(100_000);
     pair.run(ms(1000));
@@ -106,7 +106,7 @@ fn every_segment_carries_what_was_agreed() {
 
 #[test]
 fn without_scaling_no_window_exceeds_the_field() {
-    let rfc = config(Profile::Rfc);
+    let rfc = config(ProfileName::Rfc);
     let mut pair = Pair::of(rfc.clone(), TcpConfig { window_scale: false, ..rfc.clone() });
     pair.ends[0].write(1_000_000);
     pair.run(ms(2000));
@@ -119,7 +119,7 @@ fn without_scaling_no_window_exceeds_the_field() {
 
 #[test]
 fn a_slow_reader_closes_the_window_and_opens_it_again() {
-    let rfc = config(Profile::Rfc);
+    let rfc = config(ProfileName::Rfc);
     let slow = TcpConfig { recv_buffer: Bytes(8192), auto_read: false, ..rfc.clone() };
     let mut pair = Pair::of(rfc, slow);
     pair.ends[0].write(20_000);
@@ -138,7 +138,7 @@ fn a_slow_reader_closes_the_window_and_opens_it_again() {
 
 #[test]
 fn the_last_byte_is_read_before_the_close_is_told() {
-    let rfc = config(Profile::Rfc);
+    let rfc = config(ProfileName::Rfc);
     let mut pair = Pair::of(rfc.clone(), TcpConfig { auto_read: false, ..rfc });
     pair.ends[0].write(1000);
     pair.ends[0].close();
@@ -151,7 +151,7 @@ fn the_last_byte_is_read_before_the_close_is_told() {
 
 #[test]
 fn both_sides_may_open_and_close_at_once() {
-    let linux = config(Profile::Linux);
+    let linux = config(ProfileName::Linux);
     let mut pair = Pair::new([Connection::connect(linux.clone()), Connection::connect(linux)]);
     pair.run(ms(15));
     assert!(pair.ends.iter().all(|end| end.phase() == Phase::SynReceived));
@@ -170,7 +170,7 @@ fn both_sides_may_open_and_close_at_once() {
 
 #[test]
 fn a_lost_syn_is_sent_again_with_its_options() {
-    let mut end = Connection::connect(config(Profile::Linux));
+    let mut end = Connection::connect(config(ProfileName::Linux));
     let first = end.poll_segment(ms(0)).unwrap_or_default();
     assert_eq!(end.timers().collect::<Vec<_>>(), [("rto", ms(1000))]);
     end.on_timeout(ms(1000));
@@ -183,7 +183,8 @@ fn a_lost_syn_is_sent_again_with_its_options() {
 #[test]
 fn a_reset_closes_if_it_lies_within_the_window() {
     let established = || {
-        let mut pair = Pair::of(config(Profile::Rfc), TcpConfig { recv_buffer: Bytes(10_000), ..config(Profile::Rfc) });
+        let mut pair =
+            Pair::of(config(ProfileName::Rfc), TcpConfig { recv_buffer: Bytes(10_000), ..config(ProfileName::Rfc) });
         pair.run(ms(100));
         pair.ends.into_iter().next_back()
     };
@@ -194,7 +195,7 @@ fn a_reset_closes_if_it_lies_within_the_window() {
         assert_eq!(end.poll_event() == Some(Event::Closed), closes, "{seq}");
         assert!(!closes || (end.next_timeout().is_none() && end.poll_segment(ms(200)).is_none()));
     }
-    let mut end = Connection::connect(config(Profile::Rfc));
+    let mut end = Connection::connect(config(ProfileName::Rfc));
     end.poll_segment(ms(0));
     end.on_segment(ms(10), &Segment { flags: Flags::RST, ..Segment::default() });
     assert_eq!(end.phase(), Phase::SynSent);
@@ -204,7 +205,7 @@ fn a_reset_closes_if_it_lies_within_the_window() {
 
 /// The passive end of a connection with ECN in `mode`, at 100 ms, and the ACKs that data brings, with their flags.
 fn acks_of(mode: EcnMode, packets: &[(u64, Ecn, Flags)]) -> Vec<(u64, bool, bool, bool)> {
-    let config = TcpConfig { ecn: mode, ..config(Profile::Rfc) };
+    let config = TcpConfig { ecn: mode, ..config(ProfileName::Rfc) };
     let mut pair = Pair::of(config.clone(), config);
     pair.run(ms(100));
     let mut acks = Vec::new();
@@ -258,7 +259,7 @@ fn accurate_acks_count() {
 
 #[test]
 fn options_leave_room_for_one_block_beside_counters_and_timestamps() {
-    let config = TcpConfig { ecn: EcnMode::Accecn, timestamps: true, ..config(Profile::Rfc) };
+    let config = TcpConfig { ecn: EcnMode::Accecn, timestamps: true, ..config(ProfileName::Rfc) };
     let mut pair = Pair::of(config.clone(), config);
     pair.run(ms(100));
     for number in [1, 3, 5] {

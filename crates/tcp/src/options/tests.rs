@@ -1,11 +1,11 @@
 use super::*;
-use crate::cc::Choice;
-use crate::config::Profile;
+use crate::cc::CcConfig;
 use crate::segment::Flags;
+use crate::settings::ProfileName;
 use crate::units::Span;
 
-fn config(profile: Profile) -> TcpConfig {
-    match Choice::new("newreno", None, &[]) {
+fn config(profile: ProfileName) -> TcpConfig {
+    match CcConfig::by_name("newreno", None, &[]) {
         Ok(cc) => TcpConfig::of_profile(profile, cc),
         Err(error) => panic!("{error:?}"),
     }
@@ -19,8 +19,8 @@ fn syn(config: &TcpConfig) -> Segment {
 
 #[test]
 fn the_option_counts_the_room_of_the_timestamps() {
-    let linux = config(Profile::Linux);
-    let rfc = config(Profile::Rfc);
+    let linux = config(ProfileName::Linux);
+    let rfc = config(ProfileName::Rfc);
     assert_eq!((syn(&linux).syn, syn(&rfc).syn).0.map(|syn| syn.mss), Some(1460));
     assert_eq!(Agreed::new(&linux, &syn(&linux), EcnMode::Off).mss, Bytes(1448));
     assert_eq!(Agreed::new(&rfc, &syn(&linux), EcnMode::Off).mss, Bytes(1460));
@@ -32,7 +32,7 @@ fn the_option_counts_the_room_of_the_timestamps() {
 
 #[test]
 fn what_one_side_does_not_offer_is_not_agreed() {
-    let full = TcpConfig { sack: true, timestamps: true, window_scale: true, ..config(Profile::Linux) };
+    let full = TcpConfig { sack: true, timestamps: true, window_scale: true, ..config(ProfileName::Linux) };
     let bare = TcpConfig { sack: false, timestamps: false, window_scale: false, ..full.clone() };
     let agreed = Agreed::new(&full, &syn(&full), EcnMode::Off);
     assert!(agreed.sack && agreed.timestamps && agreed.scale == Scale::Shift(9));
@@ -47,7 +47,7 @@ fn what_one_side_does_not_offer_is_not_agreed() {
 
 #[test]
 fn a_peer_without_options_takes_windows_of_any_size() {
-    let config = config(Profile::Linux);
+    let config = config(ProfileName::Linux);
     let agreed = Agreed::new(&config, &Segment { flags: Flags::SYN, ..Segment::default() }, EcnMode::Off);
     assert_eq!((agreed.mss, agreed.scale.most(), agreed.scale.unit()), (config.mss, Bytes::MAX, 1));
     assert!(!agreed.sack && !agreed.timestamps);

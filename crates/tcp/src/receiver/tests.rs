@@ -1,11 +1,11 @@
 use super::*;
-use crate::cc::Choice;
-use crate::config::{EcnMode, Profile};
+use crate::cc::CcConfig;
 use crate::options::Scale;
 use crate::segment::Timestamps;
+use crate::settings::{EcnMode, ProfileName};
 
-fn config(profile: Profile) -> TcpConfig {
-    match Choice::new("newreno", None, &[]) {
+fn config(profile: ProfileName) -> TcpConfig {
+    match CcConfig::by_name("newreno", None, &[]) {
         Ok(cc) => TcpConfig::of_profile(profile, cc),
         Err(error) => panic!("{error:?}"),
     }
@@ -22,7 +22,7 @@ fn receiver(config: &TcpConfig) -> Receiver {
 }
 
 fn small() -> Receiver {
-    receiver(&TcpConfig { recv_buffer: Bytes(100 * 1024), ..config(Profile::Rfc) })
+    receiver(&TcpConfig { recv_buffer: Bytes(100 * 1024), ..config(ProfileName::Rfc) })
 }
 
 fn data(seq: u64, len: u32) -> Segment {
@@ -65,7 +65,7 @@ fn an_empty_segment_before_what_is_expected_is_answered() {
 
 #[test]
 fn what_is_not_read_takes_up_the_window() {
-    let config = TcpConfig { recv_buffer: Bytes(10 * 1024), auto_read: false, ..config(Profile::Rfc) };
+    let config = TcpConfig { recv_buffer: Bytes(10 * 1024), auto_read: false, ..config(ProfileName::Rfc) };
     let mut r = receiver(&config);
     r.on_ack_sent(r.window());
     for i in 0..10 {
@@ -123,7 +123,7 @@ fn acknowledges_when_the_recorded_linux_receiver_did() {
     let at = |us: u64| Time::ZERO + Span::from_micros(us);
     let linux_6_1 = (Bytes(1 << 25), Bytes(65_535));
     let (recv_buffer, initial_recv_window) = linux_6_1;
-    let mut r = receiver(&TcpConfig { recv_buffer, initial_recv_window, ..config(Profile::Linux) });
+    let mut r = receiver(&TcpConfig { recv_buffer, initial_recv_window, ..config(ProfileName::Linux) });
     r.on_ack_sent(Bytes(65_535));
     let pushed =
         |n: u64| PUSHED.iter().any(|(first, last)| (*first..=*last).contains(&n) && (n - first).is_multiple_of(2));

@@ -1,7 +1,7 @@
 //! How the window comes down to ssthresh while an episode lasts: at once (RFC 6675), in proportion to what arrives
 //! (PRR: RFC 6937, RFC 9937), or by half of it (rate halving). Numbers only.
 
-use crate::config::Descent;
+use crate::settings::CwndReductionKind;
 use crate::units::Bytes;
 
 /// What one ACK means for the descent.
@@ -20,7 +20,7 @@ pub(crate) struct Arrival {
 /// The way down during one episode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
-    kind: Descent,
+    kind: CwndReductionKind,
     mss: Bytes,
     /// The window that came down: RecoverFS of RFC 6937; Linux takes cwnd.
     from: Bytes,
@@ -32,15 +32,15 @@ pub(crate) struct Way {
 
 impl Way {
     /// Nothing has come down yet.
-    pub(crate) fn new(kind: Descent, mss: Bytes) -> Way {
+    pub(crate) fn new(kind: CwndReductionKind, mss: Bytes) -> Way {
         Way { kind, mss, from: mss, delivered: Bytes::ZERO, sent: Bytes::ZERO, window: mss, ssthresh: mss }
     }
 
     /// An episode begins: down to `ssthresh`, from `cwnd` or, as RFC 9937 has it, from what was `outstanding` and not
     /// reported before this ACK.
     pub(crate) fn begin(&mut self, cwnd: Bytes, outstanding: Bytes, ssthresh: Bytes) {
-        let from = if self.kind == Descent::Prr { outstanding } else { cwnd };
-        let window = if self.kind == Descent::AtOnce { ssthresh } else { from };
+        let from = if self.kind == CwndReductionKind::Prr { outstanding } else { cwnd };
+        let window = if self.kind == CwndReductionKind::Immediate { ssthresh } else { from };
         *self = Way { ssthresh, from: from.max(self.mss), delivered: Bytes::ZERO, sent: Bytes::ZERO, window, ..*self };
     }
 
@@ -52,14 +52,14 @@ impl Way {
     /// So much was sent during the episode.
     pub(crate) fn on_sent(&mut self, bytes: Bytes) {
         self.sent += bytes;
-        if self.kind == Descent::AtOnce {
+        if self.kind == CwndReductionKind::Immediate {
             self.window = self.ssthresh;
         }
     }
 
     /// Linux's way, which also lets the ACK that ends the descent count for growth.
     pub(crate) fn is_linux(&self) -> bool {
-        self.kind == Descent::LinuxPrr
+        self.kind == CwndReductionKind::LinuxPrr
     }
 
     /// Takes an ACK into account.
@@ -70,10 +70,10 @@ impl Way {
         self.delivered += arrival.delivered;
         self.window = match self.kind {
             // RFC 6675 §5 step 4.3: the fast retransmit leaves whatever is in the network.
-            Descent::AtOnce if self.sent == Bytes::ZERO => arrival.ssthresh.max(arrival.pipe + self.mss),
-            Descent::AtOnce => arrival.ssthresh,
-            Descent::Prr | Descent::LinuxPrr => arrival.pipe + self.proportional(arrival),
-            Descent::RateHalving => self.halving(arrival),
+            CwndReductionKind::Immediate if self.sent == Bytes::ZERO => arrival.ssthresh.max(arrival.pipe + self.mss),
+            CwndReductionKind::Immediate => arrival.ssthresh,
+            CwndReductionKind::Prr | CwndReductionKind::LinuxPrr => arrival.pipe + self.proportional(arrival),
+            CwndReductionKind::RateHalving => self.halving(arrival),
         };
     }
 
@@ -111,7 +111,7 @@ mod tests {
 
     /// Sends whatever the window allows after each of `acks` ACKs of one segment; gives what was sent in all.
     fn sent_after(acks: usize, ssthresh: u64) -> Vec<u64> {
-        let mut way = Way::new(Descent::Prr, MSS);
+        let mut way = Way::new(CwndReductionKind::Prr, MSS);
         way.begin(MSS * 20, MSS * 20, MSS * ssthresh);
         let mut pipe = MSS * 20;
         let mut sent = Vec::new();
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn below_ssthresh_what_arrives_may_leave_and_one_more_on_progress() {
         for (safe, more) in [(false, 1), (true, 2)] {
-            let mut way = Way::new(Descent::Prr, MSS);
+            let mut way = Way::new(CwndReductionKind::Prr, MSS);
             way.begin(MSS * 20, MSS * 20, MSS * 10);
             way.on_sent(MSS);
             way.delivered = MSS;
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn never_beyond_ssthresh() {
-        let mut way = Way::new(Descent::Prr, MSS);
+        let mut way = Way::new(CwndReductionKind::Prr, MSS);
         way.begin(MSS * 20, MSS * 20, MSS * 10);
         way.on_sent(MSS);
         way.on_ack(&Arrival { delivered: MSS * 9, safe: true, pipe: MSS * 8, ssthresh: MSS * 10 });
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn halving_sends_one_for_two() {
-        let mut way = Way::new(Descent::RateHalving, MSS);
+        let mut way = Way::new(CwndReductionKind::RateHalving, MSS);
         way.begin(MSS * 20, MSS * 20, MSS * 10);
         let windows: Vec<u64> = (1..=24)
             .map(|n: u64| {
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn at_once_is_ssthresh_from_the_first_moment() {
-        let mut way = Way::new(Descent::AtOnce, MSS);
+        let mut way = Way::new(CwndReductionKind::Immediate, MSS);
         way.begin(MSS * 20, MSS * 20, MSS * 10);
         assert_eq!(way.window(), MSS * 10);
     }

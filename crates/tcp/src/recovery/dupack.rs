@@ -2,8 +2,9 @@
 //! ns-2's Vegas, where the age of the oldest segment counts too.
 
 use crate::cc::State;
-use crate::config::{RecoveryKind, TcpConfig};
+use crate::config::TcpConfig;
 use crate::scoreboard::Scoreboard;
+use crate::settings::RecoveryKind;
 use crate::units::Bytes;
 
 /// What an advance of `snd_una` means for the episode under way.

@@ -7,11 +7,12 @@ mod state;
 use super::ack::Arrived;
 use super::{Repair, Sender};
 use crate::cc::{State, Window};
-use crate::config::{RecoveryKind, TcpConfig};
+use crate::config::TcpConfig;
 use crate::options::{Agreed, Clock};
 use crate::recovery::{Rack, Undo, Way};
 use crate::scoreboard::Delivered;
 use crate::segment::Segment;
+use crate::settings::RecoveryKind;
 use crate::timers::Timers;
 use crate::units::{Bytes, Span, Time};
 
@@ -84,7 +85,7 @@ impl Modern {
             threshold: config.dup_thresh,
             reordering: u64::from(config.dup_thresh),
             rack: Rack::default(),
-            way: Way::new(config.descent, agreed.mss),
+            way: Way::new(config.cwnd_reduction, agreed.mss),
             undo: Undo::default(),
             point: 0,
             frto: false,

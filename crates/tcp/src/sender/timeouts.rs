@@ -5,7 +5,7 @@ use super::modern::TailProbe;
 use super::transmit::Outgoing;
 use super::{Repair, Sender};
 use crate::cc::{Cause, State};
-use crate::config::RecoveryKind;
+use crate::settings::RecoveryKind;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
 

@@ -3,7 +3,7 @@
 //! The checks know nothing of how the endpoint works inside, only what no endpoint may do: acknowledge, report or
 //! deliver what has not arrived, send what was not written, use what was not agreed, lose count of what is outstanding.
 
-use tcp::config::EcnMode;
+use tcp::settings::EcnMode;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, Ecn, Event, Flags, Phase, Segment, Snapshot, TcpConfig};
 

@@ -4,7 +4,7 @@
 use super::policer::{Report, Verdict};
 use super::rate::{self, GAIN, count};
 use super::{Bbr, CYCLE, FULL_ROUNDS, Mode, ticks};
-use crate::cc::{Ack, View};
+use crate::cc::signals::{Ack, View};
 use crate::units::Bytes;
 
 impl Bbr {

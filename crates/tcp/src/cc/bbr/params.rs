@@ -1,6 +1,6 @@
 //! Parameters and profiles of BBRv1.
 
-use crate::cc::{Param, ParamKind, Profile, Value};
+use crate::cc::parameters::{Param, ParamKind, Profile, Value};
 
 pub(super) const PROFILES: &[Profile] =
     &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }];

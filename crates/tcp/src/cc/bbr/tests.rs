@@ -1,8 +1,9 @@
 //! Vectors computed apart from this code, and each rule by itself.
 
 use super::*;
+use crate::cc::config::CcConfig;
 use crate::cc::driver::{Driver, MSS};
-use crate::cc::{Choice, Value};
+use crate::cc::parameters::Value;
 
 const STARTUP: f64 = 0.0;
 const DRAIN: f64 = 1.0;
@@ -11,7 +12,7 @@ const PROBE_RTT: f64 = 3.0;
 
 /// A sender with `mss`, ten segments and no RTT yet.
 fn fresh(mss: u64, seed: u64) -> Bbr {
-    let choice = Choice::new("bbr", None, &[]).expect("the default");
+    let choice = CcConfig::by_name("bbr", None, &[]).expect("the default");
     let mss = Bytes(mss);
     Bbr::new(
         &choice.values,

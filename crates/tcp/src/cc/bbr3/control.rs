@@ -1,7 +1,7 @@
 //! Pace, bundle and window from the model (§5.6).
 
 use super::{Bbr3, Mode};
-use crate::cc::{Ack, State, View};
+use crate::cc::signals::{Ack, State, View};
 use crate::units::{Bytes, Span};
 
 /// The most that leaves at once.

@@ -1,7 +1,7 @@
 //! Drain and ProbeBW: down, cruise, refill, up (§5.3.2, §5.3.3), and the long-term bound.
 
 use super::{Acks, Bbr3, Mode};
-use crate::cc::{Ack, View};
+use crate::cc::signals::{Ack, View};
 use crate::units::Span;
 
 /// After so many rounds draining ends in any case.

@@ -1,6 +1,6 @@
 //! Parameters and profiles of BBRv3. Sections are those of the text of August 2026.
 
-use crate::cc::{Param, ParamKind, Profile, Value};
+use crate::cc::parameters::{Param, ParamKind, Profile, Value};
 
 pub(super) const PROFILES: &[Profile] = &[Profile { name: "draft", set: &[], recovery: None }];
 

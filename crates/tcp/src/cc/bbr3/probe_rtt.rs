@@ -1,7 +1,7 @@
 //! The least RTT, the state that measures it, and the start after silence (§5.3.4, §5.4).
 
 use super::{Acks, Bbr3, Mode};
-use crate::cc::{Ack, State, View};
+use crate::cc::signals::{Ack, State, View};
 use crate::units::Bytes;
 
 impl Bbr3 {

@@ -1,7 +1,7 @@
 //! What ACKs and losses say: rounds, bandwidth, full pipe, bounds (§5.3.1, §5.5).
 
 use super::{Bbr3, Mode};
-use crate::cc::{Ack, Lost, State, View};
+use crate::cc::signals::{Ack, Lost, State, View};
 use crate::units::Bytes;
 
 /// Rounds without growth by a quarter that make a full pipe.

@@ -1,8 +1,9 @@
 //! Vectors computed apart from this code, and the scenarios of the draft's appendix A that need no network.
 
 use super::*;
+use crate::cc::config::CcConfig;
 use crate::cc::driver::{Driver, MSS, near};
-use crate::cc::{Choice, Value};
+use crate::cc::parameters::Value;
 
 const STARTUP: f64 = 0.0;
 const DRAIN: f64 = 1.0;
@@ -13,7 +14,7 @@ const UP: f64 = 5.0;
 const PROBE_RTT: f64 = 6.0;
 
 fn fresh(handshake_rtt: Option<Span>) -> Bbr3 {
-    let choice = Choice::new("bbr3", None, &[]).expect("the default");
+    let choice = CcConfig::by_name("bbr3", None, &[]).expect("the default");
     let setup = Setup {
         now: Time::ZERO,
         mss: MSS,

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::Settings;
-use crate::cc::{Ack, View};
+use crate::cc::signals::{Ack, View};
 use crate::units::{Bytes, Time};
 
 /// A train of ACKs ends with a gap of this, in µs.

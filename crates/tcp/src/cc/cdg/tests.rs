@@ -2,7 +2,8 @@
 
 use super::super::driver::{Driver, MSS};
 use super::*;
-use crate::cc::{Cause, Choice, RttSample};
+use crate::cc::config::CcConfig;
+use crate::cc::signals::{Cause, RttSample};
 use crate::units::Time;
 
 fn cdg(changed: &[(&str, Value)], cwnd: u64, ssthresh: Option<u64>) -> Driver {
@@ -34,7 +35,7 @@ fn vectors_of_algorithms_8_11() {
         paced: false,
         seed: 1,
     };
-    let cdg = Cdg::new(&Choice::new("cdg", None, &[]).unwrap().values, &setup);
+    let cdg = Cdg::new(&CcConfig::by_name("cdg", None, &[]).unwrap().values, &setup);
     // The specification prints seven digits.
     for (sum, probability) in [(1_000, 0.041_130_2), (4_000, 0.154_646_2)] {
         assert!((cdg.probability(sum) - probability).abs() < 5e-8, "{sum}: {}", cdg.probability(sum));

@@ -31,7 +31,7 @@ fn dwnd(compound: &Driver) -> f64 {
 
 #[test]
 fn vectors_of_algorithms_8_13() {
-    let choice = super::super::Choice::new("compound", None, &[]).unwrap();
+    let choice = super::super::CcConfig::by_name("compound", None, &[]).unwrap();
     let setup = Setup {
         now: crate::units::Time::ZERO,
         mss: MSS,

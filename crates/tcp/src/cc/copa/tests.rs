@@ -28,7 +28,7 @@ fn the_window_moves_by_v_over_delta_w_towards_the_target() {
 
 #[test]
 fn a_velocity_of_four_moves_four_times_as_far() {
-    let values = crate::cc::Choice::new("copa", None, &[]).unwrap().values;
+    let values = crate::cc::CcConfig::by_name("copa", None, &[]).unwrap().values;
     let now = Time::ZERO + Span::from_millis(1000);
     let (mss, initial_window) = (MSS, MSS * 20);
     let setup = Setup { now, mss, initial_window, initial_ssthresh: mss, handshake_rtt: None, paced: false, seed: 1 };

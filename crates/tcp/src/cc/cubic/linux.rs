@@ -5,7 +5,11 @@
 //! bytes over MSS, which is the same as the kernel's count as long as segments are full.
 
 use super::Base;
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Counter, Setup, Values, View, Window};
+use crate::cc::algorithm::Setup;
+use crate::cc::controller::CongestionControl;
+use crate::cc::parameters::ParamValues;
+use crate::cc::signals::{Ack, Cause, Congestion, View};
+use crate::cc::window::{Counter, Window};
 use crate::units::{Bytes, Span, Time};
 
 /// Nanoseconds in a tick of the kernel's clock at HZ = 1000.
@@ -72,7 +76,7 @@ fn cube_root(a: u64) -> u64 {
 }
 
 impl Linux {
-    pub(super) fn new(values: &Values, setup: &Setup) -> Linux {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Linux {
         let beta = libm::round(values.number("beta") * 1024.0) as u64;
         Linux {
             base: Base::new(values, setup),
@@ -200,7 +204,7 @@ impl CongestionControl for Linux {
         // The kernel's TX_START event: the epoch moves by the silence, but not beyond now.
         let silent = idle.as_nanos() / NANOS_PER_TICK;
         self.curve.epoch_start = self.curve.epoch_start.map(|start| (start + silent).min(ticks(view.now)));
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             self.base.window.halve_while_idle(idle, view, self.base.initial_window);
         }
     }

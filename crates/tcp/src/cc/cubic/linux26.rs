@@ -6,7 +6,11 @@
 //! run ns-2 takes no delay sample, because an epoch that has not begun counts as begun at time zero.
 
 use super::linux::{Curve, Linux, STALE, ticks};
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Setup, State, Values, View, Window};
+use crate::cc::algorithm::Setup;
+use crate::cc::controller::CongestionControl;
+use crate::cc::parameters::ParamValues;
+use crate::cc::signals::{Ack, Cause, Congestion, State, View};
+use crate::cc::window::Window;
 use crate::units::{Bytes, Span};
 
 /// Ticks in 100 ms: the time of `max_increment`.
@@ -29,7 +33,7 @@ pub(super) struct Linux26 {
 }
 
 impl Linux26 {
-    pub(super) fn new(values: &Values, setup: &Setup) -> Linux26 {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Linux26 {
         let max_increment = values.number("max_increment") as u64;
         Linux26 { linux: Linux::new(values, setup), max_increment, ratio: FIRST_RATIO, acks: 0 }
     }
@@ -117,7 +121,7 @@ impl CongestionControl for Linux26 {
 
     fn on_idle(&mut self, idle: Span, view: &View) {
         // The epoch is not moved by silence: Linux does that since 2015.
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             let initial_window = self.linux.base.initial_window;
             self.linux.base.window.halve_while_idle(idle, view, initial_window);
         }

@@ -5,7 +5,11 @@
 //! Slow start, and what ends it, is `Base`'s.
 
 use super::Base;
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Setup, Values, View, Window};
+use crate::cc::algorithm::Setup;
+use crate::cc::controller::CongestionControl;
+use crate::cc::parameters::ParamValues;
+use crate::cc::signals::{Ack, Cause, Congestion, View};
+use crate::cc::window::Window;
 use crate::units::{Bytes, Span, Time};
 
 /// Profile `rfc`: windows in segments, times in seconds, both real.
@@ -46,7 +50,7 @@ struct Epoch {
 }
 
 impl Rfc {
-    pub(super) fn new(values: &Values, setup: &Setup) -> Rfc {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Rfc {
         Rfc {
             base: Base::new(values, setup),
             beta: values.number("beta"),
@@ -158,7 +162,7 @@ impl CongestionControl for Rfc {
         self.leave_out_time(view.now);
         self.accounted = view.now;
         let before = self.base.window.cwnd;
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             self.base.window.after_idle(idle, view.rto, self.base.initial_window);
         }
         // W_est belongs to a window that is gone: the CA stage after the restart is a new one.

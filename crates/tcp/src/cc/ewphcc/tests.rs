@@ -1,6 +1,7 @@
 use super::super::driver::{MSS, near};
-use super::super::{Choice, Head, State};
 use super::*;
+use crate::cc::config::CcConfig;
+use crate::cc::signals::{Head, State};
 
 /// Vectors computed apart from this code: base 0.1 s, ssthresh 2, T_L = 2, v_timeout 0.3 s.
 #[derive(Clone, Copy)]
@@ -21,7 +22,7 @@ const V1: Round =
 const V2: Round = Round { losses: 1.0, loss_probability: 2.0 / 3.0, ..V1 };
 
 fn ewphcc(profile: &str) -> Ewphcc {
-    let choice = Choice::new("ewphcc", Some(profile), &[]).unwrap();
+    let choice = CcConfig::by_name("ewphcc", Some(profile), &[]).unwrap();
     let setup = Setup {
         now: Time::ZERO,
         mss: MSS,

@@ -61,7 +61,7 @@ struct Rate {
 }
 
 impl Linux {
-    pub(super) fn new(values: &Values, setup: &Setup) -> Linux {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Linux {
         Linux {
             base: Aimd::new(values, setup),
             rtt_scaling: values.flag("rtt_scaling"),

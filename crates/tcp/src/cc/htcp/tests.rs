@@ -1,8 +1,8 @@
 //! Vectors computed apart from this code by the rules of Leith and Shorten.
 
-use super::super::Cause;
 use super::super::driver::{Driver, near};
 use super::*;
+use crate::cc::signals::Cause;
 
 /// beta 0.5, least RTT 100 ms: alpha is that of the formula. `linux` takes it when the window grows.
 #[test]
@@ -25,7 +25,9 @@ fn alpha_is_a_quadratic_function_of_the_time_since_the_loss() {
 /// beta = 0.8: alpha(3 s) = 0.4 x 22 = 8.8.
 #[test]
 fn a_gentle_cut_goes_with_a_gentle_increase() {
-    let Ok(choice) = super::super::Choice::new("htcp", Some("paper"), &[]) else { panic!("there is such a profile") };
+    let Ok(choice) = super::super::CcConfig::by_name("htcp", Some("paper"), &[]) else {
+        panic!("there is such a profile")
+    };
     let now = Time::ZERO;
     let mss = Bytes(1000);
     let (initial_window, initial_ssthresh) = (mss * 1000, mss * 2);

@@ -1,6 +1,6 @@
 //! The parameters of HyStart and HyStart++.
 
-use crate::cc::{Param, ParamKind, Value};
+use crate::cc::parameters::{Param, ParamKind, Value};
 
 pub(in crate::cc) const ENABLED: Param = Param {
     name: "hystart",

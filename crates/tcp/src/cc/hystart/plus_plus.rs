@@ -5,7 +5,7 @@
 //! over. It serves the first slow start of a connection alone. There is no ACK train: spacing says little where ACKs
 //! are bunched.
 
-use crate::cc::{Ack, View};
+use crate::cc::signals::{Ack, View};
 use crate::units::{Bytes, Span};
 
 /// RFC 9406 §4.3: MIN_RTT_THRESH, MAX_RTT_THRESH, MIN_RTT_DIVISOR.
@@ -97,7 +97,7 @@ impl PlusPlus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::RttSample;
+    use crate::cc::signals::RttSample;
 
     const MSS: Bytes = Bytes(1460);
 

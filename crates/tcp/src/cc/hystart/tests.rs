@@ -1,7 +1,9 @@
 //! Vectors computed apart from this code.
 
 use super::*;
-use crate::cc::{Choice, RttSample, Value};
+use crate::cc::config::CcConfig;
+use crate::cc::parameters::Value;
+use crate::cc::signals::RttSample;
 use crate::units::Span;
 
 const MSS: Bytes = Bytes(1460);
@@ -9,7 +11,7 @@ const MSS: Bytes = Bytes(1460);
 /// What `profile` of CUBIC has, with some parameters changed, in a round that began at time zero.
 fn detector_of(profile: &str, changed: &[(&str, Value)], delay_min: u64) -> HyStart {
     let changed: Vec<_> = changed.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    let values = Choice::new("cubic", Some(profile), &changed).unwrap().values;
+    let values = CcConfig::by_name("cubic", Some(profile), &changed).unwrap().values;
     let round = Round { end_seq: 1_000_000, ..Round::default() };
     HyStart { form: Form::new(&values), paced: false, delay_min, found: false, round }
 }

@@ -2,7 +2,7 @@
 
 use super::super::driver::{Driver, near};
 use super::*;
-use crate::cc::RttSample;
+use crate::cc::signals::RttSample;
 
 /// Congestion avoidance at `cwnd` with RTTs seen from 100 to 200 ms, at the beginning of a round.
 fn illinois(profile: &str, cwnd: u64) -> Driver {

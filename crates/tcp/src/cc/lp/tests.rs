@@ -1,6 +1,6 @@
 use super::super::driver::{Driver, MSS};
-use super::super::{RttSample, State};
 use super::*;
+use crate::cc::signals::{RttSample, State};
 
 /// One segment is acknowledged; RTT 100 ms.
 fn ack(lp: &mut Driver, one_way_ms: u64) {

@@ -1,6 +1,6 @@
 use super::super::driver::{Driver, MSS};
-use super::super::{RateSample, RttSample};
 use super::*;
+use crate::cc::signals::{RateSample, RttSample};
 
 /// A sender that has just begun, with `cwnd` segments and an ssthresh so low that slow start is over.
 fn sender(cwnd: u64, ssthresh: Option<u64>) -> Driver {

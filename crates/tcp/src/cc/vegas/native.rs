@@ -1,7 +1,10 @@
 //! ns-2.35's own Vegas: a window of real packets, the mean RTT of a round, a fine timer. With recovery
 //! `vegas` the sender asks for that timer and cwnd itself is inflated; with another one it takes a quarter off and no more.
 
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Setup, View, Window};
+use crate::cc::algorithm::Setup;
+use crate::cc::controller::CongestionControl;
+use crate::cc::signals::{Ack, Cause, Congestion, View};
+use crate::cc::window::Window;
 use crate::units::{Bytes, Span, Time};
 
 /// Duplicate ACKs that mean loss (numdupacks_).
@@ -310,7 +313,7 @@ impl CongestionControl for Native {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart && idle > view.rto {
+        if view.slow_start_after_idle && idle > view.rto {
             self.w = self.w.min(self.initial_window);
         }
     }

@@ -3,7 +3,11 @@
 //! Whole segments, the least RTT of a round, growth and losses as in Reno while something is missing. The decision and
 //! slow start do not ask whether the window is used; Reno's growth does.
 
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Counter, Sent, Setup, State, Values, View, Window};
+use crate::cc::algorithm::Setup;
+use crate::cc::controller::CongestionControl;
+use crate::cc::parameters::ParamValues;
+use crate::cc::signals::{Ack, Cause, Congestion, Sent, State, View};
+use crate::cc::window::{Counter, Window};
 use crate::units::{Bytes, Span};
 
 /// With fewer RTTs in a round than this, delayed ACKs may account for all of them.
@@ -43,7 +47,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    pub(super) fn new(values: &Values, setup: &Setup) -> Rounds {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Rounds {
         Rounds {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             counter: Counter::default(),
@@ -253,7 +257,7 @@ impl CongestionControl for Rounds {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             self.window.halve_while_idle(idle, view, self.initial_window);
         }
     }

@@ -1,6 +1,8 @@
 use super::super::driver::{Driver, MSS, near};
-use super::super::{Ack, Cause, Congestion, CongestionControl, Head, RttSample, Sent, Setup, View};
 use super::*;
+use crate::cc::algorithm::Setup;
+use crate::cc::controller::CongestionControl;
+use crate::cc::signals::{Ack, Cause, Congestion, Head, RttSample, Sent, View};
 use crate::units::{Span, Time};
 
 /// An ACK of one segment; as much leaves after it.

@@ -2,7 +2,7 @@
 
 use super::super::driver::{Driver, MSS};
 use super::*;
-use crate::cc::{RateSample, RttSample};
+use crate::cc::signals::{RateSample, RttSample};
 use crate::units::Time;
 
 /// Sends at the paced rate for `time` and acknowledges each segment; the queue of a link of `mbps` adds to 20 ms.

@@ -1,6 +1,6 @@
-use super::super::State;
 use super::super::driver::{Driver, near};
 use super::*;
+use crate::cc::signals::State;
 
 /// W1, in the kernel's integers: bytes per ms, so 337 for 337.5 and 304 for 304.6875. Windows of
 /// 100 ms, for which the RTT is 99 ms: a window is longer than the RTT.

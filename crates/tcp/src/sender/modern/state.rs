@@ -1,12 +1,12 @@
 //! The states of a sender with SACK or RACK, and what moves it between them.
 
 use crate::cc::{Cause, State};
-use crate::config::RecoveryKind;
 use crate::recovery::{Arrival, Settling};
 use crate::sender::ack::Arrived;
 use crate::sender::modern::First;
 use crate::sender::timeouts::LEAST_WAIT;
 use crate::sender::{Repair, Sender};
+use crate::settings::RecoveryKind;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Time};
 

@@ -1,5 +1,7 @@
 use super::*;
-use crate::cc::{Choice, RttSample, State, Value};
+use crate::cc::config::CcConfig;
+use crate::cc::parameters::Value;
+use crate::cc::signals::{RttSample, State};
 
 const MSS: Bytes = Bytes(1460);
 
@@ -8,7 +10,7 @@ fn cubic(segments: u64) -> Linux {
 }
 
 fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> Linux {
-    let values = Choice::new("cubic", Some("linux"), overrides).unwrap().values;
+    let values = CcConfig::by_name("cubic", Some("linux"), overrides).unwrap().values;
     let (initial_window, initial_ssthresh) = (MSS * segments, Bytes::MAX);
     Linux::new(
         &values,
@@ -33,7 +35,7 @@ fn at(millis: u64) -> View {
         snd_una: millis + 1,
         snd_nxt: millis + 2,
         rto,
-        idle_restart: true,
+        slow_start_after_idle: true,
         may_grow: true,
         ..View::default()
     }

@@ -1,12 +1,12 @@
 //! Vectors computed apart from this code by the rules of Linux 2.6.22.
 
 use super::*;
-use crate::cc::Choice;
+use crate::cc::config::CcConfig;
 use crate::cc::driver::{Driver, MSS};
 use crate::units::Time;
 
 fn cubic(segments: u64) -> Linux26 {
-    let values = Choice::new("cubic", Some("linux26"), &[]).unwrap().values;
+    let values = CcConfig::by_name("cubic", Some("linux26"), &[]).unwrap().values;
     let setup = Setup {
         now: Time::ZERO,
         mss: MSS,

@@ -1,0 +1,109 @@
+//! Parameters of an algorithm: what values they take, and the profiles that set them together.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::settings::RecoveryKind;
+
+/// A parameter of an algorithm.
+#[derive(Debug)]
+pub struct Param {
+    /// As written in a scenario.
+    pub name: &'static str,
+    /// Type and range.
+    pub kind: ParamKind,
+    /// Value unless a profile or the user says otherwise.
+    pub default: Value,
+    /// Unit, or "" for a pure number.
+    pub unit: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+    /// Where its default comes from.
+    pub source: &'static str,
+}
+
+/// What values a parameter takes.
+#[derive(Debug)]
+pub enum ParamKind {
+    /// A number in a closed range.
+    Number {
+        /// Least value.
+        min: f64,
+        /// Greatest value.
+        max: f64,
+    },
+    /// On or off.
+    Flag,
+}
+
+/// The value of a parameter.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// On or off.
+    Flag(bool),
+}
+
+/// A historical form of an algorithm: values that replace the defaults.
+#[derive(Debug)]
+pub struct Profile {
+    /// As written in a scenario.
+    pub name: &'static str,
+    /// Values that differ from the parameters' defaults.
+    pub set: &'static [(&'static str, Value)],
+    /// The loss recovery this form came with; `None` leaves it to the connection's profile.
+    pub recovery: Option<RecoveryKind>,
+}
+
+/// All parameters of an algorithm, resolved.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ParamValues(pub(super) BTreeMap<&'static str, Value>);
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Number(x) => write!(f, "{x}"),
+            Value::Flag(x) => write!(f, "{x}"),
+        }
+    }
+}
+
+impl ParamValues {
+    fn get(&self, name: &str) -> Value {
+        *self.0.get(name).unwrap_or_else(|| panic!("parameter {name:?} is not in the algorithm's list"))
+    }
+
+    /// A number; panics if the algorithm does not list it as one.
+    pub fn number(&self, name: &str) -> f64 {
+        match self.get(name) {
+            Value::Number(x) => x,
+            Value::Flag(_) => panic!("parameter {name:?} is a flag"),
+        }
+    }
+
+    /// A flag; panics if the algorithm does not list it as one.
+    pub fn flag(&self, name: &str) -> bool {
+        match self.get(name) {
+            Value::Flag(x) => x,
+            Value::Number(_) => panic!("parameter {name:?} is a number"),
+        }
+    }
+
+    /// Names and values in alphabetical order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        self.0.iter().map(|(name, value)| (*name, *value))
+    }
+}
+
+impl Param {
+    /// What is wrong with `value`, if anything.
+    pub(super) fn check(&self, value: Value) -> Result<(), String> {
+        match (&self.kind, value) {
+            (ParamKind::Number { min, max }, Value::Number(x)) if (*min..=*max).contains(&x) => Ok(()),
+            (ParamKind::Number { min, max }, x) => Err(format!("{x} is not a number from {min} to {max}")),
+            (ParamKind::Flag, Value::Flag(_)) => Ok(()),
+            (ParamKind::Flag, x) => Err(format!("{x} is not true or false")),
+        }
+    }
+}
