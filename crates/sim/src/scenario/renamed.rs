@@ -1,6 +1,6 @@
 //! Keys and values that had another name once. Who still writes the old one is told the new one.
 
-use super::parse::ScenarioError;
+use super::error::ScenarioError;
 
 /// A name that is no more.
 struct Renamed {

@@ -4,7 +4,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::parse::{MARK, ScenarioError};
+use super::error::ScenarioError;
+use super::parse::MARK;
 
 /// How one kind of a tagged value is read.
 pub(super) type Reader<T> = fn(Value) -> Result<T, ScenarioError>;
