@@ -1,5 +1,5 @@
-//! Who could reach whom, whatever a protocol makes of it: nodes are joined by links and by stations
-//! that can read one another's data frames when nobody disturbs them. A pure function of time, without an event.
+//! Connectivity of the network, independent of routing: nodes are connected by links, and by stations within range of
+//! each other's data frames. A function of time, without events.
 
 use std::collections::VecDeque;
 
@@ -13,16 +13,16 @@ use crate::radio::propagation::RadioRange;
 #[cfg(test)]
 mod tests;
 
-/// With moving stations, how often it is looked at who could reach whom.
+/// Sampling interval, with moving stations.
 const INTERVAL: Span = Span::from_millis(1000);
 
-/// Who is joined to whom, by node.
+/// Adjacency lists, by node.
 pub(crate) type Graph = Vec<Vec<u32>>;
 
-/// Sets of nodes that reach one another.
+/// Connected components.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Components {
-    /// By node, the number of its component; they are numbered by their first nodes.
+    /// By node, the number of its component, in the order of their first nodes.
     pub(crate) of: Vec<u32>,
     pub(crate) sizes: Vec<u32>,
 }
@@ -55,7 +55,7 @@ impl Components {
         components
     }
 
-    /// Nodes of the largest component; the first of several.
+    /// Nodes of the largest component, the first of several.
     pub(crate) fn largest(&self) -> Vec<usize> {
         let max = self.sizes.iter().max();
         let largest = self.sizes.iter().position(|size| Some(size) == max).map(|index| index as u32);
@@ -63,7 +63,7 @@ impl Components {
     }
 }
 
-/// Fewest steps from one node to another.
+/// Minimum number of hops between two nodes.
 pub(crate) fn hops(graph: &Graph, from: NodeId, to: NodeId) -> Option<u32> {
     let mut hops = vec![None; graph.len()];
     hops[from.index()] = Some(0);
@@ -82,15 +82,15 @@ pub(crate) fn hops(graph: &Graph, from: NodeId, to: NodeId) -> Option<u32> {
     hops[to.index()]
 }
 
-/// Stations that read each other, by their numbers. From west to east each looks only at those that are not too far east of
-/// it, so that in a wide field most pairs are never looked at.
-pub(crate) fn in_reach(positions: &[Point], reach: &RadioRange) -> Graph {
+/// Graph of stations within range of each other. Stations are sorted by x, and each is compared only with those not too
+/// far to its right, so that in a wide area most pairs are never examined.
+pub(crate) fn in_range_graph(positions: &[Point], reach: &RadioRange) -> Graph {
     let mut graph: Graph = vec![Vec::new(); positions.len()];
-    let mut eastward: Vec<usize> = (0..positions.len()).collect();
-    eastward.sort_by(|a, b| positions[*a].x.total_cmp(&positions[*b].x));
-    for (rank, i) in eastward.iter().enumerate() {
+    let mut by_x: Vec<usize> = (0..positions.len()).collect();
+    by_x.sort_by(|a, b| positions[*a].x.total_cmp(&positions[*b].x));
+    for (rank, i) in by_x.iter().enumerate() {
         let near = |j: &&usize| positions[**j].x - positions[*i].x <= reach.limit();
-        for j in eastward[rank + 1..].iter().take_while(near) {
+        for j in by_x[rank + 1..].iter().take_while(near) {
             if reach.in_range(positions[*i], positions[*j]) {
                 graph[*i].push(*j as u32);
                 graph[*j].push(*i as u32);
@@ -101,17 +101,17 @@ pub(crate) fn in_reach(positions: &[Point], reach: &RadioRange) -> Graph {
     graph
 }
 
-/// The stations of a channel.
+/// The stations of a subnet.
 #[derive(Debug)]
 struct StationGroup {
     nodes: Vec<NodeId>,
     tracks: Vec<Track>,
     reach: RadioRange,
-    /// By station, the access points it may belong to, if there are access points.
+    /// By station, the access points it may associate with, if there are access points.
     access_points: Option<Vec<Vec<StationId>>>,
 }
 
-/// What is needed to tell, later, who could reach whom.
+/// What connectivity over a run is computed from.
 #[derive(Debug)]
 pub(crate) struct Reachability {
     nodes: usize,
@@ -120,22 +120,22 @@ pub(crate) struct Reachability {
     placement_draws: Option<u32>,
 }
 
-/// Who could reach whom over a run.
+/// Connectivity over a run.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Connectivity {
     pub(crate) components: u64,
     pub(crate) largest: u64,
-    /// Neighbours of a node.
+    /// Mean number of neighbours of a node.
     pub(crate) mean_degree: f64,
-    /// By flow, at the start.
+    /// By flow, the hop count at time zero.
     pub(crate) hops: Vec<Option<u32>>,
-    /// By flow, the share of sampled instants with a path.
+    /// By flow, the fraction of sampled instants with a path.
     pub(crate) path_share: Vec<f64>,
     pub(crate) placement_draws: Option<u32>,
 }
 
 impl Reachability {
-    /// Of a network at the start, if it has stations; where they are was drawn so many times.
+    /// The network at time zero, if it has stations; `placement_draws` is the number of placements drawn.
     pub(crate) fn new(network: &Network, placement_draws: Option<u32>) -> Option<Reachability> {
         let group = |channel: &crate::wireless::WirelessSubnet| StationGroup {
             nodes: channel.nodes.clone(),
@@ -155,7 +155,7 @@ impl Reachability {
         self.groups.iter().any(|group| group.tracks.iter().any(|track| !track.is_fixed()))
     }
 
-    /// Who is joined at `now`, which never goes back.
+    /// The graph at `now`, which must not decrease.
     fn graph(&mut self, now: Time) -> Graph {
         let mut graph: Graph = vec![Vec::new(); self.nodes];
         for (from, to) in &self.wires {
@@ -164,7 +164,7 @@ impl Reachability {
         for group in &mut self.groups {
             let positions: Vec<Point> = group.tracks.iter_mut().map(|track| track.at(now)).collect();
             let Some(access_points) = &group.access_points else {
-                for (station, neighbours) in in_reach(&positions, &group.reach).into_iter().enumerate() {
+                for (station, neighbours) in in_range_graph(&positions, &group.reach).into_iter().enumerate() {
                     let nodes = neighbours.into_iter().map(|neighbour| group.nodes[neighbour as usize].0);
                     graph[group.nodes[station].index()].extend(nodes);
                 }
@@ -183,19 +183,19 @@ impl Reachability {
         graph
     }
 
-    /// From the start to `end`, for flows between these nodes.
+    /// Samples connectivity from time zero to `end`, for flows between these nodes.
     pub(crate) fn run(mut self, end: Time, flows: &[(NodeId, NodeId)]) -> Connectivity {
         let graph = self.graph(Time::ZERO);
         let components = Components::new(&graph);
-        let joined = |components: &Components, (from, to): &(NodeId, NodeId)| {
+        let connected = |components: &Components, (from, to): &(NodeId, NodeId)| {
             u64::from(components.of[from.index()] == components.of[to.index()])
         };
-        let mut with_path: Vec<u64> = flows.iter().map(|flow| joined(&components, flow)).collect();
+        let mut with_path: Vec<u64> = flows.iter().map(|flow| connected(&components, flow)).collect();
         let mut samples = 1_u64;
         let mut now = Time::ZERO + INTERVAL;
         while self.moves() && now <= end {
             let later = Components::new(&self.graph(now));
-            with_path.iter_mut().zip(flows).for_each(|(count, flow)| *count += joined(&later, flow));
+            with_path.iter_mut().zip(flows).for_each(|(count, flow)| *count += connected(&later, flow));
             samples += 1;
             now = now + INTERVAL;
         }

@@ -1,4 +1,4 @@
-//! The indices by which everything names everything else.
+//! The indices by which components refer to each other.
 
 /// Index of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -28,11 +28,11 @@ pub(crate) struct StationId(pub(crate) u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct MessageId(pub(crate) u32);
 
-/// Index of a frame in the slab.
+/// Index of a frame in its store; reused after the frame is gone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct FrameId(pub(crate) u32);
 
-/// Index of a packet in the slab; used again after the packet is gone.
+/// Index of a packet in the store; reused after the packet is gone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct PacketId(pub(crate) u32);
 

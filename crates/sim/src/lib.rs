@@ -1,4 +1,4 @@
-//! A packet-level network simulator: one world, one seed, the same bits every time.
+//! A packet-level network simulator: one scenario, one seed, the same bits every time.
 //!
 //! Data flows one way: [`Scenario`] → [`Simulation`] → records → [`Summary`]. No clock, no threads, no files.
 
@@ -29,12 +29,13 @@ mod series;
 mod simulation;
 mod summary;
 mod wireless;
+mod world;
 
 pub use algorithms::algorithms;
 pub use analysis::ground_track::{CurrentPath, GroundTrack, GroundTracks, PathSeries, TrackedTerminal, ground_tracks};
 pub use analysis::reach::Reach;
 pub use analysis::transmissions::Transmissions;
-pub use engine::event_list::{Place, Schedule};
+pub use engine::event_list::{EventList, TieBreak};
 pub use engine::trace::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use expand::{expand, resolve};
 pub use ids::{EndpointId, FlowId, LinkId, NodeId};
@@ -42,7 +43,7 @@ pub use metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk};
 pub use packet::{DropReason, Packet, Payload};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
-pub use simulation::{Outcome, Simulation, Travel};
+pub use simulation::{EventMode, Outcome, Simulation};
 pub use summary::{
     ChannelSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy,
     NetworkRadio, NetworkSummary, NodeSummary, SpaceSummary, Summary, TerminalSummary,

@@ -1,4 +1,4 @@
-//! Who reaches whom when a run begins, for pictures.
+//! Which nodes reach each other when a run begins, for figures.
 
 use std::collections::VecDeque;
 
@@ -9,32 +9,32 @@ use crate::ids::StationId;
 use crate::simulation::Simulation;
 use crate::wireless::{Routing, WirelessSubnet, neighbours};
 
-/// Pairs of nodes and ways between the ends of flows, by index of node.
+/// Pairs of nodes that reach each other, and the paths of flows, by index of node.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Reach {
     /// Stations that reach each other by radio; with access points, a station and its own.
     pub links: Vec<[u32; 2]>,
-    /// By flow: a path with the fewest hops, over radio and wires; empty if there is none. Where a routing protocol
+    /// By flow: a path with the fewest hops, over radio and links; empty if there is none. Where a routing protocol
     /// finds other paths, this is not what packets take.
     pub paths: Vec<Vec<u32>>,
 }
 
 impl Simulation {
-    /// Who reaches whom when the run begins.
+    /// Which nodes reach each other when the run begins.
     pub fn reach(&mut self) -> Reach {
-        let mut links: Vec<[u32; 2]> = self.network.channels.iter_mut().flat_map(in_reach).collect();
+        let mut links: Vec<[u32; 2]> = self.world.network.channels.iter_mut().flat_map(in_reach).collect();
         links.sort_unstable();
         links.dedup();
-        let mut next: Vec<Vec<u32>> = vec![Vec::new(); self.network.nodes.len()];
+        let mut next: Vec<Vec<u32>> = vec![Vec::new(); self.world.network.nodes.len()];
         for [a, b] in &links {
             next[*a as usize].push(*b);
             next[*b as usize].push(*a);
         }
-        for link in &self.network.links {
+        for link in &self.world.network.links {
             next[link.from.index()].extend(link.to.map(|to| to.0));
         }
         next.iter_mut().for_each(|list| list.sort_unstable());
-        let flows = &self.hosts.flows;
+        let flows = &self.world.hosts.flows;
         let paths = flows.iter().map(|flow| path(&next, flow.source.0, flow.sink.0).unwrap_or_default()).collect();
         Reach { links, paths }
     }

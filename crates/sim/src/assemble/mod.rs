@@ -1,4 +1,4 @@
-//! Scenario to simulation. Every error names its path; a simulation that was built cannot fail.
+//! From a scenario to the [`World`] of a run. Every error names the path of its key; a world that was built cannot fail.
 
 mod constellation;
 mod wireless;
@@ -27,45 +27,41 @@ use crate::scenario::{
     TransportDef, join,
 };
 use crate::series::Series;
-use crate::simulation::{Change, Simulation};
+use crate::world::{Change, World};
 
-/// Builds the simulation of `scenario` with `seed`; `sink` hears every packet event.
-pub(crate) fn assemble(
-    scenario: &Scenario,
-    seed: u64,
-    sink: Option<Box<dyn Sink>>,
-) -> Result<Simulation, ScenarioError> {
+/// Builds the world of `scenario` with `seed`; `sink` receives the trace.
+pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink>>) -> Result<World, ScenarioError> {
     let expand::Expanded { graph, placement_draws } = expand::expand_world(scenario, seed)?;
     let resolved = expand::resolve(scenario)?;
     let mut names = node_names(&graph)?;
-    let (mut network, mut sky) = match &graph.network {
+    let (mut network, mut dynamics) = match &graph.network {
         NetworkDef::Constellation(def) => {
             names.retain(|_, node| node.index() < def.terminals.len());
-            let (network, sky) = constellation::build(&graph, def, seed)?;
-            (network, Some(Box::new(sky)))
+            let (network, dynamics) = constellation::build(&graph, def, seed)?;
+            (network, Some(Box::new(dynamics)))
         }
         _ => {
             let channels = wireless::build(&graph, &names, seed)?;
             (Network::new(graph.node.len(), build_links(&graph, &names, seed)?, channels), None)
         }
     };
-    // Generated flows carry the template's path in errors.
+    // Errors of generated flows name the path of their template.
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut ctx = Context::new(graph.flow.len(), sink);
     network.channels.iter_mut().for_each(|channel| channel.start(&mut ctx));
-    if let Some(sky) = &mut sky {
+    if let Some(dynamics) = &mut dynamics {
         // The links of time 0 are open before anything is sent.
-        let next = sky.step(&mut ctx, &mut network);
+        let next = dynamics.step(&mut ctx, &mut network);
         ctx.schedule(next, Event::Constellation);
     }
     let mut flows = Vec::with_capacity(graph.flow.len());
     let common = graph.tcp.resolve("tcp")?;
     for (index, def) in graph.flow.iter().enumerate() {
-        let draws = Rng::stream(seed, &app_stream(index, listed));
-        let flow = build_flow(&graph, def, &common, &path_of(index), &names, draws)?;
-        // Satellites may join two terminals later.
-        if sky.is_none() {
+        let rng = Rng::stream(seed, &app_stream(index, listed));
+        let flow = build_flow(&graph, def, &common, &path_of(index), &names, rng)?;
+        // A constellation may connect two terminals later.
+        if dynamics.is_none() {
             check_path(&network, &flow, def, &path_of(index))?;
         }
         let id = FlowId(index as u32);
@@ -89,7 +85,8 @@ pub(crate) fn assemble(
     }
     let changes = changes.into_iter().map(|(_, change)| change).collect();
     let reachability = Reachability::new(&network, placement_draws);
-    Ok(Simulation { ctx, network, hosts: Hosts { flows }, changes, series, reachability, sky, graph, resolved, seed })
+    let (hosts, constellation) = (Hosts { flows }, dynamics);
+    Ok(World { ctx, network, hosts, changes, series, reachability, constellation, graph, resolved, seed })
 }
 
 fn app_stream(index: usize, listed: usize) -> String {
@@ -109,7 +106,7 @@ fn node_names(graph: &Scenario) -> Result<BTreeMap<&str, NodeId>, ScenarioError>
     Ok(names)
 }
 
-pub(super) fn find(names: &BTreeMap<&str, NodeId>, name: &str, path: &str) -> Result<NodeId, ScenarioError> {
+pub(super) fn find_node(names: &BTreeMap<&str, NodeId>, name: &str, path: &str) -> Result<NodeId, ScenarioError> {
     names.get(name).copied().ok_or_else(|| {
         let some: Vec<&str> = names.keys().copied().take(8).collect();
         let more = if names.len() > some.len() { format!(", … ({} in all)", names.len()) } else { String::new() };
@@ -120,20 +117,22 @@ pub(super) fn find(names: &BTreeMap<&str, NodeId>, name: &str, path: &str) -> Re
 
 fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> Result<Vec<Link>, ScenarioError> {
     let mut links = Vec::with_capacity(graph.link.len() * 2);
-    // A stream is named by the ends of its link, so that a further link elsewhere shifts nothing; parallel links count.
+    // A random stream is named by the ends of its link, so that another link elsewhere changes nothing; parallel links have
+    // numbers.
     let mut parallel: BTreeMap<(NodeId, NodeId), u32> = BTreeMap::new();
     for (index, def) in graph.link.iter().enumerate() {
-        let from = find(names, &def.from, &format!("link[{index}].from"))?;
-        let to = find(names, &def.to, &format!("link[{index}].to"))?;
+        let from = find_node(names, &def.from, &format!("link[{index}].from"))?;
+        let to = find_node(names, &def.to, &format!("link[{index}].to"))?;
         if from == to {
             return Err(ScenarioError::new(format!("link[{index}].to"), "a link joins two different nodes"));
         }
-        for (from, to, options, ends) in
-            [(from, to, forth(def), [&def.from, &def.to]), (to, from, back(def), [&def.to, &def.from])]
-        {
+        for (from, to, options, ends) in [
+            (from, to, forward_options(def), [&def.from, &def.to]),
+            (to, from, reverse_options(def), [&def.to, &def.from]),
+        ] {
             let number = parallel.entry((from, to)).or_default();
-            let draws = |what| Rng::stream(seed, &format!("link/{}/{}/{number}/{what}", ends[0], ends[1]));
-            let parts = parts(from, to, &options, draws("queue"), draws("loss"));
+            let rng = |what| Rng::stream(seed, &format!("link/{}/{}/{number}/{what}", ends[0], ends[1]));
+            let parts = link_parts(from, to, &options, rng("queue"), rng("loss"));
             *number += 1;
             links.push(Link::new(LinkId(links.len() as u32), parts));
         }
@@ -142,13 +141,13 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
 }
 
 /// The direction of the data.
-fn forth(def: &LinkDef) -> LinkOptions {
+fn forward_options(def: &LinkDef) -> LinkOptions {
     let LinkDef { rate, delay, queue, loss, overhead, .. } = def.clone();
     LinkOptions { rate, delay, queue, loss, overhead, ..LinkOptions::default() }
 }
 
-/// The other direction: the same but for the loss and what `reverse` says.
-fn back(def: &LinkDef) -> LinkOptions {
+/// The reverse direction: the same but for the loss and the overrides of `reverse`.
+fn reverse_options(def: &LinkDef) -> LinkOptions {
     let own = def.reverse.as_deref().cloned().unwrap_or_default();
     LinkOptions {
         rate: own.rate.or(def.rate),
@@ -159,7 +158,7 @@ fn back(def: &LinkDef) -> LinkOptions {
     }
 }
 
-fn parts(from: NodeId, to: NodeId, options: &LinkOptions, queue_draws: Rng, loss_draws: Rng) -> LinkParts {
+fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, queue_rng: Rng, loss_rng: Rng) -> LinkParts {
     let rate = options.rate.expect("an expanded link has a rate");
     let delay = options.delay.unwrap_or_default();
     let queue = options.queue.as_ref().expect("an expanded link has a queue");
@@ -169,9 +168,9 @@ fn parts(from: NodeId, to: NodeId, options: &LinkOptions, queue_draws: Rng, loss
         rate,
         delay: Delay::Fixed(delay),
         overhead: options.overhead.unwrap_or_default(),
-        queue: Qdisc::new(queue, rate, delay, queue_draws),
+        queue: Qdisc::new(queue, rate, delay, queue_rng),
         loss: options.loss.as_ref().map_or(Loss::None, loss_of),
-        loss_draws,
+        loss_rng,
     }
 }
 
@@ -201,21 +200,21 @@ fn build_flow(
     common: &TcpConfig,
     path: &str,
     names: &BTreeMap<&str, NodeId>,
-    draws: Rng,
+    rng: Rng,
 ) -> Result<Flow, ScenarioError> {
-    let source = find(names, &def.from, &join(path, "from"))?;
-    let sink = find(names, &def.to, &join(path, "to"))?;
+    let source = find_node(names, &def.from, &join(path, "from"))?;
+    let sink = find_node(names, &def.to, &join(path, "to"))?;
     if source == sink {
         return Err(ScenarioError::new(join(path, "to"), format!("{:?} would send to itself", def.to)));
     }
     let transport = match transport_of(&def.app) {
         TransportDef::Udp => Transport::Udp,
         TransportDef::Tcp => {
-            // The application's stream goes on as if nothing had been drawn.
-            let mut draws = draws.clone();
+            // A copy, so that the application's stream is not advanced.
+            let mut rng = rng.clone();
             let own = !def.tcp.is_empty();
             let mut config = if own { def.tcp.resolve(&join(path, "tcp"))? } else { common.clone() };
-            config.seed = draws.next_u64();
+            config.seed = rng.next_u64();
             let side = |connection| Side { connection, wake_at: None };
             Transport::Tcp(Box::new([side(Connection::connect(config.clone())), side(Connection::listen(config))]))
         }
@@ -223,7 +222,7 @@ fn build_flow(
     Ok(Flow {
         source,
         sink,
-        app: app_of(&def.app, draws),
+        app: app_of(&def.app, rng),
         transport,
         on_full: on_full_of(&def.app),
         stop: def.stop.filter(|stop| *stop < graph.duration).map(|stop| Time::ZERO + stop),
@@ -236,13 +235,13 @@ fn build_flow(
         highest_sent: 0,
         connected_at: None,
         completed_at: None,
-        window_area: Default::default(),
+        cwnd_integral: Default::default(),
     })
 }
 
 fn check_path(network: &Network, flow: &Flow, def: &FlowDef, path: &str) -> Result<(), ScenarioError> {
     let (source, sink) = (flow.source, flow.sink);
-    // With radio a flow without a path is a result, not a mistake.
+    // With radio a flow without a path is a result, not an error.
     if network.has_radio(source) || network.has_radio(sink) {
         return Ok(());
     }
@@ -267,7 +266,7 @@ fn on_full_of(app: &AppDef) -> OnFull {
     }
 }
 
-fn app_of(def: &AppDef, draws: Rng) -> App {
+fn app_of(def: &AppDef, rng: Rng) -> App {
     match def {
         AppDef::Bulk(bulk) => App::Bulk { bytes: bulk.bytes },
         AppDef::Cbr(cbr) => App::Cbr { size: cbr.size, ticks: Ticks::every(interval_nanos(cbr.rate, cbr.size)) },
@@ -277,7 +276,7 @@ fn app_of(def: &AppDef, draws: Rng) -> App {
             on: period_of(&on_off.on),
             off: period_of(&on_off.off),
             on_until: Time::ZERO,
-            draws,
+            rng,
         },
     }
 }
@@ -290,7 +289,7 @@ fn period_of(def: &PeriodDef) -> Period {
     }
 }
 
-/// The changes of all links in the order of the scenario.
+/// The scheduled changes of all links, in the order of the scenario.
 fn build_changes(graph: &Scenario) -> Vec<(Time, Change)> {
     let mut changes = Vec::new();
     for (index, def) in graph.link.iter().enumerate() {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::find;
+use super::find_node;
 use crate::ids::{ChannelId, NodeId, StationId};
 use crate::mobility::Track;
 use crate::radio::build;
@@ -31,7 +31,7 @@ pub(super) fn build(
         let mut nodes = Vec::with_capacity(def.stations.len());
         for (i, name) in def.stations.iter().enumerate() {
             let path = format!("{path}.stations[{i}]");
-            let node = find(names, name, &path)?;
+            let node = find_node(names, name, &path)?;
             if used.insert(node, index).is_some() {
                 return Err(ScenarioError::new(path, format!("{name:?} has a radio already")));
             }
@@ -69,7 +69,10 @@ fn channel(
                 return Err(ScenarioError::new(path, "at least one station must be an access point"));
             }
             if points.len() == nodes.len() {
-                return Err(ScenarioError::new(path, "every station is an access point: none belongs to one"));
+                return Err(ScenarioError::new(
+                    path,
+                    "every station is an access point: at least one must be a client",
+                ));
             }
             let of = mac.dcf().initial_access_points(&points);
             Routing::AccessPoints(Box::new(AccessPoints::new(

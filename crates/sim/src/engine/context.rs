@@ -1,25 +1,25 @@
-//! The context every handler receives: the time, the schedule, the packets, what is measured and what is recorded.
-//! It holds no component, so that a component can be changed while it is in use.
+//! The context that every handler receives: the clock, the event list, the packets, the metrics of flows and the trace.
+//! It holds no component of the network, so that a component can be borrowed together with it.
 
 use tcp::Segment;
 use tcp::units::{Bytes, Time};
 
-use crate::engine::event::{Event, Moment};
-use crate::engine::event_list::{Place, Schedule};
+use crate::engine::event::{Event, EventKey};
+use crate::engine::event_list::{EventList, TieBreak};
 use crate::engine::trace::{Record, Sink};
 use crate::ids::{LinkId, PacketId};
 use crate::metrics::FlowMetrics;
 use crate::packet::{DropReason, Packet, PacketHeader, PacketStore};
 
-/// Time, schedule, packets, measurements.
+/// Clock, event list, packets, metrics of flows, trace.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) now: Time,
-    /// The same with the rank of the event being handled.
-    moment: Moment,
-    /// Before then nobody looks at what is measured: the next sample, the end of the warm-up or of the run.
-    pub(crate) looked_at: Time,
-    schedule: Schedule<Event>,
+    /// Time and rank of the event being handled.
+    key: EventKey,
+    /// No sample, end of the warm-up or end of the run is due before this time.
+    pub(crate) next_observation: Time,
+    event_list: EventList<Event>,
     pub(crate) packets: PacketStore,
     pub(crate) flows: Vec<FlowMetrics>,
     pub(crate) sink: Option<Box<dyn Sink>>,
@@ -31,9 +31,9 @@ impl Context {
     pub(crate) fn new(flows: usize, sink: Option<Box<dyn Sink>>) -> Context {
         Context {
             now: Time::ZERO,
-            moment: Moment::default(),
-            looked_at: Time::ZERO,
-            schedule: Schedule::default(),
+            key: EventKey::default(),
+            next_observation: Time::ZERO,
+            event_list: EventList::default(),
             packets: PacketStore::default(),
             flows: vec![FlowMetrics::default(); flows],
             sink,
@@ -41,53 +41,53 @@ impl Context {
         }
     }
 
-    /// Has `event` happen at `at`, not before now.
+    /// Schedules `event` for `at`, which is not before now.
     pub(crate) fn schedule(&mut self, at: Time, event: Event) {
         debug_assert!(at >= self.now, "{event:?} was scheduled in the past");
-        let place = Place { pushed: self.moment.key(), tie: event.tie() };
-        self.schedule.push(Moment::new(at, event.rank()).key(), place, event);
+        let tie_break = TieBreak { pushed: self.key.to_bits(), tie: event.tie() };
+        self.event_list.push(EventKey::new(at, event.rank()).to_bits(), tie_break, event);
     }
 
-    /// The same for an arrival that would be scheduled at `from` if it were not known already.
-    pub(crate) fn expect(&mut self, from: Moment, at: Time, link: LinkId, packet: PacketId) {
+    /// Schedules the arrival of a packet in the order in which an event at `from` would have scheduled it.
+    pub(crate) fn schedule_arrival(&mut self, from: EventKey, at: Time, link: LinkId, packet: PacketId) {
         debug_assert!(at >= self.now, "an arrival over {link:?} was scheduled in the past");
-        let place = Place { pushed: from.key(), tie: link.0 };
-        self.schedule.push(Moment::new(at, Event::ARRIVE).key(), place, Event::Arrive { link, packet });
+        let tie_break = TieBreak { pushed: from.to_bits(), tie: link.0 };
+        self.event_list.push(EventKey::new(at, Event::ARRIVE).to_bits(), tie_break, Event::Arrive { link, packet });
     }
 
-    /// Moves on to the next event.
+    /// Advances the clock to the next event.
     pub(crate) fn next(&mut self) -> Option<Event> {
-        let (key, event) = self.schedule.pop()?;
-        self.moment = Moment::of_key(key);
-        self.now = self.moment.time();
+        let (key, event) = self.event_list.pop()?;
+        self.key = EventKey::from_bits(key);
+        self.now = self.key.time();
         self.events += 1;
         Some(event)
     }
 
-    /// When the event being handled happens.
-    pub(crate) fn moment(&self) -> Moment {
-        self.moment
+    /// Time and rank of the event being handled.
+    pub(crate) fn key(&self) -> EventKey {
+        self.key
     }
 
-    /// Events that wait.
+    /// Number of future events.
     #[cfg(test)]
-    pub(crate) fn waiting(&self) -> usize {
-        self.schedule.len()
+    pub(crate) fn future_events(&self) -> usize {
+        self.event_list.len()
     }
 
-    /// About how much memory packets and future events take.
+    /// Memory that packets and future events take, approximately.
     pub(crate) fn held_bytes(&self) -> u64 {
-        self.packets.held_bytes() + (self.schedule.len() * size_of::<(u64, Event)>()) as u64
+        self.packets.held_bytes() + (self.event_list.len() * size_of::<(u64, Event)>()) as u64
     }
 
-    /// A packet with a segment enters the network.
+    /// Admits a packet with a TCP segment to the network.
     #[inline]
     pub(crate) fn admit_segment(&mut self, header: &PacketHeader, segment: &Segment) -> PacketId {
         let id = self.packets.insert_segment(header, segment);
         self.admitted(header, Bytes(u64::from(segment.len)), id)
     }
 
-    /// A datagram enters the network.
+    /// Admits a UDP datagram to the network.
     pub(crate) fn admit_datagram(&mut self, header: &PacketHeader, bytes: Bytes) -> PacketId {
         let id = self.packets.insert_datagram(header, bytes);
         self.admitted(header, bytes, id)
@@ -103,7 +103,7 @@ impl Context {
         id
     }
 
-    /// A packet reaches its destination and leaves the network.
+    /// Removes a packet that has reached its destination.
     #[inline]
     pub(crate) fn deliver(&mut self, id: PacketId) -> Packet {
         let packet = self.packets.remove(id);
@@ -112,15 +112,20 @@ impl Context {
         packet
     }
 
-    /// The network gives a packet up, on `link` if it was on one.
-    #[inline(never)]
+    /// Drops a packet now; `link` is the one that it is on, if any.
     pub(crate) fn drop(&mut self, id: PacketId, reason: DropReason, link: Option<LinkId>) {
-        let packet = self.packets.remove(id);
-        self.flows[packet.to.flow().index()].on_dropped(&packet, reason);
-        self.record(&Record::Dropped { packet: &packet, reason, link });
+        self.drop_at(self.now, id, reason, link);
     }
 
-    /// The queue of `link` marks a packet CE.
+    /// Drops a packet at `at`, which may be in the future where the fast path decides early.
+    #[inline(never)]
+    pub(crate) fn drop_at(&mut self, at: Time, id: PacketId, reason: DropReason, link: Option<LinkId>) {
+        let packet = self.packets.remove(id);
+        self.flows[packet.to.flow().index()].on_dropped(&packet, reason);
+        self.record_at(at, &Record::Dropped { packet: &packet, reason, link });
+    }
+
+    /// Marks a packet CE in the queue of `link` (RFC 3168 §5).
     #[inline(never)]
     pub(crate) fn mark(&mut self, id: PacketId, link: LinkId) {
         let packet = self.packets.mark(id);
@@ -128,12 +133,13 @@ impl Context {
         self.record(&Record::Marked { packet: &packet, link });
     }
 
+    /// Records what happens now.
     #[inline]
     pub(crate) fn record(&mut self, record: &Record<'_>) {
         self.record_at(self.now, record);
     }
 
-    /// The same for what is known before it happens.
+    /// Records what happens at `at`, which may be in the future.
     #[inline]
     pub(crate) fn record_at(&mut self, at: Time, record: &Record<'_>) {
         if let Some(sink) = &mut self.sink {

@@ -4,29 +4,29 @@ use tcp::units::Time;
 
 use crate::ids::{ChannelId, EndpointId, FlowId, FrameId, LinkId, PacketId, StationId};
 
-/// When something happens: the time, and the rank among events of that time.
+/// The sort key of an event: its time, and its rank among events of that time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(crate) struct Moment(u64);
+pub(crate) struct EventKey(u64);
 
-impl Moment {
+impl EventKey {
     /// Two bits hold the rank.
     const RANK_BITS: u32 = 2;
 
-    pub(crate) fn new(time: Time, rank: u64) -> Moment {
-        Moment(time.as_nanos() << Moment::RANK_BITS | rank)
+    pub(crate) fn new(time: Time, rank: u64) -> EventKey {
+        EventKey(time.as_nanos() << EventKey::RANK_BITS | rank)
     }
 
-    /// As the schedule sorts them.
-    pub(crate) fn key(self) -> u64 {
+    /// As the event list sorts it.
+    pub(crate) fn to_bits(self) -> u64 {
         self.0
     }
 
-    pub(crate) fn of_key(key: u64) -> Moment {
-        Moment(key)
+    pub(crate) fn from_bits(bits: u64) -> EventKey {
+        EventKey(bits)
     }
 
     pub(crate) fn time(self) -> Time {
-        Time::from_nanos(self.0 >> Moment::RANK_BITS)
+        Time::from_nanos(self.0 >> EventKey::RANK_BITS)
     }
 }
 
@@ -35,7 +35,7 @@ impl Moment {
 pub(crate) enum Event {
     /// The last bit of a packet reaches the far end of a link.
     Arrive {
-        /// The link it travelled.
+        /// The link.
         link: LinkId,
         /// The packet.
         packet: PacketId,
@@ -45,7 +45,7 @@ pub(crate) enum Event {
         /// The link.
         link: LinkId,
     },
-    /// A deadline of an endpoint may have come.
+    /// A timer of an endpoint may be due.
     Wake {
         /// The endpoint.
         endpoint: EndpointId,
@@ -55,59 +55,59 @@ pub(crate) enum Event {
         /// Its flow.
         flow: FlowId,
     },
-    /// A change of the network that the scenario foresees.
+    /// A scheduled change of a link.
     Change {
         /// Index in the list of changes.
         index: u32,
     },
-    /// Something on a channel of radio.
+    /// An event of a station on a wireless channel.
     Radio {
         /// The channel.
         channel: ChannelId,
-        /// What.
+        /// The event.
         event: RadioEvent,
     },
-    /// Paths among moving stations are found anew, or an access point has a beacon due.
+    /// Routes among mobile stations are recomputed, or an access point has a beacon due.
     WirelessRefresh {
-        /// Their channel.
+        /// The channel.
         channel: ChannelId,
     },
-    /// Satellites have moved: links and routes change.
+    /// Links and routes of a constellation change.
     Constellation,
     /// Series are sampled.
     Sample,
-    /// Transient over: measurements start.
+    /// The warm-up ends and the measurement interval begins.
     WarmupEnds,
-    /// The run is over.
+    /// The run ends.
     Stop,
 }
 
-/// Something that happens to a station.
+/// An event of a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RadioEvent {
-    /// A frame ends at a station that it is meant for.
+    /// The end of a frame reaches a station that receives it.
     FrameEnd {
         /// The station.
         station: StationId,
         /// The frame.
         frame: FrameId,
     },
-    /// The backoff of a station may have run out.
+    /// The backoff of a station may have ended.
     ChannelAccess {
         /// The station.
         station: StationId,
     },
-    /// SIFS has passed since a frame that is to be answered.
+    /// A station sends its response: SIFS has passed since the frame.
     Respond {
-        /// The station that answers.
+        /// The station that responds.
         station: StationId,
     },
-    /// The wait for an answer is over, or a broadcast.
+    /// The wait for a response times out, or a broadcast ends.
     ExchangeOver {
         /// The station that sent.
         station: StationId,
     },
-    /// Fragments at a station may have waited too long for the others.
+    /// The reassembly of a datagram at a station may time out.
     ReassemblyTimeout {
         /// The station.
         station: StationId,
@@ -120,12 +120,12 @@ pub(crate) enum RadioEvent {
 }
 
 impl Event {
-    /// Rank of the arrival of a packet.
+    /// Rank of a packet's arrival.
     pub(crate) const ARRIVE: u64 = 0;
     /// Rank of a transmitter that becomes free.
     pub(crate) const LINK_READY: u64 = 1;
 
-    /// Order among events of the same moment that were scheduled at the same moment: arrivals by link.
+    /// Order among events of one key that were scheduled at one key: arrivals by link.
     #[inline]
     pub(crate) fn tie(self) -> u32 {
         if let Event::Arrive { link, .. } = self { link.0 } else { 0 }

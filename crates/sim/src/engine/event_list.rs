@@ -1,28 +1,28 @@
 //! The future event list: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990) to the base 2^[`BITS`] whose small buckets
-//! are sorted instead of dealt out.
+//! are sorted instead of redistributed.
 //!
-//! A monotone priority queue: no key may be smaller than the last popped one, for time a law of nature. Entries wait in
+//! A monotone priority queue: no key may be smaller than the last popped one, as no event is in the past. Entries are in
 //! the bucket of the highest digit in which their key differs from the base, and of that digit's value. The bucket
-//! that is reached becomes the run, in order; what is pushed meanwhile and belongs into its range joins it. Equal keys
-//! leave in the order of their [`Place`], and equal places in the order they came: buckets keep that order, sorting is
-//! stable, and who joins goes behind its equals.
+//! that is reached becomes the run, in order; an entry pushed later with a key in its range is inserted into it. Equal keys
+//! leave in the order of their [`TieBreak`], and equal ones of these in the order in which they were pushed: buckets keep that order, sorting is
+//! stable, and an entry that joins is placed behind its equals.
 
 /// Bits of a digit. Fewer make more moves, more make more buckets; 4 to 6 measure alike.
 const BITS: u32 = 5;
 const DIGITS: usize = 1 << BITS;
 const LEVELS: usize = 64_usize.div_ceil(BITS as usize);
-/// A bucket up to this size is sorted, a larger one dealt out to lower levels.
+/// A bucket of at most this size is sorted, a larger one redistributed to lower levels.
 const SMALL: usize = 16;
-/// Who joins the run leaves nearly always after fewer of its entries than that.
+/// An entry that joins the run nearly always leaves after fewer of its entries than this.
 const NEAR: usize = 8;
 
-/// The order among equal keys. Who pushes in the order of the places need not care; who knows of an entry early says
-/// where it would have been pushed.
+/// The order among equal keys. An entry pushed early carries the key at which it would have been pushed otherwise, and
+/// leaves in the same order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Place {
-    /// The key at which the entry is, or would be, pushed.
+pub struct TieBreak {
+    /// The key at which the entry was, or would have been, pushed.
     pub pushed: u64,
-    /// Among those pushed at that key.
+    /// Order among entries pushed at that key.
     pub tie: u32,
 }
 
@@ -30,7 +30,7 @@ pub struct Place {
 #[derive(Clone, Copy, Debug)]
 struct Entry<T> {
     key: u64,
-    /// The parts of its place, one by one so that the item fills the gap after them.
+    /// The fields of its [`TieBreak`], one by one so that the item fills the gap after them.
     pushed: u64,
     tie: u32,
     item: T,
@@ -38,24 +38,24 @@ struct Entry<T> {
 
 impl<T> Entry<T> {
     #[inline]
-    fn place(&self) -> Place {
-        Place { pushed: self.pushed, tie: self.tie }
+    fn tie_break(&self) -> TieBreak {
+        TieBreak { pushed: self.pushed, tie: self.tie }
     }
 
     /// True if it leaves before `other`, which came before it.
     #[inline]
     fn precedes(&self, other: &Entry<T>) -> bool {
-        self.key < other.key || (self.key == other.key && self.place() < other.place())
+        self.key < other.key || (self.key == other.key && self.tie_break() < other.tie_break())
     }
 }
 
-/// Future entries by key and place, first in first out among equals.
+/// Future entries by key and [`TieBreak`], first in first out among equals.
 #[derive(Debug)]
-pub struct Schedule<T> {
-    /// Every entry with a key below `run_end`; the next one is the last.
+pub struct EventList<T> {
+    /// Every entry with a key below `run_end`, in reverse order: the next to leave is at the end.
     run: Vec<Entry<T>>,
     run_end: u64,
-    /// The others: by level, that is the place of the highest digit that differs from `base`, and by that digit.
+    /// The others: by level, the position of the highest digit that differs from `base`, and by that digit.
     buckets: Vec<Vec<Entry<T>>>,
     base: u64,
     /// Bit d of a level: bucket d of the level holds something.
@@ -66,9 +66,9 @@ pub struct Schedule<T> {
     last: u64,
 }
 
-impl<T: Copy> Default for Schedule<T> {
+impl<T: Copy> Default for EventList<T> {
     fn default() -> Self {
-        Schedule {
+        EventList {
             run: Vec::new(),
             run_end: 0,
             buckets: (0..LEVELS * DIGITS).map(|_| Vec::new()).collect(),
@@ -80,29 +80,33 @@ impl<T: Copy> Default for Schedule<T> {
     }
 }
 
-impl<T: Copy> Schedule<T> {
-    /// Entries waiting.
+impl<T: Copy> EventList<T> {
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.run.len() + self.buckets.iter().map(Vec::len).sum::<usize>()
     }
 
-    /// True when nothing waits.
+    /// True if there is no entry.
     pub fn is_empty(&self) -> bool {
         self.run.is_empty() && self.levels == 0
     }
 
-    /// Adds an entry; panics on a key smaller than the last popped one.
-    pub fn push(&mut self, key: u64, place: Place, item: T) {
+    /// Adds an entry.
+    ///
+    /// # Panics
+    ///
+    /// If `key` is smaller than that of the entry popped last.
+    pub fn push(&mut self, key: u64, tie_break: TieBreak, item: T) {
         assert!(key >= self.last, "an event was scheduled in the past");
-        let entry = Entry { key, pushed: place.pushed, tie: place.tie, item };
+        let entry = Entry { key, pushed: tie_break.pushed, tie: tie_break.tie, item };
         if key < self.run_end {
             self.join(entry);
         } else {
-            self.place(entry);
+            self.put_into_bucket(entry);
         }
     }
 
-    /// Puts an entry into the run, behind those that leave before it. They are few: one loop finds the place and makes room.
+    /// Inserts an entry into the run. Few leave before it: one loop finds its index and makes room.
     #[inline]
     fn join(&mut self, entry: Entry<T>) {
         let count = self.run.len();
@@ -112,18 +116,18 @@ impl<T: Copy> Schedule<T> {
         }
         self.run.push(entry);
         let run = &mut self.run[..=count];
-        let mut place = count;
+        let mut index = count;
         for at in (0..count).rev() {
             if entry.precedes(&run[at]) {
                 break;
             }
             run[at + 1] = run[at];
-            place = at;
+            index = at;
         }
-        run[place] = entry;
+        run[index] = entry;
     }
 
-    fn place(&mut self, entry: Entry<T>) {
+    fn put_into_bucket(&mut self, entry: Entry<T>) {
         let difference = entry.key ^ self.base;
         let level = if difference == 0 { 0 } else { difference.ilog2() / BITS };
         let digit = (entry.key >> (level * BITS)) as usize % DIGITS;
@@ -132,8 +136,8 @@ impl<T: Copy> Schedule<T> {
         self.levels |= 1 << level;
     }
 
-    /// Takes the entry with the smallest key; of equal keys the one with the first place, of equal places the one that
-    /// came first.
+    /// Removes the entry with the smallest key; of equal keys the one with the smallest [`TieBreak`], of equal ones of these
+    /// the one pushed first.
     pub fn pop(&mut self) -> Option<(u64, T)> {
         loop {
             if let Some(Entry { key, item, .. }) = self.run.pop() {
@@ -144,7 +148,7 @@ impl<T: Copy> Schedule<T> {
         }
     }
 
-    /// Turns the lowest bucket into the run, or deals it out if it is large.
+    /// Makes the lowest bucket the run, or redistributes it if it is large.
     fn refill(&mut self) -> Option<()> {
         if self.levels == 0 {
             return None;
@@ -162,13 +166,13 @@ impl<T: Copy> Schedule<T> {
         self.run_end = self.base;
         if self.buckets[index].len() <= SMALL || level == 0 {
             std::mem::swap(&mut self.run, &mut self.buckets[index]);
-            self.run.sort_by_key(|entry| (entry.key, entry.place()));
+            self.run.sort_by_key(|entry| (entry.key, entry.tie_break()));
             self.run.reverse();
             self.run_end = self.base.saturating_add(width);
             return Some(());
         }
         let mut entries = std::mem::take(&mut self.buckets[index]);
-        entries.drain(..).for_each(|entry| self.place(entry));
+        entries.drain(..).for_each(|entry| self.put_into_bucket(entry));
         // The emptied vector goes back, so that its memory is used again.
         self.buckets[index] = entries;
         Some(())
@@ -182,29 +186,29 @@ mod tests {
     use std::collections::BinaryHeap;
     use tcp::rng::Rng;
 
-    /// Runs `operations` pushes and pops against a plain heap ordered by (key, place, order of insertion).
-    fn against_plain_heap(seed: u64, operations: u32, places: u64, gap: fn(&mut Rng) -> u64) {
+    /// Runs `operations` pushes and pops against a plain heap ordered by (key, tie break, order of insertion).
+    fn against_plain_heap(seed: u64, operations: u32, ties: u64, gap: fn(&mut Rng) -> u64) {
         let mut rng = Rng::stream(seed, "schedule");
-        let mut schedule = Schedule::default();
+        let mut list = EventList::default();
         let mut plain = BinaryHeap::new();
         let mut now = 0;
         for number in 0..operations {
             if rng.below(5) < 3 {
                 let key = now + gap(&mut rng);
-                let place = Place { pushed: rng.below(places), tie: rng.below(2) as u32 };
-                schedule.push(key, place, number);
-                plain.push(Reverse((key, place, number)));
+                let tie_break = TieBreak { pushed: rng.below(ties), tie: rng.below(2) as u32 };
+                list.push(key, tie_break, number);
+                plain.push(Reverse((key, tie_break, number)));
             } else {
                 let expected = plain.pop().map(|Reverse((key, _, number))| (key, number));
-                assert_eq!(schedule.pop(), expected);
+                assert_eq!(list.pop(), expected);
                 now = expected.map_or(now, |(key, _)| key);
             }
-            assert_eq!(schedule.len(), plain.len());
+            assert_eq!(list.len(), plain.len());
         }
         while let Some(Reverse((key, _, number))) = plain.pop() {
-            assert_eq!(schedule.pop(), Some((key, number)));
+            assert_eq!(list.pop(), Some((key, number)));
         }
-        assert!(schedule.is_empty() && schedule.pop().is_none());
+        assert!(list.is_empty() && list.pop().is_none());
     }
 
     #[test]
@@ -221,9 +225,9 @@ mod tests {
     #[test]
     #[should_panic(expected = "in the past")]
     fn the_past_is_refused() {
-        let mut schedule = Schedule::default();
-        schedule.push(10, Place::default(), ());
-        schedule.pop();
-        schedule.push(9, Place::default(), ());
+        let mut list = EventList::default();
+        list.push(10, TieBreak::default(), ());
+        list.pop();
+        list.push(9, TieBreak::default(), ());
     }
 }

@@ -1,4 +1,4 @@
-//! The trace: what happens to packets, one record each, for whoever listens.
+//! The trace: one record for each thing that happens to a packet, given to a [`Sink`].
 
 use std::fmt::{Debug, Write as _};
 
@@ -36,10 +36,10 @@ pub enum Record<'a> {
         packet: &'a Packet,
         /// Why.
         reason: DropReason,
-        /// On which link, if on one.
+        /// The link that it was on, if any.
         link: Option<LinkId>,
     },
-    /// Its destination took it.
+    /// Its destination received it.
     Delivered {
         /// The packet.
         packet: &'a Packet,
@@ -56,9 +56,9 @@ pub enum Record<'a> {
 pub struct AirFrame {
     /// Index of the channel in the expanded scenario.
     pub channel: u32,
-    /// Who sends it: an index into the channel's stations.
+    /// Its sender: an index into the channel's stations.
     pub from: u32,
-    /// Who it is for; none for all that hear it.
+    /// Its receiver; none for a broadcast.
     pub to: Option<u32>,
     /// What it is for.
     pub kind: FrameKind,
@@ -66,9 +66,9 @@ pub struct AirFrame {
     pub sequence: u32,
     /// Size of the network-layer packet in it; of 802.15.4, where it may be cut, of the frame itself.
     pub size: Bytes,
-    /// At which rate.
+    /// Its rate.
     pub rate: Rate,
-    /// How long it is in the air.
+    /// Its airtime.
     pub airtime: Span,
 }
 
@@ -97,11 +97,11 @@ impl FrameKind {
     }
 }
 
-/// A listener.
+/// A consumer of records.
 pub trait Sink: Debug + Send {
-    /// Takes one record.
+    /// Receives one record.
     fn record(&mut self, now: Time, record: &Record<'_>);
-    /// What was gathered, as text.
+    /// Returns what was gathered, as text.
     fn finish(self: Box<Self>) -> String;
 }
 
@@ -109,7 +109,7 @@ pub trait Sink: Debug + Send {
 #[derive(Debug, Default)]
 pub struct TextLog(String);
 
-/// Keeps one number that changes with every record of a packet: a trajectory's fingerprint.
+/// Hashes every record of a packet: the fingerprint of a run.
 #[derive(Debug)]
 pub struct HashLog(u64);
 
@@ -127,8 +127,8 @@ impl Sink for TextLog {
             Record::Transmitted { packet, link } => format!("{now} transmitted {} link={}", Show(packet), link.0),
             Record::Marked { packet, link } => format!("{now} marked      {} link={}", Show(packet), link.0),
             Record::Dropped { packet, reason, link } => {
-                let place = link.map_or(String::new(), |l| format!(" link={}", l.0));
-                format!("{now} dropped     {} reason={}{place}", Show(packet), reason.name())
+                let on_link = link.map_or(String::new(), |l| format!(" link={}", l.0));
+                format!("{now} dropped     {} reason={}{on_link}", Show(packet), reason.name())
             }
             Record::Delivered { packet } => format!("{now} delivered   {}", Show(packet)),
             Record::Frame { frame } => {
@@ -151,20 +151,20 @@ impl Sink for TextLog {
 
 impl Sink for HashLog {
     fn record(&mut self, now: Time, record: &Record<'_>) {
-        let (kind, packet, place) = match record {
+        let (kind, packet, detail) = match record {
             Record::Sent { packet } => (1, packet, 0),
             Record::Transmitted { packet, link } => (2, packet, u64::from(link.0)),
             Record::Dropped { packet, reason, .. } => (3, packet, *reason as u64),
             Record::Delivered { packet } => (4, packet, 0),
             Record::Marked { packet, link } => (5, packet, u64::from(link.0)),
-            // The fingerprint is that of the packets; frames are what carries them.
+            // The fingerprint covers packets, not the frames that carry them.
             Record::Frame { .. } => return,
         };
         let number = match &packet.payload {
             Payload::Tcp(segment) => segment.seq ^ segment.ack.rotate_left(32),
             Payload::Udp(bytes) => bytes.0,
         };
-        for word in [kind, now.as_nanos(), u64::from(packet.to.0), packet.size.0, number, place] {
+        for word in [kind, now.as_nanos(), u64::from(packet.to.0), packet.size.0, number, detail] {
             self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
         }
     }

@@ -7,7 +7,7 @@ use super::graph::{FlowEnds, Topology, count, station};
 use super::limits::{MAX_FLOWS, MAX_STATIONS};
 use super::placement::{Placed, check_area, place};
 use super::stations::{check_density, fill_mobility, set_moving};
-use crate::connectivity::{Components, in_reach};
+use crate::connectivity::{Components, in_range_graph};
 use crate::mobility::{Point, Track};
 use crate::radio::build;
 use crate::radio::propagation::RadioRange;
@@ -69,7 +69,7 @@ fn ends_of_flows(pattern: FlowPattern, flows: u64, among: u64, seed: u64) -> imp
 /// The stations of the largest set that reach one another at the start; of the sink's, if there is one.
 fn largest_component(nodes: &[NodeDef], reach: &RadioRange, seed: u64) -> Result<Vec<u64>, ScenarioError> {
     let places: Vec<Point> = nodes.iter().map(|node| Track::of(node, seed).at(Time::ZERO)).collect();
-    let largest = Components::new(&in_reach(&places, reach)).largest();
+    let largest = Components::new(&in_range_graph(&places, reach)).largest();
     if largest.len() < 2 {
         let error = ScenarioError::new("network.connected_pairs", "no station reaches another");
         return Err(error.with_hint("more stations, a smaller area or a longer range"));

@@ -4,7 +4,7 @@ use tcp::rng::Rng;
 
 use super::graph::count;
 use super::limits::MAX_STATIONS;
-use crate::connectivity::{Components, in_reach};
+use crate::connectivity::{Components, in_range_graph};
 use crate::mobility::{Field, Point};
 use crate::radio::propagation::RadioRange;
 use crate::scenario::{Adhoc, Area, DiscDef, GridDef, ListedDef, PlacementDef, ScenarioError, join};
@@ -65,7 +65,7 @@ pub(super) fn place(a: &Adhoc, nodes: u64, reach: &RadioRange, seed: u64) -> Res
 fn connected(nodes: u64, field: &Field, reach: &RadioRange, rng: &mut Rng) -> Result<Placed, ScenarioError> {
     for drawn in 1..=MAX_PLACEMENTS {
         let places: Vec<Point> = (0..nodes).map(|_| field.random_position(rng)).collect();
-        if Components::new(&in_reach(&places, reach)).sizes.len() == 1 {
+        if Components::new(&in_range_graph(&places, reach)).sizes.len() == 1 {
             return Ok(Placed { places, draws: Some(drawn) });
         }
     }

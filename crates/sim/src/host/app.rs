@@ -1,4 +1,4 @@
-//! Applications: what is written, and when. They know no transport.
+//! Applications: when they write, and how much. They are independent of the transport.
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
@@ -6,15 +6,15 @@ use tcp::units::{Bytes, Span, Time};
 /// An application on the sending side of a flow.
 #[derive(Clone, Debug)]
 pub(crate) enum App {
-    /// Everything at once; `None` means without end.
+    /// One write at the start; `None` is an endless one.
     Bulk { bytes: Option<Bytes> },
     /// Packets at a constant rate.
     Cbr { size: Bytes, ticks: Ticks },
     /// Packets at a constant rate during periods of activity.
-    OnOff { size: Bytes, ticks: Ticks, on: Period, off: Period, on_until: Time, draws: Rng },
+    OnOff { size: Bytes, ticks: Ticks, on: Period, off: Period, on_until: Time, rng: Rng },
 }
 
-/// Instants at a constant distance, each rounded on its own, so that no error adds up.
+/// Instants at a constant interval, each rounded on its own, so that no error accumulates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticks {
     origin: Time,
@@ -51,7 +51,7 @@ impl Ticks {
             if tick > now {
                 return tick;
             }
-            // Blocked for long: skip the ticks that passed, one division instead of a loop.
+            // Blocked for long: skip the ticks that passed, by one division instead of a loop.
             let passed = now.since(self.origin).as_nanos() as f64 / self.interval_nanos;
             self.count = self.count.max(passed as u64);
         }
@@ -59,7 +59,7 @@ impl Ticks {
 }
 
 impl Period {
-    fn draw(self, rng: &mut Rng) -> Span {
+    fn sample(self, rng: &mut Rng) -> Span {
         match self {
             Period::Constant(span) => span,
             Period::Exponential(mean) => Span::from_secs_f64(rng.exponential(mean.as_secs_f64())),
@@ -74,14 +74,14 @@ impl App {
         match self {
             App::Bulk { .. } => {}
             App::Cbr { ticks, .. } => ticks.restart(now),
-            App::OnOff { ticks, on, on_until, draws, .. } => {
+            App::OnOff { ticks, on, on_until, rng, .. } => {
                 ticks.restart(now);
-                *on_until = now + on.draw(draws);
+                *on_until = now + on.sample(rng);
             }
         }
     }
 
-    /// What is written at a tick; `None` is "without end".
+    /// Size of the write at a tick; `None` is an endless one.
     pub(crate) fn write(&self) -> Option<Bytes> {
         match self {
             App::Bulk { bytes } => *bytes,
@@ -94,25 +94,25 @@ impl App {
         match self {
             App::Bulk { .. } => None,
             App::Cbr { ticks, .. } => Some(ticks.next(now)),
-            App::OnOff { ticks, on, off, on_until, draws, .. } => {
+            App::OnOff { ticks, on, off, on_until, rng, .. } => {
                 let tick = ticks.next(now);
                 if tick <= *on_until {
                     return Some(tick);
                 }
-                let resume = (*on_until).max(now) + off.draw(draws);
-                *on_until = resume + on.draw(draws);
+                let resume = (*on_until).max(now) + off.sample(rng);
+                *on_until = resume + on.sample(rng);
                 ticks.restart(resume);
                 Some(resume)
             }
         }
     }
 
-    /// True if each write is a message whose delay means something.
+    /// True if each write is a message, whose delay is measured.
     pub(crate) fn has_messages(&self) -> bool {
         !matches!(self, App::Bulk { .. })
     }
 
-    /// True if the flow ends by itself.
+    /// True if the flow ends when its data has been delivered.
     pub(crate) fn is_finite(&self) -> bool {
         matches!(self, App::Bulk { bytes: Some(_) })
     }
@@ -150,7 +150,7 @@ mod tests {
             on: period,
             off: period,
             on_until: Time::ZERO,
-            draws: Rng::stream(1, "app"),
+            rng: Rng::stream(1, "app"),
         };
         app.start(Time::ZERO);
         let mut now = Time::ZERO;

@@ -1,5 +1,5 @@
-//! Hosts: drive the connections and their applications. After any input the connection is drained into the network,
-//! its events go to the application, and a wake-up is pending at or before its next deadline.
+//! Hosts: drive connections and applications. After any input the segments of the connection go to the network, its events
+//! to the application, and a `Wake` is scheduled for its next timeout at the latest.
 
 pub(crate) mod app;
 pub(crate) mod flow;
@@ -12,12 +12,10 @@ use crate::engine::event::Event;
 use crate::host::flow::{Flow, OnFull, Transport};
 use crate::ids::{EndpointId, FlowId};
 use crate::network::Network;
+use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::{Packet, PacketHeader, Payload, TTL};
 
-/// IPv4 without options.
-const IP_HEADER: Bytes = Bytes(20);
-const UDP_HEADER: Bytes = Bytes(8);
-/// A write without end: more than any run can send.
+/// Size of an endless write: more than any run can send.
 const ENDLESS: u64 = 1 << 60;
 
 /// All flows.
@@ -27,7 +25,7 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// A flow's application acts: it starts, writes, or stops.
+    /// Handles an event of the application of a flow: it starts, writes, or stops.
     pub(crate) fn on_app(&mut self, ctx: &mut Context, network: &mut Network, id: FlowId) {
         let flow = &mut self.flows[id.index()];
         if flow.finished {
@@ -42,10 +40,10 @@ impl Hosts {
             }
             flow.tick(ctx, network, id);
         }
-        self.settle(ctx, network, id.source());
+        self.drain_connection(ctx, network, id.source());
     }
 
-    /// An endpoint's deadline may have come.
+    /// Handles a `Wake`: a timer of the connection may be due.
     pub(crate) fn on_wake(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
         let now = ctx.now;
         let Some(side) = self.flows[endpoint.flow().index()].side(endpoint) else { return };
@@ -54,29 +52,29 @@ impl Hosts {
         }
         side.wake_at = None;
         side.connection.on_timeout(now);
-        self.settle(ctx, network, endpoint);
+        self.drain_connection(ctx, network, endpoint);
     }
 
-    /// A packet has reached its endpoint.
+    /// Handles the arrival of a packet at its endpoint.
     pub(crate) fn on_packet(&mut self, ctx: &mut Context, network: &mut Network, packet: &Packet) {
         let flow = &mut self.flows[packet.to.flow().index()];
         match &packet.payload {
             Payload::Udp(bytes) => {
-                let window = &mut ctx.flows[packet.to.flow().index()].window;
-                window.delivered_bytes += *bytes;
-                window.on_message(ctx.now.since(packet.sent_at));
+                let metrics = &mut ctx.flows[packet.to.flow().index()].interval;
+                metrics.delivered_bytes += *bytes;
+                metrics.on_message(ctx.now.since(packet.sent_at));
             }
             Payload::Tcp(segment) => {
                 if let Some(side) = flow.side(packet.to) {
                     side.connection.on_segment(ctx.now, segment);
                 }
-                self.settle(ctx, network, packet.to);
+                self.drain_connection(ctx, network, packet.to);
             }
         }
     }
 
-    /// Drains a connection after an input.
-    fn settle(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
+    /// Drains a connection after an input: its events, its segments, its next timeout.
+    fn drain_connection(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
         let flow = &mut self.flows[endpoint.flow().index()];
         if !flow.started {
             return;
@@ -86,7 +84,7 @@ impl Hosts {
         }
         let (node, to) = (flow.node(endpoint), endpoint.peer());
         let destination = flow.node(to);
-        let Flow { transport: Transport::Tcp(sides), highest_sent, window_area, .. } = flow else { return };
+        let Flow { transport: Transport::Tcp(sides), highest_sent, cwnd_integral, .. } = flow else { return };
         let side = &mut sides[usize::from(!endpoint.is_source())];
         while let Some(segment) = side.connection.poll_segment(ctx.now) {
             let retransmission = endpoint.is_source() && was_sent_before(highest_sent, &segment);
@@ -98,13 +96,13 @@ impl Hosts {
         if endpoint.is_source()
             && let Some(window) = side.connection.window()
         {
-            window_area.becomes(ctx.now, window.cwnd);
+            cwnd_integral.update(ctx.now, window.cwnd);
         }
-        if let Some(deadline) = side.connection.next_timeout()
-            && side.wake_at.is_none_or(|pending| deadline < pending)
+        if let Some(timeout) = side.connection.next_timeout()
+            && side.wake_at.is_none_or(|pending| timeout < pending)
         {
-            side.wake_at = Some(deadline);
-            ctx.schedule(deadline, Event::Wake { endpoint });
+            side.wake_at = Some(timeout);
+            ctx.schedule(timeout, Event::Wake { endpoint });
         }
     }
 }
@@ -117,7 +115,7 @@ fn was_sent_before(highest_sent: &mut u64, segment: &Segment) -> bool {
 }
 
 impl Flow {
-    /// The sender's state for a trace.
+    /// The state of the sender, for series and summaries.
     pub(crate) fn snapshot(&self) -> Option<Snapshot> {
         match &self.transport {
             Transport::Tcp(sides) => sides[0].connection.snapshot(),
@@ -125,11 +123,11 @@ impl Flow {
         }
     }
 
-    /// The application writes what is due, and names the next tick.
+    /// Writes what is due, and schedules the next tick.
     fn tick(&mut self, ctx: &mut Context, network: &mut Network, id: FlowId) {
         let amount = self.app.write();
         if let Some(bytes) = amount {
-            ctx.flows[id.index()].window.offered_bytes += bytes;
+            ctx.flows[id.index()].interval.offered_bytes += bytes;
         }
         match &mut self.transport {
             Transport::Udp => {
@@ -177,7 +175,7 @@ impl Flow {
         }
     }
 
-    /// The application ends: what was not sent is given up, the connection closes.
+    /// Ends the application: data not yet sent is discarded, the connection closes.
     fn finish(&mut self) {
         self.finished = true;
         if let Transport::Tcp(sides) = &mut self.transport {
@@ -194,7 +192,7 @@ impl Flow {
             TcpEvent::Connected if endpoint.is_source() => self.connected_at = Some(ctx.now),
             TcpEvent::Delivered(bytes) if !endpoint.is_source() => self.on_delivered(ctx, id, bytes),
             TcpEvent::Writable if endpoint.is_source() && !self.finished => self.on_writable(ctx, id),
-            // The sink has nothing to say: it closes when the source has.
+            // The sink has no data to send: it closes when the source has.
             TcpEvent::PeerClosed if !endpoint.is_source() => {
                 if let Some(side) = self.side(endpoint) {
                     side.connection.close();
@@ -205,18 +203,18 @@ impl Flow {
     }
 
     fn on_delivered(&mut self, ctx: &mut Context, id: FlowId, bytes: u64) {
-        let window = &mut ctx.flows[id.index()].window;
-        window.delivered_bytes += Bytes(bytes);
+        let metrics = &mut ctx.flows[id.index()].interval;
+        metrics.delivered_bytes += Bytes(bytes);
         self.read += bytes;
         while let Some((_, written_at)) = self.messages.pop_front_if(|(end, _)| *end <= self.read) {
-            window.on_message(ctx.now.since(written_at));
+            metrics.on_message(ctx.now.since(written_at));
         }
         if self.app.is_finite() && Some(Bytes(self.read)) == self.app.write() {
             self.completed_at = Some(ctx.now);
         }
     }
 
-    /// There is room again for what did not fit.
+    /// Writes the rest of a write that did not fit into the send buffer.
     fn on_writable(&mut self, ctx: &mut Context, id: FlowId) {
         let Transport::Tcp(sides) = &mut self.transport else { return };
         self.blocked -= Bytes(sides[0].connection.write(self.blocked.0));
@@ -230,7 +228,7 @@ impl Flow {
         }
     }
 
-    /// Start of the flow to the last byte, for a flow that ends.
+    /// Flow completion time: start to the last byte.
     pub(crate) fn completion(&self, start: Time) -> Option<Span> {
         self.completed_at.map(|at| at.since(start))
     }
@@ -242,8 +240,8 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::simulation::Simulation;
 
-    /// Most messages that were remembered at once in `seconds` of 250 per second, twice what the path carries.
-    fn most_messages(transport: &str, seconds: u64) -> usize {
+    /// The largest number of messages stored at once in `seconds` of 250 per second, twice what the path carries.
+    fn max_messages(transport: &str, seconds: u64) -> usize {
         let text = format!(
             r#"{{"duration": "{seconds}s", "network": {{"kind": "dumbbell", "bottleneck": {{"rate": "1Mbps"}}}},
                 "tcp": {{"send_buffer": "64kB"}},
@@ -251,19 +249,19 @@ mod tests {
                            "app": {{"kind": "cbr", "rate": "250pps", "size": "1000B", "transport": "{transport}"}}}}]}}"#
         );
         let mut run = Simulation::new(&Scenario::from_json(&text).unwrap(), 1).unwrap();
-        let mut most = 0;
-        while let Some(event) = run.ctx.next().filter(|event| *event != Event::Stop) {
+        let mut max = 0;
+        while let Some(event) = run.world.ctx.next().filter(|event| *event != Event::Stop) {
             run.handle(event);
-            most = most.max(run.hosts.flows[0].messages.len());
+            max = max.max(run.world.hosts.flows[0].messages.len());
         }
-        most
+        max
     }
 
     #[test]
-    fn what_is_remembered_of_messages_does_not_grow_with_the_run() {
-        assert_eq!(most_messages("udp", 20), 0, "a datagram carries the time of its message itself");
+    fn the_record_of_messages_does_not_grow_with_the_run() {
+        assert_eq!(max_messages("udp", 20), 0, "a datagram carries the time of its message itself");
         // What the send buffer holds, and the one that waits for room in it.
-        assert!((1..=65).contains(&most_messages("tcp", 5)));
-        assert_eq!(most_messages("tcp", 20), most_messages("tcp", 40));
+        assert!((1..=65).contains(&max_messages("tcp", 5)));
+        assert_eq!(max_messages("tcp", 20), max_messages("tcp", 40));
     }
 }

@@ -1,196 +1,122 @@
-//! A shortcut: a first-in first-out queue before a transmitter of constant rate decides nothing after a packet has come,
-//! so that its start and its arrival can be told at once. The transmitter needs no events of its own;
-//! what is told is booked at once, and taken back if the run ends before.
+//! Lookahead of a link: after the arrival of a packet a first-in first-out queue before a transmitter of constant rate decides
+//! nothing more, so that the start of its transmission and its arrival are known at once. The transmitter needs no events of
+//! its own; metrics are updated when the packet is accepted, and corrected if the run ends before its transmission.
 //!
-//! Exact, as `tests/shortcuts.rs` proves: what arrives is scheduled in the place where `Link::transmit` would put it.
-
-use std::collections::VecDeque;
+//! Exact, as `tests/event_modes.rs` proves: an arrival is scheduled in the order in which `Link::transmit` would do it.
 
 use tcp::units::{Bytes, Span, Time};
 
+use super::virtual_queue::{Departure, InFlight, Queued, VirtualQueue};
 use super::{Delay, Link};
 use crate::engine::context::Context;
-use crate::engine::event::{Event, Moment};
+use crate::engine::event::{Event, EventKey};
 use crate::engine::trace::Record;
 use crate::ids::PacketId;
 use crate::link::loss::Loss;
 use crate::packet::DropReason;
-use crate::qdisc::{Limit, Qdisc};
-
-/// A packet that waits.
-#[derive(Clone, Copy, Debug)]
-struct Waits {
-    starts: Time,
-    since: Time,
-    size: Bytes,
-}
-
-/// A packet on its way.
-#[derive(Clone, Copy, Debug)]
-struct Travels {
-    told: Told,
-    id: PacketId,
-}
-
-/// What waits before a transmitter, and what it takes to tell. In this order for the same reason as [`Link`].
-#[derive(Debug)]
-#[repr(C)]
-pub(super) struct Line {
-    limit: Limit,
-    /// The last size asked for, and how long it takes.
-    last: (Bytes, Span),
-    delay: Span,
-    /// Bytes of `waiting`.
-    bytes: Bytes,
-    /// What waits; at the head may be what has left since somebody looked.
-    waiting: VecDeque<Waits>,
-    /// What was announced, in the order of arrival, but for the first, whose arrival is an event: the schedule stays as
-    /// small as there are links.
-    travelling: VecDeque<Travels>,
-}
-
-/// What is known of a packet as soon as a link has taken it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
-    /// When its transmission starts, as what: an arrival that goes on at once, a transmitter that becomes free, or a
-    /// host that sends.
-    pub(crate) starts: Moment,
-    pub(crate) arrives: Time,
-}
-
-impl Line {
-    pub(super) fn bytes(&self) -> Bytes {
-        self.bytes
-    }
-
-    /// Forgets what has left the queue. At an instant arrivals come first, then transmitters, then everything else.
-    fn settle(&mut self, now: Moment) {
-        while let Some(left) = self.waiting.pop_front_if(|first| Moment::new(first.starts, Event::LINK_READY) <= now) {
-            self.bytes -= left.size;
-        }
-    }
-
-    /// The transmitter has come to the end of the queue. (No packet is without bytes.)
-    #[inline]
-    fn is_served(&mut self) {
-        if self.bytes > Bytes::ZERO {
-            self.waiting.clear();
-            self.bytes = Bytes::ZERO;
-        }
-    }
-
-    /// What waits, with the time of its transmission: one begins as soon as the one before it has ended.
-    fn booked(&self, free_at: Time) -> impl Iterator<Item = (Waits, Span)> {
-        let ends = self.waiting.iter().skip(1).map(|next| next.starts).chain([free_at]);
-        self.waiting.iter().zip(ends).map(|(waits, ends)| (*waits, ends.since(waits.starts)))
-    }
-}
+use crate::qdisc::Qdisc;
 
 impl Link {
-    /// Takes the shortcut from now on, if the link is one whose packets can be told of. Not for one that changes.
-    pub(crate) fn take_shortcut(&mut self) {
+    /// Enables lookahead if queue and delay allow it. Not for a link that changes during the run.
+    pub(crate) fn enable_fast_path(&mut self) {
         if let (Qdisc::DropTail(queue), Delay::Fixed(delay)) = (&self.queue, &self.delay)
             && !queue.marks()
         {
-            let last = (Bytes::ZERO, Span::ZERO);
-            let (limit, delay) = (queue.limit(), *delay);
-            let (waiting, travelling) = (VecDeque::new(), VecDeque::new());
-            self.line = Some(Line { limit, delay, waiting, bytes: Bytes::ZERO, travelling, last });
+            self.virtual_queue = Some(VirtualQueue::new(queue.limit(), *delay));
         }
     }
 
-    /// True if it tells.
-    pub(crate) fn tells(&self) -> bool {
-        self.line.is_some()
+    /// True if lookahead is enabled.
+    pub(crate) fn has_fast_path(&self) -> bool {
+        self.virtual_queue.is_some()
     }
 
-    /// True if what it tells is certain: nothing is lost on the way.
-    pub(crate) fn tells_surely(&self) -> bool {
-        self.tells() && self.lossy.as_ref().is_none_or(|lossy| matches!(lossy.loss, Loss::Nth { .. }))
+    /// True if every [`Departure`] becomes an arrival: the medium loses nothing.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.has_fast_path() && self.lossy.as_ref().is_none_or(|lossy| matches!(lossy.loss, Loss::Nth { .. }))
     }
 
-    /// When the transmission of a packet that comes at `at` would start at the earliest.
-    pub(crate) fn would_start(&self, at: Time) -> Time {
+    /// The earliest start of the transmission of a packet that arrives at `at`.
+    pub(crate) fn earliest_start(&self, at: Time) -> Time {
         self.free_at.max(at)
     }
 
-    /// Sees to it that only what waits now is in the queue.
-    pub(crate) fn settle(&mut self, now: Moment) {
-        if let Some(line) = &mut self.line {
-            line.settle(now);
+    /// Removes from the virtual queue the packets that have left it before `now`.
+    pub(crate) fn advance_to(&mut self, now: EventKey) {
+        if let Some(queue) = &mut self.virtual_queue {
+            queue.advance_to(now);
         }
     }
 
-    /// The measurement window begins. What waits belongs to it, but not for how long it has.
+    /// The measurement interval begins. The packets in the queue belong to it, but not the time they have waited.
     pub(crate) fn on_warmup_end(&mut self, now: Time) {
         self.metrics.on_warmup_end(now);
-        let Some(line) = &self.line else { return };
-        self.metrics.max_queue = line.waiting.len() as u64;
-        for (Waits { starts, since, size }, transmission) in line.booked(self.free_at) {
+        let Some(queue) = &self.virtual_queue else { return };
+        self.metrics.max_queue = queue.waiting.len() as u64;
+        for (Queued { starts, since, size }, transmission) in queue.scheduled(self.free_at) {
             self.metrics.on_transmission(size, transmission, starts.since(since));
             self.metrics.correct_area(Span::ZERO, now.since(since));
         }
     }
 
-    /// The run is over. What waits was booked when it came.
-    pub(crate) fn close_books(&mut self, now: Time) {
-        let Some(line) = &self.line else { return };
-        for (Waits { starts, since, size }, transmission) in line.booked(self.free_at) {
-            self.metrics.take_back(size, transmission, starts.since(since));
+    /// The run ends: transmissions that have not begun, but were counted when their packets came, are uncounted.
+    pub(crate) fn finalize(&mut self, now: Time) {
+        let Some(queue) = &self.virtual_queue else { return };
+        for (Queued { starts, since, size }, transmission) in queue.scheduled(self.free_at) {
+            self.metrics.uncount(size, transmission, starts.since(since));
             self.metrics.correct_area(now.since(since), Span::ZERO);
         }
         self.metrics.correct_area(self.metrics.waited, Span::ZERO);
     }
 
-    /// Takes a packet of `size` that comes at `now`, which is not before the last one came, and tells what becomes of it; `None`
-    /// if it was dropped.
+    /// Accepts a packet of `size` at `now`, which never decreases from call to call; `None` if the packet is dropped.
     #[inline]
-    pub(crate) fn tell(&mut self, ctx: &mut Context, now: Moment, id: PacketId, size: Bytes) -> Option<Told> {
+    pub(crate) fn forward(&mut self, ctx: &mut Context, now: EventKey, id: PacketId, size: Bytes) -> Option<Departure> {
         self.metrics.offered += 1;
         let size = size + self.overhead;
         if self.is_lost_at_entrance(ctx, id) {
-            self.drop(ctx, id, DropReason::Loss);
+            self.drop_at(ctx, now.time(), id, DropReason::Loss);
             return None;
         }
-        let starts = self.line_up(now, size);
-        let Some((line, starts)) = self.line.as_mut().zip(starts) else {
-            self.drop(ctx, id, DropReason::Queue);
+        let starts = self.reserve(now, size);
+        let Some((queue, starts)) = self.virtual_queue.as_mut().zip(starts) else {
+            self.drop_at(ctx, now.time(), id, DropReason::Queue);
             return None;
         };
-        if line.last.0 != size {
-            line.last = (size, self.rate.transmission_time(size));
+        if queue.last.0 != size {
+            queue.last = (size, self.rate.transmission_time(size));
         }
-        let (begins, transmission) = (starts.time(), line.last.1);
+        let (begins, transmission) = (starts.time(), queue.last.1);
         self.metrics.on_transmission(size, transmission, begins.since(now.time()));
         self.free_at = begins + transmission;
-        let arrives = self.free_at + line.delay;
+        let arrives = self.free_at + queue.delay;
         if ctx.sink.is_some() {
             self.record(ctx, begins, id);
         }
-        Some(Told { starts, arrives })
+        Some(Departure { starts, arrives })
     }
 
-    /// When the transmission of what comes now starts; `None` if it finds no room. The queue is looked at only if there may
-    /// be more in it than it has ever held.
+    /// Reserves the transmitter for a packet that arrives now; `None` if the queue is full. The queue is advanced only if its
+    /// length may exceed the limit or its maximum so far.
     #[inline]
-    fn line_up(&mut self, now: Moment, size: Bytes) -> Option<Moment> {
-        let (line, time) = (self.line.as_mut()?, now.time());
+    fn reserve(&mut self, now: EventKey, size: Bytes) -> Option<EventKey> {
+        let (queue, time) = (self.virtual_queue.as_mut()?, now.time());
         if time >= self.free_at {
-            line.is_served();
-            return (!line.limit.is_exceeded(1, size)).then_some(now);
+            queue.clear();
+            return (!queue.limit.is_exceeded(1, size)).then_some(now);
         }
-        let ahead = line.waiting.len() as u64;
-        if ahead >= self.metrics.max_queue || line.limit.is_exceeded(ahead + 1, line.bytes + size) {
-            line.settle(now);
-            let length = line.waiting.len() as u64 + 1;
-            if line.limit.is_exceeded(length, line.bytes + size) {
+        let ahead = queue.waiting.len() as u64;
+        if ahead >= self.metrics.max_queue || queue.limit.is_exceeded(ahead + 1, queue.bytes + size) {
+            queue.advance_to(now);
+            let length = queue.waiting.len() as u64 + 1;
+            if queue.limit.is_exceeded(length, queue.bytes + size) {
                 return None;
             }
             self.metrics.max_queue = self.metrics.max_queue.max(length);
         }
-        line.waiting.push_back(Waits { starts: self.free_at, since: time, size });
-        line.bytes += size;
-        Some(Moment::new(self.free_at, Event::LINK_READY))
+        queue.waiting.push_back(Queued { starts: self.free_at, since: time, size });
+        queue.bytes += size;
+        Some(EventKey::new(self.free_at, Event::LINK_READY))
     }
 
     #[cold]
@@ -200,24 +126,24 @@ impl Link {
         ctx.record_at(at, &Record::Transmitted { packet: &packet, link: self.id });
     }
 
-    /// The packet that was told of is on its way: its arrival is an event, or will be once those before it have arrived.
+    /// Puts an accepted packet in flight: its arrival is scheduled, now or once the packets before it have arrived.
     #[inline]
-    pub(crate) fn announce(&mut self, ctx: &mut Context, told: Told, id: PacketId) {
+    pub(crate) fn schedule_arrival(&mut self, ctx: &mut Context, departure: Departure, id: PacketId) {
         self.in_flight += 1;
         if self.in_flight == 1 {
-            ctx.expect(told.starts, told.arrives, self.id, id);
-        } else if let Some(line) = &mut self.line {
-            line.travelling.push_back(Travels { told, id });
+            ctx.schedule_arrival(departure.starts, departure.arrives, self.id, id);
+        } else if let Some(queue) = &mut self.virtual_queue {
+            queue.in_flight.push_back(InFlight { departure, id });
         }
     }
 
-    /// A packet has arrived and others are on their way: the next one is expected. Events that are equal but for their order
-    /// of insertion are arrivals over the same link (`Place`), so that it makes no difference when the next one is put on
-    /// the schedule.
+    /// Schedules the next arrival after one. Events that are equal but for their order of insertion are arrivals over the
+    /// same link ([`TieBreak`](crate::engine::event_list::TieBreak)), so that it makes no difference when they are inserted.
     #[inline]
-    pub(super) fn expect_next(&mut self, ctx: &mut Context) {
-        if let Some(Travels { told, id }) = self.line.as_mut().and_then(|line| line.travelling.pop_front()) {
-            ctx.expect(told.starts, told.arrives, self.id, id);
+    pub(super) fn schedule_next_arrival(&mut self, ctx: &mut Context) {
+        let next = self.virtual_queue.as_mut().and_then(|queue| queue.in_flight.pop_front());
+        if let Some(InFlight { departure, id }) = next {
+            ctx.schedule_arrival(departure.starts, departure.arrives, self.id, id);
         }
     }
 }
@@ -226,28 +152,29 @@ impl Link {
 mod tests {
     use std::mem::offset_of;
 
-    use super::{Line, Link};
+    use super::super::virtual_queue::VirtualQueue;
+    use super::Link;
     use crate::scenario::Scenario;
     use crate::simulation::Simulation;
 
     #[test]
     fn what_a_packet_touches_of_a_link_lies_in_four_lines() {
-        assert_eq!((offset_of!(Link, line), offset_of!(Link, metrics)), (64, 192));
-        assert!(size_of::<Option<Line>>() <= 128);
+        assert_eq!((offset_of!(Link, virtual_queue), offset_of!(Link, metrics)), (64, 192));
+        assert!(size_of::<Option<VirtualQueue>>() <= 128);
     }
 
     #[test]
-    fn the_schedule_holds_links_and_not_the_packets_on_them() {
+    fn the_event_list_holds_links_and_not_the_packets_on_them() {
         let text = r#"{"duration": "2s", "network": {"kind": "dumbbell", "pairs": 2, "flows": 2,
             "bottleneck": {"rate": "500Mbps", "delay": "20ms", "queue": "1000p"}}}"#;
         let mut run = Simulation::new(&Scenario::from_json(text).unwrap(), 1).unwrap();
-        let (mut most_packets, mut most_events) = (0, 0);
+        let (mut max_packets, mut max_events) = (0, 0);
         while !run.advance(1_000) {
-            most_packets = most_packets.max(run.ctx.packets.iter().count());
-            most_events = most_events.max(run.ctx.waiting());
+            max_packets = max_packets.max(run.world.ctx.packets.iter().count());
+            max_events = max_events.max(run.world.ctx.future_events());
         }
-        assert!(most_packets > 1_000, "{most_packets}");
+        assert!(max_packets > 1_000, "{max_packets}");
         // An arrival for each of ten links, a wake-up or two for each end, the end of the run.
-        assert!(most_events < 30, "{most_events}");
+        assert!(max_events < 30, "{max_events}");
     }
 }

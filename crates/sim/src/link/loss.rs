@@ -1,4 +1,4 @@
-//! Loss by the medium. A link draws from its own stream.
+//! Loss by the medium. A link has a random stream of its own.
 
 use tcp::rng::Rng;
 use tcp::units::Bytes;
@@ -31,14 +31,14 @@ pub(crate) enum Loss {
     Nth {
         /// The numbers.
         numbers: Vec<u64>,
-        /// Data-bearing packets so far.
+        /// Number of data-bearing packets so far.
         seen: u64,
     },
 }
 
 impl Loss {
-    /// True if a packet that enters the link is to be taken out there. Only the scripted model acts at the entrance:
-    /// its numbers mean what a recording at the entrance shows.
+    /// True if a packet is lost as it enters the link. Only the scripted model acts there: its numbers count packets as a
+    /// trace at the entrance shows them.
     pub(crate) fn at_entrance(&mut self, packet: &Packet) -> bool {
         let Loss::Nth { numbers, seen } = self else { return false };
         if !packet.has_data() {
@@ -48,7 +48,7 @@ impl Loss {
         numbers.binary_search(&(*seen - 1)).is_ok()
     }
 
-    /// True if a packet of this size is lost before the receiving end hands it up.
+    /// True if a packet of this size is lost at the receiving end.
     pub(crate) fn at_receiver(&mut self, size: Bytes, rng: &mut Rng) -> bool {
         match self {
             Loss::None | Loss::Nth { .. } => false,

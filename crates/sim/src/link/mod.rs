@@ -1,10 +1,11 @@
 //! A simplex point-to-point link: queue discipline, transmitter, propagation, loss.
 //!
-//! An idle transmitter tells the far end's arrival at once; `LinkReady` exists only while something waits, and not at all
-//! where `fast_path.rs` takes the shortcut.
+//! An idle transmitter schedules the arrival at the far end at once; `LinkReady` exists only while packets are queued, and
+//! not at all on the fast path.
 
 mod fast_path;
 pub(crate) mod loss;
+mod virtual_queue;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
@@ -18,11 +19,11 @@ use crate::metrics::LinkMetrics;
 use crate::orbit::path::PropagationPath;
 use crate::orbit::shared_downlink::SharedDownlink;
 use crate::packet::DropReason;
-use crate::qdisc::{Ledger, Qdisc, Waiting};
+use crate::qdisc::{Qdisc, QueueContext, QueuedPacket};
 
-use fast_path::Line;
+use virtual_queue::VirtualQueue;
 
-/// A change that the scenario foresees for a link.
+/// A change of a link that the scenario schedules.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum LinkChange {
     Up,
@@ -31,19 +32,19 @@ pub(crate) enum LinkChange {
     Delay(Span),
 }
 
-/// How long a bit travels.
+/// Propagation delay.
 #[derive(Debug)]
 pub(crate) enum Delay {
-    /// Always as long.
+    /// Constant.
     Fixed(Span),
-    /// As far as the ends are apart when the transmission starts.
+    /// By the distance of the ends when the transmission starts.
     Path(Box<PropagationPath>),
-    /// The same, by the terminal that a packet is for.
+    /// The same, by the terminal that is the destination.
     Shared(Box<SharedDownlink>),
 }
 
 impl Delay {
-    /// For what starts now and is for `destination`.
+    /// Of a transmission to `destination` that starts now.
     fn at(&self, now: Time, destination: NodeId) -> Span {
         match self {
             Delay::Fixed(span) => *span,
@@ -53,34 +54,34 @@ impl Delay {
     }
 }
 
-/// A simplex link. The order matters: with a thousand flows the links to their hosts come from afar each time, and what a
-/// packet touches of one lies in four cache lines: where it goes, how long that takes, what is before it, what is counted.
+/// A simplex link. The order of the fields matters: with a thousand flows the links to their hosts are not in the cache, and
+/// what a packet touches of one lies in four cache lines: next hop, transmission, virtual queue, metrics.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Link {
-    /// The transmitter is busy until then.
+    /// The transmitter is busy until this time.
     free_at: Time,
     in_flight: u32,
-    /// Packets in flight that a break of the link has already killed; they come first.
-    doomed: u32,
+    /// Packets in flight that are lost because the link went down under them; they arrive first.
+    lost_in_flight: u32,
     /// Bytes of link framing per packet.
     overhead: Bytes,
-    /// What the medium loses; none where it loses nothing.
+    /// The loss model; `None` where nothing is lost.
     lossy: Option<Box<Lossy>>,
     id: LinkId,
-    /// None: the destination of each packet, one of the terminals of a satellite.
+    /// The far end; `None` for a downlink that the terminals of a satellite share, whose far end is the destination of each packet.
     pub(crate) to: Option<NodeId>,
-    pub(crate) feeds: Feeds,
+    pub(crate) upstream: Upstream,
     pub(crate) up: bool,
-    /// What waits, where each packet is told at once when it will leave.
-    line: Option<Line>,
+    /// The queue of the fast path, in place of `queue`.
+    virtual_queue: Option<VirtualQueue>,
     pub(crate) rate: Rate,
     pub(crate) from: NodeId,
     pub(crate) metrics: LinkMetrics,
     delay: Delay,
     /// When the pending `LinkReady` is due; one at another time is stale.
     ready_at: Option<Time>,
-    /// First in, first out also when the delay shrinks.
+    /// Keeps packets in order when the delay shrinks.
     last_arrival: Time,
     queue: Qdisc,
 }
@@ -89,18 +90,18 @@ pub(crate) struct Link {
 #[derive(Debug)]
 struct Lossy {
     loss: Loss,
-    draws: Rng,
+    rng: Rng,
 }
 
-/// How packets come to a link from another and go on to others without an event: `network/fast_path.rs`.
+/// How packets pass from one link to the next without an event: `network/fast_path.rs`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Feeds {
-    /// The one link that feeds this one.
-    pub(crate) from: Option<LinkId>,
-    /// Packets that come by events and are not there yet: nothing overtakes them.
-    pub(crate) awaited: u32,
-    /// Some link is fed by this one alone.
-    pub(crate) others: bool,
+pub(crate) struct Upstream {
+    /// The only link whose packets enter this one.
+    pub(crate) only: Option<LinkId>,
+    /// Packets whose arrival before this link is an event still to come: nothing overtakes them.
+    pub(crate) pending_arrivals: u32,
+    /// This link is the only one upstream of some other.
+    pub(crate) feeds_fast_links: bool,
 }
 
 /// What a link is made of.
@@ -113,12 +114,12 @@ pub(crate) struct LinkParts {
     pub(crate) overhead: Bytes,
     pub(crate) queue: Qdisc,
     pub(crate) loss: Loss,
-    pub(crate) loss_draws: Rng,
+    pub(crate) loss_rng: Rng,
 }
 
 impl Link {
     pub(crate) fn new(id: LinkId, parts: LinkParts) -> Link {
-        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_draws } = parts;
+        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_rng } = parts;
         Link {
             id,
             from,
@@ -127,48 +128,48 @@ impl Link {
             delay,
             overhead,
             queue,
-            lossy: (!matches!(loss, Loss::None)).then(|| Box::new(Lossy { loss, draws: loss_draws })),
-            feeds: Feeds::default(),
+            lossy: (!matches!(loss, Loss::None)).then(|| Box::new(Lossy { loss, rng: loss_rng })),
+            upstream: Upstream::default(),
             up: true,
             free_at: Time::ZERO,
             ready_at: None,
             last_arrival: Time::ZERO,
             in_flight: 0,
-            doomed: 0,
-            line: None,
+            lost_in_flight: 0,
+            virtual_queue: None,
             metrics: LinkMetrics::default(),
         }
     }
 
-    /// Makes this the one link to all terminals of a satellite.
+    /// Makes this the downlink of all terminals of a satellite.
     pub(crate) fn share(&mut self, downlink: SharedDownlink) {
         (self.to, self.delay) = (None, Delay::Shared(Box::new(downlink)));
     }
 
-    /// Packets waiting and on their way.
+    /// Number of packets queued and in flight.
     pub(crate) fn holds(&self) -> u64 {
         self.queue.packets() + u64::from(self.in_flight)
     }
 
-    /// Propagation delay of what would start now and is for `destination`.
+    /// Propagation delay to `destination` of a transmission that starts now.
     pub(crate) fn delay(&self, now: Time, destination: NodeId) -> Span {
         self.delay.at(now, destination)
     }
 
-    /// Takes the link out of use. Unlike a link that breaks, what travels arrives; what waits is for the caller to decide.
+    /// Closes the link. Unlike when a link goes down, packets in flight arrive; the caller decides about the queue.
     pub(crate) fn close(&mut self) {
         self.up = false;
         self.ready_at = None;
     }
 
-    /// Gives back what waits, all of it or what is for one terminal, as if it had never come.
+    /// Removes the queued packets, all or those for one terminal, as if they had never come.
     pub(crate) fn take_queued(&mut self, ctx: &Context, terminal: Option<NodeId>) -> Vec<PacketId> {
         let waiting = self.unqueue(ctx, terminal);
         self.metrics.offered -= waiting.len() as u64;
         waiting
     }
 
-    /// Drops what waits, all of it or what is for one terminal.
+    /// Drops the queued packets, all or those for one terminal.
     pub(crate) fn drop_queued(&mut self, ctx: &mut Context, terminal: Option<NodeId>) {
         for packet in self.unqueue(ctx, terminal) {
             self.drop(ctx, packet, DropReason::LinkDown);
@@ -176,7 +177,7 @@ impl Link {
     }
 
     fn unqueue(&mut self, ctx: &Context, terminal: Option<NodeId>) -> Vec<PacketId> {
-        let wanted = |waiting: &Waiting| {
+        let wanted = |waiting: &QueuedPacket| {
             terminal.is_none_or(|terminal| ctx.packets.forwarding_header(waiting.packet).destination == terminal)
         };
         let gone = self.queue.take(wanted);
@@ -184,12 +185,12 @@ impl Link {
         gone.into_iter().map(|waiting| waiting.packet).collect()
     }
 
-    /// Bytes waiting.
+    /// Bytes queued.
     pub(crate) fn queue_bytes(&self) -> Bytes {
-        self.line.as_ref().map_or(self.queue.bytes(), Line::bytes)
+        self.virtual_queue.as_ref().map_or(self.queue.bytes(), VirtualQueue::bytes)
     }
 
-    /// Takes a packet to carry.
+    /// Enqueues a packet, and transmits it if the transmitter is free.
     #[inline(never)]
     pub(crate) fn send(&mut self, ctx: &mut Context, id: PacketId) {
         self.metrics.offered += 1;
@@ -200,9 +201,9 @@ impl Link {
         if self.is_lost_at_entrance(ctx, id) {
             return self.drop(ctx, id, DropReason::Loss);
         }
-        let arrival = Waiting { packet: id, size, since: ctx.now };
-        let mut ledger = Ledger::new(ctx, &mut self.metrics, self.id, self.free_at);
-        if let Err(reason) = self.queue.enqueue(&mut ledger, arrival) {
+        let arrival = QueuedPacket { packet: id, size, since: ctx.now };
+        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
+        if let Err(reason) = self.queue.enqueue(&mut queue_ctx, arrival) {
             return self.drop(ctx, id, reason);
         }
         if self.ready_at.is_some() {
@@ -233,8 +234,8 @@ impl Link {
     /// Begins the transmission of the packet at the head of the queue.
     #[inline(never)]
     fn transmit(&mut self, ctx: &mut Context) {
-        let mut ledger = Ledger::new(ctx, &mut self.metrics, self.id, self.free_at);
-        let Some(next) = self.queue.dequeue(&mut ledger) else { return };
+        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
+        let Some(next) = self.queue.dequeue(&mut queue_ctx) else { return };
         let transmission = self.rate.transmission_time(next.size);
         self.free_at = ctx.now + transmission;
         self.last_arrival = match &mut self.delay {
@@ -256,7 +257,7 @@ impl Link {
         }
     }
 
-    /// True if a packet that enters is to be taken out there.
+    /// True if a packet is lost as it enters the link.
     #[inline]
     fn is_lost_at_entrance(&mut self, ctx: &Context, id: PacketId) -> bool {
         self.lossy
@@ -264,19 +265,19 @@ impl Link {
             .is_some_and(|lossy| matches!(lossy.loss, Loss::Nth { .. }) && lossy.loss.at_entrance(&ctx.packets.get(id)))
     }
 
-    /// A packet reaches the far end; true if it is handed up.
+    /// A packet reaches the far end; false if it is lost.
     pub(crate) fn on_arrive(&mut self, ctx: &mut Context, id: PacketId) -> bool {
         self.in_flight -= 1;
         if self.in_flight > 0 {
-            self.expect_next(ctx);
+            self.schedule_next_arrival(ctx);
         }
-        if self.doomed > 0 {
-            self.doomed -= 1;
+        if self.lost_in_flight > 0 {
+            self.lost_in_flight -= 1;
             self.drop(ctx, id, DropReason::LinkDown);
             return false;
         }
         if let Some(lossy) = &mut self.lossy
-            && lossy.loss.at_receiver(ctx.packets.forwarding_header(id).size + self.overhead, &mut lossy.draws)
+            && lossy.loss.at_receiver(ctx.packets.forwarding_header(id).size + self.overhead, &mut lossy.rng)
         {
             self.drop(ctx, id, DropReason::Loss);
             return false;
@@ -285,13 +286,17 @@ impl Link {
         true
     }
 
-    #[inline(never)]
     fn drop(&mut self, ctx: &mut Context, id: PacketId, reason: DropReason) {
-        self.metrics.drops[reason as usize] += 1;
-        ctx.drop(id, reason, Some(self.id));
+        self.drop_at(ctx, ctx.now, id, reason);
     }
 
-    /// Carries out a foreseen change.
+    #[inline(never)]
+    fn drop_at(&mut self, ctx: &mut Context, at: Time, id: PacketId, reason: DropReason) {
+        self.metrics.drops[reason as usize] += 1;
+        ctx.drop_at(at, id, reason, Some(self.id));
+    }
+
+    /// Carries out a scheduled change.
     #[inline(never)]
     pub(crate) fn on_change(&mut self, ctx: &mut Context, change: LinkChange) {
         match change {
@@ -300,7 +305,7 @@ impl Link {
             LinkChange::Delay(delay) => self.delay = Delay::Fixed(delay),
             LinkChange::Down => {
                 self.up = false;
-                self.doomed = self.in_flight;
+                self.lost_in_flight = self.in_flight;
                 self.free_at = ctx.now;
                 self.ready_at = None;
                 self.drop_queued(ctx, None);

@@ -1,13 +1,13 @@
-//! Gauss-Markov in three dimensions as ns-3 has it: speed, direction and pitch remember themselves
-//! from step to step and drift towards their means.
+//! Gauss-Markov in three dimensions as ns-3 has it: speed, direction and pitch are autoregressive
+//! processes that revert to their means.
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::{Field, Leg, Point};
+use super::leg::{Field, Leg, Point};
 use crate::scenario::GaussMarkovDef;
 
-/// A quantity with memory.
+/// A first-order autoregressive process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ar1 {
     pub(super) value: f64,
@@ -21,14 +21,15 @@ impl Ar1 {
         Ar1 { value: mean, mean, noise }
     }
 
-    /// s = a s + (1 - a) mean + sqrt(1 - a^2) N. (ns-3 cuts N off at 10 deviations, which nobody lives to see.)
+    /// s = a s + (1 - a) mean + sqrt(1 - a^2) N. (ns-3 truncates N at 10 standard deviations, which makes no
+    /// difference.)
     pub(super) fn step(&mut self, memory: f64, rng: &mut Rng) {
         let fresh = (1.0 - memory * memory).sqrt();
         self.value = memory * self.value + (1.0 - memory) * self.mean + fresh * self.noise * rng.normal();
     }
 }
 
-/// A node's rule and its draws.
+/// The model of a node, with its random stream.
 #[derive(Clone, Debug)]
 pub(super) struct GaussMarkov {
     memory: f64,
@@ -41,7 +42,7 @@ pub(super) struct GaussMarkov {
 }
 
 impl GaussMarkov {
-    /// Each node keeps a mean direction of its own.
+    /// Each node has a mean direction of its own.
     pub(super) fn new(def: &GaussMarkovDef, field: Field, mut rng: Rng) -> GaussMarkov {
         let direction = std::f64::consts::TAU * rng.uniform();
         let flat = field.low.z == field.high.z;
@@ -56,7 +57,7 @@ impl GaussMarkov {
         }
     }
 
-    /// The next step: drawn, then turned round where it would leave the field.
+    /// The next leg: drawn at random, then reflected where it would leave the field.
     pub(super) fn step(&mut self, now: Time, here: Point) -> Leg {
         for drift in [&mut self.speed, &mut self.direction, &mut self.pitch] {
             drift.step(self.memory, &mut self.rng);
@@ -86,7 +87,7 @@ impl GaussMarkov {
             self.direction.value = self.direction.mean;
             self.pitch.value = self.pitch.mean;
         }
-        // In a small field the way back may leave it as well: it then ends at the wall.
+        // In a small field the reflected leg may leave it as well: it then ends at the boundary.
         let end = self.field.clamp(velocity.times_from(length, here));
         Leg::between(now, now + self.interval, here, end)
     }

@@ -1,18 +1,18 @@
-//! Packets over links that tell (`link/fast_path.rs`): one event where they come to a link that others feed as well, none where
-//! only one link feeds the next, for what comes out of the one goes into the other in order.
+//! Packets over links with lookahead (`link/fast_path.rs`): one event where a packet enters a link with several
+//! links upstream, none where there is only one, for packets leave the one and enter the other in the same order.
 //!
-//! What happens in between is booked at once, so nobody may look before it has happened: close to a sample or to the
-//! end a packet takes its events one by one.
+//! Metrics are updated before a packet arrives, and must not be observed in between: near a sample or the end of the run a
+//! packet takes one event per hop.
 
 use tcp::units::Time;
 
 use super::Network;
 use crate::engine::context::Context;
-use crate::engine::event::{Event, Moment};
+use crate::engine::event::{Event, EventKey};
 use crate::ids::{LinkId, NodeId, PacketId};
 use crate::packet::ForwardingHeader;
 
-/// What feeds a link.
+/// The links upstream of a link.
 #[derive(Clone, Copy, Default)]
 struct Feeder {
     only: Option<LinkId>,
@@ -21,15 +21,15 @@ struct Feeder {
 }
 
 impl Network {
-    /// Takes the shortcuts for packets between these ends, where no link is `changing`.
-    pub(crate) fn take_shortcuts(&mut self, changing: &[LinkId], ends: &[(NodeId, NodeId)]) {
-        // A channel hands packets over at moments of other ranks.
+    /// Enables the fast path for packets between these ends, where no link is `changing`.
+    pub(crate) fn enable_fast_path(&mut self, changing: &[LinkId], ends: &[(NodeId, NodeId)]) {
+        // Packets leave a wireless channel at events of other ranks.
         if !self.channels.is_empty() {
             return;
         }
         for (index, link) in self.links.iter_mut().enumerate() {
             if changing.binary_search(&LinkId(index as u32)).is_err() {
-                link.take_shortcut();
+                link.enable_fast_path();
             }
         }
         if !changing.is_empty() {
@@ -41,16 +41,16 @@ impl Network {
             self.note_feeders(&mut feeders, *sink, *source);
         }
         for (index, feeder) in feeders.iter().enumerate() {
-            let by_one = !feeder.several && self.links[index].tells();
-            let only = feeder.only.filter(|only| by_one && self.links[only.index()].tells_surely());
-            self.links[index].feeds.from = only;
+            let by_one = !feeder.several && self.links[index].has_fast_path();
+            let only = feeder.only.filter(|only| by_one && self.links[only.index()].is_certain());
+            self.links[index].upstream.only = only;
             if let Some(only) = only {
-                self.links[only.index()].feeds.others = true;
+                self.links[only.index()].upstream.feeds_fast_links = true;
             }
         }
     }
 
-    /// Follows the way of a packet.
+    /// Notes the links upstream along the path of a packet.
     fn note_feeders(&self, feeders: &mut [Feeder], from: NodeId, to: NodeId) {
         let (mut here, mut before) = (from, None);
         while here != to {
@@ -63,55 +63,50 @@ impl Network {
         }
     }
 
-    /// From now on the queues of links that tell hold only what waits.
-    pub(crate) fn settle(&mut self, now: Moment) {
-        self.links.iter_mut().for_each(|link| link.settle(now));
+    /// Removes from all virtual queues the packets that have left them before `now`.
+    pub(crate) fn advance_to(&mut self, now: EventKey) {
+        self.links.iter_mut().for_each(|link| link.advance_to(now));
     }
 
-    /// Carries a packet over `link`, and over what only that link feeds.
-    pub(super) fn tell(&mut self, ctx: &mut Context, mut link: LinkId, id: PacketId, heading: ForwardingHeader) {
-        let ForwardingHeader { destination, size, mut ttl } = heading;
-        let (real, mut now) = (ctx.now, ctx.moment());
-        let awaited = &mut self.links[link.index()].feeds.awaited;
-        *awaited = awaited.saturating_sub(1);
+    /// Forwards a packet over `link`, and over the links of which only that one is upstream.
+    pub(super) fn forward(&mut self, ctx: &mut Context, mut link: LinkId, id: PacketId, header: ForwardingHeader) {
+        let ForwardingHeader { destination, size, mut ttl } = header;
+        let mut now = ctx.key();
+        let pending = &mut self.links[link.index()].upstream.pending_arrivals;
+        *pending = pending.saturating_sub(1);
         loop {
             let here = &mut self.links[link.index()];
-            let Some(told) = here.tell(ctx, now, id, size) else { break };
-            // The last node that may pass it on lets it expire at the next, where the plain way sees to it.
-            if !here.feeds.others || ttl <= 1 {
-                here.announce(ctx, told, id);
-                break;
+            let Some(departure) = here.forward(ctx, now, id, size) else { return };
+            // The last node that may forward it lets it expire at the next, where the event of its arrival sees to it.
+            if !here.upstream.feeds_fast_links || ttl <= 1 {
+                return here.schedule_arrival(ctx, departure, id);
             }
-            let Some(next) = self.leads_to(ctx, link, told.arrives, destination) else {
-                self.links[link.index()].announce(ctx, told, id);
-                break;
+            let Some(next) = self.next_fast_link(ctx, link, departure.arrives, destination) else {
+                return self.links[link.index()].schedule_arrival(ctx, departure, id);
             };
             let passed = &mut self.links[link.index()];
             passed.metrics.delivered += 1;
             self.nodes[passed.to.unwrap_or(destination).index()].forwarded += 1;
             ctx.packets.decrement_ttl(id);
             ttl -= 1;
-            now = Moment::new(told.arrives, Event::ARRIVE);
-            // What is dropped on the next link is dropped then.
-            ctx.now = told.arrives;
+            now = EventKey::new(departure.arrives, Event::ARRIVE);
             link = next;
         }
-        ctx.now = real;
     }
 
-    /// The link that a packet takes next without an event of its own, arriving over `link` at `at`.
-    fn leads_to(&mut self, ctx: &Context, link: LinkId, at: Time, destination: NodeId) -> Option<LinkId> {
+    /// The link that a packet takes next without an event, arriving over `link` at `at`.
+    fn next_fast_link(&mut self, ctx: &Context, link: LinkId, at: Time, destination: NodeId) -> Option<LinkId> {
         let node = self.links[link.index()].to.unwrap_or(destination);
         if destination == node {
             return None;
         }
         let next = self.routes.next(node, destination)?;
-        let fed = &mut self.links[next.index()];
-        if fed.feeds.from != Some(link) {
+        let downstream = &mut self.links[next.index()];
+        if downstream.upstream.only != Some(link) {
             return None;
         }
-        if fed.feeds.awaited > 0 || fed.would_start(at) >= ctx.looked_at {
-            fed.feeds.awaited += 1;
+        if downstream.upstream.pending_arrivals > 0 || downstream.earliest_start(at) >= ctx.next_observation {
+            downstream.upstream.pending_arrivals += 1;
             return None;
         }
         Some(next)

@@ -1,4 +1,4 @@
-//! Nodes, links and routes: carries a packet from its source to its destination.
+//! Nodes, links and routes: forwards a packet from its source to its destination.
 
 mod fast_path;
 
@@ -21,18 +21,18 @@ pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
     pub(crate) nodes: Vec<NodeMetrics>,
     pub(crate) channels: Vec<WirelessSubnet>,
-    /// The channel and the station of each node that has a radio; empty without channels.
+    /// By node: the channel and the station of its radio, if it has one; empty without channels.
     radios: Vec<Option<(ChannelId, StationId)>>,
-    /// By node: it has a link.
+    /// By node: true if it has a link.
     wired: Vec<bool>,
     routes: Routes,
 }
 
-/// Where a node sends a packet.
+/// The next hop of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Hop {
     Link(LinkId),
-    /// On the node's own channel, to this station in the end.
+    /// Over the node's own channel: from this station to that one, the last on the channel.
     Radio(ChannelId, StationId, StationId),
 }
 
@@ -52,19 +52,19 @@ impl Network {
         network
     }
 
-    /// A network that is told its routes.
-    pub(crate) fn routed(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
+    /// A wired network with given routes.
+    pub(crate) fn with_routes(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
         let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
         let nodes = vec![NodeMetrics::default(); nodes];
         Network { links, nodes, channels, radios, wired, routes }
     }
 
-    /// Packets take other ways from now on.
+    /// Replaces the routes.
     pub(crate) fn set_routes(&mut self, routes: Routes) {
         self.routes = routes;
     }
 
-    /// Propagation delay of the way over links that a packet would take now.
+    /// Propagation delay of the path over links that a packet would take now.
     pub(crate) fn path_delay(&self, now: Time, from: NodeId, to: NodeId) -> Option<Span> {
         let (mut here, mut delay, mut links) = (from, Span::ZERO, 0);
         while here != to {
@@ -93,18 +93,18 @@ impl Network {
         self.radios.get(node.index()).is_some_and(Option::is_some)
     }
 
-    /// Where `node` sends what is for `destination`: on a common channel, else over wires towards the destination or
-    /// the gateway of its channel, else towards the gateway of the own channel.
+    /// The next hop from `node` to `destination`: over a common channel, else over links towards the destination or the
+    /// gateway of its channel, else towards the gateway of the own channel.
     #[inline]
     fn hop(&self, node: NodeId, destination: NodeId) -> Option<Hop> {
         match self.radios.get(destination.index()) {
             None => self.routes.next(node, destination).map(Hop::Link),
-            Some(home) => self.hop_among_radios(node, destination, *home),
+            Some(home) => self.hop_with_radios(node, destination, *home),
         }
     }
 
     #[inline(never)]
-    fn hop_among_radios(&self, node: NodeId, destination: NodeId, home: Option<(ChannelId, StationId)>) -> Option<Hop> {
+    fn hop_with_radios(&self, node: NodeId, destination: NodeId, home: Option<(ChannelId, StationId)>) -> Option<Hop> {
         let here = self.radios[node.index()];
         if let (Some((channel, station)), Some((there, to))) = (here, home)
             && channel == there
@@ -125,19 +125,19 @@ impl Network {
         Some(Hop::Radio(channel, station, gateway))
     }
 
-    /// What the radio of a node has consumed up to now, if it has one and that is modelled.
+    /// The energy meter of the radio of a node, if there is one.
     pub(crate) fn meter(&mut self, node: NodeId, now: Time) -> Option<&EnergyMeter> {
         let (channel, station) = (*self.radios.get(node.index())?)?;
         self.channels[channel.index()].mac.meter(station, now).map(|meter| &*meter)
     }
 
-    /// Where a node with a radio is; asked with times that never go back.
-    pub(crate) fn place(&mut self, node: NodeId, now: Time) -> Option<Point> {
+    /// The position of a node with a radio; `now` never decreases from call to call.
+    pub(crate) fn position(&mut self, node: NodeId, now: Time) -> Option<Point> {
         let (channel, station) = (*self.radios.get(node.index())?)?;
         Some(self.channels[channel.index()].mac.position(station, now))
     }
 
-    /// True if a packet would get there now.
+    /// True if a packet would reach its destination over links now.
     pub(crate) fn has_path(&self, from: NodeId, to: NodeId) -> bool {
         let (mut here, mut links) = (from, 0);
         while here != to {
@@ -151,29 +151,29 @@ impl Network {
         true
     }
 
-    /// A packet that has been admitted leaves a transport at `node`.
+    /// Sends an admitted packet of a transport at `node`.
     pub(crate) fn originate(&mut self, ctx: &mut Context, node: NodeId, id: PacketId) {
         self.nodes[node.index()].sent += 1;
         self.send(ctx, node, id, None);
     }
 
-    /// Sends a packet on; it came from `previous`, if by the channel that it stays on.
+    /// Sends a packet to its next hop; `previous` is the station that it came from over the same channel, if any.
     pub(crate) fn send(&mut self, ctx: &mut Context, node: NodeId, id: PacketId, previous: Option<StationId>) {
-        let heading = ctx.packets.forwarding_header(id);
-        match self.hop(node, heading.destination) {
-            Some(Hop::Link(link)) if self.links[link.index()].tells() => self.tell(ctx, link, id, heading),
+        let header = ctx.packets.forwarding_header(id);
+        match self.hop(node, header.destination) {
+            Some(Hop::Link(link)) if self.links[link.index()].has_fast_path() => self.forward(ctx, link, id, header),
             Some(Hop::Link(link)) => self.links[link.index()].send(ctx, id),
             Some(Hop::Radio(channel, station, to)) => {
                 if !self.send_by_radio(ctx, (channel, station), to, id, previous) {
                     self.no_route(ctx, node, id);
                 }
-                self.clear(ctx, channel);
+                self.drain_channel(ctx, channel);
             }
             None => self.no_route(ctx, node, id),
         }
     }
 
-    /// Sends a packet on over the channel of a station; false if there is no way.
+    /// Sends a packet over the channel of a station; false if there is no route.
     #[inline(never)]
     fn send_by_radio(
         &mut self,
@@ -192,20 +192,20 @@ impl Network {
         ctx.drop(id, DropReason::NoRoute, None);
     }
 
-    /// Books what a channel lost; nothing arrives by sending.
-    fn clear(&mut self, ctx: &mut Context, channel: ChannelId) {
+    /// Counts the packets that a channel lost; none arrives when one is sent.
+    fn drain_channel(&mut self, ctx: &mut Context, channel: ChannelId) {
         let arrived = self.channels[channel.index()].poll(ctx);
         debug_assert!(arrived.is_none(), "a packet arrives at the end of a frame only");
     }
 
-    /// Paths of a channel are found anew, or an access point of it has a beacon due.
+    /// Recomputes the routes of a channel, or sends the beacon of an access point that is due.
     #[inline(never)]
     pub(crate) fn refresh(&mut self, ctx: &mut Context, channel: ChannelId) {
         self.channels[channel.index()].refresh(ctx);
-        self.clear(ctx, channel);
+        self.drain_channel(ctx, channel);
     }
 
-    /// Steps of the way that a packet would take now.
+    /// Number of hops on the path that a packet would take now.
     pub(crate) fn route_hops(&self, now: Time, from: NodeId, to: NodeId) -> Option<u32> {
         let (mut here, mut hops) = (from, 0);
         while here != to {
@@ -218,7 +218,7 @@ impl Network {
                 }
             };
             hops += 1;
-            // Routes of moving stations may go round in a circle.
+            // Routes of mobile stations may form a loop.
             if hops as usize > self.nodes.len() {
                 return None;
             }
@@ -226,18 +226,24 @@ impl Network {
         Some(hops)
     }
 
-    /// Something has happened on a channel; gives a packet that is home.
+    /// Handles an event of a channel; returns the packet that reached its destination by it, if any.
     #[inline(never)]
     pub(crate) fn on_radio(&mut self, ctx: &mut Context, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
         self.channels[channel.index()].on_event(ctx, event);
         let ReceivedPacket { node, previous, packet } = self.channels[channel.index()].poll(ctx)?;
-        let home = self.take(ctx, node, packet, Some(previous)).map(|id| ctx.deliver(id));
-        self.clear(ctx, channel);
-        home
+        let delivered = self.receive(ctx, node, packet, Some(previous)).map(|id| ctx.deliver(id));
+        self.drain_channel(ctx, channel);
+        delivered
     }
 
-    /// A packet has reached a node: it is home, or goes on.
-    fn take(&mut self, ctx: &mut Context, node: NodeId, id: PacketId, previous: Option<StationId>) -> Option<PacketId> {
+    /// Receives a packet at a node: returns it if this is its destination, else forwards it.
+    fn receive(
+        &mut self,
+        ctx: &mut Context,
+        node: NodeId,
+        id: PacketId,
+        previous: Option<StationId>,
+    ) -> Option<PacketId> {
         if ctx.packets.forwarding_header(id).destination == node {
             self.nodes[node.index()].received += 1;
             return Some(id);
@@ -251,17 +257,17 @@ impl Network {
         None
     }
 
-    /// A packet reaches the far end of a link; true if it is home and to be delivered.
+    /// Handles the arrival of a packet over a link; true if it has reached its destination.
     pub(crate) fn on_arrive(&mut self, ctx: &mut Context, link: LinkId, id: PacketId) -> bool {
         let link = &mut self.links[link.index()];
         if !link.on_arrive(ctx, id) {
             return false;
         }
         let node = link.to.unwrap_or_else(|| ctx.packets.forwarding_header(id).destination);
-        self.take(ctx, node, id, None).is_some()
+        self.receive(ctx, node, id, None).is_some()
     }
 
-    /// Carries out a foreseen change of a link; routes follow at once.
+    /// Carries out a scheduled change of a link; routes follow at once.
     #[inline(never)]
     pub(crate) fn on_change(&mut self, ctx: &mut Context, link: LinkId, change: LinkChange) {
         self.links[link.index()].on_change(ctx, change);

@@ -1,10 +1,10 @@
-//! A workbench for the tests of disciplines: a queue of its own, fed and emptied by hand.
+//! A test bench for disciplines: a queue that tests fill and empty by hand.
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 use tcp::{Ecn, Segment};
 
-use super::{Ledger, Qdisc, Waiting};
+use super::{Qdisc, QueueContext, QueuedPacket};
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::ids::{FlowId, LinkId, NodeId};
@@ -54,8 +54,8 @@ impl Bench {
             ttl: 64,
         };
         let packet = self.ctx.packets.insert_segment(&header, &segment);
-        let arrival = Waiting { packet, size: Bytes(size), since: self.ctx.now };
-        let result = self.queue.enqueue(&mut ledger(&mut self.ctx, &mut self.metrics), arrival);
+        let arrival = QueuedPacket { packet, size: Bytes(size), since: self.ctx.now };
+        let result = self.queue.enqueue(&mut queue_context(&mut self.ctx, &mut self.metrics), arrival);
         match result {
             Ok(()) => self.held += 1,
             Err(_) => {
@@ -68,7 +68,7 @@ impl Bench {
 
     /// Flow and mark of the next packet that leaves.
     pub(super) fn dequeue_packet(&mut self) -> Option<Packet> {
-        let next = self.queue.dequeue(&mut ledger(&mut self.ctx, &mut self.metrics))?;
+        let next = self.queue.dequeue(&mut queue_context(&mut self.ctx, &mut self.metrics))?;
         self.held -= 1;
         self.check();
         Some(self.ctx.packets.remove(next.packet))
@@ -90,16 +90,16 @@ impl Bench {
 
     /// Packets of a flow that its metrics count as marked.
     pub(super) fn marks_of_flow(&self, flow: u32) -> u64 {
-        self.ctx.flows[flow as usize].window.marked
+        self.ctx.flows[flow as usize].interval.marked
     }
 
-    /// Packets dropped after they had been taken in.
+    /// Packets dropped after they had been enqueued.
     pub(super) fn drops(&self, reason: DropReason) -> u64 {
         self.metrics.drops[reason as usize]
     }
 }
 
-fn ledger<'a>(ctx: &'a mut Context, metrics: &'a mut LinkMetrics) -> Ledger<'a> {
+fn queue_context<'a>(ctx: &'a mut Context, metrics: &'a mut LinkMetrics) -> QueueContext<'a> {
     let busy = ctx.now;
-    Ledger::new(ctx, metrics, LinkId(0), busy)
+    QueueContext::new(ctx, metrics, LinkId(0), busy)
 }

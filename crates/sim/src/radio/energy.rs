@@ -1,34 +1,34 @@
-//! What a radio consumes: powers times the exact time in each state. No events: a state lasts until the
-//! next change, and changes are seen when the station is looked at.
+//! Energy consumption: the power of each radio state times the exact time spent in it. It needs no events: time is
+//! accounted when the station is next advanced.
 //!
-//! The models differ in what counts as receiving. ns-2 counts every signal at or above carrier sense, once where signals
-//! overlap; ns-3 counts the frame that the receiver follows. ns-2 books a whole frame when it begins and idle time at the
-//! next frame, so that what it logs lags or leads; here a state is booked as it passes (a departure: a battery runs out
-//! at most one frame sooner or later).
+//! The models differ in what counts as receiving. ns-2 counts every signal at or above carrier sense, once where
+//! signals overlap; ns-3 counts the frame that the receiver is locked on. ns-2 charges a whole frame when it begins and
+//! idle time at the next frame, so its log leads or lags; here time is charged as it passes (a departure: a battery is
+//! depleted at most one frame sooner or later).
 
 use tcp::units::{Span, Time};
 
 /// What counts as receiving.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum RxCriterion {
-    /// ns-2: signals of at least this many watts in the air, for whomever they are.
+    /// ns-2: all signals of at least this many watts, whatever their receiver address.
     Signals { min_power: f64 },
-    /// ns-3: the frame the receiver is locked on.
+    /// ns-3: the frame that the receiver is locked on.
     Frames,
 }
 
-/// The consumption of every radio of a channel. Watts; joules.
+/// Power of each radio state, and the initial energy. Watts; joules.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct EnergyModel {
     pub(crate) rx_criterion: RxCriterion,
     pub(crate) tx: f64,
     pub(crate) rx: f64,
     pub(crate) idle: f64,
-    /// With nothing left a radio neither sends nor receives; no limit if absent.
+    /// A depleted radio neither transmits nor receives; unlimited if absent.
     pub(crate) initial: Option<f64>,
 }
 
-/// What a radio does.
+/// State of a radio.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RadioState {
     Tx,
@@ -42,11 +42,11 @@ struct Times {
     tx: Span,
     rx: Span,
     idle: Span,
-    /// Without energy.
+    /// Depleted.
     off: Span,
 }
 
-/// Energy consumed since measurements began, joules.
+/// Energy consumed in the measurement interval, joules.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Consumed {
     pub(crate) tx: f64,
@@ -60,16 +60,16 @@ impl Consumed {
     }
 }
 
-/// The meter of one radio.
+/// Energy meter of one radio.
 #[derive(Clone, Debug)]
 pub(crate) struct EnergyMeter {
     model: EnergyModel,
     times: Times,
-    /// `times` when measurements began.
+    /// `times` at the start of the measurement interval.
     at_warmup_end: Times,
-    /// Everything up to here is in `times`.
+    /// `times` accounts for everything before this time.
     read_at: Time,
-    /// When the energy ran out.
+    /// Time of depletion.
     empty_at: Option<Time>,
 }
 
@@ -83,7 +83,7 @@ impl EnergyMeter {
         self.model.rx_criterion
     }
 
-    /// The radio did this from the last reading to `now`.
+    /// Charges the time since the last reading to `state`.
     pub(super) fn account(&mut self, now: Time, state: RadioState) {
         let span = now.since(self.read_at);
         let from = self.read_at;
@@ -109,7 +109,7 @@ impl EnergyMeter {
         self.empty_at = lasts.map(|_| from + alive);
     }
 
-    /// True if no energy is left.
+    /// True if the radio is depleted.
     pub(super) fn is_empty(&self) -> bool {
         self.empty_at.is_some()
     }
@@ -118,7 +118,7 @@ impl EnergyMeter {
         self.empty_at
     }
 
-    /// Joules left, if they are limited.
+    /// Joules left, if limited.
     fn left(&self) -> Option<f64> {
         Some((self.model.initial? - self.joules(self.times).total()).max(0.0))
     }
@@ -140,12 +140,18 @@ impl EnergyMeter {
         self.joules(self.times).total()
     }
 
-    /// Consumed since measurements began. Panics if time was lost or made, or a battery gave more than it held: a bug.
+    /// Energy consumed in the measurement interval.
+    ///
+    /// Panics if the times do not add up to the time of the last reading, or a battery gave more than it held: bugs.
     pub(crate) fn consumed(&self) -> Consumed {
         let Times { tx, rx, idle, off } = self.times;
-        let booked = tx + rx + idle + off;
-        assert!(Time::ZERO + booked == self.read_at, "{booked} of {} are booked by a radio's meter", self.read_at);
-        // A nanosecond of rounding when the battery ran out.
+        let accounted = tx + rx + idle + off;
+        assert!(
+            Time::ZERO + accounted == self.read_at,
+            "{accounted} of {} are accounted for by an energy meter",
+            self.read_at
+        );
+        // Depletion is rounded to a nanosecond.
         let spare = 1e-9 * self.model.tx.max(self.model.rx).max(self.model.idle);
         let overdrawn = self.model.initial.is_some_and(|joules| self.total() > joules * (1.0 + 1e-12) + spare);
         assert!(!overdrawn, "a battery of {:?} J gave {} J", self.model.initial, self.total());
@@ -190,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_battery_gives_what_it_holds() {
+    fn a_battery_gives_no_more_than_its_initial_energy() {
         let mut meter = meter(Some(0.25));
         meter.account(at(1000), RadioState::Idle);
         assert!(!meter.is_empty());
@@ -200,9 +206,9 @@ mod tests {
         assert!((meter.consumed().total() - 0.25).abs() < 1e-12);
     }
 
-    /// Arrivals of [0, 8] and [4, 10] ms are 10 ms of receiving; the station sends during 2 more.
+    /// Signals of [0, 8] and [4, 10] ms are 10 ms of reception; the station transmits during 2 more.
     #[test]
-    fn overlapping_arrivals_are_charged_once() {
+    fn overlapping_signals_are_charged_once() {
         let timing = MacTiming {
             slot: Span::from_micros(20),
             difs: Span::from_micros(50),
@@ -218,7 +224,7 @@ mod tests {
             end: at(end),
             power: 1e-9,
             rate_index: 0,
-            wanted: false,
+            is_received: false,
             duration: Span::ZERO,
             nav_timeout: None,
             state: SignalState::Pending,

@@ -1,5 +1,5 @@
-//! The legs that stations travel on, one column per quantity, so that the distances to all of them are computed several at
-//! a time.
+//! The legs that stations travel on, one column per quantity, so that the distances to all of them are computed several
+//! at a time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! The medium of a channel with the MAC that its stations follow.
+//! The MAC of a channel, by standard.
 
 use crate::radio::service::{MacCounters, MacIndication, MacRequest};
 use tcp::units::Time;
@@ -12,7 +12,7 @@ use crate::mobility::{Point, Track};
 use crate::radio::dcf::DcfMac;
 use crate::radio::messages::Messages;
 
-/// A channel's medium.
+/// The MAC of all stations of a channel.
 #[derive(Debug)]
 pub(crate) enum Mac {
     /// 802.11.
@@ -27,7 +27,7 @@ impl Mac {
         matches!(self, Mac::Lrwpan(_))
     }
 
-    /// The medium of 802.11, which alone has access points: [`crate::expand`] refuses those of 802.15.4.
+    /// The MAC of 802.11, which alone has access points: scenarios with 802.15.4 access points are refused.
     pub(crate) fn dcf(&mut self) -> &mut DcfMac {
         match self {
             Mac::Dcf(dcf) => dcf,
@@ -42,7 +42,7 @@ impl Mac {
         }
     }
 
-    /// What the radio of a station has consumed up to now, if that is modelled.
+    /// Energy meter of a station's radio, read at `now`; `None` if energy is not modelled.
     pub(crate) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut EnergyMeter> {
         match self {
             Mac::Dcf(dcf) => dcf.meter(station, now),
@@ -50,7 +50,7 @@ impl Mac {
         }
     }
 
-    /// Where a station is; asked with times that never go back.
+    /// Position of a station; `now` must not decrease from call to call.
     pub(crate) fn position(&mut self, station: StationId, now: Time) -> Point {
         match self {
             Mac::Dcf(dcf) => dcf.position(station, now),
@@ -58,7 +58,7 @@ impl Mac {
         }
     }
 
-    /// Measurements begin.
+    /// Starts the measurement interval.
     pub(crate) fn on_warmup_end(&mut self, now: Time) {
         match self {
             Mac::Dcf(dcf) => dcf.on_warmup_end(now),
@@ -66,7 +66,7 @@ impl Mac {
         }
     }
 
-    /// What a station has done.
+    /// Counters of a station.
     pub(crate) fn counters(&self, station: StationId) -> MacCounters {
         match self {
             Mac::Dcf(dcf) => dcf.counters(station),
@@ -74,7 +74,7 @@ impl Mac {
         }
     }
 
-    /// The ways of the stations.
+    /// Tracks of the stations.
     pub(crate) fn tracks(&self) -> &[Track] {
         match self {
             Mac::Dcf(dcf) => dcf.tracks(),
@@ -82,7 +82,7 @@ impl Mac {
         }
     }
 
-    /// True if some station moves.
+    /// True if any station moves.
     pub(crate) fn is_mobile(&self) -> bool {
         match self {
             Mac::Dcf(dcf) => dcf.is_mobile(),
@@ -90,7 +90,7 @@ impl Mac {
         }
     }
 
-    /// Who can read whom.
+    /// The range within which data frames are readable.
     pub(crate) fn data_reach(&self) -> RadioRange {
         match self {
             Mac::Dcf(dcf) => dcf.data_reach(),
@@ -101,7 +101,7 @@ impl Mac {
         }
     }
 
-    /// The stations that can read a frame of `station` at `now` if nothing disturbs it.
+    /// Stations that can receive a data frame of `station` at `now`, absent interference.
     pub(crate) fn neighbours(&mut self, station: StationId, now: Time) -> Vec<StationId> {
         match self {
             Mac::Dcf(dcf) => dcf.neighbours(station, now),
@@ -122,7 +122,7 @@ impl Mac {
         }
     }
 
-    /// The messages under way.
+    /// Messages in queues and on the air.
     pub(crate) fn messages(&mut self) -> &mut Messages {
         match self {
             Mac::Dcf(dcf) => &mut dcf.messages,
@@ -130,7 +130,7 @@ impl Mac {
         }
     }
 
-    /// What the network layer has not been told yet.
+    /// The next indication to the layer above.
     pub(crate) fn pop_indication(&mut self) -> Option<MacIndication> {
         match self {
             Mac::Dcf(dcf) => dcf.indications.pop_front(),
@@ -138,7 +138,7 @@ impl Mac {
         }
     }
 
-    /// Takes something to send.
+    /// Accepts a request to transmit.
     pub(crate) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
         match self {
             Mac::Dcf(dcf) => dcf.enqueue(ctx, at, request),
@@ -146,7 +146,7 @@ impl Mac {
         }
     }
 
-    /// Gives back a request that waits for `to`, the way there being gone.
+    /// Removes a queued request for `to`, to be routed again.
     pub(crate) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<MacRequest> {
         match self {
             Mac::Dcf(dcf) => dcf.withdraw(at, to),
@@ -182,7 +182,7 @@ impl Mac {
         }
     }
 
-    /// Fragments of 802.15.4 may have waited too long.
+    /// Handles the reassembly timeout of a station (802.15.4).
     pub(crate) fn on_reassembly_timeout(&mut self, ctx: &mut Context, at: StationId) {
         if let Mac::Lrwpan(lrwpan) = self {
             lrwpan.on_reassembly_timeout(ctx, at);

@@ -1,4 +1,4 @@
-//! Who hears a station, how strongly and how late: power and delay as they are when a frame begins.
+//! The shared medium: which stations a transmission reaches, at what power and after what delay, as of its start.
 
 use tcp::units::{Span, Time};
 
@@ -10,33 +10,34 @@ use crate::radio::neighbours::NeighbourIndex;
 #[cfg(test)]
 mod tests;
 
-/// A station that hears a frame.
+/// A station that a transmission reaches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Listener {
     pub(crate) station: StationId,
     /// Received power in watts.
     pub(crate) power: f64,
-    /// Propagation.
+    /// Propagation delay.
     pub(crate) delay: Span,
 }
 
-/// Who hears whom.
+/// The medium of a channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium {
-    /// By sender, if nothing moves.
+    /// By transmitter, if no station moves.
     fixed: Option<Vec<Vec<Listener>>>,
     index: NeighbourIndex,
     pub(crate) propagation: Option<Propagation>,
-    /// Watts.
+    /// Watts below which signals are ignored.
     floor: f64,
     /// Metres per second.
     speed_of_light: f64,
 }
 
 impl Medium {
-    /// The medium of stations on these tracks. Signals below `floor` watts are ignored; `speed_of_light` in metres per second.
+    /// The medium of stations on these tracks. Signals below `floor` watts are ignored; `speed_of_light` in metres per
+    /// second.
     pub(crate) fn new(propagation: Propagation, floor: f64, speed_of_light: f64, tracks: Vec<Track>) -> Medium {
-        // A little more than where power has fallen to the floor, so that rounding leaves nobody out.
+        // A little more than the distance at which power equals the floor, so that rounding excludes no station.
         let reach = propagation.range_at(floor) * 1.001;
         let moves = tracks.iter().any(|track| !track.is_fixed());
         let mut medium = Medium {
@@ -57,7 +58,7 @@ impl Medium {
         medium
     }
 
-    /// A given relation.
+    /// A medium with given listeners.
     #[cfg(test)]
     pub(crate) fn given(lists: Vec<Vec<Listener>>) -> Medium {
         let tracks = vec![Track::Fixed(Point::default()); lists.len()];
@@ -69,22 +70,22 @@ impl Medium {
         self.index.tracks.len()
     }
 
-    /// The ways of the stations.
+    /// Tracks of the stations.
     pub(crate) fn tracks(&self) -> &[Track] {
         &self.index.tracks
     }
 
-    /// Where a station is; asked with times that never go back.
+    /// Position of a station; `now` must not decrease from call to call.
     pub(crate) fn position(&mut self, station: StationId, now: Time) -> Point {
         self.index.tracks[station.index()].at(now)
     }
 
-    /// True if some station moves.
+    /// True if any station moves.
     pub(crate) fn is_mobile(&self) -> bool {
         self.fixed.is_none()
     }
 
-    /// Those that hear a frame which `from` begins to send at `now`.
+    /// Collects the listeners of a transmission of `from` that starts at `now`.
     pub(crate) fn listeners_of(&mut self, from: StationId, now: Time, listeners: &mut Vec<Listener>) {
         listeners.clear();
         match &self.fixed {
@@ -102,15 +103,15 @@ impl Medium {
                 listeners.push(Listener {
                     station: near.station,
                     power,
-                    delay: nearest(near.distance / speed_of_light * 1e9),
+                    delay: rounded(near.distance / speed_of_light * 1e9),
                 });
             }
         });
     }
 }
 
-/// So many nanoseconds, at least 0, to the nearest whole one; without the call that rounding costs on older processors.
-fn nearest(nanos: f64) -> Span {
+/// Non-negative nanoseconds, rounded; `f64::round` is a function call on older processors.
+fn rounded(nanos: f64) -> Span {
     let whole = nanos as u64;
     Span::from_nanos(whole + u64::from(nanos - whole as f64 >= 0.5))
 }

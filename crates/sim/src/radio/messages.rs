@@ -1,57 +1,57 @@
-//! The messages that wait at a station or are in the air.
+//! The store of messages of routing, ARP and association that are queued or on the air.
 
 use super::frame::Content;
 use crate::ids::MessageId;
 use crate::packet::message::Message;
 
-/// The messages that somebody still needs: the station that sends one, and its frames in the air.
+/// Messages by reference count: one reference for the sender's request, one for each frame and indication.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     messages: Vec<Option<Message>>,
-    users: Vec<u32>,
+    references: Vec<u32>,
     free: Vec<MessageId>,
 }
 
 impl Messages {
-    /// Takes a message in for one user.
+    /// Adds a message with one reference.
     pub(crate) fn insert(&mut self, message: Message) -> MessageId {
         let id = self.free.pop().unwrap_or(MessageId(self.messages.len() as u32));
         if id.0 as usize == self.messages.len() {
             self.messages.push(None);
-            self.users.push(0);
+            self.references.push(0);
         }
         self.messages[id.0 as usize] = Some(message);
-        self.users[id.0 as usize] = 1;
+        self.references[id.0 as usize] = 1;
         id
     }
 
-    /// A message that is not lent.
+    /// A message; it must not be lent.
     pub(crate) fn get(&self, id: MessageId) -> &Message {
-        self.messages[id.0 as usize].as_ref().expect("a message is with one station at a time")
+        self.messages[id.0 as usize].as_ref().expect("a message is lent to one station at a time")
     }
 
-    /// Lends a message to whom it has come to.
+    /// Lends a message to its receiver.
     pub(crate) fn lend(&mut self, id: MessageId) -> Message {
-        self.messages[id.0 as usize].take().expect("a message is with one station at a time")
+        self.messages[id.0 as usize].take().expect("a message is lent to one station at a time")
     }
 
-    /// A lent message comes back, from a user that has done with it.
+    /// Takes a lent message back and drops the receiver's reference.
     pub(crate) fn give_back(&mut self, id: MessageId, message: Message) {
         self.messages[id.0 as usize] = Some(message);
         self.release(Content::Message(id));
     }
 
-    /// Another user, if `content` is a message.
+    /// Adds a reference, if `content` is a message.
     pub(crate) fn retain(&mut self, content: Content) {
         if let Content::Message(id) = content {
-            self.users[id.0 as usize] += 1;
+            self.references[id.0 as usize] += 1;
         }
     }
 
-    /// One user less, if `content` is a message.
+    /// Drops a reference, if `content` is a message.
     pub(crate) fn release(&mut self, content: Content) {
         let Content::Message(id) = content else { return };
-        let left = &mut self.users[id.0 as usize];
+        let left = &mut self.references[id.0 as usize];
         *left -= 1;
         if *left == 0 {
             self.messages[id.0 as usize] = None;

@@ -1,4 +1,4 @@
-//! Radio: the shared medium and the MACs of 802.11 and 802.15.4.
+//! Radio: the shared medium, and the MACs of IEEE 802.11 and IEEE 802.15.4 upon it.
 
 mod backoff;
 pub(crate) mod build;

@@ -1,5 +1,5 @@
-//! Where the stations of a channel are, kept so that asking for all those near one of them is cheap:
-//! the legs under way in columns, and above some hundreds of stations a grid besides.
+//! An index over the positions of stations, so that finding all those near one of them is cheap: their legs in columns,
+//! and for some hundreds of stations and more a grid.
 
 use tcp::units::Time;
 
@@ -8,10 +8,10 @@ use super::legs::Legs;
 use crate::ids::StationId;
 use crate::mobility::Track;
 
-/// From so many stations on a grid may be quicker than looking at all of them.
+/// Number of stations from which a grid may be faster than a scan.
 const GRID_FROM: usize = 300;
 
-/// A station nearby.
+/// A station within reach.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Neighbour {
     pub(super) station: StationId,
@@ -19,15 +19,15 @@ pub(super) struct Neighbour {
     pub(super) distance: f64,
 }
 
-/// The stations of a channel on their tracks.
+/// Index over the positions of stations.
 #[derive(Clone, Debug)]
 pub(super) struct NeighbourIndex {
     pub(super) tracks: Vec<Track>,
     legs: Legs,
     pub(super) grid: Option<Grid>,
-    /// Metres: nobody asks for those farther away.
+    /// Metres within which stations are found.
     reach: f64,
-    /// Squares of distances, of all stations and of those found near: buffers.
+    /// Buffers for squared distances: of all stations, and of those found in the grid.
     squares: Vec<f64>,
     found: Vec<(u32, f64)>,
 }
@@ -40,8 +40,8 @@ impl NeighbourIndex {
         NeighbourIndex { tracks, legs, grid, reach, squares: vec![0.0; stations], found: Vec::new() }
     }
 
-    /// Brings the legs up to `now`, which never goes back.
-    fn follow(&mut self, now: Time) {
+    /// Advances the legs to `now`, which must not decrease.
+    fn advance_to(&mut self, now: Time) {
         while let Some(index) = self.legs.pop_ended(now) {
             self.legs.set(index, &self.tracks[index].leg(now));
             if let Some(grid) = &mut self.grid {
@@ -49,13 +49,13 @@ impl NeighbourIndex {
             }
         }
         if let Some(grid) = &mut self.grid {
-            grid.keep_fresh(&self.legs, self.reach, now);
+            grid.refresh(&self.legs, self.reach, now);
         }
     }
 
     /// Calls `visit` with every other station within reach of `of` at `now`, in order.
     pub(super) fn each_within_reach(&mut self, of: StationId, now: Time, mut visit: impl FnMut(Neighbour)) {
-        self.follow(now);
+        self.advance_to(now);
         let here = self.legs.at(of.index(), now);
         let reach = self.reach;
         let max = reach * reach * (1.0 + 1e-9);
@@ -65,7 +65,7 @@ impl NeighbourIndex {
                 visit(Neighbour { station, distance });
             }
         };
-        let Some(grid) = self.grid.as_ref().filter(|grid| grid.pays()) else {
+        let Some(grid) = self.grid.as_ref().filter(|grid| grid.is_worthwhile()) else {
             self.legs.square_distances(here, now, &mut self.squares);
             let squares = (0..).zip(&self.squares).filter(|(_, square)| **square <= max);
             return squares.for_each(|(index, square)| check(index, *square));
@@ -82,11 +82,11 @@ impl NeighbourIndex {
         found.iter().for_each(|(index, square)| check(*index, *square));
     }
 
-    /// How many stations are looked at to find those near one of them.
+    /// Number of stations examined to find those within reach of one.
     #[cfg(test)]
     pub(super) fn examined(&mut self, of: StationId, now: Time) -> usize {
-        self.follow(now);
-        let Some(grid) = self.grid.as_ref().filter(|grid| grid.pays()) else { return self.tracks.len() };
+        self.advance_to(now);
+        let Some(grid) = self.grid.as_ref().filter(|grid| grid.is_worthwhile()) else { return self.tracks.len() };
         let mut examined = 0;
         grid.each_candidate(self.legs.at(of.index(), now), self.reach, now, |_| examined += 1);
         examined

@@ -1,21 +1,22 @@
-//! Received power by distance.
+//! Propagation models: received power by distance.
 
 use crate::mobility::Point;
 use crate::scenario::{Metres, PropagationDef};
 
 /// Speed of light in metres per second.
 pub(crate) const SPEED_OF_LIGHT: f64 = 299_792_458.0;
-/// ns-2's.
+/// The value in ns-2.
 pub(crate) const SPEED_OF_LIGHT_NS2: f64 = 3e8;
 
-/// How power falls with distance.
+/// Path loss model.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Model {
-    /// The loss factor at 1 m; power falls with the square.
+    /// Free space; the gain at 1 m.
     Friis {
         at_1m: f64,
     },
-    /// The same up to the crossover, where the fourth power takes over; the height of each antenna.
+    /// Two-ray ground reflection: free space up to the crossover distance, then the fourth power; the height of both
+    /// antennas.
     TwoRay {
         at_1m: f64,
         crossover: f64,
@@ -30,17 +31,17 @@ enum Model {
     },
 }
 
-/// A transmitter's reach.
+/// A path loss model with the power of the transmitter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Propagation {
     model: Model,
     power: f64,
-    /// Distances count as divided by this.
+    /// Divides all distances.
     multiplier: f64,
     max_range: f64,
 }
 
-/// Free-space loss factor at 1 m.
+/// Free-space gain at 1 m.
 fn friis_at_1m(frequency: f64, speed_of_light: f64) -> f64 {
     let ratio = speed_of_light / frequency / (4.0 * std::f64::consts::PI);
     ratio * ratio
@@ -66,12 +67,12 @@ impl Propagation {
         Propagation { model, power, multiplier: 1.0, max_range: f64::INFINITY }
     }
 
-    /// The same with signals as strong at `multiplier` times the distance, and nothing beyond `max_range`.
+    /// The same model with all distances multiplied by `multiplier`, and no signal beyond `max_range`.
     pub(crate) fn scaled(self, multiplier: f64, max_range: Option<Metres>) -> Propagation {
         Propagation { multiplier, max_range: max_range.map_or(f64::INFINITY, |range| range.0), ..self }
     }
 
-    /// Power in watts at `distance` metres.
+    /// Received power in watts at `distance` metres.
     pub(crate) fn rx_power(&self, distance: f64) -> f64 {
         if distance > self.max_range {
             return 0.0;
@@ -106,31 +107,31 @@ impl Propagation {
     }
 }
 
-/// Who can read whom when nobody disturbs them.
+/// The range within which data frames are readable, absent interference.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct RadioRange {
     propagation: Propagation,
-    /// Watts that are enough.
+    /// Required power, watts.
     min: f64,
-    /// Where power has fallen to that, but for rounding.
+    /// Distance at which power equals that, but for rounding.
     range: f64,
 }
 
 impl RadioRange {
-    /// Data frames are read from `min` watts on.
+    /// The range of data frames that need `min_power` watts.
     pub(crate) fn new(propagation: Propagation, min: f64) -> RadioRange {
         RadioRange { propagation, min, range: propagation.range_at(min) }
     }
 
-    /// Metres beyond which nobody is read, rounding included.
+    /// Metres beyond which no station is within range, rounding included.
     pub(crate) fn limit(&self) -> f64 {
         self.range * (1.0 + 2e-9)
     }
 
-    /// True if stations at these places read one another.
+    /// True if stations at these positions are within range of each other.
     pub(crate) fn in_range(&self, here: Point, there: Point) -> bool {
         let distance = here.distance(there);
-        // Power is asked only where rounding might count.
+        // Power is computed only where rounding might matter.
         distance < self.range * (1.0 - 1e-9)
             || (distance < self.range * (1.0 + 1e-9) && self.propagation.rx_power(distance) >= self.min)
     }
@@ -145,7 +146,7 @@ mod tests {
         (a / b - 1.0).abs() < 1e-6
     }
 
-    /// ns-2's 250 m and 550 m, and powers computed apart from this code.
+    /// ns-2's 250 m and 550 m, and independently computed powers.
     #[test]
     fn two_ray_as_in_ns2() {
         let def = PropagationDef::TwoRay(TwoRayDef::default());
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!(ns2.scaled(1.0, Some(Metres(60.0))).rx_power(60.1), 0.0);
     }
 
-    /// Vector 2.
+    /// Independently computed powers and ranges.
     #[test]
     fn log_distance_as_in_ns3() {
         let def = PropagationDef::LogDistance(LogDistanceDef { exponent: 3.0, loss_at_1m_db: Some(46.6777) });
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_transmitter_itself_is_not_louder_than_it_sends() {
+    fn received_power_does_not_exceed_transmitted_power() {
         let friis = Propagation::new(&PropagationDef::Friis(FriisDef {}), 0.1, 2.4e9, SPEED_OF_LIGHT);
         assert_eq!(friis.rx_power(0.0), 0.1);
     }

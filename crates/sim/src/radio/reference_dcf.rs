@@ -1,8 +1,8 @@
-//! The engine against the naive DCF of `tests/naive_dcf`: both have to send the same frames at the same nanoseconds,
-//! over random topologies, physical layers, rules of reception and traffic.
+//! The engine against the reference DCF of `tests/reference_dcf`, which steps slot by slot: both must transmit the same
+//! frames at the same nanoseconds, over random topologies, PHYs, reception models and traffic.
 
-#[path = "../../tests/naive_dcf/mod.rs"]
-mod naive_dcf;
+#[path = "../../tests/reference_dcf/mod.rs"]
+mod reference;
 
 use crate::radio::service::MacRequest;
 use crate::radio::streams::RandomStream;
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use self::naive_dcf::{AirFrame, Ear, Kind, Offer, Setup, Timing, Walk, World};
+use self::reference::{AirFrame, Kind, Motion, ReceptionModel, ReferenceDcf, Request, Setup, Timing};
 use super::build;
 use super::build::dcf::DcfRadio;
 use super::frame::Content;
@@ -27,7 +27,7 @@ use crate::packet::message::Message;
 use crate::radio::dcf::DcfMac;
 use crate::scenario::RadioDef;
 
-/// Frames as the naive world writes them down.
+/// Frames in the format of the reference.
 #[derive(Debug, Default)]
 struct FrameLog(String);
 
@@ -47,19 +47,19 @@ impl Sink for FrameLog {
 struct Case {
     name: String,
     radio: DcfRadio,
-    walks: Vec<Walk>,
-    /// Sizes are those of network-layer packets.
-    offers: Vec<Offer>,
+    motions: Vec<Motion>,
+    /// Sizes of network-layer packets.
+    requests: Vec<Request>,
     seed: u64,
     end: Span,
 }
 
-/// How the traffic of a case is made.
+/// Traffic of a case.
 #[derive(Clone, Copy)]
 struct Load {
-    /// Frames per station and second; none for stations that are never short of frames.
+    /// Frames per station and second; `None` for saturated stations.
     rate: Option<f64>,
-    /// Share of frames that are for all.
+    /// Fraction of broadcasts.
     broadcasts: f64,
     size: u64,
 }
@@ -73,23 +73,23 @@ impl Case {
         radio.rules.queue_order = QueueOrder::Fifo;
         radio.rules.queue_lifetime = None;
         let mut rng = Rng::stream(seed, "topology");
-        let mut walk = || Walk {
+        let mut motion = || Motion {
             from: [rng.uniform() * side, rng.uniform() * side],
             velocity: [(rng.uniform() - 0.5) * speed, (rng.uniform() - 0.5) * speed],
         };
-        let walks: Vec<Walk> = (0..stations).map(|_| walk()).collect();
+        let motions: Vec<Motion> = (0..stations).map(|_| motion()).collect();
         let end = Span::from_millis(1500);
-        let mut case = Case { name, radio, walks, offers: Vec::new(), seed, end };
-        case.offers = case.traffic(load);
+        let mut case = Case { name, radio, motions, requests: Vec::new(), seed, end };
+        case.requests = case.traffic(load);
         case
     }
 
     fn tracks(&self) -> Vec<Track> {
         let point = |[x, y]: [f64; 2]| Point { x, y, z: 0.0 };
-        let track = |walk: &Walk| Track::straight(point(walk.from), point(walk.velocity));
-        let still = |walk: &Walk| Track::Fixed(point(walk.from));
-        let moves = self.walks.iter().any(|walk| walk.velocity != [0.0, 0.0]);
-        self.walks.iter().map(|walk| if moves { track(walk) } else { still(walk) }).collect()
+        let track = |motion: &Motion| Track::straight(point(motion.from), point(motion.velocity));
+        let still = |motion: &Motion| Track::Fixed(point(motion.from));
+        let moves = self.motions.iter().any(|motion| motion.velocity != [0.0, 0.0]);
+        self.motions.iter().map(|motion| if moves { track(motion) } else { still(motion) }).collect()
     }
 
     fn mac(&self) -> DcfMac {
@@ -97,15 +97,15 @@ impl Case {
         DcfMac::new(ChannelId(0), self.radio.rules.clone(), self.radio.medium(self.tracks()), rng)
     }
 
-    fn traffic(&self, load: Load) -> Vec<Offer> {
+    fn traffic(&self, load: Load) -> Vec<Request> {
         let mut mac = self.mac();
-        let mut offers = Vec::new();
-        for station in 0..self.walks.len() {
+        let mut requests = Vec::new();
+        for station in 0..self.motions.len() {
             let mut rng = Rng::stream(self.seed, &format!("traffic/{station}"));
             let neighbours = mac.neighbours(StationId(station as u32), Time::ZERO);
             let mut at = 0.0;
             let max = self.end.as_secs_f64();
-            while at < max && offers.len() < 100_000 {
+            while at < max && requests.len() < 100_000 {
                 at += load.rate.map_or(1e-3 * rng.uniform(), |rate| rng.exponential(1.0 / rate));
                 let to = if neighbours.is_empty() || rng.chance(load.broadcasts) {
                     None
@@ -113,29 +113,29 @@ impl Case {
                     Some(neighbours[rng.below(neighbours.len() as u64) as usize].index())
                 };
                 let size = load.size / 2 + rng.below(load.size);
-                offers.push(Offer { at: (at * 1e9) as u64, station, to, size });
+                requests.push(Request { at: (at * 1e9) as u64, station, to, size });
             }
         }
-        offers
+        requests
     }
 
-    /// What the engine sends, and its events.
+    /// The frames that the engine transmits, and the number of its events.
     fn engine(&self) -> (Vec<String>, u64) {
         let mut ctx = Context::new(0, Some(Box::<FrameLog>::default()));
         let mut mac = self.mac();
-        for (index, offer) in self.offers.iter().enumerate() {
-            ctx.schedule(Time::from_nanos(offer.at), Event::App { flow: FlowId(index as u32) });
+        for (index, request) in self.requests.iter().enumerate() {
+            ctx.schedule(Time::from_nanos(request.at), Event::App { flow: FlowId(index as u32) });
         }
         ctx.schedule(Time::ZERO + self.end, Event::Stop);
         while let Some(event) = ctx.next() {
             match event {
                 Event::App { flow } => {
-                    let offer = self.offers[flow.index()];
+                    let planned = self.requests[flow.index()];
                     let content = Content::Message(mac.messages.insert(Message::Dsdv(Vec::new())));
-                    let to = offer.to.map(|to| StationId(to as u32));
+                    let to = planned.to.map(|to| StationId(to as u32));
                     let request =
-                        MacRequest { content, to, size: Bytes(offer.size), since: ctx.now, is_routing: false };
-                    mac.enqueue(&mut ctx, StationId(offer.station as u32), request);
+                        MacRequest { content, to, size: Bytes(planned.size), since: ctx.now, is_routing: false };
+                    mac.enqueue(&mut ctx, StationId(planned.station as u32), request);
                 }
                 Event::Radio { event: RadioEvent::FrameEnd { station, frame }, .. } => {
                     mac.on_frame_end(&mut ctx, station, frame);
@@ -153,18 +153,18 @@ impl Case {
         (text.lines().map(str::to_owned).collect(), ctx.events)
     }
 
-    /// The naive world of the case, as the radio's rules have it.
-    fn world(&self) -> World {
+    /// The case for the reference.
+    fn reference(&self) -> ReferenceDcf {
         let rules = &self.radio.rules;
         let phy = rules.phy;
         let nanos = Span::as_nanos;
-        let ear = match rules.reception {
-            Reception::Capture { receive, ratio, .. } => Ear::Capture { receive, ratio },
+        let reception = match rules.reception {
+            Reception::Capture { receive, ratio, .. } => ReceptionModel::Capture { receive, ratio },
             Reception::Sinr { sensitivity, energy_detect, noise } => {
-                Ear::Ratio { sensitivity, energy: energy_detect, noise }
+                ReceptionModel::Ratio { sensitivity, energy: energy_detect, noise }
             }
             Reception::Errors { sensitivity, energy_detect, noise, preamble_detection } => {
-                Ear::Chunks { sensitivity, energy: energy_detect, noise, preamble: preamble_detection }
+                ReceptionModel::Chunks { sensitivity, energy: energy_detect, noise, preamble: preamble_detection }
             }
         };
         let rate_modes = rules.rate_modes.clone();
@@ -183,12 +183,12 @@ impl Case {
         };
         let setup = Setup {
             timing: timing(&phy),
-            ear,
+            reception,
             ns2: rules.always_backs_off,
             rts_above: rules.rts_threshold.0,
             short_retries: rules.short_retries,
             long_retries: rules.long_retries,
-            stations: self.walks.clone(),
+            stations: self.motions.clone(),
             light: self.radio.speed_of_light,
             floor: self.radio.floor,
             power: {
@@ -204,28 +204,34 @@ impl Case {
             end: nanos(self.end),
         };
         let header = self.radio.rules.mac_overhead.0;
-        let offers = self.offers.iter().map(|offer| Offer { size: offer.size + header, ..*offer }).collect();
-        World::new(setup, offers)
+        let requests =
+            self.requests.iter().map(|request| Request { size: request.size + header, ..*request }).collect();
+        ReferenceDcf::new(setup, requests)
     }
 
-    /// Runs both; the number of frames and of events, the naive ones last.
+    /// Runs both; returns the number of frames, of events, and of the reference's events.
     fn compare(&self) -> (usize, u64, u64) {
-        let (mut lean, events) = self.engine();
-        let mut world = self.world();
-        let mut naive = world.run();
-        // Of frames that begin at one nanosecond the order means nothing.
+        let (mut engine, events) = self.engine();
+        let mut simulation = self.reference();
+        let mut reference = simulation.run();
+        // The order of frames that begin in the same nanosecond is immaterial.
         let key = |line: &String| {
             let mut words = line.split(' ').map(|word| word.parse::<u64>().unwrap_or(0));
             (words.next(), words.next())
         };
-        lean.sort_by_key(key);
-        naive.sort_by_key(key);
-        let parted = lean.iter().zip(&naive).position(|(a, b)| a != b);
-        if let Some(at) = parted.or((lean.len() != naive.len()).then_some(lean.len().min(naive.len()))) {
+        engine.sort_by_key(key);
+        reference.sort_by_key(key);
+        let parted = engine.iter().zip(&reference).position(|(a, b)| a != b);
+        if let Some(at) = parted.or((engine.len() != reference.len()).then_some(engine.len().min(reference.len()))) {
             let around = |log: &[String]| log[at.saturating_sub(8)..(at + 3).min(log.len())].join("\n");
-            panic!("{}\nparted at frame {at}; engine:\n{}\nnaive:\n{}", self.name, around(&lean), around(&naive));
+            panic!(
+                "{}\nthey differ at frame {at}; engine:\n{}\nreference:\n{}",
+                self.name,
+                around(&engine),
+                around(&reference)
+            );
         }
-        (lean.len(), events, world.events)
+        (engine.len(), events, simulation.events)
     }
 }
 
@@ -241,7 +247,7 @@ const RADIOS: [&str; 8] = [
     r#"{"profile": "ns3", "standard": "b", "data_rate": "11Mbps", "rts_threshold": "0B", "range_multiplier": 6.0}"#,
 ];
 
-/// Random topologies: 7 to 20 stations in squares of 300 to 1500 m, still and moving.
+/// Random topologies: 7 to 20 stations in squares of 300 to 1500 m, fixed and mobile.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (number, radio) in RADIOS.iter().cycle().take(48).enumerate() {
@@ -260,7 +266,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Slots, spaces, answers and windows in nanoseconds.
+/// Timing of the reference, in nanoseconds.
 fn timing(phy: &Phy) -> Timing {
     let nanos = Span::as_nanos;
     Timing {
@@ -275,15 +281,15 @@ fn timing(phy: &Phy) -> Timing {
 }
 
 #[test]
-fn the_engine_sends_what_the_naive_dcf_sends() {
-    let (mut frames, mut events, mut naive_events) = (0, 0, 0);
+fn the_engine_transmits_the_frames_of_the_reference() {
+    let (mut frames, mut events, mut reference_events) = (0, 0, 0);
     for case in cases() {
-        let (sent, lean, naive) = case.compare();
-        println!("{sent:6} frames, {lean:7} events, {naive:8} naive: {}", case.name);
+        let (sent, engine, reference) = case.compare();
+        println!("{sent:6} frames, {engine:7} events, {reference:8} of the reference: {}", case.name);
         frames += sent;
-        events += lean;
-        naive_events += naive;
+        events += engine;
+        reference_events += reference;
     }
-    println!("{frames} frames, {events} events, {naive_events} naive");
+    println!("{frames} frames, {events} events, {reference_events} of the reference");
     assert!(frames > 10_000, "{frames} frames");
 }

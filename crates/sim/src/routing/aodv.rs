@@ -1,5 +1,5 @@
-//! Ad hoc on-demand distance vector (RFC 3561): routes are asked for when they are wanted, in growing rings, and
-//! forgotten when they are not used. Local repair, gratuitous replies and blacklists are left out.
+//! Ad hoc on-demand distance vector (RFC 3561): routes are discovered on demand by an expanding ring search, and expire
+//! when they are not used. Not modelled: local repair, gratuitous RREPs, blacklists.
 
 mod routes;
 #[cfg(test)]
@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::outbox::{Outbox, jitter};
-use super::{NextHop, Outgoing};
+use super::next_hop::NextHop;
+use super::outbox::{Outbox, Outgoing, jitter};
 use crate::ids::StationId;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::message::{AodvMessage, Message, RouteReply, RouteRequest, Unreachable};
@@ -21,7 +21,7 @@ const RREQ_SIZE: Bytes = Bytes(24);
 const RREP_SIZE: Bytes = Bytes(20);
 const RERR_SIZE: Bytes = Bytes(4);
 const RERR_ENTRY_SIZE: Bytes = Bytes(8);
-/// RFC 3561 §10.
+/// Configuration parameters (RFC 3561 §10).
 const MY_ROUTE_TIMEOUT: Span = Span::from_millis(11_200);
 const NET_DIAMETER: u32 = 35;
 const NODE_TRAVERSAL_TIME: Span = Span::from_millis(40);
@@ -33,33 +33,33 @@ const TTL_THRESHOLD: u32 = 7;
 const TIMEOUT_BUFFER: u64 = 2;
 const HELLO_INTERVAL: Span = Span::from_millis(1_000);
 const ALLOWED_HELLO_LOSS: u64 = 2;
-/// Requests, and errors, that a station makes in a second.
+/// RREQ_RATELIMIT and RERR_RATELIMIT: maximum number per second.
 const RREQ_RATELIMIT: usize = 10;
 const SECOND: Span = Span::from_millis(1_000);
-/// Stations that pass a flood on do so at different times.
+/// Stations forward a flood at different times.
 const BROADCAST_JITTER: Span = Span::from_millis(10);
 
-/// What differs between profiles.
+/// Parameters that differ between profiles.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct AodvRules {
     pub(crate) active_timeout: Span,
-    /// The first ring.
+    /// TTL_START: the TTL of the first ring.
     pub(crate) ttl_start: u32,
-    /// Neighbours say that they are there.
+    /// Stations broadcast hello messages.
     pub(crate) hellos: bool,
 }
 
-/// A search for a destination.
+/// A route discovery for a destination.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Discovery {
     ttl: u32,
-    /// Requests sent to the whole network.
+    /// RREQs with TTL = NET_DIAMETER sent so far.
     network_wide: u32,
-    /// No answer until then: the next ring, or the end.
+    /// Timeout: the next ring, or the end of the discovery.
     until: Time,
 }
 
-/// The agent of one station.
+/// The AODV agent of a station.
 #[derive(Clone, Debug)]
 pub(crate) struct Aodv {
     me: StationId,
@@ -68,19 +68,19 @@ pub(crate) struct Aodv {
     rreq_id: u32,
     routes: Routes,
     discoveries: BTreeMap<StationId, Discovery>,
-    /// Requests heard, by originator and number, until when they are remembered.
+    /// RREQs received, by originator and RREQ ID, with the time at which they are forgotten.
     seen_requests: BTreeMap<(StationId, u32), Time>,
-    /// Neighbours that sent a hello, and when they count as gone.
+    /// Neighbours that sent a hello, with the time at which the link counts as broken.
     neighbours: BTreeMap<StationId, Time>,
     hello_at: Option<Time>,
-    /// Of the last second.
+    /// RREQs and RERRs of the last second.
     requests: Vec<Time>,
     errors: Vec<Time>,
     rng: Rng,
     pub(super) outbox: Outbox,
 }
 
-/// True if one more event at `now` keeps to the rate; it is noted.
+/// True if one more message at `now` is within the rate limit; it is then counted.
 fn within_rate(events: &mut Vec<Time>, now: Time) -> bool {
     events.retain(|at| *at + SECOND > now);
     let within = events.len() < RREQ_RATELIMIT;
@@ -159,18 +159,18 @@ impl Aodv {
         self.outbox.push(now, Outgoing { message, size: RREP_SIZE + IP_HEADER + UDP_HEADER, to: Some(to) });
     }
 
-    /// Begins a search, unless one is under way (§6.3, §6.4).
+    /// Starts a route discovery, unless one is in progress (§6.3, §6.4).
     pub(super) fn discover(&mut self, now: Time, destination: StationId) {
         if self.discoveries.contains_key(&destination) || self.routes.valid(now, destination).is_some() {
             return;
         }
-        // A route that was there gives a hint of how far it is.
+        // The hop count of an expired route is a first estimate (§6.4).
         let hops = self.routes.known_hops(destination);
         let ttl = hops.map_or(self.rules.ttl_start, |hops| hops + TTL_INCREMENT);
         self.start_discovery(now, destination, if ttl > TTL_THRESHOLD { NET_DIAMETER } else { ttl }, 0);
     }
 
-    /// Nobody has answered in time.
+    /// Continues a discovery that timed out with the next ring.
     fn expand_ring(&mut self, now: Time, destination: StationId) {
         let Some(Discovery { ttl, network_wide, .. }) = self.discoveries.remove(&destination) else { return };
         if self.routes.valid(now, destination).is_some() || network_wide > RREQ_RETRIES {
@@ -182,7 +182,7 @@ impl Aodv {
 
     fn start_discovery(&mut self, now: Time, destination: StationId, ttl: u32, network_wide: u32) {
         let is_wide = ttl == NET_DIAMETER;
-        // Each further request to all waits twice as long (§6.3).
+        // Binary exponential backoff of repeated RREQs (§6.3).
         let wait = if is_wide {
             NET_TRAVERSAL_TIME * (1 << network_wide)
         } else {
@@ -232,13 +232,13 @@ impl Aodv {
         }
     }
 
-    /// §6.9.
+    /// Handles a hello message (§6.9).
     fn on_hello(&mut self, now: Time, from: StationId, hello: &RouteReply) {
         self.routes.learn(now, from, Some(hello.destination_sequence), from, 1, now + hello.lifetime);
         self.neighbours.insert(from, now + HELLO_INTERVAL * ALLOWED_HELLO_LOSS);
     }
 
-    /// §6.5.
+    /// Handles an RREQ (§6.5).
     fn on_rreq(&mut self, now: Time, from: StationId, request: &RouteRequest) {
         self.routes.learn(now, from, None, from, 1, now + self.rules.active_timeout);
         self.seen_requests.retain(|_, until| *until > now);
@@ -274,7 +274,7 @@ impl Aodv {
         }
     }
 
-    /// §6.6.
+    /// Generates an RREP (§6.6).
     fn send_rrep(
         &mut self,
         now: Time,
@@ -292,7 +292,7 @@ impl Aodv {
         );
     }
 
-    /// §6.7.
+    /// Handles an RREP (§6.7).
     fn on_rrep(&mut self, now: Time, from: StationId, reply: &RouteReply) {
         self.routes.learn(now, from, None, from, 1, now + self.rules.active_timeout);
         let (destination, hops) = (reply.destination, reply.hops + 1);
@@ -308,7 +308,7 @@ impl Aodv {
         self.unicast_rrep(now, back.next, RouteReply { hops, ..*reply });
     }
 
-    /// §6.11.
+    /// Handles an RERR (§6.11).
     fn on_rerr(&mut self, now: Time, from: StationId, lost: &[Unreachable]) {
         let mut unreachable = Vec::new();
         for Unreachable { destination, sequence } in lost {
@@ -327,7 +327,7 @@ impl Aodv {
         }
     }
 
-    /// A neighbour is gone: those who send by way of it hear of it.
+    /// Handles a broken link: precursors receive an RERR (§6.11, case i).
     pub(super) fn on_neighbour_lost(&mut self, now: Time, neighbour: StationId) {
         self.neighbours.remove(&neighbour);
         let mut unreachable = Vec::new();
@@ -341,13 +341,14 @@ impl Aodv {
         self.send_rerr(now, unreachable);
     }
 
-    /// A packet that only passes finds no route: its senders hear of it (§6.11, case ii).
+    /// Handles a forwarded packet without a route: its senders receive an RERR (§6.11, case ii).
     pub(super) fn on_no_route(&mut self, now: Time, destination: StationId) {
         let sequence = self.routes.sequence(destination).unwrap_or(0);
         self.send_rerr(now, vec![Unreachable { destination, sequence }]);
     }
 
-    /// A route that is used stays (§6.2): to the destination, to the next station, and to the previous one.
+    /// Extends the lifetimes of the routes that a packet uses (§6.2): to the destination, the next hop and the previous
+    /// hop.
     pub(super) fn on_used(&mut self, now: Time, destination: StationId, previous: Option<StationId>) {
         let until = now + self.rules.active_timeout;
         let next = self.routes.valid(now, destination).map(|route| route.next);

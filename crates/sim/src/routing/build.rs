@@ -1,4 +1,4 @@
-//! From the description of a routing protocol to the agents of a channel.
+//! From the definition of a routing protocol in a scenario to the agents of a subnet.
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span};
@@ -11,36 +11,37 @@ use crate::ids::StationId;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::scenario::{AodvDef, AodvProfile, DsdvDef, DsdvProfile, RadioProfile, RoutingDef, ScenarioError, join};
 
-/// ns-2 starts a packet with this TTL.
+/// Initial TTL in ns-2.
 const NS2_TTL: u8 = 32;
-/// What ns-2's DSDV puts on every packet that a transport sends.
+/// Header that ns-2's DSDV adds to every packet of a transport.
 const NS2_ROUTING_HEADER: Bytes = Bytes(20);
-/// Packets wait for a route no longer than this in ns-3, and in AODV.
+/// Maximum time that a packet is buffered for a route, in AODV and in ns-3's DSDV.
 const LIFETIME: Span = Span::from_millis(30_000);
-/// Longest update of `std` on 802.11.
+/// Maximum size of an update of `std` on 802.11.
 pub(crate) const MTU: Bytes = Bytes(1500);
 
-/// How the stations of a channel route by messages.
+/// The routing agents of a subnet, and the properties of their protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct Protocol {
     pub(crate) agents: Vec<Agent>,
-    /// By station: packets that wait for a route.
+    /// By station, packets that wait for a route.
     pub(crate) buffers: Vec<RouteBuffer>,
-    /// Bytes on every packet of a transport.
+    /// Header on every packet of a transport.
     pub(crate) packet_header: Bytes,
-    /// Stations that may pass a packet on.
+    /// Initial TTL, if the protocol sets one.
     pub(crate) ttl: Option<u8>,
-    /// A packet that the MAC gave up looks for another way, instead of being dropped.
+    /// A packet that the MAC gave up is routed again instead of dropped.
     pub(crate) reroutes_failed: bool,
-    /// After a failure, so do those that wait for the same neighbour.
+    /// The MAC reports link failures to the agent; queued packets for the same neighbour share the fate of the failed
+    /// one.
     pub(crate) link_feedback: bool,
-    /// Stations do not listen to messages of other gateways' domains.
+    /// Stations ignore messages from domains of other gateways.
     pub(crate) domain_filter: bool,
-    /// ns-2: a packet that leaves the domain does not wait for a route to the gateway (§9.4).
+    /// ns-2: a packet that leaves the domain is not buffered for a route to the gateway (networks.md §9.4).
     pub(crate) buffers_inside_only: bool,
 }
 
-/// Fills in what a protocol leaves to its profile; errors start at `path`.
+/// The definition of a protocol with the defaults of its profile; errors start at `path`.
 pub(crate) fn with_defaults(def: &RoutingDef, radio: RadioProfile, path: &str) -> Result<RoutingDef, ScenarioError> {
     match def {
         RoutingDef::Dsdv(dsdv) => dsdv_with_defaults(dsdv, radio, path).map(RoutingDef::Dsdv),
@@ -84,8 +85,8 @@ fn within(span: Span, min: Span, path: &str) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// The agents that a filled-in definition stands for; none if routes need no messages. `mtu` is the longest message that is
-/// not cut, `rng` by station.
+/// The agents that a definition with defaults describes; `None` if it has no messages. `mtu` is the longest
+/// unfragmented message; `rng` gives the stream of a station.
 pub(crate) fn protocol(def: &RoutingDef, stations: u32, mtu: Bytes, rng: impl Fn(u32) -> Rng) -> Option<Protocol> {
     let agents =
         (0..stations).map(|station| agent(def, StationId(station), mtu, rng(station))).collect::<Option<Vec<_>>>()?;
@@ -133,7 +134,7 @@ fn dsdv_limits(def: &DsdvDef) -> BufferLimits {
 fn aodv_rules(def: &AodvDef) -> AodvRules {
     AodvRules {
         active_timeout: def.active_timeout.expect("a filled-in AODV has a timeout"),
-        // ns-2 begins with a ring of 5.
+        // ns-2 starts with a ring of 5.
         ttl_start: if def.profile == Some(AodvProfile::Ns2) { 5 } else { 1 },
         hellos: def.hellos.expect("a filled-in AODV has hellos or none"),
     }

@@ -1,4 +1,4 @@
-//! Packets that wait at a station for a route.
+//! Buffer for packets that wait for a route.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use tcp::units::{Span, Time};
 
 use crate::ids::{PacketId, StationId};
 
-/// A packet that waits.
+/// A buffered packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BufferedPacket {
     pub(crate) to: StationId,
@@ -14,7 +14,7 @@ pub(crate) struct BufferedPacket {
     since: Time,
 }
 
-/// How many packets wait for a route, and how long.
+/// Limits of a route buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BufferLimits {
     pub(crate) per_destination: usize,
@@ -22,7 +22,7 @@ pub(crate) struct BufferLimits {
     pub(crate) lifetime: Option<Span>,
 }
 
-/// The packets of one station that wait, the oldest first.
+/// The buffered packets of a station, the oldest first.
 #[derive(Clone, Debug)]
 pub(crate) struct RouteBuffer {
     packets: VecDeque<BufferedPacket>,
@@ -38,7 +38,7 @@ impl RouteBuffer {
         self.packets.len()
     }
 
-    /// Takes a packet in; gives the one that makes room for it: the oldest of its destination, else of all.
+    /// Appends a packet; returns the one dropped for it, if any: the oldest for its destination, else of all.
     pub(crate) fn push(&mut self, now: Time, to: StationId, packet: PacketId) -> Option<PacketId> {
         self.packets.push_back(BufferedPacket { to, packet, since: now });
         let same = self.packets.iter().filter(|packet| packet.to == to).count();
@@ -50,13 +50,13 @@ impl RouteBuffer {
         self.packets.remove(index?).map(|packet| packet.packet)
     }
 
-    /// The next packet that has waited too long.
+    /// Removes a packet whose lifetime is over.
     pub(crate) fn pop_expired(&mut self, now: Time) -> Option<PacketId> {
         let lifetime = self.limits.lifetime?;
         self.packets.pop_front_if(|packet| packet.since + lifetime < now).map(|packet| packet.packet)
     }
 
-    /// All packets, for each to be sent or put back in its place.
+    /// Removes all packets, each to be sent or put back in order.
     pub(crate) fn take(&mut self) -> VecDeque<BufferedPacket> {
         std::mem::take(&mut self.packets)
     }

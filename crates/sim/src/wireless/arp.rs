@@ -1,5 +1,4 @@
-//! Address resolution as ns-2 does it: a request to all, an answer to the one who asked, one packet held
-//! per neighbour; what is known once is known for ever.
+//! ARP as in ns-2: broadcast requests, unicast replies, one packet held per neighbour, and entries that never expire.
 
 use crate::radio::service::MacRequest;
 use std::collections::BTreeMap;
@@ -10,51 +9,51 @@ use crate::ids::StationId;
 use crate::packet::message::{ArpMessage, Message};
 use crate::routing::Outgoing;
 
-/// Of a request and of an answer.
+/// Size of a request and of a reply.
 const SIZE: Bytes = Bytes(28);
-/// The packet after so many requests without an answer is given up, and the held one with it.
+/// The packet after this many requests without a reply is dropped, and the held one with it.
 const MAX_REQUESTS: u32 = 3;
 
-/// What a station knows of a neighbour.
+/// ARP entry of a neighbour.
 #[derive(Clone, Copy, Debug, Default)]
 struct Neighbour {
     known: bool,
-    asked: u32,
+    requests: u32,
     held: Option<MacRequest>,
 }
 
-/// What becomes of a frame for a neighbour.
+/// Result of an address resolution.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Resolution {
     /// The address is known.
     Known,
-    /// The frame is held; what was held before is given up.
-    Asked { message: Outgoing, dropped: Option<MacRequest> },
-    /// The neighbour does not answer: the frame is given up, and what was held.
+    /// The request is held until the reply; the one held before is dropped.
+    Requested { message: Outgoing, dropped: Option<MacRequest> },
+    /// The neighbour does not reply: the request and the one held are dropped.
     GivenUp { dropped: Option<MacRequest> },
 }
 
-/// The table of one station.
+/// ARP table of a station.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ArpTable(BTreeMap<StationId, Neighbour>);
 
 impl ArpTable {
-    /// A frame for `to` is to be sent.
+    /// Resolves the address of `to` for a request.
     pub(crate) fn resolve(&mut self, to: StationId, request: MacRequest) -> Resolution {
         let neighbour = self.0.entry(to).or_default();
         if neighbour.known {
             return Resolution::Known;
         }
-        if neighbour.asked >= MAX_REQUESTS {
-            neighbour.asked = 0;
+        if neighbour.requests >= MAX_REQUESTS {
+            neighbour.requests = 0;
             return Resolution::GivenUp { dropped: neighbour.held.take() };
         }
-        neighbour.asked += 1;
+        neighbour.requests += 1;
         let message = Outgoing { message: Message::Arp(ArpMessage::Request(to)), size: SIZE, to: None };
-        Resolution::Asked { message, dropped: neighbour.held.replace(request) }
+        Resolution::Requested { message, dropped: neighbour.held.replace(request) }
     }
 
-    /// A message has come from a neighbour: gives the frame that waited for it, and the answer, if it asks for `me`.
+    /// Handles an ARP message of a neighbour; returns the request held for it, and the reply, if it asks for `me`.
     pub(crate) fn on_message(
         &mut self,
         me: StationId,
@@ -62,8 +61,8 @@ impl ArpTable {
         message: ArpMessage,
     ) -> (Option<MacRequest>, Option<Outgoing>) {
         let asked = message == ArpMessage::Request(me);
-        let concerned = asked || message == ArpMessage::Reply || self.0.contains_key(&from);
-        if !concerned {
+        let is_relevant = asked || message == ArpMessage::Reply || self.0.contains_key(&from);
+        if !is_relevant {
             return (None, None);
         }
         let neighbour = self.0.entry(from).or_default();
@@ -72,7 +71,7 @@ impl ArpTable {
         (neighbour.held.take(), asked.then_some(answer))
     }
 
-    /// Frames that wait for an address.
+    /// Requests held until a reply.
     pub(crate) fn held(&self) -> impl Iterator<Item = &MacRequest> {
         self.0.values().filter_map(|neighbour| neighbour.held.as_ref())
     }
@@ -90,13 +89,13 @@ mod tests {
         MacRequest { content, to: Some(StationId(2)), size: Bytes(40), since: Time::ZERO, is_routing: false }
     }
 
-    /// One frame is held; the fourth takes the third with it, and counting begins again.
+    /// One request is held; the fourth is dropped with the third, and the count restarts.
     #[test]
     fn one_frame_is_held_and_the_fourth_request_is_not_made() {
         let mut arp = ArpTable::default();
         let mut dropped = |id| match arp.resolve(StationId(2), frame(id)) {
-            Resolution::Known => panic!("nobody has answered"),
-            Resolution::Asked { dropped, .. } => (true, dropped),
+            Resolution::Known => panic!("no reply has arrived"),
+            Resolution::Requested { dropped, .. } => (true, dropped),
             Resolution::GivenUp { dropped } => (false, dropped),
         };
         assert_eq!(dropped(1), (true, None));
@@ -107,15 +106,15 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_is_known_to_whom_it_asks_and_answers_release_the_frame() {
-        let (mut asks, mut asked) = (ArpTable::default(), ArpTable::default());
-        asks.resolve(StationId(2), frame(1));
+    fn a_request_teaches_the_receiver_and_a_reply_releases_the_frame() {
+        let (mut expects_response, mut asked) = (ArpTable::default(), ArpTable::default());
+        expects_response.resolve(StationId(2), frame(1));
         let (held, answer) = asked.on_message(StationId(2), StationId(1), ArpMessage::Request(StationId(2)));
         assert_eq!((held, answer.map(|answer| (answer.size, answer.to))), (None, Some((SIZE, Some(StationId(1))))));
         assert_eq!(asked.resolve(StationId(1), frame(9)), Resolution::Known);
-        assert_eq!(asks.on_message(StationId(1), StationId(2), ArpMessage::Reply), (Some(frame(1)), None));
-        assert_eq!(asks.resolve(StationId(2), frame(3)), Resolution::Known);
-        let (held, answer) = asks.on_message(StationId(1), StationId(5), ArpMessage::Request(StationId(7)));
+        assert_eq!(expects_response.on_message(StationId(1), StationId(2), ArpMessage::Reply), (Some(frame(1)), None));
+        assert_eq!(expects_response.resolve(StationId(2), frame(3)), Resolution::Known);
+        let (held, answer) = expects_response.on_message(StationId(1), StationId(5), ArpMessage::Request(StationId(7)));
         assert_eq!((held, answer), (None, None));
     }
 }

@@ -1,4 +1,4 @@
-//! The stations through which others reach the rest of the network, and whose domain each station is in.
+//! Gateways to the wired network, and the domain of each.
 
 use std::collections::VecDeque;
 
@@ -11,28 +11,28 @@ use crate::radio::mac::Mac;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gateways {
     stations: Vec<StationId>,
-    /// By station, the gateway whose domain it is in; empty without gateways.
+    /// By station, the gateway of its domain; empty without gateways.
     domains: Vec<StationId>,
 }
 
 impl Gateways {
-    /// These; each station is in the domain of the one that is nearest at the start.
+    /// These gateways; each station is in the domain of the nearest one at time zero.
     pub(crate) fn new(mac: &mut Mac, stations: Vec<StationId>) -> Gateways {
-        let places: Vec<_> = (0..mac.stations() as u32).map(|i| mac.position(StationId(i), Time::ZERO)).collect();
-        let distance = |here: usize, gateway: &StationId| places[here].distance(places[gateway.index()]);
+        let positions: Vec<_> = (0..mac.stations() as u32).map(|i| mac.position(StationId(i), Time::ZERO)).collect();
+        let distance = |here: usize, gateway: &StationId| positions[here].distance(positions[gateway.index()]);
         let nearest =
             |here: usize| stations.iter().copied().min_by(|a, b| distance(here, a).total_cmp(&distance(here, b)));
-        let domains = (0..places.len()).filter_map(nearest).collect();
+        let domains = (0..positions.len()).filter_map(nearest).collect();
         Gateways { stations, domains }
     }
 
-    /// The gateway whose domain a station is in.
+    /// The gateway of a station's domain.
     pub(crate) fn of(&self, station: StationId) -> Option<StationId> {
         self.domains.get(station.index()).copied()
     }
 
-    /// Puts each station into the domain of the gateway with the fewest hops to it, ties to the first; one that no gateway
-    /// reaches stays where it is.
+    /// Assigns each station to the gateway with the fewest hops to it, the first of several. A station that no gateway
+    /// reaches keeps its domain.
     pub(crate) fn find_nearest(&mut self, neighbours: &[Vec<StationId>]) {
         if self.stations.is_empty() {
             return;
@@ -61,7 +61,7 @@ impl Gateways {
 mod tests {
     use super::*;
 
-    /// Stations 0 to 5 in a row, gateways at both ends, and 6 apart.
+    /// Stations 0 to 5 in a row with gateways at both ends; station 6 out of range.
     #[test]
     fn stations_go_to_the_nearest_gateway_by_hops() {
         let row = |i: u32| [i.checked_sub(1), (i < 5).then_some(i + 1)].into_iter().flatten().map(StationId).collect();

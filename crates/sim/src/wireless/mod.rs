@@ -1,7 +1,8 @@
-//! A channel of radio as the network sees it: its stations are nodes, packets go from station to station.
+//! A wireless subnet: nodes whose stations share a radio channel, and how packets find the next one.
 
 mod access_points;
 pub(crate) mod arp;
+mod association;
 mod gateways;
 mod protocol;
 #[cfg(test)]
@@ -25,18 +26,18 @@ use crate::wireless::arp::{ArpTable, Resolution};
 pub(crate) use access_points::AccessPoints;
 pub(crate) use gateways::Gateways;
 
-/// How stations find the next one.
+/// How stations find the next hop.
 #[derive(Clone, Debug)]
 pub(crate) enum Routing {
-    /// Shortest paths, by station and destination.
+    /// Shortest paths: the next hop by station and destination.
     Shortest(Vec<Vec<Option<StationId>>>),
-    /// Everything goes through access points.
+    /// All packets go through access points.
     AccessPoints(Box<AccessPoints>),
-    /// Routes that stations find by messages.
+    /// A routing protocol.
     Protocol(Box<Protocol>),
 }
 
-/// A packet that has come to a node by radio.
+/// A packet that a node has received by radio.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ReceivedPacket {
     pub(crate) node: NodeId,
@@ -44,7 +45,7 @@ pub(crate) struct ReceivedPacket {
     pub(crate) packet: PacketId,
 }
 
-/// A channel and how packets find their way on it.
+/// The stations of a channel, with their MAC, routing and address resolution.
 #[derive(Debug)]
 pub(crate) struct WirelessSubnet {
     id: ChannelId,
@@ -53,11 +54,11 @@ pub(crate) struct WirelessSubnet {
     pub(crate) nodes: Vec<NodeId>,
     gateways: Gateways,
     pub(crate) routing: Routing,
-    /// How often shortest paths are found anew, or an access point has a beacon due; never if nothing comes of it.
+    /// Interval between updates of the shortest paths, or between beacons; `None` if they have no effect.
     pub(crate) refresh: Option<Span>,
-    /// By station: the addresses it knows; empty if all are known.
+    /// By station, its ARP table; empty if all addresses are known.
     arp: Vec<ArpTable>,
-    /// By station: when its routing protocol is asked next; an event at another time is stale.
+    /// By station, the time of its pending routing timer; events at other times are stale.
     timers: Vec<Option<Time>>,
 }
 
@@ -74,7 +75,7 @@ impl WirelessSubnet {
         WirelessSubnet { id, mac, nodes, gateways, routing, refresh: None, arp, timers }
     }
 
-    /// The first timers.
+    /// Schedules the first timers.
     pub(crate) fn start(&mut self, ctx: &mut Context) {
         self.plan_refresh(ctx);
         for station in self.stations() {
@@ -82,7 +83,8 @@ impl WirelessSubnet {
         }
     }
 
-    /// Finds shortest paths anew (networks.md §9.4, `oracle_wireless`), or has the next beacon sent, and so on.
+    /// Updates the shortest paths (networks.md §9.4, `oracle_wireless`) or transmits the next beacon, and schedules the
+    /// next update.
     pub(crate) fn refresh(&mut self, ctx: &mut Context) {
         if let Routing::AccessPoints(_) = self.routing {
             self.on_beacon(ctx);
@@ -94,14 +96,14 @@ impl WirelessSubnet {
         self.plan_refresh(ctx);
     }
 
-    /// Sees that paths and access points follow the stations.
+    /// Schedules the next update of paths or the next beacon.
     fn plan_refresh(&self, ctx: &mut Context) {
         if let Some(refresh) = self.refresh {
             ctx.schedule(ctx.now + refresh, Event::WirelessRefresh { channel: self.id });
         }
     }
 
-    /// Access points and who belongs to them, if there are any.
+    /// Access points, if there are any.
     pub(crate) fn access_points(&self) -> Option<&AccessPoints> {
         match &self.routing {
             Routing::AccessPoints(access_points) => Some(access_points),
@@ -109,17 +111,17 @@ impl WirelessSubnet {
         }
     }
 
-    /// Stations that have joined an access point anew, if there are access points.
+    /// Number of reassociations, if there are access points.
     pub(crate) fn reassociations(&self) -> Option<u64> {
         self.access_points().map(|access_points| access_points.reassociations)
     }
 
-    /// Its stations.
+    /// The stations.
     pub(crate) fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
         (0..self.nodes.len() as u32).map(StationId)
     }
 
-    /// The station through which `station` reaches the rest of the network, and is reached.
+    /// The station through which `station` reaches the wired network, and is reached.
     pub(crate) fn gateway_of(&self, station: StationId) -> Option<StationId> {
         match &self.routing {
             Routing::AccessPoints(access_points) => Some(access_points.of(station)),
@@ -127,8 +129,8 @@ impl WirelessSubnet {
         }
     }
 
-    /// True if what is at `from` gets to `to` on this channel: not from one access point to another's stations, and not
-    /// from one gateway's domain to another's, unless ns-2's DSDV has heard of a way (networks.md §9.4).
+    /// True if packets at `from` can reach `to` within the subnet: not from one access point to stations of another,
+    /// and not from one gateway's domain to another's, unless ns-2's DSDV has a route (networks.md §9.4).
     pub(crate) fn connects(&self, from: StationId, to: StationId) -> bool {
         let inside = self.gateways.of(from) == self.gateways.of(to);
         match &self.routing {
@@ -143,7 +145,7 @@ impl WirelessSubnet {
         }
     }
 
-    /// Packets on the channel: waiting, in a station's hands, or on the air.
+    /// Packets in the subnet: buffered, queued, or on the air.
     pub(crate) fn holds(&self) -> u64 {
         let buffers: usize = match &self.routing {
             Routing::Protocol(protocol) => protocol.buffers.iter().map(|buffers| buffers.len()).sum(),
@@ -154,7 +156,7 @@ impl WirelessSubnet {
         self.stations().map(|station| self.mac.holds(station)).sum::<u64>() + (buffers + held) as u64
     }
 
-    /// The station that a packet at `at` for `to` would go to now.
+    /// The next hop of a packet at `at` for `to`.
     pub(crate) fn next(&self, now: Time, at: StationId, to: StationId) -> Option<StationId> {
         match &self.routing {
             Routing::Shortest(tables) => tables[at.index()][to.index()],
@@ -167,7 +169,7 @@ impl WirelessSubnet {
         }
     }
 
-    /// Takes a packet at `at` that is for `to`; it came from `previous`, if by this channel.
+    /// Sends a packet from `at` towards `to`; `previous` is the last hop, if on this subnet.
     pub(crate) fn send(
         &mut self,
         ctx: &mut Context,
@@ -184,7 +186,7 @@ impl WirelessSubnet {
         Ok(())
     }
 
-    /// A packet goes from `at` to a neighbour.
+    /// Forwards a packet to a neighbour.
     fn forward(&mut self, ctx: &mut Context, at: StationId, next: StationId, id: PacketId) {
         let header = match &self.routing {
             Routing::Protocol(protocol) => protocol.packet_header,
@@ -196,12 +198,12 @@ impl WirelessSubnet {
         self.resolve(ctx, at, next, request);
     }
 
-    /// A frame goes out if the address of the next station is known.
+    /// Resolves the address of the next hop and queues the request.
     fn resolve(&mut self, ctx: &mut Context, at: StationId, next: StationId, request: MacRequest) {
         let resolution = self.arp.get_mut(at.index()).map_or(Resolution::Known, |arp| arp.resolve(next, request));
         match resolution {
             Resolution::Known => self.mac.enqueue(ctx, at, request),
-            Resolution::Asked { message, dropped } => {
+            Resolution::Requested { message, dropped } => {
                 dropped.into_iter().for_each(|request| self.drop_unresolved(ctx, request));
                 self.send_message(ctx, at, message, false);
             }
@@ -216,7 +218,7 @@ impl WirelessSubnet {
         drop_content(ctx, request.content, DropReason::Arp);
     }
 
-    /// A message goes to the interface queue.
+    /// Queues a message of routing or ARP.
     fn send_message(&mut self, ctx: &mut Context, at: StationId, outgoing: Outgoing, is_routing: bool) {
         let Outgoing { message, size, to } = outgoing;
         let content = Content::Message(self.mac.messages().insert(message));
@@ -244,7 +246,7 @@ impl WirelessSubnet {
         }
     }
 
-    /// Something has happened on the air; packets that have arrived are handed up.
+    /// Handles an event of the channel.
     pub(crate) fn on_event(&mut self, ctx: &mut Context, event: RadioEvent) {
         match event {
             RadioEvent::FrameEnd { station, frame } => self.mac.on_frame_end(ctx, station, frame),
@@ -256,7 +258,7 @@ impl WirelessSubnet {
         }
     }
 
-    /// The next packet that has arrived somewhere; what was lost on the way is booked.
+    /// The next packet that a node has received; lost packets are accounted for.
     pub(crate) fn poll(&mut self, ctx: &mut Context) -> Option<ReceivedPacket> {
         while let Some(indication) = self.mac.pop_indication() {
             match indication {
@@ -284,7 +286,7 @@ fn drop_content(ctx: &mut Context, content: Content, reason: DropReason) {
     }
 }
 
-/// Shortest paths over stations that hear each other, ties to the lowest neighbour.
+/// Next hops of shortest paths between stations in range of each other, ties to the lowest neighbour.
 pub(crate) fn shortest(neighbours: &[Vec<StationId>]) -> Vec<Vec<Option<StationId>>> {
     let stations = neighbours.len();
     let mut tables = vec![vec![None; stations]; stations];
@@ -309,7 +311,7 @@ pub(crate) fn shortest(neighbours: &[Vec<StationId>]) -> Vec<Vec<Option<StationI
     tables
 }
 
-/// Who reaches whom, at `now`.
+/// Neighbours of each station at `now`.
 pub(crate) fn neighbours(mac: &mut Mac, now: Time) -> Vec<Vec<StationId>> {
     (0..mac.stations() as u32).map(|station| mac.neighbours(StationId(station), now)).collect()
 }

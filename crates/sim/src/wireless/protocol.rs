@@ -1,4 +1,4 @@
-//! Stations that find routes by messages: feeds their agents, sends what these say, and keeps packets that wait.
+//! Routing protocols: runs the agents of stations, sends their messages, and buffers packets that wait for a route.
 
 use crate::radio::service::MacRequest;
 use tcp::units::Time;
@@ -21,7 +21,7 @@ impl WirelessSubnet {
         }
     }
 
-    /// Takes a packet at `at` for `to`, as the protocol of the station says.
+    /// Sends a packet from `at` towards `to` by the station's routing protocol.
     pub(super) fn route(
         &mut self,
         ctx: &mut Context,
@@ -70,7 +70,7 @@ impl WirelessSubnet {
         self.run_agent(ctx, at);
     }
 
-    /// A timer of a station's agent may be due.
+    /// Handles the routing timer of a station.
     pub(super) fn on_route_timer(&mut self, ctx: &mut Context, at: StationId) {
         if self.timers[at.index()] != Some(ctx.now) {
             return;
@@ -81,7 +81,7 @@ impl WirelessSubnet {
         self.run_agent(ctx, at);
     }
 
-    /// The MAC has given a frame up; `lost` if nobody has what it carried.
+    /// Handles a link failure: the MAC has given a frame up; `lost` unless the receiver has it.
     pub(super) fn on_given_up(&mut self, ctx: &mut Context, at: StationId, request: &MacRequest, lost: bool) {
         let feedback = self.protocol().is_some_and(|protocol| protocol.link_feedback);
         let Some(neighbour) = request.to.filter(|_| feedback) else {
@@ -91,38 +91,38 @@ impl WirelessSubnet {
             return;
         };
         let mut failed: Vec<Content> = lost.then_some(request.content).into_iter().collect();
-        // What waits for the same neighbour would fail one by one.
+        // Requests for the same neighbour would fail one by one.
         while let Some(request) = self.mac.withdraw(at, neighbour) {
             failed.push(request.content);
         }
         let Some(protocol) = self.protocol() else { return };
         protocol.agents[at.index()].on_link_failure(ctx.now, neighbour);
-        let keeps = protocol.reroutes_failed;
+        let reroutes = protocol.reroutes_failed;
         for content in failed {
             match content {
-                Content::Packet(id) if keeps => self.send_again(ctx, at, id),
+                Content::Packet(id) if reroutes => self.reroute(ctx, at, id),
                 content => drop_content(ctx, content, DropReason::Retry),
             }
         }
         self.run_agent(ctx, at);
     }
 
-    /// A packet that could not be sent looks for another way.
-    fn send_again(&mut self, ctx: &mut Context, at: StationId, id: PacketId) {
+    /// Routes a packet again after a link failure.
+    fn reroute(&mut self, ctx: &mut Context, at: StationId, id: PacketId) {
         let destination = ctx.packets.forwarding_header(id).destination;
-        let routed = self.exit_to(at, destination).is_some_and(|to| self.route(ctx, at, to, id, None).is_ok());
+        let routed = self.exit_station(at, destination).is_some_and(|to| self.route(ctx, at, to, id, None).is_ok());
         if !routed {
             ctx.drop(id, DropReason::NoRoute, None);
         }
     }
 
-    /// The station that a packet for `destination` leaves the channel at.
-    fn exit_to(&self, at: StationId, destination: NodeId) -> Option<StationId> {
+    /// The station at which a packet for `destination` leaves the subnet.
+    fn exit_station(&self, at: StationId, destination: NodeId) -> Option<StationId> {
         let home = self.nodes.iter().position(|node| *node == destination).map(|index| StationId(index as u32));
         home.filter(|home| self.connects(at, *home)).or_else(|| self.gateway_of(at))
     }
 
-    /// Does what the agent of a station wants: its messages, the packets that can go or need not wait, its timer.
+    /// Runs the agent of a station: sends its messages, forwards or drops buffered packets, and schedules its timer.
     fn run_agent(&mut self, ctx: &mut Context, at: StationId) {
         let now = ctx.now;
         while let Some(outgoing) = self.protocol().and_then(|p| p.agents[at.index()].poll_message(now)) {
@@ -150,7 +150,7 @@ impl WirelessSubnet {
         self.plan_timer(ctx, at);
     }
 
-    /// Sees that the agent of a station is asked when it wants to be.
+    /// Schedules the routing timer of a station.
     pub(super) fn plan_timer(&mut self, ctx: &mut Context, at: StationId) {
         let next: Option<Time> = self.protocol().and_then(|protocol| protocol.agents[at.index()].next_timer());
         let Some(next) = next.map(|next| next.max(ctx.now)) else { return };

@@ -1,4 +1,4 @@
-//! Routing protocols at work: how soon routes are there, and what a station that leaves does to a flow.
+//! Routing protocols in a network: convergence, and the outage of a flow when a relay leaves.
 
 use serde_json::{Value, json};
 use tcp::units::{Bytes, Span, Time};
@@ -9,8 +9,7 @@ use crate::routing::NextHop;
 use crate::scenario::Scenario;
 use crate::simulation::Simulation;
 
-/// Six nodes, 802.11a at 6 Mb/s, nothing beyond 60 m: n0, n1, n2 in a row; n3, n4 the long way
-/// round; n5 apart.
+/// Six nodes, 802.11a at 6 Mb/s with a range of 60 m: n0, n1, n2 in a row; n3 and n4 on a longer path; n5 beside them.
 const SIX: [[f64; 2]; 6] = [[0.0, 0.0], [50.0, 0.0], [100.0, 0.0], [20.0, 45.0], [80.0, 45.0], [50.0, 90.0]];
 
 fn scenario(positions: &[[f64; 2]], to: &str, routing: &Value, app: &Value, duration: &str) -> Value {
@@ -36,46 +35,46 @@ fn secs(secs: f64) -> Time {
     Time::ZERO + Span::from_secs_f64(secs)
 }
 
-/// Handles events up to `until`; gives the times at which payload arrived.
+/// Handles events up to `until`; returns the times at which payload arrived.
 fn run(simulation: &mut Simulation, until: Time) -> Vec<f64> {
     let (mut arrivals, mut delivered) = (Vec::new(), Bytes::ZERO);
-    while let Some(event) = simulation.ctx.next().filter(|_| simulation.ctx.now <= until) {
+    while let Some(event) = simulation.world.ctx.next().filter(|_| simulation.world.ctx.now <= until) {
         simulation.handle(event);
-        let so_far = simulation.ctx.flows[0].window.delivered_bytes;
+        let so_far = simulation.world.ctx.flows[0].interval.delivered_bytes;
         if so_far > delivered {
-            arrivals.push(simulation.ctx.now.as_secs_f64());
+            arrivals.push(simulation.world.ctx.now.as_secs_f64());
             delivered = so_far;
         }
     }
     arrivals
 }
 
-/// The share of pairs with a route.
+/// Fraction of pairs with a route.
 fn routed(simulation: &Simulation) -> f64 {
-    let channel = &simulation.network.channels[0];
+    let channel = &simulation.world.network.channels[0];
     let Routing::Protocol(protocol) = &channel.routing else { panic!("a protocol was asked for") };
     let stations = || channel.stations();
     let pairs = stations().flat_map(|a| stations().map(move |b| (a, b))).filter(|(a, b)| a != b);
     let has_route =
-        |a: StationId, b| matches!(protocol.agents[a.index()].next_hop(simulation.ctx.now, b), NextHop::Via(_));
+        |a: StationId, b| matches!(protocol.agents[a.index()].next_hop(simulation.world.ctx.now, b), NextHop::Via(_));
     let found: Vec<bool> = pairs.map(|(a, b)| has_route(a, b)).collect();
     found.iter().filter(|found| **found).count() as f64 / found.len() as f64
 }
 
-/// The relay n1 goes far away at 9.1 s.
+/// The scenario with relay n1 moved out of range at 9.1 s.
 fn without_relay(mut scenario: Value) -> Value {
     let away = json!({"kind": "waypoints", "points": [{"at": "9.1s", "x": 900.0, "y": 0.0, "jump": true}]});
     scenario["network"]["own_mobility"] = json!({"n1": away});
     scenario
 }
 
-/// The last arrival before the relay leaves, and the first one after that.
+/// Times of the last arrival before the relay leaves, and of the first one after that.
 fn outage(arrivals: &[f64]) -> (f64, f64) {
     let left = arrivals.partition_point(|at| *at < 9.11);
     (arrivals[left - 1], arrivals.get(left).copied().unwrap_or(f64::INFINITY))
 }
 
-/// Ns-3 has all routes of a connected network within 0.1 s, unless updates of the first millisecond collide.
+/// The ns3 profile has all routes of a connected network within 0.1 s, unless updates of the first millisecond collide.
 #[test]
 fn dsdv_of_ns3_converges_at_once() {
     let app = json!({"kind": "bulk"});
@@ -87,23 +86,23 @@ fn dsdv_of_ns3_converges_at_once() {
             seed,
         );
         run(&mut cell, secs(0.1));
-        assert_eq!(routed(&cell), 1.0, "seed {seed}: stations that hear one another do not collide");
+        assert_eq!(routed(&cell), 1.0, "seed {seed}: stations in range of each other do not collide");
         let mut chain = simulation(&scenario(&row, "n4", &json!({"kind": "dsdv"}), &app, "20s"), seed);
         run(&mut chain, secs(0.1));
         shares += routed(&chain) / 20.0;
     }
-    // Stations two hops apart do not hear one another: of their updates, sent in one millisecond, some collide.
+    // Stations two hops apart are hidden from each other: of their updates, sent in one millisecond, some collide.
     assert!(shares > 0.75, "{shares} of the pairs of a chain have routes");
 }
 
-/// The outage ends with the updates of 15 s and the retransmission after them, at 16.1 s. Where updates of the
-/// first millisecond collided the flow never went over the relay, and has no outage. In two of eighteen outages (seeds 8 and
-/// 17) the retransmission of 24.1 s is the first to get through: n3 tells of its new route to n2 only when that has settled,
-/// at 20.5 and 21.3 s, the retransmission of 16.1 s still goes to the relay that has left, and the next one comes 8 s later.
-/// With seed 8 n3 has missed what n4 said of it (n0 and n4 do not hear each other, and their updates meet at n3) and hears
-/// of it by way of n5, one hop longer than before.
+/// The outage ends with the updates of 15 s and the retransmission after them, at 16.1 s. Where updates of the first
+/// millisecond collided the flow never used the relay, and has no outage. In two of eighteen outages (seeds 8 and 17)
+/// the retransmission of 24.1 s is the first to be delivered: n3 advertises its new route to n2 only after its settling
+/// time, at 20.5 and 21.3 s, the retransmission of 16.1 s still goes to the relay that has left, and the next one comes
+/// 8 s later. With seed 8 n3 misses the update of n4 (n0 and n4 are hidden from each other, and their updates collide
+/// at n3) and learns the route from n5, one hop longer than before.
 #[test]
-fn dsdv_of_ns3_heals_at_the_next_period() {
+fn dsdv_of_ns3_heals_at_the_next_periodic_update() {
     let (mut cut, mut healed) = (0, 0);
     for seed in 1..=20 {
         let bulk = scenario(&SIX, "n2", &json!({"kind": "dsdv"}), &json!({"kind": "bulk"}), "30s");
@@ -119,11 +118,12 @@ fn dsdv_of_ns3_heals_at_the_next_period() {
     assert!(cut >= 10 && healed * 10 >= cut * 7, "{healed} of {cut} outages end by 17.2 s");
 }
 
-/// Found in milliseconds after the rings that were too small; found again within half a second of a break.
+/// AODV finds a route within milliseconds of the first sufficient ring, and another within half a second of a break.
 #[test]
 fn aodv_finds_and_repairs() {
     let udp = json!({"kind": "cbr", "rate": "160kbps", "size": "1000B", "transport": "udp"});
-    // The first ring of std ends after 240 ms; hellos let a neighbour of ns3 answer in it; that of ns2 is wide enough.
+    // The first ring of std ends after 240 ms; with hellos a neighbour replies in that of ns3; that of ns2 is wide
+    // enough.
     for (profile, rings) in [("std", 0.24), ("ns3", 0.0), ("ns2", 0.0)] {
         for seed in 1..=5 {
             let routing = json!({"kind": "aodv", "profile": profile});
@@ -137,9 +137,9 @@ fn aodv_finds_and_repairs() {
     }
 }
 
-/// `std` hears of the failure from the MAC: the bad news reaches the destination, whose answer brings a route.
+/// In `std` the MAC reports the failure: its advertisement reaches the destination, whose answer brings a route.
 #[test]
-fn dsdv_with_word_from_the_mac_heals_sooner() {
+fn dsdv_with_link_feedback_heals_sooner() {
     let end = |profile| {
         let routing = json!({"kind": "dsdv", "profile": profile, "update_interval": "5s", "settling": "0s"});
         let udp = json!({"kind": "cbr", "rate": "160kbps", "size": "1000B", "transport": "udp"});

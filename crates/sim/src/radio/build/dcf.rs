@@ -1,4 +1,4 @@
-//! From the description of a radio of 802.11 to the rules of its MAC.
+//! 802.11: defaults of a radio by profile, and the parameters of its MAC and medium.
 
 use tcp::units::{Bytes, Rate, Span};
 
@@ -18,46 +18,45 @@ use crate::scenario::{
     RateControlDef, ScenarioError, Standard, TwoRayDef, join,
 };
 
-/// A channel's rules and reach.
+/// Parameters of an 802.11 channel.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct DcfRadio {
     pub(crate) rules: DcfRules,
     pub(crate) propagation: Propagation,
-    /// Signals weaker than this many watts are left out of account.
+    /// Watts below which signals are ignored.
     pub(crate) floor: f64,
     /// Metres per second.
     pub(crate) speed_of_light: f64,
-    /// What a station consumes, if that is modelled.
+    /// Energy model of a station, if any.
     pub(crate) energy: Option<EnergyModel>,
 }
 
 impl DcfRadio {
-    /// Who can read whom.
+    /// The range within which data frames are readable.
     pub(crate) fn range(&self) -> RadioRange {
         RadioRange::new(self.propagation, self.rules.min_rx_power())
     }
 
-    /// The medium of stations with such radios on their tracks.
+    /// The medium of stations on these tracks.
     pub(crate) fn medium(&self, tracks: Vec<Track>) -> Medium {
         Medium::new(self.propagation, self.floor, self.speed_of_light, tracks)
     }
 }
 
-/// ns-2's thresholds, watts, and its ratio of capture.
+/// Thresholds of ns-2, watts, and its capture ratio.
 const NS2_RECEIVE: f64 = 3.652e-10;
 const NS2_CARRIER_SENSE: f64 = 1.559e-11;
 const NS2_CAPTURE: f64 = 10.0;
 /// Noise of 20 MHz with a noise figure of 7 dB.
 const NOISE_DBM: f64 = -93.966;
-/// ns-3's thresholds, also those of std.
+/// Thresholds of ns-3, also used by `std`.
 const SENSITIVITY_DBM: f64 = -82.0;
 const ENERGY_DETECT_DBM: f64 = -62.0;
 
-/// ns-3 notices a frame above this ratio.
+/// SINR from which ns-3 detects a preamble.
 const PREAMBLE_DETECTION_DB: f64 = 4.0;
 
-/// Rates of a standard in kb/s with the ratio that each needs in dB, the half-way point of a frame of 1536 B, and
-/// what it is made of.
+/// A rate in kb/s, the SINR in dB at which half of all frames of 1536 B survive, and the modulation.
 type Row = (u64, f64, Mode);
 
 const fn ofdm(points: u32, code: Code) -> Mode {
@@ -86,7 +85,7 @@ fn table(standard: Standard) -> &'static [Row] {
     }
 }
 
-/// The rates that every station understands.
+/// The basic rate set, kb/s.
 fn basic_rates(standard: Standard) -> &'static [u64] {
     match standard {
         Standard::Dsss | Standard::B => &[1_000, 2_000],
@@ -109,7 +108,7 @@ fn default_propagation(profile: RadioProfile) -> PropagationDef {
     }
 }
 
-/// Fills in what a radio of 802.11 leaves to its profile; errors start at `path`.
+/// The definition of an 802.11 radio with the defaults of its profile; errors start at `path`.
 pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
     let ns2 = def.profile == RadioProfile::Ns2;
     let standard = def.standard.unwrap_or(match def.profile {
@@ -175,7 +174,7 @@ fn check_rate(standard: Standard, rate: Rate, path: &str) -> Result<(), Scenario
     Err(ScenarioError::new(path, format!("{rate} is not a rate of this standard; known: {}", known.join(", "))))
 }
 
-/// The rules that a filled-in radio of 802.11 stands for.
+/// The parameters that a definition with defaults describes.
 pub(crate) fn build(def: &RadioDef) -> DcfRadio {
     let standard = def.standard.expect("a filled-in radio has a standard");
     let ns2 = def.profile == RadioProfile::Ns2;
@@ -234,13 +233,13 @@ pub(crate) fn build(def: &RadioDef) -> DcfRadio {
     };
     let speed_of_light = if ns2 { SPEED_OF_LIGHT_NS2 } else { SPEED_OF_LIGHT };
     let propagation = parts::propagation(def, speed_of_light);
-    // Below a tenth of the noise a signal changes no decision by more than half a decibel.
+    // A signal below a tenth of the noise changes no SINR by more than half a decibel.
     let floor = if ns2 { NS2_CARRIER_SENSE } else { Power::from_dbm(NOISE_DBM - 10.0).0 };
     let energy = def.energy.map(|energy| parts::energy_model(&energy, reception));
     DcfRadio { rules, propagation, floor, speed_of_light, energy }
 }
 
-/// What precedes the bits of a frame: 48 bits of PLCP header after a preamble of DSSS, a symbol after one of OFDM.
+/// What precedes the PSDU: a PLCP header of 48 bits after the DSSS preamble, a symbol after the OFDM preamble.
 pub(in crate::radio) fn preamble(phy: &Phy) -> PhyHeader {
     let micros = Span::from_micros;
     match phy.coding {
@@ -255,7 +254,7 @@ pub(in crate::radio) fn preamble(phy: &Phy) -> PhyHeader {
     }
 }
 
-/// Slots, spaces and windows of a standard; the rates are placeholders.
+/// Timing and contention windows of a standard; the rates are placeholders.
 fn phy_timing(standard: Standard, short: bool, whole_micros: bool) -> Phy {
     let micros = Span::from_micros;
     let preamble = micros(if short { 96 } else { 192 });

@@ -1,4 +1,4 @@
-//! From the description of a radio to the rules of its PAN.
+//! 802.15.4: defaults of a radio by profile, and the parameters of its MAC and medium.
 
 use tcp::units::Bytes;
 
@@ -15,27 +15,26 @@ use crate::scenario::{
     RadioDef, RadioProfile, ScenarioError, TwoRayDef, join,
 };
 
-/// The CC2420 (data sheet SWRS041): what it reads, when it calls the medium busy, and by how much a frame has to be stronger
-/// than another of its kind.
+/// The CC2420 (data sheet SWRS041): sensitivity, CCA threshold, and co-channel rejection.
 const SENSITIVITY_DBM: f64 = -95.0;
 const ENERGY_DETECT_DBM: f64 = -77.0;
 const CO_CHANNEL_DB: f64 = 3.0;
 /// Noise of 2 MHz with a noise figure of 7 dB.
 const NOISE_DBM: f64 = -103.966;
-/// ns-2's scripts set both thresholds to the power at 15 m, and capture is a ratio of 10.
+/// Both thresholds of ns-2's scripts, the power at 15 m, and its capture ratio.
 const NS2_THRESHOLD: f64 = 8.5457e-7;
 const NS2_CAPTURE: f64 = 10.0;
-/// ns-2's overhead of a frame, of any kind.
+/// MAC overhead of a frame in ns-2.
 const NS2_HEADER: Bytes = Bytes(7);
-/// ns-3's loss at 1 m, of 5.15 GHz and kept by its scripts: 0 dBm reach 41 m.
+/// Path loss of ns-3 at 1 m, that of 5.15 GHz, which its 802.15.4 scripts keep: the range at 0 dBm is 41 m.
 const LOSS_AT_1M_DB: f64 = 46.6777;
 
-/// A PAN's rules and reach.
+/// Parameters of an 802.15.4 channel.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct LrWpanRadio {
     pub(crate) rules: LrWpanRules,
     pub(crate) propagation: Propagation,
-    /// Signals weaker than this many watts are left out of account.
+    /// Watts below which signals are ignored.
     floor: f64,
     /// Metres per second.
     speed_of_light: f64,
@@ -43,18 +42,18 @@ pub(crate) struct LrWpanRadio {
 }
 
 impl LrWpanRadio {
-    /// Who can read whom.
+    /// The range within which data frames are readable.
     pub(crate) fn range(&self) -> RadioRange {
         RadioRange::new(self.propagation, self.rules.min_rx_power())
     }
 
-    /// Who hears whom, of stations on their tracks.
+    /// The medium of stations on these tracks.
     pub(crate) fn medium(&self, tracks: Vec<Track>) -> Medium {
         Medium::new(self.propagation, self.floor, self.speed_of_light, tracks)
     }
 }
 
-/// Fills in what a radio of 802.15.4 leaves to its profile; errors start at `path`.
+/// The definition of an 802.15.4 radio with the defaults of its profile; errors start at `path`.
 pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, ScenarioError> {
     check(def, path)?;
     let ns2 = def.profile == RadioProfile::Ns2;
@@ -92,7 +91,7 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
     Ok(with_defaults)
 }
 
-/// What belongs to 802.11 has no meaning here.
+/// Refuses options of 802.11.
 fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
     let foreign = [
         ("data_rate", def.data_rate.is_some()),
@@ -105,7 +104,7 @@ fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
         ("long_retries", def.long_retries.is_some()),
     ];
     if let Some((field, _)) = foreign.iter().find(|(_, given)| *given) {
-        let message = "is of 802.11; 802.15.4 sends at 250 kb/s and has its settings in `lrwpan`";
+        let message = "applies to 802.11 only; 802.15.4 transmits at 250 kb/s and has its options in `lrwpan`";
         return Err(ScenarioError::new(join(path, field), message).with_hint("leave it out"));
     }
     if def.profile == RadioProfile::Ns3 {
@@ -132,7 +131,7 @@ fn check_backoff(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
     }
 }
 
-/// The rules that a filled-in radio stands for.
+/// The parameters that a definition with defaults describes.
 pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     let ns2 = def.profile == RadioProfile::Ns2;
     let lrwpan = def.lrwpan.expect("a filled-in radio of 802.15.4 has its settings");
@@ -144,7 +143,8 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     };
     let reception = Reception::Sinr { sensitivity, energy_detect, noise };
     let long = lrwpan.addresses == Some(AddressLength::Long);
-    // IEEE 802.15.4-2011 §5.2.1: control 2, sequence 1, PAN 2, addresses, checksum 2. All stations have a short address.
+    // IEEE 802.15.4-2011 §5.2.1: frame control 2, sequence number 1, PAN ID 2, addresses, FCS 2. The broadcast address
+    // is short.
     let header = |to, from| if ns2 { NS2_HEADER } else { Bytes(7 + to + from) };
     let own = if long { 8 } else { 2 };
     let rules = LrWpanRules {
@@ -168,7 +168,7 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     };
     let speed_of_light = if ns2 { SPEED_OF_LIGHT_NS2 } else { SPEED_OF_LIGHT };
     let propagation = parts::propagation(def, speed_of_light);
-    // Below a tenth of the noise a signal changes no decision by more than half a decibel.
+    // A signal below a tenth of the noise changes no SINR by more than half a decibel.
     let floor = if ns2 { NS2_THRESHOLD } else { watts(NOISE_DBM - 10.0) };
     let energy = def.energy.map(|energy| parts::energy_model(&energy, reception));
     LrWpanRadio { rules, propagation, floor, speed_of_light, energy }

@@ -1,11 +1,12 @@
-//! What the radios of both standards have in common: propagation, energy, and the checks of their options.
+//! What radios of both standards have in common: propagation, energy, and the checks of their options.
 
 use crate::radio::energy::{EnergyModel, RxCriterion};
 use crate::radio::propagation::Propagation;
 use crate::radio::receiver::Reception;
 use crate::scenario::{Consumption, EnergyDef, EnergyProfile, PropagationDef, RadioDef, ScenarioError, join};
 
-/// What radios draw in ns-2's and ns-3's energy models and in data sheets, watts; `own` is that of the radio's profile.
+/// The energy model with the defaults of its profile, or of `own` if it names none: powers of ns-2, of ns-3 and of the
+/// CC2420 data sheet, in watts.
 pub(super) fn energy_with_defaults(def: &EnergyDef, own: EnergyProfile) -> EnergyDef {
     let profile = def.profile.unwrap_or(own);
     let [tx, rx, idle] = match profile {
@@ -22,10 +23,10 @@ pub(super) fn energy_with_defaults(def: &EnergyDef, own: EnergyProfile) -> Energ
     }
 }
 
-/// The model that a filled-in description stands for.
+/// The energy model that a definition with defaults describes.
 pub(super) fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel {
     let watts = |draw: Option<Consumption>| draw.expect("filled-in energy has powers").0;
-    // ns-2 hears nothing below its carrier sense; elsewhere preambles are sensed from the sensitivity on.
+    // Signals count from the carrier-sense threshold on in ns-2, elsewhere from the sensitivity on.
     let min_power = match reception {
         Reception::Capture { carrier_sense, .. } => carrier_sense,
         Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
@@ -40,7 +41,7 @@ pub(super) fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel
     }
 }
 
-/// What holds for radios of any standard.
+/// Checks the options that radios of both standards have.
 pub(super) fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
     let fail = |field: &str, message: String| Err(ScenarioError::new(join(path, field), message));
     if let Some(range) = def.max_range.filter(|range| range.0 <= 0.0) {
@@ -70,7 +71,7 @@ pub(super) fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
     }
 }
 
-/// The propagation that a radio with its defaults filled in stands for.
+/// The propagation that a definition with defaults describes.
 pub(super) fn propagation(def: &RadioDef, speed_of_light: f64) -> Propagation {
     let power = def.power.expect("a filled-in radio has a power").0;
     let frequency = def.frequency.expect("a filled-in radio has a frequency").0;
@@ -79,7 +80,7 @@ pub(super) fn propagation(def: &RadioDef, speed_of_light: f64) -> Propagation {
     Propagation::new(&model, power, frequency, speed_of_light).scaled(multiplier, def.max_range)
 }
 
-/// A level in decibels as a ratio.
+/// Decibels as a ratio.
 pub(super) fn linear(db: f64) -> f64 {
     libm::pow(10.0, db / 10.0)
 }

@@ -1,4 +1,4 @@
-//! Frames that have come, their answers, and answers that never come.
+//! Frame exchanges: received frames, responses to them, and missing responses.
 
 use crate::radio::service::MacIndication;
 use tcp::units::{Span, Time};
@@ -14,7 +14,7 @@ use crate::radio::frame::{Content, Frame, Kind};
 impl DcfMac {
     pub(super) fn send_data(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        let current = station.current.expect("data are sent by a station that has a frame");
+        let current = station.current.expect("a station that transmits data has a frame");
         station.tx_state = TxState::AwaitsAck;
         let answer = self.rules.phy.ack_airtime(self.rules.control_rate(current.rate));
         let duration = self.rules.duration_field(self.rules.phy.sifs + answer);
@@ -23,7 +23,7 @@ impl DcfMac {
         self.wait(ctx, at, end + self.rules.response_timeout());
     }
 
-    /// A frame that a station waits for has ended there.
+    /// Handles the end of a frame at a station that receives it.
     pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
         let (frame, last) = self.frames.read(id);
         let station = &mut self.stations[at.index()];
@@ -41,7 +41,7 @@ impl DcfMac {
         }
     }
 
-    /// Rule 8: an RTS is answered if the medium is not reserved and nothing else is under way here.
+    /// Responds to an RTS if the NAV is idle and the station is in no other exchange.
     fn on_rts(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
         let station = &self.stations[at.index()];
         let engaged = station.response.is_some() || !matches!(station.tx_state, TxState::Idle | TxState::Contending);
@@ -50,8 +50,8 @@ impl DcfMac {
             return;
         }
         let phy = &self.rules.phy;
-        let taken = self.rules.duration_field(phy.ack_airtime(frame.rate)) + self.rules.duration_field(phy.sifs);
-        let duration = frame.duration.saturating_sub(taken);
+        let elapsed = self.rules.duration_field(phy.ack_airtime(frame.rate)) + self.rules.duration_field(phy.sifs);
+        let duration = frame.duration.saturating_sub(elapsed);
         self.respond(ctx, at, Response::Cts { to: frame.from, rate: frame.rate, duration });
     }
 
@@ -117,7 +117,7 @@ impl DcfMac {
         ctx.schedule(due, self.event(RadioEvent::Respond { station: at }));
     }
 
-    /// SIFS after a frame: its answer.
+    /// Transmits the response that is due SIFS after a frame.
     pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         let Some((_, response)) = station.response.take_if(|(due, _)| *due == ctx.now) else { return };
@@ -133,12 +133,12 @@ impl DcfMac {
                 self.transmit(ctx, at, Kind::Ack, Some(to), rate, Span::ZERO);
             }
             Response::Data if idle || !self.rules.responds_if_idle => self.send_data(ctx, at),
-            // ns-2 takes a medium that is not idle after the CTS for a failure.
+            // ns-2 counts a medium that is busy after the CTS as a failure.
             Response::Data => self.retry(ctx, at),
         }
     }
 
-    /// The wait for an answer, or a broadcast, is over.
+    /// Handles a CTS or ACK timeout, and the end of a broadcast.
     pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         if station.exchange_ends != Some(ctx.now) {
@@ -171,7 +171,7 @@ impl DcfMac {
         self.retry(ctx, at);
     }
 
-    /// Rule 5.
+    /// Retries the frame after a backoff from a doubled contention window (IEEE 802.11 §10.3.3).
     pub(super) fn retry(&mut self, ctx: &mut Context, at: StationId) {
         let Station { receiver, backoff, tx_state, .. } = &mut self.stations[at.index()];
         receiver.advance_to(ctx.now, &self.timing, backoff);
@@ -181,7 +181,8 @@ impl DcfMac {
         self.plan_access(ctx, at);
     }
 
-    /// Rule 4: the frame is through or given up; a backoff follows in any case, counted from `since` at the earliest.
+    /// Finishes a frame that was delivered or given up. A backoff from the minimum contention window follows in any
+    /// case, from `since` at the earliest (IEEE 802.11 §10.3.4.3).
     fn finish(&mut self, ctx: &mut Context, at: StationId, since: Time) {
         let Station { receiver, backoff, current, exchange_ends, .. } = &mut self.stations[at.index()];
         receiver.advance_to(ctx.now, &self.timing, backoff);

@@ -1,4 +1,4 @@
-//! What access points need of the air: who hears which of them best, and frames that go before all others.
+//! What the MAC does for access points: signal strengths, management frames, and readdressing of queued frames.
 
 use crate::radio::service::MacRequest;
 use tcp::units::{Bytes, Time};
@@ -8,7 +8,7 @@ use crate::engine::context::Context;
 use crate::ids::StationId;
 
 impl DcfMac {
-    /// By station: the access point that it hears best at the start; the first if it hears none.
+    /// By station, the access point with the strongest signal at time zero; the first if no signal reaches it.
     pub(crate) fn initial_access_points(&mut self, access_points: &[StationId]) -> Vec<StationId> {
         let mut best: Vec<(f64, StationId)> = vec![(0.0, access_points[0]); self.stations.len()];
         let mut listeners = Vec::new();
@@ -25,7 +25,7 @@ impl DcfMac {
         best.into_iter().map(|(_, access_point)| access_point).collect()
     }
 
-    /// The access point that `station` hears best now, if it can read one at all; the first of several.
+    /// The access point with the strongest readable signal at `station`, if any; the first of several.
     pub(crate) fn strongest_access_point(
         &mut self,
         access_points: &[StationId],
@@ -46,12 +46,13 @@ impl DcfMac {
         best.map(|(_, access_point)| access_point)
     }
 
-    /// MAC bytes around what a frame carries.
-    pub(crate) fn header(&self) -> Bytes {
+    /// Bytes that the MAC adds to an MSDU.
+    pub(crate) fn mac_overhead(&self) -> Bytes {
         self.rules.mac_overhead
     }
 
-    /// Takes a frame of management to send before all others. A beacon that has not gone out yet is replaced.
+    /// Accepts a management frame, to be transmitted before all others. A beacon is dropped if the previous one is
+    /// still queued.
     pub(crate) fn enqueue_first(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
         let station = &mut self.stations[at.index()];
         let stale = request.to.is_none() && station.queue.first().is_some_and(|first| first.to.is_none());
@@ -64,7 +65,7 @@ impl DcfMac {
         }
     }
 
-    /// What waits at a station for `from` goes to `to` instead.
+    /// Changes the receiver address of queued frames from `from` to `to`.
     pub(crate) fn readdress(&mut self, at: StationId, from: StationId, to: StationId) {
         self.stations[at.index()].queue.readdress(from, to);
     }

@@ -1,7 +1,7 @@
-//! One channel and its 802.11 stations: who sends when, who hears it, and what comes of it.
+//! The distributed coordination function (DCF) of IEEE 802.11, for all stations of a channel.
 //!
-//! A station with something to send has one pending access; a bystander has no events at all. Frames that nobody waits
-//! for leave nothing behind but their signals.
+//! A station with a frame to transmit has one pending channel access; a bystander has no events at all. A frame is
+//! stored only while some station receives it; all other stations keep its signal alone.
 
 mod exchange;
 mod management;
@@ -33,7 +33,7 @@ use crate::radio::dcf::rules::DcfRules;
 use crate::radio::messages::Messages;
 use station::{CurrentFrame, Station, TxState};
 
-/// The channel.
+/// The MAC of the stations of a channel.
 #[derive(Debug)]
 pub(crate) struct DcfMac {
     channel: ChannelId,
@@ -44,7 +44,7 @@ pub(crate) struct DcfMac {
     frames: Frames,
     pub(crate) messages: Messages,
     last_number: u64,
-    /// Buffer for those who hear a frame.
+    /// Buffer for the listeners of a frame.
     listeners: Vec<Listener>,
     pub(crate) indications: VecDeque<MacIndication>,
 }
@@ -86,13 +86,13 @@ impl DcfMac {
         }
     }
 
-    /// Has every radio consume energy.
+    /// Gives every radio an energy meter.
     pub(crate) fn with_energy(mut self, model: Option<EnergyModel>) -> DcfMac {
         self.stations.iter_mut().for_each(|station| station.receiver.meter = model.map(EnergyMeter::new));
         self
     }
 
-    /// What the radio of a station has consumed up to now, if that is modelled.
+    /// Energy meter of a station's radio, read at `now`; `None` if energy is not modelled.
     pub(crate) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut EnergyMeter> {
         let Station { receiver, backoff, .. } = &mut self.stations[station.index()];
         receiver.meter.as_ref()?;
@@ -100,12 +100,12 @@ impl DcfMac {
         receiver.read_meter(now)
     }
 
-    /// Where a station is; asked with times that never go back.
+    /// Position of a station; `now` must not decrease from call to call.
     pub(crate) fn position(&mut self, station: StationId, now: Time) -> Point {
         self.medium.position(station, now)
     }
 
-    /// Measurements begin.
+    /// Starts the measurement interval.
     pub(crate) fn on_warmup_end(&mut self, now: Time) {
         for station in 0..self.stations.len() as u32 {
             self.stations[station as usize].counters = MacCounters::default();
@@ -115,7 +115,7 @@ impl DcfMac {
         }
     }
 
-    /// What a station has done.
+    /// Counters of a station.
     pub(crate) fn counters(&self, station: StationId) -> MacCounters {
         self.stations[station.index()].counters
     }
@@ -128,23 +128,23 @@ impl DcfMac {
         self.stations.len()
     }
 
-    /// The ways of the stations.
+    /// Tracks of the stations.
     pub(crate) fn tracks(&self) -> &[Track] {
         self.medium.tracks()
     }
 
-    /// True if some station moves.
+    /// True if any station moves.
     pub(crate) fn is_mobile(&self) -> bool {
         self.medium.is_mobile()
     }
 
-    /// Who can read whom.
+    /// The range within which data frames are readable.
     pub(crate) fn data_reach(&self) -> RadioRange {
         let propagation = self.medium.propagation.expect("only tests have a given relation");
         RadioRange::new(propagation, self.rules.min_rx_power())
     }
 
-    /// The stations that can read a frame of `station` at `now` if nothing disturbs it.
+    /// Stations that can receive a data frame of `station` at `now`, absent interference.
     pub(crate) fn neighbours(&mut self, station: StationId, now: Time) -> Vec<StationId> {
         let mut listeners = Vec::new();
         self.medium.listeners_of(station, now, &mut listeners);
@@ -152,20 +152,20 @@ impl DcfMac {
         listeners.iter().filter(|listener| listener.power >= min).map(|listener| listener.station).collect()
     }
 
-    /// Requests that wait at a station.
+    /// Requests in the queue of a station.
     #[cfg(test)]
     pub(crate) fn waiting(&self, station: StationId) -> usize {
         self.stations[station.index()].queue.len()
     }
 
-    /// Packets that a station holds: waiting, and in its hands unless the next one has it.
+    /// Packets that a station holds: in its queue, and in transmission unless the receiver already has it.
     pub(crate) fn holds(&self, station: StationId) -> u64 {
         let station = &self.stations[station.index()];
         let in_hand = station.current.is_some_and(|current| !current.delivered && current.request.content.is_packet());
         station.queue.packets() + u64::from(in_hand)
     }
 
-    /// Takes something to send.
+    /// Accepts a request to transmit.
     pub(crate) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
         self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
         if self.stations[at.index()].current.is_none() {
@@ -173,12 +173,12 @@ impl DcfMac {
         }
     }
 
-    /// Gives back a request that waits for `to`, the way there being gone.
+    /// Removes a queued request for `to`, to be routed again.
     pub(crate) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<MacRequest> {
         self.stations[at.index()].queue.withdraw(to, &mut self.messages)
     }
 
-    /// Takes the next frame out of the queue, the station being between two.
+    /// Removes the next frame from the queue, the previous one being finished.
     fn next_frame(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.tx_state = TxState::Idle;
@@ -193,7 +193,8 @@ impl DcfMac {
         self.contend(ctx, at);
     }
 
-    /// A fresh frame goes at once after DIFS of silence, else it waits for a backoff.
+    /// A new frame is transmitted at once if the medium has been idle for DIFS, else after a backoff (IEEE 802.11
+    /// §10.3.4.2).
     fn contend(&mut self, ctx: &mut Context, at: StationId) {
         let now = ctx.now;
         let Station { receiver, backoff, .. } = &mut self.stations[at.index()];
@@ -215,7 +216,7 @@ impl DcfMac {
         self.plan_access(ctx, at);
     }
 
-    /// Sees that an `Access` is due no later than the backoff can run out.
+    /// Schedules a `ChannelAccess` no later than the backoff can end.
     fn plan_access(&mut self, ctx: &mut Context, at: StationId) {
         let Station { receiver, backoff, access_at, .. } = &mut self.stations[at.index()];
         let Some(access) = receiver.access(&self.timing, backoff) else { return };
@@ -227,7 +228,7 @@ impl DcfMac {
         ctx.schedule(access, self.event(RadioEvent::ChannelAccess { station: at }));
     }
 
-    /// The backoff may have run out.
+    /// Handles a `ChannelAccess`: the backoff may have ended.
     pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
         let now = ctx.now;
         let Station { receiver, backoff, access_at, tx_state, .. } = &mut self.stations[at.index()];
@@ -246,11 +247,11 @@ impl DcfMac {
         self.start(ctx, at);
     }
 
-    /// The exchange begins.
+    /// Starts the frame exchange.
     fn start(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.backoff.slots = None;
-        let current = station.current.as_mut().expect("a station that contends has a frame");
+        let current = station.current.as_mut().expect("a station with channel access has a frame");
         let (request, phy) = (current.request, &self.rules.phy);
         let Some(to) = request.to else {
             station.tx_state = TxState::Broadcasts;

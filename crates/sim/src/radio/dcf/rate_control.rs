@@ -1,24 +1,24 @@
-//! Which rate a station sends to a neighbour at.
+//! Rate control: the data rate by neighbour.
 
 use crate::ids::StationId;
 
-/// How the rate of data is found.
+/// Rate control algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RateControl {
-    /// Always the same.
+    /// A constant rate.
     Fixed,
     /// Automatic rate fallback (Kamerman, Monteban 1997).
     Arf,
 }
 
-/// Successes in a row that lift the rate.
-const SUCCESSES: u32 = 10;
-/// Frames after which one success is enough.
-const FRAMES: u32 = 15;
-/// Failures in a row that lower it; one is enough right after a rise.
-const FAILURES: u32 = 2;
+/// Consecutive successes that raise the rate.
+const MIN_SUCCESSES: u32 = 10;
+/// Frames after which one success raises it.
+const MAX_FRAMES: u32 = 15;
+/// Consecutive failures that lower it; one is enough right after a rise.
+const MAX_FAILURES: u32 = 2;
 
-/// Where a station stands with one neighbour.
+/// State of ARF towards one neighbour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct NeighbourRate {
     /// Index of the rate, from the lowest.
@@ -29,7 +29,7 @@ struct NeighbourRate {
     failures: u32,
     /// Since the last change or double failure.
     frames: u32,
-    /// The rate has just risen and nothing has come through at it.
+    /// The rate has just risen, and no frame has been acknowledged at it.
     probing: bool,
 }
 
@@ -39,7 +39,7 @@ impl NeighbourRate {
         self.successes += 1;
         self.failures = 0;
         self.probing = false;
-        if (self.successes >= SUCCESSES || self.frames >= FRAMES) && self.rate_index < top {
+        if (self.successes >= MIN_SUCCESSES || self.frames >= MAX_FRAMES) && self.rate_index < top {
             *self = NeighbourRate { rate_index: self.rate_index + 1, probing: true, ..NeighbourRate::default() };
         }
     }
@@ -48,20 +48,20 @@ impl NeighbourRate {
         self.frames += 1;
         self.successes = 0;
         self.failures += 1;
-        if self.probing || self.failures >= FAILURES {
+        if self.probing || self.failures >= MAX_FAILURES {
             *self = NeighbourRate { rate_index: self.rate_index.saturating_sub(1), ..NeighbourRate::default() };
         }
     }
 }
 
-/// A station's rates by neighbour; each begins at the lowest.
+/// State of automatic rate fallback (ARF), by neighbour; each starts at the lowest rate.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ArfState {
     neighbours: Vec<(StationId, NeighbourRate)>,
 }
 
 impl ArfState {
-    /// Index of the rate to send to a neighbour at.
+    /// Index of the data rate towards a neighbour.
     pub(super) fn rate_index(&self, to: StationId) -> usize {
         self.neighbours.iter().find(|(station, _)| *station == to).map_or(0, |(_, neighbour)| neighbour.rate_index)
     }
@@ -80,7 +80,7 @@ impl ArfState {
         self.neighbour(to).on_success(top);
     }
 
-    /// A data frame was not.
+    /// A data frame was not acknowledged.
     pub(super) fn on_failure(&mut self, to: StationId) {
         self.neighbour(to).on_failure();
     }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn not_above_the_top() {
+    fn the_rate_does_not_exceed_the_maximum() {
         let (mut arf, to) = (ArfState::default(), StationId(0));
         (0..100).for_each(|_| arf.on_success(to, 2));
         assert_eq!(arf.rate_index(to), 2);

@@ -1,4 +1,4 @@
-//! The rules of one 802.11 network: physical layer, reception, and where a profile departs from the standard.
+//! Parameters of the DCF: PHY, reception, and where a profile departs from the standard.
 
 use tcp::units::{Bytes, Rate, Span};
 
@@ -9,40 +9,40 @@ use crate::radio::phy::Phy;
 use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::{MacTiming, Reception};
 
-/// A station waits so long beyond SIFS and the length of the answer: propagation over 600 m, there and back.
+/// Margin of the CTS and ACK timeouts: the round-trip propagation delay over 600 m.
 const RESPONSE_MARGIN: Span = Span::from_micros(4);
 
-/// The rules of a channel.
+/// Parameters of the DCF, the same for all stations of a channel.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct DcfRules {
     pub(crate) phy: Phy,
     pub(crate) reception: Reception,
-    /// The rates of the standard, the lowest first.
+    /// The rates of the PHY, the lowest first.
     pub(crate) rate_modes: Vec<RateMode>,
-    /// Rates that every station understands: answers are sent at the highest of them that is not above that of the data.
+    /// Basic rate set: a response is sent at its highest rate that does not exceed the data rate.
     pub(crate) basic_rates: Vec<Rate>,
     pub(crate) rate_control: RateControl,
-    /// What precedes a frame's bits.
+    /// What precedes the PSDU.
     pub(crate) preamble: PhyHeader,
-    /// MAC bytes around a network-layer packet.
+    /// Bytes that the MAC adds to an MSDU.
     pub(crate) mac_overhead: Bytes,
-    /// A larger frame (with its header) asks first.
+    /// dot11RTSThreshold: larger MPDUs are preceded by RTS/CTS.
     pub(crate) rts_threshold: Bytes,
-    /// Attempts before a frame is given up: RTS and short frames; long frames.
+    /// dot11ShortRetryLimit and dot11LongRetryLimit.
     pub(crate) short_retries: u32,
     pub(crate) long_retries: u32,
     pub(crate) queue_limit: usize,
     pub(crate) queue_order: QueueOrder,
     pub(crate) queue_lifetime: Option<Span>,
-    /// ns-2: a backoff is drawn from 0 to one less than the window.
+    /// ns-2: a backoff is drawn from 0 to one less than the contention window.
     pub(crate) draws_below_window: bool,
-    /// ns-2: a fresh frame waits DIFS and a backoff also when the medium has long been idle.
+    /// ns-2: a new frame waits for DIFS and a backoff even if the medium has long been idle.
     pub(crate) always_backs_off: bool,
-    /// ns-2: a CTS, and the data after it, leave only if the medium is idle and not reserved.
+    /// ns-2: a CTS, and the data frame after it, are transmitted only if the medium and the NAV are idle.
     pub(crate) responds_if_idle: bool,
-    /// ns-2: durations in frames are whole microseconds, rounded.
+    /// ns-2: duration fields are rounded to whole microseconds.
     pub(crate) whole_micros: bool,
-    /// RTS that nobody answers reserve the medium for a short time only.
+    /// The NAV is reset if no frame follows an RTS (IEEE 802.11 §10.3.2.4).
     pub(crate) rts_nav_reset: bool,
 }
 
@@ -59,7 +59,7 @@ impl DcfRules {
         }
     }
 
-    /// True if a bad frame reserves the medium, as in ns-2, instead of putting EIFS in the place of DIFS.
+    /// True if a frame received in error sets the NAV, as in ns-2, instead of replacing DIFS by EIFS.
     pub(super) fn errors_set_nav(&self) -> bool {
         matches!(self.reception, Reception::Capture { .. })
     }
@@ -68,7 +68,7 @@ impl DcfRules {
         size + self.mac_overhead > self.rts_threshold
     }
 
-    /// How long an RTS reserves the medium if nobody answers it.
+    /// NAVTimeout: the NAV set by an RTS is reset after this time unless a frame follows (IEEE 802.11 §10.3.2.4).
     pub(super) fn nav_timeout(&self, rts: Rate) -> Option<Span> {
         let phy = &self.phy;
         self.rts_nav_reset.then(|| phy.sifs * 2 + phy.ack_airtime(rts) + phy.slot * 2)
@@ -76,13 +76,10 @@ impl DcfRules {
 
     /// Index of a rate.
     pub(super) fn rate_index(&self, rate: Rate) -> usize {
-        self.rate_modes
-            .iter()
-            .position(|rate_mode| rate_mode.rate == rate)
-            .expect("frames are sent at rates of the standard")
+        self.rate_modes.iter().position(|rate_mode| rate_mode.rate == rate).expect("frames have rates of the standard")
     }
 
-    /// Rate of RTS, CTS and ACK that go with data at `data`.
+    /// Rate of RTS, CTS and ACK around a data frame at rate `data`.
     pub(super) fn control_rate(&self, data: Rate) -> Rate {
         let fitting = self.basic_rates.iter().copied().filter(|rate| *rate <= data).max();
         match self.rate_control {
@@ -95,7 +92,7 @@ impl DcfRules {
         self.phy.airtime(size + self.mac_overhead, rate)
     }
 
-    /// How long a frame is in the air.
+    /// Airtime of a frame with an MSDU of `size`.
     pub(super) fn airtime(&self, kind: Kind, size: Bytes, rate: Rate) -> Span {
         match kind {
             Kind::Rts => self.phy.rts_airtime(rate),
@@ -104,7 +101,7 @@ impl DcfRules {
         }
     }
 
-    /// Data frames are readable from this power on, without interference; at the lowest rate if stations look for one.
+    /// Minimum power of readable data frames, absent interference; at the lowest rate if rate control adapts it.
     pub(crate) fn min_rx_power(&self) -> f64 {
         let index = match self.rate_control {
             RateControl::Fixed => self.rate_index(self.phy.data_rate),
@@ -113,19 +110,19 @@ impl DcfRules {
         self.reception.min_rx_power(self.rate_modes[index].ratio)
     }
 
-    /// A duration as it stands in a frame.
+    /// The duration field for an exact duration.
     pub(super) fn duration_field(&self, exact: Span) -> Span {
         if self.whole_micros { Span::from_micros((exact.as_nanos() + 500) / 1000) } else { exact }
     }
 
-    /// From the end of a frame to the end of the wait for its answer, which ns-2 knows the rate of.
+    /// CTSTimeout and ACKTimeout, from the end of the frame. ns-2 knows the rate of the response.
     pub(super) fn response_timeout(&self) -> Span {
         let rate = if self.always_backs_off { self.phy.control_rate } else { self.phy.basic_rate };
         self.phy.sifs + self.phy.ack_airtime(rate) + RESPONSE_MARGIN
     }
 
-    /// After that wait slots are counted from here on: with EIFS after the frame, as at those who heard it badly
-    /// (IEEE 802.11 §10.3.2.3.7); in ns-2 at once.
+    /// Time from that timeout to the start of the backoff: EIFS after the frame, as at stations that received it in
+    /// error (IEEE 802.11 §10.3.2.3.7); zero in ns-2.
     pub(super) fn timeout_ifs(&self) -> Span {
         if self.always_backs_off { Span::ZERO } else { self.phy.difs().saturating_sub(RESPONSE_MARGIN) }
     }

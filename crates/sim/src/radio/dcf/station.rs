@@ -1,4 +1,4 @@
-//! One station of a channel: what it holds, where it is in an exchange, and what it has counted.
+//! State of one station.
 
 use crate::radio::queue::StationQueue;
 use crate::radio::service::{MacCounters, MacRequest};
@@ -9,35 +9,35 @@ use crate::radio::backoff::Backoff;
 use crate::radio::dcf::rate_control::ArfState;
 use crate::radio::receiver::Receiver;
 
-/// Where a station is in the exchange under way.
+/// State of a station in the frame exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TxState {
-    /// Nothing to send.
+    /// No frame to transmit.
     Idle,
-    /// A frame waits for the medium.
+    /// Waiting for channel access.
     Contending,
     AwaitsCts,
-    /// The CTS has come; the data follow.
+    /// The CTS has arrived; the data frame follows after SIFS.
     Cleared,
     AwaitsAck,
     Broadcasts,
 }
 
-/// The frame a station holds until it is through or given up.
+/// The frame that a station transmits until it is delivered or given up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CurrentFrame {
     pub(super) request: MacRequest,
     pub(super) sequence: u32,
-    /// Of the attempt under way.
+    /// Data rate of the present attempt.
     pub(super) rate: Rate,
-    /// Attempts that failed: of RTS and of short frames; of long frames.
+    /// Short and long retry counters (IEEE 802.11 §10.3.4.4).
     pub(super) short_failures: u32,
     pub(super) long_failures: u32,
-    /// The receiver has it, though the sender may not know.
+    /// The receiver has it, though the ACK may not have arrived.
     pub(super) delivered: bool,
 }
 
-/// What a station is about to answer.
+/// A response due SIFS after the frame that solicits it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Response {
     Cts { to: StationId, rate: Rate, duration: Span },
@@ -45,7 +45,7 @@ pub(super) enum Response {
     Data,
 }
 
-/// One station.
+/// A station.
 #[derive(Debug)]
 pub(super) struct Station {
     pub(super) receiver: Receiver,
@@ -54,13 +54,13 @@ pub(super) struct Station {
     pub(super) arf: ArfState,
     pub(super) current: Option<CurrentFrame>,
     pub(super) tx_state: TxState,
-    /// When the pending `Access` is due; one at another time is stale.
+    /// Time of the pending `ChannelAccess`; events at other times are stale.
     pub(super) access_at: Option<Time>,
-    /// When the wait for a CTS or an ACK, or a broadcast, is over.
+    /// CTS timeout, ACK timeout, or end of a broadcast.
     pub(super) exchange_ends: Option<Time>,
     pub(super) response: Option<(Time, Response)>,
     pub(super) sequence: u32,
-    /// The last sequence number taken from each sender, by sender.
+    /// Last sequence number received, by transmitter, to detect duplicates.
     pub(super) duplicate_cache: Vec<(StationId, u32)>,
     pub(super) counters: MacCounters,
 }

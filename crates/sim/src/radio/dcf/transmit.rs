@@ -1,4 +1,4 @@
-//! A frame leaves a station: what the records and the counts say of it, and all that hear it take note.
+//! Transmission of frames: trace, counters, and signals at all listeners.
 
 use tcp::units::{Bytes, Rate, Span, Time};
 
@@ -12,7 +12,7 @@ use crate::radio::medium::Listener;
 use crate::radio::receiver::{Signal, SignalState};
 
 impl DcfMac {
-    /// A frame leaves now: every station that hears it takes note. Gives its end.
+    /// Transmits a frame now; returns its end.
     pub(super) fn transmit(
         &mut self,
         ctx: &mut Context,
@@ -33,7 +33,7 @@ impl DcfMac {
         station.receiver.advance_to(now, &self.timing, &mut station.backoff);
         station.receiver.send(now, end, &self.timing, &mut station.backoff);
         if station.receiver.depleted() {
-            // As in ns-2: nothing leaves, and nobody is told; the MAC waits for answers in vain.
+            // As in ns-2, a depleted radio transmits nothing, and the MAC runs into its timeouts.
             return end;
         }
         station.counters.airtime += length;
@@ -78,12 +78,12 @@ impl DcfMac {
         end
     }
 
-    /// Notes a frame at all that hear it, and has those that it is meant for hear of its end.
+    /// Adds the signal of a frame at all listeners, and schedules its end at those that receive it.
     fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span, listeners: &[Listener]) {
         let readable = self.rules.reception.min_readable_power();
-        let meant =
+        let is_receiver =
             |listener: &Listener| frame.to.is_none_or(|to| to == listener.station) && listener.power >= readable;
-        let readers = listeners.iter().filter(|listener| meant(listener)).count();
+        let readers = listeners.iter().filter(|listener| is_receiver(listener)).count();
         let id = (readers > 0).then(|| self.frames.insert(*frame, readers as u32));
         if let (Some(_), Kind::Data(content)) = (id, frame.kind) {
             self.messages.retain(content);
@@ -92,7 +92,7 @@ impl DcfMac {
         let nav_timeout = if frame.kind == Kind::Rts { self.rules.nav_timeout(frame.rate) } else { None };
         for listener in listeners {
             let start = ctx.now + listener.delay;
-            let wanted = meant(listener);
+            let is_received = is_receiver(listener);
             let duration = if frame.to == Some(listener.station) { Span::ZERO } else { frame.duration };
             let signal = Signal {
                 number: frame.number,
@@ -101,21 +101,21 @@ impl DcfMac {
                 end: start + length,
                 power: listener.power,
                 rate_index,
-                wanted,
+                is_received,
                 duration,
                 nav_timeout,
                 state: SignalState::Pending,
             };
-            self.note(ctx, listener.station, signal);
-            if let Some(frame) = id.filter(|_| wanted) {
+            self.add_signal(ctx, listener.station, signal);
+            if let Some(frame) = id.filter(|_| is_received) {
                 ctx.schedule(signal.end, self.event(RadioEvent::FrameEnd { station: listener.station, frame }));
             }
         }
     }
 
-    /// A signal is on its way to a station; the station's access may have to come sooner for it.
-    fn note(&mut self, ctx: &mut Context, at: StationId, signal: Signal) {
-        /// Signals are looked at when so many have gathered at a station that does nothing itself.
+    /// Adds a signal at a station, whose channel access may have to be scheduled earlier because of it.
+    fn add_signal(&mut self, ctx: &mut Context, at: StationId, signal: Signal) {
+        /// Pending signals at which a bystander is advanced.
         const MAX_PENDING: usize = 24;
         let Station { receiver, backoff, access_at, .. } = &mut self.stations[at.index()];
         let planned = access_at.filter(|access| *access > signal.end + self.timing.difs);

@@ -1,4 +1,4 @@
-//! Unslotted CSMA/CA (IEEE 802.15.4-2011 §5.1.1.4): back off blindly, listen once, send or back off longer.
+//! Unslotted CSMA/CA (IEEE 802.15.4-2011 §5.1.1.4): back off, perform one CCA, transmit or back off longer.
 
 use tcp::units::Time;
 
@@ -11,9 +11,9 @@ use crate::ids::StationId;
 use crate::packet::DropReason;
 
 impl LrWpanMac {
-    /// A frame, or another attempt at it, begins with the shortest backoff.
+    /// Starts CSMA/CA for a frame or its retransmission, with the minimum backoff exponent.
     pub(super) fn start_csma(&mut self, ctx: &mut Context, at: StationId) {
-        let csma = CsmaState { busy: 0, be: self.rules.min_be };
+        let csma = CsmaState { nb: 0, be: self.rules.min_be };
         let station = &self.stations[at.index()];
         let since = ctx.now.max(station.next_frame_at).max(station.responding_until);
         self.back_off(ctx, at, since, csma);
@@ -31,7 +31,7 @@ impl LrWpanMac {
         ctx.schedule(due, self.event(RadioEvent::ChannelAccess { station: at }));
     }
 
-    /// The end of an assessment, or of the turn to sending.
+    /// Handles the end of a CCA, or of the turnaround to transmission.
     pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         if station.csma_at != Some(ctx.now) {
@@ -47,28 +47,28 @@ impl LrWpanMac {
 
     fn on_cca_end(&mut self, ctx: &mut Context, at: StationId, csma: CsmaState) {
         let (now, timing) = (ctx.now, &self.timing);
-        // Assessments that begin at the start of the run have no time before them.
+        // No CCA starts before the run.
         let began = Time::from_nanos(now.as_nanos() - CCA_TIME.as_nanos());
         let station = &mut self.stations[at.index()];
         if station.responding_until > began {
-            // The radio answered a frame, or is about to: it could not listen, and learned nothing of the medium.
+            // The radio was occupied by an ACK, so the CCA has no result.
             let since = station.responding_until.max(now);
             return self.back_off(ctx, at, since, csma);
         }
         station.begin_cca(began, timing);
         station.advance_to(now, timing);
         let receiver = &station.receiver;
-        let heard = receiver.busy(&timing.reception) || receiver.ifs_end(timing) > began;
-        if !heard {
+        let busy = receiver.busy(&timing.reception) || receiver.ifs_end(timing) > began;
+        if !busy {
             station.tx_state = TxState::Turnaround;
             return self.schedule_csma(ctx, at, now + TURNAROUND_TIME);
         }
         station.end_cca(now);
-        let (busy, be) = (csma.busy + 1, (csma.be + 1).min(self.rules.max_be));
-        if busy <= self.rules.max_backoffs {
-            return self.back_off(ctx, at, now, CsmaState { busy, be });
+        let (nb, be) = (csma.nb + 1, (csma.be + 1).min(self.rules.max_be));
+        if nb <= self.rules.max_backoffs {
+            return self.back_off(ctx, at, now, CsmaState { nb, be });
         }
-        // Channel access failure: the MAC does not try again (§5.1.1.4).
+        // Channel access failure: the MAC does not retry (§5.1.1.4).
         station.counters.access_failures += 1;
         self.drop_datagram(ctx, at, DropReason::Access);
     }

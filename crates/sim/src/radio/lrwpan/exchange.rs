@@ -1,4 +1,4 @@
-//! Frames that have come, their acknowledgments, retries, and what becomes of datagrams.
+//! Frame exchanges: received frames, acknowledgments, retransmissions, and the end of datagrams.
 
 use crate::radio::service::MacIndication;
 use tcp::units::Time;
@@ -14,10 +14,10 @@ use crate::radio::frame::{Content, Fragment, Frame, Kind};
 use crate::radio::lrwpan::reassembly::Progress;
 
 impl LrWpanMac {
-    /// The frame under way leaves, the medium having been idle.
+    /// Transmits the current frame, the CCA having found the medium idle.
     pub(super) fn send_frame(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        let current = station.current.expect("a station that turns to sending has a frame");
+        let current = station.current.expect("a station in turnaround has a frame");
         if current.attempts == 0 {
             station.sequence += 1;
         }
@@ -25,7 +25,7 @@ impl LrWpanMac {
         station.tx_state = if acknowledged { TxState::AwaitsAck } else { TxState::SendsUnacknowledged };
         let end = self.transmit_data(ctx, at, &current);
         let ifs = self.rules.ifs(current.sizes.psdu(current.index));
-        // Without an ACK the next frame waits for the end of the space, and at least until this one has arrived.
+        // Without an ACK the next frame waits for the interframe space, and at least until this one has arrived.
         let wait = if acknowledged { ACK_WAIT } else { ifs.max(TURNAROUND_TIME) };
         let station = &mut self.stations[at.index()];
         station.exchange_ends = Some(end + wait);
@@ -33,7 +33,7 @@ impl LrWpanMac {
         ctx.schedule(end + wait, self.event(RadioEvent::ExchangeOver { station: at }));
     }
 
-    /// A frame that a station waits for has ended there.
+    /// Handles the end of a frame at a station that receives it.
     pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
         let (frame, last) = self.frames.read(id);
         let station = &mut self.stations[at.index()];
@@ -85,7 +85,7 @@ impl LrWpanMac {
                 if let Some(current) = in_hand {
                     current.delivered = true;
                 } else if adopted.is_none() {
-                    // The sender has given it up, and nobody has it any more.
+                    // The sender has given it up: the packet is lost.
                     return;
                 }
                 self.indications.push_back(MacIndication::Packet { at, from: frame.from, packet });
@@ -97,7 +97,7 @@ impl LrWpanMac {
         }
     }
 
-    /// A frame that is to be acknowledged ended a turnaround ago.
+    /// Transmits the ACK that is due a turnaround time after a frame.
     pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         let Some((_, to)) = station.response.take_if(|(due, _)| *due == ctx.now) else { return };
@@ -111,10 +111,10 @@ impl LrWpanMac {
             return;
         }
         let ifs = self.rules.ifs(current.sizes.psdu(current.index));
-        self.frame_is_through(ctx, at, ctx.now + ifs);
+        self.finish_frame(ctx, at, ctx.now + ifs);
     }
 
-    /// The wait for an ACK, or a frame without one, is over.
+    /// Handles an ACK timeout, and the end of an unacknowledged frame.
     pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         if station.exchange_ends != Some(ctx.now) {
@@ -124,7 +124,7 @@ impl LrWpanMac {
         let Some(current) = &mut station.current else { return };
         if station.tx_state == TxState::SendsUnacknowledged {
             let next_frame_at = station.next_frame_at;
-            return self.frame_is_through(ctx, at, next_frame_at);
+            return self.finish_frame(ctx, at, next_frame_at);
         }
         station.counters.failures += 1;
         current.attempts += 1;
@@ -138,11 +138,11 @@ impl LrWpanMac {
         self.finish_datagram(ctx, at);
     }
 
-    /// The next frame of the datagram, or the next datagram, not before `next_frame_at`.
-    fn frame_is_through(&mut self, ctx: &mut Context, at: StationId, next_frame_at: Time) {
+    /// Continues with the next frame of the datagram or the next datagram, not before `next_frame_at`.
+    fn finish_frame(&mut self, ctx: &mut Context, at: StationId, next_frame_at: Time) {
         let station = &mut self.stations[at.index()];
         (station.exchange_ends, station.next_frame_at) = (None, next_frame_at);
-        let current = station.current.as_mut().expect("a frame that is through belongs to a datagram");
+        let current = station.current.as_mut().expect("a delivered frame belongs to a datagram");
         (current.index, current.attempts) = (current.index + 1, 0);
         if current.index < current.sizes.count {
             return self.start_csma(ctx, at);
@@ -152,29 +152,29 @@ impl LrWpanMac {
             (current.request.content, current.request.to, current.delivered)
             && !self.stations[to.index()].reassembly.adopt(at, current.tag, packet)
         {
-            // It was sent, nobody has it, and nobody was to say so.
+            // The receiver did not get it, and no ACK was requested.
             let content = current.request.content;
             self.indications.push_back(MacIndication::Dropped { content, reason: DropReason::Loss });
         }
         self.finish_datagram(ctx, at);
     }
 
-    /// The datagram is given up before its last frame, without word to routing.
+    /// Drops the datagram before its last frame, without an indication of link failure to routing.
     pub(super) fn drop_datagram(&mut self, ctx: &mut Context, at: StationId, reason: DropReason) {
-        let current = self.stations[at.index()].current.expect("a station that attempts has a datagram");
+        let current = self.stations[at.index()].current.expect("a station in CSMA/CA has a datagram");
         if !current.delivered {
             self.indications.push_back(MacIndication::Dropped { content: current.request.content, reason });
         }
         self.finish_datagram(ctx, at);
     }
 
-    /// The station is done with its datagram.
+    /// Finishes the datagram and continues with the next one.
     fn finish_datagram(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.exchange_ends = None;
         if let Some(CurrentDatagram { request, tag, index, sizes, .. }) = station.current.take() {
             self.messages.release(request.content);
-            // What the next station has of a datagram that was given up is of no use.
+            // The fragments of a dropped datagram are discarded at the receiver.
             if let (Some(to), true) = (request.to, index < sizes.count) {
                 self.stations[to.index()].reassembly.discard(at, tag);
             }
@@ -182,7 +182,7 @@ impl LrWpanMac {
         self.next_datagram(ctx, at);
     }
 
-    /// A datagram may have waited too long for its missing fragments.
+    /// Handles the reassembly timeout.
     pub(crate) fn on_reassembly_timeout(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         while let Some(packet) = station.reassembly.pop_expired(ctx.now) {

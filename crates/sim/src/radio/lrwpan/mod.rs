@@ -1,8 +1,8 @@
-//! A PAN of IEEE 802.15.4 at 2.4 GHz without beacons: unslotted CSMA/CA, acknowledgments, and datagrams in frames
-//! (IEEE 802.15.4-2011).
+//! The MAC of a nonbeacon-enabled PAN (IEEE 802.15.4-2011, 2.4 GHz): unslotted CSMA/CA, acknowledgments, and the
+//! fragmentation of datagrams.
 //!
-//! A station does not listen while it backs off, so an attempt has two events: the end of its channel assessment, which
-//! asks the receiver what was in the air meanwhile, and the start of the frame. A bystander has none.
+//! A station does not sense the medium during a backoff, so an attempt has two events: the end of its CCA, which asks
+//! the receiver what was on the air meanwhile, and the start of the frame. A bystander has none.
 
 mod csma;
 mod exchange;
@@ -37,7 +37,7 @@ use rules::{LrWpanRules, PathPosition};
 use sixlowpan::FrameSizes;
 use station::{CurrentDatagram, Station, TxState};
 
-/// The channel.
+/// The MAC of the stations of a PAN.
 #[derive(Debug)]
 pub(crate) struct LrWpanMac {
     channel: ChannelId,
@@ -50,7 +50,7 @@ pub(crate) struct LrWpanMac {
     frames: Frames,
     pub(super) messages: Messages,
     last_number: u64,
-    /// Buffer for those who hear a frame.
+    /// Buffer for the listeners of a frame.
     listeners: Vec<Listener>,
     pub(super) indications: VecDeque<MacIndication>,
 }
@@ -98,13 +98,13 @@ impl LrWpanMac {
         }
     }
 
-    /// Has every radio consume energy.
+    /// Gives every radio an energy meter.
     pub(crate) fn with_energy(mut self, model: Option<EnergyModel>) -> LrWpanMac {
         self.stations.iter_mut().for_each(|station| station.receiver.meter = model.map(EnergyMeter::new));
         self
     }
 
-    /// What the radio of a station has consumed up to now, if that is modelled.
+    /// Energy meter of a station's radio, read at `now`; `None` if energy is not modelled.
     pub(super) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut EnergyMeter> {
         let station = &mut self.stations[station.index()];
         station.receiver.meter.as_ref()?;
@@ -112,7 +112,7 @@ impl LrWpanMac {
         station.receiver.read_meter(now)
     }
 
-    /// Measurements begin.
+    /// Starts the measurement interval.
     pub(super) fn on_warmup_end(&mut self, now: Time) {
         for station in 0..self.stations.len() as u32 {
             self.stations[station as usize].counters = MacCounters::default();
@@ -122,17 +122,18 @@ impl LrWpanMac {
         }
     }
 
-    /// What a station has done.
+    /// Counters of a station.
     pub(super) fn counters(&self, station: StationId) -> MacCounters {
         self.stations[station.index()].counters
     }
 
-    /// Power from which on frames are readable if nothing disturbs them.
+    /// Minimum power of readable frames, absent interference.
     pub(super) fn min_rx_power(&self) -> f64 {
         self.rules.min_rx_power()
     }
 
-    /// Packets that a station holds: waiting, in its hands unless the next one has it, and left to it in part.
+    /// Packets that a station holds: in its queue, in transmission unless the receiver already has it, and in
+    /// reassembly after the sender is done.
     pub(super) fn holds(&self, station: StationId) -> u64 {
         let station = &self.stations[station.index()];
         let in_hand = station.current.is_some_and(|current| !current.delivered && current.request.content.is_packet());
@@ -143,7 +144,7 @@ impl LrWpanMac {
         Event::Radio { channel: self.channel, event }
     }
 
-    /// The frames of what is to be sent; none if it does not fit.
+    /// The frames of a request; `None` if it does not fit.
     fn frames_of(&self, ctx: &Context, request: &MacRequest) -> Option<FrameSizes> {
         match request.content {
             Content::Message(id) => self.rules.message_frames(self.messages.get(id), request),
@@ -161,11 +162,11 @@ impl LrWpanMac {
         }
     }
 
-    /// Takes something to send.
+    /// Accepts a request to transmit.
     pub(super) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
         if self.frames_of(ctx, &request).is_none() {
             self.stations[at.index()].counters.too_long += 1;
-            return self.give_up(request, DropReason::TooLong);
+            return self.drop_request(request, DropReason::TooLong);
         }
         self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
         if self.stations[at.index()].current.is_none() {
@@ -173,18 +174,18 @@ impl LrWpanMac {
         }
     }
 
-    /// Something will not be sent.
-    fn give_up(&mut self, request: MacRequest, reason: DropReason) {
+    /// Drops a request.
+    fn drop_request(&mut self, request: MacRequest, reason: DropReason) {
         self.messages.release(request.content);
         self.indications.push_back(MacIndication::Dropped { content: request.content, reason });
     }
 
-    /// Gives back a request that waits for `to`, the way there being gone.
+    /// Removes a queued request for `to`, to be routed again.
     pub(super) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<MacRequest> {
         self.stations[at.index()].queue.withdraw(to, &mut self.messages)
     }
 
-    /// Takes the next datagram out of the queue, the station being between two.
+    /// Removes the next datagram from the queue, the previous one being finished.
     fn next_datagram(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.tx_state = TxState::Idle;
@@ -192,7 +193,7 @@ impl LrWpanMac {
         let Some(request) = next else { return };
         station.last_tag += 1;
         let tag = station.last_tag;
-        let sizes = self.frames_of(ctx, &request).expect("what does not fit is not taken in");
+        let sizes = self.frames_of(ctx, &request).expect("requests that do not fit are dropped before");
         let station = &mut self.stations[at.index()];
         station.current = Some(CurrentDatagram { request, sizes, tag, index: 0, attempts: 0, delivered: false });
         self.start_csma(ctx, at);

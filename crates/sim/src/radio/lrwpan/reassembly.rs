@@ -1,41 +1,41 @@
-//! Datagrams of which a station has some fragments (RFC 4944 §5.3).
+//! Reassembly of datagrams (RFC 4944 §5.3).
 
 use tcp::units::{Span, Time};
 
 use crate::ids::{PacketId, StationId};
 use crate::radio::frame::Fragment;
 
-/// What is not whole so long after its first fragment is forgotten (RFC 4944 §5.3).
+/// Reassembly timeout, from the first fragment (RFC 4944 §5.3).
 pub(super) const TIMEOUT: Span = Span::from_millis(60_000);
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct PartialDatagram {
     from: StationId,
     tag: u32,
-    /// A bit for each fragment that is here.
+    /// One bit per fragment received.
     received: u64,
     expires: Time,
-    /// The sender is done with this packet: it is here or nowhere.
+    /// The packet, if the sender is done with it and only the receiver holds it.
     packet: Option<PacketId>,
 }
 
-/// The buffers of one station.
+/// The reassembly buffers of a station.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reassembly {
     partials: Vec<PartialDatagram>,
 }
 
-/// What a fragment brings.
+/// Result of a fragment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Progress {
-    /// More is to come; if it was the first of its datagram, it is forgotten at this time.
+    /// Fragments are missing; the timeout, if this was the first of its datagram.
     Incomplete(Option<Time>),
-    /// The datagram is whole; with the packet that nobody else had any more.
+    /// The datagram is complete; the packet, if the sender is done with it.
     Complete(Option<PacketId>),
 }
 
 impl Reassembly {
-    /// A fragment has come.
+    /// Adds a fragment.
     pub(super) fn add(&mut self, now: Time, from: StationId, fragment: Fragment) -> Progress {
         let known = self.partials.iter().position(|p| p.from == from && p.tag == fragment.tag);
         let index = known.unwrap_or(self.partials.len());
@@ -51,24 +51,24 @@ impl Reassembly {
         Progress::Incomplete(known.is_none().then_some(self.partials[index].expires))
     }
 
-    /// The sender is done with a packet; true if part of it waits here.
+    /// Takes over a packet that the sender is done with; false if no fragment of it is here.
     pub(super) fn adopt(&mut self, from: StationId, tag: u32, packet: PacketId) -> bool {
         let partial = self.partials.iter_mut().find(|p| p.from == from && p.tag == tag);
         partial.map(|partial| partial.packet = Some(packet)).is_some()
     }
 
-    /// The sender has given a datagram up.
+    /// Discards the fragments of a datagram.
     pub(super) fn discard(&mut self, from: StationId, tag: u32) {
         self.partials.retain(|p| p.from != from || p.tag != tag);
     }
 
-    /// A datagram that has waited too long, and its packet if it is nowhere else.
+    /// Removes a datagram whose timeout is over; its packet, if the sender is done with it.
     pub(super) fn pop_expired(&mut self, now: Time) -> Option<Option<PacketId>> {
         let index = self.partials.iter().position(|p| p.expires <= now)?;
         Some(self.partials.remove(index).packet)
     }
 
-    /// Packets that are nowhere else.
+    /// Packets held here alone.
     pub(super) fn packets(&self) -> u64 {
         self.partials.iter().filter(|p| p.packet.is_some()).count() as u64
     }
@@ -99,7 +99,7 @@ mod tests {
 
     /// 60 s after the first fragment, whatever came later.
     #[test]
-    fn sixty_seconds() {
+    fn reassembly_times_out_after_sixty_seconds() {
         let mut buffers = Reassembly::default();
         let at = |s: f64| Time::ZERO + Span::from_secs_f64(s);
         buffers.add(at(1.0), StationId(3), fragment(7, 0, 3));

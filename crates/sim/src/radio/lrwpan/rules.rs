@@ -1,4 +1,5 @@
-//! The rules of one PAN: constants of 802.15.4 at 2.4 GHz, and where a profile departs from them (IEEE 802.15.4-2011 §6.4, §8).
+//! Parameters of the MAC: constants of 802.15.4 at 2.4 GHz (IEEE 802.15.4-2011 §6.4, §8), and where a profile departs
+//! from them.
 
 use crate::radio::service::MacRequest;
 use tcp::units::{Bytes, Rate, Span};
@@ -13,13 +14,13 @@ use crate::radio::receiver::{MacTiming, Reception};
 /// A symbol of O-QPSK carries four bits.
 const SYMBOL_TIME: Span = Span::from_micros(16);
 const BYTE_TIME: Span = Span::from_micros(32);
-/// Preamble, start of frame and length.
+/// SHR and PHR: preamble, start-of-frame delimiter and length.
 const PHY_OVERHEAD: Bytes = Bytes(6);
 /// aUnitBackoffPeriod.
 pub(super) const UNIT_BACKOFF_PERIOD: Span = Span::from_micros(20 * 16);
-/// How long a station listens before it sends.
+/// Duration of a CCA.
 pub(super) const CCA_TIME: Span = Span::from_micros(8 * 16);
-/// aTurnaroundTime: from receiving to sending and back.
+/// aTurnaroundTime.
 pub(super) const TURNAROUND_TIME: Span = Span::from_micros(12 * 16);
 /// macAckWaitDuration.
 pub(super) const ACK_WAIT: Span = Span::from_micros(54 * 16);
@@ -28,20 +29,20 @@ pub(super) const ACK_PSDU: Bytes = Bytes(5);
 /// macSIFSPeriod follows frames up to this size (aMaxSIFSFrameSize), macLIFSPeriod larger ones.
 const MAX_SIFS_FRAME: Bytes = Bytes(18);
 
-/// How datagrams are put into frames.
+/// Encapsulation of datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Encap {
-    /// IPv6 with 6LoWPAN; bytes of the part of an address that comes from the station's own: 2 or 8.
+    /// IPv6 over 6LoWPAN; bytes of an interface identifier that is not elided: 2 or 8.
     Sixlowpan { iid_bytes: u64 },
-    /// IPv4 as it is.
+    /// Uncompressed IPv4.
     RawIpv4,
 }
 
-/// The rules of a PAN.
+/// Parameters of the MAC, the same for all stations of a PAN.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct LrWpanRules {
     pub(crate) encap: Encap,
-    /// MAC bytes around what a frame carries: to one station, and to all.
+    /// MAC overhead of a unicast and of a broadcast frame.
     pub(crate) unicast_header: Bytes,
     pub(crate) broadcast_header: Bytes,
     pub(crate) min_be: u32,
@@ -50,41 +51,41 @@ pub(crate) struct LrWpanRules {
     pub(crate) max_backoffs: u32,
     /// macMaxFrameRetries.
     pub(crate) max_retries: u32,
-    /// Frames to one station are acknowledged.
+    /// Unicast frames are acknowledged.
     pub(crate) acks: bool,
-    /// Space between frames.
+    /// Interframe spacing is observed.
     pub(crate) spaces: bool,
     pub(crate) reception: Reception,
-    /// Ratio to noise and interference that a frame needs.
+    /// SINR that a frame needs.
     pub(crate) ratio: f64,
     pub(crate) queue_limit: usize,
     pub(crate) queue_order: QueueOrder,
     pub(crate) queue_lifetime: Option<Span>,
 }
 
-/// The rate of the 2.4 GHz layer.
+/// Data rate of the 2.4 GHz PHY.
 pub(super) fn rate() -> Rate {
     Rate::from_bps(250_000).expect("250 kb/s are above zero")
 }
 
-/// How long a frame is in the air.
+/// Airtime of a frame.
 pub(super) fn airtime(psdu: Bytes) -> Span {
     BYTE_TIME * (PHY_OVERHEAD + psdu).0
 }
 
-/// What a datagram or message is in the air.
+/// Where a hop is on the path of a packet, which decides how its addresses are compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PathPosition {
-    /// The packet did not start here.
+    /// The transmitter is not the source.
     pub(super) after_first_hop: bool,
-    /// The next station is not where it ends.
+    /// The receiver is not the destination.
     pub(super) before_last_hop: bool,
-    /// It leaves the PAN.
+    /// The destination is beyond the PAN.
     pub(super) leaves_pan: bool,
 }
 
 impl LrWpanRules {
-    /// The times that the receiver knows; there is nothing of 802.11 in them.
+    /// Parameters of the receiver; interframe spaces are up to the MAC.
     pub(super) fn timing(&self) -> MacTiming {
         let header = PhyHeader {
             end: BYTE_TIME * PHY_OVERHEAD.0,
@@ -103,12 +104,12 @@ impl LrWpanRules {
         }
     }
 
-    /// Frames are readable from this power on, without interference.
+    /// Minimum power of readable frames, absent interference.
     pub(crate) fn min_rx_power(&self) -> f64 {
         self.reception.min_rx_power(self.ratio)
     }
 
-    /// The space after a frame.
+    /// The interframe space after a frame.
     pub(super) fn ifs(&self, psdu: Bytes) -> Span {
         match (self.spaces, psdu <= MAX_SIFS_FRAME) {
             (false, _) => Span::ZERO,
@@ -121,7 +122,7 @@ impl LrWpanRules {
         if to_one { self.unicast_header } else { self.broadcast_header }
     }
 
-    /// The longest message of routing, headers of IPv4 and UDP counted, that goes into one frame to all.
+    /// The longest routing message, headers of IPv4 and UDP included, that fits into one broadcast frame.
     pub(crate) fn longest_message(&self) -> Bytes {
         let room = MAX_PSDU.saturating_sub(self.broadcast_header);
         match self.encap {
@@ -136,8 +137,8 @@ impl LrWpanRules {
     fn message(&self, payload: Bytes, to_one: bool) -> Datagram {
         Datagram {
             transport: Transport::Udp,
-            payload: payload,
-            // Routing goes from neighbour to neighbour.
+            payload,
+            // Routing messages go one hop.
             hop_limit: 1,
             has_traffic_class: false,
             source: Address::Elided,
@@ -145,12 +146,12 @@ impl LrWpanRules {
         }
     }
 
-    /// The frames of a message; none if it does not fit.
+    /// The frames of a message; `None` if it does not fit.
     pub(super) fn message_frames(&self, message: &Message, request: &MacRequest) -> Option<FrameSizes> {
         let to_one = request.to.is_some();
         let mac = self.mac_header(to_one);
         let payload = match message {
-            // Address resolution is no datagram.
+            // ARP messages are not IP datagrams.
             Message::Arp(_) => return Self::raw(mac, request.size),
             Message::Dsdv(lines) => crate::routing::DSDV_ENTRY_SIZE * lines.len() as u64,
             Message::Aodv(_) => request.size.saturating_sub(IP_HEADER + UDP_HEADER),
@@ -162,7 +163,7 @@ impl LrWpanRules {
         }
     }
 
-    /// The frames of a packet whose size counts an IPv4 header; none if it does not fit.
+    /// The frames of a packet, whose size includes an IPv4 header; `None` if it does not fit.
     pub(super) fn packet_frames(
         &self,
         packet: &crate::packet::Packet,

@@ -1,4 +1,5 @@
-//! The MAC against formulas, runs of ns-2 and a Monte Carlo: stations in one cell that always have something to send to a sink.
+//! The MAC against formulas, runs of ns-2 and a Monte Carlo simulation: saturated stations in one cell that send to a
+//! sink.
 
 use crate::radio::service::{MacIndication, MacRequest};
 use crate::radio::streams::RandomStream;
@@ -17,14 +18,14 @@ use crate::radio::medium::{Listener, Medium};
 use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::Reception;
 
-/// Everybody hears everybody, a metre apart.
+/// Stations one metre apart, all in range of each other.
 fn cell(stations: u32) -> Medium {
     let others = |me| (0..stations).filter(move |other| *other != me);
     let listener = |other| Listener { station: StationId(other), power: 1e-9, delay: Span::from_nanos(3) };
     Medium::given((0..stations).map(|me| others(me).map(listener).collect()).collect())
 }
 
-/// By the standard; of two frames at once none is read.
+/// The standard's parameters; frames that overlap are all lost.
 fn standard() -> LrWpanRules {
     LrWpanRules {
         encap: Encap::RawIpv4,
@@ -56,12 +57,12 @@ struct Rates {
     frames: f64,
 }
 
-/// Stations send datagrams of `size` to the last one without end.
+/// Saturated stations send datagrams of `size` to the last station.
 fn saturate(rules: &LrWpanRules, senders: u32, size: u64, to_all: bool, seed: u64) -> Rates {
     saturate_with(rules, senders, (size, 0), to_all, seed)
 }
 
-/// The same with updates of so many lines, which 6LoWPAN asks for the size of.
+/// The same with DSDV updates of `lines` entries, from which 6LoWPAN computes the size.
 fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize), to_all: bool, seed: u64) -> Rates {
     const SECONDS: u64 = 60;
     let mut ctx = Context::new(0, None);
@@ -77,7 +78,7 @@ fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize),
             mac.enqueue(ctx, station, MacRequest { content, to, size: Bytes(size), since: ctx.now, is_routing: false });
         }
     };
-    // Stations have no common clock: they start at different times and never fall into step.
+    // Stations have no common clock: they start at different times.
     let mut starts = Rng::stream(seed, "starts");
     for flow in 0..senders {
         ctx.schedule(Time::ZERO + Span::from_secs_f64(5e-3 * starts.uniform()), Event::App { flow: FlowId(flow) });
@@ -114,7 +115,7 @@ fn saturate_with(rules: &LrWpanRules, senders: u32, (size, lines): (u64, usize),
     }
 }
 
-/// Means over three seeds, as in the reference: frames delivered, and access failures.
+/// Means over three seeds, as in the reference: frames delivered, and channel access failures.
 fn mean(rules: &LrWpanRules, senders: u32, size: u64) -> [f64; 2] {
     let runs: Vec<Rates> = (1..=3).map(|seed| saturate(rules, senders, size, false, seed)).collect();
     let mean = |of: fn(&Rates) -> f64| runs.iter().map(of).sum::<f64>() / 3.0;
@@ -126,7 +127,7 @@ fn assert_near(measured: f64, expected: f64, within: f64, what: &str) {
     assert!((measured / expected - 1.0).abs() < within, "{what}: {measured} of {expected}");
 }
 
-/// One sender, PSDU 127, within 0.5 %: frames per second with and without ACKs and spaces.
+/// One sender, PSDU 127, within 0.5 %: frames per second with and without ACKs and interframe spaces.
 #[test]
 fn one_sender() {
     for (acks, spaces, cycle_ms) in
@@ -135,7 +136,7 @@ fn one_sender() {
         let rules = LrWpanRules { acks, spaces, ..standard() };
         let rates: Vec<f64> = (1..=3).map(|seed| saturate(&rules, 1, 116, false, seed).delivered).collect();
         let measured = rates.iter().sum::<f64>() / 3.0;
-        // Without spaces an unacknowledged frame waits for a turnaround in place of the space, here: see `send_frame`.
+        // Without interframe spaces an unacknowledged frame is followed by a turnaround time: see `send_frame`.
         let cycle = if acks || spaces { cycle_ms } else { cycle_ms + 0.192 };
         assert_near(measured, 1e3 / cycle, 0.005, &format!("ACKs {acks}, spaces {spaces}"));
     }
@@ -154,12 +155,13 @@ fn one_sender_as_in_ns2() {
     }
 }
 
-/// Saturated senders, within 3 %: frames delivered and channel access failures per second with PSDU 127, frames delivered
-/// without spaces, and with PSDU 67.
+/// Saturated senders, within 3 %: frames delivered and channel access failures per second with PSDU 127, frames
+/// delivered without interframe spaces, and with PSDU 67.
 ///
-/// The reference is a Monte Carlo of the rules in another language. A simpler one counts a frame as through when its
-/// ACK begins, though another station may have listened between frame and ACK, found silence, and sent into the ACK. Then
-/// the sender repeats a frame that the sink has. Without that the table has 133.03 for 5 senders and 200.68 with PSDU 67.
+/// The reference is a Monte Carlo simulation of the rules in another language. A simpler one counts a frame as
+/// delivered when its ACK begins, though another station may have found the medium idle between frame and ACK and
+/// collide with the ACK, so that the sender repeats the frame. Without that, 5 senders deliver 133.03, and 200.68 with
+/// PSDU 67.
 #[test]
 fn saturated_senders() {
     let without_spaces = LrWpanRules { spaces: false, ..standard() };
@@ -185,10 +187,10 @@ fn saturated_senders() {
     }
 }
 
-/// Frames that survive with a chance q each: a datagram of several survives with the product of theirs.
+/// If each frame survives with probability q, a datagram survives with the product over its frames.
 #[test]
 fn fragments_multiply_loss() {
-    // A ratio of 1 dB, at which 133 B survive with 0.98636.
+    // An SINR of 1 dB, at which 133 B survive with probability 0.98636.
     let ratio = libm::pow(10.0, 0.1);
     let reception =
         Reception::Errors { sensitivity: 1e-12, energy_detect: 1e-11, noise: 1e-9 / ratio, preamble_detection: 0.0 };
@@ -199,7 +201,7 @@ fn fragments_multiply_loss() {
         let request = MacRequest { content, to, size: Bytes::ZERO, since: Time::ZERO, is_routing: false };
         let line = RouteAdvertisement { destination: StationId(0), metric: 1, sequence: 2 };
         let frames = rules.message_frames(&Message::Dsdv(vec![line; lines]), &request).unwrap();
-        // The last byte before the PSDU is the length, which must be read as well.
+        // The PHR before the PSDU must survive as well.
         let survives = |index| Mode::Oqpsk.survival(8.0 + 8.0 * frames.psdu(index).as_f64(), ratio);
         let expected: f64 = (0..frames.count).map(survives).product();
         let runs: Vec<Rates> = (1..=10).map(|seed| saturate_with(&rules, 1, (0, lines), false, seed)).collect();

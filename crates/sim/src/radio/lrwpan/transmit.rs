@@ -1,4 +1,4 @@
-//! A frame leaves a station: what the records and the counts say of it, and all that hear it take note.
+//! Transmission of frames: trace, counters, and signals at all listeners.
 
 use tcp::units::{Bytes, Span, Time};
 
@@ -13,7 +13,7 @@ use crate::radio::frame::{Content, Fragment, Frame, Kind};
 use crate::radio::receiver::{Signal, SignalState};
 
 impl LrWpanMac {
-    /// The frame under way of a datagram leaves now; gives its end.
+    /// Transmits the current frame of a datagram; returns its end.
     pub(super) fn transmit_data(&mut self, ctx: &mut Context, at: StationId, current: &CurrentDatagram) -> Time {
         let sequence = self.stations[at.index()].sequence;
         let fragment = Fragment { tag: current.tag, index: current.index, count: current.sizes.count };
@@ -51,7 +51,7 @@ impl LrWpanMac {
         station.end_cca(now);
         station.receiver.send(now, end, &self.timing, &mut station.backoff);
         if station.receiver.depleted() {
-            // Nothing leaves, and nobody is told.
+            // A depleted radio transmits nothing.
             return end;
         }
         let counters = &mut station.counters;
@@ -80,22 +80,22 @@ impl LrWpanMac {
         end
     }
 
-    /// Notes a frame at all that hear it, and has those that it is meant for hear of its end.
+    /// Adds the signal of a frame at all listeners, and schedules its end at those that receive it.
     fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span) {
-        /// Signals are looked at when so many have gathered at a station that does nothing itself.
+        /// Pending signals at which a bystander is advanced.
         const MAX_PENDING: usize = 24;
         let mut listeners = std::mem::take(&mut self.listeners);
         self.medium.listeners_of(frame.from, ctx.now, &mut listeners);
         let readable = self.rules.reception.min_readable_power();
-        let meant = |to: StationId, power: f64| frame.to.is_none_or(|only| only == to) && power >= readable;
-        let readers = listeners.iter().filter(|listener| meant(listener.station, listener.power)).count();
+        let is_receiver = |to: StationId, power: f64| frame.to.is_none_or(|only| only == to) && power >= readable;
+        let readers = listeners.iter().filter(|listener| is_receiver(listener.station, listener.power)).count();
         let id = (readers > 0).then(|| self.frames.insert(*frame, readers as u32));
         if let (Some(_), Kind::Data(content)) = (id, frame.kind) {
             self.messages.retain(content);
         }
         for listener in &listeners {
             let start = ctx.now + listener.delay;
-            let wanted = meant(listener.station, listener.power);
+            let is_received = is_receiver(listener.station, listener.power);
             let station = &mut self.stations[listener.station.index()];
             if station.receiver.pending_signals() >= MAX_PENDING {
                 station.advance_to(ctx.now, &self.timing);
@@ -107,12 +107,12 @@ impl LrWpanMac {
                 end: start + length,
                 power: listener.power,
                 rate_index: 0,
-                wanted,
+                is_received,
                 duration: Span::ZERO,
                 nav_timeout: None,
                 state: SignalState::Pending,
             });
-            if let Some(id) = id.filter(|_| wanted) {
+            if let Some(id) = id.filter(|_| is_received) {
                 ctx.schedule(start + length, self.event(RadioEvent::FrameEnd { station: listener.station, frame: id }));
             }
         }

@@ -1,8 +1,8 @@
-//! What one station hears: signals on their way and in the air, the frame it is locked
-//! on, whether the medium is busy, and the reservations it has heard of.
+//! The receiver of one station: signals pending and on the air, the frame it is locked on, clear channel assessment,
+//! and the NAV.
 //!
-//! Lazy: signals are noted when they are sent and looked at when the station acts. Every rule depends on physical times
-//! alone, so the order in which stations are looked at changes nothing.
+//! It is lazy: signals are added when they are transmitted and processed when the station acts. Every rule depends on
+//! physical times alone, so the order in which stations are advanced changes nothing.
 
 mod reception;
 
@@ -16,24 +16,26 @@ use super::energy::{EnergyMeter, RadioState, RxCriterion};
 use super::errors::{PhyHeader, RateMode, ReceptionState};
 use crate::ids::StationId;
 
-/// A signal makes the medium busy for decisions this long after it begins: those of the same slot go ahead.
+/// Time from the start of a signal until it makes the medium busy: stations that transmit in the same slot do not
+/// defer.
 const GUARD: Span = Span::from_nanos(5);
 /// The end of time.
 const NEVER: Time = Time::from_nanos(u64::MAX);
 
-/// How frames are received, and when the medium is busy.
+/// Reception model: which frames are received, and when the medium is busy.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Reception {
-    /// ns-2: thresholds of power, and the first frame survives what is weaker by a ratio. Powers in watts.
+    /// ns-2: power thresholds and capture; the first frame survives interference weaker by `ratio`. Powers in watts.
     Capture { carrier_sense: f64, receive: f64, ratio: f64 },
-    /// The worst ratio of the signal to noise and interference decides. Powers in watts.
+    /// The minimum SINR over the frame decides. Powers in watts.
     Sinr { sensitivity: f64, energy_detect: f64, noise: f64 },
-    /// Bits survive by chance, at the ratio of the moment; a frame is noticed above a ratio. Powers in watts.
+    /// Bits survive at random, with the bit error rate at the SINR of the moment; preambles are detected from an SINR
+    /// on. Powers in watts.
     Errors { sensitivity: f64, energy_detect: f64, noise: f64, preamble_detection: f64 },
 }
 
 impl Reception {
-    /// Signals below this power are never read.
+    /// Power below which signals are never readable.
     pub(super) fn min_readable_power(&self) -> f64 {
         match *self {
             Reception::Capture { receive, .. } => receive,
@@ -41,7 +43,7 @@ impl Reception {
         }
     }
 
-    /// Frames that need this ratio are readable from this power on, without interference.
+    /// Minimum power of frames that need this SINR, absent interference.
     pub(super) fn min_rx_power(&self, ratio: f64) -> f64 {
         match *self {
             Reception::Capture { receive, .. } => receive,
@@ -52,7 +54,7 @@ impl Reception {
     }
 }
 
-/// The times and rules that a station goes by.
+/// Timing and reception parameters of a station.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct MacTiming {
     pub(super) slot: Span,
@@ -63,76 +65,75 @@ pub(super) struct MacTiming {
     pub(super) preamble: PhyHeader,
 }
 
-/// A frame on its way to one station, or arriving there.
+/// A transmission as one station receives it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signal {
-    /// The frame's number: the same at all stations.
+    /// Number of the transmission, unique on the channel.
     pub(super) number: u64,
     pub(super) from: StationId,
     pub(super) start: Time,
     pub(super) end: Time,
     /// Power in watts.
     pub(super) power: f64,
-    /// Index of its rate.
+    /// Index of its rate in [`MacTiming::rate_modes`].
     pub(super) rate_index: u8,
-    /// The station is to hear of its end.
-    pub(super) wanted: bool,
-    /// How long it reserves the medium beyond its end, for stations that it is not meant for.
+    /// The station receives it: it is addressed to it and strong enough.
+    pub(super) is_received: bool,
+    /// Duration field, zero at the station that the frame is addressed to.
     pub(super) duration: Span,
-    /// An RTS reserves it for so long only if nobody answers.
+    /// NAVTimeout, for an RTS.
     pub(super) nav_timeout: Option<Span>,
     pub(super) state: SignalState,
 }
 
-/// What has become of an arrival.
+/// State of a signal at a receiver.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum SignalState {
-    /// It has not begun.
+    /// Not started.
     Pending,
-    /// It is in the air; the worst ratio so far.
+    /// On the air and readable; the minimum SINR so far.
     Readable(f64),
-    /// It is in the air and cannot be read any more.
+    /// On the air and not, or no longer, readable.
     Unreadable,
 }
 
-/// One station's ear.
+/// The receiver of a station.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
-    /// Signals that have not begun, by start and sender.
+    /// Signals that have not started, by start and transmitter.
     pending: VecDeque<Signal>,
-    /// Signals in the air, by number, so that powers add up to the same sum whenever they are looked at. Few: what has
-    /// ended is gone from here, and what has not begun would only be passed over.
+    /// Signals on the air, by number, so that the sum of their powers does not depend on when it is computed.
     on_air: Vec<Signal>,
-    /// Nothing starts or ends here before.
+    /// No signal starts or ends here before this time.
     next_boundary_at: Time,
-    /// Number of the frame the receiver is locked on; after a collision in ns-2 the one that ends last.
+    /// Number of the frame that the receiver is locked on; after a collision in ns-2 the one that ends last.
     lock: Option<u64>,
     reception_state: ReceptionState,
-    /// Its own transmission ends then.
+    /// End of its own transmission.
     transmitting_until: Option<Time>,
     idle_since: Time,
     nav: Time,
-    /// An RTS reserved the medium: until when if unanswered, until when if something follows it.
+    /// After an RTS: the NAV if no frame follows within NAVTimeout, and the NAV if one does.
     rts_nav: Option<(Time, Time)>,
-    /// The last frame was bad: EIFS applies.
+    /// The last frame was received in error: EIFS applies.
     eifs_applies: bool,
-    /// Frames that ended, of those the station wanted to hear of.
+    /// Frames that the station has received, with success or failure, until it handles their end.
     ended: Vec<(u64, bool)>,
-    /// Draws the fate of frames.
+    /// Draws frame errors.
     rng: Rng,
-    /// What the radio consumes, if that is modelled.
+    /// Energy meter, if energy is modelled.
     pub(super) meter: Option<EnergyMeter>,
-    /// It consumes as much as when it receives: it assesses the medium (802.15.4).
+    /// CCA in progress, which consumes as much as reception (802.15.4).
     pub(super) assessing: bool,
 }
 
-/// What happens next at a station.
+/// The next change at a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Boundary {
     OwnEnd,
-    /// Of a signal in the air, by its place there.
+    /// End of the signal at this index of `on_air`.
     End(usize),
-    /// Of the first that is coming.
+    /// Start of the first pending signal.
     Start,
 }
 
@@ -156,7 +157,8 @@ impl Receiver {
         }
     }
 
-    /// True while something is received or sent, or in the air strongly enough.
+    /// Physical carrier sense: true while the station receives or transmits, or the energy on the air exceeds the
+    /// threshold.
     pub(super) fn busy(&self, reception: &Reception) -> bool {
         self.transmitting_until.is_some() || self.lock.is_some() || self.energy_detected(reception)
     }
@@ -165,26 +167,26 @@ impl Receiver {
         self.transmitting_until.is_some()
     }
 
-    /// True if the medium is reserved at `now`.
+    /// Virtual carrier sense: true if the NAV is set at `now`.
     pub(super) fn nav_busy(&self, now: Time) -> bool {
         self.nav > now
     }
 
-    /// When the medium is, or was, free for slots to be counted, if it is idle.
+    /// End of the interframe space (DIFS or EIFS) after which slots are counted, if the medium stays idle.
     pub(super) fn ifs_end(&self, timing: &MacTiming) -> Time {
         self.idle_since.max(self.nav) + if self.eifs_applies { timing.eifs } else { timing.difs }
     }
 
-    /// How the wanted frame `number` ended; it must have.
+    /// Whether frame `number`, which has ended, was received without error.
     pub(super) fn take_result(&mut self, number: u64) -> bool {
-        let index = self.ended.iter().position(|(n, _)| *n == number).expect("a frame ends once, when it is over");
+        let index = self.ended.iter().position(|(n, _)| *n == number).expect("a received frame has one result");
         self.ended.swap_remove(index).1
     }
 
-    /// Notes a frame that will arrive.
+    /// Adds a signal that will arrive.
     pub(super) fn add_signal(&mut self, signal: Signal) {
         self.next_boundary_at = self.next_boundary_at.min(signal.start + GUARD);
-        // Signals come in the order of their starts, but for their delays on the way.
+        // Signals are added in the order of transmission; propagation delays may change the order of arrival.
         let later = |other: &Signal| (other.start, other.from) > (signal.start, signal.from);
         self.pending.push_back(signal);
         let mut index = self.pending.len() - 1;
@@ -194,12 +196,12 @@ impl Receiver {
         }
     }
 
-    /// So many signals are not looked at yet.
+    /// Number of signals not processed yet.
     pub(super) fn pending_signals(&self) -> usize {
         self.pending.len()
     }
 
-    /// Looks at everything that has happened up to `now`; starts of signals strictly before.
+    /// Processes all signals up to `now`; starts of signals strictly before.
     pub(super) fn advance_to(&mut self, now: Time, timing: &MacTiming, backoff: &mut Backoff) {
         while self.next_boundary_at <= now {
             if self.receive_alone(now, timing, backoff) {
@@ -213,7 +215,7 @@ impl Receiver {
             if at > now || (at == now && boundary == Boundary::Start) {
                 return;
             }
-            if self.meter.is_some() && self.consume(at, boundary) {
+            if self.meter.is_some() && self.charge(at, boundary) {
                 continue;
             }
             let (was_busy, ifs_end) = (self.busy(&timing.reception), self.ifs_end(timing));
@@ -233,9 +235,9 @@ impl Receiver {
         }
     }
 
-    /// Books what the radio did up to the next change; a signal that finds no energy left is forgotten: true.
-    fn consume(&mut self, at: Time, boundary: Boundary) -> bool {
-        // The guard decides who may send, not how long a signal lasts.
+    /// Charges the energy up to the next change; true if the radio is depleted and its next signal was discarded.
+    fn charge(&mut self, at: Time, boundary: Boundary) -> bool {
+        // The guard delays carrier sense, not the signal.
         let from = self.pending.front().filter(|_| boundary == Boundary::Start).map_or(at, |signal| signal.start);
         let state = self.state();
         let Some(meter) = &mut self.meter else { return false };
@@ -243,13 +245,13 @@ impl Receiver {
         if boundary != Boundary::Start || !meter.is_empty() {
             return false;
         }
-        if let Some(signal) = self.pending.pop_front().filter(|signal| signal.wanted) {
+        if let Some(signal) = self.pending.pop_front().filter(|signal| signal.is_received) {
             self.ended.push((signal.number, false));
         }
         true
     }
 
-    /// The meter, read at `now`; the station is settled up to then.
+    /// The energy meter, read at `now`, up to which the receiver is advanced.
     pub(super) fn read_meter(&mut self, now: Time) -> Option<&mut EnergyMeter> {
         let state = self.state();
         let meter = self.meter.as_mut()?;
@@ -257,7 +259,7 @@ impl Receiver {
         Some(meter)
     }
 
-    /// True if the station has no energy left; it has just been looked at.
+    /// True if the radio is depleted; the meter has just been read.
     pub(super) fn depleted(&self) -> bool {
         self.meter.as_ref().is_some_and(EnergyMeter::is_empty)
     }
@@ -274,8 +276,8 @@ impl Receiver {
         }
     }
 
-    /// The earliest start or end that has not been looked at. At one instant ends come first, and then the numbers of the
-    /// senders decide: the order in which the engine had them send is no law of nature.
+    /// The earliest start or end that has not been processed. At one instant ends come first, then the lowest
+    /// transmitter, so that the order of events in the engine does not matter.
     fn next_boundary(&self) -> Option<(Time, Boundary)> {
         let mut first = self.transmitting_until.map(|end| (end, Boundary::OwnEnd));
         let ends = self.on_air.iter().enumerate().map(|(index, signal)| ((signal.end, signal.from), index));
@@ -305,14 +307,14 @@ impl Receiver {
         }
     }
 
-    /// The station sends until `end`; it is settled up to `now`. What it was receiving is lost.
+    /// Transmits until `end`; the receiver is advanced to `now`. The frame it was receiving is lost.
     pub(super) fn send(&mut self, now: Time, end: Time, timing: &MacTiming, backoff: &mut Backoff) {
         self.read_meter(now);
         if !self.busy(&timing.reception) {
             backoff.freeze(now, self.ifs_end(timing), timing.slot);
         }
-        if let Some(held) = self.locked() {
-            held.state = SignalState::Unreadable;
+        if let Some(current) = self.locked() {
+            current.state = SignalState::Unreadable;
         }
         if !matches!(timing.reception, Reception::Capture { .. }) {
             self.lock = None;
@@ -321,8 +323,8 @@ impl Receiver {
         self.next_boundary_at = self.next_boundary_at.min(end);
     }
 
-    /// When the backoff runs out if nothing more is heard; while the medium is busy, not before that. The station is
-    /// settled.
+    /// Time at which the backoff ends if no further signal arrives; while the medium is busy, a lower bound. The
+    /// receiver is advanced.
     pub(super) fn access(&self, timing: &MacTiming, backoff: &Backoff) -> Option<Time> {
         let slots = backoff.slots?;
         if self.busy(&timing.reception) {
@@ -333,14 +335,14 @@ impl Receiver {
         pending.map(|signal| self.early_access(signal, timing, backoff)).chain(planned).min()
     }
 
-    /// The medium is busy at least until then.
+    /// Lower bound of the end of the busy period.
     fn busy_until(&self) -> Time {
         let locked = self.lock.and_then(|lock| self.on_air.iter().find(|a| a.number == lock)).map(|a| a.end);
         let in_the_air = self.on_air.iter().map(|a| a.end);
         self.transmitting_until.max(locked).or_else(|| in_the_air.min()).unwrap_or(Time::ZERO)
     }
 
-    /// The earliest access after an arrival that ends well and so puts DIFS in the place of EIFS.
+    /// The earliest channel access after a signal that, received without error, replaces EIFS by DIFS.
     pub(super) fn early_access(&self, signal: &Signal, timing: &MacTiming, backoff: &Backoff) -> Time {
         let left = if self.busy(&timing.reception) {
             backoff.slots.unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Which frames can be read: the three rules of reception.
+//! The three reception models: which frames are received.
 
 use tcp::units::{Span, Time};
 
@@ -7,12 +7,12 @@ use crate::radio::backoff::Backoff;
 use crate::radio::errors::ReceptionState;
 
 impl Receiver {
-    /// The ordinary case in one step: a signal that begins and ends while nothing else is in the air. True if that was so;
-    /// [`Receiver::advance_to`] would have come to the same by two.
+    /// Processes the ordinary case, a signal that starts and ends while no other is on the air, in one step; returns
+    /// whether it was so. The general case gives the same in two steps.
     pub(super) fn receive_alone(&mut self, now: Time, timing: &MacTiming, backoff: &mut Backoff) -> bool {
         let Reception::Capture { receive, .. } = timing.reception else { return false };
         let Some(first) = self.pending.front() else { return false };
-        let Signal { number, start, end, power, wanted, duration, nav_timeout, .. } = *first;
+        let Signal { number, start, end, power, is_received, duration, nav_timeout, .. } = *first;
         let busy = self.transmitting_until.is_some() || !self.on_air.is_empty();
         let met = self.pending.get(1).is_some_and(|next| next.start + GUARD < end);
         if busy || met || end > now || self.meter.is_some() {
@@ -21,7 +21,7 @@ impl Receiver {
         let (at, good) = (start + GUARD, power >= receive);
         backoff.freeze(at, self.ifs_end(timing), timing.slot);
         self.confirm_rts_nav(at);
-        if wanted {
+        if is_received {
             self.ended.push((number, good));
         }
         self.pending.pop_front();
@@ -36,7 +36,7 @@ impl Receiver {
         true
     }
 
-    /// The receiver locks on a signal at `at`: was it what an RTS had announced?
+    /// Extends the NAV of an RTS if the signal that the receiver locks on at `at` follows within NAVTimeout.
     fn confirm_rts_nav(&mut self, at: Time) {
         if let Some((until, answered)) = self.rts_nav.take()
             && at <= until
@@ -45,7 +45,7 @@ impl Receiver {
         }
     }
 
-    /// The first signal that is coming begins.
+    /// Starts the first pending signal.
     pub(super) fn start(&mut self, at: Time, timing: &MacTiming) {
         let Some(mut new) = self.pending.pop_front() else { return };
         let before = self.lock;
@@ -72,7 +72,8 @@ impl Receiver {
         }
     }
 
-    /// ns-2: locked on the first signal, whatever its power; a later one is ignored or destroys both.
+    /// ns-2: the receiver locks on the first signal, whatever its power; a later one is ignored (capture) or both
+    /// collide.
     fn start_capture(&mut self, index: usize, at: Time, (receive, ratio): (f64, f64), timing: &MacTiming) {
         let new = self.on_air[index];
         if self.lock.is_none() {
@@ -82,17 +83,17 @@ impl Receiver {
             self.lock = Some(new.number);
             return;
         }
-        let held = self.locked().expect("a lock is on a frame in the air");
-        if held.power / new.power >= ratio {
+        let current = self.locked().expect("the receiver locks on a signal on the air");
+        if current.power / new.power >= ratio {
             self.nav = self.nav.max(at + timing.eifs + new.end.since(new.start));
             return;
         }
-        let longer = if new.end > held.end { new.number } else { held.number };
-        held.state = SignalState::Unreadable;
+        let longer = if new.end > current.end { new.number } else { current.number };
+        current.state = SignalState::Unreadable;
         self.lock = Some(longer);
     }
 
-    /// Locked on the first signal above the sensitivity; what else is in the air adds to the noise.
+    /// The receiver locks on the first signal above the sensitivity; all others are interference.
     fn start_sinr(&mut self, index: usize, sensitivity: f64, noise: f64) {
         let free = self.lock.is_none() && self.transmitting_until.is_none();
         if free && self.on_air[index].power >= sensitivity {
@@ -100,32 +101,32 @@ impl Receiver {
             self.on_air[index].state = SignalState::Readable(f64::INFINITY);
         }
         let interference = self.lock.map_or(0.0, |lock| self.interference(lock));
-        if let Some(held) = self.locked()
-            && let SignalState::Readable(worst) = held.state
+        if let Some(current) = self.locked()
+            && let SignalState::Readable(min_sinr) = current.state
         {
-            held.state = SignalState::Readable(worst.min(held.power / (noise + interference)));
+            current.state = SignalState::Readable(min_sinr.min(current.power / (noise + interference)));
         }
     }
 
-    /// What disturbs the frame in hand changes at `at`; a chunk of it ends.
+    /// Updates the probability of survival at `at`, where the interference changes.
     fn update_survival(&mut self, at: Time, noise: f64, timing: &MacTiming) {
-        let Some(held) = self.locked().copied() else { return };
+        let Some(current) = self.locked().copied() else { return };
         self.reception_state = ReceptionState {
-            survival: self.survival(&held, at, timing),
-            ratio: held.power / (noise + self.interference(held.number)),
+            survival: self.survival(&current, at, timing),
+            ratio: current.power / (noise + self.interference(current.number)),
             since: at,
         };
     }
 
-    /// The chance that the frame in hand has survived until `at`.
-    fn survival(&self, held: &Signal, at: Time, timing: &MacTiming) -> f64 {
+    /// Probability that the frame being received has survived until `at`.
+    fn survival(&self, current: &Signal, at: Time, timing: &MacTiming) -> f64 {
         let ReceptionState { survival, ratio, since } = self.reception_state;
-        let part = (since.since(held.start), at.since(held.start));
-        let rate_mode = &timing.rate_modes[usize::from(held.rate_index)];
-        survival * timing.preamble.survival(rate_mode, held.end.since(held.start), part, ratio)
+        let part = (since.since(current.start), at.since(current.start));
+        let rate_mode = &timing.rate_modes[usize::from(current.rate_index)];
+        survival * timing.preamble.survival(rate_mode, current.end.since(current.start), part, ratio)
     }
 
-    /// Power in the air besides that of one frame.
+    /// Power on the air besides that of one frame.
     pub(super) fn interference(&self, number: u64) -> f64 {
         self.on_air.iter().filter(|a| a.number != number).map(|a| a.power).sum()
     }
@@ -141,8 +142,8 @@ impl Receiver {
         let readable = was_locked && signal.state != SignalState::Unreadable;
         let good = match (timing.reception, signal.state) {
             (Reception::Errors { .. }, _) if readable => self.rng.uniform() < self.survival(&signal, at, timing),
-            (Reception::Sinr { .. }, SignalState::Readable(worst)) => {
-                readable && worst >= timing.rate_modes[usize::from(signal.rate_index)].ratio
+            (Reception::Sinr { .. }, SignalState::Readable(min_sinr)) => {
+                readable && min_sinr >= timing.rate_modes[usize::from(signal.rate_index)].ratio
             }
             _ => readable,
         };
@@ -151,7 +152,7 @@ impl Receiver {
         {
             self.update_survival(at, noise, timing);
         }
-        if signal.wanted {
+        if signal.is_received {
             self.ended.push((signal.number, good));
         }
         if !was_locked {
@@ -162,7 +163,7 @@ impl Receiver {
             self.eifs_applies = false;
             self.set_nav(at, signal.duration, signal.nav_timeout);
         } else if let Reception::Capture { .. } = timing.reception {
-            // A bad frame reserves the medium for EIFS, and DIFS follows; a station that sends does not notice it.
+            // An erroneous frame sets the NAV for EIFS, and DIFS follows; a station that transmits does not notice it.
             if self.transmitting_until.is_none() {
                 self.nav = self.nav.max(at + timing.eifs);
             }
@@ -171,7 +172,8 @@ impl Receiver {
         }
     }
 
-    /// A frame that ended at `at` reserves the medium; an RTS only for `nav_timeout` if nothing follows it.
+    /// Sets the NAV from the duration field of a frame that ended at `at`; that of an RTS holds only for `nav_timeout`
+    /// unless a frame follows.
     fn set_nav(&mut self, at: Time, duration: Span, nav_timeout: Option<Span>) {
         let until = at + duration;
         match nav_timeout {

@@ -1,4 +1,4 @@
-//! AODV agents in a row that talk to one another without a medium.
+//! AODV agents in a row that exchange messages without a medium.
 
 use super::*;
 
@@ -8,11 +8,11 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
-/// Stations in a row; the link after `broken` carries nothing.
+/// Agents in a row; the link after `broken` is broken.
 struct Row {
     agents: Vec<Aodv>,
     broken: Option<u32>,
-    /// What was sent, by whom.
+    /// Messages sent, by sender.
     log: Vec<(u32, AodvMessage)>,
 }
 
@@ -27,7 +27,7 @@ impl Row {
         a.abs_diff(b) == 1 && self.broken != Some(a.min(b)) && b < self.agents.len() as u32
     }
 
-    /// Everything up to `until`; a message takes no time.
+    /// Runs up to `until`; messages take no time.
     fn run(&mut self, until: Time) {
         let stations = self.agents.len() as u32;
         while let Some((now, from)) = (0..stations)
@@ -54,7 +54,7 @@ impl Row {
     }
 }
 
-/// Rings of 1 and 3 hops: a destination at 3 hops is found after the 240 ms of the first ring (§6.4).
+/// Rings of 1 and 3 hops: a route to a destination 3 hops away is found after the 240 ms of the first ring (§6.4).
 #[test]
 fn rings_grow_until_the_destination_answers() {
     let mut row = Row::new(5);
@@ -65,14 +65,14 @@ fn rings_grow_until_the_destination_answers() {
     row.run(at(290));
     assert_eq!(row.next_hop(0, at(290), 3), NextHop::Via(StationId(1)));
     assert_eq!(row.next_hop(3, at(290), 0), NextHop::Via(StationId(2)));
-    // The second ring ends at the destination: nobody behind it was asked.
+    // The second ring ends at the destination: no station behind it received the RREQ.
     let asked = row.log.iter().filter(|(_, message)| matches!(message, AodvMessage::Request(_)));
     assert_eq!(asked.map(|(from, _)| *from).collect::<Vec<_>>(), [0, 0, 1, 2]);
 }
 
-/// Nobody answers: rings of 1, 3, 5, 7, then the whole network three times, and the search is over.
+/// Without an RREP: rings of 1, 3, 5, 7, then the whole network three times, and the discovery ends.
 #[test]
-fn a_search_ends() {
+fn a_discovery_ends() {
     let mut row = Row::new(1);
     row.agents[0].discover(at(0), StationId(9));
     row.run(at(60_000));
@@ -84,9 +84,9 @@ fn a_search_ends() {
     assert_eq!(row.next_hop(0, at(60_000), 9), NextHop::None);
 }
 
-/// A link breaks: the source hears of it, and its next request finds who knows no more than it does.
+/// When a link breaks the source receives an RERR, and its next RREQ finds no station with a later sequence number.
 #[test]
-fn a_broken_link_is_told_to_those_who_use_it() {
+fn precursors_receive_an_rerr_for_a_broken_link() {
     let mut row = Row::new(4);
     row.agents[0].discover(at(0), StationId(3));
     row.run(at(400));
@@ -108,7 +108,7 @@ fn a_broken_link_is_told_to_those_who_use_it() {
     assert_eq!(row.next_hop(0, at(800), 3), NextHop::Via(StationId(1)));
 }
 
-/// A route that nobody uses is forgotten.
+/// An unused route expires.
 #[test]
 fn an_idle_route_expires() {
     let mut row = Row::new(2);

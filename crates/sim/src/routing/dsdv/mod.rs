@@ -1,51 +1,45 @@
-//! Destination-sequenced distance vector (Perkins and Bhagwat 1994) as ns-2.35 does it, and `std`: the
-//! same with word from the MAC, honest headers, and updates that fit the link.
+//! Destination-sequenced distance vector routing (DSDV; Perkins and Bhagwat 1994) as in ns-2.35, and `std`: the same
+//! with link feedback from the MAC, true header sizes, and updates that fit the MTU.
 
 pub(crate) mod ns3;
-mod table;
+pub(super) mod table;
 #[cfg(test)]
 mod tests;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::outbox::{Outbox, jitter};
-use super::{NextHop, Outgoing};
+use super::next_hop::NextHop;
+use super::outbox::{Outbox, Outgoing, jitter};
 use crate::ids::StationId;
 use crate::packet::message::{Message, RouteAdvertisement};
-use table::{Entry, Route, Table};
+use table::{ENTRY_SIZE, Entry, INFINITE, Route, Table};
 
-/// A line of an update.
-pub(crate) const ENTRY_SIZE: Bytes = Bytes(12);
-/// The metric of what cannot be reached.
-const INFINITE: u32 = 250;
-/// Start of the first update.
+/// Maximum delay of the first update.
 const START_JITTER: Span = Span::from_millis(2000);
 const BROADCAST_JITTER: Span = Span::from_millis(10);
-/// Between two updates of which the second is triggered.
+/// Minimum time from an update to a triggered one.
 const MIN_UPDATE_INTERVAL: Span = Span::from_millis(1000);
-/// A neighbour is gone after so many intervals of silence.
+/// Update intervals without an update after which a neighbour is lost.
 const NEIGHBOUR_HOLD_INTERVALS: u64 = 3;
-/// The settling time keeps seven eighths of itself at each new sequence number (alpha = 0.875).
+/// Weight of the old settling time in its moving average, in eighths (alpha = 0.875).
 const SETTLING_MEMORY: u64 = 7;
-/// The advert of a route of which nothing is known.
-const NEVER: Span = Span::from_millis(604_800_000);
 
-/// What differs between `ns2` and `std`.
+/// Parameters that differ between `ns2` and `std`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct DsdvRules {
     pub(crate) interval: Span,
-    /// The settling time of a new destination; adverts wait for twice as long.
+    /// Initial settling time; advertisements are delayed by twice the settling time.
     pub(crate) settling: Span,
-    /// Of each message.
+    /// Size of the headers of a message.
     pub(crate) header: Bytes,
-    /// Longer updates go in parts.
+    /// Longer updates are split.
     pub(crate) mtu: Option<Bytes>,
-    /// A frame that the MAC gives up breaks the link.
+    /// A link counts as broken when the MAC gives up a frame.
     pub(crate) link_feedback: bool,
 }
 
-/// The agent of one station.
+/// The DSDV agent of a station.
 #[derive(Clone, Debug)]
 pub(crate) struct Dsdv {
     me: StationId,
@@ -79,7 +73,8 @@ impl Dsdv {
         }
     }
 
-    /// A packet waits for an unknown destination: it gets an entry, whose first news is advertised without settling.
+    /// Adds an entry for an unknown destination that a packet waits for; its first route is advertised without
+    /// settling.
     pub(super) fn discover(&mut self, now: Time, destination: StationId) {
         if self.table.route(destination).is_none() {
             let route = Route { next: destination, metric: INFINITE, sequence: 0 };
@@ -113,19 +108,19 @@ impl Dsdv {
         }
     }
 
-    /// An update is due for the news of `station`.
+    /// Handles the triggered update for a change at `station`.
     fn on_trigger(&mut self, now: Time, station: StationId) {
-        let possible = self.last_update.map_or(now, |last| last + MIN_UPDATE_INTERVAL);
-        if possible <= now {
+        let earliest = self.last_update.map_or(now, |last| last + MIN_UPDATE_INTERVAL);
+        if earliest <= now {
             self.table.triggers.set(station, None);
             return self.advertise(now, false);
         }
-        self.table.triggers.set(station, Some(possible));
-        // Those before it are covered by it.
-        self.table.triggers.clear_before(possible);
+        self.table.triggers.set(station, Some(earliest));
+        // It covers those due earlier.
+        self.table.triggers.clear_before(earliest);
     }
 
-    /// Sends all routes that may be advertised, or those with news if they are few.
+    /// Sends an update: all routes that are due, or the changed ones if they are few.
     fn advertise(&mut self, now: Time, periodic: bool) {
         let changed = self.table.rows().filter(|(_, _, entry)| entry.is_changed(now)).count();
         let full = periodic || (changed > 3 && changed * 3 > self.table.len());
@@ -146,7 +141,7 @@ impl Dsdv {
             let entry = self.table.entry_mut(advert.destination);
             entry.last_advertised = Some(advert.metric);
             entry.advert_sequence = false;
-            // A changed metric goes into every triggered update until a full one has told it.
+            // A changed metric is part of every triggered update until the next full one.
             entry.advert_metric &= !full;
         }
         if adverts.is_empty() {
@@ -160,7 +155,7 @@ impl Dsdv {
         }
     }
 
-    /// An update in parts that fit the link, each with the sender's own line first.
+    /// An update split into parts that fit the MTU, each with the sender's own route first.
     fn parts(&self, adverts: Vec<RouteAdvertisement>) -> Vec<Vec<RouteAdvertisement>> {
         let room =
             self.rules.mtu.map_or(usize::MAX, |mtu| (mtu.saturating_sub(self.rules.header).0 / ENTRY_SIZE.0) as usize);
@@ -174,7 +169,7 @@ impl Dsdv {
         others.chunks(room.saturating_sub(1).max(1)).map(with_own).collect()
     }
 
-    /// A neighbour is gone, and every route by way of it.
+    /// Handles the loss of a neighbour, and of every route through it.
     fn on_neighbour_lost(&mut self, now: Time, neighbour: StationId) {
         if self.table.route(neighbour).is_some() {
             self.table.neighbour_timeouts.set(neighbour, None);
@@ -202,11 +197,11 @@ impl Dsdv {
             if advert.destination != self.me {
                 self.consider(now, from, advert);
             } else if advert.metric >= INFINITE {
-                // Others say that this station is gone: it has the last word on that.
+                // Another station advertises this one as unreachable: answer with a new sequence number.
                 self.periodic_at = now;
             }
         }
-        // A neighbour that has not named itself gets an entry for its silence to be noted in.
+        // A neighbour without a route gets an entry, so that its timeout has a place.
         if self.table.route(from).is_none() {
             let route = Route { next: from, metric: 1, sequence: 0 };
             self.table.insert(from, route, Entry::new(now, self.rules.settling));
@@ -214,7 +209,7 @@ impl Dsdv {
         self.table.neighbour_timeouts.set(from, Some(now + self.rules.interval * NEIGHBOUR_HOLD_INTERVALS));
     }
 
-    /// A neighbour's way to a destination.
+    /// Handles the route of a neighbour to a destination.
     fn consider(&mut self, now: Time, from: StationId, advert: &RouteAdvertisement) {
         let RouteAdvertisement { destination, sequence, .. } = *advert;
         let metric = if advert.metric < INFINITE { advert.metric + 1 } else { INFINITE };
@@ -236,7 +231,7 @@ impl Dsdv {
         *self.table.route_mut(destination) = route;
         let entry = self.table.entry_mut(destination);
         if newer {
-            // How long the best metric took to come after its sequence number.
+            // Settling time: from the first route with a sequence number to the best one.
             let took = entry.changed_at.since(entry.sequence_at);
             entry.settling = (entry.settling * SETTLING_MEMORY + took) / (SETTLING_MEMORY + 1);
             entry.sequence_at = now;
@@ -252,7 +247,7 @@ impl Dsdv {
         }
     }
 
-    /// The first word of a destination.
+    /// Adds the first route to a destination.
     fn learn(&mut self, now: Time, destination: StationId, route: Route) {
         let known = route.metric < INFINITE;
         let advertise_from = if known { now + self.rules.settling * 2 } else { now };

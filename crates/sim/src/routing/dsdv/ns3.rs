@@ -1,25 +1,25 @@
-//! DSDV as ns-3 does it: a change is advertised within a millisecond, unless the hop count changed and
-//! has to settle; every station's periodic updates fall into the same milliseconds.
+//! DSDV as in ns-3: a change is advertised within a millisecond, or after the settling time if the hop count changed;
+//! periodic updates of all stations fall into the same milliseconds.
 
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::ENTRY_SIZE;
+use super::table::ENTRY_SIZE;
 use crate::ids::StationId;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::message::{Message, RouteAdvertisement};
-use crate::routing::outbox::{Outbox, jitter};
-use crate::routing::{NextHop, Outgoing};
+use crate::routing::next_hop::NextHop;
+use crate::routing::outbox::{Outbox, Outgoing, jitter};
 
-/// Of each message.
+/// Size of the headers of a message.
 const HEADER: Bytes = Bytes(IP_HEADER.0 + UDP_HEADER.0);
-/// The first update and each triggered one.
+/// Maximum delay of the first update and of triggered ones.
 const JITTER: Span = Span::from_millis(1);
-/// The periodic interval is longer by up to this, in steps of 25 us.
+/// Maximum excess of the periodic interval, in steps of 25 us.
 const PERIODIC_JITTER: Span = Span::from_micros(25_000);
-/// Routes that nobody renewed for so many intervals are forgotten, when a periodic update is sent.
+/// Update intervals after which routes that were not refreshed are deleted by a periodic update.
 const HOLD_INTERVALS: u64 = 3;
 const SETTLING_MEMORY: u64 = 7;
 
@@ -32,16 +32,16 @@ struct Route {
     renewed_at: Time,
 }
 
-/// A change that is to be told.
+/// A change to be advertised.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct PendingUpdate {
     hops: u32,
     sequence: u32,
-    /// A jitter after it came, or when it has settled.
+    /// Time at which it may be advertised: after a jitter, or after the settling time.
     ready_at: Time,
 }
 
-/// The agent of one station.
+/// The DSDV agent of a station.
 #[derive(Clone, Debug)]
 pub(crate) struct DsdvNs3 {
     me: StationId,
@@ -101,7 +101,7 @@ impl DsdvNs3 {
         RouteAdvertisement { destination: self.me, metric: 0, sequence: self.sequence }
     }
 
-    /// All routes; old ones leave, and are told to be broken.
+    /// Sends a periodic update of all routes; expired ones are advertised as broken and deleted.
     fn periodic(&mut self, now: Time) {
         let hold = self.interval * HOLD_INTERVALS;
         let old = |route: &Route| now.since(route.renewed_at) > hold;
@@ -121,7 +121,7 @@ impl DsdvNs3 {
         self.periodic_at = now + self.interval + step * self.rng.below(PERIODIC_JITTER.as_micros() / 25 + 1);
     }
 
-    /// What has changed and may be told.
+    /// Sends a triggered update of the changes that may be advertised.
     fn triggered(&mut self, now: Time) {
         let mut adverts = vec![self.own_advert()];
         self.pending.retain(|station, pending| {
@@ -152,7 +152,7 @@ impl DsdvNs3 {
         }
     }
 
-    /// Takes over what is better; gives when it may be told.
+    /// Updates a route that is better; returns the time at which it may be advertised.
     fn consider(&mut self, now: Time, soon: Time, from: StationId, advert: &RouteAdvertisement) -> Option<Time> {
         let (hops, sequence) = (advert.metric + 1, advert.sequence);
         let Some(old) = self.routes.get(&advert.destination).copied() else {
@@ -185,7 +185,7 @@ impl DsdvNs3 {
         Some(if same { soon } else { now + route.settling })
     }
 
-    /// The next station says that it has no route any more: neither has this one, nor to anything by way of that.
+    /// Handles a broken route at the next hop: it and all routes through the destination are deleted.
     fn on_neighbour_lost(&mut self, destination: StationId, sequence: u32, soon: Time) {
         let gone: Vec<StationId> = (self.routes.iter())
             .filter(|(station, route)| **station == destination || route.next == destination)

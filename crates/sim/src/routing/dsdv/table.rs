@@ -1,12 +1,18 @@
-//! The table of a station that speaks DSDV, by number of destination. What every line of an update is compared with stands
-//! apart from the rest: nearly all lines bring nothing new.
+//! The routing table of a DSDV agent, by number of destination. Routes are stored apart from the rest of their entries,
+//! as nearly all advertisements are compared with the route and change nothing.
 
-use tcp::units::{Span, Time};
+use tcp::units::{Bytes, Span, Time};
 
-use super::{INFINITE, NEVER};
 use crate::ids::StationId;
 
-/// The way to a destination.
+/// Size of a route advertisement.
+pub(crate) const ENTRY_SIZE: Bytes = Bytes(12);
+/// Metric of an unreachable destination.
+pub(super) const INFINITE: u32 = 250;
+/// Delay of an advertisement that is not due.
+const NEVER: Span = Span::from_millis(604_800_000);
+
+/// The route to a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Route {
     pub(super) next: StationId,
@@ -14,12 +20,12 @@ pub(super) struct Route {
     pub(super) sequence: u32,
 }
 
-/// What else a station knows of a destination.
+/// The rest of an entry: settling and advertisement.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Entry {
     pub(super) settling: Span,
     pub(super) changed_at: Time,
-    /// When the sequence number came.
+    /// Time at which the sequence number was first received.
     pub(super) sequence_at: Time,
     pub(super) advertise_from: Time,
     pub(super) advert_sequence: bool,
@@ -28,7 +34,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Of a destination of which there is nothing to tell.
+    /// An entry with nothing to advertise.
     pub(super) fn new(now: Time, settling: Span) -> Entry {
         Entry {
             settling,
@@ -46,13 +52,13 @@ impl Entry {
     }
 }
 
-/// An instant for each destination, or none, and the first of them.
+/// A deadline for each destination, and the first of them.
 #[derive(Clone, Debug)]
 pub(super) struct Deadlines {
     at: Vec<Time>,
-    /// Not after the first.
+    /// Lower bound of the first deadline.
     first: Time,
-    /// The first may have been taken away.
+    /// The bound may be too low.
     stale: bool,
 }
 
@@ -77,7 +83,7 @@ impl Deadlines {
         self.at[station.index()] <= now
     }
 
-    /// Takes away all that are earlier than `limit`.
+    /// Clears all deadlines before `limit`.
     pub(super) fn clear_before(&mut self, limit: Time) {
         self.at.iter_mut().filter(|at| **at < limit).for_each(|at| *at = NONE);
         self.stale = true;
@@ -95,13 +101,13 @@ impl Deadlines {
 /// The table.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    /// With a metric above every other where nothing is known.
+    /// With a metric above all others for unknown destinations.
     routes: Vec<Route>,
     pub(super) entries: Vec<Entry>,
     known: usize,
-    /// A triggered update is due.
+    /// Times of triggered updates.
     pub(super) triggers: Deadlines,
-    /// The destination is a neighbour and will have been silent for too long.
+    /// Timeouts of neighbours.
     pub(super) neighbour_timeouts: Deadlines,
 }
 
@@ -113,17 +119,17 @@ impl Table {
         Table { routes: Vec::new(), entries: Vec::new(), known: 0, triggers, neighbour_timeouts }
     }
 
-    /// Destinations that something is known of.
+    /// Number of known destinations.
     pub(super) fn len(&self) -> usize {
         self.known
     }
 
-    /// The way to a destination that is known, open or broken.
+    /// The route to a known destination, valid or broken.
     pub(super) fn route(&self, destination: StationId) -> Option<Route> {
         self.routes.get(destination.index()).copied().filter(|route| route.metric <= INFINITE)
     }
 
-    /// The way to a known destination, to be changed.
+    /// The route to a known destination, mutable.
     pub(super) fn route_mut(&mut self, destination: StationId) -> &mut Route {
         &mut self.routes[destination.index()]
     }
@@ -132,7 +138,7 @@ impl Table {
         &mut self.entries[destination.index()]
     }
 
-    /// Numbers from zero; not all of them need be known.
+    /// All numbers up to the largest known one.
     pub(super) fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
         (0..self.routes.len() as u32).map(StationId)
     }
@@ -144,7 +150,7 @@ impl Table {
             .map(|((station, route), entry)| (station, *route, entry))
     }
 
-    /// Takes a destination in that was unknown.
+    /// Adds an unknown destination.
     pub(super) fn insert(&mut self, destination: StationId, route: Route, entry: Entry) {
         let size = destination.index() + 1;
         if self.routes.len() < size {

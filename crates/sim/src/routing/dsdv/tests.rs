@@ -1,8 +1,6 @@
-//! What ns-2.35's DSDV does, event by event.
+//! DSDV of ns-2.35, event by event.
 
 use super::*;
-use crate::radio::build;
-use crate::scenario::{RadioDef, RadioProfile};
 
 const RULES: DsdvRules = DsdvRules {
     interval: Span::from_millis(15_000),
@@ -24,7 +22,7 @@ fn advert(destination: u32, metric: u32, sequence: u32) -> RouteAdvertisement {
     RouteAdvertisement { destination: StationId(destination), metric, sequence }
 }
 
-/// Everything sent up to `until`, with its time.
+/// Messages sent up to `until`, with their times.
 fn sent(agent: &mut Dsdv, until: Time) -> Vec<(Time, Vec<RouteAdvertisement>, Bytes)> {
     let mut sent = Vec::new();
     while let Some(now) = agent.next_timer().filter(|now| *now <= until) {
@@ -36,7 +34,7 @@ fn sent(agent: &mut Dsdv, until: Time) -> Vec<(Time, Vec<RouteAdvertisement>, By
     sent
 }
 
-/// Vector 1: 40 routes make 500 B, 4464 us at 1 Mb/s with the 34 B of ns-2's MAC.
+/// Vector 1: 40 routes make 500 B.
 #[test]
 fn an_update_of_forty_routes() {
     let mut dsdv = agent(RULES);
@@ -45,27 +43,23 @@ fn an_update_of_forty_routes() {
     let sizes: Vec<Bytes> = sent(&mut dsdv, at(20.0)).into_iter().map(|(_, _, size)| size).collect();
     assert_eq!(sizes.first(), Some(&Bytes(32)));
     assert!(sizes.contains(&Bytes(500)), "{sizes:?}");
-    let ns2 = RadioDef { profile: RadioProfile::Ns2, ..RadioDef::default() };
-    let rules = build::dcf::build(&build::with_defaults(&ns2, "").unwrap()).rules;
-    let airtime = rules.phy.airtime(Bytes(500) + rules.mac_overhead, rules.phy.basic_rate);
-    assert_eq!(airtime, Span::from_micros(4464));
 }
 
-/// Vector 2: B hears C at 0 s and tells A of it at its first update after 12 s.
+/// Vector 2: B learns of C at 0 s and advertises it to A in its first update after 12 s.
 #[test]
-fn a_new_route_is_told_after_it_has_settled() {
+fn a_new_route_is_advertised_after_it_has_settled() {
     let mut b = agent(RULES);
     b.on_update(Time::ZERO, StationId(2), &[advert(2, 0, 2)]);
     let advertised = |adverts: &[RouteAdvertisement]| adverts.iter().any(|advert| advert.destination == StationId(2));
     let first = sent(&mut b, at(20.0)).into_iter().find(|(_, adverts, _)| advertised(adverts));
-    let (when, adverts, _) = first.expect("the route is told");
+    let (when, adverts, _) = first.expect("the route is advertised");
     assert!(when >= at(12.0) && when <= at(13.01), "{when}");
     assert!(adverts.contains(&advert(2, 1, 2)), "{adverts:?}");
 }
 
-/// Vectors 3 and 4: an older number is ignored, a newer one always believed.
+/// Vectors 3 and 4: an older sequence number is ignored, a newer one always accepted.
 #[test]
-fn a_newer_sequence_number_is_believed_whatever_its_metric() {
+fn a_newer_sequence_number_is_accepted_whatever_its_metric() {
     let mut dsdv = agent(RULES);
     let entry = |dsdv: &Dsdv| dsdv.table.route(StationId(9)).map(|route| (route.metric, route.sequence));
     dsdv.on_update(at(1.0), StationId(1), &[advert(9, 3, 100)]);
@@ -75,7 +69,8 @@ fn a_newer_sequence_number_is_believed_whatever_its_metric() {
     assert_eq!((entry(&dsdv), dsdv.next_hop(StationId(9))), (Some((8, 102)), NextHop::Via(StationId(2))));
 }
 
-/// Vector 5: 45 s after a neighbour's last update the routes by way of it are infinite, with odd numbers.
+/// Vector 5: 45 s after a neighbour's last update the routes through it have an infinite metric and odd sequence
+/// numbers.
 #[test]
 fn a_silent_neighbour_is_gone() {
     let mut dsdv = agent(RULES);
@@ -90,9 +85,9 @@ fn a_silent_neighbour_is_gone() {
     assert!(adverts.contains(&advert(9, 250, 101)) && adverts.contains(&advert(1, 250, 5)), "{adverts:?}");
 }
 
-/// Who is said to be gone says at once that it is not; who hears so of a route it has, as well.
+/// A station that is advertised as unreachable answers at once; so does one that has a valid route to it.
 #[test]
-fn false_news_is_answered_at_once() {
+fn a_false_advertisement_is_answered_at_once() {
     let mut dsdv = agent(RULES);
     dsdv.on_update(at(1.0), StationId(1), &[advert(1, 0, 4), advert(9, 3, 100)]);
     let before = sent(&mut dsdv, at(5.0)).len();
@@ -105,9 +100,10 @@ fn false_news_is_answered_at_once() {
     assert!(changed[0].1.contains(&advert(9, 4, 100)), "{changed:?}");
 }
 
-/// `std`: what does not fit 1500 B goes in parts, each with the sender's own line first; the MAC's word breaks a link.
+/// `std`: updates above 1500 B are split, each part with the sender's own route first; a link failure at the MAC breaks
+/// a link.
 #[test]
-fn std_splits_updates_and_hears_of_failures() {
+fn std_splits_updates_and_reacts_to_link_failures() {
     let rules = DsdvRules { header: Bytes(28), mtu: Some(Bytes(1500)), link_feedback: true, ..RULES };
     let mut dsdv = agent(rules);
     let adverts: Vec<RouteAdvertisement> = (1..=200).map(|destination| advert(destination, 0, 2)).collect();

@@ -1,11 +1,12 @@
-//! Ways that a scenario spells out: waypoints, and the orders of ns-2's setdest.
+//! Given trajectories: waypoints, and the `setdest` commands of ns-2.
 
 use tcp::units::Time;
 
-use super::{Leg, Model, NEVER, Point};
+use super::Model;
+use super::leg::{Leg, NEVER, Point};
 use crate::scenario::{SetdestOrder, Waypoint};
 
-/// From waypoint to waypoint, each reached at its time; `jump` rests until then. Times do not decrease.
+/// From waypoint to waypoint, each reached at its time; with `jump` the node rests until then. Times do not decrease.
 pub(super) fn waypoints(points: &[Waypoint], position: Point) -> (Leg, Model) {
     let (mut here, mut now) = (position, Time::ZERO);
     let mut legs = Vec::with_capacity(points.len() + 1);
@@ -18,7 +19,8 @@ pub(super) fn waypoints(points: &[Waypoint], position: Point) -> (Leg, Model) {
     in_order(legs)
 }
 
-/// Straight to where the last order says, unless a new one comes on the way. Height stays. Times do not decrease.
+/// Straight to the destination of the last command, unless a new one interrupts it. The height is constant. Times do
+/// not decrease.
 pub(super) fn orders(orders: &[SetdestOrder], position: Point) -> (Leg, Model) {
     let first = orders.first().map_or(NEVER, |order| Time::ZERO + order.at);
     let mut legs = vec![Leg::rest(Time::ZERO, first, position)];
@@ -27,7 +29,7 @@ pub(super) fn orders(orders: &[SetdestOrder], position: Point) -> (Leg, Model) {
         let now = Time::ZERO + order.at;
         let next = orders.get(index + 1).map_or(NEVER, |order| Time::ZERO + order.at);
         let there = Point { x: order.x, y: order.y, z: here.z };
-        // At no speed a node stays.
+        // At speed zero a node stays.
         let there = if order.speed.0 > 0.0 { there } else { here };
         let leg = Leg::at_speed(now, here, there, order.speed.0).cut(next);
         here = leg.end;
@@ -36,9 +38,9 @@ pub(super) fn orders(orders: &[SetdestOrder], position: Point) -> (Leg, Model) {
     in_order(legs)
 }
 
-/// The first leg, and the others in the order in which they are taken off.
+/// The first leg, and the others in reverse order, to be popped.
 fn in_order(mut legs: Vec<Leg>) -> (Leg, Model) {
     legs.reverse();
     let first = legs.pop().expect("a node is somewhere at first");
-    (first, Model::Listed(legs))
+    (first, Model::Given(legs))
 }

@@ -1,27 +1,27 @@
-//! The naive world: the list of events, and what each of them does.
+//! The reference: the list of events, and the effect of each.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use tcp::rng::Rng;
 
-use super::ear::{Ear, Signal, Started};
+use super::reception::{ReceptionModel, Signal, Started};
 use super::station::Station;
 
-/// Nanoseconds that a signal takes to make the medium busy.
+/// Nanoseconds from the start of a signal until the medium is busy.
 const GUARD: u64 = 5;
-/// Nanoseconds of propagation there and back that a wait for an answer allows for.
+/// Round-trip propagation delay that CTS and ACK timeouts allow for, nanoseconds.
 pub(super) const MARGIN: u64 = 4000;
 
-/// Lengths in nanoseconds.
+/// Durations in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     pub(crate) slot: u64,
     pub(crate) sifs: u64,
     pub(crate) rts: u64,
-    /// Of a CTS, and of an ACK.
+    /// Airtime of a CTS, and of an ACK.
     pub(crate) answer: u64,
-    /// Of an answer at the lowest basic rate.
+    /// Airtime of an ACK at the lowest basic rate.
     pub(crate) slowest_answer: u64,
     pub(crate) cw_min: u32,
     pub(crate) cw_max: u32,
@@ -37,56 +37,56 @@ impl Timing {
     }
 }
 
-/// The chance that a frame outlives the part of it between two instants, counted from its start, at a ratio.
+/// Probability that a frame survives the interval between two instants, counted from its start, at an SINR.
 type Survival = dyn Fn(&AirFrame, u64, u64, f64) -> f64;
 
-/// When, the rank, the sender of a signal, a running number, and what.
-type Entry = (u64, u8, usize, u64, Happening);
+/// Time, rank, transmitter of a signal, running number, and event.
+type Entry = (u64, u8, usize, u64, Event);
 
-/// Everything the world has to be told.
+/// Input of a simulation.
 pub(crate) struct Setup {
     pub(crate) timing: Timing,
-    pub(crate) ear: Ear,
-    /// What ns-2 does otherwise.
+    pub(crate) reception: ReceptionModel,
+    /// The departures of ns-2 apply.
     pub(crate) ns2: bool,
     pub(crate) rts_above: u64,
     pub(crate) short_retries: u32,
     pub(crate) long_retries: u32,
-    pub(crate) stations: Vec<Walk>,
+    pub(crate) stations: Vec<Motion>,
     /// Metres per second.
     pub(crate) light: f64,
-    /// Weaker signals do not exist.
+    /// Weaker signals are ignored.
     pub(crate) floor: f64,
     /// Power in watts at a distance in metres.
     pub(crate) power: Box<dyn Fn(f64) -> f64>,
-    /// Length of a data frame by its size, to one station or to all.
+    /// Airtime of a data frame by size, unicast or broadcast.
     pub(crate) length: Box<dyn Fn(u64, bool) -> u64>,
-    /// Ratio that a frame needs.
+    /// SINR that a frame needs.
     pub(crate) needed: Box<dyn Fn(&AirFrame) -> f64>,
-    /// The chance that a frame outlives a stretch of itself at a ratio.
+    /// Probability that a part of a frame survives at an SINR.
     pub(crate) survival: Box<Survival>,
     pub(crate) seed: u64,
     pub(crate) end: u64,
 }
 
-/// A straight way: from here with this velocity, in metres and seconds.
+/// Motion at constant velocity, in metres and seconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Walk {
+pub(crate) struct Motion {
     pub(crate) from: [f64; 2],
     pub(crate) velocity: [f64; 2],
 }
 
-/// A frame that a station is given to send.
+/// A request to transmit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Offer {
+pub(crate) struct Request {
     pub(crate) at: u64,
     pub(crate) station: usize,
     pub(crate) to: Option<usize>,
-    /// With the MAC header.
+    /// MAC header included.
     pub(crate) size: u64,
 }
 
-/// What a frame is.
+/// Type of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Rts,
@@ -105,10 +105,9 @@ pub(crate) struct AirFrame {
     pub(super) duration: u64,
 }
 
-/// Something that happens. Of events at one instant the rank decides, of signals then the number of the sender, and
-/// last the order in which they were made.
+/// An event. Events at one instant are ordered by rank, signals then by transmitter, and the rest by insertion.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Happening {
+pub(super) enum Event {
     SendingEnds {
         station: usize,
     },
@@ -119,7 +118,7 @@ pub(super) enum Happening {
     NavEnds {
         station: usize,
     },
-    /// The time after a busy medium is over, or the wait before the count.
+    /// End of the interframe space.
     CountBegins {
         station: usize,
         count: u64,
@@ -148,26 +147,26 @@ pub(super) enum Happening {
     },
 }
 
-impl Happening {
+impl Event {
     fn rank(self) -> u8 {
         match self {
-            Happening::SendingEnds { .. } => 0,
-            Happening::SignalEnds { .. } | Happening::NavEnds { .. } => 1,
-            Happening::CountBegins { .. }
-            | Happening::SlotEnds { .. }
-            | Happening::AnswerIsDue { .. }
-            | Happening::WaitIsOver { .. } => 2,
-            Happening::Offered { .. } => 3,
-            Happening::SignalStarts { .. } => 4,
-            Happening::NavOfRtsIsReset { .. } => 5,
+            Event::SendingEnds { .. } => 0,
+            Event::SignalEnds { .. } | Event::NavEnds { .. } => 1,
+            Event::CountBegins { .. }
+            | Event::SlotEnds { .. }
+            | Event::AnswerIsDue { .. }
+            | Event::WaitIsOver { .. } => 2,
+            Event::Offered { .. } => 3,
+            Event::SignalStarts { .. } => 4,
+            Event::NavOfRtsIsReset { .. } => 5,
         }
     }
 }
 
-/// The world.
-pub(crate) struct World {
+/// The simulation.
+pub(crate) struct ReferenceDcf {
     pub(super) setup: Setup,
-    offers: Vec<Offer>,
+    requests: Vec<Request>,
     pub(super) now: u64,
     made: u64,
     agenda: BinaryHeap<Reverse<Entry>>,
@@ -177,12 +176,12 @@ pub(crate) struct World {
     pub(crate) events: u64,
 }
 
-impl World {
-    pub(crate) fn new(setup: Setup, offers: Vec<Offer>) -> World {
+impl ReferenceDcf {
+    pub(crate) fn new(setup: Setup, requests: Vec<Request>) -> ReferenceDcf {
         let stream = |i, what| Rng::stream(setup.seed, &format!("station/{i}/{what}"));
         let station = |i| Station::new(setup.timing.cw_min, stream(i, "backoff"), stream(i, "frame_error"));
         let stations = (0..setup.stations.len()).map(station).collect();
-        let mut world = World {
+        let mut reference = ReferenceDcf {
             setup,
             now: 0,
             made: 0,
@@ -191,15 +190,15 @@ impl World {
             frames: Vec::new(),
             log: Vec::new(),
             events: 0,
-            offers,
+            requests,
         };
-        for index in 0..world.offers.len() {
-            world.plan(world.offers[index].at, Happening::Offered { index });
+        for index in 0..reference.requests.len() {
+            reference.plan(reference.requests[index].at, Event::Offered { index });
         }
-        world
+        reference
     }
 
-    /// Lines of time, sender, kind, destination and sequence number of every frame.
+    /// Time, transmitter, type, receiver and sequence number of every frame, one line each.
     pub(crate) fn run(&mut self) -> Vec<String> {
         while let Some(Reverse((at, _, _, _, happening))) = self.agenda.pop() {
             if at >= self.setup.end {
@@ -212,26 +211,26 @@ impl World {
         std::mem::take(&mut self.log)
     }
 
-    pub(super) fn plan(&mut self, at: u64, happening: Happening) {
+    pub(super) fn plan(&mut self, at: u64, happening: Event) {
         self.made += 1;
         let sender = match happening {
-            Happening::SignalStarts { frame, .. } | Happening::SignalEnds { frame, .. } => self.frames[frame].from,
+            Event::SignalStarts { frame, .. } | Event::SignalEnds { frame, .. } => self.frames[frame].from,
             _ => 0,
         };
         self.agenda.push(Reverse((at, happening.rank(), sender, self.made, happening)));
     }
 
-    fn happen(&mut self, happening: Happening) {
+    fn happen(&mut self, happening: Event) {
         match happening {
-            Happening::SendingEnds { station } => {
+            Event::SendingEnds { station } => {
                 self.stations[station].sending = false;
                 self.stations[station].bad = false;
                 self.look(station);
             }
-            Happening::SignalStarts { station, frame } => self.signal_starts(station, frame),
-            Happening::SignalEnds { station, frame } => self.signal_ends(station, frame),
-            Happening::NavEnds { station } => self.look(station),
-            Happening::NavOfRtsIsReset { station, frame } => {
+            Event::SignalStarts { station, frame } => self.signal_starts(station, frame),
+            Event::SignalEnds { station, frame } => self.signal_ends(station, frame),
+            Event::NavEnds { station } => self.look(station),
+            Event::NavOfRtsIsReset { station, frame } => {
                 if let Some((rts, before)) = self.stations[station].nav_of_rts
                     && rts == frame
                 {
@@ -240,23 +239,21 @@ impl World {
                     self.look(station);
                 }
             }
-            Happening::CountBegins { station, count } if self.stations[station].count == count => {
+            Event::CountBegins { station, count } if self.stations[station].count == count => {
                 self.count(station, false);
             }
-            Happening::SlotEnds { station, count } if self.stations[station].count == count => {
+            Event::SlotEnds { station, count } if self.stations[station].count == count => {
                 self.count(station, true);
             }
-            Happening::CountBegins { .. } | Happening::SlotEnds { .. } => {}
-            Happening::AnswerIsDue { station } => self.answer(station),
-            Happening::WaitIsOver { station, wait } if self.stations[station].wait == wait => {
-                self.wait_is_over(station)
-            }
-            Happening::WaitIsOver { .. } => {}
-            Happening::Offered { index } => {
-                let offer = self.offers[index];
-                self.stations[offer.station].queue.push_back(offer);
-                if self.stations[offer.station].in_hand.is_none() {
-                    self.next_frame(offer.station);
+            Event::CountBegins { .. } | Event::SlotEnds { .. } => {}
+            Event::AnswerIsDue { station } => self.answer(station),
+            Event::WaitIsOver { station, wait } if self.stations[station].wait == wait => self.wait_is_over(station),
+            Event::WaitIsOver { .. } => {}
+            Event::Offered { index } => {
+                let request = self.requests[index];
+                self.stations[request.station].queue.push_back(request);
+                if self.stations[request.station].in_hand.is_none() {
+                    self.next_frame(request.station);
                 }
             }
         }
@@ -264,10 +261,11 @@ impl World {
 
     fn senses_idle(&self, station: usize) -> bool {
         let s = &self.stations[station];
-        !s.sending && s.hears.locked.is_none() && !s.hears.loud(&self.setup.ear)
+        !s.sending && s.hears.locked.is_none() && !s.hears.loud(&self.setup.reception)
     }
 
-    /// Has the medium become idle or busy? Rule 3: the counter stops at once, and goes on DIFS or EIFS after.
+    /// Handles a change between idle and busy. Rule 3: the backoff counter stops at once, and resumes DIFS or EIFS
+    /// after.
     fn look(&mut self, station: usize) {
         let idle = self.senses_idle(station) && self.stations[station].nav <= self.now;
         let s = &mut self.stations[station];
@@ -284,7 +282,7 @@ impl World {
         }
         let nav = self.stations[station].nav;
         if nav > self.now {
-            self.plan(nav, Happening::NavEnds { station });
+            self.plan(nav, Event::NavEnds { station });
         }
     }
 
@@ -296,7 +294,7 @@ impl World {
     fn power(&self, from: usize, to: usize) -> (f64, u64) {
         let secs = self.now as f64 / 1e9;
         let place = |i: usize| {
-            let Walk { from, velocity } = self.setup.stations[i];
+            let Motion { from, velocity } = self.setup.stations[i];
             [from[0] + velocity[0] * secs, from[1] + velocity[1] * secs]
         };
         let (a, b) = (place(from), place(to));
@@ -312,30 +310,30 @@ impl World {
         self.frames.push(AirFrame { kind, from: station, to, length, duration });
         let s = &mut self.stations[station];
         s.sending = true;
-        match (&self.setup.ear, &mut s.hears.locked) {
-            (Ear::Capture { .. }, Some(held)) => held.spoilt = true,
+        match (&self.setup.reception, &mut s.hears.locked) {
+            (ReceptionModel::Capture { .. }, Some(held)) => held.unreadable = true,
             (_, locked) => *locked = None,
         }
-        self.plan(self.now + length, Happening::SendingEnds { station });
+        self.plan(self.now + length, Event::SendingEnds { station });
         self.look(station);
         for other in (0..self.stations.len()).filter(|other| *other != station) {
             let (power, delay) = self.power(station, other);
             if power >= self.setup.floor {
                 let start = self.now + delay;
-                self.stations[other].hears.coming.push(Signal { frame, power, start, end: start + length });
-                self.plan(start + GUARD, Happening::SignalStarts { station: other, frame });
-                self.plan(start + length, Happening::SignalEnds { station: other, frame });
+                self.stations[other].hears.pending.push(Signal { frame, power, start, end: start + length });
+                self.plan(start + GUARD, Event::SignalStarts { station: other, frame });
+                self.plan(start + length, Event::SignalEnds { station: other, frame });
             }
         }
     }
 
     fn signal_starts(&mut self, station: usize, frame: usize) {
-        let World { setup, stations, frames, now, .. } = self;
+        let ReferenceDcf { setup, stations, frames, now, .. } = self;
         let s = &mut stations[station];
-        let index = s.hears.coming.iter().position(|signal| signal.frame == frame).unwrap();
-        let signal = s.hears.coming.remove(index);
+        let index = s.hears.pending.iter().position(|signal| signal.frame == frame).unwrap();
+        let signal = s.hears.pending.remove(index);
         let survive = |frame: usize, from, to, ratio| (setup.survival)(&frames[frame], from, to, ratio);
-        match s.hears.start(&setup.ear, signal, *now, s.sending, &survive) {
+        match s.hears.start(&setup.reception, signal, *now, s.sending, &survive) {
             Started::Lock => s.nav_of_rts = None,
             Started::Ignored => {
                 let nav = self.now + self.setup.timing.eifs() + self.frames[frame].length;
@@ -348,11 +346,11 @@ impl World {
     }
 
     fn signal_ends(&mut self, station: usize, frame: usize) {
-        let World { setup, stations, frames, now, .. } = self;
+        let ReferenceDcf { setup, stations, frames, now, .. } = self;
         let s = &mut stations[station];
         let survive = |frame: usize, from, to, ratio| (setup.survival)(&frames[frame], from, to, ratio);
-        s.hears.in_the_air.retain(|signal| signal.frame != frame);
-        if let Ear::Chunks { noise, .. } = setup.ear {
+        s.hears.on_air.retain(|signal| signal.frame != frame);
+        if let ReceptionModel::Chunks { noise, .. } = setup.reception {
             s.hears.next_chunk(noise, *now, &survive);
         }
         let Some(held) = s.hears.locked.filter(|held| held.signal.frame == frame) else {
@@ -360,11 +358,11 @@ impl World {
         };
         s.hears.locked = None;
         let air_frame = frames[frame];
-        let good = !held.spoilt
-            && match setup.ear {
-                Ear::Capture { .. } => true,
-                Ear::Ratio { .. } => held.ratio >= (setup.needed)(&air_frame),
-                Ear::Chunks { .. } => s.chances.uniform() < held.chance,
+        let good = !held.unreadable
+            && match setup.reception {
+                ReceptionModel::Capture { .. } => true,
+                ReceptionModel::Ratio { .. } => held.ratio >= (setup.needed)(&air_frame),
+                ReceptionModel::Chunks { .. } => s.chances.uniform() < held.chance,
             };
         if good {
             s.bad = false;
@@ -375,15 +373,15 @@ impl World {
             self.take(station, air_frame);
             return;
         }
-        match setup.ear {
-            Ear::Capture { .. } if s.sending => {}
-            Ear::Capture { .. } => s.nav = s.nav.max(*now + setup.timing.eifs()),
+        match setup.reception {
+            ReceptionModel::Capture { .. } if s.sending => {}
+            ReceptionModel::Capture { .. } => s.nav = s.nav.max(*now + setup.timing.eifs()),
             _ => s.bad = true,
         }
         self.look(station);
     }
 
-    /// Rule 7, with the reset of what an RTS reserved if nothing follows it.
+    /// Rule 7, with the reset of the NAV if no frame follows an RTS.
     fn overhear(&mut self, station: usize, frame: usize) {
         let AirFrame { kind, duration, .. } = self.frames[frame];
         let Timing { slot, sifs, answer, .. } = self.setup.timing;
@@ -393,7 +391,7 @@ impl World {
         s.nav = before.max(self.now + duration);
         if kind == Kind::Rts && !self.setup.ns2 && duration > soon {
             s.nav_of_rts = Some((frame, before));
-            self.plan(self.now + soon, Happening::NavOfRtsIsReset { station, frame });
+            self.plan(self.now + soon, Event::NavOfRtsIsReset { station, frame });
         }
     }
 }

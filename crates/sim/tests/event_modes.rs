@@ -1,15 +1,15 @@
-//! The shortcuts of wired links give what the plain way gives: the same records at the same times, the same series, the
-//! same numbers, whatever the queues, losses, changes and media. Only the count of events differs.
+//! Both event modes give the same records at the same times, the same series and the same numbers, whatever the queues,
+//! losses, changes and media. Only the count of events differs.
 
 mod common;
 
 use common::scenario;
 use common::worlds::world;
 use serde_json::{Value, json};
-use sim::{Outcome, Simulation, TextLog, Travel};
+use sim::{EventMode, Outcome, Simulation, TextLog};
 
-fn travel(world: &Value, seed: u64, travel: Travel) -> Outcome {
-    Simulation::travelling(&scenario(world), seed, Some(Box::<TextLog>::default()), travel).unwrap().run()
+fn run(world: &Value, seed: u64, mode: EventMode) -> Outcome {
+    Simulation::with_event_mode(&scenario(world), seed, Some(Box::<TextLog>::default()), mode).unwrap().run()
 }
 
 /// The lines of a log whose kind is among these, in order.
@@ -17,30 +17,30 @@ fn lines<'a>(log: &'a str, kinds: &[&str]) -> Vec<&'a str> {
     log.lines().filter(|line| line.split_whitespace().nth(1).is_some_and(|kind| kinds.contains(&kind))).collect()
 }
 
-/// Compares the two ways; gives the events that each took.
-fn both_ways(world: &Value, seed: u64) -> (u64, u64) {
-    let (mut plain, mut short) = (travel(world, seed, Travel::Plain), travel(world, seed, Travel::Short));
-    let (told, log) = (short.trace.unwrap(), plain.trace.unwrap());
-    // What hosts do and when, in its very order.
+/// Compares the two modes; returns the number of events of each.
+fn both_modes(world: &Value, seed: u64) -> (u64, u64) {
+    let (mut per_hop, mut coalesced) = (run(world, seed, EventMode::PerHop), run(world, seed, EventMode::Coalesced));
+    let (early, log) = (coalesced.trace.unwrap(), per_hop.trace.unwrap());
+    // The events of hosts, in their order.
     let of_hosts = ["sent", "delivered", "marked"];
-    let (expected, found) = (lines(&log, &of_hosts), lines(&told, &of_hosts));
+    let (expected, found) = (lines(&log, &of_hosts), lines(&early, &of_hosts));
     for (line, (expected, found)) in expected.iter().zip(&found).enumerate() {
         assert_eq!(expected, found, "line {line} of seed {seed}: {world}");
     }
     assert_eq!(expected.len(), found.len());
-    // Transmissions and drops are told early, with the time at which they happen.
+    // Transmissions and drops are recorded early, with the time at which they happen.
     let (mut expected, mut found) =
-        (lines(&log, &["transmitted", "dropped"]), lines(&told, &["transmitted", "dropped"]));
-    let end = format!("{:.9}", plain.summary.duration_s);
+        (lines(&log, &["transmitted", "dropped"]), lines(&early, &["transmitted", "dropped"]));
+    let end = format!("{:.9}", per_hop.summary.duration_s);
     let over = |line: &&str| line.split(' ').next().unwrap().parse::<f64>().unwrap() <= end.parse::<f64>().unwrap();
     found.retain(over);
     expected.sort_unstable();
     found.sort_unstable();
     assert_eq!(expected, found, "seed {seed}: {world}");
-    let events = (plain.summary.events, short.summary.events);
-    (plain.summary.events, short.summary.events) = (0, 0);
-    assert_eq!(format!("{:?}", plain.summary), format!("{:?}", short.summary), "seed {seed}: {world}");
-    assert_eq!(format!("{:?}", plain.series), format!("{:?}", short.series), "seed {seed}: {world}");
+    let events = (per_hop.summary.events, coalesced.summary.events);
+    (per_hop.summary.events, coalesced.summary.events) = (0, 0);
+    assert_eq!(format!("{:?}", per_hop.summary), format!("{:?}", coalesced.summary), "seed {seed}: {world}");
+    assert_eq!(format!("{:?}", per_hop.series), format!("{:?}", coalesced.series), "seed {seed}: {world}");
     events
 }
 
@@ -48,7 +48,7 @@ fn both_ways(world: &Value, seed: u64) -> (u64, u64) {
 fn random_worlds() {
     for seed in 0..60 {
         let mut world = world(seed);
-        // Half of them with somebody who looks in between.
+        // Half of them with samples in between.
         if seed % 2 == 1 {
             world["warmup"] = json!("1.7s");
             world["record"] = json!({"series": ["queue", "throughput", "cwnd"], "every": "37ms"});
@@ -56,7 +56,7 @@ fn random_worlds() {
         if seed % 4 == 3 {
             world["network"]["bottleneck"]["changes"] = json!([]);
         }
-        both_ways(&world, seed);
+        both_modes(&world, seed);
     }
 }
 
@@ -71,13 +71,13 @@ fn a_dumbbell_takes_half_the_events() {
         "tcp": {"timestamps": true},
         "flow": (0..5).map(flow).collect::<Vec<_>>(),
     });
-    let (plain, short) = both_ways(&world, 1);
-    assert!(short * 10 < plain * 6, "{short} events instead of {plain}");
+    let (per_hop, coalesced) = both_modes(&world, 1);
+    assert!(coalesced * 10 < per_hop * 6, "{coalesced} events instead of {per_hop}");
 }
 
 #[test]
 fn a_queue_behind_a_queue_that_drops() {
-    // The second link is slower than the only one that feeds it, so that it drops what is told before it arrives.
+    // The second link is slower than the only one that feeds it, so that it drops packets before they arrive.
     let node = |i: u32| json!({"name": format!("n{i}")});
     let app = json!({"kind": "cbr", "rate": "900pps", "size": "972B", "transport": "udp"});
     let world = json!({
@@ -92,12 +92,12 @@ fn a_queue_behind_a_queue_that_drops() {
         "flow": [{"from": "n0", "to": "n3", "app": app}, {"from": "n3", "to": "n0", "app": {"kind": "bulk"}}],
         "record": {"series": ["queue"], "every": "50ms"},
     });
-    let (plain, short) = both_ways(&world, 1);
-    assert!(short < plain);
+    let (per_hop, coalesced) = both_modes(&world, 1);
+    assert!(coalesced < per_hop);
 }
 
 #[test]
-fn other_shapes() {
+fn other_topologies() {
     let cbr = json!({"app": {"kind": "cbr", "rate": "300pps", "size": "512B"}});
     let worlds = [
         json!({"duration": "4s", "network": {"kind": "star", "nodes": 8, "flows": 6}, "traffic": cbr}),
@@ -109,6 +109,6 @@ fn other_shapes() {
                "tcp": {"profile": "ns2", "cc": "newreno"}, "flow": [{"from": "Berkeley", "to": "Boston"}]}),
     ];
     for (seed, world) in worlds.iter().enumerate() {
-        both_ways(world, seed as u64);
+        both_modes(world, seed as u64);
     }
 }

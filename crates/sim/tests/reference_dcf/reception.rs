@@ -1,8 +1,8 @@
-//! What a naive station hears: every signal in the air, and the one it is locked on.
+//! The receiver of a station: every signal on the air, and the one it is locked on.
 
-/// How frames are received. Powers in watts.
+/// Reception model. Powers in watts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Ear {
+pub(crate) enum ReceptionModel {
     /// Rule a.
     Capture { receive: f64, ratio: f64 },
     /// Rule b.
@@ -14,75 +14,75 @@ pub(crate) enum Ear {
 /// A signal at one station.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signal {
-    /// Index of the frame in the world's list of all frames.
+    /// Index of the frame in the list of all frames.
     pub(super) frame: usize,
     pub(super) power: f64,
     pub(super) start: u64,
     pub(super) end: u64,
 }
 
-/// The frame a station is locked on.
+/// The frame that a station is locked on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Locked {
     pub(super) signal: Signal,
-    /// It cannot be read any more, or never could.
-    pub(super) spoilt: bool,
-    /// Rule b: the worst ratio so far. Rule c: the ratio since `since`.
+    /// It is not, or no longer, readable.
+    pub(super) unreadable: bool,
+    /// Rule b: the minimum SINR so far. Rule c: the SINR since `since`.
     pub(super) ratio: f64,
-    /// Rule c: the chance that it has survived so far, and when the present chunk began.
+    /// Rule c: the probability of survival so far, and the start of the present chunk.
     pub(super) chance: f64,
     pub(super) since: u64,
 }
 
-/// What a station hears.
+/// The signals at a station.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Hearing {
-    /// On their way.
-    pub(super) coming: Vec<Signal>,
-    pub(super) in_the_air: Vec<Signal>,
+pub(super) struct Signals {
+    /// Not started.
+    pub(super) pending: Vec<Signal>,
+    pub(super) on_air: Vec<Signal>,
     pub(super) locked: Option<Locked>,
 }
 
-/// What the start of a signal means for a station.
+/// Effect of the start of a signal.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Started {
     /// The station locks on it.
     Lock,
-    /// Rule a: the frame it is locked on is so much stronger that this one is ignored.
+    /// Rule a: capture; the frame it is locked on is strong enough that this one is ignored.
     Ignored,
-    /// It disturbs, or is not noticed.
+    /// Interference, or below detection.
     Noise,
 }
 
-impl Hearing {
+impl Signals {
     fn others(&self, frame: usize) -> f64 {
-        self.in_the_air.iter().filter(|signal| signal.frame != frame).map(|signal| signal.power).sum()
+        self.on_air.iter().filter(|signal| signal.frame != frame).map(|signal| signal.power).sum()
     }
 
-    /// True if the sum of all signals makes the medium busy.
-    pub(super) fn loud(&self, ear: &Ear) -> bool {
-        match ear {
-            Ear::Capture { .. } => false,
-            Ear::Ratio { energy, .. } | Ear::Chunks { energy, .. } => {
-                self.in_the_air.iter().map(|signal| signal.power).sum::<f64>() >= *energy
+    /// True if the total power makes the medium busy.
+    pub(super) fn loud(&self, reception: &ReceptionModel) -> bool {
+        match reception {
+            ReceptionModel::Capture { .. } => false,
+            ReceptionModel::Ratio { energy, .. } | ReceptionModel::Chunks { energy, .. } => {
+                self.on_air.iter().map(|signal| signal.power).sum::<f64>() >= *energy
             }
         }
     }
 
-    /// A signal begins; `sending` if the station itself is on the air. `survive` gives the chance that a frame outlives
-    /// a stretch of time at a ratio.
+    /// Starts a signal; `sending` if the station itself transmits. `survive` is the probability that a frame survives
+    /// an interval at an SINR.
     pub(super) fn start(
         &mut self,
-        ear: &Ear,
+        reception: &ReceptionModel,
         new: Signal,
         now: u64,
         sending: bool,
         survive: &dyn Fn(usize, u64, u64, f64) -> f64,
     ) -> Started {
-        self.in_the_air.push(new);
-        let lock = |spoilt, ratio| Locked { signal: new, spoilt, ratio, chance: 1.0, since: now };
-        match *ear {
-            Ear::Capture { receive, ratio } => {
+        self.on_air.push(new);
+        let lock = |unreadable, ratio| Locked { signal: new, unreadable, ratio, chance: 1.0, since: now };
+        match *reception {
+            ReceptionModel::Capture { receive, ratio } => {
                 let Some(held) = self.locked else {
                     self.locked = Some(lock(sending || new.power < receive, 0.0));
                     return Started::Lock;
@@ -91,10 +91,10 @@ impl Hearing {
                     return Started::Ignored;
                 }
                 let longer = if new.end > held.signal.end { new } else { held.signal };
-                self.locked = Some(Locked { signal: longer, spoilt: true, ..held });
+                self.locked = Some(Locked { signal: longer, unreadable: true, ..held });
                 Started::Noise
             }
-            Ear::Ratio { sensitivity, noise, .. } => {
+            ReceptionModel::Ratio { sensitivity, noise, .. } => {
                 if self.locked.is_none() && !sending && new.power >= sensitivity {
                     self.locked = Some(lock(false, new.power / (noise + self.others(new.frame))));
                     return Started::Lock;
@@ -102,7 +102,7 @@ impl Hearing {
                 self.worsen(noise);
                 Started::Noise
             }
-            Ear::Chunks { sensitivity, noise, preamble, .. } => {
+            ReceptionModel::Chunks { sensitivity, noise, preamble, .. } => {
                 let ratio = new.power / (noise + self.others(new.frame));
                 if self.locked.is_none() && !sending && new.power >= sensitivity && ratio >= preamble {
                     self.locked = Some(lock(false, ratio));
@@ -120,7 +120,7 @@ impl Hearing {
         self.locked = Some(held);
     }
 
-    /// Rule c: what disturbs the frame in hand has changed.
+    /// Rule c: the interference with the frame being received has changed.
     pub(super) fn next_chunk(&mut self, noise: f64, now: u64, survive: &dyn Fn(usize, u64, u64, f64) -> f64) {
         let Some(mut held) = self.locked else { return };
         held.chance *= survive(held.signal.frame, held.since - held.signal.start, now - held.signal.start, held.ratio);

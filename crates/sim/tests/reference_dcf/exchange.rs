@@ -1,13 +1,13 @@
-//! The counter of the backoff, and the exchange of frames.
+//! The backoff counter, and frame exchanges.
 
+use super::simulation::{AirFrame, Event, Kind, MARGIN, ReferenceDcf, Timing};
 use super::station::{Answer, InHand, State};
-use super::world::{AirFrame, Happening, Kind, MARGIN, Timing, World};
 
-impl World {
+impl ReferenceDcf {
     fn draw(&mut self, station: usize, not_before: u64) {
         let s = &mut self.stations[station];
         let values = if self.setup.ns2 { s.window } else { s.window + 1 };
-        s.slots = Some(s.draws.below(u64::from(values)) as u32);
+        s.slots = Some(s.rng.below(u64::from(values)) as u32);
         s.not_before = not_before;
         self.resume(station);
     }
@@ -18,7 +18,7 @@ impl World {
         s.count += 1;
         let (count, not_before) = (s.count, s.not_before);
         if let (Some(_), Some(since)) = (s.slots, s.idle_since) {
-            self.plan(self.now.max(not_before).max(since + space), Happening::CountBegins { station, count });
+            self.plan(self.now.max(not_before).max(since + space), Event::CountBegins { station, count });
         }
     }
 
@@ -28,7 +28,7 @@ impl World {
         *slots -= u32::from(slot_over);
         if *slots > 0 {
             let count = s.count;
-            return self.plan(self.now + self.setup.timing.slot, Happening::SlotEnds { station, count });
+            return self.plan(self.now + self.setup.timing.slot, Event::SlotEnds { station, count });
         }
         s.slots = None;
         if s.state == State::Contends {
@@ -40,9 +40,9 @@ impl World {
     pub(super) fn next_frame(&mut self, station: usize) {
         let s = &mut self.stations[station];
         s.state = State::Idle;
-        let Some(offer) = s.queue.pop_front() else { return };
+        let Some(request) = s.queue.pop_front() else { return };
         s.sequence += 1;
-        s.in_hand = Some(InHand { offer, short: 0, long: 0 });
+        s.in_hand = Some(InHand { request, short: 0, long: 0 });
         s.state = State::Contends;
         if s.slots.is_some() {
             return;
@@ -58,19 +58,19 @@ impl World {
     }
 
     fn begin(&mut self, station: usize) {
-        let offer = self.stations[station].in_hand.expect("a station that contends has a frame").offer;
+        let request = self.stations[station].in_hand.expect("a station that contends has a frame").request;
         let Timing { sifs, rts, answer, .. } = self.setup.timing;
-        match offer.to {
+        match request.to {
             None => {
                 self.stations[station].state = State::Broadcasts;
-                let length = (self.setup.length)(offer.size, true);
+                let length = (self.setup.length)(request.size, true);
                 self.send(station, Kind::Data, None, length, 0);
                 self.wait(station, length);
             }
-            Some(_) if offer.size > self.setup.rts_above => {
+            Some(_) if request.size > self.setup.rts_above => {
                 self.stations[station].state = State::WaitsForCts;
-                let duration = 3 * sifs + 2 * answer + (self.setup.length)(offer.size, false);
-                self.send(station, Kind::Rts, offer.to, rts, duration);
+                let duration = 3 * sifs + 2 * answer + (self.setup.length)(request.size, false);
+                self.send(station, Kind::Rts, request.to, rts, duration);
                 self.wait(station, rts + self.patience());
             }
             Some(_) => self.send_data(station),
@@ -78,10 +78,10 @@ impl World {
     }
 
     fn send_data(&mut self, station: usize) {
-        let offer = self.stations[station].in_hand.expect("data are sent by a station that has a frame").offer;
+        let request = self.stations[station].in_hand.expect("data are sent by a station that has a frame").request;
         self.stations[station].state = State::WaitsForAck;
-        let length = (self.setup.length)(offer.size, false);
-        self.send(station, Kind::Data, offer.to, length, self.setup.timing.sifs + self.setup.timing.answer);
+        let length = (self.setup.length)(request.size, false);
+        self.send(station, Kind::Data, request.to, length, self.setup.timing.sifs + self.setup.timing.answer);
         self.wait(station, length + self.patience());
     }
 
@@ -94,20 +94,20 @@ impl World {
     fn wait(&mut self, station: usize, length: u64) {
         self.stations[station].wait += 1;
         let wait = self.stations[station].wait;
-        self.plan(self.now + length, Happening::WaitIsOver { station, wait });
+        self.plan(self.now + length, Event::WaitIsOver { station, wait });
     }
 
     /// Rules 5 and 9.
     pub(super) fn wait_is_over(&mut self, station: usize) {
         let Timing { cw_max, .. } = self.setup.timing;
-        // The failure is as good as a bad frame: slots are counted from EIFS after the end of what was sent.
+        // The failure counts as an erroneous frame: slots are counted from EIFS after the end of the transmission.
         let patience = self.patience();
         let from = if self.setup.ns2 { self.now } else { self.now - patience + self.setup.timing.eifs() };
         let s = &mut self.stations[station];
         let in_hand = s.in_hand.as_mut().expect("a station that waits has a frame");
         let over = match s.state {
             State::Broadcasts => return self.finish(station, self.now),
-            State::WaitsForAck if in_hand.offer.size > self.setup.rts_above => {
+            State::WaitsForAck if in_hand.request.size > self.setup.rts_above => {
                 in_hand.long += 1;
                 in_hand.long == self.setup.long_retries
             }
@@ -135,18 +135,18 @@ impl World {
         self.next_frame(station);
     }
 
-    /// A good frame has ended at a station.
+    /// Handles a frame received without error.
     pub(super) fn take(&mut self, station: usize, frame: AirFrame) {
         if frame.to != Some(station) {
             return;
         }
         let Timing { sifs, answer, .. } = self.setup.timing;
         let s = &mut self.stations[station];
-        let peer = s.in_hand.and_then(|in_hand| in_hand.offer.to) == Some(frame.from);
+        let peer = s.in_hand.and_then(|in_hand| in_hand.request.to) == Some(frame.from);
         match frame.kind {
             Kind::Rts => {
                 let engaged = s.answer.is_some() || s.sending || !matches!(s.state, State::Idle | State::Contends);
-                // Rule 8; in ns-2 the medium is looked at when the CTS is due.
+                // Rule 8; ns-2 senses the medium when the CTS is due.
                 let reserved = s.nav > self.now && !self.setup.ns2;
                 if !engaged && !reserved {
                     self.will_answer(station, Answer::Cts { to: frame.from, duration: frame.duration - answer - sifs });
@@ -168,7 +168,7 @@ impl World {
 
     fn will_answer(&mut self, station: usize, answer: Answer) {
         self.stations[station].answer = Some(answer);
-        self.plan(self.now + self.setup.timing.sifs, Happening::AnswerIsDue { station });
+        self.plan(self.now + self.setup.timing.sifs, Event::AnswerIsDue { station });
     }
 
     pub(super) fn answer(&mut self, station: usize) {

@@ -1,42 +1,66 @@
-//! What the radios did and consumed.
+//! The summaries of nodes: packets, and transmissions and energy of their radios.
 
 use serde::Serialize;
 use tcp::units::{Span, Time};
 
-use super::NodeSummary;
 use crate::ids::{NodeId, StationId};
-use crate::metrics::FlowWindow;
+use crate::metrics::IntervalMetrics;
 use crate::metrics::report_defs::ratio;
 use crate::network::Network;
 use crate::radio::energy::{Consumed, EnergyMeter};
 use crate::scenario::NodeDef;
-use crate::simulation::Simulation;
 use crate::wireless::WirelessSubnet;
+use crate::world::World;
 
-/// What all radios sent in the measured part; absent without radios.
+/// A node.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct NodeSummary {
+    /// Its name.
+    pub node: String,
+    /// Packets its transports sent, over the whole run.
+    pub sent_packets: u64,
+    /// Packets it received as their destination.
+    pub received_packets: u64,
+    /// Packets it forwarded.
+    pub forwarded_packets: u64,
+    /// Packets for which it had no route.
+    pub dropped_packets: u64,
+    /// Energy that its radio consumed in the measurement interval; absent, as all energy, if that is not modelled.
+    pub energy_j: Option<f64>,
+    /// Energy for transmission.
+    pub energy_tx_j: Option<f64>,
+    /// Energy for reception.
+    pub energy_rx_j: Option<f64>,
+    /// Energy for neither.
+    pub energy_idle_j: Option<f64>,
+    /// Time at which its energy ran out, if it did.
+    pub energy_out_s: Option<f64>,
+}
+
+/// Frames and messages that all radios transmitted in the measurement interval; absent without radios.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct NetworkRadio {
     /// Frames that carry something, each attempt counted.
     pub mac_data_frames: Option<u64>,
     /// RTS, CTS and ACK.
     pub mac_control_frames: Option<u64>,
-    /// Attempts, of RTS or of data, that nobody answered.
+    /// Attempts, of RTS or of data, without a response.
     pub mac_failures: Option<u64>,
-    /// Frames given up after the last attempt.
+    /// Frames dropped at the retry limit.
     pub mac_given_up: Option<u64>,
-    /// Messages of routing, address resolution and access points, repetitions included.
+    /// Messages of routing, address resolution and access points, retransmissions included.
     pub message_count: Option<u64>,
     /// Their bytes at the network layer.
     pub message_bytes: Option<u64>,
     /// Stations that joined an access point after they had lost one, over the whole run; absent without access points.
     pub reassociations: Option<u64>,
-    /// Frames given up because the medium was busy at every assessment; of 802.15.4, as the next two.
+    /// Frames dropped by channel access failure; of 802.15.4, as the next two.
     pub mac_access_failures: Option<u64>,
     /// Packets and messages that did not fit into frames.
     pub mac_too_long: Option<u64>,
-    /// Datagrams of which fragments were missing for 60 s.
+    /// Datagrams whose reassembly timed out after 60 s.
     pub reassembly_timeouts: Option<u64>,
-    /// Time on the air, the sum over all stations.
+    /// Airtime, the sum over all stations.
     pub airtime_s: Option<f64>,
 }
 
@@ -70,23 +94,23 @@ impl NetworkRadio {
     }
 }
 
-/// Energy of all radios in the measured part; absent if it is not modelled.
+/// Energy of all radios in the measurement interval; absent if it is not modelled.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct NetworkEnergy {
     /// Consumed.
     pub energy_j: Option<f64>,
-    /// The part for sending and receiving, idle time left out.
+    /// Energy for transmission and reception, without idle time.
     pub energy_comm_j: Option<f64>,
-    /// Consumed by data packet received; absent if none was.
+    /// Energy per data packet received; absent if there is none.
     pub energy_per_packet_j: Option<f64>,
-    /// Consumed by byte of payload received; absent if none was.
+    /// Energy per byte of payload received; absent if there is none.
     pub energy_per_byte_j: Option<f64>,
     /// Nodes whose energy ran out.
     pub nodes_without_energy: Option<u64>,
 }
 
 impl NetworkEnergy {
-    pub(super) fn of(nodes: &[NodeSummary], all: &FlowWindow) -> NetworkEnergy {
+    pub(super) fn of(nodes: &[NodeSummary], all: &IntervalMetrics) -> NetworkEnergy {
         let sum =
             |part: fn(&NodeSummary) -> Option<f64>| nodes.iter().filter_map(part).reduce(|sum, joules| sum + joules);
         let total = sum(|node| node.energy_j);
@@ -101,13 +125,14 @@ impl NetworkEnergy {
     }
 }
 
-/// The nodes, with what their radios consumed.
-pub(super) fn nodes(run: &mut Simulation, now: Time) -> Vec<NodeSummary> {
-    // Of a constellation's satellites, those that had something to do.
-    let used: Vec<bool> = run.network.nodes.iter().map(|node| run.sky.is_none() || node.handled() > 0).collect();
+/// Summarizes the nodes, with the energy of their radios.
+pub(super) fn nodes(world: &mut World, now: Time) -> Vec<NodeSummary> {
+    // Of the satellites of a constellation only those that handled a packet.
+    let used: Vec<bool> =
+        world.network.nodes.iter().map(|node| world.constellation.is_none() || node.handled() > 0).collect();
     let summary = |(index, def): (usize, &NodeDef)| {
-        let metrics = run.network.nodes[index];
-        let meter = run.network.meter(NodeId(index as u32), now);
+        let metrics = world.network.nodes[index];
+        let meter = world.network.meter(NodeId(index as u32), now);
         let energy = meter.map(EnergyMeter::consumed);
         NodeSummary {
             node: def.name.clone(),
@@ -122,5 +147,5 @@ pub(super) fn nodes(run: &mut Simulation, now: Time) -> Vec<NodeSummary> {
             energy_out_s: meter.and_then(EnergyMeter::empty_at).map(Time::as_secs_f64),
         }
     };
-    run.graph.node.iter().enumerate().filter(|(index, _)| used[*index]).map(summary).collect()
+    world.graph.node.iter().enumerate().filter(|(index, _)| used[*index]).map(summary).collect()
 }

@@ -1,27 +1,27 @@
-//! A naive station: its medium, its counter, the frame it has in hand.
+//! A station: its carrier sense, its backoff counter, and the frame it transmits.
 
 use std::collections::VecDeque;
 
 use tcp::rng::Rng;
 
-use super::ear::Hearing;
-use super::world::Offer;
+use super::reception::Signals;
+use super::simulation::Request;
 
-/// Where a station is in an exchange.
+/// State of a station in a frame exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     Idle,
-    /// It has a frame and waits for its turn.
+    /// Waiting for channel access with a frame.
     Contends,
     WaitsForCts,
-    /// The CTS is there, the data have not left yet.
+    /// The CTS has arrived; the data frame follows after SIFS.
     Cleared,
     WaitsForAck,
-    /// A frame for all is on the air.
+    /// Transmitting a broadcast.
     Broadcasts,
 }
 
-/// What a station will send in answer.
+/// A response due after SIFS.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
     Cts { to: usize, duration: u64 },
@@ -29,10 +29,10 @@ pub(super) enum Answer {
     Data,
 }
 
-/// The frame in hand.
+/// The frame that a station transmits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InHand {
-    pub(super) offer: Offer,
+    pub(super) request: Request,
     pub(super) short: u32,
     pub(super) long: u32,
 }
@@ -40,37 +40,37 @@ pub(super) struct InHand {
 /// A station.
 #[derive(Clone, Debug)]
 pub(super) struct Station {
-    pub(super) hears: Hearing,
+    pub(super) hears: Signals,
     pub(super) sending: bool,
     pub(super) nav: u64,
-    /// An RTS has raised the NAV: its frame, and what the NAV was before.
+    /// The RTS that has set the NAV, and the NAV before.
     pub(super) nav_of_rts: Option<(usize, u64)>,
-    /// The medium has been idle since then, by both senses.
+    /// Start of the idle period by physical and virtual carrier sense.
     pub(super) idle_since: Option<u64>,
-    /// The last frame was bad.
+    /// The last frame was received in error.
     pub(super) bad: bool,
-    /// The counter of the backoff, if one is under way.
+    /// The backoff counter, during a backoff.
     pub(super) slots: Option<u32>,
-    /// Counting does not begin before.
+    /// No slot is counted before this time.
     pub(super) not_before: u64,
-    /// Events of the counter with another number are void.
+    /// Backoff events with another number are void.
     pub(super) count: u64,
     pub(super) window: u32,
-    pub(super) draws: Rng,
+    pub(super) rng: Rng,
     pub(super) chances: Rng,
     pub(super) state: State,
-    pub(super) queue: VecDeque<Offer>,
+    pub(super) queue: VecDeque<Request>,
     pub(super) in_hand: Option<InHand>,
     pub(super) sequence: u32,
-    /// The wait for an answer with another number is void.
+    /// Timeouts with another number are void.
     pub(super) wait: u64,
     pub(super) answer: Option<Answer>,
 }
 
 impl Station {
-    pub(super) fn new(window: u32, draws: Rng, chances: Rng) -> Station {
+    pub(super) fn new(window: u32, rng: Rng, chances: Rng) -> Station {
         Station {
-            hears: Hearing::default(),
+            hears: Signals::default(),
             sending: false,
             nav: 0,
             nav_of_rts: None,
@@ -80,7 +80,7 @@ impl Station {
             not_before: 0,
             count: 0,
             window,
-            draws,
+            rng,
             chances,
             state: State::Idle,
             queue: VecDeque::new(),
