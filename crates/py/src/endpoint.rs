@@ -247,12 +247,12 @@ fn state(hand: &Hand, fields: &Bound<'_, PyDict>) -> PyResult<()> {
     let connection = &hand.connection;
     let totals = connection.totals();
     fields.set_item("now_s", hand.now.as_secs_f64())?;
-    fields.set_item("phase", snake_case(&format!("{:?}", connection.phase())))?;
+    fields.set_item("phase", snake_case(&format!("{:?}", connection.state())))?;
     fields.set_item("next_timeout_s", connection.next_timeout().map(Time::as_secs_f64))?;
     let timers = PyDict::new(fields.py());
     connection.timers().try_for_each(|(name, at)| timers.set_item(name, at.as_secs_f64()))?;
     fields.set_item("timers", timers)?;
-    fields.set_item("room_bytes", limit(connection.room()))?;
+    fields.set_item("room_bytes", limit(connection.send_space()))?;
     fields.set_item("readable_bytes", connection.readable().0)?;
     fields.set_item("timeouts", totals.timeouts)?;
     fields.set_item("recoveries", totals.recoveries)?;

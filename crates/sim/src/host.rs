@@ -163,7 +163,7 @@ impl Flow {
         let Transport::Tcp(sides) = &mut self.transport else { return };
         let connection = &mut sides[0].connection;
         let wanted = amount.map_or(ENDLESS, |bytes| bytes.0);
-        if self.on_full == OnFull::Drop && self.app.has_messages() && connection.room() < Bytes(wanted) {
+        if self.on_full == OnFull::Drop && self.app.has_messages() && connection.send_space() < Bytes(wanted) {
             return;
         }
         self.blocked = Bytes(wanted - connection.write(wanted));

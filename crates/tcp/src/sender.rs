@@ -344,7 +344,7 @@ impl Sender {
             app_limited: self.sampler.app_limited(),
             paced_until: self.pace.until(),
             slow_start_after_idle: self.slow_start_after_idle,
-            may_grow: !self.state.descends() && (cwnd_limited || !self.cwnd_validation),
+            may_grow: !self.state.in_cwnd_reduction() && (cwnd_limited || !self.cwnd_validation),
         }
     }
 

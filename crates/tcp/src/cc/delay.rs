@@ -59,5 +59,5 @@ impl Delay {
 /// True if Linux would ask the algorithm about growth on this ACK, whether or not the window is used (`may_grow` needs
 /// that too): something new is acknowledged and the window is not coming down.
 pub(super) fn is_asked(ack: &Ack, view: &View) -> bool {
-    view.may_grow || (ack.cumulative_segments > 0 && !view.state.descends())
+    view.may_grow || (ack.cumulative_segments > 0 && !view.state.in_cwnd_reduction())
 }

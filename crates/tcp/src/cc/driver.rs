@@ -138,9 +138,9 @@ impl Driver {
 
     /// The episode is over.
     pub(super) fn recovered(&mut self) {
-        let descended = self.view.state.descends();
+        let was_reducing = self.view.state.in_cwnd_reduction();
         (self.view.state, self.view.may_grow) = (State::Open, true);
-        if descended {
+        if was_reducing {
             self.cc.on_recovery_end(&self.view);
         }
     }

@@ -179,7 +179,7 @@ impl Hybla {
 
 impl CongestionControl for Hybla {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if ack.acked > Bytes::ZERO && !view.state.descends() {
+        if ack.acked > Bytes::ZERO && !view.state.in_cwnd_reduction() {
             self.learn(if self.eighths { view.srtt } else { view.min_rtt });
         }
         if !view.may_grow || ack.acked == Bytes::ZERO {

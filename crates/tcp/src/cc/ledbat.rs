@@ -180,7 +180,7 @@ impl CongestionControl for Ledbat {
             self.delays.note(delay, view.now);
         }
         let Some(queueing) = self.delays.queueing() else { return };
-        if view.state.descends() || ack.acked == Bytes::ZERO {
+        if view.state.in_cwnd_reduction() || ack.acked == Bytes::ZERO {
             return;
         }
         let cwnd = self.window.cwnd.as_f64() + self.fraction;

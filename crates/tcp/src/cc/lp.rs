@@ -252,7 +252,7 @@ impl Lp {
         }
         self.last_sign = Some(now);
         // A window that comes down already is not touched: recovery's would replace it.
-        if !view.state.descends() {
+        if !view.state.in_cwnd_reduction() {
             let half = view.mss * (self.window.cwnd.segments(view.mss) / 2).max(1);
             self.window.cwnd = if self.inferring { view.mss } else { half };
             if self.lowers_ssthresh {

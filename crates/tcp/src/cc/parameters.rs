@@ -1,4 +1,4 @@
-//! Parameters of an algorithm: what values they take, and the profiles that set them together.
+//! Parameters of an algorithm: their ranges, defaults and values, and the profiles that set several of them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,24 +12,24 @@ pub struct Param {
     pub name: &'static str,
     /// Type and range.
     pub kind: ParamKind,
-    /// Value unless a profile or the user says otherwise.
+    /// Default, which a profile or the user may override.
     pub default: Value,
     /// Unit, or "" for a pure number.
     pub unit: &'static str,
-    /// What it does.
+    /// Description.
     pub doc: &'static str,
-    /// Where its default comes from.
+    /// Source of its default.
     pub source: &'static str,
 }
 
-/// What values a parameter takes.
+/// Type and range of a parameter.
 #[derive(Debug)]
 pub enum ParamKind {
     /// A number in a closed range.
     Number {
-        /// Least value.
+        /// Minimum.
         min: f64,
-        /// Greatest value.
+        /// Maximum.
         max: f64,
     },
     /// On or off.
@@ -45,14 +45,14 @@ pub enum Value {
     Flag(bool),
 }
 
-/// A historical form of an algorithm: values that replace the defaults.
+/// A variant of an algorithm as found in one document or implementation: values that replace the defaults.
 #[derive(Debug)]
 pub struct Profile {
     /// As written in a scenario.
     pub name: &'static str,
     /// Values that differ from the parameters' defaults.
     pub set: &'static [(&'static str, Value)],
-    /// The loss recovery this form came with; `None` leaves it to the connection's profile.
+    /// The loss recovery of that implementation; `None` leaves it to the connection's profile.
     pub recovery: Option<RecoveryKind>,
 }
 
@@ -74,7 +74,11 @@ impl ParamValues {
         *self.0.get(name).unwrap_or_else(|| panic!("parameter {name:?} is not in the algorithm's list"))
     }
 
-    /// A number; panics if the algorithm does not list it as one.
+    /// The value of a number.
+    ///
+    /// # Panics
+    ///
+    /// If the algorithm does not list it as a number.
     pub fn number(&self, name: &str) -> f64 {
         match self.get(name) {
             Value::Number(x) => x,
@@ -82,7 +86,11 @@ impl ParamValues {
         }
     }
 
-    /// A flag; panics if the algorithm does not list it as one.
+    /// The value of a flag.
+    ///
+    /// # Panics
+    ///
+    /// If the algorithm does not list it as a flag.
     pub fn flag(&self, name: &str) -> bool {
         match self.get(name) {
             Value::Flag(x) => x,

@@ -49,7 +49,7 @@ fn what_one_side_does_not_offer_is_not_agreed() {
 fn a_peer_without_options_takes_windows_of_any_size() {
     let config = config(ProfileName::Linux);
     let agreed = Agreed::new(&config, &Segment { flags: Flags::SYN, ..Segment::default() }, EcnMode::Off);
-    assert_eq!((agreed.mss, agreed.scale.most(), agreed.scale.unit()), (config.mss, Bytes::MAX, 1));
+    assert_eq!((agreed.mss, agreed.scale.max_window(), agreed.scale.unit()), (config.mss, Bytes::MAX, 1));
     assert!(!agreed.sack && !agreed.timestamps);
 }
 

@@ -75,7 +75,7 @@ impl Sender {
         self.take_reports(segment, &mut arrived);
         self.snd_una = segment.ack;
         if !arrived.advances {
-            let bare = !segment.flags.meets(Flags::SYN.with(Flags::FIN)) && segment.len == 0;
+            let bare = !segment.flags.intersects(Flags::SYN.with(Flags::FIN)) && segment.len == 0;
             let about_data = !window_changed && !self.board.is_empty() && !arrived.reports_duplicate;
             arrived.duplicate = bare && about_data;
         }

@@ -74,7 +74,7 @@ impl Sender {
         if progress == Progress::Done || was == State::Disorder {
             self.state = State::Open;
         }
-        if progress == Progress::Done && was.descends() {
+        if progress == Progress::Done && was.in_cwnd_reduction() {
             let view = self.view(now, arrived.round_start);
             self.cc.on_recovery_end(&view);
         }

@@ -100,7 +100,7 @@ impl Modern {
 
     /// The window in force.
     pub(super) fn window(&self, state: State, cwnd: Bytes) -> Bytes {
-        if state.descends() { self.way.window() } else { cwnd }
+        if state.in_cwnd_reduction() { self.way.window() } else { cwnd }
     }
 
     /// An ACK reports a segment for the first time.
@@ -203,7 +203,7 @@ impl Sender {
             modern.duplicates += 1;
             arrived.ack.duplicate = modern.duplicates;
         }
-        let descending = self.state.descends();
+        let descending = self.state.in_cwnd_reduction();
         self.count_without_sack(arrived);
         if let Some(probe) = self.modern().probe
             && self.snd_una >= probe.end
@@ -254,7 +254,7 @@ impl Sender {
         // RFC 5681 §3.2 step 6: the ACK that ends the descent adds nothing, but in Linux it does.
         let may_grow = signs && (!was_descending || self.modern().way.is_linux());
         let delivered = arrived.ack.acked;
-        let descends = self.state.descends();
+        let descends = self.state.in_cwnd_reduction();
         self.tell_algorithm(arrived, may_grow);
         if descends {
             self.descend(delivered, arrived.advances && !newly_lost);

@@ -187,7 +187,7 @@ impl Sender {
     pub(super) fn repeat(&mut self, now: Time, chunk: Chunk) -> Outgoing {
         self.totals.retransmitted_segments += 1;
         self.tell_sent(now, chunk, true);
-        let in_episode = self.state.descends();
+        let in_episode = self.state.in_cwnd_reduction();
         match &mut self.repair {
             Repair::Classic(dupack) => dupack.on_retransmitted(),
             Repair::Modern(modern) => {
@@ -246,7 +246,7 @@ impl Sender {
     fn send_new(&mut self, now: Time, chunk: Chunk, small: bool, timers: &mut Timers) -> Outgoing {
         let bytes = Bytes(u64::from(chunk.len));
         let pipe = self.board.pipe();
-        let in_episode = self.state.descends();
+        let in_episode = self.state.in_cwnd_reduction();
         match &mut self.repair {
             Repair::Classic(dupack) => dupack.on_new_data(self.state, bytes, pipe + bytes, self.cc.window().cwnd),
             Repair::Modern(modern) if in_episode => modern.way.on_sent(Bytes(chunk.sequence_len())),

@@ -5,7 +5,7 @@
 
 use tcp::settings::EcnMode;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Connection, Ecn, Event, Flags, Phase, Segment, Snapshot, TcpConfig};
+use tcp::{Connection, ConnectionState, Ecn, Event, Flags, Segment, Snapshot, TcpConfig};
 
 /// Something holds, or a sentence says what is broken.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
@@ -142,7 +142,7 @@ impl Watch {
 
     /// Offers bytes; gives how many were taken.
     pub(crate) fn write(&mut self, bytes: u64) -> Outcome<u64> {
-        let room = self.connection.room();
+        let room = self.connection.send_space();
         let taken = self.connection.write(bytes);
         let wanted = if self.close_asked { 0 } else { bytes.min(room.0) };
         ensure(taken == wanted, || format!("a write of {bytes} with room for {room} took {taken}"))?;
@@ -212,7 +212,7 @@ impl Watch {
             self.check_snapshot(&snapshot).map_err(|broken| format!("{broken}, at {now} in {snapshot:?}"))?;
         }
         // The end is told when everything has been read.
-        let over = self.connection.phase() == Phase::Closed && self.connection.readable() == Bytes::ZERO;
+        let over = self.connection.state() == ConnectionState::Closed && self.connection.readable() == Bytes::ZERO;
         ensure(over == self.told.closed, || format!("closed is {over}, the application was told {}", !over))?;
         let next = self.connection.next_timeout();
         ensure(!over || next.is_none(), || "a timer runs in CLOSED".into())?;

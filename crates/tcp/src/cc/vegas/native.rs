@@ -166,7 +166,7 @@ impl Native {
         if let Some(rtt) = ack.rtt.filter(|rtt| self.base == NO_RTT && rtt.latest > Span::ZERO) {
             self.base = rtt.latest.as_secs_f64();
         }
-        if view.snd_una <= self.round_from || view.state.descends() {
+        if view.snd_una <= self.round_from || view.state.in_cwnd_reduction() {
             return None;
         }
         self.end_round(view)
@@ -231,7 +231,7 @@ impl Native {
             self.increment = 0.0;
         }
         let outstanding = in_segments(view.pipe, view.mss) + 1.0;
-        if self.increment > 0.0 && self.w - outstanding <= 2.0 && !view.state.descends() {
+        if self.increment > 0.0 && self.w - outstanding <= 2.0 && !view.state.in_cwnd_reduction() {
             self.w = (self.w + self.increment).min(MOST);
         }
         if let Some(rtt) = ack.rtt {

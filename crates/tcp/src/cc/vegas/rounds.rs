@@ -212,7 +212,7 @@ impl CongestionControl for Rounds {
             }
         }
         // An unused window grows too: the decision does not ask.
-        let asked = view.may_grow || (ack.cumulative_segments > 0 && !view.state.descends());
+        let asked = view.may_grow || (ack.cumulative_segments > 0 && !view.state.in_cwnd_reduction());
         if !asked {
             return;
         }

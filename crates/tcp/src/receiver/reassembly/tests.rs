@@ -1,7 +1,7 @@
 use super::*;
 
-fn blocks(reassembly: &mut Reassembly, room: usize) -> Vec<Stretch> {
-    reassembly.report(room).blocks().collect()
+fn blocks(reassembly: &mut Reassembly, room: usize) -> Vec<SeqRange> {
+    reassembly.sack_option(room).blocks().collect()
 }
 
 #[test]
@@ -10,7 +10,7 @@ fn gaps_are_filled_in_any_order() {
     for start in [301, 101, 501] {
         assert!(!r.insert(start, start + 100));
     }
-    assert_eq!((r.rcv_nxt, r.beyond.len()), (1, 3));
+    assert_eq!((r.rcv_nxt, r.out_of_order.len()), (1, 3));
     assert!(r.advance(1, 101));
     assert_eq!(r.rcv_nxt, 201);
     r.advance(201, 301);
@@ -80,10 +80,10 @@ fn stretches_stay_sorted_and_apart_whatever_comes() {
         }
         let expected = (1..).find(|i| !seen[*i as usize]);
         assert_eq!(Some(r.rcv_nxt), expected);
-        assert!(r.beyond.make_contiguous().windows(2).all(|pair| pair[0].1 < pair[1].0));
-        assert!(r.beyond.iter().all(|b| b.0 > r.rcv_nxt && (b.0..b.1).all(|i| seen[i as usize])));
+        assert!(r.out_of_order.make_contiguous().windows(2).all(|pair| pair[0].1 < pair[1].0));
+        assert!(r.out_of_order.iter().all(|b| b.0 > r.rcv_nxt && (b.0..b.1).all(|i| seen[i as usize])));
         let held = (r.rcv_nxt..500).filter(|i| seen[*i as usize]).count() as u64;
-        assert_eq!(r.beyond.iter().map(|b| b.1 - b.0).sum::<u64>(), held);
-        assert!(r.reported.iter().all(|b| b.1 == 0 || r.beyond.contains(b)));
+        assert_eq!(r.out_of_order.iter().map(|b| b.1 - b.0).sum::<u64>(), held);
+        assert!(r.reported.iter().all(|b| b.1 == 0 || r.out_of_order.contains(b)));
     }
 }

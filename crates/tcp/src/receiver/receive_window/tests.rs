@@ -55,7 +55,7 @@ fn a_slow_reader_opens_the_window_by_a_segment_or_half_the_buffer() {
         let mut w = window(&config(buffer), Scale::Free);
         w.on_advertised(1, Bytes(buffer));
         let rcv_nxt = 1 + buffer;
-        let at = |read: u64| (w.advertise(rcv_nxt, Bytes(buffer - read)), w.opens(rcv_nxt, Bytes(buffer - read)));
+        let at = |read: u64| (w.advertise(rcv_nxt, Bytes(buffer - read)), w.update_due(rcv_nxt, Bytes(buffer - read)));
         assert_eq!(at(step - 1), (Bytes::ZERO, false));
         assert_eq!(at(step), (Bytes(step), true));
         assert_eq!(at(buffer), (Bytes(buffer), true));
@@ -67,8 +67,8 @@ fn an_open_window_is_not_announced_segment_by_segment() {
     let mut w = window(&config(10_000), Scale::Free);
     w.on_advertised(1, Bytes(10_000));
     // 6000 arrived, 4000 are promised still.
-    assert!(!w.opens(6001, Bytes(3000)));
-    assert!(w.opens(6001, Bytes(1000)));
+    assert!(!w.update_due(6001, Bytes(3000)));
+    assert!(w.update_due(6001, Bytes(1000)));
 }
 
 #[test]

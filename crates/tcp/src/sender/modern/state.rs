@@ -196,7 +196,7 @@ impl Sender {
         if !self.board.head_was_retransmitted() {
             self.modern().undo.forget_retransmissions();
         }
-        let descending = self.state.descends();
+        let descending = self.state.in_cwnd_reduction();
         let before = (!echo && !descending).then_some(window);
         self.modern().begin_undo(una, retransmitted, before);
         self.modern().rescued = false;
