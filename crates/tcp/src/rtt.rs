@@ -6,10 +6,10 @@ use crate::settings::{RtoBounds, RttAlgorithm};
 use crate::units::{Bytes, Span};
 
 /// The estimator.
-/// Fields lie in memory as written, those of every segment together.
+// Hot fields first; see connection.rs.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Rtt {
+pub(crate) struct RttEstimator {
     srtt: Option<Span>,
     min: Option<Span>,
     rttvar: Span,
@@ -68,10 +68,10 @@ impl Spread {
     }
 }
 
-impl Rtt {
-    pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> Rtt {
+impl RttEstimator {
+    pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> RttEstimator {
         let (srtt, rttvar, min, spread) = (None, Span::ZERO, None, Spread::default());
-        let mut rtt = Rtt { bounds, kind, srtt, rttvar, min, backoff: 0, spread, rto: Span::ZERO };
+        let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, backoff: 0, spread, rto: Span::ZERO };
         rtt.set_rto();
         rtt
     }
@@ -177,10 +177,10 @@ impl Rtt {
 mod tests {
     use super::*;
 
-    fn estimator(min_ms: u64, kind: RttAlgorithm) -> Rtt {
+    fn estimator(min_ms: u64, kind: RttAlgorithm) -> RttEstimator {
         let ms = Span::from_millis;
         let bounds = RtoBounds { initial: ms(1000), min: ms(min_ms), max: ms(60_000), granularity: ms(1) };
-        Rtt::new(bounds, kind)
+        RttEstimator::new(bounds, kind)
     }
 
     #[test]

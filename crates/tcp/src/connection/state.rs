@@ -3,7 +3,7 @@
 use super::Connection;
 use crate::ecn::Echo;
 use crate::segment::{Flags, Segment};
-use crate::sender::Sender;
+use crate::sender::{HandshakeTiming, Sender};
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Time};
 
@@ -108,7 +108,8 @@ impl Connection {
         self.receiver.agree(&agreed, rtt);
         self.clock.agree(agreed.timestamps);
         self.echo = Echo::new(agreed.ecn);
-        let mut sender = Sender::new(&handshake.config, agreed, now, (rtt, handshake.timeouts()), window);
+        let timing = HandshakeTiming { rtt, timeouts: handshake.timeouts() };
+        let mut sender = Sender::new(&handshake.config, agreed, now, timing, window);
         sender.write(self.written_early);
         if self.close_requested {
             sender.close();
