@@ -5,30 +5,21 @@
 //! flight, as RFC 5681 has it. Growth below one byte is kept, so that real increments add up exactly.
 
 use super::algorithm::Setup;
-use super::parameters::{Param, ParamKind, ParamValues, Value};
+use super::parameters::{Param, ParamValues, Value};
 use super::signals::{Ack, Congestion, View};
 use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// How many segments an ACK may add in slow start.
-pub(super) const SLOW_START_LIMIT: Param = Param {
-    name: "slow_start_limit",
-    kind: ParamKind::Number { min: 1.0, max: 1e6 },
-    default: Value::Number(1.0),
-    unit: "segments",
-    doc: "the most that one ACK adds to cwnd in slow start",
-    source: "RFC 5681 eq. 2; RFC 3465 calls it L",
-};
+pub(super) const SLOW_START_LIMIT: Param = Param::number("slow_start_limit", 1.0..=1e6, 1.0)
+    .unit("segments")
+    .doc("the most that one ACK adds to cwnd in slow start")
+    .source("RFC 5681 eq. 2; RFC 3465 calls it L");
 
 /// What a loss is measured against.
-pub(super) const OF_CWND: Param = Param {
-    name: "of_cwnd",
-    kind: ParamKind::Flag,
-    default: Value::Flag(false),
-    unit: "",
-    doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
-    source: "Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
-};
+pub(super) const OF_CWND: Param = Param::flag("of_cwnd", false)
+    .doc("ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out")
+    .source("Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight");
 
 /// Kernels since 3.15 count every acknowledged segment in slow start.
 pub(super) const UNLIMITED: Value = Value::Number(1e6);

@@ -7,7 +7,7 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, State, View};
 use super::window::Window;
 use crate::units::{Bytes, Span};
@@ -40,38 +40,21 @@ const PAPER: &[(&str, Value)] = &[
 ];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "half_of_cwnd",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the window of a loss is cwnd, instead of the flight",
-        source: "the report says cwnd, the study's code takes the flight",
-    },
-    Param {
-        name: "halve_on_dupack",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "after fast retransmit cwnd is half, and slow start leads to ssthresh; else it is ssthresh at once, which may be no reduction",
-        source: "the report says half; in ns-3 recovery brings cwnd to ssthresh",
-    },
-    Param {
-        name: "rto_in_recovery_updates",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "a time-out that interrupts fast recovery is remembered too",
-        source: "order of calls in ns-3",
-    },
-    Param {
-        name: "every_loss_updates",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the window of a time-out is remembered, as that of a fast retransmit is",
-        source: "the paper",
-    },
+    Param::flag("half_of_cwnd", false)
+        .doc("the window of a loss is cwnd, instead of the flight")
+        .source("the report says cwnd, the study's code takes the flight"),
+    Param::flag("halve_on_dupack", false)
+        .doc(
+            "after fast retransmit cwnd is half, and slow start leads to ssthresh; else it is ssthresh at once, \
+             which may be no reduction",
+        )
+        .source("the report says half; in ns-3 recovery brings cwnd to ssthresh"),
+    Param::flag("rto_in_recovery_updates", true)
+        .doc("a time-out that interrupts fast recovery is remembered too")
+        .source("order of calls in ns-3"),
+    Param::flag("every_loss_updates", false)
+        .doc("the window of a time-out is remembered, as that of a fast retransmit is")
+        .source("the paper"),
 ];
 
 #[derive(Debug)]

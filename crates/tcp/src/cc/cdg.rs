@@ -12,7 +12,7 @@ use memory::{Memory, Pair, Queue};
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::delay::is_asked;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Congestion, View};
 use super::window::{Counter, Window};
 use crate::rng::Rng;
@@ -30,70 +30,32 @@ pub(super) const CDG: Algorithm = Algorithm {
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "window",
-        kind: ParamKind::Number { min: 1.0, max: 256.0 },
-        default: Value::Number(8.0),
-        unit: "rounds",
-        doc: "gradients are summed over so many rounds",
-        source: "Linux tcp_cdg, window",
-    },
-    Param {
-        name: "backoff_beta",
-        kind: ParamKind::Number { min: 0.1, max: 1.0 },
-        default: Value::Number(724.0 / 1024.0),
-        unit: "",
-        doc: "what remains of the window after a backoff",
-        source: "Linux tcp_cdg, backoff_beta: the root of 1/2 in 1/1024",
-    },
-    Param {
-        name: "backoff_factor",
-        kind: ParamKind::Number { min: 0.0, max: 1e4 },
-        default: Value::Number(42.0),
-        unit: "1/s",
-        doc: "the gradient's sum times this is the exponent of the probability",
-        source: "Linux tcp_cdg, backoff_factor: 1000 / (G window) with G = 3",
-    },
-    Param {
-        name: "use_ineff",
-        kind: ParamKind::Number { min: 0.0, max: 1e4 },
-        default: Value::Number(5.0),
-        unit: "",
-        doc: "backoffs in a row without effect before they stop; 0: they never do",
-        source: "Linux tcp_cdg, use_ineff",
-    },
-    Param {
-        name: "use_shadow",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "a loss goes by the shadow window, which backoffs leave alone",
-        source: "Linux tcp_cdg, use_shadow",
-    },
-    Param {
-        name: "use_tolerance",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "a loss while the queue is not believed full leaves the window",
-        source: "Linux tcp_cdg, use_tolerance",
-    },
-    Param {
-        name: "hystart_train",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "slow start ends when closely spaced ACKs have come for half the least RTT",
-        source: "Linux tcp_cdg, hystart_detect bit 0",
-    },
-    Param {
-        name: "hystart_delay",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "slow start ends when the RTT has risen by an eighth of its least",
-        source: "Linux tcp_cdg, hystart_detect bit 1",
-    },
+    Param::number("window", 1.0..=256.0, 8.0)
+        .unit("rounds")
+        .doc("gradients are summed over so many rounds")
+        .source("Linux tcp_cdg, window"),
+    Param::number("backoff_beta", 0.1..=1.0, 724.0 / 1024.0)
+        .doc("what remains of the window after a backoff")
+        .source("Linux tcp_cdg, backoff_beta: the root of 1/2 in 1/1024"),
+    Param::number("backoff_factor", 0.0..=1e4, 42.0)
+        .unit("1/s")
+        .doc("the gradient's sum times this is the exponent of the probability")
+        .source("Linux tcp_cdg, backoff_factor: 1000 / (G window) with G = 3"),
+    Param::number("use_ineff", 0.0..=1e4, 5.0)
+        .doc("backoffs in a row without effect before they stop; 0: they never do")
+        .source("Linux tcp_cdg, use_ineff"),
+    Param::flag("use_shadow", true)
+        .doc("a loss goes by the shadow window, which backoffs leave alone")
+        .source("Linux tcp_cdg, use_shadow"),
+    Param::flag("use_tolerance", false)
+        .doc("a loss while the queue is not believed full leaves the window")
+        .source("Linux tcp_cdg, use_tolerance"),
+    Param::flag("hystart_train", true)
+        .doc("slow start ends when closely spaced ACKs have come for half the least RTT")
+        .source("Linux tcp_cdg, hystart_detect bit 0"),
+    Param::flag("hystart_delay", true)
+        .doc("slow start ends when the RTT has risen by an eighth of its least")
+        .source("Linux tcp_cdg, hystart_detect bit 1"),
 ];
 
 #[derive(Debug)]

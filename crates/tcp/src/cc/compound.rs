@@ -8,7 +8,7 @@
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::delay::Delay;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::{Counter, Window};
 use crate::units::{Bytes, Span};
@@ -30,62 +30,32 @@ pub(super) const COMPOUND: Algorithm = Algorithm {
 const LINUX26: &[(&str, Value)] = &[("integer", Value::Flag(true)), ("low_window", Value::Number(0.0))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "alpha",
-        kind: ParamKind::Number { min: 0.01, max: 1.0 },
-        default: Value::Number(0.125),
-        unit: "",
-        doc: "the delay window grows by alpha W^k - 1 per round",
-        source: "Tan et al. 2006, section IV",
-    },
-    Param {
-        name: "k",
-        kind: ParamKind::Number { min: 0.1, max: 1.0 },
-        default: Value::Number(0.75),
-        unit: "",
-        doc: "the exponent of that growth; profile paper",
-        source: "Tan et al. 2006, section IV",
-    },
-    Param {
-        name: "gamma",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(30.0),
-        unit: "segments",
-        doc: "with so many of its segments in the queue the delay window shrinks",
-        source: "Tan et al. 2006, section IV",
-    },
-    Param {
-        name: "zeta",
-        kind: ParamKind::Number { min: 0.01, max: 100.0 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "so much of what waits the delay window gives up per round",
-        source: "Tan et al. 2006",
-    },
-    Param {
-        name: "beta",
-        kind: ParamKind::Number { min: 0.1, max: 0.9 },
-        default: Value::Number(0.5),
-        unit: "",
-        doc: "part of the whole window given up at a loss; profile paper",
-        source: "Tan et al. 2006, section IV",
-    },
-    Param {
-        name: "low_window",
-        kind: ParamKind::Number { min: 0.0, max: 1e6 },
-        default: Value::Number(41.0),
-        unit: "segments",
-        doc: "below this whole window the delay window does not grow",
-        source: "draft-sridharan-tcpm-ctcp",
-    },
-    Param {
-        name: "integer",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the module in ns-2.35: least RTT of the round, W that of a round ago, integer root; a loss leaves the delay window",
-        source: "ns-2.35, TCP-Linux",
-    },
+    Param::number("alpha", 0.01..=1.0, 0.125)
+        .doc("the delay window grows by alpha W^k - 1 per round")
+        .source("Tan et al. 2006, section IV"),
+    Param::number("k", 0.1..=1.0, 0.75)
+        .doc("the exponent of that growth; profile paper")
+        .source("Tan et al. 2006, section IV"),
+    Param::number("gamma", 1.0..=1e6, 30.0)
+        .unit("segments")
+        .doc("with so many of its segments in the queue the delay window shrinks")
+        .source("Tan et al. 2006, section IV"),
+    Param::number("zeta", 0.01..=100.0, 1.0)
+        .doc("so much of what waits the delay window gives up per round")
+        .source("Tan et al. 2006"),
+    Param::number("beta", 0.1..=0.9, 0.5)
+        .doc("part of the whole window given up at a loss; profile paper")
+        .source("Tan et al. 2006, section IV"),
+    Param::number("low_window", 0.0..=1e6, 41.0)
+        .unit("segments")
+        .doc("below this whole window the delay window does not grow")
+        .source("draft-sridharan-tcpm-ctcp"),
+    Param::flag("integer", false)
+        .doc(
+            "the module in ns-2.35: least RTT of the round, W that of a round ago, integer root; a loss leaves the \
+             delay window",
+        )
+        .source("ns-2.35, TCP-Linux"),
 ];
 
 /// With `integer` a round is judged if it had more samples than this.

@@ -8,7 +8,7 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, State, View};
 use super::window::{Counter, IdleRule, Window};
 use crate::settings::EcnMode;
@@ -31,39 +31,22 @@ pub(super) const DCTCP: Algorithm = Algorithm {
 const LINUX: &[(&str, Value)] = &[("integer", Value::Flag(true)), ("slow_start_limit", Value::Number(1e6))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "gain",
-        kind: ParamKind::Number { min: 1.0 / 1024.0, max: 1.0 },
-        default: Value::Number(1.0 / 16.0),
-        unit: "",
-        doc: "weight of the last round trip in alpha; the integer form takes the nearest part 1/n",
-        source: "RFC 8257 section 4.2; Linux dctcp_shift_g",
-    },
-    Param {
-        name: "first_alpha",
-        kind: ParamKind::Number { min: 0.0, max: 1.0 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "alpha before anything is known; 1 makes the first reduction a halving",
-        source: "RFC 8257 section 4.2; Linux dctcp_alpha_on_init",
-    },
-    Param {
-        name: "slow_start_limit",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(1.0),
-        unit: "segments",
-        doc: "the most that one ACK adds to cwnd in slow start",
-        source: "RFC 5681 eq. 2; RFC 3465 calls it L",
-    },
-    Param {
-        name: "integer",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the kernel's arithmetic: alpha in 1/1024, whole segments, losses measured against cwnd, and an ACK that \
-              ends a round trip belongs to the next",
-        source: "Linux tcp_dctcp",
-    },
+    Param::number("gain", 1.0 / 1024.0..=1.0, 1.0 / 16.0)
+        .doc("weight of the last round trip in alpha; the integer form takes the nearest part 1/n")
+        .source("RFC 8257 section 4.2; Linux dctcp_shift_g"),
+    Param::number("first_alpha", 0.0..=1.0, 1.0)
+        .doc("alpha before anything is known; 1 makes the first reduction a halving")
+        .source("RFC 8257 section 4.2; Linux dctcp_alpha_on_init"),
+    Param::number("slow_start_limit", 1.0..=1e6, 1.0)
+        .unit("segments")
+        .doc("the most that one ACK adds to cwnd in slow start")
+        .source("RFC 5681 eq. 2; RFC 3465 calls it L"),
+    Param::flag("integer", false)
+        .doc(
+            "the kernel's arithmetic: alpha in 1/1024, whole segments, losses measured against cwnd, and an ACK that \
+             ends a round trip belongs to the next",
+        )
+        .source("Linux tcp_dctcp"),
 ];
 
 /// alpha, and how it is reckoned.

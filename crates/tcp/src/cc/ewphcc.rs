@@ -8,7 +8,7 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, Sent, View};
 use super::vegas::{Bounds, GAMMA, LEAST, MOST, Native, RoundEnd};
 use super::window::Window;
@@ -22,50 +22,43 @@ pub(super) const EWPHCC: Algorithm = Algorithm {
     reference: "S. J. Hisham, BUET 2023, ns-2.35",
     requirements: Requirements::NONE,
     params: &[
-        number(
-            "phi",
-            0.0,
-            1.0,
-            0.8,
-            "",
-            "weight of the old value in the averages of RTT and loss",
-            "the author's code",
-        ),
-        number(
-            "alpha",
-            0.0,
-            1e3,
-            1.0,
-            "segments",
-            "taken off the window per round trip in the critical phase, which is rare: the window is tiny or the last RTT far \
-             below the mean of its round",
-            "ns-2.35 v_alpha_",
-        ),
+        Param::number("phi", 0.0..=1.0, 0.8)
+            .doc("weight of the old value in the averages of RTT and loss")
+            .source("the author's code"),
+        Param::number("alpha", 0.0..=1e3, 1.0)
+            .unit("segments")
+            .doc(
+                "taken off the window per round trip in the critical phase, which is rare: the window is tiny or the \
+                 last RTT far below the mean of its round",
+            )
+            .source("ns-2.35 v_alpha_"),
         GAMMA,
-        flag(
-            "relative_delay",
-            "queueing delay and the average of RTTs in units of the base RTT. Without it they are seconds: the target is 2 over \
-             the queueing delay, so 20 ms of queue add 71 segments per round trip and 1 ms adds 1400",
-        ),
-        flag(
-            "loss_per_packet",
-            "losses per packet sent. Without it they are per second of the expired segment's age: the weight passes 1 at the \
-             second loss, and from there every loss makes the increase larger",
-        ),
-        flag(
-            "only_if_used",
-            "the window grows only while it is used. Without it a flow that the receiver holds back doubles its window every \
-             round trip without end, and only the receiver's window bounds what is sent",
-        ),
-        Param {
-            name: "ghost_losses",
-            kind: ParamKind::Flag,
-            default: Value::Flag(true),
-            unit: "",
-            doc: "an ACK of everything, one of the two after a retransmission, counts as a loss: ns-2 finds no next segment and \
-                  takes one as old as the connection. It ends the doubling a little earlier and weighs little, for that age is long",
-            source: "the study's code, on ns-2.35 tcp-vegas",
-        },
+        Param::flag("relative_delay", false)
+            .doc(
+                "queueing delay and the average of RTTs in units of the base RTT. Without it they are seconds: the \
+                 target is 2 over the queueing delay, so 20 ms of queue add 71 segments per round trip and 1 ms adds \
+                 1400",
+            )
+            .source(REPAIR),
+        Param::flag("loss_per_packet", false)
+            .doc(
+                "losses per packet sent. Without it they are per second of the expired segment's age: the weight \
+                 passes 1 at the second loss, and from there every loss makes the increase larger",
+            )
+            .source(REPAIR),
+        Param::flag("only_if_used", false)
+            .doc(
+                "the window grows only while it is used. Without it a flow that the receiver holds back doubles its \
+                 window every round trip without end, and only the receiver's window bounds what is sent",
+            )
+            .source(REPAIR),
+        Param::flag("ghost_losses", true)
+            .doc(
+                "an ACK of everything, one of the two after a retransmission, counts as a loss: ns-2 finds no next \
+                 segment and takes one as old as the connection. It ends the doubling a little earlier and weighs \
+                 little, for that age is long",
+            )
+            .source("the study's code, on ns-2.35 tcp-vegas"),
     ],
     profiles: &[
         Profile { name: "seed", set: &[], recovery: Some(RecoveryKind::Vegas) },
@@ -74,35 +67,14 @@ pub(super) const EWPHCC: Algorithm = Algorithm {
     build: &|values, setup| Box::new(Ewphcc::new(values, setup)),
 };
 
+const REPAIR: &str = "ours: a repair of the study's units";
+
 const FIXED: &[(&str, Value)] = &[
     ("relative_delay", Value::Flag(true)),
     ("loss_per_packet", Value::Flag(true)),
     ("only_if_used", Value::Flag(true)),
     ("ghost_losses", Value::Flag(false)),
 ];
-
-const fn number(
-    name: &'static str,
-    min: f64,
-    max: f64,
-    default: f64,
-    unit: &'static str,
-    doc: &'static str,
-    source: &'static str,
-) -> Param {
-    Param { name, kind: ParamKind::Number { min, max }, default: Value::Number(default), unit, doc, source }
-}
-
-const fn flag(name: &'static str, doc: &'static str) -> Param {
-    Param {
-        name,
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc,
-        source: "ours: a repair of the study's units",
-    }
-}
 
 /// The weight of a value against what it was.
 fn average(phi: f64, old: f64, new: f64) -> f64 {

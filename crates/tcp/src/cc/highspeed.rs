@@ -8,7 +8,7 @@
 use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Congestion, View};
 use super::window::Window;
 use crate::units::{Bytes, Span};
@@ -31,38 +31,20 @@ const LINUX: &[(&str, Value)] =
     &[("table", Value::Flag(true)), ("slow_start_limit", UNLIMITED), ("of_cwnd", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "low_window",
-        kind: ParamKind::Number { min: 1.0, max: 1000.0 },
-        default: Value::Number(38.0),
-        unit: "segments",
-        doc: "up to this window Reno's increase and decrease",
-        source: "RFC 3649 section 5: Low_Window",
-    },
-    Param {
-        name: "high_window",
-        kind: ParamKind::Number { min: 2000.0, max: 1e6 },
-        default: Value::Number(83_000.0),
-        unit: "segments",
-        doc: "the window at which high_decrease is reached",
-        source: "RFC 3649 section 5: High_Window",
-    },
-    Param {
-        name: "high_decrease",
-        kind: ParamKind::Number { min: 0.01, max: 0.5 },
-        default: Value::Number(0.1),
-        unit: "",
-        doc: "what a loss takes of a window of high_window",
-        source: "RFC 3649 section 5: High_Decrease",
-    },
-    Param {
-        name: "table",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "whole increases by the table of appendix B, per ACK, and decreases in parts of 256",
-        source: "Linux",
-    },
+    Param::number("low_window", 1.0..=1000.0, 38.0)
+        .unit("segments")
+        .doc("up to this window Reno's increase and decrease")
+        .source("RFC 3649 section 5: Low_Window"),
+    Param::number("high_window", 2000.0..=1e6, 83_000.0)
+        .unit("segments")
+        .doc("the window at which high_decrease is reached")
+        .source("RFC 3649 section 5: High_Window"),
+    Param::number("high_decrease", 0.01..=0.5, 0.1)
+        .doc("what a loss takes of a window of high_window")
+        .source("RFC 3649 section 5: High_Decrease"),
+    Param::flag("table", false)
+        .doc("whole increases by the table of appendix B, per ACK, and decreases in parts of 256")
+        .source("Linux"),
     SLOW_START_LIMIT,
     OF_CWND,
 ];

@@ -10,7 +10,7 @@ mod linux;
 use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Congestion, State, View};
 use super::window::Window;
 use crate::units::{Bytes, Span, Time};
@@ -42,39 +42,21 @@ const LINUX: &[(&str, Value)] =
 const NS3: &[(&str, Value)] = &[("rtt_scaling", Value::Flag(false)), ("ns3_quirks", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "rtt_scaling",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "growth per second instead of per round: alpha in proportion to the RTT, 1 at 100 ms",
-        source: "Leith, Shorten 2004; Linux use_rtt_scaling",
-    },
-    Param {
-        name: "bandwidth_switch",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "half of the window goes when the throughput has changed by more than a fifth between two losses",
-        source: "Leith, Shorten 2004; Linux use_bandwidth_switch",
-    },
-    Param {
-        name: "integer",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the kernel's arithmetic: whole segments, whole milliseconds, alpha and beta in 1/128",
-        source: "Linux tcp_htcp",
-    },
-    Param {
-        name: "ns3_quirks",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "alpha counts bytes per ACK beside Reno's growth, beta is not limited and needs a rising throughput, RTTs \
-              are forgotten at each loss; without integer",
-        source: "ns-3",
-    },
+    Param::flag("rtt_scaling", true)
+        .doc("growth per second instead of per round: alpha in proportion to the RTT, 1 at 100 ms")
+        .source("Leith, Shorten 2004; Linux use_rtt_scaling"),
+    Param::flag("bandwidth_switch", true)
+        .doc("half of the window goes when the throughput has changed by more than a fifth between two losses")
+        .source("Leith, Shorten 2004; Linux use_bandwidth_switch"),
+    Param::flag("integer", false)
+        .doc("the kernel's arithmetic: whole segments, whole milliseconds, alpha and beta in 1/128")
+        .source("Linux tcp_htcp"),
+    Param::flag("ns3_quirks", false)
+        .doc(
+            "alpha counts bytes per ACK beside Reno's growth, beta is not limited and needs a rising throughput, RTTs \
+             are forgotten at each loss; without integer",
+        )
+        .source("ns-3"),
     SLOW_START_LIMIT,
     OF_CWND,
 ];

@@ -8,7 +8,7 @@
 use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Congestion, State, View};
 use super::window::Window;
 use crate::units::{Bytes, Span};
@@ -38,38 +38,16 @@ const LINUX: &[(&str, Value)] = &[
 const NS3: &[(&str, Value)] = &[("rtt0", Value::Number(50.0)), ("per_segment", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "rtt0",
-        kind: ParamKind::Number { min: 1.0, max: 1000.0 },
-        default: Value::Number(25.0),
-        unit: "ms",
-        doc: "the reference RTT",
-        source: "Linux 25 ms, ns-3 50 ms",
-    },
-    Param {
-        name: "eighths",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "rho in eighths from the least smoothed RTT, growth in 1/128 segments, and only while nothing is lost",
-        source: "Linux",
-    },
-    Param {
-        name: "per_segment",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "congestion avoidance counts acknowledged segments instead of ACKs; without eighths",
-        source: "ns-3",
-    },
-    Param {
-        name: "start_from_rho",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the initial window is rho segments",
-        source: "Caini, Firrincieli 2004: W(0) = rho; Linux",
-    },
+    Param::number("rtt0", 1.0..=1000.0, 25.0).unit("ms").doc("the reference RTT").source("Linux 25 ms, ns-3 50 ms"),
+    Param::flag("eighths", false)
+        .doc("rho in eighths from the least smoothed RTT, growth in 1/128 segments, and only while nothing is lost")
+        .source("Linux"),
+    Param::flag("per_segment", false)
+        .doc("congestion avoidance counts acknowledged segments instead of ACKs; without eighths")
+        .source("ns-3"),
+    Param::flag("start_from_rho", false)
+        .doc("the initial window is rho segments")
+        .source("Caini, Firrincieli 2004: W(0) = rho; Linux"),
     SLOW_START_LIMIT,
     OF_CWND,
 ];

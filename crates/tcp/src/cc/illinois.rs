@@ -9,7 +9,7 @@
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::delay::is_asked;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::{Counter, Window};
 use crate::units::{Bytes, Span};
@@ -34,70 +34,37 @@ pub(super) const ILLINOIS: Algorithm = Algorithm {
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "alpha_max",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(10.0),
-        unit: "segments",
-        doc: "growth per round without queueing delay",
-        source: "Linux tcp_illinois, ALPHA_MAX",
-    },
-    Param {
-        name: "alpha_min",
-        kind: ParamKind::Number { min: 0.01, max: 1.0 },
-        default: Value::Number(0.3),
-        unit: "segments",
-        doc: "growth per round with the greatest queueing delay",
-        source: "Linux tcp_illinois, ALPHA_MIN",
-    },
-    Param {
-        name: "beta_min",
-        kind: ParamKind::Number { min: 0.05, max: 0.5 },
-        default: Value::Number(0.125),
-        unit: "",
-        doc: "part of the window given up at a loss with little delay",
-        source: "Linux tcp_illinois, BETA_MIN",
-    },
-    Param {
-        name: "beta_max",
-        kind: ParamKind::Number { min: 0.5, max: 0.9 },
-        default: Value::Number(0.5),
-        unit: "",
-        doc: "part of the window given up at a loss with much delay",
-        source: "Linux tcp_illinois, BETA_MAX",
-    },
-    Param {
-        name: "win_thresh",
-        kind: ParamKind::Number { min: 0.0, max: 1e6 },
-        default: Value::Number(15.0),
-        unit: "segments",
-        doc: "below this window it is Reno",
-        source: "Linux tcp_illinois, win_thresh",
-    },
-    Param {
-        name: "theta",
-        kind: ParamKind::Number { min: 1.0, max: 255.0 },
-        default: Value::Number(5.0),
-        unit: "rounds",
-        doc: "rounds without delay before alpha goes back to its greatest value",
-        source: "Linux tcp_illinois, theta",
-    },
-    Param {
-        name: "integer",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the kernel's arithmetic: alpha in 1/128, beta in 1/64, whole segments, what was counted beyond an increment lost",
-        source: "Linux tcp_illinois, ALPHA_SHIFT and BETA_SHIFT",
-    },
-    Param {
-        name: "inverted_cut",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "after a loss beta of the window remains instead of 1 - beta",
-        source: "Linux 2.6.22, as in ns-2.35",
-    },
+    Param::number("alpha_max", 1.0..=100.0, 10.0)
+        .unit("segments")
+        .doc("growth per round without queueing delay")
+        .source("Linux tcp_illinois, ALPHA_MAX"),
+    Param::number("alpha_min", 0.01..=1.0, 0.3)
+        .unit("segments")
+        .doc("growth per round with the greatest queueing delay")
+        .source("Linux tcp_illinois, ALPHA_MIN"),
+    Param::number("beta_min", 0.05..=0.5, 0.125)
+        .doc("part of the window given up at a loss with little delay")
+        .source("Linux tcp_illinois, BETA_MIN"),
+    Param::number("beta_max", 0.5..=0.9, 0.5)
+        .doc("part of the window given up at a loss with much delay")
+        .source("Linux tcp_illinois, BETA_MAX"),
+    Param::number("win_thresh", 0.0..=1e6, 15.0)
+        .unit("segments")
+        .doc("below this window it is Reno")
+        .source("Linux tcp_illinois, win_thresh"),
+    Param::number("theta", 1.0..=255.0, 5.0)
+        .unit("rounds")
+        .doc("rounds without delay before alpha goes back to its greatest value")
+        .source("Linux tcp_illinois, theta"),
+    Param::flag("integer", false)
+        .doc(
+            "the kernel's arithmetic: alpha in 1/128, beta in 1/64, whole segments, what was counted beyond an \
+             increment lost",
+        )
+        .source("Linux tcp_illinois, ALPHA_SHIFT and BETA_SHIFT"),
+    Param::flag("inverted_cut", false)
+        .doc("after a loss beta of the window remains instead of 1 - beta")
+        .source("Linux 2.6.22, as in ns-2.35"),
 ];
 
 /// RTT samples count as this at most, in µs: the kernel's products fit 32 bits then.

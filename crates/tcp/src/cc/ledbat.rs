@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::Window;
 use crate::units::{Bytes, Span, Time};
@@ -30,62 +30,33 @@ pub(super) const LEDBAT: Algorithm = Algorithm {
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "target",
-        kind: ParamKind::Number { min: 1.0, max: 1e4 },
-        default: Value::Number(100.0),
-        unit: "ms",
-        doc: "queueing delay to hold (TARGET)",
-        source: "RFC 6817 section 2.5: at most 100 ms; 25 ms in its first drafts",
-    },
-    Param {
-        name: "gain",
-        kind: ParamKind::Number { min: 0.01, max: 1.0 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "share of Reno's growth at an empty queue (GAIN)",
-        source: "RFC 6817 section 2.5: at most 1",
-    },
-    Param {
-        name: "base_history",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(10.0),
-        unit: "min",
-        doc: "how long the least delay is remembered (BASE_HISTORY)",
-        source: "RFC 6817 section 2.5",
-    },
-    Param {
-        name: "current_filter",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(4.0),
-        unit: "samples",
-        doc: "the delay now is the least of so many (CURRENT_FILTER)",
-        source: "RFC 6817 section 2.5 asks for at most an RTT of them",
-    },
-    Param {
-        name: "allowed_increase",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(1.0),
-        unit: "segments",
-        doc: "cwnd exceeds the flight by so much at most (ALLOWED_INCREASE)",
-        source: "RFC 6817 section 2.5",
-    },
-    Param {
-        name: "init_window",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(2.0),
-        unit: "segments",
-        doc: "cwnd to start from, if the connection's is not smaller (INIT_CWND)",
-        source: "RFC 6817 section 2.5",
-    },
-    Param {
-        name: "min_window",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(2.0),
-        unit: "segments",
-        doc: "delay does not take cwnd below this (MIN_CWND)",
-        source: "RFC 6817 section 2.5",
-    },
+    Param::number("target", 1.0..=1e4, 100.0)
+        .unit("ms")
+        .doc("queueing delay to hold (TARGET)")
+        .source("RFC 6817 section 2.5: at most 100 ms; 25 ms in its first drafts"),
+    Param::number("gain", 0.01..=1.0, 1.0)
+        .doc("share of Reno's growth at an empty queue (GAIN)")
+        .source("RFC 6817 section 2.5: at most 1"),
+    Param::number("base_history", 1.0..=100.0, 10.0)
+        .unit("min")
+        .doc("how long the least delay is remembered (BASE_HISTORY)")
+        .source("RFC 6817 section 2.5"),
+    Param::number("current_filter", 1.0..=100.0, 4.0)
+        .unit("samples")
+        .doc("the delay now is the least of so many (CURRENT_FILTER)")
+        .source("RFC 6817 section 2.5 asks for at most an RTT of them"),
+    Param::number("allowed_increase", 1.0..=100.0, 1.0)
+        .unit("segments")
+        .doc("cwnd exceeds the flight by so much at most (ALLOWED_INCREASE)")
+        .source("RFC 6817 section 2.5"),
+    Param::number("init_window", 1.0..=100.0, 2.0)
+        .unit("segments")
+        .doc("cwnd to start from, if the connection's is not smaller (INIT_CWND)")
+        .source("RFC 6817 section 2.5"),
+    Param::number("min_window", 1.0..=100.0, 2.0)
+        .unit("segments")
+        .doc("delay does not take cwnd below this (MIN_CWND)")
+        .source("RFC 6817 section 2.5"),
 ];
 
 const MINUTE: u64 = 60_000_000_000;

@@ -9,7 +9,7 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Congestion, View};
 use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span, Time};
@@ -47,86 +47,44 @@ const LINUX: &[(&str, Value)] = &[
 ];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "slow_start_limit",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(1.0),
-        unit: "segments",
-        doc: "the most that one ACK adds to cwnd in slow start",
-        source: "RFC 5681 eq. 2; Linux has no limit",
-    },
-    Param {
-        name: "delta",
-        kind: ParamKind::Number { min: 0.0, max: 100.0 },
-        default: Value::Number(15.0),
-        unit: "%",
-        doc: "how far into the range of delays the mean may rise",
-        source: "Kuzmanovic, Knightly 2003, delta = 0.15",
-    },
-    Param {
-        name: "inference",
-        kind: ParamKind::Number { min: 0.0, max: 100.0 },
-        default: Value::Number(3.0),
-        unit: "RTT",
-        doc: "time after a sign in which the window does not grow and a second sign leaves one segment",
-        source: "Kuzmanovic, Knightly 2003; Linux tcp_lp",
-    },
-    Param {
-        name: "settling",
-        kind: ParamKind::Number { min: 0.0, max: 100.0 },
-        default: Value::Number(2.0),
-        unit: "RTT",
-        doc: "signs so soon after one tell of the same queue: half an RTT of silence, one to see it, a late mean",
-        source: "our reading of Kuzmanovic, Knightly 2003, who want a second sign; Linux and ns-3 have none",
-    },
-    Param {
-        name: "forgets_extremes",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "a sign sets the least delay to the mean and the greatest to twice that, instead of keeping both for life",
-        source: "Linux tcp_lp, ns-3 TcpLp",
-    },
-    Param {
-        name: "lowers_ssthresh",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "a sign takes ssthresh down with cwnd, so that additive increase follows and not slow start",
-        source: "Kuzmanovic, Knightly 2003; not in Linux and ns-3",
-    },
-    Param {
-        name: "pauses_slow_start",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "slow start too waits for the inference time to end",
-        source: "Linux tcp_lp; ns-3 pauses congestion avoidance only",
-    },
-    Param {
-        name: "yields_at_threshold",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "a mean delay equal to the threshold is a sign",
-        source: "Linux so, ns-3 not",
-    },
-    Param {
-        name: "half_of_cwnd",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
-        source: "Linux takes cwnd, ns-3 and RFC 5681 eq. 4 the flight",
-    },
-    Param {
-        name: "clock_offset",
-        kind: ParamKind::Number { min: 0.0, max: 4_294_967_295.0 },
-        default: Value::Number(0.0),
-        unit: "ms",
-        doc: "how far the receiver's timestamps are ahead of the sender's clock",
-        source: "Linux starts them at random; from 2^29 on, seven cases of eight, TCP-LP sees no sign",
-    },
+    Param::number("slow_start_limit", 1.0..=1e6, 1.0)
+        .unit("segments")
+        .doc("the most that one ACK adds to cwnd in slow start")
+        .source("RFC 5681 eq. 2; Linux has no limit"),
+    Param::number("delta", 0.0..=100.0, 15.0)
+        .unit("%")
+        .doc("how far into the range of delays the mean may rise")
+        .source("Kuzmanovic, Knightly 2003, delta = 0.15"),
+    Param::number("inference", 0.0..=100.0, 3.0)
+        .unit("RTT")
+        .doc("time after a sign in which the window does not grow and a second sign leaves one segment")
+        .source("Kuzmanovic, Knightly 2003; Linux tcp_lp"),
+    Param::number("settling", 0.0..=100.0, 2.0)
+        .unit("RTT")
+        .doc("signs so soon after one tell of the same queue: half an RTT of silence, one to see it, a late mean")
+        .source("our reading of Kuzmanovic, Knightly 2003, who want a second sign; Linux and ns-3 have none"),
+    Param::flag("forgets_extremes", false)
+        .doc(
+            "a sign sets the least delay to the mean and the greatest to twice that, instead of keeping both for \
+             life",
+        )
+        .source("Linux tcp_lp, ns-3 TcpLp"),
+    Param::flag("lowers_ssthresh", true)
+        .doc("a sign takes ssthresh down with cwnd, so that additive increase follows and not slow start")
+        .source("Kuzmanovic, Knightly 2003; not in Linux and ns-3"),
+    Param::flag("pauses_slow_start", true)
+        .doc("slow start too waits for the inference time to end")
+        .source("Linux tcp_lp; ns-3 pauses congestion avoidance only"),
+    Param::flag("yields_at_threshold", false)
+        .doc("a mean delay equal to the threshold is a sign")
+        .source("Linux so, ns-3 not"),
+    Param::flag("half_of_cwnd", false)
+        .doc("ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out")
+        .source("Linux takes cwnd, ns-3 and RFC 5681 eq. 4 the flight"),
+    Param::number("clock_offset", 0.0..=4_294_967_295.0, 0.0)
+        .unit("ms")
+        .doc("how far the receiver's timestamps are ahead of the sender's clock")
+        .source("Linux starts them at random; from 2^29 on, seven cases of eight, TCP-LP sees no sign"),
 ];
 
 /// A whole number of milliseconds, the unit of timestamps here and in Linux.

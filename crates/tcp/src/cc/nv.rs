@@ -9,7 +9,7 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Cause, Congestion, State, View};
 use super::window::{Counter, Window};
 use crate::rng::Rng;
@@ -26,43 +26,54 @@ pub(super) const NV: Algorithm = Algorithm {
     build: &|values, setup| Box::new(Nv::new(values, setup)),
 };
 
-/// A whole number with a kernel default.
-const fn whole(name: &'static str, max: f64, default: f64, unit: &'static str, doc: &'static str) -> Param {
-    Param {
-        name,
-        kind: ParamKind::Number { min: 0.0, max },
-        default: Value::Number(default),
-        unit,
-        doc,
-        source: "Linux tcp_nv",
-    }
-}
+const KERNEL: &str = "Linux tcp_nv";
 
 const PARAMS: &[Param] = &[
-    whole("pad", 1e4, 10.0, "segments", "queue that is allowed"),
-    whole("pad_buffer", 1e4, 2.0, "segments", "the window grows again so far below the allowed queue"),
-    whole("reset_period", 1e3, 5.0, "s", "mean time after which the least RTT is measured anew; varies by a quarter"),
-    whole("min_cwnd", 1e3, 2.0, "segments", "delay does not take cwnd below this"),
-    whole(
-        "cong_dec_mult",
-        128.0,
-        38.0,
-        "1/128",
-        "share of the excess that a decision takes away; 0 takes it down at once",
-    ),
-    whole("loss_dec_factor", 1024.0, 819.0, "1/1024", "what remains of the window after a loss"),
-    whole("dec_eval_min_calls", 255.0, 60.0, "ACKs", "samples before the window comes down"),
-    whole("inc_eval_min_calls", 255.0, 20.0, "ACKs", "samples before the window grows again"),
-    whole("ssthresh_eval_min_calls", 255.0, 30.0, "ACKs", "samples before the first slow start ends"),
-    whole("stop_rtt_cnt", 255.0, 10.0, "RTT", "without enough samples the window stops growing after so long"),
-    whole("rtt_min_cnt", 255.0, 2.0, "RTT", "least time between a decision and one to come down"),
-    whole(
-        "growth_rate_neg",
-        1e4,
-        8.0,
-        "decisions",
-        "a growth slowed by time-outs doubles after so many; 0 never slows",
-    ),
+    Param::number("pad", 0.0..=1e4, 10.0).unit("segments").doc("queue that is allowed").source(KERNEL),
+    Param::number("pad_buffer", 0.0..=1e4, 2.0)
+        .unit("segments")
+        .doc("the window grows again so far below the allowed queue")
+        .source(KERNEL),
+    Param::number("reset_period", 0.0..=1e3, 5.0)
+        .unit("s")
+        .doc("mean time after which the least RTT is measured anew; varies by a quarter")
+        .source(KERNEL),
+    Param::number("min_cwnd", 0.0..=1e3, 2.0)
+        .unit("segments")
+        .doc("delay does not take cwnd below this")
+        .source(KERNEL),
+    Param::number("cong_dec_mult", 0.0..=128.0, 38.0)
+        .unit("1/128")
+        .doc("share of the excess that a decision takes away; 0 takes it down at once")
+        .source(KERNEL),
+    Param::number("loss_dec_factor", 0.0..=1024.0, 819.0)
+        .unit("1/1024")
+        .doc("what remains of the window after a loss")
+        .source(KERNEL),
+    Param::number("dec_eval_min_calls", 0.0..=255.0, 60.0)
+        .unit("ACKs")
+        .doc("samples before the window comes down")
+        .source(KERNEL),
+    Param::number("inc_eval_min_calls", 0.0..=255.0, 20.0)
+        .unit("ACKs")
+        .doc("samples before the window grows again")
+        .source(KERNEL),
+    Param::number("ssthresh_eval_min_calls", 0.0..=255.0, 30.0)
+        .unit("ACKs")
+        .doc("samples before the first slow start ends")
+        .source(KERNEL),
+    Param::number("stop_rtt_cnt", 0.0..=255.0, 10.0)
+        .unit("RTT")
+        .doc("without enough samples the window stops growing after so long")
+        .source(KERNEL),
+    Param::number("rtt_min_cnt", 0.0..=255.0, 2.0)
+        .unit("RTT")
+        .doc("least time between a decision and one to come down")
+        .source(KERNEL),
+    Param::number("growth_rate_neg", 0.0..=1e4, 8.0)
+        .unit("decisions")
+        .doc("a growth slowed by time-outs doubles after so many; 0 never slows")
+        .source(KERNEL),
 ];
 
 /// Growth is slowed by at most so many halvings.

@@ -9,7 +9,7 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Cause, Congestion, State, View};
 use super::window::Window;
 use crate::settings::EcnMode;
@@ -27,46 +27,23 @@ pub(super) const PRAGUE: Algorithm = Algorithm {
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "gain",
-        kind: ParamKind::Number { min: 1.0 / 1024.0, max: 1.0 },
-        default: Value::Number(1.0 / 16.0),
-        unit: "",
-        doc: "weight of the last round trip in alpha",
-        source: "L4S team's tcp_prague: PRAGUE_SHIFT_G",
-    },
-    Param {
-        name: "first_alpha",
-        kind: ParamKind::Number { min: 0.0, max: 1.0 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "alpha until a mark has been seen; 1 makes the first reduction a halving",
-        source: "L4S team's tcp_prague: prague_init",
-    },
-    Param {
-        name: "rtt_independence",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "an RTT below `target_rtt` grows by (RTT / target)^2 and reacts once per target",
-        source: "L4S team's tcp_prague: prague_rtt_scaling",
-    },
-    Param {
-        name: "target_rtt",
-        kind: ParamKind::Number { min: 0.0001, max: 1.0 },
-        default: Value::Number(0.025),
-        unit: "s",
-        doc: "the RTT that shorter ones behave like",
-        source: "L4S team's tcp_prague: prague_rtt_target",
-    },
-    Param {
-        name: "transition",
-        kind: ParamKind::Number { min: 0.0, max: 1e6 },
-        default: Value::Number(500.0),
-        unit: "round trips",
-        doc: "after slow start so many round trips pass before the RTT ceases to matter",
-        source: "L4S team's tcp_prague: prague_rtt_transition",
-    },
+    Param::number("gain", 1.0 / 1024.0..=1.0, 1.0 / 16.0)
+        .doc("weight of the last round trip in alpha")
+        .source("L4S team's tcp_prague: PRAGUE_SHIFT_G"),
+    Param::number("first_alpha", 0.0..=1.0, 1.0)
+        .doc("alpha until a mark has been seen; 1 makes the first reduction a halving")
+        .source("L4S team's tcp_prague: prague_init"),
+    Param::flag("rtt_independence", true)
+        .doc("an RTT below `target_rtt` grows by (RTT / target)^2 and reacts once per target")
+        .source("L4S team's tcp_prague: prague_rtt_scaling"),
+    Param::number("target_rtt", 0.0001..=1.0, 0.025)
+        .unit("s")
+        .doc("the RTT that shorter ones behave like")
+        .source("L4S team's tcp_prague: prague_rtt_target"),
+    Param::number("transition", 0.0..=1e6, 500.0)
+        .unit("round trips")
+        .doc("after slow start so many round trips pass before the RTT ceases to matter")
+        .source("L4S team's tcp_prague: prague_rtt_transition"),
 ];
 
 /// The window does not step below so many segments on marks.
@@ -259,6 +236,7 @@ impl CongestionControl for Prague {
 mod tests {
     use super::super::driver::{Driver, MSS, near};
     use super::*;
+    use crate::cc::parameters::Value;
 
     fn prague(changed: &[(&str, Value)], cwnd: u64) -> Driver {
         Driver::new("prague", "linux", changed, cwnd, Some(cwnd))

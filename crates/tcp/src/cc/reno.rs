@@ -7,7 +7,7 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::{Counter, IdleRule, Window};
 use crate::settings::RecoveryKind;
@@ -64,54 +64,23 @@ const NS2: &[(&str, Value)] =
     &[("half_of_cwnd", Value::Flag(true)), ("half_of_rwnd", Value::Flag(true)), ("per_ack", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "slow_start_limit",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(1.0),
-        unit: "segments",
-        doc: "the most that one ACK adds to cwnd in slow start",
-        source: "RFC 5681 eq. 2; RFC 3465 calls it L",
-    },
-    Param {
-        name: "beta",
-        kind: ParamKind::Number { min: 0.1, max: 0.9 },
-        default: Value::Number(0.5),
-        unit: "",
-        doc: "what remains of the window after a loss",
-        source: "RFC 5681 eq. 4",
-    },
-    Param {
-        name: "half_of_cwnd",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
-        source: "Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
-    },
-    Param {
-        name: "half_of_rwnd",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "with half_of_cwnd: of no more than the receiver's window, which bounds what is sent if cwnd does not",
-        source: "ns-2.35 halves min(cwnd, window_)",
-    },
-    Param {
-        name: "per_ack",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "an ACK adds a segment in slow start, MSS^2/cwnd bytes beyond, whatever it acknowledges",
-        source: "RFC 5681 eq. 3; ns-2.35 and ns-3's NewReno",
-    },
-    Param {
-        name: "careful_exit",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "leave recovery with at most one segment more than the flight, against bursts",
-        source: "RFC 6582 section 3.2 step 3, option 1",
-    },
+    Param::number("slow_start_limit", 1.0..=1e6, 1.0)
+        .unit("segments")
+        .doc("the most that one ACK adds to cwnd in slow start")
+        .source("RFC 5681 eq. 2; RFC 3465 calls it L"),
+    Param::number("beta", 0.1..=0.9, 0.5).doc("what remains of the window after a loss").source("RFC 5681 eq. 4"),
+    Param::flag("half_of_cwnd", false)
+        .doc("ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out")
+        .source("Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight"),
+    Param::flag("half_of_rwnd", false)
+        .doc("with half_of_cwnd: of no more than the receiver's window, which bounds what is sent if cwnd does not")
+        .source("ns-2.35 halves min(cwnd, window_)"),
+    Param::flag("per_ack", false)
+        .doc("an ACK adds a segment in slow start, MSS^2/cwnd bytes beyond, whatever it acknowledges")
+        .source("RFC 5681 eq. 3; ns-2.35 and ns-3's NewReno"),
+    Param::flag("careful_exit", false)
+        .doc("leave recovery with at most one segment more than the flight, against bursts")
+        .source("RFC 6582 section 3.2 step 3, option 1"),
 ];
 
 #[derive(Debug)]

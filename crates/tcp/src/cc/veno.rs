@@ -8,7 +8,7 @@
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::delay::{Delay, is_asked};
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Congestion, View};
 use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
@@ -32,54 +32,33 @@ const NS3: &[(&str, Value)] = &[
 ];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "beta",
-        kind: ParamKind::Number { min: 0.5, max: 1000.0 },
-        default: Value::Number(3.0),
-        unit: "segments",
-        doc: "from so many waiting segments on a loss means congestion",
-        source: "Fu, Liew 2003; Linux tcp_veno",
-    },
-    Param {
-        name: "random_loss_beta",
-        kind: ParamKind::Number { min: 0.1, max: 1.0 },
-        default: Value::Number(0.8),
-        unit: "",
-        doc: "what remains of the window after a loss by chance; after congestion it is half",
-        source: "Fu, Liew 2003; Linux tcp_veno: 4/5",
-    },
-    Param {
-        name: "resolution",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(2.0),
-        unit: "1/segment",
-        doc: "waiting segments are counted in such parts, rounded up",
-        source: "Linux counts half segments, ns-3 whole ones",
-    },
-    Param {
-        name: "slow_start_limit",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(1e6),
-        unit: "segments",
-        doc: "the most that one ACK adds to cwnd in slow start",
-        source: "RFC 5681 eq. 2; RFC 3465 calls it L; Linux has no limit",
-    },
-    Param {
-        name: "from_flight",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "ssthresh from the flight, instead of from cwnd in whole segments; idle windows restart instead of halving",
-        source: "ns-3 takes the flight, Linux cwnd",
-    },
-    Param {
-        name: "forgets_samples",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "counts RTT samples from zero after each ACK; growth needs three and is thus Reno's while each ACK brings one",
-        source: "ns-3 tcp-veno; its round is one ACK",
-    },
+    Param::number("beta", 0.5..=1000.0, 3.0)
+        .unit("segments")
+        .doc("from so many waiting segments on a loss means congestion")
+        .source("Fu, Liew 2003; Linux tcp_veno"),
+    Param::number("random_loss_beta", 0.1..=1.0, 0.8)
+        .doc("what remains of the window after a loss by chance; after congestion it is half")
+        .source("Fu, Liew 2003; Linux tcp_veno: 4/5"),
+    Param::number("resolution", 1.0..=1e6, 2.0)
+        .unit("1/segment")
+        .doc("waiting segments are counted in such parts, rounded up")
+        .source("Linux counts half segments, ns-3 whole ones"),
+    Param::number("slow_start_limit", 1.0..=1e6, 1e6)
+        .unit("segments")
+        .doc("the most that one ACK adds to cwnd in slow start")
+        .source("RFC 5681 eq. 2; RFC 3465 calls it L; Linux has no limit"),
+    Param::flag("from_flight", false)
+        .doc(
+            "ssthresh from the flight, instead of from cwnd in whole segments; idle windows restart instead of \
+             halving",
+        )
+        .source("ns-3 takes the flight, Linux cwnd"),
+    Param::flag("forgets_samples", false)
+        .doc(
+            "counts RTT samples from zero after each ACK; growth needs three and is thus Reno's while each ACK \
+             brings one",
+        )
+        .source("ns-3 tcp-veno; its round is one ACK"),
 ];
 
 /// Growth goes by the delay once there are more samples than this.

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Cause, Congestion, Lost, Sent, View};
 use super::window::Window;
 use crate::rng::Rng;
@@ -33,78 +33,35 @@ pub(super) const VIVACE: Algorithm = Algorithm {
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "exponent",
-        kind: ParamKind::Number { min: 0.1, max: 1.0 },
-        default: Value::Number(0.9),
-        unit: "",
-        doc: "utility of a rate of x Mb/s is x to this power, less what delay and loss cost",
-        source: "Vivace (2018), as in WebRTC's module pcc: t",
-    },
-    Param {
-        name: "delay_cost",
-        kind: ParamKind::Number { min: 0.0, max: 1e5 },
-        default: Value::Number(900.0),
-        unit: "",
-        doc: "what each Mb/s costs per second of RTT growth in a second",
-        source: "Vivace (2018), as in WebRTC's module pcc: b",
-    },
-    Param {
-        name: "loss_cost",
-        kind: ParamKind::Number { min: 0.0, max: 1e5 },
-        default: Value::Number(11.35),
-        unit: "",
-        doc: "what each Mb/s costs at a loss rate of 1",
-        source: "Vivace (2018), as in WebRTC's module pcc: c",
-    },
-    Param {
-        name: "slope_floor",
-        kind: ParamKind::Number { min: 0.0, max: 1.0 },
-        default: Value::Number(0.01),
-        unit: "",
-        doc: "a smaller RTT growth counts as none",
-        source: "Vivace (2018), as in WebRTC's module pcc",
-    },
-    Param {
-        name: "probe",
-        kind: ParamKind::Number { min: 0.005, max: 0.5 },
-        default: Value::Number(0.05),
-        unit: "",
-        doc: "how far the two intervals of a pair lie above and below the rate",
-        source: "Vivace (2018), as in WebRTC's module pcc: epsilon",
-    },
-    Param {
-        name: "step",
-        kind: ParamKind::Number { min: 0.001, max: 100.0 },
-        default: Value::Number(1.0),
-        unit: "Mb/s",
-        doc: "the change of rate for a gradient of 1 per Mb/s, before confidence amplifies it",
-        source: "Vivace (2018), as in WebRTC's module pcc: theta_0",
-    },
-    Param {
-        name: "bound",
-        kind: ParamKind::Number { min: 0.001, max: 1.0 },
-        default: Value::Number(0.05),
-        unit: "",
-        doc: "the greatest change as a part of the rate, at first",
-        source: "Vivace (2018), as in WebRTC's module pcc: omega_0",
-    },
-    Param {
-        name: "bound_step",
-        kind: ParamKind::Number { min: 0.0, max: 1.0 },
-        default: Value::Number(0.1),
-        unit: "",
-        doc: "what each change that met the bound adds to it",
-        source: "Vivace (2018), as in WebRTC's module pcc: delta",
-    },
-    Param {
-        name: "interval_packets",
-        kind: ParamKind::Number { min: 2.0, max: 1000.0 },
-        default: Value::Number(20.0),
-        unit: "segments",
-        doc: "a monitor interval is an RTT, or the time of so many segments if that is longer",
-        source: "PCC-Uspace: kMinimumPacketsPerInterval",
-    },
+    Param::number("exponent", 0.1..=1.0, 0.9)
+        .doc("utility of a rate of x Mb/s is x to this power, less what delay and loss cost")
+        .source("Vivace (2018), as in WebRTC's module pcc: t"),
+    Param::number("delay_cost", 0.0..=1e5, 900.0)
+        .doc("what each Mb/s costs per second of RTT growth in a second")
+        .source("Vivace (2018), as in WebRTC's module pcc: b"),
+    Param::number("loss_cost", 0.0..=1e5, 11.35)
+        .doc("what each Mb/s costs at a loss rate of 1")
+        .source("Vivace (2018), as in WebRTC's module pcc: c"),
+    Param::number("slope_floor", 0.0..=1.0, 0.01)
+        .doc("a smaller RTT growth counts as none")
+        .source("Vivace (2018), as in WebRTC's module pcc"),
+    Param::number("probe", 0.005..=0.5, 0.05)
+        .doc("how far the two intervals of a pair lie above and below the rate")
+        .source("Vivace (2018), as in WebRTC's module pcc: epsilon"),
+    Param::number("step", 0.001..=100.0, 1.0)
+        .unit("Mb/s")
+        .doc("the change of rate for a gradient of 1 per Mb/s, before confidence amplifies it")
+        .source("Vivace (2018), as in WebRTC's module pcc: theta_0"),
+    Param::number("bound", 0.001..=1.0, 0.05)
+        .doc("the greatest change as a part of the rate, at first")
+        .source("Vivace (2018), as in WebRTC's module pcc: omega_0"),
+    Param::number("bound_step", 0.0..=1.0, 0.1)
+        .doc("what each change that met the bound adds to it")
+        .source("Vivace (2018), as in WebRTC's module pcc: delta"),
+    Param::number("interval_packets", 2.0..=1000.0, 20.0)
+        .unit("segments")
+        .doc("a monitor interval is an RTT, or the time of so many segments if that is longer")
+        .source("PCC-Uspace: kMinimumPacketsPerInterval"),
 ];
 
 /// RTT before there is one (RFC 6298 §2.1).

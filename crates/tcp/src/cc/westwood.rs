@@ -7,7 +7,7 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::{Counter, Window};
 use crate::units::{Bytes, Span, Time};
@@ -28,38 +28,20 @@ pub(super) const WESTWOOD: Algorithm = Algorithm {
 const NS3: &[(&str, Value)] = &[("slow_start_limit", Value::Number(1.0)), ("tustin", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "slow_start_limit",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(1e6),
-        unit: "segments",
-        doc: "the most that one ACK adds to cwnd in slow start",
-        source: "Linux tcp_slow_start; ns-3 and RFC 5681 eq. 2 have 1",
-    },
-    Param {
-        name: "least_window",
-        kind: ParamKind::Number { min: 1.0, max: 1e4 },
-        default: Value::Number(50.0),
-        unit: "ms",
-        doc: "a sample spans at least this long; profile linux",
-        source: "Linux tcp_westwood, TCP_WESTWOOD_RTT_MIN",
-    },
-    Param {
-        name: "tustin",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "samples by a timer of one RTT and Tustin's filter, instead of windows between ACKs and two filters",
-        source: "ns-3 TcpWestwoodPlus",
-    },
-    Param {
-        name: "pole",
-        kind: ParamKind::Number { min: 0.0, max: 0.99 },
-        default: Value::Number(0.9),
-        unit: "",
-        doc: "what remains of the estimate per sample; with tustin",
-        source: "ns-3 TcpWestwoodPlus",
-    },
+    Param::number("slow_start_limit", 1.0..=1e6, 1e6)
+        .unit("segments")
+        .doc("the most that one ACK adds to cwnd in slow start")
+        .source("Linux tcp_slow_start; ns-3 and RFC 5681 eq. 2 have 1"),
+    Param::number("least_window", 1.0..=1e4, 50.0)
+        .unit("ms")
+        .doc("a sample spans at least this long; profile linux")
+        .source("Linux tcp_westwood, TCP_WESTWOOD_RTT_MIN"),
+    Param::flag("tustin", false)
+        .doc("samples by a timer of one RTT and Tustin's filter, instead of windows between ACKs and two filters")
+        .source("ns-3 TcpWestwoodPlus"),
+    Param::number("pole", 0.0..=0.99, 0.9)
+        .doc("what remains of the estimate per sample; with tustin")
+        .source("ns-3 TcpWestwoodPlus"),
 ];
 
 /// A window has 32 bits in both; where an estimate would overflow them it stays at the most they hold.

@@ -8,7 +8,7 @@
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::delay::Delay;
-use super::parameters::{Param, ParamKind, ParamValues, Profile, Value};
+use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Congestion, View};
 use super::window::{Counter, Window};
 use crate::units::{Bytes, Span};
@@ -25,70 +25,34 @@ pub(super) const YEAH: Algorithm = Algorithm {
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "alpha",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(80.0),
-        unit: "segments",
-        doc: "a longer queue of this flow is drained (paper: Q_max)",
-        source: "Linux tcp_yeah, TCP_YEAH_ALPHA",
-    },
-    Param {
-        name: "gamma",
-        kind: ParamKind::Number { min: 1.0, max: 1e3 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "the queue over this is drained in a round",
-        source: "Linux tcp_yeah, TCP_YEAH_GAMMA",
-    },
-    Param {
-        name: "epsilon",
-        kind: ParamKind::Number { min: 1.0, max: 16.0 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "draining takes at most 2^-epsilon of the window",
-        source: "Linux tcp_yeah, TCP_YEAH_EPSILON",
-    },
-    Param {
-        name: "delta",
-        kind: ParamKind::Number { min: 1.0, max: 16.0 },
-        default: Value::Number(3.0),
-        unit: "",
-        doc: "a loss costs at least 2^-delta of the window",
-        source: "Linux tcp_yeah, TCP_YEAH_DELTA",
-    },
-    Param {
-        name: "phi",
-        kind: ParamKind::Number { min: 1.0, max: 1e3 },
-        default: Value::Number(8.0),
-        unit: "",
-        doc: "an RTT longer than the least by its phi-th part ends the fast mode",
-        source: "Linux tcp_yeah, TCP_YEAH_PHY",
-    },
-    Param {
-        name: "rho",
-        kind: ParamKind::Number { min: 0.0, max: 1e6 },
-        default: Value::Number(16.0),
-        unit: "rounds",
-        doc: "after so many slow rounds in a row Reno flows are believed to be there: a loss costs half",
-        source: "Linux tcp_yeah, TCP_YEAH_RHO",
-    },
-    Param {
-        name: "zeta",
-        kind: ParamKind::Number { min: 0.0, max: 1e6 },
-        default: Value::Number(50.0),
-        unit: "rounds",
-        doc: "after more fast rounds than this Reno flows are believed to be gone",
-        source: "Linux tcp_yeah, TCP_YEAH_ZETA",
-    },
-    Param {
-        name: "increment_acks",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(100.0),
-        unit: "segments",
-        doc: "in fast mode so many acknowledged segments, but at most a window of them, add one",
-        source: "Linux tcp_yeah, TCP_SCALABLE_AI_CNT",
-    },
+    Param::number("alpha", 1.0..=1e6, 80.0)
+        .unit("segments")
+        .doc("a longer queue of this flow is drained (paper: Q_max)")
+        .source("Linux tcp_yeah, TCP_YEAH_ALPHA"),
+    Param::number("gamma", 1.0..=1e3, 1.0)
+        .doc("the queue over this is drained in a round")
+        .source("Linux tcp_yeah, TCP_YEAH_GAMMA"),
+    Param::number("epsilon", 1.0..=16.0, 1.0)
+        .doc("draining takes at most 2^-epsilon of the window")
+        .source("Linux tcp_yeah, TCP_YEAH_EPSILON"),
+    Param::number("delta", 1.0..=16.0, 3.0)
+        .doc("a loss costs at least 2^-delta of the window")
+        .source("Linux tcp_yeah, TCP_YEAH_DELTA"),
+    Param::number("phi", 1.0..=1e3, 8.0)
+        .doc("an RTT longer than the least by its phi-th part ends the fast mode")
+        .source("Linux tcp_yeah, TCP_YEAH_PHY"),
+    Param::number("rho", 0.0..=1e6, 16.0)
+        .unit("rounds")
+        .doc("after so many slow rounds in a row Reno flows are believed to be there: a loss costs half")
+        .source("Linux tcp_yeah, TCP_YEAH_RHO"),
+    Param::number("zeta", 0.0..=1e6, 50.0)
+        .unit("rounds")
+        .doc("after more fast rounds than this Reno flows are believed to be gone")
+        .source("Linux tcp_yeah, TCP_YEAH_ZETA"),
+    Param::number("increment_acks", 1.0..=1e6, 100.0)
+        .unit("segments")
+        .doc("in fast mode so many acknowledged segments, but at most a window of them, add one")
+        .source("Linux tcp_yeah, TCP_SCALABLE_AI_CNT"),
 ];
 
 /// A round is judged if it had more samples than this: fewer may all have come from delayed ACKs.
