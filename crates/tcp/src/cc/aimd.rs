@@ -5,80 +5,57 @@
 //! flight, as RFC 5681 has it. Growth below one byte is kept, so that real increments add up exactly.
 
 use super::algorithm::Setup;
-use super::parameters::{Param, ParamValues, Value};
+use super::parameters::{Param, ParamValues};
+use super::reno_window::RenoWindow;
 use super::signals::{Ack, Congestion, View};
-use super::window::{Counter, IdleRule, Window};
+use super::window::IdleRule;
 use crate::units::{Bytes, Span};
-
-/// How many segments an ACK may add in slow start.
-pub(super) const SLOW_START_LIMIT: Param = Param::number("slow_start_limit", 1.0..=1e6, 1.0)
-    .unit("segments")
-    .doc("the most that one ACK adds to cwnd in slow start")
-    .source("RFC 5681 eq. 2; RFC 3465 calls it L");
 
 /// What a loss is measured against.
 pub(super) const OF_CWND: Param = Param::flag("of_cwnd", false)
     .doc("ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out")
     .source("Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight");
 
-/// Kernels since 3.15 count every acknowledged segment in slow start.
-pub(super) const UNLIMITED: Value = Value::Number(1e6);
-
 /// A window with the moves that are the same everywhere.
 #[derive(Debug)]
 pub(super) struct Aimd {
-    pub(super) window: Window,
-    counter: Counter,
+    pub(super) reno: RenoWindow,
     /// Growth not yet in cwnd, below one byte.
     fraction: f64,
-    initial_window: Bytes,
-    slow_start_limit: Bytes,
     of_cwnd: bool,
 }
 
 impl Aimd {
     pub(super) fn new(values: &ParamValues, setup: &Setup) -> Aimd {
-        Aimd {
-            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            counter: Counter::default(),
-            fraction: 0.0,
-            initial_window: setup.initial_window,
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
-            of_cwnd: values.flag("of_cwnd"),
-        }
+        let of_cwnd = values.flag(OF_CWND.name);
+        Aimd { reno: RenoWindow::new(values, setup, IdleRule::of(of_cwnd)), fraction: 0.0, of_cwnd }
     }
 
-    /// Slow start. Gives the acknowledged bytes that are left for congestion avoidance.
+    /// Slow start. Returns the acknowledged bytes that are left for congestion avoidance.
     pub(super) fn slow_start(&mut self, ack: &Ack, view: &View) -> Bytes {
-        if !view.may_grow {
-            Bytes::ZERO
-        } else if self.window.in_slow_start() {
-            self.window.slow_start(ack.acked, self.slow_start_limit)
-        } else {
-            ack.acked
-        }
+        self.reno.slow_start(ack, view)
     }
 
     /// cwnd in whole segments.
     pub(super) fn segments(&self, mss: Bytes) -> u64 {
-        self.window.cwnd.segments(mss).max(1)
+        self.reno.window.cwnd.segments(mss).max(1)
     }
 
     /// cwnd in segments, with the growth below one byte.
     pub(super) fn exact(&self, mss: Bytes) -> f64 {
-        (self.window.cwnd.as_f64() + self.fraction) / mss.as_f64()
+        (self.reno.window.cwnd.as_f64() + self.fraction) / mss.as_f64()
     }
 
     /// One segment for each `price` segments that are acknowledged.
     pub(super) fn grow_per(&mut self, price: u64, acked: Bytes, mss: Bytes) {
-        self.counter.grow(&mut self.window, acked, mss * price, mss);
+        self.reno.counter.grow(&mut self.reno.window, acked, mss * price, mss);
     }
 
     /// So many segments more.
     pub(super) fn grow_by(&mut self, segments: f64, mss: Bytes) {
         let bytes = self.fraction + segments * mss.as_f64();
         self.fraction = bytes - libm::floor(bytes);
-        self.window.cwnd += Bytes(bytes as u64);
+        self.reno.window.cwnd += Bytes(bytes as u64);
     }
 
     /// The window that a loss is measured against, in segments.
@@ -90,13 +67,12 @@ impl Aimd {
     pub(super) fn reduce(&mut self, kept: f64, event: &Congestion, mss: Bytes) {
         let ssthresh = if self.of_cwnd { mss * kept as u64 } else { Bytes((kept * mss.as_f64()) as u64) };
         let ssthresh = ssthresh.max(mss * 2);
-        self.counter.reset();
         self.fraction = 0.0;
-        self.window.reduce(ssthresh, event);
+        self.reno.reduce(ssthresh, event);
     }
 
     /// After silence.
     pub(super) fn on_idle(&mut self, idle: Span, view: &View) {
-        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.of_cwnd));
+        self.reno.on_idle(idle, view);
     }
 }

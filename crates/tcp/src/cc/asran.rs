@@ -9,7 +9,7 @@ use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, State, View};
-use super::window::Window;
+use super::window::{IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// Slow start back to the last maximum.
@@ -127,9 +127,7 @@ impl CongestionControl for Asran {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.slow_start_after_idle {
-            self.window.after_idle(idle, view.rto, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Restart);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

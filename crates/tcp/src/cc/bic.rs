@@ -6,11 +6,12 @@
 //! truncation keeps near two for undelayed ACKs. The paper's own form (binary search to the midpoint, maximum step 32)
 //! is left out: its details were not checked against the paper.
 
-use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
+use super::aimd::{Aimd, OF_CWND};
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::cubic::linux::{HZ, ticks};
 use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
 use super::signals::{Ack, Cause, Congestion, State, View};
 use super::window::Window;
 use crate::units::{Bytes, Span};
@@ -214,11 +215,11 @@ impl CongestionControl for Bic {
     }
 
     fn window(&self) -> Window {
-        self.base.window
+        self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+        self.base.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

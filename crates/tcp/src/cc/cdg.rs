@@ -14,7 +14,7 @@ use super::controller::CongestionControl;
 use super::delay::is_asked;
 use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Congestion, View};
-use super::window::{Counter, Window};
+use super::window::{Counter, IdleRule, Window};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span};
 
@@ -221,13 +221,10 @@ impl CongestionControl for Cdg {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if !view.slow_start_after_idle {
-            return;
-        }
-        if idle > view.rto {
+        if view.slow_start_after_idle && idle > view.rto {
             self.memory = Memory::new(view.snd_nxt, self.window.cwnd.segments(view.mss));
         }
-        self.window.halve_while_idle(idle, view, self.initial_window);
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Halve);
     }
 
     fn wants_reduction(&self) -> bool {

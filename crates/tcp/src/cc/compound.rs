@@ -10,7 +10,7 @@ use super::controller::CongestionControl;
 use super::delay::Delay;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, View};
-use super::window::{Counter, Window};
+use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// The sum of a loss window and a delay window.
@@ -244,7 +244,7 @@ impl CongestionControl for Compound {
         }
         if view.slow_start_after_idle {
             let mut window = self.window();
-            window.after_idle(idle, view.rto, self.initial_window);
+            window.on_idle(idle, view, self.initial_window, IdleRule::Restart);
             self.split(window.cwnd);
         }
     }

@@ -12,6 +12,7 @@ mod rfc;
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::hystart::{self, HyStart, PlusPlus};
 use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::SLOW_START_LIMIT;
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::Window;
 use crate::units::{Bytes, Span};
@@ -118,10 +119,7 @@ const PARAMS: &[Param] = &[
     Param::flag("per_segment", true)
         .doc("growth per acknowledged segment, so that delayed ACKs cost nothing, instead of per ACK; profile rfc")
         .source("RFC 9438 section 4.4 says per ACK"),
-    Param::number("slow_start_limit", 1.0..=1e6, 1.0)
-        .unit("segments")
-        .doc("the most that one ACK adds to cwnd in slow start")
-        .source("RFC 5681 eq. 2; RFC 3465 calls it L"),
+    SLOW_START_LIMIT,
     Param::flag("integer", false)
         .doc("the kernel's arithmetic: whole segments, whole milliseconds, losses measured against cwnd")
         .source("Linux tcp_cubic"),

@@ -9,8 +9,9 @@
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
 use super::signals::{Ack, Cause, Congestion, State, View};
-use super::window::{Counter, IdleRule, Window};
+use super::window::{IdleRule, Window};
 use crate::settings::EcnMode;
 use crate::units::{Bytes, Span};
 
@@ -37,10 +38,7 @@ const PARAMS: &[Param] = &[
     Param::number("first_alpha", 0.0..=1.0, 1.0)
         .doc("alpha before anything is known; 1 makes the first reduction a halving")
         .source("RFC 8257 section 4.2; Linux dctcp_alpha_on_init"),
-    Param::number("slow_start_limit", 1.0..=1e6, 1.0)
-        .unit("segments")
-        .doc("the most that one ACK adds to cwnd in slow start")
-        .source("RFC 5681 eq. 2; RFC 3465 calls it L"),
+    SLOW_START_LIMIT,
     Param::flag("integer", false)
         .doc(
             "the kernel's arithmetic: alpha in 1/1024, whole segments, losses measured against cwnd, and an ACK that \
@@ -130,11 +128,8 @@ impl Counts {
 
 #[derive(Debug)]
 struct Dctcp {
-    window: Window,
-    counter: Counter,
+    reno: RenoWindow,
     share: Share,
-    initial_window: Bytes,
-    slow_start_limit: Bytes,
     /// DCTCP.WindowEnd: the round trip ends when this is acknowledged.
     round_end: u64,
     at_round_start: Counts,
@@ -147,11 +142,8 @@ struct Dctcp {
 impl Dctcp {
     fn new(values: &ParamValues, setup: &Setup) -> Dctcp {
         Dctcp {
-            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            counter: Counter::default(),
+            reno: RenoWindow::new(values, setup, IdleRule::of(values.flag("integer"))),
             share: Share::new(values),
-            initial_window: setup.initial_window,
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
             round_end: 0,
             at_round_start: Counts::default(),
             at_last_ack: Counts::default(),
@@ -180,17 +172,6 @@ impl Dctcp {
         let half = if self.share.is_integer() { mss * (cwnd.segments(mss) / 2) } else { cwnd / 2 };
         half.max(mss * 2)
     }
-
-    fn grow(&mut self, mut acked: Bytes, mss: Bytes) {
-        if self.window.in_slow_start() {
-            acked = self.window.slow_start(acked, self.slow_start_limit);
-        }
-        if acked > Bytes::ZERO && !self.window.in_slow_start() {
-            // RFC 5681 §3.1: one MSS per cwnd of acknowledged bytes
-            let per_increment = self.window.cwnd;
-            self.counter.grow(&mut self.window, acked, per_increment, mss);
-        }
-    }
 }
 
 impl CongestionControl for Dctcp {
@@ -201,37 +182,35 @@ impl CongestionControl for Dctcp {
         if (self.state, view.state) == (State::Cwr, State::Recovery) {
             // A loss while the window comes down for marks halves what is left of it: RFC 8257 §3.5 leaves no choice. The
             // episode has begun already, so that nobody asks.
-            let left = ack.prior_pipe.min(self.window.cwnd);
-            self.window.cut(self.half(left, view.mss));
+            let left = ack.prior_pipe.min(self.reno.window.cwnd);
+            self.reno.window.cut(self.half(left, view.mss));
         }
         self.state = view.state;
-        if view.may_grow && ack.acked > Bytes::ZERO {
-            self.grow(ack.acked, view.mss);
-        }
+        self.reno.grow(ack, view);
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        self.counter.reset();
         if event.cause == Cause::Ecn {
+            self.reno.counter.reset();
             self.end_round(view);
-            self.window.cut(self.share.reduced(self.window.cwnd, view.mss));
+            self.reno.window.cut(self.share.reduced(self.reno.window.cwnd, view.mss));
             return;
         }
-        let base = if self.share.is_integer() { self.window.cwnd } else { event.flight };
+        let base = if self.share.is_integer() { self.reno.window.cwnd } else { event.flight };
         let ssthresh = self.half(base, view.mss);
-        self.window.reduce(ssthresh, event);
+        self.reno.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {
-        self.window
+        self.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.share.is_integer()));
+        self.reno.on_idle(idle, view);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

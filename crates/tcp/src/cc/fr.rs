@@ -11,7 +11,7 @@ use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Congestion, View};
-use super::window::Window;
+use super::window::{IdleRule, Window};
 use crate::units::{Bytes, Span, Time};
 
 /// Faster recovery by a bandwidth estimate.
@@ -209,9 +209,7 @@ impl CongestionControl for Fr {
         // The next sample is not to take the silence for a slow path.
         self.sampled = view.now;
         self.pending = Bytes::ZERO;
-        if view.slow_start_after_idle {
-            self.window.after_idle(idle, view.rto, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Restart);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

@@ -5,10 +5,11 @@
 //! the formulas of section 5 per acknowledged segment. Profile `linux` uses the table of appendix B, worked out here by
 //! the rule that made it, and counts ACKs, not segments. Limited slow start (RFC 3742) is left out.
 
-use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
+use super::aimd::{Aimd, OF_CWND};
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
 use super::signals::{Ack, Congestion, View};
 use super::window::Window;
 use crate::units::{Bytes, Span};
@@ -152,7 +153,7 @@ impl HighSpeed {
         self.count += self.row as u64 + 1;
         if self.count >= w {
             self.count -= w;
-            self.base.window.cwnd += mss;
+            self.base.reno.window.cwnd += mss;
         }
     }
 
@@ -166,7 +167,7 @@ impl HighSpeed {
 impl CongestionControl for HighSpeed {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         let by_table = !self.table.is_empty();
-        let below = self.base.window.in_slow_start();
+        let below = self.base.reno.window.in_slow_start();
         let acked = self.base.slow_start(ack, view);
         // In Linux the ACK that ends slow start does nothing more.
         if acked == Bytes::ZERO || by_table && below {
@@ -190,11 +191,11 @@ impl CongestionControl for HighSpeed {
     }
 
     fn window(&self) -> Window {
-        self.base.window
+        self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+        self.base.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

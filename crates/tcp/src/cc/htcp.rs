@@ -7,10 +7,11 @@
 
 mod linux;
 
-use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
+use super::aimd::{Aimd, OF_CWND};
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
 use super::signals::{Ack, Congestion, State, View};
 use super::window::Window;
 use crate::units::{Bytes, Span, Time};
@@ -192,11 +193,11 @@ impl CongestionControl for Real {
     }
 
     fn window(&self) -> Window {
-        self.base.window
+        self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+        self.base.reno.window.restore(before);
         let Saved { last_loss, rtts, acked, throughput } = self.saved;
         (self.last_loss, self.rtts, self.throughput) = (last_loss, rtts, throughput);
         self.acked += acked;

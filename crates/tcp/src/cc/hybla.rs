@@ -5,10 +5,11 @@
 //! Linux, 50 ms in ns-3. Linux counts rho in eighths by its least smoothed RTT and starts from rho segments. The paper's
 //! further parts (bandwidth estimate for the first ssthresh, packet spacing) are left out, as in Linux and ns-3.
 
-use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
+use super::aimd::{Aimd, OF_CWND};
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
 use super::signals::{Ack, Congestion, State, View};
 use super::window::Window;
 use crate::units::{Bytes, Span};
@@ -89,7 +90,7 @@ impl Hybla {
         hybla.learn(setup.handshake_rtt);
         if values.flag("start_from_rho") {
             let segments = libm::floor(hybla.rho) as u64;
-            hybla.base.window.cwnd = setup.mss * segments.min(MOST_SEGMENTS);
+            hybla.base.reno.window.cwnd = setup.mss * segments.min(MOST_SEGMENTS);
         }
         hybla
     }
@@ -105,7 +106,7 @@ impl Hybla {
 
     /// Real numbers: the formulas as they are.
     fn grow(&mut self, acked: Bytes, mss: Bytes) {
-        let window = &mut self.base.window;
+        let window = &mut self.base.reno.window;
         if window.in_slow_start() {
             // 2^rho - 1 per ACK, up to ssthresh
             let more = (libm::exp2(self.rho.min(MOST_RHO)) - 1.0) * mss.as_f64();
@@ -121,7 +122,7 @@ impl Hybla {
     /// Linux: rho in eighths, the increment in 1/128 of a segment, cwnd in whole ones.
     fn grow_in_eighths(&mut self, mss: Bytes) {
         let eighths = (self.rho * 8.0) as u64;
-        let slow_start = self.base.window.in_slow_start();
+        let slow_start = self.base.reno.window.in_slow_start();
         let increment = if slow_start {
             (1 << (eighths / 8).min(MOST_RHO as u64)) * EIGHTH_POWERS[(eighths % 8) as usize] - 128
         } else {
@@ -141,7 +142,7 @@ impl Hybla {
             segments += 1;
             self.idle_acks = 0;
         }
-        let window = &mut self.base.window;
+        let window = &mut self.base.reno.window;
         let limit = if slow_start { window.ssthresh } else { Bytes::MAX };
         window.cwnd = window.cwnd.saturating_add(mss * segments).min(limit);
     }
@@ -163,7 +164,7 @@ impl CongestionControl for Hybla {
         if !view.may_grow || ack.acked == Bytes::ZERO {
             return;
         }
-        let before = self.base.window.cwnd;
+        let before = self.base.reno.window.cwnd;
         if !self.eighths {
             self.grow(ack.acked, view.mss);
         } else if view.state == State::Open {
@@ -171,7 +172,7 @@ impl CongestionControl for Hybla {
         } else {
             self.grow_like_reno(ack, view);
         }
-        let window = &mut self.base.window;
+        let window = &mut self.base.reno.window;
         window.cwnd = window.cwnd.min(view.mss * MOST_SEGMENTS).max(before);
     }
 
@@ -182,11 +183,11 @@ impl CongestionControl for Hybla {
     }
 
     fn window(&self) -> Window {
-        self.base.window
+        self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+        self.base.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

@@ -11,7 +11,7 @@ use super::controller::CongestionControl;
 use super::delay::is_asked;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, View};
-use super::window::{Counter, Window};
+use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// Increase and decrease by delay.
@@ -287,9 +287,7 @@ impl CongestionControl for Illinois {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.slow_start_after_idle {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

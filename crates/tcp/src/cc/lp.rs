@@ -10,8 +10,9 @@
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
 use super::signals::{Ack, Congestion, View};
-use super::window::{Counter, IdleRule, Window};
+use super::window::{IdleRule, Window};
 use crate::units::{Bytes, Span, Time};
 
 /// Low priority by one-way delay.
@@ -47,10 +48,7 @@ const LINUX: &[(&str, Value)] = &[
 ];
 
 const PARAMS: &[Param] = &[
-    Param::number("slow_start_limit", 1.0..=1e6, 1.0)
-        .unit("segments")
-        .doc("the most that one ACK adds to cwnd in slow start")
-        .source("RFC 5681 eq. 2; Linux has no limit"),
+    SLOW_START_LIMIT.source("RFC 5681 eq. 2; Linux has no limit"),
     Param::number("delta", 0.0..=100.0, 15.0)
         .unit("%")
         .doc("how far into the range of delays the mean may rise")
@@ -94,10 +92,7 @@ fn millis(time: Time) -> u64 {
 
 #[derive(Debug)]
 struct Lp {
-    window: Window,
-    counter: Counter,
-    initial_window: Bytes,
-    slow_start_limit: Bytes,
+    reno: RenoWindow,
     inference: f64,
     settling: f64,
     lowers_ssthresh: bool,
@@ -169,10 +164,7 @@ impl Delays {
 impl Lp {
     fn new(values: &ParamValues, setup: &Setup) -> Lp {
         Lp {
-            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            counter: Counter::default(),
-            initial_window: setup.initial_window,
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+            reno: RenoWindow::new(values, setup, IdleRule::of(values.flag("half_of_cwnd"))),
             inference: values.number("inference"),
             settling: values.number("settling"),
             lowers_ssthresh: values.flag("lowers_ssthresh"),
@@ -211,10 +203,10 @@ impl Lp {
         self.last_sign = Some(now);
         // A window that comes down already is not touched: recovery's would replace it.
         if !view.state.in_cwnd_reduction() {
-            let half = view.mss * (self.window.cwnd.segments(view.mss) / 2).max(1);
-            self.window.cwnd = if self.inferring { view.mss } else { half };
+            let half = view.mss * (self.reno.window.cwnd.segments(view.mss) / 2).max(1);
+            self.reno.window.cwnd = if self.inferring { view.mss } else { half };
             if self.lowers_ssthresh {
-                self.window.ssthresh = self.window.ssthresh.min(half.max(view.mss * 2));
+                self.reno.window.ssthresh = self.reno.window.ssthresh.min(half.max(view.mss * 2));
             }
         }
     }
@@ -223,33 +215,32 @@ impl Lp {
 impl CongestionControl for Lp {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.look_for_sign(ack, view);
-        let paused = self.inferring && (self.pauses_slow_start || !self.window.in_slow_start());
-        if view.may_grow && ack.acked > Bytes::ZERO && !paused {
-            self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
+        let paused = self.inferring && (self.pauses_slow_start || !self.reno.window.in_slow_start());
+        if !paused {
+            self.reno.grow(ack, view);
         }
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         let ssthresh = if self.half_of_cwnd {
-            view.mss * (self.window.cwnd.segments(view.mss) / 2).max(2)
+            view.mss * (self.reno.window.cwnd.segments(view.mss) / 2).max(2)
         } else {
             // RFC 5681 eq. 4
             Bytes(event.flight.0 / 2).max(view.mss * 2)
         };
-        self.counter.reset();
-        self.window.reduce(ssthresh, event);
+        self.reno.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {
-        self.window
+        self.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.half_of_cwnd));
+        self.reno.on_idle(idle, view);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

@@ -35,6 +35,7 @@ mod parameters;
 mod prague;
 mod registry;
 mod reno;
+mod reno_window;
 mod scalable;
 mod signals;
 mod vegas;

@@ -11,7 +11,7 @@ use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Cause, Congestion, State, View};
-use super::window::{Counter, Window};
+use super::window::{Counter, IdleRule, Window};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
@@ -353,9 +353,7 @@ impl CongestionControl for Nv {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.slow_start_after_idle {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

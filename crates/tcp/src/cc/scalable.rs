@@ -5,10 +5,11 @@
 //! Reno does; the kernel has no such window but never grows faster than one segment per ACK. Kernels and simulators
 //! before 2017 wait for 50 instead of 100 segments, to make up for delayed ACKs.
 
-use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
+use super::aimd::{Aimd, OF_CWND};
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
 use super::signals::{Ack, Congestion, View};
 use super::window::Window;
 use crate::units::{Bytes, Span};
@@ -130,11 +131,11 @@ impl CongestionControl for Scalable {
     }
 
     fn window(&self) -> Window {
-        self.base.window
+        self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+        self.base.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {

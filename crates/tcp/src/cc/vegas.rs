@@ -11,6 +11,7 @@ mod rounds;
 
 use super::algorithm::{Algorithm, Requirements};
 use super::parameters::{Param, Profile, Value};
+use super::reno_window::SLOW_START_LIMIT;
 use crate::settings::RecoveryKind;
 
 pub(super) use native::{Bounds, LEAST, MOST, Native, RoundEnd};
@@ -26,7 +27,7 @@ pub(super) const VEGAS: Algorithm = Algorithm {
         BETA,
         GAMMA,
         NATIVE,
-        SLOW_START_LIMIT,
+        SLOW_START_LIMIT.doc("the most that one ACK adds to cwnd in slow start; not in native Vegas"),
         Param::flag("by_target", false)
             .doc("the backlog is W - floor(W base / rtt) instead of floor(W (rtt - base) / base)")
             .source("Linux 2.6.22, ns-3"),
@@ -92,10 +93,6 @@ const NATIVE: Param = Param::flag("native", false)
           quarter off after a loss",
     )
     .source("ns-2.35 tcp-vegas");
-const SLOW_START_LIMIT: Param = Param::number("slow_start_limit", 1.0..=1e6, 1.0)
-    .unit("segments")
-    .doc("the most that one ACK adds to cwnd in slow start; not in native Vegas")
-    .source("RFC 5681 eq. 2; RFC 3465 calls it L");
 
 #[cfg(test)]
 mod tests;

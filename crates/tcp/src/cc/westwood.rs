@@ -8,8 +8,9 @@
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{RenoWindow, SLOW_START_LIMIT, UNLIMITED};
 use super::signals::{Ack, Cause, Congestion, View};
-use super::window::{Counter, Window};
+use super::window::{IdleRule, Window};
 use crate::units::{Bytes, Span, Time};
 
 /// Reno with a window by bandwidth estimate after losses.
@@ -28,10 +29,7 @@ pub(super) const WESTWOOD: Algorithm = Algorithm {
 const NS3: &[(&str, Value)] = &[("slow_start_limit", Value::Number(1.0)), ("tustin", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
-    Param::number("slow_start_limit", 1.0..=1e6, 1e6)
-        .unit("segments")
-        .doc("the most that one ACK adds to cwnd in slow start")
-        .source("Linux tcp_slow_start; ns-3 and RFC 5681 eq. 2 have 1"),
+    SLOW_START_LIMIT.default(UNLIMITED).source("Linux tcp_slow_start; ns-3 and RFC 5681 eq. 2 have 1"),
     Param::number("least_window", 1.0..=1e4, 50.0)
         .unit("ms")
         .doc("a sample spans at least this long; profile linux")
@@ -55,10 +53,7 @@ fn ticks(time: Time) -> u64 {
 /// Profile `linux`. Times in ticks, rates in bytes per tick, rounded down as the kernel does.
 #[derive(Debug)]
 struct Linux {
-    window: Window,
-    counter: Counter,
-    initial_window: Bytes,
-    slow_start_limit: Bytes,
+    reno: RenoWindow,
     least_window: u64,
     rate: Rate,
     rtt: u64,
@@ -121,10 +116,7 @@ impl Rate {
 impl Linux {
     fn new(values: &ParamValues, setup: &Setup) -> Linux {
         Linux {
-            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            counter: Counter::default(),
-            initial_window: setup.initial_window,
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+            reno: RenoWindow::new(values, setup, IdleRule::Halve),
             least_window: values.number("least_window") as u64,
             rate: Rate { once: 0, twice: 0, since: ticks(setup.now), bytes: 0, una: None, ahead: 0 },
             // 20 s until there is a sample (TCP_WESTWOOD_INIT_RTT)
@@ -164,40 +156,36 @@ impl CongestionControl for Linux {
             // usecs_to_jiffies rounds up
             self.rtt = rtt.latest.as_micros().max(1).div_ceil(1000);
         }
-        if view.may_grow && ack.acked > Bytes::ZERO {
-            self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
-        }
+        self.reno.grow(ack, view);
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        self.counter.reset();
+        self.reno.counter.reset();
         if event.cause != Cause::Timeout {
             // On the way down the target is Reno's; the estimate comes when the episode is over.
-            let half = self.window.cwnd.segments(view.mss) / 2;
-            self.window.cut(view.mss * half.max(2));
+            let half = self.reno.window.cwnd.segments(view.mss) / 2;
+            self.reno.window.cut(view.mss * half.max(2));
             return;
         }
-        self.window.collapse(self.estimate(view.mss), event);
+        self.reno.window.collapse(self.estimate(view.mss), event);
         self.relearn |= event.first;
     }
 
     fn window(&self) -> Window {
-        self.window
+        self.reno.window
     }
 
     fn on_recovery_end(&mut self, view: &View) {
         self.look_at_sample(view.now);
-        self.window.cut(self.estimate(view.mss));
+        self.reno.window.cut(self.estimate(view.mss));
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.slow_start_after_idle {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.reno.on_idle(idle, view);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -210,10 +198,7 @@ impl CongestionControl for Linux {
 /// Profile `ns3`. Rates in bytes per second.
 #[derive(Debug)]
 struct Ns3 {
-    window: Window,
-    counter: Counter,
-    initial_window: Bytes,
-    slow_start_limit: Bytes,
+    reno: RenoWindow,
     pole: f64,
     estimate: f64,
     last_sample: f64,
@@ -226,10 +211,7 @@ struct Ns3 {
 impl Ns3 {
     fn new(values: &ParamValues, setup: &Setup) -> Ns3 {
         Ns3 {
-            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            counter: Counter::default(),
-            initial_window: setup.initial_window,
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+            reno: RenoWindow::new(values, setup, IdleRule::Restart),
             pole: values.number("pole"),
             estimate: 0.0,
             last_sample: 0.0,
@@ -246,31 +228,26 @@ impl CongestionControl for Ns3 {
         if let Some(srtt) = view.srtt.filter(|_| self.sampling.is_none()) {
             self.sampling = Some((view.now + srtt, srtt));
         }
-        if view.may_grow && ack.acked > Bytes::ZERO {
-            self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
-        }
+        self.reno.grow(ack, view);
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        self.counter.reset();
         // ssthresh = max(B R_min, 2 MSS)
         let bytes = self.estimate * view.min_rtt.unwrap_or_default().as_secs_f64();
         let ssthresh = Bytes((bytes as u64).min(MOST)).max(view.mss * 2);
-        self.window.reduce(ssthresh, event);
+        self.reno.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {
-        self.window
+        self.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.slow_start_after_idle {
-            self.window.after_idle(idle, view.rto, self.initial_window);
-        }
+        self.reno.on_idle(idle, view);
     }
 
     fn next_timer(&self) -> Option<Time> {

@@ -97,7 +97,7 @@ impl Window {
     }
 
     /// After silence longer than the time-out, cwnd is at most the restart window (RFC 5681 §4.1).
-    pub fn after_idle(&mut self, idle: Span, rto: Span, initial_window: Bytes) {
+    fn after_idle(&mut self, idle: Span, rto: Span, initial_window: Bytes) {
         if idle > rto {
             self.cwnd = self.cwnd.min(initial_window);
         }
@@ -105,7 +105,7 @@ impl Window {
 
     /// Linux's way: cwnd halves for each time-out that has passed, in whole segments and not below the restart window
     /// (RFC 2861); ssthresh remembers three quarters of it.
-    pub fn halve_while_idle(&mut self, idle: Span, view: &View, initial_window: Bytes) {
+    fn halve_while_idle(&mut self, idle: Span, view: &View, initial_window: Bytes) {
         let timeouts = idle.as_nanos().saturating_sub(1) / view.rto.as_nanos().max(1);
         if timeouts == 0 {
             return;
@@ -134,18 +134,6 @@ impl Counter {
             let increments = self.0.0 / per_increment.0;
             self.0 -= per_increment * increments;
             window.cwnd += mss * increments;
-        }
-    }
-
-    /// Reno's growth (RFC 5681 §3.1): slow start, at most `limit` per ACK, then one `mss` per cwnd of bytes.
-    pub fn grow_as_reno(&mut self, window: &mut Window, acked: Bytes, limit: Bytes, mss: Bytes) {
-        let mut acked = acked;
-        if window.in_slow_start() {
-            acked = window.slow_start(acked, limit);
-        }
-        if acked > Bytes::ZERO && !window.in_slow_start() {
-            let per_increment = window.cwnd;
-            self.grow(window, acked, per_increment, mss);
         }
     }
 

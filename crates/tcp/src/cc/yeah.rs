@@ -10,7 +10,7 @@ use super::controller::CongestionControl;
 use super::delay::Delay;
 use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Congestion, View};
-use super::window::{Counter, Window};
+use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// Scalable growth with precautionary decongestion.
@@ -198,9 +198,7 @@ impl CongestionControl for Yeah {
     fn on_idle(&mut self, idle: Span, view: &View) {
         // The kernel begins again whenever something is sent with nothing outstanding.
         self.delay.forget(view);
-        if view.slow_start_after_idle {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

@@ -9,7 +9,7 @@ use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, View};
-use crate::cc::window::{Counter, Window};
+use crate::cc::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span, Time};
 
 /// Nanoseconds in a tick of the kernel's clock at HZ = 1000.
@@ -204,9 +204,7 @@ impl CongestionControl for Linux {
         // The kernel's TX_START event: the epoch moves by the silence, but not beyond now.
         let silent = idle.as_nanos() / NANOS_PER_TICK;
         self.curve.epoch_start = self.curve.epoch_start.map(|start| (start + silent).min(ticks(view.now)));
-        if view.slow_start_after_idle {
-            self.base.window.halve_while_idle(idle, view, self.base.initial_window);
-        }
+        self.base.window.on_idle(idle, view, self.base.initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

@@ -10,7 +10,7 @@ use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, State, View};
-use crate::cc::window::Window;
+use crate::cc::window::{IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// Ticks in 100 ms: the time of `max_increment`.
@@ -121,10 +121,8 @@ impl CongestionControl for Linux26 {
 
     fn on_idle(&mut self, idle: Span, view: &View) {
         // The epoch is not moved by silence: Linux does that since 2015.
-        if view.slow_start_after_idle {
-            let initial_window = self.linux.base.initial_window;
-            self.linux.base.window.halve_while_idle(idle, view, initial_window);
-        }
+        let initial_window = self.linux.base.initial_window;
+        self.linux.base.window.on_idle(idle, view, initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

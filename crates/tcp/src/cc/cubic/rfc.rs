@@ -9,7 +9,7 @@ use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, View};
-use crate::cc::window::Window;
+use crate::cc::window::{IdleRule, Window};
 use crate::units::{Bytes, Span, Time};
 
 /// Profile `rfc`: windows in segments, times in seconds, both real.
@@ -162,9 +162,7 @@ impl CongestionControl for Rfc {
         self.leave_out_time(view.now);
         self.accounted = view.now;
         let before = self.base.window.cwnd;
-        if view.slow_start_after_idle {
-            self.base.window.after_idle(idle, view.rto, self.base.initial_window);
-        }
+        self.base.window.on_idle(idle, view, self.base.initial_window, IdleRule::Restart);
         // W_est belongs to a window that is gone: the CA stage after the restart is a new one.
         if self.base.window.cwnd < before {
             self.epoch = None;

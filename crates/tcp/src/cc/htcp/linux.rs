@@ -160,7 +160,7 @@ impl Linux {
     fn grow(&mut self, view: &View) {
         let w = self.base.segments(view.mss);
         if self.count * self.alpha / ONE >= w {
-            self.base.window.cwnd += view.mss;
+            self.base.reno.window.cwnd += view.mss;
             self.count = 0;
             self.update_alpha(ticks(view.now));
         } else {
@@ -177,7 +177,7 @@ impl CongestionControl for Linux {
         if view.state == State::Open && self.undo.take().is_some() {
             self.last_loss = ticks(view.now);
         }
-        let below = self.base.window.in_slow_start();
+        let below = self.base.reno.window.in_slow_start();
         if self.base.slow_start(ack, view) > Bytes::ZERO && !below {
             self.grow(view);
         }
@@ -203,11 +203,11 @@ impl CongestionControl for Linux {
     }
 
     fn window(&self) -> Window {
-        self.base.window
+        self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+        self.base.reno.window.restore(before);
         if let Some(undo) = self.undo.take() {
             (self.last_loss, self.max_rtt) = (undo.last_loss, undo.max_rtt);
             self.rate.previous_max = undo.previous_max;

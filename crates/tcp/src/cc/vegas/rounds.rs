@@ -7,7 +7,7 @@ use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, Sent, State, View};
-use crate::cc::window::{Counter, Window};
+use crate::cc::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// With fewer RTTs in a round than this, delayed ACKs may account for all of them.
@@ -257,9 +257,7 @@ impl CongestionControl for Rounds {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.slow_start_after_idle {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
