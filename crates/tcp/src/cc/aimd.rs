@@ -1,8 +1,8 @@
-//! What the loss-based high-speed algorithms share: slow start, the cut at a loss, silence, undo (RFC 5681).
+//! The common part of the loss-based high-speed algorithms: Reno's window with another increase and decrease.
 //!
-//! They differ in how fast the window grows above ssthresh and in what a loss leaves of it; everything around that is
-//! here. Two forms of a window exist: whole segments of cwnd, as Linux counts, and real numbers measured against the
-//! flight, as RFC 5681 has it. Growth below one byte is kept, so that real increments add up exactly.
+//! They differ in how fast cwnd grows above ssthresh and in the decrease factor. Two forms of arithmetic exist: whole
+//! segments of cwnd, as in Linux, and real numbers relative to FlightSize, as in RFC 5681. Growth below one byte is kept, so
+//! that real increments add up exactly.
 
 use super::algorithm::Setup;
 use super::parameters::{Param, ParamValues};
@@ -11,12 +11,12 @@ use super::signals::{Ack, Congestion, View};
 use super::window::IdleRule;
 use crate::units::{Bytes, Span};
 
-/// What a loss is measured against.
+/// Whether a decrease starts from cwnd or FlightSize.
 pub(super) const OF_CWND: Param = Param::flag("of_cwnd", false)
     .doc("ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out")
     .source("Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight");
 
-/// A window with the moves that are the same everywhere.
+/// Reno's window with real-valued growth and decrease.
 #[derive(Debug)]
 pub(super) struct Aimd {
     pub(super) reno: RenoWindow,
@@ -46,24 +46,25 @@ impl Aimd {
         (self.reno.window.cwnd.as_f64() + self.fraction) / mss.as_f64()
     }
 
-    /// One segment for each `price` segments that are acknowledged.
+    /// Grows by one segment for every `price` segments acknowledged.
     pub(super) fn grow_per(&mut self, price: u64, acked: Bytes, mss: Bytes) {
         self.reno.counter.grow(&mut self.reno.window, acked, mss * price, mss);
     }
 
-    /// So many segments more.
+    /// Grows by `segments`.
     pub(super) fn grow_by(&mut self, segments: f64, mss: Bytes) {
         let bytes = self.fraction + segments * mss.as_f64();
         self.fraction = bytes - libm::floor(bytes);
         self.reno.window.cwnd += Bytes(bytes as u64);
     }
 
-    /// The window that a loss is measured against, in segments.
+    /// The window that a decrease starts from, in segments.
     pub(super) fn at_loss(&self, event: &Congestion, mss: Bytes) -> f64 {
         if self.of_cwnd { self.segments(mss) as f64 } else { event.flight.as_f64() / mss.as_f64() }
     }
 
-    /// Leaves `kept` segments, two at least (RFC 5681 eq. 4), or starts again from the loss window after a time-out.
+    /// Sets ssthresh to `kept` segments, two at least (RFC 5681 eq. 4), and cwnd to it or, after a time-out, to the loss
+    /// window.
     pub(super) fn reduce(&mut self, kept: f64, event: &Congestion, mss: Bytes) {
         let ssthresh = if self.of_cwnd { mss * kept as u64 } else { Bytes((kept * mss.as_f64()) as u64) };
         let ssthresh = ssthresh.max(mss * 2);
@@ -71,7 +72,7 @@ impl Aimd {
         self.reno.reduce(ssthresh, event);
     }
 
-    /// After silence.
+    /// After an idle period.
     pub(super) fn on_idle(&mut self, idle: Span, view: &View) {
         self.reno.on_idle(idle, view);
     }

@@ -156,7 +156,7 @@ mod tests {
         Asran::new(&CcConfig::by_name("asran", Some(profile), &changed).unwrap().values, &setup)
     }
 
-    /// A loss at a window of `cwnd` segments, all of them in flight. Gives ssthresh, last_max and cwnd after it.
+    /// A loss at a window of `cwnd` segments, all of them in flight. Returns ssthresh, last_max and cwnd after it.
     fn lose_in(state: State, asran: &mut Asran, cwnd: u64, cause: Cause) -> [u64; 3] {
         asran.window.cwnd = MSS * cwnd;
         let flight = MSS * cwnd;

@@ -1,9 +1,9 @@
 //! BBRv3: BBR that also listens to loss (draft-ietf-ccwg-bbr, text of August 2026).
 //!
-//! Besides bandwidth and least RTT the model has two bounds for what is in flight: a long-term one, learnt where a probe
+//! Besides bandwidth and minimum RTT the model has two bounds for what is in flight: a long-term one, learnt where a probe
 //! for bandwidth lost more than 2 %, and a short-term one, lowered by every round with loss between probes. Probes are
 //! two to three seconds or as many rounds apart as Reno needs to grow by its window, so that Reno and CUBIC can live
-//! beside it. Left out: ECN, connections without SACK (every loss too much), Linux's own version, which differs from
+//! beside it. Not modelled: ECN, connections without SACK (every loss too much), Linux's own version, which differs from
 //! the draft. Where the draft's table and pseudocode disagree (bounds while draining) the table is followed.
 
 mod control;
@@ -56,9 +56,9 @@ impl Mode {
     }
 }
 
-/// What the ACKs of a probe tell (ack_phase in the draft).
+/// What the ACKs of a probe acknowledge (ack_phase in the draft).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Acks {
+enum AckPhase {
     Init,
     Refilling,
     ProbeStarting,
@@ -97,15 +97,15 @@ struct Round {
 
 /// Upper bounds; infinite if unset.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
+struct ModelBounds {
     bw_short: f64,
     inflight_short: f64,
     inflight_long: f64,
 }
 
-impl Bounds {
-    const NONE: Bounds =
-        Bounds { bw_short: f64::INFINITY, inflight_short: f64::INFINITY, inflight_long: f64::INFINITY };
+impl ModelBounds {
+    const NONE: ModelBounds =
+        ModelBounds { bw_short: f64::INFINITY, inflight_short: f64::INFINITY, inflight_long: f64::INFINITY };
 }
 
 /// What a round has delivered, and lost (§5.5.10.3).
@@ -124,7 +124,7 @@ struct Signals {
 /// The probe for bandwidth (§5.3.3).
 #[derive(Clone, Copy, Debug)]
 struct Probe {
-    acks: Acks,
+    acks: AckPhase,
     /// Bytes acknowledged that raise the long-term bound by a segment.
     up_cnt: f64,
     up_acked: f64,
@@ -138,7 +138,7 @@ struct Probe {
     rounds: u64,
 }
 
-/// Least RTT (§5.3.4.3).
+/// Minimum RTT (§5.3.4.3).
 #[derive(Clone, Copy, Debug)]
 struct MinRtt {
     least: Option<Span>,
@@ -175,7 +175,7 @@ struct Bbr3 {
     sample: Sample,
     round: Round,
     full: FullPipe,
-    bounds: Bounds,
+    bounds: ModelBounds,
     signals: Signals,
     probe: Probe,
     rtt: MinRtt,
@@ -186,7 +186,7 @@ struct Bbr3 {
     prior_cwnd: f64,
     prior_state: State,
     /// State and bounds when the loss episode under way began.
-    undo: Option<(Mode, Bounds)>,
+    undo: Option<(Mode, ModelBounds)>,
 }
 
 #[derive(Debug)]
@@ -246,7 +246,7 @@ impl Settings {
 impl Bbr3 {
     fn new(values: &ParamValues, setup: &Setup) -> Bbr3 {
         let probe = Probe {
-            acks: Acks::Init,
+            acks: AckPhase::Init,
             up_cnt: f64::INFINITY,
             up_acked: 0.0,
             up_rounds: 0,
@@ -279,7 +279,7 @@ impl Bbr3 {
             sample: Sample::default(),
             round: Round::default(),
             full: FullPipe::default(),
-            bounds: Bounds::NONE,
+            bounds: ModelBounds::NONE,
             signals: Signals::default(),
             probe,
             rtt,
@@ -388,7 +388,7 @@ impl CongestionControl for Bbr3 {
         if let Some(least) = self.rtt.least {
             put("min_rtt_s", least.as_secs_f64());
         }
-        let Bounds { bw_short, inflight_short, inflight_long } = self.bounds;
+        let ModelBounds { bw_short, inflight_short, inflight_long } = self.bounds;
         let bounds =
             [("bw_short_bps", bw_short * 8.0), ("inflight_short", inflight_short), ("inflight_long", inflight_long)];
         bounds.into_iter().filter(|(_, value)| value.is_finite()).for_each(|(name, value)| put(name, value));

@@ -81,7 +81,7 @@ const STALE: u64 = HZ / 32;
 const CNT_BEFORE_LOSS: u64 = 20;
 /// An ACK counts for no more segments than this. Linux has no bound, but the larger the ratio, the faster the window
 /// grows and with it what an ACK covers.
-const MOST_PER_ACK: u32 = 65_535;
+const MAX_PER_ACK: u32 = 65_535;
 /// log2 of the scale of the number of segments per ACK.
 const RATIO_SHIFT: u32 = 4;
 
@@ -191,7 +191,7 @@ impl CongestionControl for Bic {
         if self.was_open {
             // ratio = 15/16 ratio + 1/16 sample, as integers
             let ratio = self.search.ratio;
-            self.search.ratio = ratio - (ratio >> RATIO_SHIFT) + u64::from(ack.cumulative_segments.min(MOST_PER_ACK));
+            self.search.ratio = ratio - (ratio >> RATIO_SHIFT) + u64::from(ack.cumulative_segments.min(MAX_PER_ACK));
         }
         self.was_open = view.state == State::Open;
         let acked = self.base.slow_start(ack, view);

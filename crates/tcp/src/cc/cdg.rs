@@ -1,6 +1,6 @@
 //! CDG: backs off when the RTT rises, by chance in proportion to how fast (Hayes, Armitage 2011).
 //!
-//! Each round its least and greatest RTT are compared with those of the round before; the sums over the last eight rounds are
+//! Each round its minimum and maximum RTT are compared with those of the round before; the sums over the last eight rounds are
 //! the gradient g. A positive one reduces the window with probability 1 - exp(-g / G). Backoffs that do not help stop after
 //! five: whoever fills the queue does not listen. A shadow window, which those backoffs leave alone, keeps CDG alive beside
 //! flows that go by loss. Profile `linux` is the kernel's module, with its HyStart; only its table of exponentials is left out.
@@ -11,8 +11,8 @@ use memory::{Memory, Pair, Queue};
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::delay::is_asked;
 use super::parameters::{Param, ParamValues, Profile};
+use super::round_rtt::is_cong_avoid_called;
 use super::signals::{Ack, Congestion, View};
 use super::window::{Counter, IdleRule, Window};
 use crate::rng::Rng;
@@ -184,7 +184,7 @@ impl CongestionControl for Cdg {
             self.memory.queue = Queue::Unknown;
             self.memory.begin_round(view);
         }
-        if !is_asked(ack, view) {
+        if !is_cong_avoid_called(ack, view) {
             return;
         }
         if self.window.in_slow_start() && self.memory.slow_start_ends(view, &self.settings) {

@@ -3,12 +3,12 @@
 //! The sum W may be in the network. As long as fewer than gamma segments wait in the queue, the delay window grows by
 //! alpha W^k - 1 per round, more than Reno as W grows; beyond, it gives up what waits. A loss halves the sum. So a path
 //! without queue is filled fast, and where a queue stands Reno remains. Profile `linux26` is the module that ns-2.35 carries,
-//! with the least RTT of the round and an integer root. Left out: the later tuning of gamma (draft-sridharan-tcpm-ctcp).
+//! with the minimum RTT of the round and an integer root. Not modelled: the later tuning of gamma (draft-sridharan-tcpm-ctcp).
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::delay::Delay;
 use super::parameters::{Param, ParamValues, Profile, Value};
+use super::round_rtt::RoundRtt;
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
@@ -68,7 +68,7 @@ struct Compound {
     /// The delay window.
     delay_window: Bytes,
     counter: Counter,
-    delay: Delay,
+    delay: RoundRtt,
     /// `snd_nxt` when the last round began: what it acknowledges is the window of a round ago.
     began_at: u64,
     initial_window: Bytes,
@@ -108,7 +108,7 @@ impl Compound {
             loss: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             delay_window: Bytes::ZERO,
             counter: Counter::default(),
-            delay: Delay::default(),
+            delay: RoundRtt::default(),
             began_at: 1,
             initial_window: setup.initial_window,
             settings: Settings {
@@ -176,7 +176,7 @@ impl Compound {
 impl CongestionControl for Compound {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.delay.on_ack(ack);
-        if self.delay.calms_down(view) {
+        if self.delay.returns_to_open(view) {
             self.began_at = self.delay.end();
             self.delay.begin_round(view);
         }
@@ -240,7 +240,7 @@ impl CongestionControl for Compound {
             // The module begins again whenever something is sent with nothing outstanding.
             self.loss.cwnd = self.whole();
             self.delay_window = Bytes::ZERO;
-            self.delay.forget(view);
+            self.delay.reset(view);
         }
         if view.slow_start_after_idle {
             let mut window = self.window();

@@ -4,7 +4,7 @@
 //! packets in the queue. It moves by v / delta segments per round trip towards it; v doubles while the direction stays the
 //! same. A queue that is never nearly empty must have others in it that fill it: delta then follows an AIMD rule of its own,
 //! in the competitive mode. The paper doubles v from the third round trip in one direction on, the code of its authors from
-//! the first; `turns_at_once` tells when it is given up. Left out: the choice of delta by purpose, and the jitter on the times of sending.
+//! the first; `turns_at_once` tells when it is given up. Not modelled: the choice of delta by purpose, and the jitter on the times of sending.
 
 mod windowed;
 
@@ -67,8 +67,8 @@ const PARAMS: &[Param] = &[
 ];
 
 /// The window in segments never falls below this.
-const LEAST: f64 = 2.0;
-/// Heavy loss: this share over two RTTs and so many segments cuts the window to `HEAVY_CUT`.
+const MIN_WINDOW: f64 = 2.0;
+/// Heavy loss: this share over two RTTs and this many segments cuts the window to `HEAVY_CUT`.
 const HEAVY_SHARE: f64 = 0.3;
 const HEAVY_SEGMENTS: f64 = 20.0;
 const HEAVY_CUT: f64 = 0.7;
@@ -256,7 +256,7 @@ impl Copa {
     }
 
     fn settle(&mut self, ssthresh: Bytes) {
-        self.w = self.w.max(LEAST);
+        self.w = self.w.max(MIN_WINDOW);
         let cwnd = Bytes((self.w * self.mss.as_f64()) as u64).max(self.mss);
         self.window = Window { cwnd, ssthresh: if self.slow_start { ssthresh } else { cwnd } };
     }

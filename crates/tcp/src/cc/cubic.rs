@@ -35,9 +35,9 @@ pub(super) const CUBIC: Algorithm = Algorithm {
     ],
     build: &|values, setup| {
         if values.flag("linux26") {
-            Box::new(linux26::Linux26::new(values, setup))
+            Box::new(linux26::Linux26Cubic::new(values, setup))
         } else if values.flag("integer") {
-            Box::new(linux::Linux::new(values, setup))
+            Box::new(linux::LinuxCubic::new(values, setup))
         } else {
             Box::new(rfc::Rfc::new(values, setup))
         }
@@ -142,8 +142,8 @@ const PARAMS: &[Param] = &[
     hystart::ACK_DELTA,
     hystart::TRAIN,
     hystart::RISE,
-    hystart::LEAST_RISE,
-    hystart::MOST_RISE,
+    hystart::MIN_RISE,
+    hystart::MAX_RISE,
     hystart::CUSHION,
     hystart::CLOCK,
     hystart::FIRST_SAMPLES,
@@ -157,7 +157,7 @@ const SETTLING: Span = Span::from_millis(1000);
 
 /// What all forms share: the window, slow start and its end.
 #[derive(Debug)]
-struct Base {
+struct CubicWindow {
     window: Window,
     hystart: HyStart,
     /// Until the first loss, if wanted.
@@ -169,13 +169,13 @@ struct Base {
     reno_friendly: bool,
 }
 
-impl Base {
-    fn new(values: &ParamValues, setup: &Setup) -> Base {
+impl CubicWindow {
+    fn new(values: &ParamValues, setup: &Setup) -> CubicWindow {
         let plus_plus = values.flag("hystart_plus_plus").then(PlusPlus::new);
         // RFC 9406 §4.3: L is infinite when paced.
         let unlimited = plus_plus.is_some() && setup.paced;
         let limit = setup.mss * values.number("slow_start_limit") as u64;
-        Base {
+        CubicWindow {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             hystart: HyStart::new(values, setup),
             plus_plus,
@@ -191,7 +191,7 @@ impl Base {
         self.window.in_slow_start() || (self.at_threshold && self.window.cwnd == self.window.ssthresh)
     }
 
-    /// Takes the RTT sample and does slow start. Gives the acknowledged bytes that are left for congestion avoidance.
+    /// Takes the RTT sample and does slow start. Returns the acknowledged bytes that are left for congestion avoidance.
     fn slow_start(&mut self, ack: &Ack, view: &View, epoch_age: Option<Span>) -> Bytes {
         if epoch_age.is_none_or(|age| age >= SETTLING) {
             let slow_start = self.in_slow_start();

@@ -10,7 +10,7 @@ use crate::units::{Bytes, Rate, Span, Time};
 /// The segment size: a round number.
 pub(super) const MSS: Bytes = Bytes(1000);
 
-/// An algorithm and what it is told of the sender; tests set the fields of `view` that matter to them.
+/// An algorithm and the signals it receives; tests set the fields of `view` that matter to them.
 #[derive(Debug)]
 pub(super) struct Driver {
     pub(super) cc: Box<dyn CongestionControl>,
@@ -78,7 +78,7 @@ impl Driver {
             prior_pipe: self.view.pipe,
             ..Ack::default()
         };
-        self.tell(&ack);
+        self.ack_with(&ack);
     }
 
     /// An ACK of one segment that samples an RTT and a delivery rate: `segments` arrived in that RTT. It
@@ -108,7 +108,7 @@ impl Driver {
     }
 
     /// Any ACK: `acked` counts as acknowledged cumulatively, and as much new data leaves.
-    pub(super) fn tell(&mut self, ack: &Ack) {
+    pub(super) fn ack_with(&mut self, ack: &Ack) {
         self.view.snd_una += ack.acked.0;
         self.view.snd_nxt = self.view.snd_nxt.max(self.view.snd_una) + ack.acked.0;
         self.view.delivered += ack.acked;

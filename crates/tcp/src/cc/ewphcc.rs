@@ -10,7 +10,7 @@ use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::signals::{Ack, Cause, Congestion, Sent, View};
-use super::vegas::{Bounds, GAMMA, LEAST, MOST, Native, RoundEnd};
+use super::vegas::{Bounds, GAMMA, MAX_WINDOW, MIN_WINDOW, Native, RoundEnd};
 use super::window::Window;
 use crate::settings::RecoveryKind;
 use crate::units::{Bytes, Span, Time};
@@ -103,7 +103,7 @@ struct Ewphcc {
     /// T_D as it was last worked out.
     delay_target: f64,
     sent: f64,
-    phase: Phase,
+    phase: ControlPhase,
     /// Losses that were none: the age of a segment that was never sent.
     ghosts: f64,
     /// ACKs of new data on which the fine timer still looks at the oldest segment, and how many once this one is over.
@@ -115,7 +115,7 @@ struct Ewphcc {
 
 /// What the last round led to.
 #[derive(Clone, Copy, Debug, Default)]
-enum Phase {
+enum ControlPhase {
     /// Vegas' slow start.
     #[default]
     SlowStart,
@@ -148,7 +148,7 @@ impl Ewphcc {
             loss_target: vegas.w,
             delay_target: vegas.w,
             sent: 0.0,
-            phase: Phase::default(),
+            phase: ControlPhase::default(),
             ghosts: 0.0,
             worried: 0,
             worried_next: 0,
@@ -171,18 +171,18 @@ impl Ewphcc {
         let threshold = self.vegas.ssthresh / expected;
         let selected = by_delay != 0.0 && by_loss != 0.0 && queueing != 0.0 && delay >= threshold;
         let (next, phase) = if !selected {
-            (2.0 * w, Phase::Normal)
+            (2.0 * w, ControlPhase::Normal)
         } else {
             let delay_threshold = (outstanding * (delay - least_delay) / by_delay).abs();
             let loss_threshold = (outstanding * (loss - least_loss) / by_loss).abs();
             if delay < delay_threshold.max(loss_threshold) {
                 // d_i, which no clean sample sets in the original.
                 let d = if sampled { delay } else { 0.0 };
-                (w + self.targets(d, queueing), Phase::Control)
+                (w + self.targets(d, queueing), ControlPhase::Control)
             } else if delay < self.vegas.timeout {
-                ((w - self.alpha).max(LEAST), Phase::Critical)
+                ((w - self.alpha).max(MIN_WINDOW), ControlPhase::Critical)
             } else {
-                (w / 2.0, Phase::TimeOut)
+                (w / 2.0, ControlPhase::TimeOut)
             }
         };
         self.phase = phase;
@@ -190,10 +190,10 @@ impl Ewphcc {
         if grows && self.only_if_used && !view.cwnd_limited {
             return;
         }
-        if next > MOST {
+        if next > MAX_WINDOW {
             self.saturated += 1.0;
         }
-        self.vegas.w = next.clamp(1.0, MOST);
+        self.vegas.w = next.clamp(1.0, MAX_WINDOW);
     }
 
     /// The increase of the control phase: sqrt((a^2 + b^2) / 2), a = |(1 - P_D) T_D|, b = |(1 - P_L) T_L|.
@@ -237,7 +237,7 @@ impl CongestionControl for Ewphcc {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         if let Some(round) = self.vegas.begin_ack(ack, view) {
             if self.vegas.in_slow_start() {
-                self.phase = Phase::SlowStart;
+                self.phase = ControlPhase::SlowStart;
                 self.vegas.decide_in_slow_start();
             } else {
                 self.decide(&round, view);

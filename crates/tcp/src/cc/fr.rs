@@ -1,6 +1,6 @@
 //! TCP-FR, "faster recovery": after a loss the window is what the path carries, not half of what was sent.
 //!
-//! The returning ACKs give an estimate of bandwidth, BWE; times the least RTT it is the path's capacity, to which ssthresh
+//! The returning ACKs give an estimate of bandwidth, BWE; times the minimum RTT it is the path's capacity, to which ssthresh
 //! is set on a loss (Casetti, Gerla, Lee, Mascolo, Sanadidi, MILCOM 2000). GFR, "gradual faster
 //! recovery", lets ssthresh rise towards it while nothing is lost, so that slow start goes on. The rest is NewReno as in
 //! ns-3, where the study ran: growth by the ACK. Profile `seed_quirks` has what the study's code did besides its text;
@@ -68,7 +68,7 @@ const PARAMS: &[Param] = &[
 ];
 
 /// No path holds more; a bandwidth from ACKs that were bunched together can say anything.
-const MOST: f64 = (1_u64 << 40) as f64;
+const MAX_BYTES: f64 = (1_u64 << 40) as f64;
 
 #[derive(Debug)]
 struct Fr {
@@ -151,7 +151,7 @@ impl Fr {
     fn capacity(&self) -> Option<f64> {
         let bits = self.bandwidth * self.least_rtt?.as_secs_f64();
         let bytes = if self.bits_as_bytes { bits } else { bits / 8.0 };
-        (bytes > 0.0).then_some(bytes.min(MOST))
+        (bytes > 0.0).then_some(bytes.min(MAX_BYTES))
     }
 
     /// if cwnd > ssthresh and cwnd < BWE RTTmin: ssthresh += (BWE RTTmin - ssthresh) / 2. Looked at on ACKs, the only
@@ -206,7 +206,7 @@ impl CongestionControl for Fr {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        // The next sample is not to take the silence for a slow path.
+        // The next sample is not to take the idle period for a slow path.
         self.sampled = view.now;
         self.pending = Bytes::ZERO;
         self.window.on_idle(idle, view, self.initial_window, IdleRule::Restart);

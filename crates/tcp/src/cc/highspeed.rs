@@ -54,7 +54,7 @@ const PARAMS: &[Param] = &[
 const ROWS: usize = 72;
 
 /// b(W) would be nothing beyond 570,000 segments.
-const LEAST_DECREASE: f64 = 0.01;
+const MIN_DECREASE: f64 = 0.01;
 
 /// What depends on the window.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Response {
         }
         // RFC 3649 §5: b(w) = (B - 0.5) (log w - log W) / (log W_1 - log W) + 0.5; positive for any window
         let part = libm::log(w / self.low_window) / libm::log(self.high_window / self.low_window);
-        (0.5 + (self.high_decrease - 0.5) * part).max(LEAST_DECREASE)
+        (0.5 + (self.high_decrease - 0.5) * part).max(MIN_DECREASE)
     }
 
     /// a(W) for the loss rate `p` that goes with the window: w^2 p(w) 2 b(w) / (2 - b(w)), RFC 3649 §5.

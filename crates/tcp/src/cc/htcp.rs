@@ -1,7 +1,7 @@
 //! H-TCP: the window grows faster the longer the last loss is ago (Leith, Shorten 2004).
 //!
 //! Up to a second after a loss it is Reno; then the increase alpha is a quadratic function of the time since. What a
-//! loss leaves, beta, is the ratio of least and greatest RTT, which empties the queue just so, unless the throughput has
+//! loss leaves, beta, is the ratio of minimum and maximum RTT, which empties the queue just so, unless the throughput has
 //! changed by more than a fifth since the last loss. Profile `linux` is the kernel's integer form in `linux.rs`, with
 //! alpha scaled by the RTT; `paper` the same in real numbers; `ns3` has that simulator's quirks.
 
@@ -30,7 +30,7 @@ pub(super) const HTCP: Algorithm = Algorithm {
     ],
     build: &|values, setup| {
         if values.flag("integer") {
-            Box::new(linux::Linux::new(values, setup))
+            Box::new(linux::LinuxHtcp::new(values, setup))
         } else {
             Box::new(Real::new(values, setup))
         }
@@ -77,7 +77,7 @@ struct Real {
     ns3_quirks: bool,
     beta: f64,
     last_loss: Time,
-    rtts: Option<Range>,
+    rtts: Option<RttRange>,
     /// Acknowledged since the last loss, while all was well.
     acked: Bytes,
     /// Throughput between the last two losses, in bytes per second; absent before the second.
@@ -85,9 +85,9 @@ struct Real {
     saved: Saved,
 }
 
-/// Least and greatest RTT.
+/// Minimum and maximum RTT.
 #[derive(Clone, Copy, Debug)]
-struct Range {
+struct RttRange {
     least: Span,
     greatest: Span,
 }
@@ -96,7 +96,7 @@ struct Range {
 #[derive(Clone, Copy, Debug, Default)]
 struct Saved {
     last_loss: Time,
-    rtts: Option<Range>,
+    rtts: Option<RttRange>,
     acked: Bytes,
     throughput: Option<f64>,
 }
@@ -124,7 +124,7 @@ impl Real {
             self.acked += ack.acked;
         }
         if let Some(rtt) = ack.rtt.map(|rtt| rtt.latest) {
-            let range = self.rtts.get_or_insert(Range { least: rtt, greatest: rtt });
+            let range = self.rtts.get_or_insert(RttRange { least: rtt, greatest: rtt });
             range.least = range.least.min(rtt);
             range.greatest = range.greatest.max(rtt);
         }

@@ -55,8 +55,8 @@ const PARAMS: &[Param] = &[
 
 /// Linux's limit of the window, in segments, and of the exponent in slow start; the others keep to it as well, for the
 /// paper's growth knows no bound.
-const MOST_SEGMENTS: u64 = 65_535;
-const MOST_RHO: f64 = 16.0;
+const MAX_SEGMENTS: u64 = 65_535;
+const MAX_RHO: f64 = 16.0;
 /// 2^(i/8), in 1/128.
 const EIGHTH_POWERS: [u64; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 
@@ -90,12 +90,12 @@ impl Hybla {
         hybla.learn(setup.handshake_rtt);
         if values.flag("start_from_rho") {
             let segments = libm::floor(hybla.rho) as u64;
-            hybla.base.reno.window.cwnd = setup.mss * segments.min(MOST_SEGMENTS);
+            hybla.base.reno.window.cwnd = setup.mss * segments.min(MAX_SEGMENTS);
         }
         hybla
     }
 
-    /// rho = max(RTT / RTT0, 1) of the least RTT.
+    /// rho = max(RTT / RTT0, 1) of the minimum RTT.
     fn learn(&mut self, rtt: Option<Span>) {
         let Some(rtt) = rtt.filter(|rtt| self.least.is_none_or(|least| *rtt < least)) else { return };
         self.least = Some(rtt);
@@ -109,7 +109,7 @@ impl Hybla {
         let window = &mut self.base.reno.window;
         if window.in_slow_start() {
             // 2^rho - 1 per ACK, up to ssthresh
-            let more = (libm::exp2(self.rho.min(MOST_RHO)) - 1.0) * mss.as_f64();
+            let more = (libm::exp2(self.rho.min(MAX_RHO)) - 1.0) * mss.as_f64();
             window.cwnd = window.cwnd.saturating_add(Bytes(more as u64)).min(window.ssthresh);
         } else {
             let units = if self.per_segment { acked.as_f64() / mss.as_f64() } else { 1.0 };
@@ -124,7 +124,7 @@ impl Hybla {
         let eighths = (self.rho * 8.0) as u64;
         let slow_start = self.base.reno.window.in_slow_start();
         let increment = if slow_start {
-            (1 << (eighths / 8).min(MOST_RHO as u64)) * EIGHTH_POWERS[(eighths % 8) as usize] - 128
+            (1 << (eighths / 8).min(MAX_RHO as u64)) * EIGHTH_POWERS[(eighths % 8) as usize] - 128
         } else {
             // rho^2 in 1/128 is twice its square in eighths
             2 * eighths * eighths / self.base.segments(mss)
@@ -173,7 +173,7 @@ impl CongestionControl for Hybla {
             self.grow_like_reno(ack, view);
         }
         let window = &mut self.base.reno.window;
-        window.cwnd = window.cwnd.min(view.mss * MOST_SEGMENTS).max(before);
+        window.cwnd = window.cwnd.min(view.mss * MAX_SEGMENTS).max(before);
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {

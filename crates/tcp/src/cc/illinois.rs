@@ -3,13 +3,13 @@
 //! A window that grows by alpha segments per round and gives up beta of itself at a loss, like Reno's. Once per round both
 //! follow the mean queueing delay, measured against the most ever seen: without queue alpha is 10 and beta 1/8, with a full
 //! queue alpha 0.3 and beta 1/2. Profile `linux` is the kernel's fixed-point form, `paper` the same in real numbers, and
-//! `linux26` the kernel's up to 2.6.23, which kept beta of the window where it should have given it up. Left out: ageing of
-//! the greatest RTT, which none of them has.
+//! `linux26` the kernel's up to 2.6.23, which kept beta of the window where it should have given it up. Not modelled: ageing of
+//! the maximum RTT, which none of them has.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::delay::is_asked;
 use super::parameters::{Param, ParamValues, Profile, Value};
+use super::round_rtt::is_cong_avoid_called;
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
@@ -83,7 +83,7 @@ struct Illinois {
     alpha: u64,
     /// In 2^-`beta_bits`.
     beta: u64,
-    /// The mean delay has been above the low threshold since alpha was last at its greatest.
+    /// The mean delay has been above the low threshold since alpha was last at its maximum.
     above: bool,
     /// Rounds below it since.
     low_rounds: u64,
@@ -119,7 +119,7 @@ impl Samples {
         (self.sum, self.count, self.end) = (0, 0, view.snd_nxt);
     }
 
-    /// d_a, the mean queueing delay of the round, and d_m, the greatest ever.
+    /// d_a, the mean queueing delay of the round, and d_m, the maximum ever.
     fn delays(&self) -> Option<(u64, u64)> {
         let base = self.least?;
         Some((self.sum.checked_div(self.count)? - base, self.most - base))
@@ -148,7 +148,7 @@ impl Limits {
         (1 << self.alpha_bits, 1 << (self.beta_bits - 1))
     }
 
-    /// beta rises from its least at 10 % of the greatest delay to its greatest at 80 %.
+    /// beta rises from its least at 10 % of the maximum delay to its maximum at 80 %.
     fn beta(&self, mean: u64, most: u64) -> u64 {
         let (d2, d3) = (most / 10, 8 * most / 10);
         let (least, greatest) = self.beta;
@@ -246,7 +246,7 @@ impl CongestionControl for Illinois {
         if let Some(sample) = ack.rtt {
             self.sample(sample.latest);
         }
-        if is_asked(ack, view) && view.snd_una > self.samples.end {
+        if is_cong_avoid_called(ack, view) && view.snd_una > self.samples.end {
             self.update(view);
         }
         if !view.may_grow || ack.acked == Bytes::ZERO {

@@ -3,7 +3,7 @@
 //! Queueing delay is the one-way delay now, the least of some samples, above the least of the last minutes. The window
 //! moves in proportion to the distance from the target, at most as fast as Reno's, and halves on loss. One-way delays
 //! come from timestamps of 1 ms: either minimum is off by less than a tick, so queueing delay is off by less than 1 ms,
-//! a hundredth of the target of 100 ms. Left out: slow start, which the RFC does not have, and its own time-out CTO,
+//! a hundredth of the target of 100 ms. Not modelled: slow start, which the RFC does not have, and its own time-out CTO,
 //! for which TCP's stands.
 
 use std::collections::VecDeque;
@@ -72,12 +72,12 @@ struct Ledbat {
     allowed_increase: Bytes,
     init_window: Bytes,
     min_window: Bytes,
-    delays: Delays,
+    delays: DelayHistory,
 }
 
 /// One-way delays, up to a constant.
 #[derive(Debug)]
-struct Delays {
+struct DelayHistory {
     /// The least of each of the last minutes, the oldest first.
     minutes: VecDeque<Span>,
     minute: u64,
@@ -87,7 +87,7 @@ struct Delays {
     current_filter: usize,
 }
 
-impl Delays {
+impl DelayHistory {
     /// RFC 6817 §2.4.2, update_base_delay and update_current_delay.
     fn note(&mut self, delay: Span, now: Time) {
         let minute = now.as_nanos() / MINUTE;
@@ -128,7 +128,7 @@ impl Ledbat {
             allowed_increase: segments("allowed_increase"),
             init_window: cwnd,
             min_window: segments("min_window"),
-            delays: Delays {
+            delays: DelayHistory {
                 minutes: VecDeque::new(),
                 minute: 0,
                 current: VecDeque::new(),
@@ -212,7 +212,7 @@ mod tests {
 
     fn ack(ledbat: &mut Driver, one_way_ms: u64) {
         let one_way = Some(Span::from_millis(one_way_ms));
-        ledbat.tell(&Ack { acked: MSS, acked_segments: 1, one_way, prior_flight: MSS * 20, ..Ack::default() });
+        ledbat.ack_with(&Ack { acked: MSS, acked_segments: 1, one_way, prior_flight: MSS * 20, ..Ack::default() });
     }
 
     /// A window of ten segments after a base delay of 1000 ms and three samples of `now_ms`.
@@ -241,7 +241,7 @@ mod tests {
     fn the_window_stays_near_the_flight_and_above_its_floor() {
         let mut ledbat = at("rfc", 1000);
         let one_way = Some(Span::from_millis(1000));
-        ledbat.tell(&Ack { acked: MSS, one_way, prior_flight: MSS * 4, ..Ack::default() });
+        ledbat.ack_with(&Ack { acked: MSS, one_way, prior_flight: MSS * 4, ..Ack::default() });
         assert_eq!(ledbat.cwnd(), 5.0);
         (0..100).for_each(|_| ack(&mut ledbat, 9000));
         assert_eq!(ledbat.cwnd(), 2.0);

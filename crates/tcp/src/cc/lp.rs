@@ -5,7 +5,7 @@
 //! Profile `paper` keeps the extremes for life, `ns3` and `linux` set them anew with each sign. All want an ACK per
 //! segment: the wait of a delayed ACK counts as delay and keeps small windows small. Linux takes the difference of two
 //! clocks for the delay: with its random start of timestamps, 32 bits are spent on that start, no sign is seen, and
-//! Reno remains, as recorded. Left out: the kernel's guess of the other clock's rate.
+//! Reno remains, as recorded. Not modelled: the kernel's guess of the other clock's rate.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
@@ -98,7 +98,7 @@ struct Lp {
     lowers_ssthresh: bool,
     pauses_slow_start: bool,
     half_of_cwnd: bool,
-    delays: Delays,
+    delays: OneWayDelays,
     /// In ms, the receiver's delay included, as of the last ACK that showed one.
     rtt: f64,
     last_sign: Option<u64>,
@@ -107,7 +107,7 @@ struct Lp {
 
 /// One-way delays in milliseconds; 32 bits that overflow, as in Linux and ns-3, which matters with a clock offset.
 #[derive(Debug)]
-struct Delays {
+struct OneWayDelays {
     clock_offset: u32,
     delta: u32,
     yields_at_threshold: bool,
@@ -116,11 +116,11 @@ struct Delays {
     mean: u32,
     least: u32,
     most: u32,
-    /// The greatest of all; `most` is the one before it.
+    /// The maximum of all; `most` is the one before it.
     most_of_all: u32,
 }
 
-impl Delays {
+impl OneWayDelays {
     /// Takes a delay.
     fn note(&mut self, one_way: Span) {
         let delay = ((one_way.as_nanos() / 1_000_000) as u32).wrapping_add(self.clock_offset);
@@ -170,7 +170,7 @@ impl Lp {
             lowers_ssthresh: values.flag("lowers_ssthresh"),
             pauses_slow_start: values.flag("pauses_slow_start"),
             half_of_cwnd: values.flag("half_of_cwnd"),
-            delays: Delays {
+            delays: OneWayDelays {
                 clock_offset: values.number("clock_offset") as u32,
                 delta: values.number("delta") as u32,
                 yields_at_threshold: values.flag("yields_at_threshold"),

@@ -1,10 +1,10 @@
-//! TCP-NV: compares the window with what the rate and the least RTT explain (Brakmo 2010; Linux tcp_nv).
+//! TCP-NV: compares the window with what the rate and the minimum RTT explain (Brakmo 2010; Linux tcp_nv).
 //!
 //! A descendant of Vegas for data centres. Each ACK gives a rate, what was delivered in an RTT over that RTT; the
-//! greatest of a round times the least RTT is the window that makes no queue. Above it and ten segments more the window
+//! maximum of a round times the minimum RTT is the window that makes no queue. Above it and ten segments more the window
 //! comes down by 30 % of the excess and stops growing; two below that it grows again, as Reno's. Decisions need enough
-//! ACKs; the least RTT is measured anew about every 5 s, at random times. Where the queue never drains, that takes ten
-//! segments of it for the path each time. Integers as in Linux 6.1. Left out: base RTTs set by a BPF program, and the
+//! ACKs; the minimum RTT is measured anew about every 5 s, at random times. Where the queue never drains, that takes ten
+//! segments of it for the path each time. Integers as in Linux 6.1. Not modelled: base RTTs set by a BPF program, and the
 //! faster growth that the kernel has switched off.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
@@ -15,7 +15,7 @@ use super::window::{Counter, IdleRule, Window};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 
-/// Congestion avoidance by rate and least RTT.
+/// Congestion avoidance by rate and minimum RTT.
 pub(super) const NV: Algorithm = Algorithm {
     name: "nv",
     title: "TCP-NV: a queue of about ten segments, by rate and least RTT",
@@ -76,16 +76,16 @@ const PARAMS: &[Param] = &[
         .source(KERNEL),
 ];
 
-/// Growth is slowed by at most so many halvings.
+/// Growth is slowed by at most this many halvings.
 const SLOWEST: u32 = 8;
 /// Bounds of `Nv::needed` (kernel: NV_MIN_CWND, NV_TSO_CWND_BOUND + 1) and its step.
-const LEAST_NEEDED: u64 = 4;
-const MOST_NEEDED: u64 = 81;
+const MIN_NEEDED: u64 = 4;
+const MAX_NEEDED: u64 = 81;
 const NEEDED_STEP: u64 = 2;
 /// The kernel's rates are in 100 bit/s: bytes x 8 x 10^6 µs / 100.
 const RATE_SCALE: u64 = 80_000;
 /// A counter of eight bits.
-const MOST_CALLS: u64 = 255;
+const MAX_CALLS: u64 = 255;
 
 /// The kernel's clock at HZ = 1000.
 fn ticks(time: Time) -> u64 {
@@ -185,7 +185,7 @@ impl Nv {
             reset_min_rtt_at: ticks(setup.now) + 2_000,
             min_rtt: u64::from(u32::MAX),
             min_rtt_new: u64::from(u32::MAX),
-            needed: LEAST_NEEDED,
+            needed: MIN_NEEDED,
             measured: Measured::begin(1),
         }
     }
@@ -208,7 +208,7 @@ impl Nv {
         let avg_rtt = measured.avg_rtt;
         let rate = (rate.delivered.0.saturating_mul(RATE_SCALE) / avg_rtt).min(u64::from(u32::MAX));
         measured.max_rate = measured.max_rate.max(rate);
-        measured.calls = (measured.calls + 1).min(MOST_CALLS);
+        measured.calls = (measured.calls + 1).min(MAX_CALLS);
         self.min_rtt = self.min_rtt.min(avg_rtt);
         self.min_rtt_new = self.min_rtt_new.min(avg_rtt);
         self.reset_min_rtt(ticks(view.now));
@@ -217,7 +217,7 @@ impl Nv {
         }
     }
 
-    /// The least RTT of the last period takes the place of the one before.
+    /// The minimum RTT of the last period takes the place of the one before.
     fn reset_min_rtt(&mut self, now: u64) {
         if now < self.reset_min_rtt_at {
             return;
@@ -227,16 +227,16 @@ impl Nv {
         // 3/4 to 5/4 of the period
         let part = (384 + self.rng.below(256)) as f64 / 512.0;
         self.reset_min_rtt_at = now + (self.tuning.reset_period * 1e3 * part) as u64;
-        self.needed = (self.needed / 2).max(LEAST_NEEDED);
+        self.needed = (self.needed / 2).max(MIN_NEEDED);
     }
 
     fn end_round(&mut self, acked: u64, view: &View) {
         let measured = &mut self.measured;
         measured.round_end = view.snd_nxt;
-        measured.rounds = (measured.rounds + 1).min(MOST_CALLS);
+        measured.rounds = (measured.rounds + 1).min(MAX_CALLS);
         // One ACK for a whole round: the window is too small for how ACKs are bundled.
-        if measured.calls == 1 && acked >= (self.needed - 1) * view.mss.0 && self.needed < MOST_NEEDED {
-            self.needed = (self.needed + NEEDED_STEP).min(MOST_NEEDED);
+        if measured.calls == 1 && acked >= (self.needed - 1) * view.mss.0 && self.needed < MAX_NEEDED {
+            self.needed = (self.needed + NEEDED_STEP).min(MAX_NEEDED);
             measured.round_end = view.snd_nxt + self.needed * view.mss.0;
             measured.calls = 0;
             self.may_grow = true;
@@ -256,7 +256,7 @@ impl Nv {
         }
     }
 
-    /// The window that the greatest rate and the least RTT explain, in segments: W = rate x min_rtt.
+    /// The window that the maximum rate and the minimum RTT explain, in segments: W = rate x min_rtt.
     fn explained(&self, mss: Bytes) -> u64 {
         self.measured.max_rate.saturating_mul(self.min_rtt) / (RATE_SCALE * mss.0)
     }

@@ -4,7 +4,7 @@
 //! millisecond. As in DCTCP an average alpha of the share of marks decides how far the window comes down, at most once per
 //! round trip; unlike there, every unmarked segment makes it grow, also on the way down, and fractions of a segment count.
 //! After some hundred round trips a short RTT grows and falls as if it were `target_rtt`, so that RTTs share fairly. Written
-//! after the kernel of the L4S team. Left out: its test for queues that mark as RFC 3168 has it (off
+//! after the kernel of the L4S team. Not modelled: its test for queues that mark as RFC 3168 has it (off
 //! by default there), its other two ways to be independent of the RTT, and windows below one segment.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
@@ -46,8 +46,8 @@ const PARAMS: &[Param] = &[
         .source("L4S team's tcp_prague: prague_rtt_transition"),
 ];
 
-/// The window does not step below so many segments on marks.
-const LEAST: f64 = 2.0;
+/// The window does not step below this many segments on marks.
+const MIN_WINDOW: f64 = 2.0;
 
 #[derive(Debug)]
 struct Prague {
@@ -124,7 +124,7 @@ impl Prague {
     /// One step of the window in force towards the target.
     fn step(&mut self) {
         let wanted = Bytes((libm::ceil(self.target) * self.mss.as_f64()) as u64);
-        let least = Bytes((LEAST * self.mss.as_f64()) as u64);
+        let least = Bytes((MIN_WINDOW * self.mss.as_f64()) as u64);
         if self.window.cwnd > wanted && self.window.cwnd > least {
             self.window.cwnd = self.window.cwnd.saturating_sub(self.mss).max(wanted).max(least);
             self.window.ssthresh = self.window.cwnd;
@@ -250,7 +250,7 @@ mod tests {
         assert!(near(prague.internal("target"), 47.5));
         assert_eq!(prague.cwnd(), 50.0);
         for cwnd in [49.0, 48.0, 48.0] {
-            prague.tell(&Ack { acked: MSS, ce: MSS, ..Ack::default() });
+            prague.ack_with(&Ack { acked: MSS, ce: MSS, ..Ack::default() });
             assert_eq!((prague.cwnd(), prague.ssthresh()), (cwnd, cwnd));
         }
     }
@@ -276,9 +276,9 @@ mod tests {
         let mut prague = prague(&[], 50);
         prague.congestion(Cause::Ecn);
         assert!(near(prague.internal("target"), 25.0));
-        prague.tell(&Ack { acked: MSS * 2, ce: MSS, ..Ack::default() });
+        prague.ack_with(&Ack { acked: MSS * 2, ce: MSS, ..Ack::default() });
         assert!(near(prague.internal("target"), 25.0 + 1.0 / 25.0));
-        prague.tell(&Ack { acked: MSS * 2, ce: MSS * 2, ..Ack::default() });
+        prague.ack_with(&Ack { acked: MSS * 2, ce: MSS * 2, ..Ack::default() });
         assert!(near(prague.internal("target"), 25.0 + 1.0 / 25.0));
     }
 
@@ -288,7 +288,7 @@ mod tests {
         prague.ack(100, Some(80.0));
         assert_eq!(prague.internal("alpha"), 1.0);
         prague.view.delivered_ce += MSS * 25;
-        prague.tell(&Ack { acked: MSS * 100, ce: MSS * 25, ..Ack::default() });
+        prague.ack_with(&Ack { acked: MSS * 100, ce: MSS * 25, ..Ack::default() });
         assert!(near(prague.internal("alpha"), 0.953125));
     }
 

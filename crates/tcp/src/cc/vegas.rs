@@ -3,7 +3,7 @@
 //! Brakmo and Peterson 1995: expected less actual rate, times the base RTT, is the backlog; below alpha the window grows by
 //! one per round trip, above beta it shrinks by one. `vegas/native.rs` has the form of ns-2.35, with a fine timer of its own,
 //! `vegas/rounds.rs` Linux 5 and 6, Linux 2.6.22 and ns-3. The default is `linux`: it is what runs
-//! today, and what can be checked against recordings. Left out are `maxcwnd_` and ns-2's slots of a circular array, where what
+//! today, and what can be checked against recordings. Not modelled are `maxcwnd_` and ns-2's slots of a circular array, where what
 //! was never sent looks a second older than the connection. EWPHCC builds on the native form.
 
 mod native;
@@ -14,7 +14,7 @@ use super::parameters::{Param, Profile, Value};
 use super::reno_window::SLOW_START_LIMIT;
 use crate::settings::RecoveryKind;
 
-pub(super) use native::{Bounds, LEAST, MOST, Native, RoundEnd};
+pub(super) use native::{Bounds, MAX_WINDOW, MIN_WINDOW, Native, RoundEnd};
 
 /// Vegas.
 pub(super) const VEGAS: Algorithm = Algorithm {

@@ -3,18 +3,18 @@
 //! N, the segments that wait in the network, is what Vegas estimates: W less what base RTT and actual RTT leave of it. A
 //! loss with N below 3 is taken for chance and costs a fifth of the window; above, half. From N = 3 on the window grows
 //! every second round only. Profile `linux` is the kernel's module, which judges N anew on each ACK, profile `ns3` its
-//! port. Left out: the paper's smoothed RTT and its new base RTT after each loss, which neither has.
+//! port. Not modelled: the paper's smoothed RTT and its new base RTT after each loss, which neither has.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::delay::{Delay, is_asked};
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::{RenoWindow, SLOW_START_LIMIT, UNLIMITED};
+use super::round_rtt::{RoundRtt, is_cong_avoid_called};
 use super::signals::{Ack, Congestion, View};
 use super::window::{IdleRule, Window};
 use crate::units::{Bytes, Span};
 
-/// Reno that tells random losses from congestion.
+/// Reno that distinguishes random losses from congestion.
 pub(super) const VENO: Algorithm = Algorithm {
     name: "veno",
     title: "Veno: smaller cuts where the delay says that a loss was chance",
@@ -65,7 +65,7 @@ const TOO_FEW_SAMPLES: u64 = 2;
 #[derive(Debug)]
 struct Veno {
     reno: RenoWindow,
-    delay: Delay,
+    delay: RoundRtt,
     /// N in parts of a segment.
     waiting: u64,
     /// The next increment in congestion is due, not put off for a round.
@@ -83,7 +83,7 @@ impl Veno {
         let parts = values.number("resolution") as u64;
         Veno {
             reno: RenoWindow::new(values, setup, IdleRule::of(!values.flag("from_flight"))),
-            delay: Delay::default(),
+            delay: RoundRtt::default(),
             waiting: 0,
             due: true,
             beta: libm::round(values.number("beta") * parts as f64) as u64,
@@ -94,7 +94,7 @@ impl Veno {
         }
     }
 
-    /// N = W - W base / least. Without a sample since the last judgement, as after recovery, the kernel's least RTT is
+    /// N = W - W base / least. Without a sample since the last judgement, as after recovery, the kernel's minimum RTT is
     /// infinite, which makes the whole window wait.
     fn judge(&mut self, view: &View) {
         let w = u128::from(self.reno.window.cwnd.segments(view.mss) * self.parts);
@@ -128,10 +128,10 @@ impl Veno {
 impl CongestionControl for Veno {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.delay.on_ack(ack);
-        if self.delay.calms_down(view) {
+        if self.delay.returns_to_open(view) {
             self.delay.least = None;
         }
-        if !is_asked(ack, view) || !view.may_grow {
+        if !is_cong_avoid_called(ack, view) || !view.may_grow {
             return;
         }
         // In Disorder and after a time-out growth is Reno's.

@@ -1,8 +1,8 @@
 //! Westwood+: after a loss the window is what the path carried, not half of what was sent (Mascolo et al. 2001, 2004).
 //!
 //! Acknowledged bytes over a round trip are samples of the rate; a low-pass filter smooths them. When recovery is over,
-//! cwnd and ssthresh become the estimated rate times the least RTT; growth is Reno's. Profile `linux` is the kernel's
-//! form in bytes per millisecond, which counts duplicate ACKs and learns the least RTT anew after a time-out; profile
+//! cwnd and ssthresh become the estimated rate times the minimum RTT; growth is Reno's. Profile `linux` is the kernel's
+//! form in bytes per millisecond, which counts duplicate ACKs and learns the minimum RTT anew after a time-out; profile
 //! `ns3` samples by a timer and has Tustin's filter. The filter of the first Westwood is left out.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
@@ -22,7 +22,11 @@ pub(super) const WESTWOOD: Algorithm = Algorithm {
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
     build: &|values, setup| {
-        if values.flag("tustin") { Box::new(Ns3::new(values, setup)) } else { Box::new(Linux::new(values, setup)) }
+        if values.flag("tustin") {
+            Box::new(Ns3Westwood::new(values, setup))
+        } else {
+            Box::new(LinuxWestwood::new(values, setup))
+        }
     },
 };
 
@@ -43,7 +47,7 @@ const PARAMS: &[Param] = &[
 ];
 
 /// A window has 32 bits in both; where an estimate would overflow them it stays at the most they hold.
-const MOST: u64 = u32::MAX as u64;
+const MAX_WINDOW: u64 = u32::MAX as u64;
 
 /// The kernel's clock at HZ = 1000.
 fn ticks(time: Time) -> u64 {
@@ -52,10 +56,10 @@ fn ticks(time: Time) -> u64 {
 
 /// Profile `linux`. Times in ticks, rates in bytes per tick, rounded down as the kernel does.
 #[derive(Debug)]
-struct Linux {
+struct LinuxWestwood {
     reno: RenoWindow,
     least_window: u64,
-    rate: Rate,
+    rate: BandwidthFilter,
     rtt: u64,
     rtt_min: u64,
     /// The next RTT sample replaces `rtt_min`.
@@ -64,7 +68,7 @@ struct Linux {
 
 /// The estimate, and the sample under way.
 #[derive(Debug)]
-struct Rate {
+struct BandwidthFilter {
     /// Samples after one filter, and after two.
     once: u64,
     twice: u64,
@@ -76,7 +80,7 @@ struct Rate {
     ahead: u64,
 }
 
-impl Rate {
+impl BandwidthFilter {
     /// The sample is complete.
     fn sample(&mut self, now: u64) {
         let sample = self.bytes / (now - self.since);
@@ -91,7 +95,7 @@ impl Rate {
     }
 
     /// What an ACK adds. A duplicate stands for a segment that has arrived; what the next cumulative ACKs cover is less
-    /// by what duplicates have told of.
+    /// by what duplicates have reported.
     fn count(&mut self, view: &View) {
         let una = self.una.unwrap_or(view.snd_una);
         let mut bytes = view.snd_una.saturating_sub(una);
@@ -113,12 +117,12 @@ impl Rate {
     }
 }
 
-impl Linux {
-    fn new(values: &ParamValues, setup: &Setup) -> Linux {
-        Linux {
+impl LinuxWestwood {
+    fn new(values: &ParamValues, setup: &Setup) -> LinuxWestwood {
+        LinuxWestwood {
             reno: RenoWindow::new(values, setup, IdleRule::Halve),
             least_window: values.number("least_window") as u64,
-            rate: Rate { once: 0, twice: 0, since: ticks(setup.now), bytes: 0, una: None, ahead: 0 },
+            rate: BandwidthFilter { once: 0, twice: 0, since: ticks(setup.now), bytes: 0, una: None, ahead: 0 },
             // 20 s until there is a sample (TCP_WESTWOOD_INIT_RTT)
             rtt: 20_000,
             rtt_min: 20_000,
@@ -126,7 +130,7 @@ impl Linux {
         }
     }
 
-    /// The kernel looks at the sample before it takes the RTT of the ACK and judges losses; so does this, whichever of
+    /// The kernel checks the sample before it processes the RTT of the ACK and losses; so does this, whichever of
     /// the trait's calls comes first.
     fn look_at_sample(&mut self, now: Time) {
         let now = ticks(now);
@@ -140,14 +144,14 @@ impl Linux {
         self.relearn = false;
     }
 
-    /// Estimated rate times least RTT, in whole segments, at least two.
+    /// Estimated rate times minimum RTT, in whole segments, at least two.
     fn estimate(&self, mss: Bytes) -> Bytes {
-        let bytes = Bytes(self.rate.twice.saturating_mul(self.rtt_min).min(MOST));
+        let bytes = Bytes(self.rate.twice.saturating_mul(self.rtt_min).min(MAX_WINDOW));
         mss * bytes.segments(mss).max(2)
     }
 }
 
-impl CongestionControl for Linux {
+impl CongestionControl for LinuxWestwood {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.look_at_sample(view.now);
         self.rate.count(view);
@@ -197,7 +201,7 @@ impl CongestionControl for Linux {
 
 /// Profile `ns3`. Rates in bytes per second.
 #[derive(Debug)]
-struct Ns3 {
+struct Ns3Westwood {
     reno: RenoWindow,
     pole: f64,
     estimate: f64,
@@ -208,9 +212,9 @@ struct Ns3 {
     sampling: Option<(Time, Span)>,
 }
 
-impl Ns3 {
-    fn new(values: &ParamValues, setup: &Setup) -> Ns3 {
-        Ns3 {
+impl Ns3Westwood {
+    fn new(values: &ParamValues, setup: &Setup) -> Ns3Westwood {
+        Ns3Westwood {
             reno: RenoWindow::new(values, setup, IdleRule::Restart),
             pole: values.number("pole"),
             estimate: 0.0,
@@ -221,7 +225,7 @@ impl Ns3 {
     }
 }
 
-impl CongestionControl for Ns3 {
+impl CongestionControl for Ns3Westwood {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.acked += ack.acked;
         // The first ACK after a sample starts the next one, which lasts a smoothed RTT.
@@ -234,7 +238,7 @@ impl CongestionControl for Ns3 {
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         // ssthresh = max(B R_min, 2 MSS)
         let bytes = self.estimate * view.min_rtt.unwrap_or_default().as_secs_f64();
-        let ssthresh = Bytes((bytes as u64).min(MOST)).max(view.mss * 2);
+        let ssthresh = Bytes((bytes as u64).min(MAX_WINDOW)).max(view.mss * 2);
         self.reno.reduce(ssthresh, event);
     }
 

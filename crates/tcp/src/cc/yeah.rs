@@ -7,8 +7,8 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::delay::Delay;
 use super::parameters::{Param, ParamValues, Profile};
+use super::round_rtt::RoundRtt;
 use super::signals::{Ack, Congestion, View};
 use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
@@ -58,13 +58,13 @@ const PARAMS: &[Param] = &[
 /// A round is judged if it had more samples than this: fewer may all have come from delayed ACKs.
 const TOO_FEW_SAMPLES: u64 = 2;
 /// The least estimate of a Reno flow's window.
-const LEAST_RENO: u64 = 2;
+const MIN_RENO: u64 = 2;
 
 #[derive(Debug)]
 struct Yeah {
     window: Window,
     counter: Counter,
-    delay: Delay,
+    delay: RoundRtt,
     limits: Limits,
     initial_window: Bytes,
     /// This flow's queue when the last round ended.
@@ -96,7 +96,7 @@ impl Yeah {
         Yeah {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             counter: Counter::default(),
-            delay: Delay::default(),
+            delay: RoundRtt::default(),
             limits: Limits {
                 alpha: number("alpha"),
                 gamma: number("gamma"),
@@ -111,7 +111,7 @@ impl Yeah {
             last_queue: 0,
             slow_rounds: 0,
             fast_rounds: 0,
-            reno_count: LEAST_RENO,
+            reno_count: MIN_RENO,
         }
     }
 
@@ -139,7 +139,7 @@ impl Yeah {
             self.slow_rounds = 0;
             self.fast_rounds += 1;
             if self.fast_rounds > limits.zeta {
-                (self.reno_count, self.fast_rounds) = (LEAST_RENO, 0);
+                (self.reno_count, self.fast_rounds) = (MIN_RENO, 0);
             }
             return;
         }
@@ -148,7 +148,7 @@ impl Yeah {
             w = (w - (queue / limits.gamma).min(w >> limits.epsilon)).max(self.reno_count);
             self.window.cut(view.mss * w);
         }
-        self.reno_count = if self.reno_count <= LEAST_RENO { (w / 2).max(LEAST_RENO) } else { self.reno_count + 1 };
+        self.reno_count = if self.reno_count <= MIN_RENO { (w / 2).max(MIN_RENO) } else { self.reno_count + 1 };
         self.slow_rounds += 1;
     }
 }
@@ -156,7 +156,7 @@ impl Yeah {
 impl CongestionControl for Yeah {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.delay.on_ack(ack);
-        if self.delay.calms_down(view) {
+        if self.delay.returns_to_open(view) {
             self.delay.begin_round(view);
         }
         // A round that ends while the window is not used goes on.
@@ -181,7 +181,7 @@ impl CongestionControl for Yeah {
             half
         };
         self.fast_rounds = 0;
-        self.reno_count = (self.reno_count / 2).max(LEAST_RENO);
+        self.reno_count = (self.reno_count / 2).max(MIN_RENO);
         self.counter.reset();
         let ssthresh = view.mss * w.saturating_sub(cut).max(2);
         self.window.reduce(ssthresh, event);
@@ -197,7 +197,7 @@ impl CongestionControl for Yeah {
 
     fn on_idle(&mut self, idle: Span, view: &View) {
         // The kernel begins again whenever something is sent with nothing outstanding.
-        self.delay.forget(view);
+        self.delay.reset(view);
         self.window.on_idle(idle, view, self.initial_window, IdleRule::Halve);
     }
 

@@ -1,5 +1,5 @@
 //! The model of the path and the state machine that feeds it, in the kernel's order: bandwidth, phase of the cycle, full
-//! pipe, drained queue, least RTT.
+//! pipe, drained queue, minimum RTT.
 
 use super::policer::{Report, Verdict};
 use super::rate::{self, GAIN, count};

@@ -4,7 +4,7 @@
 //! the window or, after 31 ms, the clock has moved. Truncation is part of the behaviour. Segments are counted here in
 //! bytes over MSS, which is the same as the kernel's count as long as segments are full.
 
-use super::Base;
+use super::CubicWindow;
 use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::ParamValues;
@@ -27,8 +27,8 @@ const CNT_BEFORE_LOSS: u64 = 20;
 
 /// Profile `linux`.
 #[derive(Debug)]
-pub(super) struct Linux {
-    pub(super) base: Base,
+pub(super) struct LinuxCubic {
+    pub(super) base: CubicWindow,
     counter: Counter,
     /// beta in 1/1024.
     pub(super) beta: u64,
@@ -75,11 +75,11 @@ fn cube_root(a: u64) -> u64 {
     ((2 * x + a / (x * (x - 1))) * 341) >> 10
 }
 
-impl Linux {
-    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Linux {
+impl LinuxCubic {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> LinuxCubic {
         let beta = libm::round(values.number("beta") * 1024.0) as u64;
-        Linux {
-            base: Base::new(values, setup),
+        LinuxCubic {
+            base: CubicWindow::new(values, setup),
             counter: Counter::default(),
             beta,
             c: libm::round(values.number("c") * 1024.0) as u64,
@@ -100,7 +100,7 @@ impl Linux {
         curve.k = if curve.last_max <= w { 0 } else { cube_root(cube_factor.saturating_mul(curve.last_max - w)) };
     }
 
-    /// One least RTT in ticks.
+    /// One minimum RTT in ticks.
     fn ahead(&self) -> u64 {
         // usecs_to_jiffies rounds up
         (self.base.hystart.delay_min() * HZ).div_ceil(1_000_000)
@@ -163,7 +163,7 @@ impl Linux {
     }
 }
 
-impl CongestionControl for Linux {
+impl CongestionControl for LinuxCubic {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         let now = ticks(view.now);
         let epoch_age = self.curve.epoch_start.map(|start| Span::from_millis(now - start));
@@ -201,7 +201,7 @@ impl CongestionControl for Linux {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        // The kernel's TX_START event: the epoch moves by the silence, but not beyond now.
+        // The kernel's TX_START event: the epoch moves by the idle period, but not beyond now.
         let silent = idle.as_nanos() / NANOS_PER_TICK;
         self.curve.epoch_start = self.curve.epoch_start.map(|start| (start + silent).min(ticks(view.now)));
         self.base.window.on_idle(idle, view, self.base.initial_window, IdleRule::Halve);

@@ -4,7 +4,7 @@
 //! acknowledged segment unless `per_segment` is off. Time in which the application held the sender back does not count.
 //! Slow start, and what ends it, is `Base`'s.
 
-use super::Base;
+use super::CubicWindow;
 use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::ParamValues;
@@ -15,7 +15,7 @@ use crate::units::{Bytes, Span, Time};
 /// Profile `rfc`: windows in segments, times in seconds, both real.
 #[derive(Debug)]
 pub(super) struct Rfc {
-    base: Base,
+    base: CubicWindow,
     beta: f64,
     c: f64,
     per_segment: bool,
@@ -52,7 +52,7 @@ struct Epoch {
 impl Rfc {
     pub(super) fn new(values: &ParamValues, setup: &Setup) -> Rfc {
         Rfc {
-            base: Base::new(values, setup),
+            base: CubicWindow::new(values, setup),
             beta: values.number("beta"),
             c: values.number("c"),
             per_segment: values.flag("per_segment"),

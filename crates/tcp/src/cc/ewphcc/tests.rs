@@ -136,7 +136,7 @@ fn endless_doubling_saturates() {
         w = decided(&mut cc, &Round { w, ..V1 });
     }
     // 20 * 2^26 is the last below 2^31.
-    assert_eq!((w, cc.saturated), (MOST, 14.0));
+    assert_eq!((w, cc.saturated), (MAX_WINDOW, 14.0));
 }
 
 /// With everything acknowledged min_thr is infinite: not selected.

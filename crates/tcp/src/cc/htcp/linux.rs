@@ -2,7 +2,7 @@
 //!
 //! alpha and beta are in 1/128, RTTs in whole milliseconds. alpha is worked out again only when the window has grown or
 //! been cut. The clock starts again when an episode of loss begins and once more when it is over. The throughput is
-//! that of stretches of at least an RTT and about a window; `max_rate` is its greatest smoothed value since three RTTs
+//! that of stretches of at least an RTT and about a window; `max_rate` is its maximum smoothed value since three RTTs
 //! after the last loss. An increase larger than the window makes the test for such a stretch fail, as in the kernel.
 
 use super::super::cubic::linux::{HZ, ticks};
@@ -12,12 +12,12 @@ use super::*;
 const ONE: u64 = 128;
 /// beta is 0.5 to 0.8.
 const BETAS: (u64, u64) = (64, 102);
-/// The greatest RTT rises by no more than this many ticks at once.
-const MOST_RISE: u64 = 20;
+/// The maximum RTT rises by no more than this many ticks at once.
+const MAX_RISE: u64 = 20;
 
 /// Profile `linux`.
 #[derive(Debug)]
-pub(super) struct Linux {
+pub(super) struct LinuxHtcp {
     base: Aimd,
     rtt_scaling: bool,
     bandwidth_switch: bool,
@@ -35,7 +35,7 @@ pub(super) struct Linux {
     max_rtt: u64,
     last_loss: u64,
     undo: Option<Undo>,
-    rate: Rate,
+    rate: Throughput,
     /// The state after the last call: the kernel measures in the state that an ACK finds.
     prior: State,
 }
@@ -50,7 +50,7 @@ struct Undo {
 
 /// The throughput achieved, in segments per second.
 #[derive(Debug, Default)]
-struct Rate {
+struct Throughput {
     smoothed: u64,
     max: u64,
     /// `max` at the loss before.
@@ -60,9 +60,9 @@ struct Rate {
     since: u64,
 }
 
-impl Linux {
-    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Linux {
-        Linux {
+impl LinuxHtcp {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> LinuxHtcp {
+        LinuxHtcp {
             base: Aimd::new(values, setup),
             rtt_scaling: values.flag("rtt_scaling"),
             bandwidth_switch: values.flag("bandwidth_switch"),
@@ -75,7 +75,7 @@ impl Linux {
             max_rtt: 0,
             last_loss: ticks(setup.now),
             undo: None,
-            rate: Rate::default(),
+            rate: Throughput::default(),
             prior: State::Open,
         }
     }
@@ -88,7 +88,7 @@ impl Linux {
         }
         if self.prior == State::Open {
             self.max_rtt = self.max_rtt.max(self.min_rtt);
-            if rtt <= self.max_rtt + MOST_RISE {
+            if rtt <= self.max_rtt + MAX_RISE {
                 self.max_rtt = self.max_rtt.max(rtt);
             }
         }
@@ -170,7 +170,7 @@ impl Linux {
     }
 }
 
-impl CongestionControl for Linux {
+impl CongestionControl for LinuxHtcp {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.measure(ack, view);
         self.prior = view.state;
@@ -190,7 +190,7 @@ impl CongestionControl for Linux {
             self.update_alpha(now);
         }
         let kept = self.base.segments(view.mss) * self.beta / ONE;
-        // The kernel fades the greatest RTT first and then notes it for an undo.
+        // The kernel fades the maximum RTT first and then notes it for an undo.
         if event.first && self.max_rtt > self.min_rtt {
             self.max_rtt = self.min_rtt + (self.max_rtt - self.min_rtt) * 95 / 100;
         }

@@ -4,7 +4,7 @@ use super::super::driver::{Driver, near};
 use super::*;
 use crate::cc::signals::Cause;
 
-/// beta 0.5, least RTT 100 ms: alpha is that of the formula. `linux` takes it when the window grows.
+/// beta 0.5, minimum RTT 100 ms: alpha is that of the formula. `linux` takes it when the window grows.
 #[test]
 fn alpha_is_a_quadratic_function_of_the_time_since_the_loss() {
     for (seconds, alpha) in [(1.0, 1.0), (2.0, 11.25), (3.0, 22.0), (11.0, 126.0)] {
@@ -42,7 +42,7 @@ fn a_gentle_cut_goes_with_a_gentle_increase() {
 #[test]
 fn a_loss_leaves_the_ratio_of_the_rtts() {
     for (profile, losses) in [("paper", 2), ("linux", 3)] {
-        // A window that cannot grow keeps the throughput steady; the greatest RTT rises in steps the kernel accepts.
+        // A window that cannot grow keeps the throughput steady; the maximum RTT rises in steps the kernel accepts.
         let mut sender = Driver::new("htcp", profile, &[], 1600, Some(2));
         let mut kept = Vec::new();
         for _ in 0..losses {
@@ -64,7 +64,7 @@ fn a_loss_leaves_the_ratio_of_the_rtts() {
         if profile == "paper" {
             assert!((last - 0.625).abs() < 1e-3, "{kept:?}");
         } else {
-            // The kernel's greatest RTT has faded to 157 ms and risen to 160 again: 80/128; whole segments.
+            // The kernel's maximum RTT has faded to 157 ms and risen to 160 again: 80/128; whole segments.
             assert!((last - 80.0 / 128.0).abs() < 1.0 / 400.0, "{kept:?}");
         }
     }

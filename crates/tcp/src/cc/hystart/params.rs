@@ -31,12 +31,12 @@ pub(in crate::cc) const RISE: Param = Param::number("hystart_rise", 0.0..=10.0, 
     .doc("share of the base delay by which a round's least RTT must rise to end slow start")
     .source("Linux tcp_cubic, HYSTART_DELAY_THRESH; all of it in ns-3");
 
-pub(in crate::cc) const LEAST_RISE: Param = Param::number("hystart_least_rise", 0.0..=1e3, 4.0)
+pub(in crate::cc) const MIN_RISE: Param = Param::number("hystart_least_rise", 0.0..=1e3, 4.0)
     .unit("ms")
     .doc("the rise is never asked to be less")
     .source("Linux tcp_cubic, HYSTART_DELAY_MIN, since December 2014");
 
-pub(in crate::cc) const MOST_RISE: Param = Param::number("hystart_most_rise", 0.0..=1e4, 16.0)
+pub(in crate::cc) const MAX_RISE: Param = Param::number("hystart_most_rise", 0.0..=1e4, 16.0)
     .unit("ms")
     .doc("the rise is never asked to be more")
     .source("Linux tcp_cubic, HYSTART_DELAY_MAX, since December 2014");
