@@ -110,11 +110,6 @@ struct Settings {
     bundles: bool,
 }
 
-/// A time in whole milliseconds, as the kernel's clock has it.
-fn ticks(time: Time) -> u64 {
-    time.as_nanos() / 1_000_000
-}
-
 impl Bbr {
     fn new(values: &ParamValues, setup: &Setup) -> Bbr {
         let settings = Settings {

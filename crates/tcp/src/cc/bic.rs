@@ -9,7 +9,7 @@
 use super::aimd::{Aimd, OF_CWND};
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
-use super::cubic::linux::{HZ, ticks};
+use super::jiffies::{HZ, jiffies};
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
 use super::signals::{Ack, Cause, Congestion, State, View};
@@ -196,7 +196,7 @@ impl CongestionControl for Bic {
         self.was_open = view.state == State::Open;
         let acked = self.base.slow_start(ack, view);
         if acked > Bytes::ZERO {
-            self.update_cnt(self.base.segments(view.mss), ticks(view.now));
+            self.update_cnt(self.base.segments(view.mss), jiffies(view.now));
             self.base.grow_per(self.search.cnt + u64::from(self.one_more), acked, view.mss);
         }
     }
@@ -250,8 +250,8 @@ mod tests {
             seed: 1,
         };
         let set = [("ack_ratio".to_owned(), Value::Flag(false))];
-        let choice = super::super::CcConfig::by_name("bic", Some("linux"), &set).expect("the choice is right");
-        let mut bic = Bic::new(&choice.values, &setup);
+        let config = crate::cc::config::CcConfig::by_name("bic", Some("linux"), &set).expect("a registered profile");
+        let mut bic = Bic::new(&config.values, &setup);
         bic.search.last_max = last_max;
         bic.update_cnt(w, 0);
         bic.search.cnt as f64

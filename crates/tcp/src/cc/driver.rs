@@ -21,9 +21,9 @@ impl Driver {
     /// `cc` in `profile` with some parameters changed; cwnd and ssthresh in segments at the start. The time is 1 s.
     pub(super) fn new(cc: &str, profile: &str, changed: &[(&str, Value)], cwnd: u64, ssthresh: Option<u64>) -> Driver {
         let changed: Vec<(String, Value)> = changed.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        let choice = CcConfig::by_name(cc, Some(profile), &changed).expect("the test's choice is right");
+        let config = CcConfig::by_name(cc, Some(profile), &changed).expect("a registered profile and parameters");
         let now = Time::ZERO + Span::from_millis(1000);
-        let cc = choice.build(&Setup {
+        let cc = config.build(&Setup {
             now,
             mss: MSS,
             initial_window: MSS * cwnd,

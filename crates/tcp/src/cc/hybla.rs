@@ -243,7 +243,7 @@ mod tests {
     fn the_initial_window_is_rho() {
         for (rtt_ms, segments) in [(10, 1), (40, 1), (100, 4), (600, 24)] {
             let mss = Bytes(1000);
-            let cc = CcConfig::by_name("hybla", Some("linux"), &[]).expect("the choice is right").build(&Setup {
+            let cc = CcConfig::by_name("hybla", Some("linux"), &[]).expect("a registered profile").build(&Setup {
                 now: crate::units::Time::ZERO,
                 mss,
                 initial_window: mss * 10,

@@ -9,11 +9,12 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
+use super::jiffies::jiffies;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
 use super::signals::{Ack, Congestion, View};
 use super::window::{IdleRule, Window};
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Span};
 
 /// Low priority by one-way delay.
 pub(super) const LP: Algorithm = Algorithm {
@@ -84,11 +85,6 @@ const PARAMS: &[Param] = &[
         .doc("how far the receiver's timestamps are ahead of the sender's clock")
         .source("Linux starts them at random; from 2^29 on, seven cases of eight, TCP-LP sees no sign"),
 ];
-
-/// A whole number of milliseconds, the unit of timestamps here and in Linux.
-fn millis(time: Time) -> u64 {
-    time.as_nanos() / 1_000_000
-}
 
 #[derive(Debug)]
 struct Lp {
@@ -193,7 +189,7 @@ impl Lp {
             }
             self.rtt = rtt.oldest.as_nanos() as f64 / 1e6;
         }
-        let now = millis(view.now);
+        let now = jiffies(view.now);
         let since_sign = self.last_sign.map(|sign| (now - sign) as f64);
         self.inferring = since_sign.is_some_and(|since| since < libm::floor(self.inference * self.rtt));
         let settling = since_sign.is_some_and(|since| since < self.settling * self.rtt);

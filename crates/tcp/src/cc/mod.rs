@@ -27,6 +27,7 @@ mod htcp;
 mod hybla;
 mod hystart;
 mod illinois;
+mod jiffies;
 mod ledbat;
 mod lp;
 mod nv;

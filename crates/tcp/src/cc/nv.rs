@@ -9,11 +9,12 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
+use super::jiffies::jiffies;
 use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Cause, Congestion, State, View};
 use super::window::{Counter, IdleRule, Window};
 use crate::rng::Rng;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Span};
 
 /// Congestion avoidance by rate and minimum RTT.
 pub(super) const NV: Algorithm = Algorithm {
@@ -86,11 +87,6 @@ const NEEDED_STEP: u64 = 2;
 const RATE_SCALE: u64 = 80_000;
 /// A counter of eight bits.
 const MAX_CALLS: u64 = 255;
-
-/// The kernel's clock at HZ = 1000.
-fn ticks(time: Time) -> u64 {
-    time.as_nanos() / 1_000_000
-}
 
 /// Parameters as the kernel has them.
 #[derive(Debug)]
@@ -182,7 +178,7 @@ impl Nv {
             state: State::Open,
             reset_due: false,
             // The first after 2 s.
-            reset_min_rtt_at: ticks(setup.now) + 2_000,
+            reset_min_rtt_at: jiffies(setup.now) + 2_000,
             min_rtt: u64::from(u32::MAX),
             min_rtt_new: u64::from(u32::MAX),
             needed: MIN_NEEDED,
@@ -211,7 +207,7 @@ impl Nv {
         measured.calls = (measured.calls + 1).min(MAX_CALLS);
         self.min_rtt = self.min_rtt.min(avg_rtt);
         self.min_rtt_new = self.min_rtt_new.min(avg_rtt);
-        self.reset_min_rtt(ticks(view.now));
+        self.reset_min_rtt(jiffies(view.now));
         if self.measured.round_end < view.snd_una {
             self.end_round(acked, view);
         }

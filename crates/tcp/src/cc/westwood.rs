@@ -7,6 +7,7 @@
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
+use super::jiffies::jiffies;
 use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::{RenoWindow, SLOW_START_LIMIT, UNLIMITED};
 use super::signals::{Ack, Cause, Congestion, View};
@@ -48,11 +49,6 @@ const PARAMS: &[Param] = &[
 
 /// A window has 32 bits in both; where an estimate would overflow them it stays at the most they hold.
 const MAX_WINDOW: u64 = u32::MAX as u64;
-
-/// The kernel's clock at HZ = 1000.
-fn ticks(time: Time) -> u64 {
-    time.as_nanos() / 1_000_000
-}
 
 /// Profile `linux`. Times in ticks, rates in bytes per tick, rounded down as the kernel does.
 #[derive(Debug)]
@@ -122,7 +118,7 @@ impl LinuxWestwood {
         LinuxWestwood {
             reno: RenoWindow::new(values, setup, IdleRule::Halve),
             least_window: values.number("least_window") as u64,
-            rate: BandwidthFilter { once: 0, twice: 0, since: ticks(setup.now), bytes: 0, una: None, ahead: 0 },
+            rate: BandwidthFilter { once: 0, twice: 0, since: jiffies(setup.now), bytes: 0, una: None, ahead: 0 },
             // 20 s until there is a sample (TCP_WESTWOOD_INIT_RTT)
             rtt: 20_000,
             rtt_min: 20_000,
@@ -133,7 +129,7 @@ impl LinuxWestwood {
     /// The kernel checks the sample before it processes the RTT of the ACK and losses; so does this, whichever of
     /// the trait's calls comes first.
     fn look_at_sample(&mut self, now: Time) {
-        let now = ticks(now);
+        let now = jiffies(now);
         if now - self.rate.since > self.rtt.max(self.least_window) {
             self.rate.sample(now);
         }

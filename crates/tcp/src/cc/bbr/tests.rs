@@ -12,10 +12,10 @@ const PROBE_RTT: f64 = 3.0;
 
 /// A sender with `mss`, ten segments and no RTT yet.
 fn fresh(mss: u64, seed: u64) -> Bbr {
-    let choice = CcConfig::by_name("bbr", None, &[]).expect("the default");
+    let config = CcConfig::by_name("bbr", None, &[]).expect("the default");
     let mss = Bytes(mss);
     Bbr::new(
-        &choice.values,
+        &config.values,
         &Setup {
             now: Time::ZERO,
             mss,

@@ -14,7 +14,7 @@ const UP: f64 = 5.0;
 const PROBE_RTT: f64 = 6.0;
 
 fn fresh(handshake_rtt: Option<Span>) -> Bbr3 {
-    let choice = CcConfig::by_name("bbr3", None, &[]).expect("the default");
+    let config = CcConfig::by_name("bbr3", None, &[]).expect("the default");
     let setup = Setup {
         now: Time::ZERO,
         mss: MSS,
@@ -24,7 +24,7 @@ fn fresh(handshake_rtt: Option<Span>) -> Bbr3 {
         paced: false,
         seed: 1,
     };
-    Bbr3::new(&choice.values, &setup)
+    Bbr3::new(&config.values, &setup)
 }
 
 /// A round in which `segments` arrived within 40 ms, at its first ACK.

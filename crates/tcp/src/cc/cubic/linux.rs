@@ -7,15 +7,12 @@
 use super::CubicWindow;
 use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
+use crate::cc::jiffies::{HZ, NANOS_PER_JIFFY, jiffies};
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, View};
 use crate::cc::window::{Counter, IdleRule, Window};
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Span};
 
-/// Nanoseconds in a tick of the kernel's clock at HZ = 1000.
-const NANOS_PER_TICK: u64 = 1_000_000;
-/// Ticks per second.
-pub(in crate::cc) const HZ: u64 = 1000;
 /// Ticks before `cnt` is worked out again for the same window.
 pub(super) const STALE: u64 = HZ / 32;
 /// log2 of the curve's time unit, 1/1024 s (kernel: BICTCP_HZ).
@@ -55,11 +52,6 @@ pub(super) struct Curve {
     pub(super) acked: Bytes,
     /// Window that Reno would have.
     reno_cwnd: u64,
-}
-
-/// The kernel's clock.
-pub(in crate::cc) fn ticks(time: Time) -> u64 {
-    time.as_nanos() / NANOS_PER_TICK
 }
 
 /// The kernel's cube root: a guess from the leading bits and one Newton step, low by up to 0.3 %. `a` from 64 on.
@@ -128,7 +120,7 @@ impl LinuxCubic {
     }
 
     fn update_cnt(&mut self, w: u64, acked: Bytes, view: &View) {
-        let now = ticks(view.now);
+        let now = jiffies(view.now);
         self.curve.acked += acked;
         if self.curve.last_cwnd == w && now - self.curve.last_time <= STALE {
             return;
@@ -165,7 +157,7 @@ impl LinuxCubic {
 
 impl CongestionControl for LinuxCubic {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        let now = ticks(view.now);
+        let now = jiffies(view.now);
         let epoch_age = self.curve.epoch_start.map(|start| Span::from_millis(now - start));
         let acked = self.base.slow_start(ack, view, epoch_age);
         if acked > Bytes::ZERO {
@@ -202,8 +194,8 @@ impl CongestionControl for LinuxCubic {
 
     fn on_idle(&mut self, idle: Span, view: &View) {
         // The kernel's TX_START event: the epoch moves by the idle period, but not beyond now.
-        let silent = idle.as_nanos() / NANOS_PER_TICK;
-        self.curve.epoch_start = self.curve.epoch_start.map(|start| (start + silent).min(ticks(view.now)));
+        let silent = idle.as_nanos() / NANOS_PER_JIFFY;
+        self.curve.epoch_start = self.curve.epoch_start.map(|start| (start + silent).min(jiffies(view.now)));
         self.base.window.on_idle(idle, view, self.base.initial_window, IdleRule::Halve);
     }
 

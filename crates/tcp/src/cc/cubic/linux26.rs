@@ -5,9 +5,10 @@
 //! window grows by 16 segments in 100 ms at most; before the first loss `cnt` is 50. Not modelled: in the first second of a
 //! run ns-2 takes no delay sample, because an epoch that has not begun counts as begun at time zero.
 
-use super::linux::{Curve, LinuxCubic, STALE, ticks};
+use super::linux::{Curve, LinuxCubic, STALE};
 use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
+use crate::cc::jiffies::jiffies;
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, State, View};
 use crate::cc::window::{IdleRule, Window};
@@ -54,7 +55,7 @@ impl Linux26Cubic {
     }
 
     fn update_cnt(&mut self, w: u64, view: &View) {
-        let now = ticks(view.now);
+        let now = jiffies(view.now);
         let one = view.mss;
         self.linux.curve.acked += one;
         let Curve { last_cwnd, last_time, .. } = self.linux.curve;
@@ -86,7 +87,7 @@ impl Linux26Cubic {
 impl CongestionControl for Linux26Cubic {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.track_ratio(ack, view);
-        let now = ticks(view.now);
+        let now = jiffies(view.now);
         let epoch_age = self.linux.curve.epoch_start.map(|start| Span::from_millis(now - start));
         if self.linux.base.slow_start(ack, view, epoch_age) == Bytes::ZERO {
             return;

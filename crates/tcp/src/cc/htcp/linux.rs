@@ -5,8 +5,8 @@
 //! that of stretches of at least an RTT and about a window; `max_rate` is its maximum smoothed value since three RTTs
 //! after the last loss. An increase larger than the window makes the test for such a stretch fail, as in the kernel.
 
-use super::super::cubic::linux::{HZ, ticks};
 use super::*;
+use crate::cc::jiffies::{HZ, jiffies};
 
 /// 1 in 1/128.
 const ONE: u64 = 128;
@@ -73,7 +73,7 @@ impl LinuxHtcp {
             count: 0,
             min_rtt: 0,
             max_rtt: 0,
-            last_loss: ticks(setup.now),
+            last_loss: jiffies(setup.now),
             undo: None,
             rate: Throughput::default(),
             prior: State::Open,
@@ -95,7 +95,7 @@ impl LinuxHtcp {
     }
 
     fn measure(&mut self, ack: &Ack, view: &View) {
-        let (now, acked) = (ticks(view.now), u64::from(ack.cumulative_segments));
+        let (now, acked) = (jiffies(view.now), u64::from(ack.cumulative_segments));
         if self.prior == State::Open {
             self.per_ack = acked;
         }
@@ -162,7 +162,7 @@ impl LinuxHtcp {
         if self.count * self.alpha / ONE >= w {
             self.base.reno.window.cwnd += view.mss;
             self.count = 0;
-            self.update_alpha(ticks(view.now));
+            self.update_alpha(jiffies(view.now));
         } else {
             self.count += self.per_ack;
         }
@@ -175,7 +175,7 @@ impl CongestionControl for LinuxHtcp {
         self.measure(ack, view);
         self.prior = view.state;
         if view.state == State::Open && self.undo.take().is_some() {
-            self.last_loss = ticks(view.now);
+            self.last_loss = jiffies(view.now);
         }
         let below = self.base.reno.window.in_slow_start();
         if self.base.slow_start(ack, view) > Bytes::ZERO && !below {
@@ -184,7 +184,7 @@ impl CongestionControl for LinuxHtcp {
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        let now = ticks(view.now);
+        let now = jiffies(view.now);
         if event.first {
             self.update_beta();
             self.update_alpha(now);

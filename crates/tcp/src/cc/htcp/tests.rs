@@ -25,14 +25,14 @@ fn alpha_is_a_quadratic_function_of_the_time_since_the_loss() {
 /// beta = 0.8: alpha(3 s) = 0.4 x 22 = 8.8.
 #[test]
 fn a_gentle_cut_goes_with_a_gentle_increase() {
-    let Ok(choice) = super::super::CcConfig::by_name("htcp", Some("paper"), &[]) else {
+    let Ok(config) = crate::cc::config::CcConfig::by_name("htcp", Some("paper"), &[]) else {
         panic!("there is such a profile")
     };
     let now = Time::ZERO;
     let mss = Bytes(1000);
     let (initial_window, initial_ssthresh) = (mss * 1000, mss * 2);
     let setup = Setup { now, mss, initial_window, initial_ssthresh, handshake_rtt: None, paced: false, seed: 1 };
-    let mut real = Real::new(&choice.values, &setup);
+    let mut real = Real::new(&config.values, &setup);
     real.beta = 0.8;
     assert!(near(real.alpha(now + Span::from_millis(3000)), 8.8));
 }

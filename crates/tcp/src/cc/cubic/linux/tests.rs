@@ -2,6 +2,7 @@ use super::*;
 use crate::cc::config::CcConfig;
 use crate::cc::parameters::Value;
 use crate::cc::signals::{RttSample, State};
+use crate::units::Time;
 
 const MSS: Bytes = Bytes(1460);
 
