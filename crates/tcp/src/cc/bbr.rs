@@ -12,6 +12,8 @@ mod params;
 mod policer;
 mod rate;
 
+use params::Settings;
+
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::filter::{Dip, WindowedMax};
@@ -97,32 +99,9 @@ struct Bbr {
     policer: Policer,
 }
 
-#[derive(Debug)]
-struct Settings {
-    mss: Bytes,
-    startup_gain: u64,
-    cwnd_gain: u64,
-    bw_window: u64,
-    min_rtt_window: Span,
-    probe_rtt_time: Span,
-    min_cwnd: u64,
-    margin: u64,
-    bundles: bool,
-}
-
 impl Bbr {
     fn new(values: &ParamValues, setup: &Setup) -> Bbr {
-        let settings = Settings {
-            mss: setup.mss,
-            startup_gain: rate::gain(values.number("startup_gain")),
-            cwnd_gain: rate::gain(values.number("cwnd_gain")),
-            bw_window: values.number("bw_window") as u64,
-            min_rtt_window: Span::from_secs_f64(values.number("min_rtt_window")),
-            probe_rtt_time: Span::from_secs_f64(values.number("probe_rtt_time")),
-            min_cwnd: values.number("min_cwnd") as u64,
-            margin: values.number("pacing_margin") as u64,
-            bundles: values.flag("bundles"),
-        };
+        let settings = Settings::new(values, setup);
         let min_rtt_us = setup.handshake_rtt.map(|rtt| rtt.as_micros());
         let mut bbr = Bbr {
             rng: Rng::stream(setup.seed, "bbr"),

@@ -12,6 +12,8 @@ mod params;
 mod probe_rtt;
 mod signals;
 
+use params::Settings;
+
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::filter::{Dip, WindowedMax};
@@ -89,7 +91,7 @@ struct FullPipe {
 
 /// Packet-timed rounds (§5.5.1).
 #[derive(Clone, Copy, Debug, Default)]
-struct Round {
+struct RoundCounter {
     count: u64,
     end: Bytes,
     start: bool,
@@ -110,7 +112,7 @@ impl ModelBounds {
 
 /// What a round has delivered, and lost (§5.5.10.3).
 #[derive(Clone, Copy, Debug, Default)]
-struct Signals {
+struct CongestionSignals {
     bw_latest: f64,
     inflight_latest: f64,
     round_end: Bytes,
@@ -173,10 +175,10 @@ struct Bbr3 {
     /// Largest rate of the previous and of this cycle.
     max_bw: [f64; 2],
     sample: Sample,
-    round: Round,
+    round: RoundCounter,
     full: FullPipe,
     bounds: ModelBounds,
-    signals: Signals,
+    signals: CongestionSignals,
     probe: Probe,
     rtt: MinRtt,
     extra: Extra,
@@ -187,60 +189,6 @@ struct Bbr3 {
     prior_state: State,
     /// State and bounds when the loss episode under way began.
     undo: Option<(Mode, ModelBounds)>,
-}
-
-#[derive(Debug)]
-struct Settings {
-    mss: f64,
-    initial_window: f64,
-    startup_gain: f64,
-    drain_gain: f64,
-    up_gain: f64,
-    down_gain: f64,
-    cwnd_gain: f64,
-    up_cwnd_gain: f64,
-    probe_rtt_gain: f64,
-    loss_threshold: f64,
-    beta: f64,
-    headroom: f64,
-    min_cwnd: f64,
-    margin: f64,
-    startup_losses: u32,
-    probe_wait: f64,
-    probe_rounds: f64,
-    min_rtt_window: Span,
-    probe_rtt_interval: Span,
-    probe_rtt_time: Span,
-    precautionary: bool,
-}
-
-impl Settings {
-    fn new(values: &ParamValues, setup: &Setup) -> Settings {
-        let mss = setup.mss.as_f64();
-        Settings {
-            mss,
-            initial_window: setup.initial_window.as_f64(),
-            startup_gain: values.number("startup_gain"),
-            drain_gain: values.number("drain_gain"),
-            up_gain: values.number("up_gain"),
-            down_gain: values.number("down_gain"),
-            cwnd_gain: values.number("cwnd_gain"),
-            up_cwnd_gain: values.number("up_cwnd_gain"),
-            probe_rtt_gain: values.number("probe_rtt_gain"),
-            loss_threshold: values.number("loss_threshold"),
-            beta: values.number("beta"),
-            headroom: values.number("headroom"),
-            min_cwnd: values.number("min_cwnd") * mss,
-            margin: values.number("pacing_margin") / 100.0,
-            startup_losses: values.number("startup_losses") as u32,
-            probe_wait: values.number("probe_wait"),
-            probe_rounds: values.number("probe_rounds"),
-            min_rtt_window: Span::from_secs_f64(values.number("min_rtt_window")),
-            probe_rtt_interval: Span::from_secs_f64(values.number("probe_rtt_interval")),
-            probe_rtt_time: Span::from_secs_f64(values.number("probe_rtt_time")),
-            precautionary: values.flag("precautionary"),
-        }
-    }
 }
 
 impl Bbr3 {
@@ -277,10 +225,10 @@ impl Bbr3 {
             bw: 0.0,
             max_bw: [0.0; 2],
             sample: Sample::default(),
-            round: Round::default(),
+            round: RoundCounter::default(),
             full: FullPipe::default(),
             bounds: ModelBounds::NONE,
-            signals: Signals::default(),
+            signals: CongestionSignals::default(),
             probe,
             rtt,
             extra: Extra { start: setup.now, delivered: 0.0, filter: WindowedMax::new() },

@@ -1,6 +1,9 @@
-//! Parameters and profiles of BBRv1.
+//! Parameters and profiles of BBRv1, and the settings of a sender made of them.
 
-use crate::cc::parameters::{Param, Profile, Value};
+use super::rate;
+use crate::cc::algorithm::Setup;
+use crate::cc::parameters::{Param, ParamValues, Profile, Value};
+use crate::units::{Bytes, Span};
 
 pub(super) const PROFILES: &[Profile] =
     &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }];
@@ -48,3 +51,33 @@ pub(super) const PARAMS: &[Param] = &[
         .doc("the window grows by what ACKs report at once beyond the estimated bandwidth")
         .source("Linux tcp_bbr since 5.1"),
 ];
+
+/// The parameters of one sender.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) mss: Bytes,
+    pub(super) startup_gain: u64,
+    pub(super) cwnd_gain: u64,
+    pub(super) bw_window: u64,
+    pub(super) min_rtt_window: Span,
+    pub(super) probe_rtt_time: Span,
+    pub(super) min_cwnd: u64,
+    pub(super) margin: u64,
+    pub(super) bundles: bool,
+}
+
+impl Settings {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Settings {
+        Settings {
+            mss: setup.mss,
+            startup_gain: rate::gain(values.number("startup_gain")),
+            cwnd_gain: rate::gain(values.number("cwnd_gain")),
+            bw_window: values.number("bw_window") as u64,
+            min_rtt_window: Span::from_secs_f64(values.number("min_rtt_window")),
+            probe_rtt_time: Span::from_secs_f64(values.number("probe_rtt_time")),
+            min_cwnd: values.number("min_cwnd") as u64,
+            margin: values.number("pacing_margin") as u64,
+            bundles: values.flag("bundles"),
+        }
+    }
+}

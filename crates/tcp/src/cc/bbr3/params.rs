@@ -1,6 +1,8 @@
-//! Parameters and profiles of BBRv3. Sections are those of the text of August 2026.
+//! Parameters and profiles of BBRv3, and the settings of a sender made of them. Sections are those of the text of August 2026.
 
-use crate::cc::parameters::{Param, Profile};
+use crate::cc::algorithm::Setup;
+use crate::cc::parameters::{Param, ParamValues, Profile};
+use crate::units::Span;
 
 pub(super) const PROFILES: &[Profile] = &[Profile { name: "draft", set: &[], recovery: None }];
 
@@ -73,3 +75,58 @@ pub(super) const PARAMS: &[Param] = &[
         )
         .source("draft-ietf-ccwg-bbr section 5.3.3.6"),
 ];
+
+/// The parameters of one sender.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) mss: f64,
+    pub(super) initial_window: f64,
+    pub(super) startup_gain: f64,
+    pub(super) drain_gain: f64,
+    pub(super) up_gain: f64,
+    pub(super) down_gain: f64,
+    pub(super) cwnd_gain: f64,
+    pub(super) up_cwnd_gain: f64,
+    pub(super) probe_rtt_gain: f64,
+    pub(super) loss_threshold: f64,
+    pub(super) beta: f64,
+    pub(super) headroom: f64,
+    pub(super) min_cwnd: f64,
+    pub(super) margin: f64,
+    pub(super) startup_losses: u32,
+    pub(super) probe_wait: f64,
+    pub(super) probe_rounds: f64,
+    pub(super) min_rtt_window: Span,
+    pub(super) probe_rtt_interval: Span,
+    pub(super) probe_rtt_time: Span,
+    pub(super) precautionary: bool,
+}
+
+impl Settings {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Settings {
+        let mss = setup.mss.as_f64();
+        Settings {
+            mss,
+            initial_window: setup.initial_window.as_f64(),
+            startup_gain: values.number("startup_gain"),
+            drain_gain: values.number("drain_gain"),
+            up_gain: values.number("up_gain"),
+            down_gain: values.number("down_gain"),
+            cwnd_gain: values.number("cwnd_gain"),
+            up_cwnd_gain: values.number("up_cwnd_gain"),
+            probe_rtt_gain: values.number("probe_rtt_gain"),
+            loss_threshold: values.number("loss_threshold"),
+            beta: values.number("beta"),
+            headroom: values.number("headroom"),
+            min_cwnd: values.number("min_cwnd") * mss,
+            margin: values.number("pacing_margin") / 100.0,
+            startup_losses: values.number("startup_losses") as u32,
+            probe_wait: values.number("probe_wait"),
+            probe_rounds: values.number("probe_rounds"),
+            min_rtt_window: Span::from_secs_f64(values.number("min_rtt_window")),
+            probe_rtt_interval: Span::from_secs_f64(values.number("probe_rtt_interval")),
+            probe_rtt_time: Span::from_secs_f64(values.number("probe_rtt_time")),
+            precautionary: values.flag("precautionary"),
+        }
+    }
+}
