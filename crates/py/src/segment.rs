@@ -1,4 +1,4 @@
-//! Segments as Python objects: any object with the fields of `tonopah.Segment` comes in, a dictionary of them goes out.
+//! Segments as Python objects: read from any object with the fields of `tonopah.Segment`, returned as a dictionary of them.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -8,7 +8,7 @@ use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
 
 use crate::Failure;
 
-/// Letters of the flags, in the order in which they are written (as tcpdump has them).
+/// Letters of the flags in the order of tcpdump.
 const FLAGS: [(char, Flags); 7] = [
     ('S', Flags::SYN),
     ('F', Flags::FIN),
@@ -19,12 +19,12 @@ const FLAGS: [(char, Flags); 7] = [
     ('.', Flags::ACK),
 ];
 const ECN: [(&str, Ecn); 4] = [("not_ect", Ecn::NotEct), ("ect1", Ecn::Ect1), ("ect0", Ecn::Ect0), ("ce", Ecn::Ce)];
-/// Sequence numbers do not wrap and have no business near the end of their 64 bits.
-const FAR: i64 = 1 << 60;
+/// Maximum sequence number; sequence numbers do not wrap.
+const MAX_SEQ: i64 = 1 << 60;
 const MAX_LEN: i64 = 65_535;
 const MAX_U32: i64 = u32::MAX as i64;
 
-/// The user's mistake: what is wrong with the value of a field, and what is allowed.
+/// The error for an invalid field: its value, and what is allowed.
 pub(crate) fn wrong(py: Python<'_>, field: &str, value: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
     let shown = value.repr().map_or_else(|_| "this value".to_owned(), |text| text.to_string());
     let error = ScenarioError::new(field, format!("{shown} is not allowed")).with_hint(allowed);
@@ -58,7 +58,7 @@ fn optional<'py>(segment: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<(Bo
     Ok(Some(field(segment, name)?).filter(|(value, _)| !value.is_none()))
 }
 
-/// So many numbers in a tuple, each up to `most`.
+/// Numbers in a tuple of this length, each up to `most`.
 fn tuple<const N: usize>(value: &Bound<'_, PyAny>, path: &str, most: i64) -> PyResult<[u64; N]> {
     let items: Vec<Bound<'_, PyAny>> = value.extract().unwrap_or_default();
     let items: [Bound<'_, PyAny>; N] =
@@ -95,7 +95,7 @@ fn sack(segment: &Bound<'_, PyAny>) -> PyResult<Sack> {
     let blocks: Vec<Bound<'_, PyAny>> = value.extract().map_err(|_| allowed())?;
     let mut sack = Sack::default();
     for block in &blocks {
-        let [start, end] = tuple(block, &path, FAR)?;
+        let [start, end] = tuple(block, &path, MAX_SEQ)?;
         if !sack.push(start, end) {
             return Err(allowed());
         }
@@ -137,12 +137,12 @@ pub(crate) fn read(segment: &Bound<'_, PyAny>) -> PyResult<Segment> {
         None => None,
     };
     Ok(Segment {
-        seq: number(segment, "seq", FAR)?,
-        ack: number(segment, "ack", FAR)?,
+        seq: number(segment, "seq", MAX_SEQ)?,
+        ack: number(segment, "ack", MAX_SEQ)?,
         len: number(segment, "len_bytes", MAX_LEN)? as u32,
         flags: flags(segment)?,
         ecn: ecn(segment)?,
-        window: Bytes(number(segment, "window_bytes", FAR)?),
+        window: Bytes(number(segment, "window_bytes", MAX_SEQ)?),
         timestamps,
         sack: sack(segment)?,
         syn: syn_options(segment)?,

@@ -41,7 +41,7 @@ fn rtt(rng: &mut Rng) -> Option<RttSample> {
 }
 
 /// The profile as it is, or with parameters anywhere in their ranges.
-fn choice(rng: &mut Rng, algorithm: &Algorithm, profile: &str) -> CcConfig {
+fn cc_config(rng: &mut Rng, algorithm: &Algorithm, profile: &str) -> CcConfig {
     let mut overrides = Vec::new();
     for param in algorithm.params {
         let value = match param.kind {
@@ -79,7 +79,7 @@ impl World {
         let handshake_rtt = rng.chance(0.5).then(|| span(&mut rng));
         let (paced, seed) = (rng.chance(0.5), rng.next_u64());
         let setup = Setup { now: Time::ZERO, mss, initial_window, initial_ssthresh, handshake_rtt, paced, seed };
-        let cc = choice(&mut rng, algorithm, profile).build(&setup);
+        let cc = cc_config(&mut rng, algorithm, profile).build(&setup);
         let view = View { mss, snd_una: 1, snd_nxt: 1, rwnd: Bytes(1 << 30), ..View::default() };
         let classic = CLASSIC.contains(&algorithm.name);
         let cwnd = cc.window().cwnd;

@@ -10,7 +10,7 @@ use crate::units::{Bytes, Rate, Span, Time};
 /// The segment size: a round number.
 pub(super) const MSS: Bytes = Bytes(1000);
 
-/// An algorithm and what it is told of the sender; tests set the fields of `view` that matter to them.
+/// An algorithm and the signals it receives; tests set the fields of `view` that matter to them.
 #[derive(Debug)]
 pub(super) struct Driver {
     pub(super) cc: Box<dyn CongestionControl>,
@@ -21,9 +21,9 @@ impl Driver {
     /// `cc` in `profile` with some parameters changed; cwnd and ssthresh in segments at the start. The time is 1 s.
     pub(super) fn new(cc: &str, profile: &str, changed: &[(&str, Value)], cwnd: u64, ssthresh: Option<u64>) -> Driver {
         let changed: Vec<(String, Value)> = changed.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        let choice = CcConfig::by_name(cc, Some(profile), &changed).expect("the test's choice is right");
+        let config = CcConfig::by_name(cc, Some(profile), &changed).expect("a registered profile and parameters");
         let now = Time::ZERO + Span::from_millis(1000);
-        let cc = choice.build(&Setup {
+        let cc = config.build(&Setup {
             now,
             mss: MSS,
             initial_window: MSS * cwnd,
@@ -78,7 +78,7 @@ impl Driver {
             prior_pipe: self.view.pipe,
             ..Ack::default()
         };
-        self.tell(&ack);
+        self.ack_with(&ack);
     }
 
     /// An ACK of one segment that samples an RTT and a delivery rate: `segments` arrived in that RTT. It
@@ -108,7 +108,7 @@ impl Driver {
     }
 
     /// Any ACK: `acked` counts as acknowledged cumulatively, and as much new data leaves.
-    pub(super) fn tell(&mut self, ack: &Ack) {
+    pub(super) fn ack_with(&mut self, ack: &Ack) {
         self.view.snd_una += ack.acked.0;
         self.view.snd_nxt = self.view.snd_nxt.max(self.view.snd_una) + ack.acked.0;
         self.view.delivered += ack.acked;

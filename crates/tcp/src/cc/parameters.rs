@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use crate::settings::RecoveryKind;
 
@@ -105,6 +106,37 @@ impl ParamValues {
 }
 
 impl Param {
+    /// A number in a closed range.
+    pub const fn number(name: &'static str, range: RangeInclusive<f64>, default: f64) -> Param {
+        let kind = ParamKind::Number { min: *range.start(), max: *range.end() };
+        Param { name, kind, default: Value::Number(default), unit: "", doc: "", source: "" }
+    }
+
+    /// A flag.
+    pub const fn flag(name: &'static str, default: bool) -> Param {
+        Param { name, kind: ParamKind::Flag, default: Value::Flag(default), unit: "", doc: "", source: "" }
+    }
+
+    /// The same parameter with another default.
+    pub const fn default(self, default: Value) -> Param {
+        Param { default, ..self }
+    }
+
+    /// The same parameter with this unit.
+    pub const fn unit(self, unit: &'static str) -> Param {
+        Param { unit, ..self }
+    }
+
+    /// The same parameter with this description.
+    pub const fn doc(self, doc: &'static str) -> Param {
+        Param { doc, ..self }
+    }
+
+    /// The same parameter with this source of its default.
+    pub const fn source(self, source: &'static str) -> Param {
+        Param { source, ..self }
+    }
+
     /// What is wrong with `value`, if anything.
     pub(super) fn check(&self, value: Value) -> Result<(), String> {
         match (&self.kind, value) {

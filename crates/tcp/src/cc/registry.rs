@@ -98,6 +98,7 @@ mod tests {
                 assert!(CcConfig::by_name(algorithm.name, Some(profile.name), &[]).is_ok());
             }
             for param in algorithm.params {
+                assert!(!param.doc.is_empty() && !param.source.is_empty(), "{} {}", algorithm.name, param.name);
                 assert_eq!(param.check(param.default), Ok(()), "{} {}", algorithm.name, param.name);
             }
         }

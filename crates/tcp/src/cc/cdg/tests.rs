@@ -3,6 +3,7 @@
 use super::super::driver::{Driver, MSS};
 use super::*;
 use crate::cc::config::CcConfig;
+use crate::cc::parameters::Value;
 use crate::cc::signals::{Cause, RttSample};
 use crate::units::Time;
 

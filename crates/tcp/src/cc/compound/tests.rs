@@ -31,7 +31,7 @@ fn dwnd(compound: &Driver) -> f64 {
 
 #[test]
 fn vectors_of_algorithms_8_13() {
-    let choice = super::super::CcConfig::by_name("compound", None, &[]).unwrap();
+    let config = crate::cc::config::CcConfig::by_name("compound", None, &[]).unwrap();
     let setup = Setup {
         now: crate::units::Time::ZERO,
         mss: MSS,
@@ -41,7 +41,7 @@ fn vectors_of_algorithms_8_13() {
         paced: false,
         seed: 1,
     };
-    let settings = Compound::new(&choice.values, &setup).settings;
+    let settings = Compound::new(&config.values, &setup).settings;
     // The specification prints four digits.
     for (w, gain) in [(41.0, 1.0253), (100.0, 2.9528), (1000.0, 21.2285)] {
         assert!((settings.gain(w) - gain).abs() < 5e-5, "{w}: {}", settings.gain(w));

@@ -87,7 +87,7 @@ fn delta_follows_aimd_while_others_fill_the_queue() {
     let mut copa = copa(20, &[]);
     let mut deltas = Vec::new();
     for _ in 0..8 {
-        // The standing delay is far above a tenth of the greatest.
+        // The standing delay is far above a tenth of the maximum.
         copa.pass(Span::from_millis(200));
         copa.ack(1, Some(200.0));
         deltas.push(copa.internal("delta"));

@@ -22,7 +22,7 @@ const V1: Round =
 const V2: Round = Round { losses: 1.0, loss_probability: 2.0 / 3.0, ..V1 };
 
 fn ewphcc(profile: &str) -> Ewphcc {
-    let choice = CcConfig::by_name("ewphcc", Some(profile), &[]).unwrap();
+    let config = CcConfig::by_name("ewphcc", Some(profile), &[]).unwrap();
     let setup = Setup {
         now: Time::ZERO,
         mss: MSS,
@@ -32,7 +32,7 @@ fn ewphcc(profile: &str) -> Ewphcc {
         paced: false,
         seed: 1,
     };
-    Ewphcc::new(&choice.values, &setup)
+    Ewphcc::new(&config.values, &setup)
 }
 
 /// The ACK that ends the round.
@@ -136,7 +136,7 @@ fn endless_doubling_saturates() {
         w = decided(&mut cc, &Round { w, ..V1 });
     }
     // 20 * 2^26 is the last below 2^31.
-    assert_eq!((w, cc.saturated), (MOST, 14.0));
+    assert_eq!((w, cc.saturated), (MAX_WINDOW, 14.0));
 }
 
 /// With everything acknowledged min_thr is infinite: not selected.

@@ -1,19 +1,19 @@
 //! Vegas once per round trip over the sender's ordinary recovery: Linux 5 and 6, Linux 2.6.22 and ns-3.
 //!
-//! Whole segments, the least RTT of a round, growth and losses as in Reno while something is missing. The decision and
+//! Whole segments, the minimum RTT of a round, growth and losses as in Reno while something is missing. The decision and
 //! slow start do not ask whether the window is used; Reno's growth does.
 
 use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, Sent, State, View};
-use crate::cc::window::{Counter, Window};
+use crate::cc::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// With fewer RTTs in a round than this, delayed ACKs may account for all of them.
 const ENOUGH_SAMPLES: u32 = 3;
 /// In segments.
-const LEAST: u64 = 2;
+const MIN_WINDOW: u64 = 2;
 
 /// The form of Linux and ns-3.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(super) struct Rounds {
     /// As last heard of.
     state: State,
     snd_nxt: u64,
-    /// Least RTT of all and of this round, in µs as the kernel counts them: one more than measured.
+    /// Minimum RTT of all and of this round, in µs as the kernel counts them: one more than measured.
     base: Option<u64>,
     min: Option<u64>,
     samples: u32,
@@ -174,7 +174,7 @@ impl Rounds {
                 self.lower_ssthresh(mss);
             }
         }
-        self.window.cwnd = self.window.cwnd.max(mss * LEAST);
+        self.window.cwnd = self.window.cwnd.max(mss * MIN_WINDOW);
         if !self.sent_window {
             // Three quarters of the window are remembered (tcp_current_ssthresh).
             let w = self.window.cwnd.segments(mss);
@@ -185,7 +185,7 @@ impl Rounds {
     /// ssthresh follows the window down.
     fn lower_ssthresh(&mut self, mss: Bytes) {
         let ssthresh = match (self.sent_window, self.barely_lower) {
-            (true, _) => mss * LEAST,
+            (true, _) => mss * MIN_WINDOW,
             (_, true) => self.below(mss),
             _ => self.window.ssthresh.min(self.window.cwnd),
         };
@@ -194,7 +194,7 @@ impl Rounds {
 
     /// ns-3: max(min(ssthresh, W - 1), 2)
     fn below(&self, mss: Bytes) -> Bytes {
-        self.window.ssthresh.min(self.window.cwnd.saturating_sub(mss)).max(mss * LEAST)
+        self.window.ssthresh.min(self.window.cwnd.saturating_sub(mss)).max(mss * MIN_WINDOW)
     }
 }
 
@@ -235,7 +235,7 @@ impl CongestionControl for Rounds {
         };
         self.counter.reset();
         let half = self.window.cwnd.segments(view.mss) / 2;
-        let ssthresh = if self.barely_lower { self.below(view.mss) } else { view.mss * half.max(LEAST) };
+        let ssthresh = if self.barely_lower { self.below(view.mss) } else { view.mss * half.max(MIN_WINDOW) };
         self.window.reduce(ssthresh, event);
     }
 
@@ -257,9 +257,7 @@ impl CongestionControl for Rounds {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.slow_start_after_idle {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

@@ -33,7 +33,7 @@ fn run(vivace: &mut Driver, mbps: f64, time: Span) {
                 lost: Bytes::ZERO,
                 app_limited: false,
             };
-            vivace.tell(&Ack {
+            vivace.ack_with(&Ack {
                 acked: MSS,
                 acked_segments: 1,
                 rtt: Some(RttSample { latest: rtt, oldest: rtt }),

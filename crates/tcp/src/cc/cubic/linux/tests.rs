@@ -2,17 +2,18 @@ use super::*;
 use crate::cc::config::CcConfig;
 use crate::cc::parameters::Value;
 use crate::cc::signals::{RttSample, State};
+use crate::units::Time;
 
 const MSS: Bytes = Bytes(1460);
 
-fn cubic(segments: u64) -> Linux {
+fn cubic(segments: u64) -> LinuxCubic {
     cubic_with(segments, &[])
 }
 
-fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> Linux {
+fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> LinuxCubic {
     let values = CcConfig::by_name("cubic", Some("linux"), overrides).unwrap().values;
     let (initial_window, initial_ssthresh) = (MSS * segments, Bytes::MAX);
-    Linux::new(
+    LinuxCubic::new(
         &values,
         &Setup {
             now: Time::ZERO,
@@ -50,7 +51,7 @@ fn ack_with_rtt(micros: u64) -> Ack {
     Ack { rtt: Some(RttSample { latest: rtt, oldest: rtt }), ..ack(1) }
 }
 
-fn lose(cubic: &mut Linux, cause: Cause, millis: u64) {
+fn lose(cubic: &mut LinuxCubic, cause: Cause, millis: u64) {
     let flight = cubic.base.window.cwnd;
     cubic.on_congestion(
         &Congestion { cause, state_before: State::Open, flight, first: true, loss_window: MSS, head: None },
@@ -58,7 +59,7 @@ fn lose(cubic: &mut Linux, cause: Cause, millis: u64) {
     );
 }
 
-fn segments(cubic: &Linux) -> u64 {
+fn segments(cubic: &LinuxCubic) -> u64 {
     cubic.window().cwnd.segments(MSS)
 }
 

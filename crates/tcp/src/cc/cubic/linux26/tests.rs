@@ -5,7 +5,7 @@ use crate::cc::config::CcConfig;
 use crate::cc::driver::{Driver, MSS};
 use crate::units::Time;
 
-fn cubic(segments: u64) -> Linux26 {
+fn cubic(segments: u64) -> Linux26Cubic {
     let values = CcConfig::by_name("cubic", Some("linux26"), &[]).unwrap().values;
     let setup = Setup {
         now: Time::ZERO,
@@ -16,10 +16,10 @@ fn cubic(segments: u64) -> Linux26 {
         paced: false,
         seed: 1,
     };
-    Linux26::new(&values, &setup)
+    Linux26Cubic::new(&values, &setup)
 }
 
-fn lose(cubic: &mut Linux26) {
+fn lose(cubic: &mut Linux26Cubic) {
     let flight = cubic.linux.base.window.cwnd;
     let event = Congestion {
         cause: Cause::DupAck,
