@@ -257,7 +257,7 @@ fn state(hand: &Hand, fields: &Bound<'_, PyDict>) -> PyResult<()> {
     fields.set_item("timeouts", totals.timeouts)?;
     fields.set_item("recoveries", totals.recoveries)?;
     fields.set_item("retransmitted_segments", totals.retransmitted_segments)?;
-    fields.set_item("recovery_point", connection.recovery_point())?;
+    fields.set_item("recovery_point", connection.recovery_point().map(|point| point.0))?;
     let snapshot = connection.snapshot();
     let bytes = |part: fn(&Snapshot) -> Bytes| snapshot.as_ref().and_then(|s| limit(part(s)));
     let span = |part: fn(&Snapshot) -> Option<Span>| snapshot.as_ref().and_then(part).map(Span::as_secs_f64);

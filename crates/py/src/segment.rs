@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::ScenarioError;
 use tcp::units::Bytes;
-use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
+use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SeqNo, SeqRange, SynOptions, Timestamps};
 
 use crate::Failure;
 
@@ -96,7 +96,7 @@ fn sack(segment: &Bound<'_, PyAny>) -> PyResult<Sack> {
     let mut sack = Sack::default();
     for block in &blocks {
         let [start, end] = tuple(block, &path, MAX_SEQ)?;
-        if !sack.push(start, end) {
+        if !sack.push(SeqRange::new(SeqNo(start), SeqNo(end))) {
             return Err(allowed());
         }
     }
@@ -137,8 +137,8 @@ pub(crate) fn read(segment: &Bound<'_, PyAny>) -> PyResult<Segment> {
         None => None,
     };
     Ok(Segment {
-        seq: number(segment, "seq", MAX_SEQ)?,
-        ack: number(segment, "ack", MAX_SEQ)?,
+        seq: SeqNo(number(segment, "seq", MAX_SEQ)?),
+        ack: SeqNo(number(segment, "ack", MAX_SEQ)?),
         len: number(segment, "len_bytes", MAX_LEN)? as u32,
         flags: flags(segment)?,
         ecn: ecn(segment)?,
@@ -155,12 +155,13 @@ pub(crate) fn write<'py>(py: Python<'py>, segment: &Segment) -> PyResult<Bound<'
     let fields = PyDict::new(py);
     let set = FLAGS.iter().filter(|(_, flag)| segment.flags.contains(*flag));
     let ecn = ECN.iter().find(|(_, ecn)| *ecn == segment.ecn).map_or("", |(name, _)| name);
-    fields.set_item("seq", segment.seq)?;
-    fields.set_item("ack", segment.ack)?;
+    fields.set_item("seq", segment.seq.0)?;
+    fields.set_item("ack", segment.ack.0)?;
     fields.set_item("len_bytes", segment.len)?;
     fields.set_item("flags", set.map(|(letter, _)| letter).collect::<String>())?;
     fields.set_item("window_bytes", segment.window.0)?;
-    fields.set_item("sack", pyo3::types::PyTuple::new(py, segment.sack.blocks())?)?;
+    let blocks = segment.sack.blocks().map(|block| (block.start.0, block.end.0));
+    fields.set_item("sack", pyo3::types::PyTuple::new(py, blocks)?)?;
     fields.set_item("timestamps_ms", segment.timestamps.map(|t| (t.value, t.echo)))?;
     fields.set_item("ecn", ecn)?;
     fields.set_item("ecn_bytes", segment.ecn_bytes.map(|e| (e.ect0, e.ce, e.ect1)))?;

@@ -219,8 +219,8 @@ impl From<&cc::View> for View {
             now_s: view.now.as_secs_f64(),
             mss_bytes: view.mss.0,
             state: state(view.state),
-            snd_una: view.snd_una,
-            snd_nxt: view.snd_nxt,
+            snd_una: view.snd_una.0,
+            snd_nxt: view.snd_nxt.0,
             flight_bytes: view.flight.0,
             pipe_bytes: view.pipe.0,
             rwnd_bytes: view.rwnd.0,
@@ -297,7 +297,7 @@ impl From<&cc::Sent> for Sent {
     fn from(sent: &cc::Sent) -> Sent {
         Sent {
             now_s: sent.now.as_secs_f64(),
-            seq: sent.seq,
+            seq: sent.seq.0,
             len_bytes: sent.bytes.0,
             pipe_bytes: sent.pipe.0,
             retransmission: sent.retransmission,

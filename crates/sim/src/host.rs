@@ -107,8 +107,9 @@ impl Hosts {
 
 /// True if the source has sent these bytes already; `highest_sent` is the number after the last it has.
 fn was_sent_before(highest_sent: &mut u64, segment: &Segment) -> bool {
-    let before = segment.end() <= *highest_sent;
-    *highest_sent = segment.end().max(*highest_sent);
+    let end = segment.end().0;
+    let before = end <= *highest_sent;
+    *highest_sent = end.max(*highest_sent);
     before && segment.len > 0
 }
 

@@ -23,6 +23,7 @@ use crate::options::Clock;
 use crate::receiver::{AckTiming, Receiver};
 use crate::segment::{Flags, Segment};
 use crate::sender::{Sender, Snapshot, Totals};
+use crate::seq::SeqNo;
 use crate::settings::EcnMode;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
@@ -37,7 +38,7 @@ use crate::units::{Bytes, Span, Time};
 /// use tcp::cc::CcConfig;
 /// use tcp::settings::ProfileName;
 /// use tcp::units::{Span, Time};
-/// use tcp::{Connection, ConnectionState, Event, Flags, TcpConfig};
+/// use tcp::{Connection, ConnectionState, Event, Flags, SeqNo, TcpConfig};
 ///
 /// let cc = CcConfig::by_name("cubic", None, &[])?;
 /// let config = TcpConfig::of_profile(ProfileName::Rfc, cc);
@@ -54,7 +55,7 @@ use crate::units::{Bytes, Span, Time};
 /// assert_eq!(client.state(), ConnectionState::Established);
 ///
 /// let data = client.poll_segment(at(20)).unwrap();
-/// assert_eq!((data.seq, data.len, data.ack), (1, 1000, 1));
+/// assert_eq!((data.seq, data.len, data.ack), (SeqNo(1), 1000, SeqNo(1)));
 /// server.on_segment(at(30), &data);
 /// assert_eq!(server.poll_event(), Some(Event::Connected));
 /// assert_eq!(server.poll_event(), Some(Event::Delivered(1000)));
@@ -64,7 +65,7 @@ use crate::units::{Bytes, Span, Time};
 /// server.on_timeout(delayed_until);
 /// let ack = server.poll_segment(delayed_until).unwrap();
 /// client.on_segment(delayed_until + Span::from_millis(10), &ack);
-/// assert_eq!(client.snapshot().unwrap().snd_una, 1001);
+/// assert_eq!(client.snapshot().unwrap().snd_una, SeqNo(1001));
 /// # Ok::<(), tcp::cc::CcConfigError>(())
 /// ```
 #[derive(Debug)]
@@ -77,7 +78,7 @@ pub struct Connection {
     /// Present until the handshake is complete.
     handshake: Option<Box<Handshake>>,
     /// Send this ACK first, with the previous ECN echo state (RFC 8257 §3.2).
-    early_ack: Option<u64>,
+    early_ack: Option<SeqNo>,
     pending: Pending,
     clock: Clock,
     echo: Echo,
@@ -142,7 +143,7 @@ impl Connection {
     }
 
     /// Recovery point of the current or last episode; for traces.
-    pub fn recovery_point(&self) -> Option<u64> {
+    pub fn recovery_point(&self) -> Option<SeqNo> {
         self.sender.as_ref().map(Sender::recovery_point)
     }
 
@@ -304,8 +305,8 @@ impl Connection {
         Some(self.make_segment(now, next))
     }
 
-    fn snd_nxt(&self) -> u64 {
-        self.sender.as_ref().map_or(0, Sender::snd_nxt)
+    fn snd_nxt(&self) -> SeqNo {
+        self.sender.as_ref().map_or(SeqNo::SYN, Sender::snd_nxt)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::config::TcpConfig;
 use crate::segment::{Segment, SynOptions, Timestamps};
+use crate::seq::SeqNo;
 use crate::settings::EcnMode;
 use crate::units::{Bytes, Time};
 
@@ -103,7 +104,7 @@ pub(crate) struct Clock {
     /// TS.Recent
     recent: u32,
     /// Last.ACK.sent
-    last_ack_sent: u64,
+    last_ack_sent: SeqNo,
 }
 
 impl Clock {
@@ -134,7 +135,7 @@ impl Clock {
     }
 
     /// The option of the next segment, which acknowledges up to `ack`.
-    pub(crate) fn stamp(&mut self, now: Time, ack: u64) -> Option<Timestamps> {
+    pub(crate) fn stamp(&mut self, now: Time, ack: SeqNo) -> Option<Timestamps> {
         self.last_ack_sent = ack;
         self.agreed.then(|| Timestamps { value: Clock::at(now), echo: self.recent })
     }

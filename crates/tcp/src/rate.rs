@@ -104,6 +104,7 @@ impl RateSampler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seq::SeqNo;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -121,7 +122,7 @@ mod tests {
             let now = sent_at + Span::from_millis(50);
             let end = 1000 * (i as u64 + 1);
             let mut newest = None;
-            let segment = Delivered { end, bytes: Bytes(1000), transmissions: 1, sent_at, tx };
+            let segment = Delivered { end: SeqNo(end), bytes: Bytes(1000), transmissions: 1, sent_at, tx };
             sampler.on_delivered(now, &segment, &mut newest);
             rates.push(
                 sampler.sample(newest.as_ref(), None, Bytes::ZERO).and_then(|sample| sample.rate).unwrap().as_bps()
@@ -139,7 +140,7 @@ mod tests {
     fn no_rate_over_less_than_the_least_rtt() {
         let mut sampler = RateSampler::default();
         let tx = sampler.on_sent(at(0), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
-        let segment = Delivered { end: 1000, bytes: Bytes(1000), transmissions: 1, sent_at: at(0), tx };
+        let segment = Delivered { end: SeqNo(1000), bytes: Bytes(1000), transmissions: 1, sent_at: at(0), tx };
         let mut newest = None;
         sampler.on_delivered(at(10), &segment, &mut newest);
         assert_eq!(sampler.sample(newest.as_ref(), Some(Span::from_millis(11)), Bytes::ZERO).unwrap().rate, None);
@@ -153,7 +154,8 @@ mod tests {
         let limited = sampler.on_sent(at(0), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         assert!(limited.app_limited());
         for (end, still) in [(1000, true), (2000, false)] {
-            let segment = Delivered { end, bytes: Bytes(1000), transmissions: 1, sent_at: at(0), tx: limited };
+            let segment =
+                Delivered { end: SeqNo(end), bytes: Bytes(1000), transmissions: 1, sent_at: at(0), tx: limited };
             let mut newest = None;
             sampler.on_delivered(at(10), &segment, &mut newest);
             assert!(sampler.sample(newest.as_ref(), None, Bytes::ZERO).unwrap().app_limited);

@@ -13,6 +13,7 @@ use receive_window::{ReceiveWindow, ReceiverRtt};
 use crate::config::TcpConfig;
 use crate::options::{Agreed, Clock};
 use crate::segment::{Flags, Sack, Segment};
+use crate::seq::{SeqNo, SeqRange};
 use crate::units::{Bytes, Span, Time};
 
 /// The receiving half.
@@ -25,8 +26,8 @@ pub(crate) struct Receiver {
     window: ReceiveWindow,
     /// Bytes received in order and not yet read by the application.
     unread: Bytes,
-    /// Sequence number of the FIN, once received.
-    fin_at: Option<u64>,
+    /// The number after the FIN, once received.
+    fin_end: Option<SeqNo>,
     mss: Bytes,
     /// Largest payload received so far.
     largest_payload: u32,
@@ -42,11 +43,11 @@ impl Receiver {
             auto_read: config.auto_read,
             sack: false,
             mss: config.mss,
-            reassembly: Reassembly::new(1),
+            reassembly: Reassembly::new(SeqNo::FIRST_DATA),
             acks: AckPolicy::new(config.delayed_ack, config.mss, config.rto.min),
             window: ReceiveWindow::new(config),
             rtt: ReceiverRtt::new(None),
-            fin_at: None,
+            fin_end: None,
             unread: Bytes::ZERO,
             largest_payload: 0,
         }
@@ -62,7 +63,7 @@ impl Receiver {
     }
 
     /// RCV.NXT: next sequence number expected.
-    pub(crate) fn rcv_nxt(&self) -> u64 {
+    pub(crate) fn rcv_nxt(&self) -> SeqNo {
         self.reassembly.rcv_nxt
     }
 
@@ -72,23 +73,23 @@ impl Receiver {
     }
 
     /// The window of an ACK for less than what has been received.
-    pub(crate) fn window_at(&self, ack: u64) -> Bytes {
+    pub(crate) fn window_at(&self, ack: SeqNo) -> Bytes {
         self.window.up_to_right_edge(ack)
     }
 
     /// True once everything up to and including the FIN has been received.
     pub(crate) fn fin_received(&self) -> bool {
-        self.fin_at.is_some_and(|fin| self.rcv_nxt() > fin)
+        self.fin_end.is_some_and(|fin_end| self.rcv_nxt() >= fin_end)
     }
 
     /// Payload bytes received in order so far; the SYN has sequence number 0.
     pub(crate) fn in_order(&self) -> u64 {
-        self.rcv_nxt() - 1 - u64::from(self.fin_received())
+        (self.rcv_nxt() - SeqNo::FIRST_DATA).0 - u64::from(self.fin_received())
     }
 
     /// Payload bytes received in order since `rcv_nxt` was `before`. If it has moved, it was not yet beyond the FIN.
-    pub(crate) fn in_order_since(&self, before: u64) -> u64 {
-        if self.rcv_nxt() == before { 0 } else { self.rcv_nxt() - before - u64::from(self.fin_received()) }
+    pub(crate) fn in_order_since(&self, before: SeqNo) -> u64 {
+        if self.rcv_nxt() == before { 0 } else { (self.rcv_nxt() - before).0 - u64::from(self.fin_received()) }
     }
 
     /// Bytes waiting to be read.
@@ -115,25 +116,25 @@ impl Receiver {
     }
 
     /// True if `seq` lies within the receive window (RFC 9293 §3.10.7.4).
-    pub(crate) fn is_in_window(&self, seq: u64) -> bool {
+    pub(crate) fn is_in_window(&self, seq: SeqNo) -> bool {
         let rcv_nxt = self.rcv_nxt();
-        seq == rcv_nxt || (rcv_nxt < seq && seq < rcv_nxt + self.window().0)
+        seq == rcv_nxt || (rcv_nxt < seq && seq < rcv_nxt + self.window())
     }
 
     /// Processes a segment (RFC 9293 §3.10.7.4).
     pub(crate) fn on_segment(&mut self, now: Time, segment: &Segment) -> AckTiming {
         let rcv_nxt = self.rcv_nxt();
-        if segment.sequence_len() == 0 {
+        if segment.sequence_len() == Bytes::ZERO {
             // RFC 9293 §3.10.7.4, §3.8.4: not acceptable, so acknowledged; keep-alives and zero-window probes rely on it.
             return if segment.seq < rcv_nxt { AckTiming::Immediate } else { AckTiming::None };
         }
-        if segment.flags.contains(Flags::FIN) && self.fin_at.is_none() && segment.end() > rcv_nxt {
-            self.fin_at = Some(segment.end() - 1);
+        if segment.flags.contains(Flags::FIN) && self.fin_end.is_none() && segment.end() > rcv_nxt {
+            self.fin_end = Some(segment.end());
         }
         // RFC 9293 §3.10.7.4: trim what lies beyond the window or the FIN.
-        let mut end = segment.end().min(self.fin_at.map_or(u64::MAX, |fin| fin + 1));
+        let mut end = self.fin_end.map_or(segment.end(), |fin_end| segment.end().min(fin_end));
         if end > self.window.right_edge() {
-            end = end.min(rcv_nxt + self.window().0);
+            end = end.min(rcv_nxt + self.window());
         }
         if end <= segment.seq.max(rcv_nxt) {
             return self.on_not_acceptable(segment);
@@ -150,13 +151,13 @@ impl Receiver {
         if segment.end() > self.rcv_nxt() {
             return AckTiming::Immediate;
         }
-        self.reassembly.on_duplicate(segment.seq, segment.end());
+        self.reassembly.on_duplicate(SeqRange::new(segment.seq, segment.end()));
         self.acks.on_duplicate(self.window())
     }
 
     #[inline(never)]
-    fn on_out_of_order(&mut self, now: Time, segment: &Segment, end: u64) -> AckTiming {
-        let known = self.reassembly.insert(segment.seq, end);
+    fn on_out_of_order(&mut self, now: Time, segment: &Segment, end: SeqNo) -> AckTiming {
+        let known = self.reassembly.insert(SeqRange::new(segment.seq, end));
         // Without SACK a window that changed would hide that the ACK is a duplicate (RFC 5681 §2).
         let grew = self.sack && !known && self.window.grow(segment, self.unread);
         let timing = self.acks.on_out_of_order(now, grew, self.rtt.get());
@@ -164,9 +165,9 @@ impl Receiver {
         if known { AckTiming::Immediate } else { timing }
     }
 
-    fn on_in_order(&mut self, now: Time, segment: &Segment, end: u64) -> AckTiming {
+    fn on_in_order(&mut self, now: Time, segment: &Segment, end: SeqNo) -> AckTiming {
         let before = self.rcv_nxt();
-        let filled_gap = self.reassembly.advance(segment.seq, end);
+        let filled_gap = self.reassembly.advance(SeqRange::new(segment.seq, end));
         self.measure_rtt(now, segment);
         self.unread += Bytes(self.in_order_since(before));
         if self.auto_read {

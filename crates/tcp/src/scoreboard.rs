@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use crate::cc::Head;
+use crate::seq::{SeqNo, SeqRange};
 use crate::units::{Bytes, Time};
 
 mod ack_summary;
@@ -27,7 +28,7 @@ pub(crate) use tx_state::{SendOrder, TxState};
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct SentSegment {
-    seq: u64,
+    seq: SeqNo,
     /// Sequence numbers occupied, a FIN included.
     len: u32,
     /// The receiver has reported it.
@@ -44,8 +45,8 @@ struct SentSegment {
 }
 
 impl SentSegment {
-    fn end(&self) -> u64 {
-        self.seq + u64::from(self.len)
+    fn end(&self) -> SeqNo {
+        self.seq + Bytes(u64::from(self.len))
     }
 
     fn bytes(&self) -> u64 {
@@ -80,7 +81,7 @@ impl SentSegment {
 /// A segment to be sent: a stretch of the sequence space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Chunk {
-    pub(crate) seq: u64,
+    pub(crate) seq: SeqNo,
     /// Payload bytes.
     pub(crate) len: u32,
     pub(crate) fin: bool,
@@ -88,8 +89,8 @@ pub(crate) struct Chunk {
 
 impl Chunk {
     /// Sequence numbers occupied.
-    pub(crate) fn sequence_len(&self) -> u64 {
-        u64::from(self.len) + u64::from(self.fin)
+    pub(crate) fn sequence_len(&self) -> Bytes {
+        Bytes(u64::from(self.len) + u64::from(self.fin))
     }
 }
 
@@ -103,7 +104,7 @@ pub(crate) struct Presumed {
 /// A retransmission, as far as the search for lost ones needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Retransmission {
-    seq: u64,
+    seq: SeqNo,
     sent_at: Time,
 }
 
@@ -130,17 +131,17 @@ pub(crate) struct Scoreboard {
     /// Marked lost since the last [`Scoreboard::take_newly_lost`].
     newly_lost: Vec<LostSegment>,
     /// The number after the FIN; 0 before it has been sent.
-    fin_end: u64,
+    fin_end: SeqNo,
     /// The last ACK had SACK blocks.
     last_had_blocks: bool,
     /// The end of the highest segment reported selectively.
-    highest_sacked: u64,
+    highest_sacked: SeqNo,
     /// Segments of `sacked`.
     sacked_segments: usize,
     /// Segments of `presumed`.
     presumed_segments: usize,
     /// Blocks of the last SACK option, cut to whole segments: nothing new is inside them.
-    last_blocks: [(u64, u64); 4],
+    last_blocks: [SeqRange; 4],
 }
 
 impl Scoreboard {
@@ -195,8 +196,8 @@ impl Scoreboard {
     }
 
     /// The end of the highest segment reported selectively; 0 if none is.
-    pub(crate) fn highest_sacked(&self) -> u64 {
-        if self.sacked > 0 { self.highest_sacked } else { 0 }
+    pub(crate) fn highest_sacked(&self) -> SeqNo {
+        if self.sacked > 0 { self.highest_sacked } else { SeqNo::default() }
     }
 
     /// Segments outstanding.
@@ -219,7 +220,7 @@ impl Scoreboard {
         let len = chunk.len + u32::from(chunk.fin);
         self.flight += u64::from(len);
         if chunk.fin {
-            self.fin_end = chunk.seq + u64::from(len);
+            self.fin_end = chunk.seq + Bytes(u64::from(len));
         }
         self.segments.push_back(SentSegment {
             seq: chunk.seq,
@@ -265,7 +266,7 @@ impl Scoreboard {
         self.segments.iter_mut().for_each(|sent| sent.sacked = false);
         self.sacked = 0;
         self.sacked_segments = 0;
-        self.highest_sacked = 0;
+        self.highest_sacked = SeqNo::default();
         self.last_blocks = Default::default();
         self.first_undecided = 0;
     }

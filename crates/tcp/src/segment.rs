@@ -3,6 +3,7 @@
 //! Sequence numbers are 64 bits and start at 0 with the SYN, so the first data byte is number 1. They do not wrap
 //! (`docs/models.md`); exporters wrap them. Options are fields; [`Segment::header`] is their size on the wire.
 
+use crate::seq::{SeqNo, SeqRange};
 use crate::units::Bytes;
 
 /// Control bits of RFC 9293 §3.1 that the model uses.
@@ -70,7 +71,7 @@ pub struct Timestamps {
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sack {
     /// Start of the first block; the others are stored by their distance, to keep segments small.
-    base: u64,
+    base: SeqNo,
     /// Distances of start and end from `base`.
     blocks: [(i32, i32); 4],
     len: u8,
@@ -84,11 +85,13 @@ impl std::fmt::Debug for Sack {
 
 impl Sack {
     /// Adds a block; false if the option is full, or if the block is more than 2 GiB from the first.
-    pub fn push(&mut self, start: u64, end: u64) -> bool {
-        let base = if self.len == 0 { start } else { self.base };
-        let distance = |number: u64| i32::try_from(number.wrapping_sub(base) as i64);
+    pub fn push(&mut self, range: SeqRange) -> bool {
+        let base = if self.len == 0 { range.start } else { self.base };
+        let distance = |number: SeqNo| i32::try_from(number.0.wrapping_sub(base.0) as i64);
         let free = self.blocks.get_mut(usize::from(self.len));
-        let (Some(block), Ok(start), Ok(end)) = (free, distance(start), distance(end)) else { return false };
+        let (Some(block), Ok(start), Ok(end)) = (free, distance(range.start), distance(range.end)) else {
+            return false;
+        };
         self.base = base;
         *block = (start, end);
         self.len += 1;
@@ -96,9 +99,9 @@ impl Sack {
     }
 
     /// The blocks in order.
-    pub fn blocks(&self) -> impl ExactSizeIterator<Item = (u64, u64)> + '_ {
-        let number = |distance: i32| self.base.wrapping_add_signed(i64::from(distance));
-        self.blocks[..usize::from(self.len)].iter().map(move |(start, end)| (number(*start), number(*end)))
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = SeqRange> + '_ {
+        let number = |distance: i32| SeqNo(self.base.0.wrapping_add_signed(i64::from(distance)));
+        self.blocks[..usize::from(self.len)].iter().map(move |(start, end)| SeqRange::new(number(*start), number(*end)))
     }
 
     /// True if there are no blocks.
@@ -133,9 +136,9 @@ pub struct EcnBytes {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment {
     /// SEG.SEQ: sequence number of the first byte (or of the SYN or FIN).
-    pub seq: u64,
+    pub seq: SeqNo,
     /// SEG.ACK: next sequence number expected from the peer; valid with [`Flags::ACK`].
-    pub ack: u64,
+    pub ack: SeqNo,
     /// Payload bytes.
     pub len: u32,
     /// Control bits.
@@ -188,13 +191,13 @@ impl Segment {
     }
 
     /// Sequence numbers occupied: payload, plus one each for SYN and FIN.
-    pub fn sequence_len(&self) -> u64 {
+    pub fn sequence_len(&self) -> Bytes {
         let occupies = |flag| u64::from(self.flags.contains(flag));
-        u64::from(self.len) + occupies(Flags::SYN) + occupies(Flags::FIN)
+        Bytes(u64::from(self.len) + occupies(Flags::SYN) + occupies(Flags::FIN))
     }
 
     /// The sequence number after this segment.
-    pub fn end(&self) -> u64 {
+    pub fn end(&self) -> SeqNo {
         self.seq + self.sequence_len()
     }
 }
@@ -211,7 +214,7 @@ mod tests {
         segment.timestamps = timestamps;
         assert_eq!(segment.header(), Bytes(32));
         for blocks in 1..=3 {
-            assert!(segment.sack.push(blocks * 10, blocks * 10 + 5));
+            assert!(segment.sack.push(SeqRange::new(SeqNo(blocks * 10), SeqNo(blocks * 10 + 5))));
             assert_eq!(segment.header(), Bytes(36 + 8 * blocks));
         }
         let syn = SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true };
@@ -224,7 +227,7 @@ mod tests {
     fn a_fifth_block_is_refused() {
         let mut sack = Sack::default();
         for i in 0..5 {
-            assert_eq!(sack.push(i, i + 1), i < 4);
+            assert_eq!(sack.push(SeqRange::new(SeqNo(i), SeqNo(i + 1))), i < 4);
         }
         assert_eq!(sack.blocks().count(), 4);
     }

@@ -27,6 +27,7 @@ pub(crate) use self::segments::Outgoing;
 use crate::cc::{State, Window};
 use crate::config::TcpConfig;
 use crate::options::Agreed;
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span, Time};
 
 /// What a trace shows of a sender.
@@ -55,9 +56,9 @@ pub struct Snapshot {
     /// State.
     pub state: State,
     /// Oldest unacknowledged sequence number.
-    pub snd_una: u64,
+    pub snd_una: SeqNo,
     /// Next sequence number to send.
-    pub snd_nxt: u64,
+    pub snd_nxt: SeqNo,
     /// The receiver's window.
     pub rwnd: Bytes,
 }
@@ -88,13 +89,13 @@ impl Sender {
 
     /// Bytes written and not yet acknowledged.
     pub(crate) fn buffered(&self) -> Bytes {
-        Bytes(self.core.end - self.core.snd_una.min(self.core.end))
+        self.core.end.since(self.core.snd_una)
     }
 
     /// More data to send.
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.core.fin, "data after close");
-        self.core.end += bytes;
+        self.core.end += Bytes(bytes);
         self.update_pure_receiver();
     }
 
@@ -114,7 +115,8 @@ impl Sender {
     /// the side of a connection that only receives: segments of the other side bring it nothing but a window.
     fn update_pure_receiver(&mut self) {
         let core = &mut self.core;
-        core.pure_receiver = core.ran_dry && core.end == 1 && core.snd_nxt == 1 && !core.fin;
+        core.pure_receiver =
+            core.ran_dry && core.end == SeqNo::FIRST_DATA && core.snd_nxt == SeqNo::FIRST_DATA && !core.fin;
     }
 
     /// True once the FIN has been sent.
@@ -131,7 +133,7 @@ impl Sender {
         self.core.totals
     }
 
-    pub(crate) fn snd_nxt(&self) -> u64 {
+    pub(crate) fn snd_nxt(&self) -> SeqNo {
         self.core.snd_nxt
     }
 
@@ -140,7 +142,7 @@ impl Sender {
     }
 
     /// Where the episode under way, or the last one, ends.
-    pub(crate) fn recovery_point(&self) -> u64 {
+    pub(crate) fn recovery_point(&self) -> SeqNo {
         self.recovery.recover()
     }
 

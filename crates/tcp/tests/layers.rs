@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// From the ground up; of several beginnings of a file's path the longest counts.
 const LAYERS: &[&[&str]] = &[
-    &["units", "rng.rs", "round.rs", "event.rs", "timers.rs"],
+    &["units", "seq.rs", "rng.rs", "round.rs", "event.rs", "timers.rs"],
     &["settings.rs", "segment.rs"],
     &["cc/window.rs", "cc/signals.rs", "cc/parameters.rs"],
     &["cc/algorithm.rs", "cc/controller.rs", "cc/config.rs"],

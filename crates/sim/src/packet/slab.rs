@@ -4,7 +4,7 @@
 //! nearly all packets have is in one line, the seldom rest in a place of its own.
 
 use tcp::units::{Bytes, Time};
-use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
+use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SeqNo, SynOptions, Timestamps};
 
 use super::{Envelope, Packet, PacketId, Payload};
 use crate::event::{EndpointId, NodeId};
@@ -98,6 +98,7 @@ impl Kept {
             return Packet { to, destination, size, sent_at, retransmission, ttl, payload: Payload::Udp(Bytes(seq)) };
         }
         let timestamps = self.is(STAMPED).then_some(stamps);
+        let (seq, ack) = (SeqNo(seq), SeqNo(ack));
         let segment = Segment { seq, ack, len, flags, ecn, window, timestamps, ..Segment::default() };
         Packet { to, destination, size, sent_at, retransmission, ttl, payload: Payload::Tcp(segment) }
     }
@@ -123,7 +124,7 @@ impl Slab {
         let empty = Kept::of(envelope);
         let stamps = timestamps.unwrap_or(empty.stamps);
         let traits = empty.traits | when(timestamps.is_some(), STAMPED);
-        let mut kept = Kept { seq, ack, window, stamps, len, flags, ecn, traits, ..empty };
+        let mut kept = Kept { seq: seq.0, ack: ack.0, window, stamps, len, flags, ecn, traits, ..empty };
         if !segment.sack.is_empty() || segment.syn.is_some() || segment.ecn_bytes.is_some() {
             kept = self.keep_rare(kept, segment);
         }
@@ -275,6 +276,7 @@ mod tests {
     use super::*;
     use crate::event::FlowId;
     use crate::packet::TTL;
+    use tcp::SeqRange;
 
     fn packet(payload: Payload) -> Packet {
         let (to, destination) = (FlowId(3).sink(), NodeId(7));
@@ -299,10 +301,11 @@ mod tests {
     #[test]
     fn what_comes_out_is_what_went_in() {
         let timestamps = Some(Timestamps { value: 5, echo: 4 });
-        let plain = Segment { seq: 1, ack: 2, len: 3, flags: Flags::ACK, ecn: Ecn::Ect0, ..Segment::default() };
+        let plain =
+            Segment { seq: SeqNo(1), ack: SeqNo(2), len: 3, flags: Flags::ACK, ecn: Ecn::Ect0, ..Segment::default() };
         let stamped = Segment { timestamps, window: Bytes(1 << 40), ..plain };
         let mut sack = Sack::default();
-        sack.push(10, 20);
+        sack.push(SeqRange::new(SeqNo(10), SeqNo(20)));
         let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true });
         let ecn_bytes = Some(EcnBytes { ect0: 1, ce: 2, ect1: 3 });
         let segments =

@@ -21,6 +21,7 @@ use super::parameters::ParamValues;
 use super::signals::{Ack, Cause, Congestion, Lost, State, View};
 use super::window::Window;
 use crate::rng::Rng;
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Version 3.
@@ -120,7 +121,7 @@ struct CongestionSignals {
     loss_in_round: bool,
     /// Gaps in the round, and where the last one ends.
     gaps: u32,
-    gap_end: u64,
+    gap_end: SeqNo,
 }
 
 /// The probe for bandwidth (§5.3.3).

@@ -16,6 +16,7 @@ use super::round_rtt::is_cong_avoid_called;
 use super::signals::{Ack, Congestion, View};
 use super::window::{Counter, IdleRule, Window};
 use crate::rng::Rng;
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span};
 
 /// Probabilistic backoff on the gradient of delay.
@@ -87,7 +88,7 @@ struct Settings {
 
 impl Cdg {
     fn new(values: &ParamValues, setup: &Setup) -> Cdg {
-        let mut memory = Memory::new(1, setup.initial_window.segments(setup.mss));
+        let mut memory = Memory::new(SeqNo::FIRST_DATA, setup.initial_window.segments(setup.mss));
         // The kernel's first round holds the RTT of the handshake.
         memory.rtt =
             setup.handshake_rtt.map(|rtt| rtt.as_micros().max(1) as i64).map(|rtt| Pair { min: rtt, max: rtt });

@@ -11,6 +11,7 @@ use super::parameters::{Param, ParamValues, Profile, Value};
 use super::round_rtt::RoundRtt;
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::{Counter, IdleRule, Window};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span};
 
 /// The sum of a loss window and a delay window.
@@ -70,7 +71,7 @@ struct Compound {
     counter: Counter,
     delay: RoundRtt,
     /// `snd_nxt` when the last round began: what it acknowledges is the window of a round ago.
-    began_at: u64,
+    began_at: SeqNo,
     initial_window: Bytes,
     settings: Settings,
     /// What waited in the queue when the last round ended, in segments.
@@ -109,7 +110,7 @@ impl Compound {
             delay_window: Bytes::ZERO,
             counter: Counter::default(),
             delay: RoundRtt::default(),
-            began_at: 1,
+            began_at: SeqNo(1),
             initial_window: setup.initial_window,
             settings: Settings {
                 alpha: values.number("alpha"),
@@ -143,7 +144,7 @@ impl Compound {
     }
 
     fn delay_round_size(&self) -> Bytes {
-        Bytes(self.delay.end().saturating_sub(self.began_at))
+        self.delay.end().since(self.began_at)
     }
 
     /// A round has ended.

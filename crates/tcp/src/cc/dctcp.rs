@@ -12,6 +12,7 @@ use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
 use super::signals::{Ack, Cause, Congestion, State, View};
 use super::window::{IdleRule, Window};
+use crate::seq::SeqNo;
 use crate::settings::EcnMode;
 use crate::units::{Bytes, Span};
 
@@ -131,7 +132,7 @@ struct Dctcp {
     reno: RenoWindow,
     alpha: Alpha,
     /// DCTCP.WindowEnd: the round trip ends when this is acknowledged.
-    round_end: u64,
+    round_end: SeqNo,
     at_round_start: DeliveredCounts,
     at_last_ack: DeliveredCounts,
     /// The ACK under way has ended its round trip already.
@@ -144,7 +145,7 @@ impl Dctcp {
         Dctcp {
             reno: RenoWindow::new(values, setup, IdleRule::of(values.flag("integer"))),
             alpha: Alpha::new(values),
-            round_end: 0,
+            round_end: SeqNo::default(),
             at_round_start: DeliveredCounts::default(),
             at_last_ack: DeliveredCounts::default(),
             round_taken: false,
@@ -246,7 +247,7 @@ mod tests {
                 let mut dctcp = Driver::new("dctcp", profile, &changed, 100, None);
                 // The round trip under way ends later than this echo.
                 dctcp.ack(1, None);
-                dctcp.view.snd_una -= 1;
+                dctcp.view.snd_una.0 -= 1;
                 let slow_start = dctcp.cwnd() - 100.0;
                 dctcp.congestion(cause);
                 let wanted = if cause == Cause::Timeout { cwnd } else { cwnd + slow_start * cwnd / 100.0 };

@@ -5,6 +5,7 @@ use super::config::CcConfig;
 use super::controller::CongestionControl;
 use super::parameters::Value;
 use super::signals::{Ack, Cause, Congestion, Head, RateSample, RttSample, State, View};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// The segment size: a round number.
@@ -35,8 +36,8 @@ impl Driver {
         let view = View {
             now,
             mss: MSS,
-            snd_una: 1,
-            snd_nxt: 1 + cwnd * MSS.0,
+            snd_una: SeqNo::FIRST_DATA,
+            snd_nxt: SeqNo::FIRST_DATA + MSS * cwnd,
             flight: MSS * cwnd,
             pipe: MSS * cwnd,
             rwnd: Bytes(1 << 30),
@@ -109,8 +110,8 @@ impl Driver {
 
     /// Any ACK: `acked` counts as acknowledged cumulatively, and as much new data leaves.
     pub(super) fn ack_with(&mut self, ack: &Ack) {
-        self.view.snd_una += ack.acked.0;
-        self.view.snd_nxt = self.view.snd_nxt.max(self.view.snd_una) + ack.acked.0;
+        self.view.snd_una += ack.acked;
+        self.view.snd_nxt = self.view.snd_nxt.max(self.view.snd_una) + ack.acked;
         self.view.delivered += ack.acked;
         self.cc.on_ack(ack, &self.view);
     }

@@ -12,6 +12,7 @@ mod plus_plus;
 use super::algorithm::Setup;
 use super::parameters::ParamValues;
 use super::signals::{Ack, View};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Time};
 
 pub(super) use params::*;
@@ -62,7 +63,7 @@ struct Round {
     /// The last ACK of the train.
     last_ack: u64,
     /// The round is over when this has been acknowledged.
-    end_seq: u64,
+    end_seq: SeqNo,
     /// Minimum sample of the round; absent before the first.
     least_rtt: Option<u64>,
     samples: u32,

@@ -12,6 +12,7 @@ use super::parameters::{Param, ParamValues, Profile, Value};
 use super::round_rtt::is_cong_avoid_called;
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::{Counter, IdleRule, Window};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span};
 
 /// Increase and decrease by delay.
@@ -111,7 +112,7 @@ struct Samples {
     sum: u64,
     count: u64,
     /// The round is over when more than this has been acknowledged.
-    end: u64,
+    end: SeqNo,
 }
 
 impl Samples {

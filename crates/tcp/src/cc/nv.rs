@@ -14,6 +14,7 @@ use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Cause, Congestion, State, View};
 use super::window::{Counter, IdleRule, Window};
 use crate::rng::Rng;
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span};
 
 /// Congestion avoidance by rate and minimum RTT.
@@ -139,14 +140,14 @@ struct Measured {
     max_rate: u64,
     /// Smoothed RTT of its own, half old and half new; 0 before the first.
     avg_rtt: u64,
-    round_end: u64,
-    last_una: u64,
+    round_end: SeqNo,
+    last_una: SeqNo,
     /// Decisions in a row that saw no queue.
     calm: u64,
 }
 
 impl Measured {
-    fn begin(una: u64) -> Measured {
+    fn begin(una: SeqNo) -> Measured {
         Measured { round_end: una, last_una: una, ..Measured::default() }
     }
 }
@@ -182,7 +183,7 @@ impl Nv {
             min_rtt: u64::from(u32::MAX),
             min_rtt_new: u64::from(u32::MAX),
             needed: MIN_NEEDED,
-            measured: Measured::begin(1),
+            measured: Measured::begin(SeqNo::FIRST_DATA),
         }
     }
 
@@ -190,7 +191,7 @@ impl Nv {
     fn measure(&mut self, ack: &Ack, view: &View) {
         let Some(rtt) = ack.rtt else { return };
         let measured = &mut self.measured;
-        let acked = view.snd_una.saturating_sub(measured.last_una);
+        let acked = view.snd_una.since(measured.last_una).0;
         measured.last_una = view.snd_una;
         // What was delivered since the newest reported segment left: what was in flight with it and has arrived.
         let Some(rate) = ack.rate.filter(|rate| rate.delivered > Bytes::ZERO) else { return };
@@ -233,7 +234,7 @@ impl Nv {
         // One ACK for a whole round: the window is too small for how ACKs are bundled.
         if measured.calls == 1 && acked >= (self.needed - 1) * view.mss.0 && self.needed < MAX_NEEDED {
             self.needed = (self.needed + NEEDED_STEP).min(MAX_NEEDED);
-            measured.round_end = view.snd_nxt + self.needed * view.mss.0;
+            measured.round_end = view.snd_nxt + view.mss * self.needed;
             measured.calls = 0;
             self.may_grow = true;
             return;

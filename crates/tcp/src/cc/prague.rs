@@ -12,6 +12,7 @@ use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile};
 use super::signals::{Ack, Cause, Congestion, State, View};
 use super::window::Window;
+use crate::seq::SeqNo;
 use crate::settings::EcnMode;
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -69,7 +70,7 @@ struct Prague {
     before_loss: f64,
     reduced_at: Time,
     /// The round trip ends when this is acknowledged.
-    round_end: u64,
+    round_end: SeqNo,
     rounds: u64,
     round_began: Time,
     delivered: Bytes,
@@ -94,7 +95,7 @@ impl Prague {
             in_loss: false,
             before_loss: 0.0,
             reduced_at: Time::ZERO,
-            round_end: 0,
+            round_end: SeqNo::default(),
             rounds: 0,
             round_began: setup.now,
             delivered: Bytes::ZERO,

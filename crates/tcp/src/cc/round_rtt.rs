@@ -2,6 +2,7 @@
 //! microseconds plus one, which avoids division by zero.
 
 use super::signals::{Ack, State, View};
+use crate::seq::SeqNo;
 
 /// The samples of one connection.
 #[derive(Debug, Default)]
@@ -13,7 +14,7 @@ pub(super) struct RoundRtt {
     /// Samples of the round.
     pub(super) samples: u64,
     /// The round is over when more than this has been acknowledged.
-    end: u64,
+    end: SeqNo,
     /// The sender was not in state Open after the last ACK.
     disturbed: bool,
 }
@@ -40,7 +41,7 @@ impl RoundRtt {
     }
 
     /// Where the round ends.
-    pub(super) fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> SeqNo {
         self.end
     }
 

@@ -1,5 +1,6 @@
 //! The signals that the sender passes to an algorithm: its state, ACKs, transmissions, losses, congestion.
 
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// The sender's congestion state (Linux's names).
@@ -36,9 +37,9 @@ pub struct View {
     /// The sender's congestion state.
     pub state: State,
     /// SND.UNA: oldest unacknowledged sequence number.
-    pub snd_una: u64,
+    pub snd_una: SeqNo,
     /// SND.NXT: next sequence number to send.
-    pub snd_nxt: u64,
+    pub snd_nxt: SeqNo,
     /// FlightSize (RFC 5681): sent and not cumulatively acknowledged.
     pub flight: Bytes,
     /// Estimate of the data in the network (RFC 6675 pipe).
@@ -148,7 +149,7 @@ pub struct Sent {
     /// Current time.
     pub now: Time,
     /// Sequence number of its first byte.
-    pub seq: u64,
+    pub seq: SeqNo,
     /// Payload bytes.
     pub bytes: Bytes,
     /// Pipe including it.
@@ -161,7 +162,7 @@ pub struct Sent {
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
     /// Sequence number of its first byte.
-    pub seq: u64,
+    pub seq: SeqNo,
     /// Payload bytes.
     pub bytes: Bytes,
     /// When it was last sent.

@@ -12,6 +12,7 @@ use super::parameters::{Param, ParamValues, Profile, Value};
 use super::reno_window::{RenoWindow, SLOW_START_LIMIT, UNLIMITED};
 use super::signals::{Ack, Cause, Congestion, View};
 use super::window::{IdleRule, Window};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span, Time};
 
 /// Reno with a window by bandwidth estimate after losses.
@@ -71,7 +72,7 @@ struct BandwidthFilter {
     since: u64,
     bytes: u64,
     /// `snd_una` up to which bytes are counted; absent before the first ACK.
-    una: Option<u64>,
+    una: Option<SeqNo>,
     /// Counted ahead, one segment for each duplicate ACK.
     ahead: u64,
 }
@@ -94,7 +95,7 @@ impl BandwidthFilter {
     /// by what duplicates have reported.
     fn count(&mut self, view: &View) {
         let una = self.una.unwrap_or(view.snd_una);
-        let mut bytes = view.snd_una.saturating_sub(una);
+        let mut bytes = view.snd_una.since(una).0;
         self.una = Some(view.snd_una);
         if bytes == 0 {
             self.ahead += view.mss.0;

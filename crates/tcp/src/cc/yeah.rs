@@ -228,7 +228,8 @@ mod tests {
     fn round(yeah: &mut Driver, rtt_ms: f64) {
         let (una, nxt) = (yeah.view.snd_una, yeah.view.snd_nxt);
         for ack in 0..4 {
-            (yeah.view.snd_una, yeah.view.snd_nxt) = if ack < 3 { (una, nxt) } else { (nxt + 1, nxt + 2) };
+            (yeah.view.snd_una, yeah.view.snd_nxt) =
+                if ack < 3 { (una, nxt) } else { (nxt + Bytes(1), nxt + Bytes(2)) };
             let view = yeah.view;
             let rtt = Span::from_secs_f64(rtt_ms / 1e3);
             let rtt = Some(super::super::RttSample { latest: rtt, oldest: rtt });

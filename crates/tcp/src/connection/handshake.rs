@@ -4,6 +4,7 @@ use crate::config::TcpConfig;
 use crate::ecn;
 use crate::options::{Agreed, Clock, MAX_UNSCALED, offer};
 use crate::segment::{Flags, Segment};
+use crate::seq::SeqNo;
 use crate::settings::EcnMode;
 use crate::units::{Bytes, Span, Time};
 
@@ -98,7 +99,7 @@ impl Handshake {
         self.transmissions += 1;
         let peer_syn = self.peer_syn.as_ref();
         Segment {
-            ack: u64::from(peer_syn.is_some()),
+            ack: if peer_syn.is_some() { SeqNo::FIRST_DATA } else { SeqNo::SYN },
             flags: Flags::SYN.with(self.flags).with(if peer_syn.is_some() { Flags::ACK } else { Flags::default() }),
             window: window.min(MAX_UNSCALED),
             timestamps: if self.config.timestamps { clock.stamp_syn(now, peer_syn) } else { None },

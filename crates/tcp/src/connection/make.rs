@@ -3,6 +3,7 @@
 use super::Connection;
 use crate::segment::{Ecn, Flags, Sack, Segment};
 use crate::sender::Outgoing;
+use crate::seq::SeqNo;
 use crate::timers::Timer;
 use crate::units::Time;
 
@@ -52,7 +53,7 @@ impl Connection {
 
     #[cold]
     #[inline(never)]
-    pub(super) fn make_early_ack(&mut self, now: Time, ack: u64) -> Segment {
+    pub(super) fn make_early_ack(&mut self, now: Time, ack: SeqNo) -> Segment {
         Segment {
             seq: self.snd_nxt(),
             ack,

@@ -4,6 +4,7 @@ use super::Connection;
 use crate::ecn::Echo;
 use crate::segment::{Flags, Segment};
 use crate::sender::{HandshakeTiming, Sender};
+use crate::seq::SeqNo;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Time};
 
@@ -51,7 +52,7 @@ impl Connection {
                 self.on_syn(now, segment);
                 return false;
             }
-            ConnectionState::SynReceived if has(Flags::ACK) && segment.ack == 1 => {
+            ConnectionState::SynReceived if has(Flags::ACK) && segment.ack == SeqNo::FIRST_DATA => {
                 self.enter_established(now, segment.window)
             }
             _ => {}
@@ -63,7 +64,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     fn on_syn(&mut self, now: Time, segment: &Segment) {
-        let acks_our_syn = segment.flags.contains(Flags::ACK) && segment.ack == 1;
+        let acks_our_syn = segment.flags.contains(Flags::ACK) && segment.ack == SeqNo::FIRST_DATA;
         let Some(handshake) = &mut self.handshake else {
             // Our ACK of the SYN-ACK was lost.
             self.ack_pending = self.sender.is_some();
@@ -90,7 +91,7 @@ impl Connection {
     fn on_reset(&mut self, segment: &Segment) {
         let acceptable = match self.state {
             ConnectionState::Closed | ConnectionState::Listen => false,
-            ConnectionState::SynSent => segment.flags.contains(Flags::ACK) && segment.ack == 1,
+            ConnectionState::SynSent => segment.flags.contains(Flags::ACK) && segment.ack == SeqNo::FIRST_DATA,
             _ => self.receiver.is_in_window(segment.seq),
         };
         if acceptable {

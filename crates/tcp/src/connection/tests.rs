@@ -3,6 +3,7 @@ use std::collections::VecDeque;
 use super::*;
 use crate::cc::CcConfig;
 use crate::segment::{Ecn, SynOptions, Timestamps};
+use crate::seq::SeqRange;
 use crate::settings::ProfileName;
 use crate::units::Span;
 
@@ -190,7 +191,7 @@ fn a_reset_closes_if_it_lies_within_the_window() {
     };
     for (seq, closes) in [(0, false), (1, true), (10_000, true), (11_000, false)] {
         let Some(mut end) = established() else { continue };
-        end.on_segment(ms(200), &Segment { seq, flags: Flags::RST, ..Segment::default() });
+        end.on_segment(ms(200), &Segment { seq: SeqNo(seq), flags: Flags::RST, ..Segment::default() });
         assert_eq!(end.state() == ConnectionState::Closed, closes, "{seq}");
         assert_eq!(end.poll_event() == Some(Event::Closed), closes, "{seq}");
         assert!(!closes || (end.next_timeout().is_none() && end.poll_segment(ms(200)).is_none()));
@@ -199,7 +200,10 @@ fn a_reset_closes_if_it_lies_within_the_window() {
     end.poll_segment(ms(0));
     end.on_segment(ms(10), &Segment { flags: Flags::RST, ..Segment::default() });
     assert_eq!(end.state(), ConnectionState::SynSent);
-    end.on_segment(ms(10), &Segment { ack: 1, flags: Flags::RST.with(Flags::ACK), ..Segment::default() });
+    end.on_segment(
+        ms(10),
+        &Segment { ack: SeqNo::FIRST_DATA, flags: Flags::RST.with(Flags::ACK), ..Segment::default() },
+    );
     assert_eq!(end.state(), ConnectionState::Closed);
 }
 
@@ -210,12 +214,18 @@ fn acks_of(mode: EcnMode, packets: &[(u64, Ecn, Flags)]) -> Vec<(u64, bool, bool
     pair.run(ms(100));
     let mut acks = Vec::new();
     for (number, ecn, flags) in packets {
-        let data = Segment { seq: 1 + number * 1460, len: 1460, ack: 1, ecn: *ecn, ..Segment::default() };
+        let data = Segment {
+            seq: SeqNo(1 + number * 1460),
+            len: 1460,
+            ack: SeqNo::FIRST_DATA,
+            ecn: *ecn,
+            ..Segment::default()
+        };
         pair.ends[1].on_segment(ms(100), &Segment { flags: Flags::ACK.with(*flags), ..data });
         while let Some(ack) = pair.ends[1].poll_segment(ms(100)) {
             assert_eq!(ack.ecn, Ecn::NotEct);
             let has = |flag| ack.flags.contains(flag);
-            acks.push(((ack.ack - 1) / 1460, has(Flags::AE), has(Flags::CWR), has(Flags::ECE)));
+            acks.push(((ack.ack.0 - 1) / 1460, has(Flags::AE), has(Flags::CWR), has(Flags::ECE)));
         }
     }
     acks
@@ -263,10 +273,17 @@ fn options_leave_room_for_one_block_beside_counters_and_timestamps() {
     let mut pair = Pair::of(config.clone(), config);
     pair.run(ms(100));
     for number in [1, 3, 5] {
-        let data = Segment { seq: 1 + number * 1000, len: 1000, ack: 1, flags: Flags::ACK, ..Segment::default() };
+        let data = Segment {
+            seq: SeqNo(1 + number * 1000),
+            len: 1000,
+            ack: SeqNo::FIRST_DATA,
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
         pair.ends[1].on_segment(ms(100), &data);
         let ack = pair.ends[1].poll_segment(ms(100)).unwrap_or_default();
-        assert_eq!(ack.sack.blocks().collect::<Vec<_>>(), [(1 + number * 1000, 1001 + number * 1000)]);
+        let (start, end) = (SeqNo(1 + number * 1000), SeqNo(1001 + number * 1000));
+        assert_eq!(ack.sack.blocks().collect::<Vec<_>>(), [SeqRange::new(start, end)]);
         assert!(ack.header() <= Bytes(60) && ack.ecn_bytes.is_some() && ack.timestamps.is_some());
     }
 }

@@ -1,9 +1,10 @@
 use super::*;
+use crate::seq::SeqNo;
 
 const MSS: Bytes = Bytes(1000);
 
 fn data(ecn: Ecn) -> Segment {
-    Segment { seq: 1, len: 1000, flags: Flags::ACK, ecn, ..Segment::default() }
+    Segment { seq: SeqNo::FIRST_DATA, len: 1000, flags: Flags::ACK, ecn, ..Segment::default() }
 }
 
 fn syn(flags: Flags, ecn: Ecn) -> Segment {

@@ -4,6 +4,7 @@
 use crate::config::TcpConfig;
 use crate::options::{Agreed, MAX_UNSCALED};
 use crate::segment::Segment;
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span, Time};
 
 /// The receive window of one endpoint.
@@ -18,7 +19,7 @@ pub(crate) struct ReceiveWindow {
     /// Advertised windows are multiples of this power of two (RFC 7323 §2.3).
     unit: u64,
     /// Right edge of the largest window advertised (RFC 9293 §3.8.6).
-    right_edge: u64,
+    right_edge: SeqNo,
     right_sizing: Option<RightSizing>,
     /// Upper bound of the buffer.
     max: Bytes,
@@ -33,7 +34,15 @@ impl ReceiveWindow {
         let buffer = max.min(small);
         let rcv_ssthresh = buffer.min(config.initial_recv_window);
         let right_sizing = config.recv_autotune.then(|| RightSizing::new(config.mss));
-        ReceiveWindow { max, buffer, rcv_ssthresh, unit: 1, mss: config.mss, right_edge: 0, right_sizing }
+        ReceiveWindow {
+            max,
+            buffer,
+            rcv_ssthresh,
+            unit: 1,
+            mss: config.mss,
+            right_edge: SeqNo::default(),
+            right_sizing,
+        }
     }
 
     /// Applies what the handshake agreed: MSS and window scale.
@@ -47,9 +56,9 @@ impl ReceiveWindow {
     }
 
     /// The window to advertise while `unread` bytes wait for the application.
-    pub(crate) fn advertise(&self, rcv_nxt: u64, unread: Bytes) -> Bytes {
+    pub(crate) fn advertise(&self, rcv_nxt: SeqNo, unread: Bytes) -> Bytes {
         // RFC 9293 §3.8.6: do not shrink the window.
-        let advertised = self.round_up(self.right_edge.saturating_sub(rcv_nxt));
+        let advertised = self.round_up(self.right_edge.since(rcv_nxt).0);
         let free = self.free(unread);
         // RFC 9293 §3.8.6.2.2: while data waits to be read, the right edge moves only by the SWS threshold or more.
         if unread > Bytes::ZERO && free.0 < advertised + self.sws_threshold().0 {
@@ -59,7 +68,7 @@ impl ReceiveWindow {
     }
 
     /// The right edge: no advertised window ends before it.
-    pub(crate) fn right_edge(&self) -> u64 {
+    pub(crate) fn right_edge(&self) -> SeqNo {
         self.right_edge
     }
 
@@ -68,8 +77,8 @@ impl ReceiveWindow {
     }
 
     /// True if reading has freed enough of the buffer to send a window update (RFC 9293 §3.8.6.2.2).
-    pub(crate) fn update_due(&self, rcv_nxt: u64, unread: Bytes) -> bool {
-        let advertised = self.right_edge.saturating_sub(rcv_nxt);
+    pub(crate) fn update_due(&self, rcv_nxt: SeqNo, unread: Bytes) -> bool {
+        let advertised = self.right_edge.since(rcv_nxt).0;
         let gain = self.advertise(rcv_nxt, unread).0.saturating_sub(advertised);
         let closed = advertised < self.sws_threshold().0;
         (closed && gain >= self.sws_threshold().0) || gain >= self.buffer.0 / 2
@@ -85,13 +94,13 @@ impl ReceiveWindow {
     }
 
     /// Records that `window` is advertised.
-    pub(crate) fn on_advertised(&mut self, rcv_nxt: u64, window: Bytes) {
-        self.right_edge = self.right_edge.max(rcv_nxt + window.0);
+    pub(crate) fn on_advertised(&mut self, rcv_nxt: SeqNo, window: Bytes) {
+        self.right_edge = self.right_edge.max(rcv_nxt + window);
     }
 
     /// The window of an ACK for less than `rcv_nxt`, with the same right edge.
-    pub(crate) fn up_to_right_edge(&self, ack: u64) -> Bytes {
-        Bytes(self.round_up(self.right_edge.saturating_sub(ack)))
+    pub(crate) fn up_to_right_edge(&self, ack: SeqNo) -> Bytes {
+        Bytes(self.round_up(self.right_edge.since(ack).0))
     }
 
     /// A segment arrived. True if the window opens further, which it does by two segments (Linux).
@@ -158,7 +167,7 @@ impl RightSizing {
 /// A receive window whose reception is timed.
 #[derive(Clone, Copy, Debug)]
 struct TimedWindow {
-    right_edge: u64,
+    right_edge: SeqNo,
     since: Time,
 }
 
@@ -192,7 +201,7 @@ impl ReceiverRtt {
 
     /// Without timestamps: receiving a full window takes at least one round trip, so the minimum is kept.
     #[inline(never)]
-    pub(crate) fn on_data(&mut self, now: Time, rcv_nxt: u64, window: Bytes) {
+    pub(crate) fn on_data(&mut self, now: Time, rcv_nxt: SeqNo, window: Bytes) {
         match self.timed {
             Some(timed) if rcv_nxt < timed.right_edge => return,
             Some(TimedWindow { since, .. }) => {
@@ -201,7 +210,7 @@ impl ReceiverRtt {
             }
             None => {}
         }
-        self.timed = Some(TimedWindow { right_edge: rcv_nxt + window.0, since: now });
+        self.timed = Some(TimedWindow { right_edge: rcv_nxt + window, since: now });
     }
 }
 

@@ -26,7 +26,7 @@ fn small() -> Receiver {
 }
 
 fn data(seq: u64, len: u32) -> Segment {
-    Segment { seq, len, flags: Flags::ACK, ..Segment::default() }
+    Segment { seq: SeqNo(seq), len, flags: Flags::ACK, ..Segment::default() }
 }
 
 #[test]
@@ -35,15 +35,15 @@ fn duplicates_and_data_outside_the_window_change_nothing() {
     r.on_segment(Time::ZERO, &data(1, 100));
     assert_eq!(r.on_segment(Time::ZERO, &data(1, 100)), AckTiming::Immediate);
     assert_eq!(r.on_segment(Time::ZERO, &data(200_000, 100)), AckTiming::Immediate);
-    assert_eq!((r.rcv_nxt(), r.reassembly.has_gap()), (101, false));
-    assert_eq!(r.sack_option(4).blocks().collect::<Vec<_>>(), [(1, 101)]);
+    assert_eq!((r.rcv_nxt(), r.reassembly.has_gap()), (SeqNo(101), false));
+    assert_eq!(r.sack_option(4).blocks().collect::<Vec<_>>(), [SeqRange::new(SeqNo(1), SeqNo(101))]);
 }
 
 #[test]
 fn what_reaches_beyond_the_window_is_cut_off() {
     let mut r = small();
     r.on_segment(Time::ZERO, &data(1, 200_000));
-    assert_eq!(r.rcv_nxt(), 1 + 100 * 1024);
+    assert_eq!(r.rcv_nxt(), SeqNo(1 + 100 * 1024));
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn the_fin_counts_one_number_and_no_byte() {
     assert!(!r.fin_received());
     r.on_segment(Time::ZERO, &data(1, 100));
     assert!(r.fin_received());
-    assert_eq!((r.rcv_nxt(), r.in_order()), (102, 100));
+    assert_eq!((r.rcv_nxt(), r.in_order()), (SeqNo(102), 100));
 }
 
 #[test]
@@ -133,10 +133,11 @@ fn acknowledges_when_the_recorded_linux_receiver_did() {
         let now = at(us);
         let flags = if pushed(number) { Flags::ACK.with(Flags::PSH) } else { Flags::ACK };
         let timestamps = Some(Timestamps { value: (us / 1000) as u32, echo: (us / 1000 - 50) as u32 });
-        let segment = Segment { seq: 1 + number * MSS, len: MSS as u32, flags, timestamps, ..Segment::default() };
+        let segment =
+            Segment { seq: SeqNo(1 + number * MSS), len: MSS as u32, flags, timestamps, ..Segment::default() };
         match r.on_segment(now, &segment) {
             AckTiming::Immediate => {
-                sent.push((now, (r.rcv_nxt() - 1) / MSS));
+                sent.push((now, (r.rcv_nxt().0 - 1) / MSS));
                 r.on_ack_sent(r.window());
             }
             AckTiming::DelayedUntil(deadline) => assert_eq!(deadline, now + Span::from_millis(40)),

@@ -4,6 +4,7 @@
 use crate::cc::State;
 use crate::config::TcpConfig;
 use crate::scoreboard::Scoreboard;
+use crate::seq::SeqNo;
 use crate::settings::RecoveryKind;
 use crate::units::Bytes;
 
@@ -22,7 +23,7 @@ pub(crate) enum Progress {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Duplicate {
     pub(crate) state: State,
-    pub(crate) snd_una: u64,
+    pub(crate) snd_una: SeqNo,
     pub(crate) pipe: Bytes,
     /// The oldest segment is older than the algorithm's own time-out; always false but for Vegas.
     pub(crate) head_expired: bool,
@@ -51,9 +52,9 @@ pub(crate) struct DupAckRecovery {
     limited: Bytes,
     /// Where the episode ends: `snd_nxt` when it began. "recover" of RFC 6582 is the number before it. It outlives the
     /// episode, as there.
-    recover: u64,
+    recover: SeqNo,
     /// No fast retransmit before `snd_una` has passed this: until then duplicate ACKs answer go-back-N's own copies.
-    fast_retransmit_guard: u64,
+    fast_retransmit_guard: SeqNo,
     fast_recovery: Option<FastRecovery>,
     /// A retransmission that does not wait for the window is due: the episode's first, or that of a partial ACK.
     force_retransmit: bool,
@@ -76,8 +77,8 @@ impl DupAckRecovery {
             mss,
             duplicates: 0,
             limited: Bytes::ZERO,
-            recover: 0,
-            fast_retransmit_guard: 0,
+            recover: SeqNo::default(),
+            fast_retransmit_guard: SeqNo::default(),
             fast_recovery: None,
             force_retransmit: false,
             vegas_checks_left: 0,
@@ -96,7 +97,7 @@ impl DupAckRecovery {
     }
 
     /// Where the episode under way, or the last one, ends.
-    pub(crate) fn recover(&self) -> u64 {
+    pub(crate) fn recover(&self) -> SeqNo {
         self.recover
     }
 
@@ -176,7 +177,7 @@ impl DupAckRecovery {
     }
 
     /// Begins fast recovery, or Tahoe's slow start. `cwnd` is the algorithm's after its reduction.
-    pub(crate) fn begin(&mut self, snd_nxt: u64, cwnd: Bytes, board: &mut Scoreboard) -> State {
+    pub(crate) fn begin(&mut self, snd_nxt: SeqNo, cwnd: Bytes, board: &mut Scoreboard) -> State {
         self.recover = snd_nxt;
         self.limited = Bytes::ZERO;
         if self.is_vegas() {
@@ -203,13 +204,13 @@ impl DupAckRecovery {
     }
 
     /// Begins a reduction on an ECN echo: nothing is to be sent again, and no second one before `snd_nxt`.
-    pub(crate) fn begin_cwr(&mut self, snd_nxt: u64) {
+    pub(crate) fn begin_cwr(&mut self, snd_nxt: SeqNo) {
         self.recover = snd_nxt;
         self.limited = Bytes::ZERO;
     }
 
     /// Begins the episode of a time-out: everything is to be sent again (RFC 5681 §3.1, RFC 6582 §4).
-    pub(crate) fn on_timeout(&mut self, snd_nxt: u64, board: &mut Scoreboard) {
+    pub(crate) fn on_timeout(&mut self, snd_nxt: SeqNo, board: &mut Scoreboard) {
         self.duplicates = 0;
         self.withheld_pipe = None;
         self.limited = Bytes::ZERO;
@@ -221,7 +222,13 @@ impl DupAckRecovery {
     }
 
     /// `snd_una` has moved by `acked`.
-    pub(crate) fn on_advance(&mut self, state: State, snd_una: u64, acked: Bytes, board: &mut Scoreboard) -> Progress {
+    pub(crate) fn on_advance(
+        &mut self,
+        state: State,
+        snd_una: SeqNo,
+        acked: Bytes,
+        board: &mut Scoreboard,
+    ) -> Progress {
         self.duplicates = 0;
         self.withheld_pipe = None;
         self.limited = Bytes::ZERO;

@@ -135,6 +135,7 @@ impl Rack {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seq::SeqNo;
 
     fn ms(n: u64) -> Span {
         Span::from_millis(n)
@@ -176,7 +177,7 @@ mod tests {
     fn a_retransmission_acknowledged_too_fast_is_ignored() {
         let mut rack = Rack::default();
         let segment = Delivered {
-            end: 100,
+            end: SeqNo(100),
             bytes: Bytes(99),
             transmissions: 2,
             sent_at: Time::ZERO,
@@ -185,7 +186,7 @@ mod tests {
         rack.on_delivered(Time::ZERO + ms(5), &segment, Some(ms(10)));
         assert_eq!(rack.take_advance(), None);
         rack.on_delivered(Time::ZERO + ms(10), &segment, Some(ms(10)));
-        assert_eq!(rack.take_advance(), Some(SendOrder { sent_at: Time::ZERO, end: 100 }));
+        assert_eq!(rack.take_advance(), Some(SendOrder { sent_at: Time::ZERO, end: SeqNo(100) }));
         assert_eq!(rack.take_advance(), None, "once");
     }
 }

@@ -2,12 +2,13 @@
 //! F-RTO (RFC 5682) is the sender's, since it decides what to send. The names are Linux's.
 
 use crate::cc::Window;
+use crate::seq::SeqNo;
 
 /// What undoing the last episode needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Undo {
     /// `snd_una` when the episode began; absent if there is nothing to undo.
-    undo_marker: Option<u64>,
+    undo_marker: Option<SeqNo>,
     /// Retransmissions that no DSACK has reported yet; absent before the first.
     undo_retrans: Option<u32>,
     /// The window to return to; absent if the network itself reported congestion.
@@ -18,7 +19,7 @@ pub(crate) struct Undo {
 
 impl Undo {
     /// An episode begins. `retransmitted` segments are still out from an earlier one.
-    pub(crate) fn begin(&mut self, snd_una: u64, retransmitted: u32, prior_window: Option<Window>) {
+    pub(crate) fn begin(&mut self, snd_una: SeqNo, retransmitted: u32, prior_window: Option<Window>) {
         self.undo_marker = Some(snd_una);
         self.undo_retrans = (retransmitted > 0).then_some(retransmitted);
         self.prior_window = prior_window;
@@ -41,7 +42,7 @@ impl Undo {
     }
 
     /// A DSACK of a block that ends at `end`.
-    pub(crate) fn on_dsack(&mut self, end: u64, prior_una: u64) {
+    pub(crate) fn on_dsack(&mut self, end: SeqNo, prior_una: SeqNo) {
         if let (Some(undo_marker), Some(undo_retrans)) = (self.undo_marker, &mut self.undo_retrans)
             && end <= prior_una
             && end > undo_marker
@@ -81,7 +82,7 @@ mod tests {
     fn begun() -> Undo {
         let mut undo = Undo::default();
         let before = Window { cwnd: Bytes(1000), ssthresh: Bytes::MAX };
-        undo.begin(100, 0, Some(before));
+        undo.begin(SeqNo(100), 0, Some(before));
         undo
     }
 
@@ -99,11 +100,11 @@ mod tests {
         let mut undo = begun();
         undo.on_retransmission(5);
         undo.on_retransmission(5);
-        undo.on_dsack(200, 300);
+        undo.on_dsack(SeqNo(200), SeqNo(300));
         assert!(!undo.is_spurious(None));
-        undo.on_dsack(100, 300);
+        undo.on_dsack(SeqNo(100), SeqNo(300));
         assert!(!undo.is_spurious(None), "a DSACK from before the episode");
-        undo.on_dsack(300, 300);
+        undo.on_dsack(SeqNo(300), SeqNo(300));
         assert!(undo.is_spurious(None));
         assert!(undo.take().is_some() && !undo.is_spurious(Some(4)));
     }

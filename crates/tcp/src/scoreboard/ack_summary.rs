@@ -2,12 +2,13 @@
 
 use super::tx_state::{SendOrder, TxState};
 use crate::cc::RttSample;
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Time};
 
 /// A segment that an ACK reports for the first time, cumulatively or selectively.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivered {
-    pub(crate) end: u64,
+    pub(crate) end: SeqNo,
     pub(crate) bytes: Bytes,
     pub(crate) transmissions: u32,
     /// Time of the latest transmission.
@@ -24,7 +25,7 @@ impl Delivered {
 /// A segment newly marked lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LostSegment {
-    pub(crate) seq: u64,
+    pub(crate) seq: SeqNo,
     pub(crate) bytes: Bytes,
     pub(crate) sent_at: Time,
     pub(crate) tx: TxState,
@@ -73,7 +74,7 @@ pub(crate) struct AckSummary {
     /// A segment sent once, below the recovery point, was reported: what F-RTO waits for (RFC 5682 §3.1 step 3b).
     pub(crate) original_delivered: bool,
     /// The lowest segment that was sent once and is reported after a higher one: reordering.
-    pub(crate) reordered_from: Option<u64>,
+    pub(crate) reordered_from: Option<SeqNo>,
     /// Send times of what was cumulatively acknowledged.
     pub(crate) acked_sent: Option<SendTimes>,
     /// Send times of what was selectively acknowledged.
@@ -82,7 +83,7 @@ pub(crate) struct AckSummary {
 
 impl AckSummary {
     /// Notes that `[start, end)`, sent once, is reported for the first time.
-    pub(super) fn on_original(&mut self, start: u64, end: u64, prior: PriorAckState) {
+    pub(super) fn on_original(&mut self, start: SeqNo, end: SeqNo, prior: PriorAckState) {
         self.original_delivered |= end <= prior.recover;
         if start < prior.highest_sacked {
             self.reordered_from = Some(self.reordered_from.map_or(start, |lowest| lowest.min(start)));
@@ -94,7 +95,7 @@ impl AckSummary {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PriorAckState {
     /// Where the episode under way, or the last one, ends.
-    pub(crate) recover: u64,
+    pub(crate) recover: SeqNo,
     /// The end of the highest segment reported selectively.
-    pub(crate) highest_sacked: u64,
+    pub(crate) highest_sacked: SeqNo,
 }

@@ -2,6 +2,7 @@
 
 use super::ack_summary::SendTimes;
 use super::{AckSummary, Delivered, PriorAckState, Scoreboard};
+use crate::seq::SeqNo;
 use crate::units::Bytes;
 
 impl Scoreboard {
@@ -9,7 +10,7 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn advance(
         &mut self,
-        ack: u64,
+        ack: SeqNo,
         prior: PriorAckState,
         summary: &mut AckSummary,
         mut each: impl FnMut(&Delivered),
@@ -29,7 +30,7 @@ impl Scoreboard {
     #[inline]
     fn advance_plainly(
         &mut self,
-        ack: u64,
+        ack: SeqNo,
         prior: PriorAckState,
         summary: &mut AckSummary,
         each: &mut impl FnMut(&Delivered),
@@ -42,7 +43,7 @@ impl Scoreboard {
             return;
         }
         let (first, last) = (&self.segments[0], &self.segments[count - 1]);
-        let bytes = Bytes(last.end() - first.seq);
+        let bytes = last.end() - first.seq;
         self.flight -= bytes.0;
         summary.acked += bytes;
         summary.acked_in_flight += bytes;
@@ -63,7 +64,7 @@ impl Scoreboard {
     #[inline(never)]
     fn advance_one_by_one(
         &mut self,
-        ack: u64,
+        ack: SeqNo,
         prior: PriorAckState,
         summary: &mut AckSummary,
         each: &mut impl FnMut(&Delivered),
@@ -72,7 +73,7 @@ impl Scoreboard {
             if head.seq >= ack {
                 break;
             }
-            let covered = head.bytes().min(ack - head.seq);
+            let covered = head.bytes().min((ack - head.seq).0);
             self.flight -= covered;
             self.sacked -= if head.sacked { covered } else { 0 };
             self.lost -= if head.lost { covered } else { 0 };
@@ -82,7 +83,7 @@ impl Scoreboard {
             summary.acked_in_flight += if was_unrepaired { Bytes::ZERO } else { Bytes(covered) };
             summary.delivered += if head.sacked { Bytes::ZERO } else { Bytes(covered) };
             if covered < head.bytes() {
-                head.seq += covered;
+                head.seq += Bytes(covered);
                 head.len -= covered as u32;
                 break;
             }

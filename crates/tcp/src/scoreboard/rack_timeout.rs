@@ -38,6 +38,7 @@ impl RackTimeout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seq::SeqNo;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -46,10 +47,10 @@ mod tests {
     /// The newest delivered segment was sent at 10 ms and ends at 2001; the time-out is 50 ms.
     #[test]
     fn rfc_8985_6_2_step_5() {
-        let newest = SendOrder { sent_at: at(10), end: 2001 };
+        let newest = SendOrder { sent_at: at(10), end: SeqNo(2001) };
         let verdict = |now, sent_at, end| {
             let rack = RackTimeout { now, newest, timeout: Span::from_millis(50) };
-            rack.judge(SendOrder { sent_at, end })
+            rack.judge(SendOrder { sent_at, end: SeqNo(end) })
         };
         assert_eq!(verdict(at(500), at(11), 1001), RackVerdict::SentLater);
         assert_eq!(verdict(at(500), at(10), 3001), RackVerdict::SentLater, "of the same time, the higher number");

@@ -2,27 +2,28 @@
 
 use super::ack_summary::SendTimes;
 use super::{AckSummary, Delivered, PriorAckState, Scoreboard};
+use crate::seq::SeqRange;
 use crate::units::Bytes;
 
 impl Scoreboard {
     /// Notes what a SACK option reports; `each` is called for what had not been reported before.
     pub(crate) fn sack(
         &mut self,
-        blocks: &[(u64, u64)],
+        blocks: &[SeqRange],
         prior: PriorAckState,
         summary: &mut AckSummary,
         mut each: impl FnMut(&Delivered),
     ) {
-        let mut remembered = [(0, 0); 4];
+        let mut remembered = [SeqRange::default(); 4];
         for (slot, block) in remembered.iter_mut().zip(blocks) {
             let fresh = self.not_yet_reported(*block);
-            let (from, to) = self.sack_block(fresh, prior, summary, &mut each);
+            let covered = self.sack_block(fresh, prior, summary, &mut each);
             // Of a block that begins or ends within a segment only whole segments are remembered.
-            let start = if fresh.0 == block.0 { from } else { block.0 };
-            *slot = match to {
-                _ if to >= fresh.1 => (start, block.1),
-                _ if fresh.1 == block.1 => (start, to),
-                _ => (0, 0),
+            let start = if fresh.start == block.start { covered.start } else { block.start };
+            *slot = match covered.end {
+                end if end >= fresh.end => SeqRange::new(start, block.end),
+                end if fresh.end == block.end => SeqRange::new(start, end),
+                _ => SeqRange::default(),
             };
         }
         self.last_blocks = remembered;
@@ -30,27 +31,27 @@ impl Scoreboard {
     }
 
     /// The part of a block between blocks that the last option reported already.
-    fn not_yet_reported(&self, (mut start, mut end): (u64, u64)) -> (u64, u64) {
+    fn not_yet_reported(&self, SeqRange { mut start, mut end }: SeqRange) -> SeqRange {
         for known in &self.last_blocks {
-            if known.0 <= start && start < known.1 {
-                start = known.1;
+            if known.start <= start && start < known.end {
+                start = known.end;
             }
-            if known.0 < end && end <= known.1 {
-                end = known.0;
+            if known.start < end && end <= known.end {
+                end = known.start;
             }
         }
-        (start, end.max(start))
+        SeqRange::new(start, end.max(start))
     }
 
     /// Marks the segments that lie wholly inside; gives where the first begins and the last ends.
     #[inline(never)]
     fn sack_block(
         &mut self,
-        (start, end): (u64, u64),
+        SeqRange { start, end }: SeqRange,
         prior: PriorAckState,
         summary: &mut AckSummary,
         each: &mut impl FnMut(&Delivered),
-    ) -> (u64, u64) {
+    ) -> SeqRange {
         let from = self.segments.partition_point(|sent| sent.seq < start);
         let covered_from = self.segments.get(from).map_or(end, |sent| sent.seq);
         let mut covered_to = start;
@@ -80,6 +81,6 @@ impl Scoreboard {
             sent.lost = false;
             sent.retransmitted = false;
         }
-        (covered_from, covered_to)
+        SeqRange::new(covered_from, covered_to)
     }
 }

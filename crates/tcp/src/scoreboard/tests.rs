@@ -11,28 +11,29 @@ fn at(nanos: u64) -> Time {
 fn board(segments: u64) -> Scoreboard {
     let mut board = Scoreboard::default();
     for i in 0..segments {
-        board.push(at(i), Chunk { seq: 1 + 100 * i, len: 100, fin: false }, TxState::default());
+        board.push(at(i), Chunk { seq: SeqNo(1 + 100 * i), len: 100, fin: false }, TxState::default());
     }
     board
 }
 
 fn advance(board: &mut Scoreboard, ack: u64) -> AckSummary {
     let mut summary = AckSummary::default();
-    let prior = PriorAckState { recover: 0, highest_sacked: board.highest_sacked() };
-    board.advance(ack, prior, &mut summary, |_| {});
+    let prior = PriorAckState { recover: SeqNo::default(), highest_sacked: board.highest_sacked() };
+    board.advance(SeqNo(ack), prior, &mut summary, |_| {});
     summary
 }
 
 fn sack(board: &mut Scoreboard, blocks: &[(u64, u64)]) -> AckSummary {
     let mut summary = AckSummary::default();
-    let prior = PriorAckState { recover: 0, highest_sacked: board.highest_sacked() };
-    board.sack(blocks, prior, &mut summary, |_| {});
+    let prior = PriorAckState { recover: SeqNo::default(), highest_sacked: board.highest_sacked() };
+    let blocks: Vec<_> = blocks.iter().map(|(start, end)| SeqRange::new(SeqNo(*start), SeqNo(*end))).collect();
+    board.sack(&blocks, prior, &mut summary, |_| {});
     summary
 }
 
 /// Something sent at `sent_at` that ends at `end` was delivered.
 fn rack(now: Time, sent_at: Time, end: u64, timeout: Span) -> RackTimeout {
-    RackTimeout { now, newest: SendOrder { sent_at, end }, timeout }
+    RackTimeout { now, newest: SendOrder { sent_at, end: SeqNo(end) }, timeout }
 }
 
 #[test]
@@ -46,12 +47,12 @@ fn pipe_counts_what_is_believed_in_the_network() {
     board.mark_head_lost();
     assert_eq!((board.flight(), board.pipe()), (Bytes(1000), Bytes(900)));
     let chunk = board.next_lost().unwrap();
-    assert_eq!(chunk.seq, 1);
+    assert_eq!(chunk.seq, SeqNo(1));
     assert!(board.resent(at(50), TxState::default()));
     assert_eq!((board.pipe(), board.next_lost()), (Bytes(1000), None));
     board.mark_all_lost();
     assert_eq!(board.pipe(), Bytes::ZERO);
-    assert_eq!(board.next_lost().unwrap().seq, 1);
+    assert_eq!(board.next_lost().unwrap().seq, SeqNo(1));
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn lost_segments_are_offered_in_order_once() {
     let mut board = board(3);
     board.mark_all_lost();
     for seq in [1, 101, 201] {
-        assert_eq!(board.next_lost().unwrap().seq, seq);
+        assert_eq!(board.next_lost().unwrap().seq, SeqNo(seq));
         board.resent(Time::ZERO, TxState::default());
     }
     assert_eq!(board.next_lost(), None);
@@ -98,7 +99,7 @@ fn an_ack_inside_a_segment_trims_it() {
     assert_eq!(advance(&mut board, 51).acked, Bytes(50));
     board.mark_head_lost();
     let chunk = board.next_lost().unwrap();
-    assert_eq!((chunk.seq, chunk.len), (51, 50));
+    assert_eq!((chunk.seq, chunk.len), (SeqNo(51), 50));
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn what_is_reported_counts_once_whatever_the_blocks() {
         let summary = sack(&mut board, blocks);
         assert_eq!(summary.delivered_segments, fresh, "{blocks:?}");
     }
-    assert_eq!((board.sacked(), board.pipe(), board.highest_sacked()), (Bytes(800), Bytes(200), 901));
+    assert_eq!((board.sacked(), board.pipe(), board.highest_sacked()), (Bytes(800), Bytes(200), SeqNo(901)));
     assert_eq!(advance(&mut board, 1001).delivered, Bytes(200));
     assert_eq!(board.sacked(), Bytes::ZERO);
 }
@@ -134,12 +135,12 @@ fn a_block_that_ends_inside_a_segment_reports_it_when_it_grows() {
 fn a_report_below_the_highest_one_is_reordering() {
     let mut board = board(10);
     assert_eq!(sack(&mut board, &[(501, 601)]).reordered_from, None);
-    assert_eq!(sack(&mut board, &[(301, 401), (501, 601)]).reordered_from, Some(301));
+    assert_eq!(sack(&mut board, &[(301, 401), (501, 601)]).reordered_from, Some(SeqNo(301)));
     board.mark_head_lost();
     board.next_lost();
     board.resent(at(20), TxState::default());
     assert_eq!(advance(&mut board, 101).reordered_from, None, "a repaired hole is not reordering");
-    assert_eq!(advance(&mut board, 201).reordered_from, Some(101), "a hole that filled by itself is");
+    assert_eq!(advance(&mut board, 201).reordered_from, Some(SeqNo(101)), "a hole that filled by itself is");
 }
 
 #[test]
@@ -151,7 +152,7 @@ fn rfc_6675_vector_three_segments_above_mean_loss() {
         board.mark_lost_by_sack(3, Bytes(100));
         assert_eq!(board.lost(), Bytes(lost));
     }
-    assert_eq!(board.next_lost().unwrap().seq, 1);
+    assert_eq!(board.next_lost().unwrap().seq, SeqNo(1));
     board.resent(at(30), TxState::default());
     assert_eq!(board.pipe(), Bytes(1700));
 }
@@ -160,7 +161,7 @@ fn rfc_6675_vector_three_segments_above_mean_loss() {
 fn rfc_6675_three_separate_stretches_mean_loss_however_small() {
     let mut board = Scoreboard::default();
     for i in 0..8 {
-        board.push(at(i), Chunk { seq: 1 + 10 * i, len: 10, fin: false }, TxState::default());
+        board.push(at(i), Chunk { seq: SeqNo(1 + 10 * i), len: 10, fin: false }, TxState::default());
     }
     sack(&mut board, &[(11, 21), (31, 41)]);
     board.mark_lost_by_sack(3, Bytes(100));
@@ -194,7 +195,7 @@ fn rack_finds_lost_retransmissions_in_the_order_they_were_sent() {
     sack(&mut board, &[(101, 501)]);
     let found = board.mark_lost_by_time(&rack(at(20), at(11), 201, Span::ZERO));
     assert!(found.retransmission);
-    assert_eq!(board.next_lost().unwrap().seq, 1);
+    assert_eq!(board.next_lost().unwrap().seq, SeqNo(1));
     assert_eq!(board.lost_total(), Bytes(300));
 }
 
@@ -221,8 +222,8 @@ fn a_time_out_spares_what_was_sent_just_now() {
 fn holes_and_the_highest_segment_are_the_last_resort() {
     let mut board = board(6);
     sack(&mut board, &[(201, 301)]);
-    assert_eq!(board.resend_hole(at(9), TxState::default()).map(|c| c.seq), Some(1));
-    assert_eq!(board.resend_hole(at(9), TxState::default()).map(|c| c.seq), Some(101));
+    assert_eq!(board.resend_hole(at(9), TxState::default()).map(|c| c.seq), Some(SeqNo(1)));
+    assert_eq!(board.resend_hole(at(9), TxState::default()).map(|c| c.seq), Some(SeqNo(101)));
     assert_eq!(board.resend_hole(at(9), TxState::default()), None);
-    assert_eq!(board.resend_highest(at(9), TxState::default()).map(|c| c.seq), Some(501));
+    assert_eq!(board.resend_highest(at(9), TxState::default()).map(|c| c.seq), Some(SeqNo(501)));
 }

@@ -1,5 +1,6 @@
 //! What is remembered of a transmission: its place in the order of sending, and the rate sampler's state at that time.
 
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Time};
 
 /// The order in which segments were sent: by time and, at the same time, by sequence number (RFC 8985 §6.2 step 2,
@@ -9,7 +10,7 @@ pub(crate) struct SendOrder {
     /// When it was last sent.
     pub(crate) sent_at: Time,
     /// The number after its last byte.
-    pub(crate) end: u64,
+    pub(crate) end: SeqNo,
 }
 
 /// The rate sampler's state when a segment was sent (draft-ietf-ccwg-bbr §4.5.2.2).

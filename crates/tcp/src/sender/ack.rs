@@ -8,6 +8,7 @@ use crate::cc::RttSample;
 use crate::options::Clock;
 use crate::scoreboard::{AckSummary, PriorAckState};
 use crate::segment::{Flags, Segment};
+use crate::seq::SeqNo;
 use crate::timers::{Timer, Timers};
 use crate::units::{Span, Time};
 
@@ -50,7 +51,7 @@ impl SenderCore {
             self.rwnd = segment.window;
             self.snd_wl1 = segment.seq;
         }
-        if self.snd_una + self.rwnd.0 > self.snd_nxt {
+        if self.snd_una + self.rwnd > self.snd_nxt {
             self.window_probes = 0;
             timers.stop(Timer::Persist);
         }
@@ -59,7 +60,7 @@ impl SenderCore {
 
     /// Reads what an ACK reports without SACK: its number alone.
     #[inline(never)]
-    fn read_cumulative(&mut self, now: Time, ack: u64, report: &mut AckReport) {
+    fn read_cumulative(&mut self, now: Time, ack: SeqNo, report: &mut AckReport) {
         let SenderCore { board, sampler, .. } = self;
         let AckReport { summary, newest, .. } = report;
         board.advance(ack, PriorAckState::default(), summary, |delivered| sampler.on_delivered(now, delivered, newest));

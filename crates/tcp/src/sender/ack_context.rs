@@ -4,6 +4,7 @@ use crate::cc::RttSample;
 use crate::ecn::Marks;
 use crate::rate::NewestAcked;
 use crate::scoreboard::AckSummary;
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span, Time};
 
 /// What an ACK reports of what was sent.
@@ -19,7 +20,7 @@ pub(super) struct AckReport {
 /// The sender before an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prior {
-    pub(super) snd_una: u64,
+    pub(super) snd_una: SeqNo,
     pub(super) flight: Bytes,
     pub(super) pipe: Bytes,
     /// Marked lost since the start.

@@ -14,6 +14,7 @@ use crate::round::Round;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::Ecn;
+use crate::seq::SeqNo;
 use crate::settings::EcnMode;
 use crate::units::{Bytes, Rate, Span, Time};
 
@@ -60,13 +61,13 @@ pub(super) struct CongestionSign {
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct SenderCore {
-    pub(super) snd_una: u64,
-    pub(super) snd_nxt: u64,
+    pub(super) snd_una: SeqNo,
+    pub(super) snd_nxt: SeqNo,
     /// The number after the last byte written.
-    pub(super) end: u64,
+    pub(super) end: SeqNo,
     pub(super) rwnd: Bytes,
     /// SND.WL1 (RFC 9293 §3.3.1): sequence number of the segment that last updated `rwnd`.
-    pub(super) snd_wl1: u64,
+    pub(super) snd_wl1: SeqNo,
     /// Probes of a closed window in a row.
     pub(super) window_probes: u32,
     /// Time-outs since `snd_una` last moved.
@@ -93,7 +94,7 @@ pub(super) struct SenderCore {
     pub(super) feedback: Feedback,
     pub(super) mss: Bytes,
     /// The end of the last segment that was not full.
-    pub(super) small_end: u64,
+    pub(super) small_end: SeqNo,
     pub(super) last_sent_at: Option<Time>,
     pub(super) usage: CwndUsage,
     pub(super) pacer: Pacer,
@@ -152,14 +153,14 @@ impl SenderCore {
             delivered_ce: Bytes::ZERO,
             usage: CwndUsage::default(),
             pacer: Pacer::new(config.pacing),
-            snd_una: 1,
-            snd_nxt: 1,
-            end: 1,
+            snd_una: SeqNo::FIRST_DATA,
+            snd_nxt: SeqNo::FIRST_DATA,
+            end: SeqNo::FIRST_DATA,
             fin: false,
             rwnd,
-            snd_wl1: 0,
+            snd_wl1: SeqNo::default(),
             last_sent_at: None,
-            small_end: 0,
+            small_end: SeqNo::default(),
             timeouts_in_a_row: 0,
             window_probes: 0,
             window_probe_due: false,
@@ -323,7 +324,7 @@ fn initial_rtt(config: &TcpConfig, handshake_rtt: Option<Span>) -> RttEstimator 
     let mut rtt = RttEstimator::new(config.rto, config.rtt_estimator);
     match handshake_rtt {
         Some(sample) => {
-            rtt.sample(sample, 1, 1);
+            rtt.sample(sample, SeqNo::FIRST_DATA, SeqNo::FIRST_DATA);
             rtt.note_min(sample);
         }
         // RFC 6298 §5.7

@@ -1,6 +1,7 @@
 //! Congestion window validation (RFC 7661's aim, by Linux's rule): a window that is not used does not grow.
 
 use crate::cc::Window;
+use crate::seq::SeqNo;
 use crate::units::Bytes;
 
 /// How much of the window was used in the round under way.
@@ -9,13 +10,13 @@ pub(super) struct CwndUsage {
     limited: bool,
     max_flight: Bytes,
     /// The round ends when this is acknowledged.
-    until: u64,
+    until: SeqNo,
 }
 
 impl CwndUsage {
     /// The send loop has run dry; `limited`: the window has no room for a segment more.
     #[inline]
-    pub(super) fn on_burst_end(&mut self, limited: bool, flight: Bytes, snd_una: u64, snd_nxt: u64) {
+    pub(super) fn on_burst_end(&mut self, limited: bool, flight: Bytes, snd_una: SeqNo, snd_nxt: SeqNo) {
         let stale = snd_una >= self.until;
         if stale || limited || (!self.limited && flight > self.max_flight) {
             *self = CwndUsage { limited, max_flight: flight, until: snd_nxt };

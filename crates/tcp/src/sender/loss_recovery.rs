@@ -8,6 +8,7 @@ use crate::config::TcpConfig;
 use crate::options::Agreed;
 use crate::recovery::DupAckRecovery;
 use crate::scoreboard::Chunk;
+use crate::seq::SeqNo;
 use crate::settings::RecoveryKind;
 use crate::timers::Timers;
 use crate::units::{Bytes, Time};
@@ -101,7 +102,7 @@ impl LossRecovery {
     }
 
     /// No new data could be sent for F-RTO: true if F-RTO goes on all the same.
-    pub(super) fn continue_frto(&mut self, snd_nxt: u64) -> bool {
+    pub(super) fn continue_frto(&mut self, snd_nxt: SeqNo) -> bool {
         match self {
             LossRecovery::DupAck(_) => false,
             LossRecovery::Sack(recovery) => recovery.continue_frto(snd_nxt),
@@ -118,7 +119,7 @@ impl LossRecovery {
     }
 
     /// Where the episode under way, or the last one, ends.
-    pub(super) fn recover(&self) -> u64 {
+    pub(super) fn recover(&self) -> SeqNo {
         match self {
             LossRecovery::DupAck(recovery) => recovery.recover(),
             LossRecovery::Sack(recovery) => recovery.recover(),

@@ -22,6 +22,7 @@ use crate::options::{Agreed, Clock};
 use crate::recovery::{Rack, Undo};
 use crate::scoreboard::{Chunk, Delivered, PriorAckState};
 use crate::segment::Segment;
+use crate::seq::{SeqNo, SeqRange};
 use crate::settings::{CwndReductionKind, RecoveryKind};
 use crate::timers::Timers;
 use crate::units::{Bytes, Span, Time};
@@ -33,7 +34,7 @@ const MAX_REORDERING: u64 = 300;
 #[derive(Clone, Copy, Debug)]
 struct TailProbe {
     /// TLP.end_seq: `snd_nxt` when it was sent.
-    end: u64,
+    end: SeqNo,
     /// TLP.is_retrans: it repeated the last segment.
     is_retransmission: bool,
     /// A DSACK has reported it.
@@ -63,7 +64,7 @@ pub(super) struct SackRecovery {
     limited_transmit: Bytes,
     /// RecoveryPoint: where the episode under way, or the last one, ends. It outlives the episode, as "recover" of
     /// RFC 6582 does: traces show it, and in Disorder it marks where that began.
-    recover: u64,
+    recover: SeqNo,
     /// Segments by which something may be out of order without being lost; more than `dup_thresh` once seen.
     reordering: u64,
     probe: Option<TailProbe>,
@@ -91,7 +92,7 @@ impl SackRecovery {
             rack: Rack::default(),
             episode: Episode::None,
             undo: Undo::default(),
-            recover: 0,
+            recover: SeqNo::default(),
             new_data_first: false,
             probe: None,
             probe_due: false,
@@ -100,7 +101,7 @@ impl SackRecovery {
         }
     }
 
-    pub(super) fn recover(&self) -> u64 {
+    pub(super) fn recover(&self) -> SeqNo {
         self.recover
     }
 
@@ -114,7 +115,7 @@ impl SackRecovery {
     #[inline]
     pub(super) fn on_new_data(&mut self, state: State, chunk: Chunk) {
         if let Some(reduction) = self.episode.reduction_mut() {
-            reduction.on_sent(Bytes(chunk.sequence_len()));
+            reduction.on_sent(chunk.sequence_len());
         } else if state == State::Disorder {
             self.limited_transmit += Bytes(u64::from(chunk.len));
         }
@@ -124,7 +125,7 @@ impl SackRecovery {
     pub(super) fn on_retransmission(&mut self, now: Time, chunk: Chunk) {
         self.undo.on_retransmission(Clock::at(now));
         if let Some(reduction) = self.episode.reduction_mut() {
-            reduction.on_sent(Bytes(chunk.sequence_len()));
+            reduction.on_sent(chunk.sequence_len());
         }
     }
 
@@ -154,11 +155,11 @@ impl SackRecovery {
         report: &mut AckReport,
     ) {
         report.dsack = self.read_dsack(segment, core.snd_una);
-        let mut blocks = [(0, 0); 4];
+        let mut blocks = [SeqRange::default(); 4];
         let mut count = 0;
         for block in segment.sack.blocks() {
             // What lies below the acknowledgment is old or a duplicate; what was never sent cannot be reported.
-            if block.0 < block.1 && block.1 > segment.ack && block.1 <= core.snd_nxt {
+            if !block.is_empty() && block.end > segment.ack && block.end <= core.snd_nxt {
                 blocks[count] = block;
                 count += 1;
             }
@@ -183,18 +184,18 @@ impl SackRecovery {
     }
 
     /// Looks for a DSACK (RFC 2883 §4): a first block below the acknowledgment or inside the second.
-    fn read_dsack(&mut self, segment: &Segment, prior_una: u64) -> bool {
+    fn read_dsack(&mut self, segment: &Segment, prior_una: SeqNo) -> bool {
         let mut blocks = segment.sack.blocks();
-        let Some((start, end)) = blocks.next().filter(|_| self.sack) else { return false };
-        let inside = blocks.next().is_some_and(|second| second.0 <= start && end <= second.1);
-        if end > segment.ack && !inside {
+        let Some(first) = blocks.next().filter(|_| self.sack) else { return false };
+        let inside = blocks.next().is_some_and(|second| second.contains(first));
+        if first.end > segment.ack && !inside {
             return false;
         }
         match &mut self.probe {
-            Some(probe) if probe.is_retransmission && end >= probe.end => probe.dsacked = true,
+            Some(probe) if probe.is_retransmission && first.end >= probe.end => probe.dsacked = true,
             _ => self.rack.on_dsack(),
         }
-        self.undo.on_dsack(end, prior_una);
+        self.undo.on_dsack(first.end, prior_una);
         true
     }
 

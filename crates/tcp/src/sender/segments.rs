@@ -44,27 +44,27 @@ impl SenderCore {
     /// The next new data; a tail loss probe is not subject to Nagle's rule.
     #[inline]
     pub(super) fn next_new_data(&mut self, now: Time, probe: bool, timers: &mut Timers) -> Option<NewData> {
-        let unsent = self.end.saturating_sub(self.snd_nxt);
+        let unsent = self.end.since(self.snd_nxt);
         let fin_waits = self.fin && !self.fin_sent();
-        if unsent == 0 && !fin_waits {
+        if unsent == Bytes::ZERO && !fin_waits {
             return None;
         }
         let idle = self.board.is_empty();
-        let wanted = unsent.min(self.mss.0);
-        let room = (self.snd_una + self.rwnd.0).saturating_sub(self.snd_nxt);
+        let wanted = unsent.min(self.mss);
+        let room = (self.snd_una + self.rwnd).since(self.snd_nxt);
         // Silly-window avoidance (RFC 9293 §3.8.6.2.1): a segment larger than the window waits, unless nothing is
         // outstanding.
-        let len = if room >= wanted || idle { wanted.min(room) } else { 0 };
+        let len = if room >= wanted || idle { wanted.min(room) } else { Bytes::ZERO };
         // The FIN occupies a number of its own and stays within the window too, unless nothing is outstanding
         // (RFC 9293 §3.4).
-        let fin = fin_waits && len == unsent && (room > len || (idle && len == 0));
-        if len == 0 && !fin {
+        let fin = fin_waits && len == unsent && (room > len || (idle && len == Bytes::ZERO));
+        if len == Bytes::ZERO && !fin {
             if idle && !timers.armed(Timer::Persist) {
                 timers.arm(Timer::Persist, now + self.persist_interval());
             }
             return None;
         }
-        let small = len < self.mss.0 && !fin;
+        let small = len < self.mss && !fin;
         // Nagle's rule with Minshall's refinement: one small segment at a time.
         if small && self.nagle && !probe && self.small_end > self.snd_una {
             return None;
@@ -72,8 +72,8 @@ impl SenderCore {
         if let Some(last) = self.last_sent_at.filter(|_| idle) {
             self.report_idle(now, last);
         }
-        let chunk = Chunk { seq: self.snd_nxt, len: len as u32, fin };
-        Some(NewData { chunk, small, idle, room: Bytes(room) })
+        let chunk = Chunk { seq: self.snd_nxt, len: len.0 as u32, fin };
+        Some(NewData { chunk, small, idle, room })
     }
 
     #[cold]
@@ -137,7 +137,7 @@ impl SenderCore {
                 mss: self.mss,
                 snd_nxt: self.snd_nxt,
                 room: send_window.saturating_sub(self.board.pipe()).min(room),
-                unsent: Bytes(self.end.saturating_sub(self.snd_nxt)),
+                unsent: self.end.since(self.snd_nxt),
                 rate: self.default_pacing_rate(),
                 min_rtt: self.rtt.min(),
             };

@@ -5,6 +5,7 @@ use super::loss_recovery::LossRecovery;
 use super::segments::Outgoing;
 use crate::cc::State;
 use crate::scoreboard::Chunk;
+use crate::seq::SeqNo;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Time};
 
@@ -13,7 +14,7 @@ impl Sender {
     pub(crate) fn poll(&mut self, now: Time, timers: &mut Timers) -> Option<Outgoing> {
         let core = &mut self.core;
         if std::mem::take(&mut core.window_probe_due) {
-            let chunk = Chunk { seq: core.snd_una - 1, len: 0, fin: false };
+            let chunk = Chunk { seq: SeqNo(core.snd_una.0 - 1), len: 0, fin: false };
             return Some(Outgoing::plain(chunk));
         }
         if core.pure_receiver {

@@ -2,6 +2,7 @@
 //! and the last of them has PSH (Linux 5.10 and later), which its receiver acknowledges at once. So the ACKs keep in step
 //! with the sender: after a segment that was sent alone, the pair behind it brings an ACK for two segments and one for one.
 
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// The most that one packet for the card carries.
@@ -22,7 +23,7 @@ pub(super) struct TsoPacket {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TsoLimits {
     pub(super) mss: Bytes,
-    pub(super) snd_nxt: u64,
+    pub(super) snd_nxt: SeqNo,
     /// Room in the windows of the sender and the receiver.
     pub(super) room: Bytes,
     /// Written and not yet sent.
@@ -52,7 +53,7 @@ impl TsoLimits {
     /// Segments of the next packet.
     fn segments(&self) -> u64 {
         let per_buffer = BUFFER.segments(self.mss).max(1);
-        let of_buffer = per_buffer - self.snd_nxt / self.mss.0 % per_buffer;
+        let of_buffer = per_buffer - self.snd_nxt.0 / self.mss.0 % per_buffer;
         self.room.segments(self.mss).min(self.unsent.segments(self.mss)).min(of_buffer).min(self.full_packet())
     }
 

@@ -54,7 +54,7 @@ fn count(connection: &Connection, key: &str) -> Option<u64> {
         "tail_probes" => totals.tail_probes,
         "undone" => totals.undone,
         "readable" => connection.readable().0,
-        "point" => connection.recovery_point()?,
+        "point" => connection.recovery_point()?.0,
         _ => return None,
     })
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::cc::config::CcConfig;
 use crate::cc::driver::{Driver, MSS, near};
 use crate::cc::parameters::Value;
+use crate::seq::SeqNo;
 
 const STARTUP: f64 = 0.0;
 const DRAIN: f64 = 1.0;
@@ -39,7 +40,7 @@ fn lose(bbr: &mut Driver, count: u64, in_flight: u64) {
     for lost in 1..=count {
         bbr.view.lost_total += MSS;
         let lost = Lost {
-            seq: 1_000_000 + 10 * MSS.0 * lost,
+            seq: SeqNo(1_000_000 + 10 * MSS.0 * lost),
             bytes: MSS,
             sent_at: Time::ZERO,
             tx_in_flight: MSS * in_flight,

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use super::Settings;
 use crate::cc::signals::{Ack, View};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Time};
 
 /// A train of ACKs ends with a gap of this, in µs.
@@ -55,7 +56,7 @@ pub(super) struct Memory {
     /// Samples to come that may be of delayed ACKs.
     delayed: u32,
     /// The round is over when more than this has been acknowledged.
-    pub(super) end: u64,
+    pub(super) end: SeqNo,
     /// In segments.
     pub(super) shadow: u64,
     pub(super) backoffs: u64,
@@ -76,7 +77,7 @@ fn sacked(view: &View) -> Bytes {
 }
 
 impl Memory {
-    pub(super) fn new(end: u64, shadow: u64) -> Memory {
+    pub(super) fn new(end: SeqNo, shadow: u64) -> Memory {
         Memory { end, shadow, ..Memory::default() }
     }
 

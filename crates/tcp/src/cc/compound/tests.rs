@@ -2,11 +2,12 @@
 
 use super::super::driver::{Driver, MSS, near};
 use super::*;
+use crate::seq::SeqNo;
 
 /// Congestion avoidance at `cwnd`, base RTT 100 ms, at the beginning of a round.
 fn compound(profile: &str, cwnd: u64) -> Driver {
     let mut compound = Driver::new("compound", profile, &[], cwnd, Some(2));
-    compound.view.snd_nxt = 1 + cwnd * MSS.0;
+    compound.view.snd_nxt = SeqNo::FIRST_DATA + MSS * cwnd;
     round(&mut compound, 100.0, 1);
     compound
 }
@@ -18,8 +19,8 @@ fn round(compound: &mut Driver, rtt_ms: f64, samples: usize) {
     let rtt = Some(super::super::RttSample { latest: rtt, oldest: rtt });
     for sample in 1..=samples {
         if sample == samples {
-            compound.view.snd_una = compound.view.snd_nxt + 1;
-            compound.view.snd_nxt += compound.cc.window().cwnd.0;
+            compound.view.snd_una = compound.view.snd_nxt + Bytes(1);
+            compound.view.snd_nxt += compound.cc.window().cwnd;
         }
         compound.cc.on_ack(&Ack { acked: Bytes(1), rtt, ..Ack::default() }, &compound.view);
     }

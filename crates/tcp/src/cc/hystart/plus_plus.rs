@@ -6,6 +6,7 @@
 //! are bunched.
 
 use crate::cc::signals::{Ack, View};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span};
 
 /// RFC 9406 §4.3: MIN_RTT_THRESH, MAX_RTT_THRESH, MIN_RTT_DIVISOR.
@@ -23,7 +24,7 @@ const CSS_ROUNDS: u32 = 5;
 #[derive(Debug)]
 pub(in crate::cc) struct PlusPlus {
     /// windowEnd: the round is over when this has been acknowledged.
-    round_end: u64,
+    round_end: SeqNo,
     /// Minimum RTT of the round before; absent if it had no sample.
     last: Option<Span>,
     /// Minimum RTT of this round.
@@ -45,7 +46,7 @@ struct Css {
 
 impl PlusPlus {
     pub(in crate::cc) fn new() -> PlusPlus {
-        PlusPlus { round_end: 1, last: None, current: None, samples: 0, css: None }
+        PlusPlus { round_end: SeqNo::FIRST_DATA, last: None, current: None, samples: 0, css: None }
     }
 
     pub(in crate::cc) fn is_conservative(&self) -> bool {
@@ -105,7 +106,8 @@ mod tests {
     fn round(sender: &mut PlusPlus, number: u64, samples: u64, rtt_us: u64) -> bool {
         let rtt = Span::from_micros(rtt_us);
         let ack = Ack { acked: MSS, rtt: Some(RttSample { latest: rtt, oldest: rtt }), ..Ack::default() };
-        let view = |i| View { snd_una: number * 1000 + i, snd_nxt: (number + 1) * 1000, mss: MSS, ..View::default() };
+        let at = |i| SeqNo(number * 1000 + i);
+        let view = |i| View { snd_una: at(i), snd_nxt: at(1000), mss: MSS, ..View::default() };
         (0..samples).any(|i| sender.on_ack(&ack, &view(i)))
     }
 

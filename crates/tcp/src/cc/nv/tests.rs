@@ -23,7 +23,7 @@ fn ack(nv: &mut Driver, delivered: u64, rtt_ms: u64) {
         app_limited: false,
     };
     let rtt = Some(RttSample { latest: rtt, oldest: rtt });
-    nv.view.snd_nxt = nv.view.snd_una + nv.cc.window().cwnd.0;
+    nv.view.snd_nxt = nv.view.snd_una + nv.cc.window().cwnd;
     nv.ack_with(&Ack { acked: MSS, acked_segments: 1, rtt, rate: Some(rate), ..Ack::default() });
 }
 

@@ -5,6 +5,7 @@ use crate::cc::algorithm::Setup;
 use crate::cc::controller::CongestionControl;
 use crate::cc::signals::{Ack, Cause, Congestion, View};
 use crate::cc::window::Window;
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span, Time};
 
 /// Duplicate ACKs that mean loss (numdupacks_).
@@ -50,7 +51,7 @@ pub(in crate::cc) struct Native {
     pub(in crate::cc) sum: f64,
     pub(in crate::cc) samples: u32,
     /// The round ends when something from here on has been acknowledged.
-    pub(in crate::cc) round_from: u64,
+    pub(in crate::cc) round_from: SeqNo,
     round_began: Time,
     /// Slow start grows in this round.
     grows: bool,
@@ -97,7 +98,7 @@ impl Native {
             timeout: NO_TIMEOUT,
             sum: 0.0,
             samples: 0,
-            round_from: 1,
+            round_from: SeqNo::FIRST_DATA,
             round_began: setup.now,
             grows: true,
             increment: 0.0,
@@ -178,8 +179,8 @@ impl Native {
         let rtt = if sampled { self.sum / f64::from(self.samples) } else { since };
         (self.sum, self.samples) = (0.0, 0);
         // Go-back-N in ns-2 takes the next number back to what was sent since: what is believed in the network.
-        let next = view.snd_una + view.pipe.0;
-        let sent = next.saturating_sub(self.round_from) as f64 / view.mss.as_f64();
+        let next = view.snd_una + view.pipe;
+        let sent = next.since(self.round_from).as_f64() / view.mss.as_f64();
         (self.round_from, self.round_began) = (next, view.now);
         if rtt <= 0.0 {
             return None;

@@ -8,6 +8,7 @@ use crate::cc::controller::CongestionControl;
 use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, Cause, Congestion, Sent, State, View};
 use crate::cc::window::{Counter, IdleRule, Window};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span};
 
 /// With fewer RTTs in a round than this, delayed ACKs may account for all of them.
@@ -33,15 +34,15 @@ pub(super) struct Rounds {
     active: bool,
     /// As last heard of.
     state: State,
-    snd_nxt: u64,
+    snd_nxt: SeqNo,
     /// Minimum RTT of all and of this round, in µs as the kernel counts them: one more than measured.
     base: Option<u64>,
     min: Option<u64>,
     samples: u32,
     /// The round ends when more than this has been acknowledged.
-    round_end: u64,
+    round_end: SeqNo,
     /// Where the round began, and the window then, in segments.
-    round_from: u64,
+    round_from: SeqNo,
     round_window: u64,
     backlog: f64,
 }
@@ -62,19 +63,19 @@ impl Rounds {
             keeps_base: values.flag("keeps_base"),
             active: true,
             state: State::Open,
-            snd_nxt: 1,
+            snd_nxt: SeqNo::FIRST_DATA,
             base: None,
             min: None,
             samples: 0,
-            round_end: 1,
-            round_from: 1,
+            round_end: SeqNo::FIRST_DATA,
+            round_from: SeqNo::FIRST_DATA,
             round_window: setup.initial_window.segments(setup.mss),
             backlog: 0.0,
         }
     }
 
     /// Begins anew: what was measured before says nothing of the window now.
-    fn enable(&mut self, snd_nxt: u64) {
+    fn enable(&mut self, snd_nxt: SeqNo) {
         self.active = true;
         self.round_end = snd_nxt;
         self.forget_round();
@@ -121,7 +122,7 @@ impl Rounds {
     /// The round is over.
     fn end_round(&mut self, ack: &Ack, view: &View) {
         let w = self.window.cwnd.segments(view.mss);
-        let sent = self.round_end.saturating_sub(self.round_from) / view.mss.0;
+        let sent = self.round_end.since(self.round_from).segments(view.mss);
         let window_before = std::mem::replace(&mut self.round_window, w);
         (self.round_from, self.round_end) = (self.round_end, view.snd_nxt);
         match (self.base, self.min) {

@@ -1,6 +1,7 @@
 use super::super::driver::{Driver, near};
 use super::*;
 use crate::cc::signals::State;
+use crate::seq::SeqNo;
 
 /// W1, in the kernel's integers: bytes per ms, so 337 for 337.5 and 304 for 304.6875. Windows of
 /// 100 ms, for which the RTT is 99 ms: a window is longer than the RTT.
@@ -47,11 +48,11 @@ fn the_estimate_takes_over_when_recovery_ends() {
 
 #[test]
 fn duplicate_acks_count_a_segment_each_and_not_twice() {
-    let mut rate = BandwidthFilter { once: 0, twice: 0, since: 0, bytes: 0, una: Some(1), ahead: 0 };
-    let mut view = View { mss: Bytes(1000), snd_una: 1, state: State::Recovery, ..View::default() };
+    let mut rate = BandwidthFilter { once: 0, twice: 0, since: 0, bytes: 0, una: Some(SeqNo(1)), ahead: 0 };
+    let mut view = View { mss: Bytes(1000), snd_una: SeqNo(1), state: State::Recovery, ..View::default() };
     (0..3).for_each(|_| rate.count(&view));
     assert_eq!((rate.bytes, rate.ahead), (3000, 3000));
-    view.snd_una = 5001;
+    view.snd_una = SeqNo(5001);
     rate.count(&view);
     assert_eq!((rate.bytes, rate.ahead), (5000, 0));
 }

@@ -6,6 +6,7 @@ use crate::recovery::ReoWndInput;
 use crate::scoreboard::{RackTimeout, SendOrder};
 use crate::sender::ack_context::{AckContext, AckVerdict};
 use crate::sender::core::SenderCore;
+use crate::seq::SeqNo;
 use crate::settings::RecoveryKind;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
@@ -15,13 +16,13 @@ pub(super) const TIMER_SLACK: Span = Span::from_millis(2);
 
 impl SackRecovery {
     /// Something that was sent once arrived after something sent later.
-    pub(super) fn on_reordering(&mut self, from: u64, highest_sacked: u64) {
-        let extent = highest_sacked.saturating_sub(from);
-        if extent == 0 {
+    pub(super) fn on_reordering(&mut self, from: SeqNo, highest_sacked: SeqNo) {
+        let extent = highest_sacked.since(from);
+        if extent == Bytes::ZERO {
             return;
         }
-        if extent > self.reordering * self.mss.0 {
-            self.reordering = extent.div_ceil(self.mss.0).min(MAX_REORDERING);
+        if extent > self.mss * self.reordering {
+            self.reordering = extent.0.div_ceil(self.mss.0).min(MAX_REORDERING);
         }
         self.rack.reordering_seen = true;
     }

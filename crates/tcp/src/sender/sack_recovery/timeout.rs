@@ -5,6 +5,7 @@ use super::episode::Episode;
 use crate::cc::{Cause, State};
 use crate::sender::ack_context::{AckContext, AckVerdict};
 use crate::sender::core::SenderCore;
+use crate::seq::SeqNo;
 use crate::settings::RecoveryKind;
 use crate::units::Time;
 
@@ -60,7 +61,7 @@ impl SackRecovery {
             } else if ack.advances && !over {
                 self.recover = core.snd_nxt;
                 // Step 2b: two new segments, if there are any and they may be sent.
-                let new = core.end > core.snd_nxt && core.snd_una + core.rwnd.0 > core.snd_nxt;
+                let new = core.end > core.snd_nxt && core.snd_una + core.rwnd > core.snd_nxt;
                 self.new_data_first = new;
                 self.episode = Episode::Loss { frto: new };
                 if new {
@@ -97,7 +98,7 @@ impl SackRecovery {
 
     /// No new data could be sent for F-RTO: if none has been since the time-out, recovery is conventional (RFC 5682 §2.1
     /// step 2a). True if F-RTO goes on.
-    pub(in crate::sender) fn continue_frto(&mut self, snd_nxt: u64) -> bool {
+    pub(in crate::sender) fn continue_frto(&mut self, snd_nxt: SeqNo) -> bool {
         let goes_on = snd_nxt > self.recover;
         if !goes_on {
             self.new_data_first = false;

@@ -2,6 +2,7 @@ use super::*;
 use crate::cc::config::CcConfig;
 use crate::cc::parameters::Value;
 use crate::cc::signals::{RttSample, State};
+use crate::seq::SeqNo;
 use crate::units::Time;
 
 const MSS: Bytes = Bytes(1460);
@@ -33,8 +34,8 @@ fn at(millis: u64) -> View {
     View {
         now,
         mss: MSS,
-        snd_una: millis + 1,
-        snd_nxt: millis + 2,
+        snd_una: SeqNo(millis + 1),
+        snd_nxt: SeqNo(millis + 2),
         rto,
         slow_start_after_idle: true,
         may_grow: true,
@@ -211,7 +212,7 @@ fn hystart_ends_slow_start_and_its_flag_prevents_it() {
         let mut cubic = cubic_with(20, &[("hystart".into(), Value::Flag(hystart))]);
         cubic.on_ack(&ack_with_rtt(100_000), &at(100));
         for i in 0..9 {
-            let round = View { snd_una: 150, snd_nxt: 200, ..at(200 + 10 * i) };
+            let round = View { snd_una: SeqNo(150), snd_nxt: SeqNo(200), ..at(200 + 10 * i) };
             cubic.on_ack(&ack_with_rtt(150_000), &round);
         }
         assert_eq!(!cubic.window().in_slow_start(), ends);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::cc::config::CcConfig;
 use crate::cc::driver::{Driver, MSS};
+use crate::seq::SeqNo;
 use crate::units::Time;
 
 fn cubic(segments: u64) -> Linux26Cubic {
@@ -155,7 +156,7 @@ fn hystart_of_the_study_ends_slow_start() {
     sender.ack(1, Some(100.0));
     for _ in 0..20 {
         sender.pass(Span::from_millis(10));
-        sender.view.snd_una = 2;
+        sender.view.snd_una = SeqNo(2);
         sender.ack(1, Some(150.0));
     }
     // The first ACK began the round and is no sample of it; the ninth after it finds 2 + 1 + 8 segments. W = ssthresh is
