@@ -3,7 +3,7 @@
 use tcp::cc::{ALGORITHMS, CcConfig};
 use tcp::settings::{CwndReductionKind, EcnMode, ProfileName, RecoveryKind, RttAlgorithm};
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Ecn, EcnBytes, Flags, Segment, SynOptions, TcpConfig, Timestamps};
+use tcp::{Ecn, EcnBytes, Flags, Segment, SeqNo, SeqRange, SynOptions, TcpConfig, Timestamps};
 
 /// Sequence numbers do not wrap and have no business near the end of their 64 bits.
 const FAR: u64 = 1 << 60;
@@ -125,19 +125,19 @@ pub(crate) fn syn(input: &mut Input, active: bool, mss: Bytes) -> Segment {
     }
     let timestamps = timestamps(input, Time::ZERO);
     let (syn, window) = (syn_options(input, mss), window(input));
-    Segment { ack: u64::from(active), flags, window, syn, timestamps, ..Segment::default() }
+    Segment { ack: SeqNo(u64::from(active)), flags, window, syn, timestamps, ..Segment::default() }
 }
 
 /// A number near one of the marks, or far from all.
-fn sequence_number(input: &mut Input, marks: &[u64], mss: Bytes) -> u64 {
+fn sequence_number(input: &mut Input, marks: &[u64], mss: Bytes) -> SeqNo {
     let mark = input.pick(marks);
     let distance = input.size(mss);
-    match input.byte() {
+    SeqNo(match input.byte() {
         0..=99 => mark,
         100..=169 => mark + distance,
         170..=239 => mark.saturating_sub(distance),
         _ => input.number() % FAR,
-    }
+    })
 }
 
 /// Any segment at all.
@@ -162,7 +162,7 @@ pub(crate) fn segment(input: &mut Input, marks: &[u64], mss: Bytes, now: Time) -
     };
     for _ in 0..input.byte() % 5 {
         let (start, end) = (sequence_number(input, marks, mss), sequence_number(input, marks, mss));
-        segment.sack.push(start, end);
+        segment.sack.push(SeqRange::new(start, end));
     }
     if input.byte() > 230 {
         segment.syn = syn_options(input, mss);

@@ -37,8 +37,8 @@ fn schedule(bencher: Bencher, waiting: u64) {
 fn endpoint(bencher: Bencher) {
     const SEGMENTS: u64 = 10_000;
     bencher.counter(ItemsCount::new(SEGMENTS)).bench_local(|| {
-        let choice = CcConfig::by_name("reno", Some("linux"), &[]).expect("reno has a form for Linux");
-        let config = TcpConfig::of_profile(ProfileName::Linux, choice);
+        let cc = CcConfig::by_name("reno", Some("linux"), &[]).expect("reno has a form for Linux");
+        let config = TcpConfig::of_profile(ProfileName::Linux, cc);
         let (mut source, mut sink) = (Connection::connect(config.clone()), Connection::listen(config));
         source.write(SEGMENTS * 1448);
         let mut now = Time::ZERO;

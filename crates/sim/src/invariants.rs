@@ -56,12 +56,11 @@ fn imbalance(tally: &Tally, in_flight: u64) -> Option<String> {
 
 /// The violation in the state of a sender, if there is one.
 fn sender_fault(s: &Snapshot) -> Option<String> {
-    let sent = s.snd_nxt.checked_sub(s.snd_una);
-    if sent.is_none() {
+    if s.snd_una > s.snd_nxt {
         return Some(format!("snd_una {} is beyond snd_nxt {}", s.snd_una, s.snd_nxt));
     }
     // RFC 5681 §2: FlightSize is what was sent and not acknowledged.
-    if sent != Some(s.flight.0) {
+    if s.snd_nxt - s.snd_una != s.flight {
         return Some(format!("flight is {}, but {} to {} are not acknowledged", s.flight, s.snd_una, s.snd_nxt));
     }
     // RFC 6675 §4: each octet counts at most twice, once as sent and once as sent again.
@@ -122,7 +121,7 @@ mod tests {
             |s| s.window.cwnd = Bytes::ZERO,
             |s| s.window.cwnd = Bytes(u64::MAX),
             |s| s.pipe = Bytes(3 * s.flight.0),
-            |s| s.snd_una = s.snd_nxt + 1,
+            |s| s.snd_una = s.snd_nxt + Bytes(1),
             |s| s.lost = s.flight + Bytes(1),
         ];
         for fault in faults {

@@ -17,32 +17,32 @@ pub struct TcpConfig {
     pub initial_window: Bytes,
     /// ssthresh after the handshake; [`Bytes::MAX`] means "not set".
     pub initial_ssthresh: Bytes,
-    /// Receive buffer: the most the advertised window can be.
+    /// Receive buffer: upper bound of the advertised window.
     pub recv_buffer: Bytes,
-    /// The window at first; each segment opens it by two, as far as the buffer or `recv_autotune` goes (Linux).
-    /// [`Bytes::MAX`] opens it at once.
+    /// Initial receive window; each segment opens it by two, up to the buffer (Linux's rcv_ssthresh).
+    /// [`Bytes::MAX`]: open from the start.
     pub initial_recv_window: Bytes,
-    /// The window starts small and keeps ahead of what the application reads in an RTT (as Linux's tcp_moderate_rcvbuf).
+    /// The buffer starts small and grows to twice what the application reads in an RTT (Linux's tcp_moderate_rcvbuf).
     pub recv_autotune: bool,
-    /// The application reads what arrives at once. If not, [`crate::Connection::read`] does.
+    /// Data is read as soon as it arrives in order; otherwise by [`crate::Connection::read`].
     pub auto_read: bool,
-    /// Unacknowledged and unsent data the endpoint accepts from its application.
+    /// Send buffer: unacknowledged and unsent data accepted from the application.
     pub send_buffer: Bytes,
     /// The receiver's ACK policy.
     pub delayed_ack: DelayedAck,
     /// Bounds of the retransmission time-out.
     pub rto: RtoBounds,
-    /// The estimator behind it.
+    /// The RTT estimator behind it.
     pub rtt_estimator: RttAlgorithm,
-    /// Offer SACK (RFC 2018) with reports of duplicates (RFC 2883).
+    /// Offer SACK (RFC 2018) with DSACK (RFC 2883).
     pub sack: bool,
     /// Offer timestamps (RFC 7323).
     pub timestamps: bool,
     /// Offer window scaling (RFC 7323); without it no window exceeds 65535 B.
     pub window_scale: bool,
-    /// Congestion marks.
+    /// Explicit congestion notification.
     pub ecn: EcnMode,
-    /// Duplicate ACKs, or segments reported beyond a gap, that mean loss (RFC 5681: 3).
+    /// DupThresh: duplicate ACKs, or segments SACKed beyond a gap, that signal loss (RFC 5681, RFC 6675: 3).
     pub dup_thresh: u32,
     /// One new segment on each of the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
@@ -50,32 +50,32 @@ pub struct TcpConfig {
     pub impatient: bool,
     /// Probe for a lost tail before the time-out (RFC 8985 §7). Needs RACK and SACK.
     pub tlp: bool,
-    /// Tell spurious time-outs by what is acknowledged after them (RFC 5682). Needs RACK.
+    /// F-RTO: detect spurious time-outs by the ACKs that follow them (RFC 5682). Needs RACK.
     pub frto: bool,
-    /// Take back a reduction that timestamps (RFC 3522) or duplicate reports (RFC 3708) show to be spurious. Needs RACK.
+    /// Undo a reduction that timestamps (RFC 3522) or DSACK (RFC 3708) show to be spurious. Needs RACK.
     pub undo: bool,
-    /// A small segment waits while data is outstanding (RFC 1122 §4.2.3.4, with Minshall's refinement).
+    /// Nagle's algorithm: hold back a small segment while data is outstanding (RFC 1122 §4.2.3.4, with Minshall's
+    /// modification).
     pub nagle: bool,
-    /// Spread transmissions over the RTT at twice, later 1.2 times, cwnd/srtt (Linux with internal pacing).
+    /// Pace at 2 cwnd/srtt in slow start, then 1.2 cwnd/srtt (Linux with internal pacing).
     pub pacing: bool,
-    /// The window grows only while the sender uses it (RFC 7661's aim, by Linux's rule).
+    /// cwnd grows only while the sender is cwnd-limited (the aim of RFC 7661, by Linux's rule).
     pub cwnd_validation: bool,
-    /// Segments that leave at one instant are packets for the network card, whose last segment has PSH (Linux); not with
-    /// recovery by duplicate ACKs.
+    /// Segments sent in one burst form TSO packets, whose last segment has PSH (Linux); not with recovery by duplicate ACKs.
     pub tso_psh: bool,
-    /// The window shrinks after silence (RFC 5681 §4.1).
+    /// cwnd shrinks after an idle period (RFC 5681 §4.1).
     pub slow_start_after_idle: bool,
     /// SYN or SYN-ACK retransmissions before giving up.
     pub syn_retries: u32,
-    /// How long the side that closed first remembers the connection (RFC 9293: 2 MSL).
+    /// Length of TIME-WAIT (RFC 9293: 2 MSL).
     pub time_wait: Span,
     /// Loss detection and repair.
     pub recovery: RecoveryKind,
-    /// The way down to the reduced window.
+    /// How cwnd comes down to ssthresh.
     pub cwnd_reduction: CwndReductionKind,
     /// The congestion control and its parameters.
     pub cc: CcConfig,
-    /// Where the random numbers of an algorithm that draws come from.
+    /// Seed of an algorithm's random numbers.
     pub seed: u64,
 }
 
@@ -155,7 +155,7 @@ impl TcpConfig {
         }
     }
 
-    /// What the simulators share: no helpers of RACK, and a window that grows unused and outlasts silence.
+    /// What the simulators share: no TLP, F-RTO or undo, no cwnd validation, and no slow start after idle.
     fn plain(cc: CcConfig, recovery: RecoveryKind) -> TcpConfig {
         let recovery = cc.recovery().unwrap_or(recovery);
         TcpConfig {
@@ -177,7 +177,7 @@ impl TcpConfig {
         TcpConfig {
             mss,
             initial_window: initial_window(ProfileName::Ns2, mss),
-            // window_ 20: the sender never has more outstanding.
+            // window_ 20: the limit of what the sender has outstanding.
             initial_ssthresh: mss * 20,
             recv_buffer: mss * 20,
             delayed_ack: DelayedAck { segments: 1, ..plain.delayed_ack },

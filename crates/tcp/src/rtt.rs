@@ -2,14 +2,15 @@
 //!
 //! Karn's rule is kept by the caller: what was sent twice gives no sample.
 
+use crate::seq::SeqNo;
 use crate::settings::{RtoBounds, RttAlgorithm};
 use crate::units::{Bytes, Span};
 
 /// The estimator.
-/// Fields lie in memory as written, those of every segment together.
+// Hot fields first; see connection.rs.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Rtt {
+pub(crate) struct RttEstimator {
     srtt: Option<Span>,
     min: Option<Span>,
     rttvar: Span,
@@ -32,13 +33,13 @@ struct Spread {
     /// The term itself.
     term: u64,
     /// The round ends when this has been acknowledged.
-    round_end: u64,
+    round_end: SeqNo,
     /// Eight times the smoothed RTT, in µs.
     srtt8: u64,
 }
 
 impl Spread {
-    fn first(&mut self, rtt: u64, least: u64, snd_nxt: u64) {
+    fn first(&mut self, rtt: u64, least: u64, snd_nxt: SeqNo) {
         self.srtt8 = rtt * 8;
         // The first time-out is three RTTs.
         self.deviation = rtt * 2;
@@ -47,7 +48,7 @@ impl Spread {
         self.round_end = snd_nxt;
     }
 
-    fn next(&mut self, rtt: u64, least: u64, snd_una: u64, snd_nxt: u64) {
+    fn next(&mut self, rtt: u64, least: u64, snd_una: SeqNo, snd_nxt: SeqNo) {
         let error = rtt as i64 - (self.srtt8 >> 3) as i64;
         self.srtt8 = self.srtt8.saturating_add_signed(error).max(1);
         let mut change = error.abs() - (self.deviation >> 2) as i64;
@@ -68,16 +69,16 @@ impl Spread {
     }
 }
 
-impl Rtt {
-    pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> Rtt {
+impl RttEstimator {
+    pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> RttEstimator {
         let (srtt, rttvar, min, spread) = (None, Span::ZERO, None, Spread::default());
-        let mut rtt = Rtt { bounds, kind, srtt, rttvar, min, backoff: 0, spread, rto: Span::ZERO };
+        let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, backoff: 0, spread, rto: Span::ZERO };
         rtt.set_rto();
         rtt
     }
 
     /// Takes a sample of a segment that was sent once; `snd_una` and `snd_nxt` mark Linux's rounds.
-    pub(crate) fn sample(&mut self, r: Span, snd_una: u64, snd_nxt: u64) {
+    pub(crate) fn sample(&mut self, r: Span, snd_una: SeqNo, snd_nxt: SeqNo) {
         self.backoff = 0;
         match self.kind {
             RttAlgorithm::Rfc => self.sample_rfc(r),
@@ -101,7 +102,7 @@ impl Rtt {
         }
     }
 
-    fn sample_linux(&mut self, r: Span, snd_una: u64, snd_nxt: u64) {
+    fn sample_linux(&mut self, r: Span, snd_una: SeqNo, snd_nxt: SeqNo) {
         let (rtt, least) = (r.as_micros().max(1), self.bounds.min.as_micros());
         match self.srtt {
             None => self.spread.first(rtt, least, snd_nxt),
@@ -177,18 +178,18 @@ impl Rtt {
 mod tests {
     use super::*;
 
-    fn estimator(min_ms: u64, kind: RttAlgorithm) -> Rtt {
+    fn estimator(min_ms: u64, kind: RttAlgorithm) -> RttEstimator {
         let ms = Span::from_millis;
         let bounds = RtoBounds { initial: ms(1000), min: ms(min_ms), max: ms(60_000), granularity: ms(1) };
-        Rtt::new(bounds, kind)
+        RttEstimator::new(bounds, kind)
     }
 
     #[test]
     fn vectors_of_algorithms_7_4() {
         let mut rtt = estimator(0, RttAlgorithm::Rfc);
-        rtt.sample(Span::from_millis(100), 1, 2);
+        rtt.sample(Span::from_millis(100), SeqNo(1), SeqNo(2));
         assert_eq!(rtt.rto(), Span::from_millis(300));
-        rtt.sample(Span::from_millis(120), 1, 2);
+        rtt.sample(Span::from_millis(120), SeqNo(1), SeqNo(2));
         assert_eq!(rtt.rttvar(), Span::from_micros(42_500));
         assert_eq!(rtt.srtt(), Some(Span::from_micros(102_500)));
         assert_eq!(rtt.rto(), Span::from_micros(272_500));
@@ -198,13 +199,13 @@ mod tests {
     fn floor_backoff_and_ceiling() {
         let mut rtt = estimator(1000, RttAlgorithm::Rfc);
         assert_eq!(rtt.rto(), Span::from_millis(1000));
-        rtt.sample(Span::from_millis(100), 1, 2);
+        rtt.sample(Span::from_millis(100), SeqNo(1), SeqNo(2));
         assert_eq!(rtt.rto(), Span::from_millis(1000));
         for doubled in [2, 4, 8, 16, 32, 60, 60] {
             rtt.back_off();
             assert_eq!(rtt.rto(), Span::from_millis(doubled * 1000));
         }
-        rtt.sample(Span::from_millis(100), 1, 2);
+        rtt.sample(Span::from_millis(100), SeqNo(1), SeqNo(2));
         assert_eq!(rtt.rto(), Span::from_millis(1000));
     }
 
@@ -213,7 +214,7 @@ mod tests {
     fn linux_first_samples_of_a_recording() {
         let mut rtt = estimator(200, RttAlgorithm::Linux);
         for (sample, srtt, rttvar, rto) in [(50_027, 50_027, 25_013, 251_000), (50_617, 50_101, 18_908, 251_000)] {
-            rtt.sample(Span::from_micros(sample), 1, 14_481);
+            rtt.sample(Span::from_micros(sample), SeqNo(1), SeqNo(14_481));
             let (got_srtt, got_var) = (rtt.srtt().unwrap().as_micros(), rtt.rttvar().as_micros());
             assert!(got_srtt.abs_diff(srtt) <= 1 && got_var.abs_diff(rttvar) <= 2, "{got_srtt} {got_var}");
             assert_eq!(rtt.rto(), Span::from_micros(rto));
@@ -223,12 +224,12 @@ mod tests {
     #[test]
     fn linux_term_rises_at_once_and_falls_by_a_quarter_per_round() {
         let mut rtt = estimator(200, RttAlgorithm::Linux);
-        rtt.sample(Span::from_millis(500), 1, 2);
+        rtt.sample(Span::from_millis(500), SeqNo(1), SeqNo(2));
         assert_eq!(rtt.rto(), Span::from_millis(1500));
         let mut before = rtt.rto();
         for round in 1..20 {
             for _ in 0..50 {
-                rtt.sample(Span::from_millis(500), 10 * round, 10 * round + 9);
+                rtt.sample(Span::from_millis(500), SeqNo(10 * round), SeqNo(10 * round + 9));
             }
             assert!(rtt.rto() <= before);
             before = rtt.rto();

@@ -131,7 +131,11 @@ impl Bytes {
         Bytes(self.0.saturating_add(other.0))
     }
 
-    /// How many whole segments of `mss` bytes.
+    /// Number of whole segments of `mss` bytes.
+    ///
+    /// # Panics
+    ///
+    /// If `mss` is zero.
     pub const fn segments(self, mss: Bytes) -> u64 {
         self.0 / mss.0
     }

@@ -161,7 +161,7 @@ impl Sink for HashLog {
             Record::Frame { .. } => return,
         };
         let number = match &packet.payload {
-            Payload::Tcp(segment) => segment.seq ^ segment.ack.rotate_left(32),
+            Payload::Tcp(segment) => segment.seq.0 ^ segment.ack.0.rotate_left(32),
             Payload::Udp(bytes) => bytes.0,
         };
         for word in [kind, now.as_nanos(), u64::from(packet.to.0), packet.size.0, number, detail] {

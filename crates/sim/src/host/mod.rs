@@ -109,8 +109,9 @@ impl Hosts {
 
 /// True if the source has sent these bytes already; `highest_sent` is the number after the last it has.
 fn was_sent_before(highest_sent: &mut u64, segment: &Segment) -> bool {
-    let before = segment.end() <= *highest_sent;
-    *highest_sent = segment.end().max(*highest_sent);
+    let end = segment.end().0;
+    let before = end <= *highest_sent;
+    *highest_sent = end.max(*highest_sent);
     before && segment.len > 0
 }
 
@@ -165,7 +166,7 @@ impl Flow {
         let Transport::Tcp(sides) = &mut self.transport else { return };
         let connection = &mut sides[0].connection;
         let wanted = amount.map_or(ENDLESS, |bytes| bytes.0);
-        if self.on_full == OnFull::Drop && self.app.has_messages() && connection.room() < Bytes(wanted) {
+        if self.on_full == OnFull::Drop && self.app.has_messages() && connection.send_space() < Bytes(wanted) {
             return;
         }
         self.blocked = Bytes(wanted - connection.write(wanted));

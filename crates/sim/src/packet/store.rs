@@ -4,7 +4,7 @@
 //! nearly all packets have is in one line, the options that few have are elsewhere.
 
 use tcp::units::{Bytes, Time};
-use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
+use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SeqNo, SynOptions, Timestamps};
 
 use super::header::PacketHeader;
 use super::ip::{Packet, Payload};
@@ -100,6 +100,7 @@ impl PackedPacket {
             return Packet { to, destination, size, sent_at, retransmission, ttl, payload: Payload::Udp(Bytes(seq)) };
         }
         let timestamps = self.has(TIMESTAMPED).then_some(stamps);
+        let (seq, ack) = (SeqNo(seq), SeqNo(ack));
         let segment = Segment { seq, ack, len, flags, ecn, window, timestamps, ..Segment::default() };
         Packet { to, destination, size, sent_at, retransmission, ttl, payload: Payload::Tcp(segment) }
     }
@@ -125,7 +126,7 @@ impl PacketStore {
         let empty = PackedPacket::of(header);
         let stamps = timestamps.unwrap_or(empty.stamps);
         let bits = empty.bits | bit_if(timestamps.is_some(), TIMESTAMPED);
-        let mut packed = PackedPacket { seq, ack, window, stamps, len, flags, ecn, bits, ..empty };
+        let mut packed = PackedPacket { seq: seq.0, ack: ack.0, window, stamps, len, flags, ecn, bits, ..empty };
         if !segment.sack.is_empty() || segment.syn.is_some() || segment.ecn_bytes.is_some() {
             packed = self.store_rare(packed, segment);
         }
@@ -277,6 +278,7 @@ mod tests {
     use super::*;
     use crate::ids::FlowId;
     use crate::packet::TTL;
+    use tcp::SeqRange;
 
     fn packet(payload: Payload) -> Packet {
         let (to, destination) = (FlowId(3).sink(), NodeId(7));
@@ -301,10 +303,11 @@ mod tests {
     #[test]
     fn what_comes_out_is_what_went_in() {
         let timestamps = Some(Timestamps { value: 5, echo: 4 });
-        let plain = Segment { seq: 1, ack: 2, len: 3, flags: Flags::ACK, ecn: Ecn::Ect0, ..Segment::default() };
+        let plain =
+            Segment { seq: SeqNo(1), ack: SeqNo(2), len: 3, flags: Flags::ACK, ecn: Ecn::Ect0, ..Segment::default() };
         let stamped = Segment { timestamps, window: Bytes(1 << 40), ..plain };
         let mut sack = Sack::default();
-        sack.push(10, 20);
+        sack.push(SeqRange::new(SeqNo(10), SeqNo(20)));
         let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true });
         let ecn_bytes = Some(EcnBytes { ect0: 1, ce: 2, ect1: 3 });
         let segments =

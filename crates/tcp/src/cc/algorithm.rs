@@ -1,4 +1,4 @@
-//! The description of an algorithm: name, parameters, profiles, what it asks of its connection, and how one is made.
+//! The description of an algorithm: name, parameters, profiles, requirements, and its constructor.
 
 use std::fmt;
 
@@ -7,64 +7,64 @@ use super::parameters::{Param, ParamValues, Profile};
 use crate::settings::{EcnMode, RecoveryKind};
 use crate::units::{Bytes, Span, Time};
 
-/// Makes an algorithm for a connection whose handshake is done.
+/// Builds an algorithm for a connection whose handshake is complete.
 pub type Build = dyn Fn(&ParamValues, &Setup) -> Box<dyn CongestionControl> + Sync;
 
-/// The description of an algorithm: what a user can choose, and how to make one.
+/// The description of an algorithm: what a user can choose, and its constructor.
 pub struct Algorithm {
     /// As written in a scenario.
     pub name: &'static str,
-    /// In words.
+    /// Full name.
     pub title: &'static str,
-    /// Where it is defined.
+    /// The document that defines it.
     pub reference: &'static str,
-    /// What it asks of its connection.
+    /// What it requires of its connection.
     pub requirements: Requirements,
     /// Parameters with range, unit and source.
     pub params: &'static [Param],
     /// Historical forms; the first is the default.
     pub profiles: &'static [Profile],
-    /// Makes one.
+    /// Constructor.
     pub build: &'static Build,
 }
 
-/// What an algorithm asks of its connection beyond what every connection does. What it asks for is switched on; a
-/// setting that says otherwise is an error.
+/// What an algorithm requires of its connection. A requirement is switched on; a setting that contradicts it is an
+/// error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Requirements {
-    /// Its cwnd holds in recovery too: losses are found and repaired, but nothing else shapes the window. BBR.
+    /// Its cwnd applies in recovery too: losses are detected and repaired, but recovery does not set the window. BBR.
     pub owns_window: bool,
-    /// The form of congestion marks that it reads, if it depends on one. DCTCP, Prague.
+    /// The ECN feedback that it depends on, if any. DCTCP, Prague.
     pub ecn: Option<EcnMode>,
     /// Timestamps, for [`Ack::one_way`]. LEDBAT, TCP-LP.
     pub timestamps: bool,
 }
 
 impl Requirements {
-    /// Nothing special.
+    /// No requirements.
     pub const NONE: Requirements = Requirements { owns_window: false, ecn: None, timestamps: false };
 }
 
-/// What is known when the handshake is done.
+/// What is known when the handshake is complete.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
-    /// The time.
+    /// Current time.
     pub now: Time,
     /// Largest payload of a segment.
     pub mss: Bytes,
-    /// cwnd to start from.
+    /// Initial cwnd.
     pub initial_window: Bytes,
-    /// ssthresh to start from; [`Bytes::MAX`] means "not set".
+    /// Initial ssthresh; [`Bytes::MAX`] means "not set".
     pub initial_ssthresh: Bytes,
-    /// RTT of the handshake; absent if its SYN was sent twice.
+    /// RTT of the handshake; absent if the SYN was retransmitted.
     pub handshake_rtt: Option<Span>,
-    /// The connection paces even if its algorithm asks for no rate.
+    /// The connection paces even without a rate from its algorithm.
     pub paced: bool,
-    /// Where the random numbers of an algorithm that draws come from; each connection has its own.
+    /// Seed of the algorithm's random numbers; each connection has its own.
     pub seed: u64,
 }
 
-/// The name tells them apart.
+/// Algorithms are equal if their names are.
 impl PartialEq for Algorithm {
     fn eq(&self, other: &Algorithm) -> bool {
         self.name == other.name
@@ -83,7 +83,7 @@ impl Algorithm {
         self.profiles.iter().find(|p| p.name == name)
     }
 
-    /// The recovery this algorithm came with in `profile`, if it insists on one.
+    /// The loss recovery that `profile` prescribes, if any.
     pub fn recovery(&self, profile: &str) -> Option<RecoveryKind> {
         self.profile(profile).and_then(|p| p.recovery)
     }

@@ -1,5 +1,5 @@
-//! The congestion control of an endpoint: an algorithm in one of its forms, with every parameter checked against the
-//! algorithm's description.
+//! The congestion control of an endpoint: an algorithm, its profile and its parameters, checked against the algorithm's
+//! description.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::settings::RecoveryKind;
 pub struct CcConfig {
     /// The algorithm.
     pub algorithm: &'static Algorithm,
-    /// The profile the values started from.
+    /// The profile that the values start from.
     pub profile: &'static str,
     /// The values.
     pub values: ParamValues,
 }
 
-/// Why a choice is refused: `field` is the key at fault ("" for the choice itself).
+/// Why a configuration is refused: `field` is the key at fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CcConfigError {
     /// The key at fault.
@@ -30,6 +30,10 @@ pub struct CcConfigError {
 
 impl CcConfig {
     /// Resolves `algorithm`, which need not be registered, in `profile` (the first one if `None`) with `overrides` on top.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such profile or parameter, or a value is of the wrong type or out of range.
     pub fn of(
         algorithm: &'static Algorithm,
         profile: Option<&str>,
@@ -57,12 +61,16 @@ impl CcConfig {
         Ok(CcConfig { algorithm, profile: profile.name, values: ParamValues(values) })
     }
 
-    /// The recovery this form of the algorithm insists on, if any.
+    /// The loss recovery that the profile prescribes, if any.
     pub fn recovery(&self) -> Option<RecoveryKind> {
         self.algorithm.recovery(self.profile)
     }
 
-    /// Makes the algorithm for a connection.
+    /// Builds the algorithm for a connection.
+    ///
+    /// # Panics
+    ///
+    /// If the algorithm reads a parameter that its description lacks.
     pub fn build(&self, setup: &Setup) -> Box<dyn CongestionControl> {
         (self.algorithm.build)(&self.values, setup)
     }

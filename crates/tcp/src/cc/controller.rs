@@ -1,4 +1,4 @@
-//! The trait of congestion control: what an algorithm is asked, and what it decides.
+//! The congestion-control trait: the signals an algorithm receives and what it decides.
 
 use std::fmt;
 
@@ -6,66 +6,66 @@ use super::signals::{Ack, Congestion, Lost, Sent, View};
 use super::window::Window;
 use crate::units::{Bytes, Rate, Span, Time};
 
-/// A congestion-control algorithm. It never touches a segment; it answers with [`CongestionControl::window`].
+/// A congestion-control algorithm. It receives signals and decides a window and a rate; it never handles a segment.
 pub trait CongestionControl: fmt::Debug + Send {
-    /// Every ACK that carries information, in every state, duplicates included.
-    /// Classic growth belongs under `view.may_grow`.
+    /// Called for every ACK that carries information, in every state, duplicates included.
+    /// Classic growth is conditional on `view.may_grow`.
     fn on_ack(&mut self, ack: &Ack, view: &View);
 
-    /// Once per episode of congestion; the algorithm sets its own cwnd and ssthresh.
+    /// Called once per congestion episode; the algorithm sets its own cwnd and ssthresh.
     fn on_congestion(&mut self, event: &Congestion, view: &View);
 
-    /// cwnd and ssthresh as they stand.
+    /// Current cwnd and ssthresh.
     fn window(&self) -> Window;
 
-    /// The recovery point has been acknowledged. Used by NewReno (RFC 6582 §3.2 step 3).
+    /// Called when the recovery point is acknowledged. NewReno (RFC 6582 §3.2 step 3).
     fn on_recovery_end(&mut self, _view: &View) {}
 
-    /// The episode was spurious; `before` is what [`CongestionControl::window`] said when it began.
+    /// Called when the episode proves spurious; `before` is [`CongestionControl::window`] when it began.
     fn on_undo(&mut self, before: Window, view: &View);
 
-    /// A segment left. Used by rate-based algorithms.
+    /// Called for every segment sent. Rate-based algorithms.
     fn on_sent(&mut self, _sent: &Sent) {}
 
-    /// A segment was newly marked lost. Comes before [`CongestionControl::on_congestion`], if that follows.
+    /// Called for every segment newly marked lost, before [`CongestionControl::on_congestion`] if that follows.
     fn on_lost(&mut self, _lost: &Lost, _view: &View) {}
 
-    /// First transmission of new data after `idle` of silence with nothing outstanding. The window is to shrink only if
-    /// `view.slow_start_after_idle` says so. Used by Reno (RFC 5681 §4.1) and CUBIC.
+    /// Called at the first transmission of new data after nothing was outstanding for `idle`. cwnd may shrink only if
+    /// `view.slow_start_after_idle`. Reno (RFC 5681 §4.1), CUBIC.
     fn on_idle(&mut self, _idle: Span, _view: &View) {}
 
-    /// [`CongestionControl::next_timer`] has been reached.
+    /// Called when [`CongestionControl::next_timer`] is reached.
     fn on_timer(&mut self, _view: &View) {}
 
-    /// When to call [`CongestionControl::on_timer`]; asked again after every call of the others.
+    /// When to call [`CongestionControl::on_timer`]; queried after every other call.
     fn next_timer(&self) -> Option<Time> {
         None
     }
 
-    /// With recovery `vegas`: a duplicate ACK sends the oldest segment again once it is this old.
+    /// Recovery `vegas` only: age at which a duplicate ACK retransmits the oldest segment.
     fn head_timeout(&self) -> Option<Span> {
         None
     }
 
-    /// The algorithm itself sees congestion and wants the window to come down as after an ECN echo; asked after each
-    /// ACK. [`CongestionControl::on_congestion`] follows at once, unless an episode is under way. CDG.
+    /// True if the algorithm itself detects congestion and requests a reduction as after an ECN echo; queried after each
+    /// ACK. [`CongestionControl::on_congestion`] follows immediately unless an episode is in progress. CDG.
     fn wants_reduction(&self) -> bool {
         false
     }
 
-    /// The rate to send at; `None` leaves it to the connection, which paces only if it is set to.
+    /// Pacing rate; `None` leaves it to the connection, which paces only if so configured.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
 
-    /// So much leaves at once when paced, and a bundle that leaves late shortens the pause after it, as in Linux; `None`:
+    /// Pacing quantum: bytes released in one burst. A burst released late shortens the pause after it, as in Linux. `None`:
     /// single segments.
     fn send_quantum(&self) -> Option<Bytes> {
         None
     }
 
-    /// What these four say, in one call: the sender asks for it after each call that may have changed it. Not to be
-    /// written anew.
+    /// The four answers in one call: the sender queries it after each call that may have changed one. Not to be
+    /// overridden.
     fn decision(&self) -> Decision {
         Decision {
             window: self.window(),
@@ -75,11 +75,11 @@ pub trait CongestionControl: fmt::Debug + Send {
         }
     }
 
-    /// Named internals for traces, read-only.
+    /// Passes named internal variables to `put`, for traces.
     fn observe(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// What an algorithm says when asked.
+/// What an algorithm decides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decision {
     /// [`super::CongestionControl::window`]

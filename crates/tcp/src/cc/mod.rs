@@ -1,7 +1,7 @@
-//! Congestion control: the trait, what an algorithm is told, its description, and the algorithms, a file each.
+//! Congestion control: the trait, the signals an algorithm receives, its description, and the algorithms, one file each.
 //!
-//! The algorithm owns cwnd and ssthresh; recovery owns a window of its own, in force while an episode lasts. So cwnd is
-//! never overwritten behind the algorithm's back. Adding an algorithm: one file, its `mod` here and its line in
+//! The algorithm owns cwnd and ssthresh; loss recovery has a window of its own, used during an episode. So cwnd is never
+//! overwritten behind the algorithm's back. Adding an algorithm: one file, its `mod` here and its line in
 //! [`ALGORITHMS`]. This file only lists and exports; algorithms import from the files it exports.
 
 mod aimd;
@@ -17,7 +17,6 @@ mod controller;
 mod copa;
 mod cubic;
 mod dctcp;
-mod delay;
 #[cfg(test)]
 mod driver;
 mod ewphcc;
@@ -28,6 +27,7 @@ mod htcp;
 mod hybla;
 mod hystart;
 mod illinois;
+mod jiffies;
 mod ledbat;
 mod lp;
 mod nv;
@@ -35,6 +35,8 @@ mod parameters;
 mod prague;
 mod registry;
 mod reno;
+mod reno_window;
+mod round_rtt;
 mod scalable;
 mod signals;
 mod vegas;

@@ -1,7 +1,8 @@
-//! Parameters of an algorithm: what values they take, and the profiles that set them together.
+//! Parameters of an algorithm: their ranges, defaults and values, and the profiles that set several of them.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use crate::settings::RecoveryKind;
 
@@ -12,24 +13,24 @@ pub struct Param {
     pub name: &'static str,
     /// Type and range.
     pub kind: ParamKind,
-    /// Value unless a profile or the user says otherwise.
+    /// Default, which a profile or the user may override.
     pub default: Value,
     /// Unit, or "" for a pure number.
     pub unit: &'static str,
-    /// What it does.
+    /// Description.
     pub doc: &'static str,
-    /// Where its default comes from.
+    /// Source of its default.
     pub source: &'static str,
 }
 
-/// What values a parameter takes.
+/// Type and range of a parameter.
 #[derive(Debug)]
 pub enum ParamKind {
     /// A number in a closed range.
     Number {
-        /// Least value.
+        /// Minimum.
         min: f64,
-        /// Greatest value.
+        /// Maximum.
         max: f64,
     },
     /// On or off.
@@ -45,14 +46,14 @@ pub enum Value {
     Flag(bool),
 }
 
-/// A historical form of an algorithm: values that replace the defaults.
+/// A variant of an algorithm as found in one document or implementation: values that replace the defaults.
 #[derive(Debug)]
 pub struct Profile {
     /// As written in a scenario.
     pub name: &'static str,
     /// Values that differ from the parameters' defaults.
     pub set: &'static [(&'static str, Value)],
-    /// The loss recovery this form came with; `None` leaves it to the connection's profile.
+    /// The loss recovery of that implementation; `None` leaves it to the connection's profile.
     pub recovery: Option<RecoveryKind>,
 }
 
@@ -74,7 +75,11 @@ impl ParamValues {
         *self.0.get(name).unwrap_or_else(|| panic!("parameter {name:?} is not in the algorithm's list"))
     }
 
-    /// A number; panics if the algorithm does not list it as one.
+    /// The value of a number.
+    ///
+    /// # Panics
+    ///
+    /// If the algorithm does not list it as a number.
     pub fn number(&self, name: &str) -> f64 {
         match self.get(name) {
             Value::Number(x) => x,
@@ -82,7 +87,11 @@ impl ParamValues {
         }
     }
 
-    /// A flag; panics if the algorithm does not list it as one.
+    /// The value of a flag.
+    ///
+    /// # Panics
+    ///
+    /// If the algorithm does not list it as a flag.
     pub fn flag(&self, name: &str) -> bool {
         match self.get(name) {
             Value::Flag(x) => x,
@@ -97,6 +106,37 @@ impl ParamValues {
 }
 
 impl Param {
+    /// A number in a closed range.
+    pub const fn number(name: &'static str, range: RangeInclusive<f64>, default: f64) -> Param {
+        let kind = ParamKind::Number { min: *range.start(), max: *range.end() };
+        Param { name, kind, default: Value::Number(default), unit: "", doc: "", source: "" }
+    }
+
+    /// A flag.
+    pub const fn flag(name: &'static str, default: bool) -> Param {
+        Param { name, kind: ParamKind::Flag, default: Value::Flag(default), unit: "", doc: "", source: "" }
+    }
+
+    /// The same parameter with another default.
+    pub const fn default(self, default: Value) -> Param {
+        Param { default, ..self }
+    }
+
+    /// The same parameter with this unit.
+    pub const fn unit(self, unit: &'static str) -> Param {
+        Param { unit, ..self }
+    }
+
+    /// The same parameter with this description.
+    pub const fn doc(self, doc: &'static str) -> Param {
+        Param { doc, ..self }
+    }
+
+    /// The same parameter with this source of its default.
+    pub const fn source(self, source: &'static str) -> Param {
+        Param { source, ..self }
+    }
+
     /// What is wrong with `value`, if anything.
     pub(super) fn check(&self, value: Value) -> Result<(), String> {
         match (&self.kind, value) {

@@ -1,5 +1,5 @@
-//! The list of algorithms: the only file that names them all. What a user can choose, the documentation and the tests
-//! over all algorithms follow from it.
+//! The list of algorithms, the only file that names them all. Command line, documentation and the tests over all
+//! algorithms follow from it.
 
 use super::algorithm::Algorithm;
 use super::config::{CcConfig, CcConfigError};
@@ -9,7 +9,7 @@ use super::{
     nv, prague, reno, scalable, vegas, veno, vivace, westwood, yeah,
 };
 
-/// Every algorithm there is. Names, parameters, profiles, documentation and tests follow from this list.
+/// All algorithms.
 pub const ALGORITHMS: &[&Algorithm] = &[
     &reno::TAHOE,
     &reno::RENO,
@@ -47,7 +47,11 @@ pub fn find(name: &str) -> Option<&'static Algorithm> {
 }
 
 impl CcConfig {
-    /// Resolves `name` in `profile` (the first one if `None`) with `overrides` on top.
+    /// Resolves the registered algorithm `name` in `profile` (the first one if `None`) with `overrides` on top.
+    ///
+    /// # Errors
+    ///
+    /// As [`CcConfig::of`], and if no algorithm has that name.
     pub fn by_name(
         name: &str,
         profile: Option<&str>,
@@ -94,6 +98,7 @@ mod tests {
                 assert!(CcConfig::by_name(algorithm.name, Some(profile.name), &[]).is_ok());
             }
             for param in algorithm.params {
+                assert!(!param.doc.is_empty() && !param.source.is_empty(), "{} {}", algorithm.name, param.name);
                 assert_eq!(param.check(param.default), Ok(()), "{} {}", algorithm.name, param.name);
             }
         }

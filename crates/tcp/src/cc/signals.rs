@@ -1,220 +1,222 @@
-//! What an algorithm is told: how things stand, what an ACK did, what left, what is lost, why there is congestion.
+//! The signals that the sender passes to an algorithm: its state, ACKs, transmissions, losses, congestion.
 
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Rate, Span, Time};
 
-/// Where the sender stands (the names are Linux's).
+/// The sender's congestion state (Linux's names).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum State {
-    /// No sign of trouble.
+    /// No sign of loss or congestion.
     #[default]
     Open,
-    /// Duplicate ACKs, fewer than mean loss.
+    /// Duplicate ACKs or SACKs, fewer than signal loss.
     Disorder,
-    /// The window is coming down after an ECN echo, a lost tail or by the algorithm's wish; nothing is to be sent again.
+    /// cwnd reduction after an ECN echo, a tail loss that the probe repaired, or at the algorithm's request; nothing is
+    /// retransmitted.
     Cwr,
     /// Fast recovery.
     Recovery,
-    /// After a time-out (or Tahoe's third duplicate ACK): slow start through what was lost.
+    /// After a time-out (or Tahoe's third duplicate ACK): slow start with retransmissions.
     Loss,
 }
 
 impl State {
-    /// True while the window comes down, so that nothing makes it grow.
-    pub fn descends(self) -> bool {
+    /// True while cwnd is being reduced and must not grow.
+    pub fn in_cwnd_reduction(self) -> bool {
         matches!(self, State::Cwr | State::Recovery)
     }
 }
 
-/// How things stand; the same for every method.
+/// The sender's variables, passed to every method.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct View {
-    /// The time.
+    /// Current time.
     pub now: Time,
     /// Largest payload of a segment.
     pub mss: Bytes,
-    /// The sender's state.
+    /// The sender's congestion state.
     pub state: State,
-    /// Oldest unacknowledged sequence number.
-    pub snd_una: u64,
-    /// Next sequence number to send.
-    pub snd_nxt: u64,
-    /// FlightSize (RFC 5681): sent, not cumulatively acknowledged.
+    /// SND.UNA: oldest unacknowledged sequence number.
+    pub snd_una: SeqNo,
+    /// SND.NXT: next sequence number to send.
+    pub snd_nxt: SeqNo,
+    /// FlightSize (RFC 5681): sent and not cumulatively acknowledged.
     pub flight: Bytes,
-    /// Estimated to be in the network (RFC 6675).
+    /// Estimate of the data in the network (RFC 6675 pipe).
     pub pipe: Bytes,
-    /// The receiver's window.
+    /// Receive window advertised by the peer.
     pub rwnd: Bytes,
-    /// Smoothed RTT, once there is a sample.
+    /// SRTT, once there is a sample.
     pub srtt: Option<Span>,
-    /// RTT variation.
+    /// RTTVAR.
     pub rttvar: Span,
-    /// Least RTT seen.
+    /// Minimum RTT so far.
     pub min_rtt: Option<Span>,
-    /// Retransmission time-out in force.
+    /// Current retransmission time-out.
     pub rto: Span,
-    /// Considered lost, sent again or not.
+    /// Outstanding data marked lost, retransmitted or not.
     pub lost: Bytes,
-    /// Retransmissions believed in the network.
+    /// Retransmissions in the network.
     pub retransmitted: Bytes,
-    /// Everything ever marked lost; a segment counts each time.
+    /// Total marked lost since the start; a segment counts each time.
     pub lost_total: Bytes,
-    /// Reported or presumed to have arrived, since the start, selectively or cumulatively.
+    /// Total delivered since the start, acknowledged cumulatively or selectively.
     pub delivered: Bytes,
-    /// Of `delivered`, what the network marked.
+    /// The part of `delivered` that was CE-marked.
     pub delivered_ce: Bytes,
     /// Packet-timed rounds since the start.
     pub round: u64,
     /// This ACK began a round.
     pub round_start: bool,
-    /// The window, not the application or the receiver, holds the sender back (Linux's rule).
+    /// cwnd, rather than the application or the receiver, limits the sender (Linux's rule).
     pub cwnd_limited: bool,
-    /// The application, not the network, sets the pace: what is in the network does not fill the window.
+    /// The application limits the sender: the data in the network does not fill cwnd.
     pub app_limited: bool,
-    /// Pacing lets nothing leave before.
+    /// Pacing releases nothing before this time.
     pub paced_until: Time,
-    /// The connection wants windows to shrink after silence.
+    /// cwnd is to shrink after an idle period.
     pub slow_start_after_idle: bool,
-    /// Classic growth is allowed: the state permits it and, if the connection validates its window, the window is used.
+    /// Classic growth is allowed: no reduction is in progress and, with cwnd validation, cwnd limits the sender.
     pub may_grow: bool,
 }
 
-/// What one ACK did.
+/// What one ACK acknowledged and reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
-    /// Bytes that it reports for the first time, cumulatively or selectively. Without SACK: bytes cumulatively
-    /// acknowledged that were believed in the network; what a time-out had written off and turns out to have arrived
-    /// before is left out, for it says nothing of the path now.
+    /// Newly delivered bytes, acknowledged cumulatively or selectively. Without SACK: bytes cumulatively acknowledged that
+    /// were in the network; data marked lost by a time-out that turns out to have arrived earlier is excluded, since it
+    /// says nothing about the path now.
     pub acked: Bytes,
     /// The same in segments.
     pub acked_segments: u32,
-    /// Segments that it acknowledges cumulatively, whether reported before or not.
+    /// Segments acknowledged cumulatively, whether SACKed before or not.
     pub cumulative_segments: u32,
-    /// Newly marked lost on it.
+    /// Bytes newly marked lost on this ACK.
     pub lost: Bytes,
-    /// Its count among duplicate ACKs; 0 if it is none.
+    /// Number of this duplicate ACK in its series; 0 if it is not a duplicate.
     pub duplicate: u32,
-    /// It advanced `snd_una`, but not to the recovery point.
+    /// Partial ACK: it advanced `snd_una`, but not to the recovery point.
     pub partial: bool,
-    /// RTT of the segments it covers; absent if one of them was sent twice.
+    /// RTT of the segments it acknowledges; absent if one of them was retransmitted (Karn).
     pub rtt: Option<RttSample>,
-    /// Time from the sender to the receiver, up to a constant, by timestamps: to a millisecond, and with the receiver's delay.
+    /// One-way delay from sender to receiver up to a constant, by timestamps: to a millisecond, including the ACK delay.
     pub one_way: Option<Span>,
-    /// Flight before it.
+    /// FlightSize before the ACK.
     pub prior_flight: Bytes,
-    /// Pipe before it.
+    /// Pipe before the ACK.
     pub prior_pipe: Bytes,
-    /// It echoes congestion.
+    /// ECN echo: the ACK reports congestion.
     pub echo: bool,
-    /// Of the reported bytes, those that the network marked.
+    /// The part of `acked` that was CE-marked.
     pub ce: Bytes,
-    /// Delivery rate, if it reported anything.
+    /// Delivery-rate sample, if anything was newly delivered.
     pub rate: Option<RateSample>,
 }
 
-/// Round-trip times of the segments that one ACK covers.
+/// RTTs of the segments that one ACK acknowledges.
 #[derive(Clone, Copy, Debug)]
 pub struct RttSample {
-    /// Of the segment sent last: without the receiver's delay.
+    /// Of the segment sent last: excludes the ACK delay.
     pub latest: Span,
-    /// Of the segment sent first: with the receiver's delay.
+    /// Of the segment sent first: includes the ACK delay.
     pub oldest: Span,
 }
 
 /// A sample of the delivery rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateSample {
-    /// Delivered over the interval; absent when the interval is shorter than the least RTT and so tells nothing.
+    /// Delivery rate over the interval; absent if the interval is shorter than the minimum RTT and thus not valid.
     pub rate: Option<Rate>,
-    /// Delivered between the transmission of the newest reported segment and now.
+    /// Bytes delivered between the transmission of the newest delivered segment and now.
     pub delivered: Bytes,
-    /// Delivered in all when that segment was sent.
+    /// Total delivered when that segment was sent.
     pub prior_delivered: Bytes,
-    /// The longer of the time to send and the time to report.
+    /// The longer of the send interval and the ACK interval.
     pub interval: Span,
-    /// When the newest reported segment was sent.
+    /// When the newest delivered segment was sent.
     pub sent_at: Time,
-    /// Pipe with it at that time.
+    /// Pipe including it at that time.
     pub tx_in_flight: Bytes,
-    /// Marked lost since.
+    /// Bytes marked lost since.
     pub lost: Bytes,
-    /// The application, not the network, set the pace at some time in the interval.
+    /// The sender was application-limited at some time in the interval.
     pub app_limited: bool,
 }
 
-/// A segment that leaves.
+/// A segment is sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// The time.
+    /// Current time.
     pub now: Time,
     /// Sequence number of its first byte.
-    pub seq: u64,
-    /// Its payload.
+    pub seq: SeqNo,
+    /// Payload bytes.
     pub bytes: Bytes,
-    /// Pipe with it.
+    /// Pipe including it.
     pub pipe: Bytes,
-    /// It was sent before.
+    /// It is a retransmission.
     pub retransmission: bool,
 }
 
-/// A segment that is believed lost.
+/// A segment is marked lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
     /// Sequence number of its first byte.
-    pub seq: u64,
-    /// Its payload.
+    pub seq: SeqNo,
+    /// Payload bytes.
     pub bytes: Bytes,
     /// When it was last sent.
     pub sent_at: Time,
-    /// Pipe with it when it was sent.
+    /// Pipe including it when it was sent.
     pub tx_in_flight: Bytes,
-    /// Marked lost between its transmission and now, itself included.
+    /// Bytes marked lost between its transmission and now, including it.
     pub lost_since: Bytes,
-    /// The application, not the network, set the pace when it was sent.
+    /// The sender was application-limited when it was sent.
     pub app_limited: bool,
 }
 
-/// The oldest segment outstanding.
+/// The oldest outstanding segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
     /// When it was last sent.
     pub sent_at: Time,
-    /// How often it was sent.
+    /// Number of transmissions.
     pub transmissions: u32,
 }
 
-/// Why the sender believes in congestion.
+/// The cause of a congestion episode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// Duplicate ACKs (RFC 5681 §3.2).
     DupAck,
-    /// Reports of data beyond a gap (RFC 6675).
+    /// SACK blocks beyond a gap (RFC 6675).
     Sack,
-    /// Time since something sent later has arrived (RFC 8985).
+    /// Delivery of a segment sent sufficiently later (RFC 8985).
     Rack,
-    /// The tail was lost and repaired by a probe (RFC 8985 §7.4).
+    /// A tail loss that the loss probe repaired (RFC 8985 §7.4).
     Tlp,
-    /// The oldest segment is older than the algorithm's own time-out (Vegas).
+    /// The oldest segment exceeds the algorithm's own time-out (Vegas).
     HeadTimeout,
     /// An ECN echo (RFC 3168).
     Ecn,
-    /// The algorithm asked for it ([`super::CongestionControl::wants_reduction`]).
+    /// A request of the algorithm ([`super::CongestionControl::wants_reduction`]).
     Algorithm,
-    /// The retransmission timer (RFC 6298).
+    /// Expiry of the retransmission timer (RFC 6298).
     Timeout,
 }
 
-/// An episode of congestion begins.
+/// A congestion episode begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
-    /// Its sign.
+    /// Its cause.
     pub cause: Cause,
-    /// The sender's state when it came.
+    /// The sender's state before it.
     pub state_before: State,
-    /// FlightSize without what limited transmit added (RFC 5681 §3.2 step 2).
+    /// FlightSize without the segments of limited transmit (RFC 5681 §3.2 step 2).
     pub flight: Bytes,
-    /// The first reduction of this episode; if not, ssthresh is to be left alone.
+    /// First reduction of this episode; otherwise ssthresh must not change.
     pub first: bool,
-    /// What a timed-out sender starts from: one segment, and what is still believed in the network.
+    /// Loss window after a time-out: one segment, plus the data still in the network.
     pub loss_window: Bytes,
     /// The oldest segment, if any is outstanding.
     pub head: Option<Head>,

@@ -1,108 +1,109 @@
-//! The handshake (RFC 9293 §3.5): SYN and SYN-ACK with their options, sent again with doubled time-outs until answered.
+//! The handshake (RFC 9293 §3.5): SYN and SYN-ACK with their options, retransmitted with doubled time-outs.
 
 use crate::config::TcpConfig;
 use crate::ecn;
-use crate::options::{Agreed, Clock, UNSCALED, offer};
+use crate::options::{Agreed, Clock, MAX_UNSCALED, offer};
 use crate::segment::{Flags, Segment};
+use crate::seq::SeqNo;
 use crate::settings::EcnMode;
 use crate::units::{Bytes, Span, Time};
 
-/// Where the handshake of one end stands, and the settings that only it and the making of the sender need: both are given
-/// up once it is done.
+/// The handshake of one end, with the settings that only it and the creation of the sender need: both are dropped once it
+/// is complete.
 #[derive(Debug)]
 pub(crate) struct Handshake {
     pub(crate) config: TcpConfig,
-    /// A SYN or SYN-ACK is to be sent.
-    pub(crate) due: bool,
+    /// A SYN or SYN-ACK must be sent.
+    pub(crate) syn_due: bool,
     /// When it was first sent.
     sent_at: Option<Time>,
     transmissions: u32,
     timeouts: u32,
-    /// One of them was sent twice, so that nobody knows which was answered.
-    repeated: bool,
-    /// The other side's SYN or SYN-ACK.
-    theirs: Option<Segment>,
+    /// A SYN or SYN-ACK was retransmitted, so that the answer is ambiguous (Karn).
+    retransmitted: bool,
+    /// The peer's SYN or SYN-ACK.
+    peer_syn: Option<Segment>,
     ecn: EcnMode,
     /// ECN flags of our SYN or SYN-ACK.
     flags: Flags,
 }
 
 impl Handshake {
-    /// `active`: a SYN is to be sent.
+    /// `active`: send a SYN.
     pub(crate) fn new(config: TcpConfig, active: bool) -> Handshake {
         let flags = ecn::offer(config.ecn);
         Handshake {
             config,
-            due: active,
+            syn_due: active,
             sent_at: None,
             transmissions: 0,
             timeouts: 0,
-            repeated: false,
-            theirs: None,
+            retransmitted: false,
+            peer_syn: None,
             ecn: EcnMode::Off,
             flags,
         }
     }
 
-    /// A SYN came: a SYN-ACK is due.
+    /// A SYN arrived: a SYN-ACK must be sent.
     pub(crate) fn on_syn(&mut self, clock: &mut Clock, syn: &Segment) {
-        self.repeated |= self.theirs.is_some();
-        (self.ecn, self.flags) = ecn::answer(self.config.ecn, syn);
-        self.theirs = Some(*syn);
+        self.retransmitted |= self.peer_syn.is_some();
+        (self.ecn, self.flags) = ecn::on_syn(self.config.ecn, syn);
+        self.peer_syn = Some(*syn);
         clock.on_syn(syn);
-        self.due = true;
+        self.syn_due = true;
     }
 
-    /// Our SYN was answered.
+    /// A SYN-ACK arrived.
     pub(crate) fn on_syn_ack(&mut self, clock: &mut Clock, syn_ack: &Segment) {
-        // When both sides opened at once, what their SYN said stands.
-        if self.theirs.is_none() {
-            self.ecn = ecn::settle(self.config.ecn, syn_ack.flags);
-            self.theirs = Some(*syn_ack);
+        // Simultaneous open: the options of the peer's SYN stand.
+        if self.peer_syn.is_none() {
+            self.ecn = ecn::on_syn_ack(self.config.ecn, syn_ack.flags);
+            self.peer_syn = Some(*syn_ack);
         }
         clock.on_syn(syn_ack);
     }
 
-    /// What both ends can do.
+    /// The options that both ends support.
     pub(crate) fn agreed(&self) -> Agreed {
-        Agreed::new(&self.config, &self.theirs.unwrap_or_default(), self.ecn)
+        Agreed::new(&self.config, &self.peer_syn.unwrap_or_default(), self.ecn)
     }
 
-    /// The round trip of our SYN or SYN-ACK, unless it was sent twice (RFC 6298 §3, Karn).
+    /// The RTT of our SYN or SYN-ACK, unless retransmitted (RFC 6298 §3, Karn).
     pub(crate) fn rtt(&self, now: Time) -> Option<Span> {
-        self.sent_at.filter(|_| !self.repeated).map(|at| now.since(at))
+        self.sent_at.filter(|_| !self.retransmitted).map(|at| now.since(at))
     }
 
-    /// How often it went unanswered.
+    /// Number of time-outs.
     pub(crate) fn timeouts(&self) -> u32 {
         self.timeouts
     }
 
-    /// The time-out, twice as long after each (RFC 6298 §5.5).
+    /// The current time-out, doubled after each expiry (RFC 6298 §5.5).
     pub(crate) fn timeout(&self) -> Span {
         self.config.rto.initial.saturating_mul(1 << self.timeouts.min(32)).min(self.config.rto.max)
     }
 
-    /// It went unanswered: it is to be sent again. False if it has been sent often enough.
+    /// The time-out expired: retransmit. False if the retries are used up.
     pub(crate) fn on_timeout(&mut self) -> bool {
         self.timeouts += 1;
-        self.repeated = true;
-        self.due = self.transmissions <= self.config.syn_retries;
-        self.due
+        self.retransmitted = true;
+        self.syn_due = self.transmissions <= self.config.syn_retries;
+        self.syn_due
     }
 
-    /// The SYN or SYN-ACK, again with all its options.
+    /// The SYN or SYN-ACK with all its options.
     pub(crate) fn make(&mut self, now: Time, clock: &Clock, window: Bytes) -> Segment {
-        self.due = false;
+        self.syn_due = false;
         self.sent_at.get_or_insert(now);
         self.transmissions += 1;
-        let theirs = self.theirs.as_ref();
+        let peer_syn = self.peer_syn.as_ref();
         Segment {
-            ack: u64::from(theirs.is_some()),
-            flags: Flags::SYN.with(self.flags).with(if theirs.is_some() { Flags::ACK } else { Flags::default() }),
-            window: window.min(UNSCALED),
-            timestamps: if self.config.timestamps { clock.stamp_syn(now, theirs) } else { None },
-            syn: Some(offer(&self.config, theirs)),
+            ack: if peer_syn.is_some() { SeqNo::FIRST_DATA } else { SeqNo::SYN },
+            flags: Flags::SYN.with(self.flags).with(if peer_syn.is_some() { Flags::ACK } else { Flags::default() }),
+            window: window.min(MAX_UNSCALED),
+            timestamps: if self.config.timestamps { clock.stamp_syn(now, peer_syn) } else { None },
+            syn: Some(offer(&self.config, peer_syn)),
             ..Segment::default()
         }
     }

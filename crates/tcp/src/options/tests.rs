@@ -49,7 +49,7 @@ fn what_one_side_does_not_offer_is_not_agreed() {
 fn a_peer_without_options_takes_windows_of_any_size() {
     let config = config(ProfileName::Linux);
     let agreed = Agreed::new(&config, &Segment { flags: Flags::SYN, ..Segment::default() }, EcnMode::Off);
-    assert_eq!((agreed.mss, agreed.scale.most(), agreed.scale.unit()), (config.mss, Bytes::MAX, 1));
+    assert_eq!((agreed.mss, agreed.scale.max_window(), agreed.scale.unit()), (config.mss, Bytes::MAX, 1));
     assert!(!agreed.sack && !agreed.timestamps);
 }
 
@@ -64,18 +64,22 @@ fn the_least_shift_that_shows_the_buffer() {
 fn the_echo_is_that_of_the_earliest_segment_not_acknowledged() {
     let mut clock = Clock::default();
     let ms = |ms| Time::ZERO + Span::from_millis(ms);
-    let segment =
-        |seq, value| Segment { seq, len: 100, timestamps: Some(Timestamps { value, echo: 0 }), ..Segment::default() };
+    let segment = |seq, value| Segment {
+        seq: SeqNo(seq),
+        len: 100,
+        timestamps: Some(Timestamps { value, echo: 0 }),
+        ..Segment::default()
+    };
     clock.on_syn(&segment(0, 10));
     clock.agree(true);
-    assert_eq!(clock.stamp(ms(5), 1), Some(Timestamps { value: 5, echo: 10 }));
+    assert_eq!(clock.stamp(ms(5), SeqNo(1)), Some(Timestamps { value: 5, echo: 10 }));
     clock.on_segment(&segment(1, 20));
     clock.on_segment(&segment(101, 30));
-    assert_eq!(clock.stamp(ms(6), 201), Some(Timestamps { value: 6, echo: 20 }));
+    assert_eq!(clock.stamp(ms(6), SeqNo(201)), Some(Timestamps { value: 6, echo: 20 }));
     // Beyond a gap; the segment that fills it; an old one.
     clock.on_segment(&segment(301, 40));
-    assert_eq!(clock.stamp(ms(7), 201).map(|stamps| stamps.echo), Some(20));
+    assert_eq!(clock.stamp(ms(7), SeqNo(201)).map(|stamps| stamps.echo), Some(20));
     clock.on_segment(&segment(201, 50));
     clock.on_segment(&segment(1, 15));
-    assert_eq!(clock.stamp(ms(8), 401).map(|stamps| stamps.echo), Some(50));
+    assert_eq!(clock.stamp(ms(8), SeqNo(401)).map(|stamps| stamps.echo), Some(50));
 }

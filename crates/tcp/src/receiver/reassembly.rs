@@ -1,50 +1,48 @@
-//! Reassembly: what has arrived in order and beyond gaps, and how that is reported (RFC 2018 §4, RFC 2883).
+//! Reassembly: data received in order and out of order, and the SACK option that reports it (RFC 2018 §4, RFC 2883).
 
 use std::collections::VecDeque;
 
 use crate::segment::Sack;
+use crate::seq::{SeqNo, SeqRange};
 
-/// Numbers `[start, end)`.
-pub(crate) type Stretch = (u64, u64);
-
-/// What has arrived.
-/// Fields lie in memory as written, those of every segment together.
+/// The received sequence space.
 #[derive(Clone, Debug)]
+// Hot fields first; see connection.rs.
 #[repr(C)]
 pub(crate) struct Reassembly {
-    /// Next number expected.
-    pub(crate) rcv_nxt: u64,
-    /// Received twice and not yet reported.
-    duplicate: Option<Stretch>,
-    /// Stretches received beyond a gap: sorted, apart from each other. They go at the front and come at the back, thousands
-    /// of them where a long queue has overflown.
-    beyond: VecDeque<Stretch>,
-    /// Those of them last reported, latest first; an empty one ends the list.
-    reported: [Stretch; Reassembly::REPORTED],
+    /// RCV.NXT: next sequence number expected.
+    pub(crate) rcv_nxt: SeqNo,
+    /// A duplicate received and not yet reported (RFC 2883).
+    dsack: Option<SeqRange>,
+    /// Ranges received beyond a gap: sorted, disjoint. They leave at the front and arrive at the back, thousands of them
+    /// after a long queue has overflowed.
+    out_of_order: VecDeque<SeqRange>,
+    /// The most recently reported of them, latest first; an empty one ends the list.
+    reported: [SeqRange; Reassembly::MAX_BLOCKS],
 }
 
 impl Reassembly {
-    /// Room for blocks in the SACK option (RFC 2018 §3).
-    const REPORTED: usize = 4;
+    /// Maximum number of blocks in the SACK option (RFC 2018 §3).
+    const MAX_BLOCKS: usize = 4;
 
-    pub(crate) fn new(rcv_nxt: u64) -> Reassembly {
-        Reassembly { rcv_nxt, beyond: VecDeque::new(), reported: Default::default(), duplicate: None }
+    pub(crate) fn new(rcv_nxt: SeqNo) -> Reassembly {
+        Reassembly { rcv_nxt, out_of_order: VecDeque::new(), reported: Default::default(), dsack: None }
     }
 
-    /// True while something is missing.
+    /// True while a gap is open.
     pub(crate) fn has_gap(&self) -> bool {
-        !self.beyond.is_empty()
+        !self.out_of_order.is_empty()
     }
 
-    /// Takes a stretch that reaches beyond `rcv_nxt` and begins at or before it. True if it closed or shortened a gap.
-    pub(crate) fn advance(&mut self, start: u64, end: u64) -> bool {
+    /// Adds a range that begins at or before `rcv_nxt` and ends beyond it. True if it filled a gap in part or whole.
+    pub(crate) fn advance(&mut self, SeqRange { start, end }: SeqRange) -> bool {
         if start < self.rcv_nxt {
-            self.duplicate = Some((start, self.rcv_nxt));
+            self.dsack = Some(SeqRange::new(start, self.rcv_nxt));
         }
         let had_gap = self.has_gap();
-        // RFC 2883 §4.2: what lies beyond the gap and has come a second time.
-        if let Some(first) = self.beyond.front().filter(|first| first.0 < end) {
-            self.duplicate = Some((first.0, end.min(first.1)));
+        // RFC 2883 §4.2: the part of the range beyond the gap that had been received already.
+        if let Some(first) = self.out_of_order.front().filter(|first| first.start < end) {
+            self.dsack = Some(SeqRange::new(first.start, end.min(first.end)));
         }
         self.rcv_nxt = end;
         if had_gap {
@@ -53,69 +51,70 @@ impl Reassembly {
         had_gap
     }
 
-    /// Moves past stretches that the gap no longer separates.
+    /// Advances `rcv_nxt` over the ranges that now follow it without a gap.
     #[inline(never)]
     fn absorb(&mut self) {
-        let touched = self.beyond.partition_point(|range| range.0 <= self.rcv_nxt);
-        for (_, end) in self.beyond.drain(..touched) {
-            self.rcv_nxt = self.rcv_nxt.max(end);
+        let touched = self.out_of_order.partition_point(|range| range.start <= self.rcv_nxt);
+        for range in self.out_of_order.drain(..touched) {
+            self.rcv_nxt = self.rcv_nxt.max(range.end);
         }
         let rcv_nxt = self.rcv_nxt;
-        self.keep_reported(|range| range.0 > rcv_nxt);
+        self.retain_reported(|range| range.start > rcv_nxt);
     }
 
-    /// Takes a stretch beyond a gap. True if all of it was there already.
+    /// Adds a range beyond a gap. True if all of it had been received already.
     #[inline(never)]
-    pub(crate) fn insert(&mut self, start: u64, end: u64) -> bool {
-        let from = self.beyond.partition_point(|range| range.1 < start);
-        let to = self.beyond.partition_point(|range| range.0 <= end);
-        let touched = || self.beyond.range(from..to);
-        // RFC 2883 §4.1.2, §4.2: the part received twice; of several parts the first.
-        let overlap = |range: &Stretch| (start.max(range.0), end.min(range.1));
-        self.duplicate = touched().map(overlap).find(|part| part.0 < part.1).or(self.duplicate);
-        let known = touched().any(|range| range.0 <= start && end <= range.1);
-        let merged = touched().fold((start, end), |m, r| (m.0.min(r.0), m.1.max(r.1)));
+    pub(crate) fn insert(&mut self, new: SeqRange) -> bool {
+        let from = self.out_of_order.partition_point(|range| range.end < new.start);
+        let to = self.out_of_order.partition_point(|range| range.start <= new.end);
+        let touched = || self.out_of_order.range(from..to);
+        // RFC 2883 §4.1.2, §4.2: the part received twice; the first of several.
+        let overlap = |range: &SeqRange| SeqRange::new(new.start.max(range.start), new.end.min(range.end));
+        self.dsack = touched().map(overlap).find(|part| !part.is_empty()).or(self.dsack);
+        let known = touched().any(|range| range.contains(new));
+        let merged =
+            touched().fold(new, |all, range| SeqRange::new(all.start.min(range.start), all.end.max(range.end)));
         if from == to {
-            self.beyond.insert(from, merged);
+            self.out_of_order.insert(from, merged);
         } else {
-            self.beyond[from] = merged;
-            self.beyond.drain(from + 1..to);
+            self.out_of_order[from] = merged;
+            self.out_of_order.drain(from + 1..to);
         }
-        self.report_first(merged);
+        self.put_first(merged);
         known
     }
 
-    /// Notes a stretch that has been acknowledged before.
-    pub(crate) fn on_duplicate(&mut self, start: u64, end: u64) {
-        self.duplicate = Some((start, end));
+    /// Records the duplicate of a range below `rcv_nxt`.
+    pub(crate) fn on_duplicate(&mut self, range: SeqRange) {
+        self.dsack = Some(range);
     }
 
-    /// RFC 2018 §4: the block around the segment that brings the ACK comes first, then those reported before it.
-    fn report_first(&mut self, first: Stretch) {
-        self.keep_reported(|range| range.1 < first.0 || first.1 < range.0);
+    /// RFC 2018 §4: the block that contains the segment that triggered the ACK comes first, then those reported before.
+    fn put_first(&mut self, first: SeqRange) {
+        self.retain_reported(|range| range.end < first.start || first.end < range.start);
         self.reported.rotate_right(1);
         self.reported[0] = first;
     }
 
-    fn keep_reported(&mut self, keep: impl Fn(&Stretch) -> bool) {
-        let mut kept = [Stretch::default(); Reassembly::REPORTED];
-        let still = self.reported.iter().filter(|range| range.1 > 0 && keep(range));
+    fn retain_reported(&mut self, keep: impl Fn(&SeqRange) -> bool) {
+        let mut kept = [SeqRange::default(); Reassembly::MAX_BLOCKS];
+        let still = self.reported.iter().filter(|range| !range.is_empty() && keep(range));
         kept.iter_mut().zip(still).for_each(|(slot, range)| *slot = *range);
         self.reported = kept;
     }
 
-    /// True if there is a duplicate or something beyond a gap to report.
-    pub(crate) fn has_report(&self) -> bool {
-        self.duplicate.is_some() || self.has_gap()
+    /// True if an ACK would carry a SACK option.
+    pub(crate) fn has_sack(&self) -> bool {
+        self.dsack.is_some() || self.has_gap()
     }
 
-    /// The SACK option of an ACK that leaves now, of at most `room` blocks. A duplicate is reported once (RFC 2883 §4).
+    /// The SACK option of the next ACK, in at most `room` blocks. A duplicate is reported once (RFC 2883 §4).
     #[inline(never)]
-    pub(crate) fn report(&mut self, room: usize) -> Sack {
+    pub(crate) fn sack_option(&mut self, room: usize) -> Sack {
         let mut sack = Sack::default();
-        let blocks = self.reported.into_iter().filter(|range| range.1 > 0);
-        for (start, end) in self.duplicate.take().into_iter().chain(blocks).take(room) {
-            sack.push(start, end);
+        let blocks = self.reported.into_iter().filter(|range| !range.is_empty());
+        for range in self.dsack.take().into_iter().chain(blocks).take(room) {
+            sack.push(range);
         }
         sack
     }

@@ -1,135 +1,145 @@
-//! The receive window: what is advertised (RFC 9293 §3.8.6), and how the buffer behind it grows to what the path needs
-//! (dynamic right-sizing, Fisk and Feng 2001, as in Linux).
+//! The receive window: what is advertised (RFC 9293 §3.8.6), and the growth of the buffer behind it (dynamic
+//! right-sizing, Fisk and Feng 2001, as in Linux).
 
 use crate::config::TcpConfig;
-use crate::options::{Agreed, UNSCALED};
+use crate::options::{Agreed, MAX_UNSCALED};
 use crate::segment::Segment;
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span, Time};
 
-/// The window of one receiver.
-/// Fields lie in memory as written, those of every segment together.
+/// The receive window of one endpoint.
 #[derive(Clone, Debug)]
+// Hot fields first; see connection.rs.
 #[repr(C)]
 pub(crate) struct ReceiveWindow {
-    /// How far it has opened; grows up to `buffer`.
-    open: Bytes,
-    /// The buffer now.
+    /// The window while nothing waits to be read; grows up to `buffer` (Linux's rcv_ssthresh).
+    rcv_ssthresh: Bytes,
+    /// Current buffer size.
     buffer: Bytes,
     /// Advertised windows are multiples of this power of two (RFC 7323 §2.3).
     unit: u64,
-    /// The number after the last that may be sent: a promise.
-    edge: u64,
-    tuning: Option<Tuning>,
-    /// The most it can ever be.
-    most: Bytes,
+    /// Right edge of the largest window advertised (RFC 9293 §3.8.6).
+    right_edge: SeqNo,
+    right_sizing: Option<RightSizing>,
+    /// Upper bound of the buffer.
+    max: Bytes,
     mss: Bytes,
 }
 
 impl ReceiveWindow {
-    /// Before the handshake.
+    /// The window before the handshake.
     pub(crate) fn new(config: &TcpConfig) -> ReceiveWindow {
-        let most = config.recv_buffer;
-        let small = if config.recv_autotune { UNSCALED } else { Bytes::MAX };
-        let buffer = most.min(small);
-        let open = buffer.min(config.initial_recv_window);
-        let tuning = config.recv_autotune.then(|| Tuning::new(config.mss));
-        ReceiveWindow { most, buffer, open, unit: 1, mss: config.mss, edge: 0, tuning }
+        let max = config.recv_buffer;
+        let small = if config.recv_autotune { MAX_UNSCALED } else { Bytes::MAX };
+        let buffer = max.min(small);
+        let rcv_ssthresh = buffer.min(config.initial_recv_window);
+        let right_sizing = config.recv_autotune.then(|| RightSizing::new(config.mss));
+        ReceiveWindow {
+            max,
+            buffer,
+            rcv_ssthresh,
+            unit: 1,
+            mss: config.mss,
+            right_edge: SeqNo::default(),
+            right_sizing,
+        }
     }
 
-    /// The handshake settled what can be written into a segment.
+    /// Applies what the handshake agreed: MSS and window scale.
     pub(crate) fn agree(&mut self, agreed: &Agreed) {
         self.unit = agreed.scale.unit();
         self.mss = agreed.mss;
-        self.most = self.most.min(agreed.scale.most());
-        self.buffer = self.buffer.min(self.most);
-        // At least what the smallest window that can be written stands for: less would round down to none.
-        self.open = self.open.max(Bytes(self.unit)).min(self.most);
+        self.max = self.max.min(agreed.scale.max_window());
+        self.buffer = self.buffer.min(self.max);
+        // At least one unit of the window scale: less would round down to a zero window.
+        self.rcv_ssthresh = self.rcv_ssthresh.max(Bytes(self.unit)).min(self.max);
     }
 
     /// The window to advertise while `unread` bytes wait for the application.
-    pub(crate) fn advertise(&self, rcv_nxt: u64, unread: Bytes) -> Bytes {
-        // RFC 9293 §3.8.6: a window is not taken back.
-        let promised = self.round_up(self.edge.saturating_sub(rcv_nxt));
+    pub(crate) fn advertise(&self, rcv_nxt: SeqNo, unread: Bytes) -> Bytes {
+        // RFC 9293 §3.8.6: do not shrink the window.
+        let advertised = self.round_up(self.right_edge.since(rcv_nxt).0);
         let free = self.free(unread);
-        // RFC 9293 §3.8.6.2.2: while data waits to be read, the edge stands still until it can move by a good step.
-        if unread > Bytes::ZERO && free.0 < promised + self.step().0 {
-            return Bytes(promised);
+        // RFC 9293 §3.8.6.2.2: while data waits to be read, the right edge moves only by the SWS threshold or more.
+        if unread > Bytes::ZERO && free.0 < advertised + self.sws_threshold().0 {
+            return Bytes(advertised);
         }
-        Bytes((free.0 & !(self.unit - 1)).max(promised))
+        Bytes((free.0 & !(self.unit - 1)).max(advertised))
     }
 
-    /// What has been promised reaches up to this number, so that no advertised window ends before it.
-    pub(crate) fn edge(&self) -> u64 {
-        self.edge
+    /// The right edge: no advertised window ends before it.
+    pub(crate) fn right_edge(&self) -> SeqNo {
+        self.right_edge
     }
 
     fn round_up(&self, window: u64) -> u64 {
         (window + self.unit - 1) & !(self.unit - 1)
     }
 
-    /// True if a reader has made so much room that the sender, who may be waiting, should be told without being asked.
-    pub(crate) fn opens(&self, rcv_nxt: u64, unread: Bytes) -> bool {
-        let promised = self.edge.saturating_sub(rcv_nxt);
-        let gain = self.advertise(rcv_nxt, unread).0.saturating_sub(promised);
-        let closed = promised < self.step().0;
-        (closed && gain >= self.step().0) || gain >= self.buffer.0 / 2
+    /// True if reading has freed enough of the buffer to send a window update (RFC 9293 §3.8.6.2.2).
+    pub(crate) fn update_due(&self, rcv_nxt: SeqNo, unread: Bytes) -> bool {
+        let advertised = self.right_edge.since(rcv_nxt).0;
+        let gain = self.advertise(rcv_nxt, unread).0.saturating_sub(advertised);
+        let closed = advertised < self.sws_threshold().0;
+        (closed && gain >= self.sws_threshold().0) || gain >= self.buffer.0 / 2
     }
 
     fn free(&self, unread: Bytes) -> Bytes {
-        self.open.min(self.buffer.saturating_sub(unread))
+        self.rcv_ssthresh.min(self.buffer.saturating_sub(unread))
     }
 
-    fn step(&self) -> Bytes {
+    /// RFC 9293 §3.8.6.2.2: min(Fr RCV.BUFF, Eff.snd.MSS) with Fr = 1/2.
+    fn sws_threshold(&self) -> Bytes {
         self.mss.min(self.buffer / 2)
     }
 
-    /// Notes that `window` is being advertised.
-    pub(crate) fn on_advertised(&mut self, rcv_nxt: u64, window: Bytes) {
-        self.edge = self.edge.max(rcv_nxt + window.0);
+    /// Records that `window` is advertised.
+    pub(crate) fn on_advertised(&mut self, rcv_nxt: SeqNo, window: Bytes) {
+        self.right_edge = self.right_edge.max(rcv_nxt + window);
     }
 
-    /// The window of an ACK that says less than what has arrived, up to the same edge.
-    pub(crate) fn up_to_edge(&self, ack: u64) -> Bytes {
-        Bytes(self.round_up(self.edge.saturating_sub(ack)))
+    /// The window of an ACK for less than `rcv_nxt`, with the same right edge.
+    pub(crate) fn up_to_right_edge(&self, ack: SeqNo) -> Bytes {
+        Bytes(self.round_up(self.right_edge.since(ack).0))
     }
 
-    /// A segment arrived. True if the window opens further (Linux: by twice what its peer can send in one segment).
+    /// A segment arrived. True if the window opens further, which it does by two segments (Linux).
     pub(crate) fn grow(&mut self, segment: &Segment, unread: Bytes) -> bool {
-        /// Segments shorter than this cost more memory than they carry data (Linux).
-        const WORTHWHILE: u32 = 128;
+        /// Shorter segments cost more memory than the data they carry (Linux).
+        const MIN_PAYLOAD: u32 = 128;
         let room = self.buffer.saturating_sub(unread);
-        let grows = self.open < room && segment.len >= WORTHWHILE;
+        let grows = self.rcv_ssthresh < room && segment.len >= MIN_PAYLOAD;
         if grows {
-            self.open = room.min(self.open + self.mss * 2);
+            self.rcv_ssthresh = room.min(self.rcv_ssthresh + self.mss * 2);
         }
         grows
     }
 
-    /// The application has read up to `read` bytes in all.
+    /// The application has read `read` bytes in total.
     pub(crate) fn on_read(&mut self, now: Time, read: u64, rtt: Option<Span>) {
-        let (Some(tuning), Some(rtt)) = (&mut self.tuning, rtt) else { return };
-        if let Some(wanted) = tuning.on_read(now, read, rtt, self.mss) {
-            self.buffer = self.buffer.max(wanted.min(self.most));
+        let (Some(right_sizing), Some(rtt)) = (&mut self.right_sizing, rtt) else { return };
+        if let Some(wanted) = right_sizing.on_read(now, read, rtt, self.mss) {
+            self.buffer = self.buffer.max(wanted.min(self.max));
         }
     }
 }
 
-/// How much the application reads in a round trip.
+/// Dynamic right-sizing: what the application reads in a round trip bounds what the sender can use.
 #[derive(Clone, Copy, Debug)]
-struct Tuning {
+struct RightSizing {
     since: Time,
     read_before: u64,
-    /// The most in a round trip so far.
-    best: Bytes,
+    /// Maximum read in one round trip so far.
+    max_per_rtt: Bytes,
 }
 
-impl Tuning {
-    fn new(mss: Bytes) -> Tuning {
-        // RFC 6928: what the first round trip is likely to bring.
-        Tuning { since: Time::ZERO, read_before: 0, best: mss * 10 }
+impl RightSizing {
+    fn new(mss: Bytes) -> RightSizing {
+        // RFC 6928: the initial window is what the first round trip is likely to bring.
+        RightSizing { since: Time::ZERO, read_before: 0, max_per_rtt: mss * 10 }
     }
 
-    /// The buffer to have, if a round trip has passed in which more was read than in any before.
+    /// The buffer needed, if a round trip has passed in which more was read than in any before.
     fn on_read(&mut self, now: Time, read: u64, rtt: Span, mss: Bytes) -> Option<Bytes> {
         if now.since(self.since) < rtt {
             return None;
@@ -141,32 +151,40 @@ impl Tuning {
     fn on_round_trip(&mut self, now: Time, read: u64, mss: Bytes) -> Option<Bytes> {
         let copied = Bytes(read - self.read_before);
         (self.since, self.read_before) = (now, read);
-        if copied <= self.best {
+        if copied <= self.max_per_rtt {
             return None;
         }
-        // Twice what was read, so that a window can be lost and repaired, and some room for bursts. Then twice the
-        // growth since the last time: in slow start what is told now governs the round trip after the next.
+        // Twice what was read, to absorb the repair of a lost window, and 16 segments for bursts. Then twice the growth
+        // since the last time: in slow start the window advertised now limits the round trip after the next.
         let steady = copied.0 * 2 + mss.0 * 16;
-        let growth = (u128::from(steady) * u128::from(copied.0 - self.best.0) / u128::from(self.best.0)) as u64;
-        self.best = copied;
+        let growth =
+            (u128::from(steady) * u128::from(copied.0 - self.max_per_rtt.0) / u128::from(self.max_per_rtt.0)) as u64;
+        self.max_per_rtt = copied;
         Some(Bytes(steady + 2 * growth))
     }
 }
 
-/// The round-trip time as a receiver of data can tell it.
+/// A receive window whose reception is timed.
+#[derive(Clone, Copy, Debug)]
+struct TimedWindow {
+    right_edge: SeqNo,
+    since: Time,
+}
+
+/// The round-trip time as measured by the receiver of data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceiverRtt {
     estimate: Option<Span>,
-    /// Until timestamps give a sample this is the handshake's.
+    /// False until timestamps give a sample: the estimate is then the handshake's.
     measured: bool,
-    /// Without timestamps: when `.1` was seen for the first time, the window then ended at `.0`.
-    window: Option<(u64, Time)>,
+    /// Without timestamps: the window whose reception is being timed.
+    timed: Option<TimedWindow>,
 }
 
 impl ReceiverRtt {
-    /// From the handshake, if it gave a sample.
+    /// Starts from the sample of the handshake, if any.
     pub(crate) fn new(handshake: Option<Span>) -> ReceiverRtt {
-        ReceiverRtt { estimate: handshake, measured: false, window: None }
+        ReceiverRtt { estimate: handshake, measured: false, timed: None }
     }
 
     /// The estimate.
@@ -174,25 +192,25 @@ impl ReceiverRtt {
         self.estimate
     }
 
-    /// A full segment echoed one of our timestamps.
+    /// A full segment echoed our timestamp.
     pub(crate) fn on_echo(&mut self, sample: Span) {
         let before = self.estimate.filter(|_| self.measured);
         self.estimate = Some(before.map_or(sample, |before| (before * 7 + sample) / 8));
         self.measured = true;
     }
 
-    /// Without timestamps: a window is received in no less than a round trip, so the shortest such time is kept.
+    /// Without timestamps: receiving a full window takes at least one round trip, so the minimum is kept.
     #[inline(never)]
-    pub(crate) fn on_data(&mut self, now: Time, rcv_nxt: u64, window: Bytes) {
-        match self.window {
-            Some((end, _)) if rcv_nxt < end => return,
-            Some((_, since)) => {
+    pub(crate) fn on_data(&mut self, now: Time, rcv_nxt: SeqNo, window: Bytes) {
+        match self.timed {
+            Some(timed) if rcv_nxt < timed.right_edge => return,
+            Some(TimedWindow { since, .. }) => {
                 let sample = now.since(since);
                 self.estimate = Some(self.estimate.map_or(sample, |best| best.min(sample)));
             }
             None => {}
         }
-        self.window = Some((rcv_nxt + window.0, now));
+        self.timed = Some(TimedWindow { right_edge: rcv_nxt + window, since: now });
     }
 }
 

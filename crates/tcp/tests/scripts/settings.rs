@@ -17,7 +17,7 @@ impl Settings {
     /// Profile `rfc` with NewReno.
     pub(crate) fn new() -> Outcome<Settings> {
         let profile = ProfileName::Rfc;
-        Ok(Settings { profile, config: TcpConfig::of_profile(profile, choice(profile, &["newreno"])?) })
+        Ok(Settings { profile, config: TcpConfig::of_profile(profile, cc_config(profile, &["newreno"])?) })
     }
 
     /// Applies `set key words`.
@@ -43,10 +43,10 @@ impl Settings {
         match key {
             "profile" => {
                 self.profile = named(word)?;
-                self.config = TcpConfig::of_profile(self.profile, choice(self.profile, &words[1..])?);
+                self.config = TcpConfig::of_profile(self.profile, cc_config(self.profile, &words[1..])?);
             }
             "cc" => {
-                config.cc = choice(profile, words)?;
+                config.cc = cc_config(profile, words)?;
                 config.recovery = TcpConfig::of_profile(profile, config.cc.clone()).recovery;
             }
             "recovery" => {
@@ -123,7 +123,7 @@ fn size<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut Bytes> {
 }
 
 /// `name key=value …`, in the algorithm's form for the profile if it has one.
-fn choice(profile: ProfileName, words: &[&str]) -> Outcome<CcConfig> {
+fn cc_config(profile: ProfileName, words: &[&str]) -> Outcome<CcConfig> {
     let [name, parameters @ ..] = words else { return Err("the name of an algorithm is missing".into()) };
     let value = |text: &str| text.parse().map(Value::Number).or_else(|_| number(text).map(Value::Flag));
     let pair = |word: &&str| {

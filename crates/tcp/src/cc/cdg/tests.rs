@@ -3,6 +3,7 @@
 use super::super::driver::{Driver, MSS};
 use super::*;
 use crate::cc::config::CcConfig;
+use crate::cc::parameters::Value;
 use crate::cc::signals::{Cause, RttSample};
 use crate::units::Time;
 
@@ -15,7 +16,7 @@ fn round(cdg: &mut Driver, rtts: &[f64]) -> bool {
     for (i, ms) in rtts.iter().enumerate() {
         let nxt = cdg.view.snd_nxt;
         if i + 1 == rtts.len() {
-            (cdg.view.snd_una, cdg.view.snd_nxt) = (nxt + 1, nxt + 2);
+            (cdg.view.snd_una, cdg.view.snd_nxt) = (nxt + Bytes(1), nxt + Bytes(2));
         }
         let rtt = Span::from_secs_f64(ms / 1e3);
         let rtt = Some(RttSample { latest: rtt, oldest: rtt });

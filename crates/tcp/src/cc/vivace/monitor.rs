@@ -4,7 +4,7 @@ use crate::cc::parameters::ParamValues;
 use crate::cc::signals::{Ack, View};
 use crate::units::{Bytes, Span, Time};
 
-/// So many segments that were sent after an interval have to arrive before what is missing of it counts as lost
+/// This many segments that were sent after an interval have to arrive before what is missing of it counts as lost
 /// (RFC 5681 §3.2).
 const SEGMENTS_AFTER: u64 = 3;
 

@@ -199,7 +199,7 @@ fn time_held_back_by_the_application_is_left_out() {
     cubic.on_ack(&ack(1), &at(1.0));
     cubic.on_ack(&ack(1), &View { may_grow: false, ..at(4.0) });
     assert_eq!(cubic.epoch.unwrap().start, Time::ZERO + Span::from_millis(3000));
-    // Sending again at 9 s after silence: the five seconds since the last ACK do not count either.
+    // Sending again at 9 s after an idle period: the five seconds since the last ACK do not count either.
     cubic.on_idle(Span::from_millis(900), &at(9.0));
     cubic.on_ack(&ack(70), &at(9.5));
     assert_eq!(cubic.epoch.unwrap().start, Time::ZERO + Span::from_millis(8000));

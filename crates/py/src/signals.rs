@@ -1,91 +1,91 @@
-//! What an algorithm in Python is told: `tcp::cc`'s structures as frozen objects. Sizes are in bytes, times in seconds; what
-//! is absent is None, and no limit is infinity, so that it can be compared.
+//! The signals that an algorithm in Python receives: `tcp::cc`'s structures as frozen objects. Sizes are in bytes, times in
+//! seconds; an absent value is None, and no limit is infinity, so that it can be compared.
 
 use pyo3::prelude::*;
 use tcp::cc;
 use tcp::units::{Bytes, Rate, Span, Time};
 
-/// How things stand; the same for every method.
+/// The sender's variables, passed to every method.
 #[pyclass(frozen, get_all, module = "tonopah._core")]
 pub(crate) struct View {
-    /// The time.
+    /// Current time.
     now_s: f64,
     /// Largest payload of a segment.
     mss_bytes: u64,
     /// `open`, `disorder`, `cwr`, `recovery` or `loss`.
     state: &'static str,
-    /// Oldest unacknowledged sequence number.
+    /// SND.UNA: oldest unacknowledged sequence number.
     snd_una: u64,
-    /// Next sequence number to send.
+    /// SND.NXT: next sequence number to send.
     snd_nxt: u64,
-    /// FlightSize (RFC 5681): sent, not cumulatively acknowledged.
+    /// FlightSize (RFC 5681): sent and not cumulatively acknowledged.
     flight_bytes: u64,
-    /// Estimated to be in the network (RFC 6675).
+    /// Estimate of the data in the network (RFC 6675 pipe).
     pipe_bytes: u64,
-    /// The receiver's window.
+    /// Receive window advertised by the peer.
     rwnd_bytes: u64,
-    /// Smoothed RTT, once there is a sample.
+    /// SRTT, once there is a sample.
     srtt_s: Option<f64>,
-    /// RTT variation.
+    /// RTTVAR.
     rttvar_s: f64,
-    /// Least RTT seen.
+    /// Minimum RTT so far.
     min_rtt_s: Option<f64>,
-    /// Retransmission time-out in force.
+    /// Current retransmission time-out.
     rto_s: f64,
-    /// Considered lost, sent again or not.
+    /// Outstanding data marked lost, retransmitted or not.
     lost_bytes: u64,
-    /// Retransmissions believed in the network.
+    /// Retransmissions in the network.
     retransmitted_bytes: u64,
-    /// Everything ever marked lost; a segment counts each time.
+    /// Total marked lost since the start; a segment counts each time.
     lost_total_bytes: u64,
-    /// Reported or presumed to have arrived, since the start.
+    /// Total delivered since the start, acknowledged cumulatively or selectively.
     delivered_bytes: u64,
-    /// Of `delivered_bytes`, what the network marked.
+    /// The part of `delivered_bytes` that was CE-marked.
     delivered_ce_bytes: u64,
     /// Packet-timed rounds since the start.
     round: u64,
     /// This ACK began a round.
     round_start: bool,
-    /// The window, not the application or the receiver, holds the sender back.
+    /// cwnd, rather than the application or the receiver, limits the sender.
     cwnd_limited: bool,
-    /// The application, not the network, sets the pace.
+    /// The application limits the sender.
     app_limited: bool,
-    /// The connection wants windows to shrink after silence.
+    /// cwnd is to shrink after an idle period.
     slow_start_after_idle: bool,
-    /// Classic growth is allowed.
+    /// Classic growth is allowed: no reduction is in progress and, with cwnd validation, cwnd limits the sender.
     may_grow: bool,
 }
 
-/// What one ACK did.
+/// What one ACK acknowledged and reported.
 #[pyclass(frozen, get_all, module = "tonopah._core")]
 pub(crate) struct Ack {
-    /// Bytes that it reports for the first time, cumulatively or selectively.
+    /// Newly delivered bytes, acknowledged cumulatively or selectively.
     acked_bytes: u64,
     /// The same in segments.
     acked_segments: u32,
-    /// Segments that it acknowledges cumulatively, whether reported before or not.
+    /// Segments acknowledged cumulatively, whether SACKed before or not.
     cumulative_segments: u32,
-    /// Newly marked lost on it.
+    /// Bytes newly marked lost on this ACK.
     lost_bytes: u64,
-    /// Its count among duplicate ACKs; 0 if it is none.
+    /// Number of this duplicate ACK in its series; 0 if it is not a duplicate.
     duplicate: u32,
-    /// It advanced `snd_una`, but not to the recovery point.
+    /// Partial ACK: it advanced `snd_una`, but not to the recovery point.
     partial: bool,
-    /// RTT of the segment sent last that it covers; None if one of them was sent twice.
+    /// RTT of the last-sent segment that it acknowledges; None if one of them was retransmitted (Karn).
     rtt_s: Option<f64>,
-    /// RTT of the segment sent first that it covers: with the receiver's delay.
+    /// RTT of the first-sent segment that it acknowledges: includes the ACK delay.
     rtt_oldest_s: Option<f64>,
-    /// Time from the sender to the receiver, up to a constant, by timestamps.
+    /// One-way delay from sender to receiver up to a constant, by timestamps.
     one_way_s: Option<f64>,
-    /// Flight before it.
+    /// FlightSize before the ACK.
     prior_flight_bytes: u64,
-    /// Pipe before it.
+    /// Pipe before the ACK.
     prior_pipe_bytes: u64,
-    /// It echoes congestion.
+    /// ECN echo: the ACK reports congestion.
     echo: bool,
-    /// Of the reported bytes, those that the network marked.
+    /// The part of `acked_bytes` that was CE-marked.
     ce_bytes: u64,
-    /// Delivery rate, a `RateSample`, if it reported anything.
+    /// Delivery-rate sample, if anything was newly delivered.
     rate: Option<RateSample>,
 }
 
@@ -93,87 +93,87 @@ pub(crate) struct Ack {
 #[pyclass(frozen, get_all, module = "tonopah._core")]
 #[derive(Clone)]
 pub(crate) struct RateSample {
-    /// Delivered over the interval; None when the interval is shorter than the least RTT and so tells nothing.
+    /// Delivery rate over the interval; None if the interval is shorter than the minimum RTT and thus not valid.
     rate_bps: Option<u64>,
-    /// Delivered between the transmission of the newest reported segment and now.
+    /// Bytes delivered between the transmission of the newest delivered segment and now.
     delivered_bytes: u64,
-    /// Delivered in all when that segment was sent.
+    /// Total delivered when that segment was sent.
     prior_delivered_bytes: u64,
-    /// The longer of the time to send and the time to report.
+    /// The longer of the send interval and the ACK interval.
     interval_s: f64,
-    /// When the newest reported segment was sent.
+    /// When the newest delivered segment was sent.
     sent_at_s: f64,
-    /// Pipe with it at that time.
+    /// Pipe including it at that time.
     tx_in_flight_bytes: u64,
-    /// Marked lost since.
+    /// Bytes marked lost since.
     lost_bytes: u64,
-    /// The application set the pace at some time in the interval.
+    /// The sender was application-limited at some time in the interval.
     app_limited: bool,
 }
 
-/// An episode of congestion begins.
+/// A congestion episode begins.
 #[pyclass(frozen, get_all, module = "tonopah._core")]
 pub(crate) struct Congestion {
-    /// `dup_ack`, `sack`, `rack`, `tlp`, `head_timeout`, `ecn` or `timeout`.
+    /// `dup_ack`, `sack`, `rack`, `tlp`, `head_timeout`, `ecn`, `algorithm` or `timeout`.
     cause: &'static str,
-    /// The sender's state when it came.
+    /// The sender's state before it.
     state_before: &'static str,
-    /// FlightSize without what limited transmit added (RFC 5681 section 3.2 step 2).
+    /// FlightSize without the segments of limited transmit (RFC 5681 section 3.2 step 2).
     flight_bytes: u64,
-    /// The first reduction of this episode; if not, ssthresh is to be left alone.
+    /// First reduction of this episode; otherwise ssthresh must not change.
     first: bool,
-    /// What a timed-out sender starts from: one segment, and what is still believed in the network.
+    /// Loss window after a time-out: one segment, plus the data still in the network.
     loss_window_bytes: u64,
     /// When the oldest outstanding segment was last sent; None if nothing is outstanding.
     head_sent_at_s: Option<f64>,
-    /// How often it was sent; 0 if nothing is outstanding.
+    /// Number of its transmissions; 0 if nothing is outstanding.
     head_transmissions: u32,
 }
 
-/// A segment that leaves.
+/// A segment is sent.
 #[pyclass(frozen, get_all, module = "tonopah._core")]
 pub(crate) struct Sent {
-    /// The time.
+    /// Current time.
     now_s: f64,
     /// Sequence number of its first byte.
     seq: u64,
-    /// Its payload.
+    /// Payload bytes.
     len_bytes: u64,
-    /// Pipe with it.
+    /// Pipe including it.
     pipe_bytes: u64,
-    /// It was sent before.
+    /// It is a retransmission.
     retransmission: bool,
 }
 
-/// A segment that is believed lost.
+/// A segment is marked lost.
 #[pyclass(frozen, get_all, module = "tonopah._core")]
 pub(crate) struct Lost {
-    /// Its payload.
+    /// Payload bytes.
     len_bytes: u64,
     /// When it was last sent.
     sent_at_s: f64,
-    /// Pipe with it when it was sent.
+    /// Pipe including it when it was sent.
     tx_in_flight_bytes: u64,
-    /// Marked lost between its transmission and now, itself included.
+    /// Bytes marked lost between its transmission and now, including it.
     lost_since_bytes: u64,
 }
 
-/// What is known when the handshake is done; the first argument of the class.
+/// What is known when the handshake is complete; the first argument of the class.
 #[pyclass(frozen, get_all, module = "tonopah._core")]
 pub(crate) struct Setup {
-    /// The time.
+    /// Current time.
     now_s: f64,
     /// Largest payload of a segment.
     mss_bytes: u64,
-    /// cwnd to start from.
+    /// Initial cwnd.
     initial_window_bytes: u64,
-    /// ssthresh to start from; infinity means "not set".
+    /// Initial ssthresh; infinity means "not set".
     initial_ssthresh_bytes: Limit,
-    /// RTT of the handshake; None if its SYN was sent twice.
+    /// RTT of the handshake; None if the SYN was retransmitted.
     handshake_rtt_s: Option<f64>,
-    /// The connection paces even if its algorithm asks for no rate.
+    /// The connection paces even without a rate from its algorithm.
     paced: bool,
-    /// A number of its own for each connection, for random draws.
+    /// Seed for random numbers, different for each connection.
     seed: u64,
 }
 
@@ -219,8 +219,8 @@ impl From<&cc::View> for View {
             now_s: view.now.as_secs_f64(),
             mss_bytes: view.mss.0,
             state: state(view.state),
-            snd_una: view.snd_una,
-            snd_nxt: view.snd_nxt,
+            snd_una: view.snd_una.0,
+            snd_nxt: view.snd_nxt.0,
             flight_bytes: view.flight.0,
             pipe_bytes: view.pipe.0,
             rwnd_bytes: view.rwnd.0,
@@ -297,7 +297,7 @@ impl From<&cc::Sent> for Sent {
     fn from(sent: &cc::Sent) -> Sent {
         Sent {
             now_s: sent.now.as_secs_f64(),
-            seq: sent.seq,
+            seq: sent.seq.0,
             len_bytes: sent.bytes.0,
             pipe_bytes: sent.pipe.0,
             retransmission: sent.retransmission,

@@ -1,25 +1,26 @@
-//! The RTT per round as the Vegas family in Linux measures it: least of all, least of the round, how many.
-//! Microseconds, one added, so that nothing is ever divided by zero.
+//! RTT samples per round as in Linux's Vegas family: minimum so far, minimum of the round, number of samples. In
+//! microseconds plus one, which avoids division by zero.
 
 use super::signals::{Ack, State, View};
+use crate::seq::SeqNo;
 
 /// The samples of one connection.
 #[derive(Debug, Default)]
-pub(super) struct Delay {
-    /// Least sample; absent before the first and after silence.
+pub(super) struct RoundRtt {
+    /// Minimum sample; absent before the first and after an idle period.
     pub(super) base: Option<u64>,
-    /// Least sample of the round.
+    /// Minimum sample of the round.
     pub(super) least: Option<u64>,
     /// Samples of the round.
     pub(super) samples: u64,
     /// The round is over when more than this has been acknowledged.
-    end: u64,
-    /// The last ACK did not leave the sender in state Open.
+    end: SeqNo,
+    /// The sender was not in state Open after the last ACK.
     disturbed: bool,
 }
 
-impl Delay {
-    /// Takes the sample of an ACK.
+impl RoundRtt {
+    /// Adds the sample of an ACK.
     pub(super) fn on_ack(&mut self, ack: &Ack) {
         let Some(sample) = ack.rtt else { return };
         let rtt = sample.latest.as_micros() + 1;
@@ -28,8 +29,8 @@ impl Delay {
         self.samples += 1;
     }
 
-    /// True if this ACK brings the sender back to state Open, which is where measuring starts anew.
-    pub(super) fn calms_down(&mut self, view: &View) -> bool {
+    /// True if this ACK returns the sender to state Open, where measuring starts anew.
+    pub(super) fn returns_to_open(&mut self, view: &View) -> bool {
         let disturbed = std::mem::replace(&mut self.disturbed, view.state != State::Open);
         disturbed && !self.disturbed
     }
@@ -40,7 +41,7 @@ impl Delay {
     }
 
     /// Where the round ends.
-    pub(super) fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> SeqNo {
         self.end
     }
 
@@ -49,15 +50,15 @@ impl Delay {
         (self.least, self.samples, self.end) = (None, 0, view.snd_nxt);
     }
 
-    /// After silence nothing is known.
-    pub(super) fn forget(&mut self, view: &View) {
+    /// Discards all samples after an idle period.
+    pub(super) fn reset(&mut self, view: &View) {
         self.base = None;
         self.begin_round(view);
     }
 }
 
-/// True if Linux would ask the algorithm about growth on this ACK, whether or not the window is used (`may_grow` needs
-/// that too): something new is acknowledged and the window is not coming down.
-pub(super) fn is_asked(ack: &Ack, view: &View) -> bool {
-    view.may_grow || (ack.cumulative_segments > 0 && !view.state.descends())
+/// True if Linux would call the algorithm's cong_avoid on this ACK: new data is acknowledged and no reduction is in
+/// progress. Unlike `may_grow` this does not require that cwnd limits the sender.
+pub(super) fn is_cong_avoid_called(ack: &Ack, view: &View) -> bool {
+    view.may_grow || (ack.cumulative_segments > 0 && !view.state.in_cwnd_reduction())
 }
