@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tonopah.analysis.sequential import Reached, Target, confidence, schedule, widest
 from tonopah.errors import InputError, relay
 from tonopah.execution import runner
-from tonopah.execution.options import Execution, Shard
+from tonopah.execution.options import ExecutionOptions, Shard
 from tonopah.spec.library import find
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.plan import Plan, make_plan
@@ -91,25 +91,25 @@ class Study:
         out: str | Path | None = None,
         quiet: bool = False,
         until: Target | None = None,
-        advance: Callable[[], None] | None = None,
-        how: Execution | None = None,
+        on_progress: Callable[[], None] | None = None,
+        options: ExecutionOptions | None = None,
     ) -> int:
         """Run what is missing in the folder `out` (default: results/NAME) and return how many runs that were.
 
-        `jobs` is the number of threads (default: all cores), `quick` the reduced size of the study file; `how` says more,
+        `jobs` is the number of threads (default: all cores), `quick` the reduced size of the study file; `options` says more,
         such as a cluster or a limit. Runs of algorithms in Python use processes instead. With `until`, replicates are added
-        part by part until intervals are narrow enough (sequential.py). `advance` is called after each run instead of showing
+        part by part until intervals are narrow enough (sequential.py). `on_progress` is called after each run instead of showing
         progress. An interruption is harmless: the next call goes on. Raises InputError, AlgorithmError and RunFailedError.
         """
-        how = how or Execution(jobs=jobs)
+        options = options or ExecutionOptions(jobs=jobs)
         if quick or replicates is not None:
             self.resize(quick, replicates)
         if out is not None:
             self.folder = Path(out)
-        elif how.shard:
-            self.folder = self.folder.with_name(f"{self.folder.name}.shard-{how.shard.index}-of-{how.shard.count}")
+        elif options.shard:
+            self.folder = self.folder.with_name(f"{self.folder.name}.shard-{options.shard.index}-of-{options.shard.count}")
         if until is None:
-            return self.run_planned(how, quiet, advance)
+            return self.run_planned(options, quiet, on_progress)
         looks = {part.id: schedule(part.replicates, until.at_most) for part in self.spec.parts}
         self.target, open_parts, done = until, list(self.spec.parts), 0
         for part in open_parts:
@@ -119,7 +119,7 @@ class Study:
                 part.replicates = looks[part.id][look]
                 self.reached[part.id] = Reached(math.inf, "", look + 1, len(looks[part.id]), part.replicates, False)
             self._plan = None
-            done += self.run_planned(how, quiet, advance)
+            done += self.run_planned(options, quiet, on_progress)
             for part in open_parts:
                 width, where = widest(part, self.plan.parts[part.id], self.part_table(part), until.metrics)
                 ended = Reached(width, where, look + 1, len(looks[part.id]), part.replicates, width <= until.percent)
@@ -127,20 +127,20 @@ class Study:
             open_parts = [p for p in open_parts if not self.reached[p.id].narrow and look + 1 < len(looks[p.id])]
             if not open_parts:
                 break
-        with Store(self.folder, wait=how.wait) as store:
+        with Store(self.folder, wait=options.wait) as store:
             self.remember(store)
         return done
 
-    def run_planned(self, how: Execution, quiet: bool, advance: Callable[[], None] | None = None) -> int:
+    def run_planned(self, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None = None) -> int:
         """Run what is missing of the plan and return how many runs that were."""
         if any(run.origins for run in self.plan.runs.values()):
             # An algorithm may have been edited since the plan was made.
             self._plan = None
         plan = self.plan
-        with Store(self.folder, wait=how.wait) as store:
+        with Store(self.folder, wait=options.wait) as store:
             self.remember(store)
             try:
-                return runner.run_missing(plan, store, quiet=quiet, how=how, shown=advance)
+                return runner.run_missing(plan, store, quiet=quiet, options=options, on_progress=on_progress)
             except InputError as error:
                 raise relay(error, self.source) from None
 
@@ -155,7 +155,7 @@ class Study:
     def missing(self, shard: Shard | None = None) -> int:
         """Return how many runs, of a shard or of all, are not in the folder yet."""
         with Store(self.folder, create=False) as store:
-            return len({run.id for run in runner.part(self.plan, shard)} - store.ids())
+            return len({run.id for run in runner.select_shard(self.plan, shard)} - store.ids())
 
     def part_table(self, part: Part) -> "pd.DataFrame":
         """Return the table of runs of one part."""

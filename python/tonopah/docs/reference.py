@@ -1,4 +1,4 @@
-"""Writes docs/algorithms.md and docs/scenario.md from the engine: `python -m tonopah.reference docs`."""
+"""Writes docs/algorithms.md and docs/scenario.md from the engine: `python -m tonopah.docs.reference docs`."""
 
 import json
 import sys
