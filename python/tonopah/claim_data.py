@@ -26,7 +26,7 @@ class Outcome:
 
     asked: str
     sentence: str
-    effect: Estimate = stats.NOTHING
+    effect: Estimate = stats.NOT_MEASURED
     unit: str = ""
     p_for: float = math.nan
     p_against: float = math.nan
