@@ -19,6 +19,7 @@ from tonopah.stats.estimate import (
     mean_interval,
     pairs,
     slope,
+    t_quantile,
 )
 from tonopah.stats.method import Method
 from tonopah.stats.ratio import difference_percent, independent_ratio_percent, median_difference_percent
@@ -42,5 +43,6 @@ __all__ = [
     "pairs",
     "sign_test_greater",
     "slope",
+    "t_quantile",
     "welch_p_greater",
 ]

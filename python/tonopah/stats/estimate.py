@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
 RESAMPLES = 5000
@@ -70,6 +71,11 @@ def pairs(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.f
 def is_rounding(spread: float | NDArray[np.float64], *samples: ArrayLike) -> Any:
     """Tell whether a spread is no more than rounding beside the largest magnitude in the samples."""
     return spread <= ROUNDING * max(float(np.max(np.abs(sample))) for sample in samples)
+
+
+def t_quantile(probability: float, degrees: int) -> float:
+    """Return the quantile of Student's t distribution with these degrees of freedom."""
+    return float(stdtrit(degrees, probability))
 
 
 def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:

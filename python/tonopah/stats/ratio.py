@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
-from tonopah.stats.estimate import CONFIDENCE, RESAMPLES, Estimate, finite, pairs, without_interval
+from tonopah.stats.estimate import CONFIDENCE, RESAMPLES, Estimate, finite, pairs, t_quantile, without_interval
 
 Sample = NDArray[np.float64]
 
@@ -86,7 +85,7 @@ def fieller(x: Sample, y: Sample, variances: tuple[float, float, float], confide
     """
     n = min(len(x), len(y))
     ratio = float(np.mean(x) / np.mean(y))
-    t = float(stdtrit(n - 1, (1 + confidence) / 2))
+    t = t_quantile((1 + confidence) / 2, n - 1)
     low, high = fieller_roots((float(np.mean(x)), float(np.mean(y))), variances, t)
     return Estimate(100 * (ratio - 1), 100 * (low - 1), 100 * (high - 1), n)
 
