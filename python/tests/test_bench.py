@@ -6,13 +6,15 @@ import sys
 
 import pytest
 
-from tonopah import _core, cli, render
+from tonopah import _core, terminal
 from tonopah.bench import batch, engine, measure, page, tables
 from tonopah.bench.worlds import WORLDS
+from tonopah.cli import main
 from tonopah.errors import InputError, RunFailedError
 from tonopah.peers import ns2, ns3, process, world_file
 from tonopah.peers.outcome import Outcome, Stopped, outcome_of
-from tonopah.scenario import check, to_json
+from tonopah.scenario.document import to_json
+from tonopah.simulation import check
 
 BY_NAME = {world.name: world for world in WORLDS}
 needs_ns2 = pytest.mark.skipif(not ns2.found(), reason="ns-2 is not installed")
@@ -20,7 +22,7 @@ needs_ns3 = pytest.mark.skipif(not ns3.found(), reason="ns-3 is not installed")
 
 
 def call(capsys, *arguments):
-    code = cli.main(list(arguments))
+    code = main.main(list(arguments))
     printed = capsys.readouterr()
     return code, printed.out, printed.err
 
@@ -196,7 +198,7 @@ def test_the_terminal_needs_80_columns(monkeypatch, capsys):
     world["sides"][0] = measure.side("tonopah", sides[0], None)
     world["world"], world["ratios"] = "wired1000", [measure.ratio(*world["sides"], radio=True)]
     for table in tables.terminal_tables([world], 2):
-        render.console().print(table)
+        terminal.console().print(table)
     shown = capsys.readouterr().out
     assert "…" not in shown
     assert max(map(len, shown.splitlines())) <= 80

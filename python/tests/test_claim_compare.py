@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import tonopah as tp
-from tonopah import claims
-from tonopah.plan import PartPlan, Plan
-from tonopah.study_file import parse_spec, reduce_spec
+from tonopah.analysis import claims
+from tonopah.spec.plan import PartPlan, Plan
+from tonopah.spec.reader import parse_spec, reduce_spec
 
 NODES = [20, 40, 60]
 FLAT = [30.0, 30.0, 30.0]

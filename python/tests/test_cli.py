@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from tonopah import cli
-from tonopah.scenario import load, to_toml
+from tonopah.cli import main
+from tonopah.scenario.document import load, to_toml
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def scenario(dumbbell, tmp_path):
 
 
 def call(capsys, *arguments) -> tuple[int, str, str]:
-    code = cli.main(list(arguments))
+    code = main.main(list(arguments))
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 
@@ -87,7 +87,7 @@ def test_an_interrupted_study_says_how_to_go_on(capsys, study_file, tmp_path, mo
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tonopah._core.run_many", stop)
+    monkeypatch.setattr("tonopah.execution.runner.run_many", stop)
     code, _, err = call(capsys, "study", "run", str(study_file), "--out", str(tmp_path / "out"))
     assert code == 1
     assert "the same command goes on from there" in err
@@ -159,7 +159,7 @@ def test_files_that_are_no_scenarios_are_refused(capsys, tmp_path, content):
 )
 def test_wrong_arguments_have_exit_code_2(capsys, arguments):
     with pytest.raises(SystemExit) as caught:
-        cli.main(arguments)
+        main.main(arguments)
     assert caught.value.code == 2
     assert "usage:" in capsys.readouterr().err
 
@@ -168,12 +168,12 @@ def test_every_command_has_help_with_an_example(capsys):
     commands = (["run"], ["check"], ["algorithms"], ["bench"], ["study", "run"], ["study", "report"], ["study", "list"])
     for command in commands:
         with pytest.raises(SystemExit) as caught:
-            cli.main([*command, "--help"])
+            main.main([*command, "--help"])
         assert caught.value.code == 0
         assert f"example: tonopah {' '.join(command)}" in capsys.readouterr().out
 
 
 def test_a_reader_that_goes_away_is_no_error(scenario):
-    command = f"{sys.executable} -m tonopah.cli check {scenario} --expand | true"
+    command = f"{sys.executable} -m tonopah.cli.main check {scenario} --expand | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr

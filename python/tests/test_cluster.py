@@ -6,10 +6,12 @@ import signal
 import pytest
 
 import tonopah as tp
-from tonopah import _core, cli, cluster, worker
-from tonopah.execution import Execution
-from tonopah.processes import Job
-from tonopah.scenario import to_toml
+from tonopah import _core
+from tonopah.cli import main
+from tonopah.execution import dask_cluster, worker
+from tonopah.execution.options import Execution
+from tonopah.execution.processes import Job
+from tonopah.scenario.document import to_toml
 
 distributed = pytest.importorskip("distributed")
 # What Dask leaves open at its end is not ours.
@@ -38,7 +40,7 @@ def two_workers():
 
 def test_two_workers_one_of_them_killed_give_the_same_table(study, expected, two_workers, tmp_path, monkeypatch):
     killed = []
-    take = cluster.Farm.received
+    take = dask_cluster.Farm.received
 
     def received(self, future):
         if not killed:
@@ -47,7 +49,7 @@ def test_two_workers_one_of_them_killed_give_the_same_table(study, expected, two
             killed.append(pid)
         return take(self, future)
 
-    monkeypatch.setattr(cluster.Farm, "received", received)
+    monkeypatch.setattr(dask_cluster.Farm, "received", received)
     how = Execution(executor="dask", scheduler=two_workers.scheduler_address)
     assert study.run(quiet=True, out=tmp_path / "there", how=how) == len(study.plan.runs)
     assert killed and study.table().to_csv() == expected
@@ -56,7 +58,7 @@ def test_two_workers_one_of_them_killed_give_the_same_table(study, expected, two
 
 def test_a_cluster_of_its_own_is_started_and_ended(study, expected, tmp_path, capsys):
     command = ["study", "run", study.source, "--out", str(tmp_path / "own"), "--executor", "dask", "--jobs", "2"]
-    assert cli.main(command) == 0, capsys.readouterr().err
+    assert main.main(command) == 0, capsys.readouterr().err
     assert tp.Study.open(tmp_path / "own").table().to_csv() == expected
 
 
@@ -85,16 +87,16 @@ def test_another_engine_on_a_worker_is_refused(study):
 
 
 def test_a_scheduler_that_does_not_answer_is_named(study, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT_S", 1)
+    monkeypatch.setattr(dask_cluster, "CONNECT_S", 1)
     command = ["study", "run", study.source, "--out", str(tmp_path / "out"), "--scheduler"]
-    assert cli.main([*command, "tcp://127.0.0.1:9", "--executor", "dask"]) == 2
+    assert main.main([*command, "tcp://127.0.0.1:9", "--executor", "dask"]) == 2
     assert "scheduler: tcp://127.0.0.1:9 does not answer" in capsys.readouterr().err
-    assert cli.main([*command, "tcp://127.0.0.1:9"]) == 2
+    assert main.main([*command, "tcp://127.0.0.1:9"]) == 2
     assert "add --executor dask" in capsys.readouterr().err
 
 
 def test_batches_are_long_enough_and_leave_work_for_all():
-    farm = cluster.Farm(None, Execution())
+    farm = dask_cluster.Farm(None, Execution())
     farm.waiting.extend(range(10_000))
     assert farm.size(2) == 1
     farm.seconds, farm.count = 0.5, 50

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tonopah.commits import MOST, Commits
+from tonopah.store.commits import MOST, Commits
 
 
 def test_rows_that_come_while_the_disk_is_busy_share_the_next_commit():

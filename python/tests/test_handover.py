@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tonopah import handover
+from tonopah.plot import handover
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tonopah as tp
-from tonopah import measure
-from tonopah.measure import Measure
-from tonopah.part_file import parse_measure
+from tonopah.spec import measures
+from tonopah.spec.measures import Measure
+from tonopah.spec.part import parse_measure
 
 
 def series(**tracks):
@@ -19,7 +19,7 @@ def series(**tracks):
 
 def value_of(name="m", **fields):
     data = fields.pop("data")
-    return measure.from_series([parse_measure({"name": name, **fields}, "measure[0]")], data)
+    return measures.from_series([parse_measure({"name": name, **fields}, "measure[0]")], data)
 
 
 @pytest.mark.parametrize(
@@ -102,15 +102,15 @@ def test_mean_adds_throughput_and_averages_windows():
 def test_jain_of_a_group():
     flows = [{"flow": i, "goodput_bps": x} for i, x in enumerate((1.0, 5.0, 3.0, 5.0))]
     of = [Measure("two", "jain", flows=(1, 3)), Measure("all", "jain"), Measure("gone", "jain", flows=(0, 9))]
-    found = measure.from_flows(of, flows)
+    found = measures.from_flows(of, flows)
     assert found == {"two": pytest.approx(1.0), "all": pytest.approx(14**2 / (4 * 60)), "gone": None}
 
 
 def test_average_counts_every_flow_once():
     flows = [{"flow": i, "netsim.delay_s": x} for i, x in enumerate((1.0, 5.0))]
     of = parse_measure({"name": "delay", "kind": "average", "metric": "netsim.delay_s"}, "measure[0]")
-    assert measure.from_flows([of], flows) == {"delay": 3.0}
-    assert measure.from_flows([of], [{"flow": 0, "netsim.delay_s": None}, flows[1]]) == {"delay": None}
+    assert measures.from_flows([of], flows) == {"delay": 3.0}
+    assert measures.from_flows([of], [{"flow": 0, "netsim.delay_s": None}, flows[1]]) == {"delay": None}
 
 
 def test_without_the_series_nothing_is_measured():

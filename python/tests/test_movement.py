@@ -3,7 +3,7 @@
 import pytest
 
 import tonopah as tp
-from tonopah.movement import read_movement
+from tonopah.scenario.setdest import read_movement
 
 FILE = """
 # nodes: 3, max time: 20.00

@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from mutation import SCENARIOS, keys_of, mutated, shipped
 
 import tonopah as tp
-from tonopah import _core, plan, study_file
+from tonopah import _core
+from tonopah.spec import plan, reader
 
 COUNT = int(os.environ.get("TONOPAH_MUTATIONS", "0"))
 LONGEST_S = 5.0
@@ -77,7 +78,7 @@ def test_a_mutated_scenario_is_accepted_or_refused(document):
 @given(mutated([STUDY, *shipped()], [*NAMES, *STUDY, "x", "y", "vary", "metric", "over", "trend"]))
 def test_a_mutated_study_is_accepted_or_refused(document):
     def work():
-        spec = study_file.parse_spec(document)
+        spec = reader.parse_spec(document)
         for part in spec.parts:
             plan.check_point(part.scenario, part.variants[0], {}, ".", tuple(part.measures))
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 import tonopah as tp
-from tonopah.plan import make_plan
-from tonopah.scenario import put
-from tonopah.study_file import parse_spec
+from tonopah.scenario.paths import put
+from tonopah.spec.plan import make_plan
+from tonopah.spec.reader import parse_spec
 
 
 def plan_of(document):

@@ -3,8 +3,8 @@
 import pytest
 
 import tonopah as tp
-from tonopah import consistency
-from tonopah.published import parse_published
+from tonopah.analysis import consistency
+from tonopah.spec.published import parse_published
 
 ALGORITHM = {"name": "algorithm"}
 DELIVERY = {"name": "delivery", "is": "delivery"}

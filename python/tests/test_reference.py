@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tonopah import Endpoint, _core, reference
+from tonopah import Endpoint, _core
+from tonopah.docs import reference
 
 DOCS = Path(__file__).parents[2] / "docs"
 

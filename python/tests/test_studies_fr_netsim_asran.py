@@ -3,8 +3,8 @@
 import pytest
 
 import tonopah as tp
-from tonopah import consistency
-from tonopah.study_file import reduce_spec
+from tonopah.analysis import consistency
+from tonopah.spec.reader import reduce_spec
 
 CLAIMS = {
     "tcp-fr": [f"F{i}" for i in range(1, 9)],

@@ -9,8 +9,8 @@ import pytest
 
 import tonopah as tp
 from tonopah import _core
-from tonopah.store import Store
-from tonopah.study import shipped
+from tonopah.spec.library import shipped
+from tonopah.store.store import Store
 
 
 @pytest.fixture
@@ -44,10 +44,10 @@ def test_an_interrupted_study_keeps_what_was_finished_and_goes_on(study, monkeyp
         real(jobs, threads, counted, *limits)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_core, "run_many", stops_after_five)
+    monkeypatch.setattr("tonopah.execution.runner.run_many", stops_after_five)
     with pytest.raises(KeyboardInterrupt):
         study.run(quiet=True, jobs=1)
-    monkeypatch.setattr(_core, "run_many", real)
+    monkeypatch.setattr("tonopah.execution.runner.run_many", real)
     left = study.missing()
     assert len(study.plan.runs) - left == len(stored) >= 5
     assert study.run(quiet=True) == left

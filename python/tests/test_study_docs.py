@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tonopah.claim_file import CONDITIONS, PERCENTS
-from tonopah.measure import KINDS
-from tonopah.part_file import FIGURE_KINDS, PART_KEYS
-from tonopah.plan import make_plan
-from tonopah.published import QUANTITIES
-from tonopah.scenario import parse
-from tonopah.study_file import TOP_KEYS, parse_spec
+from tonopah.scenario.document import parse
+from tonopah.spec.claim import CONDITIONS, PERCENTS
+from tonopah.spec.measures import KINDS
+from tonopah.spec.part import FIGURE_KINDS, PART_KEYS
+from tonopah.spec.plan import make_plan
+from tonopah.spec.published import QUANTITIES
+from tonopah.spec.reader import TOP_KEYS, parse_spec
 
 TEXT = (Path(__file__).parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)

@@ -3,10 +3,10 @@
 import pytest
 
 import tonopah as tp
-from tonopah.part_file import merged
-from tonopah.plan import make_plan
-from tonopah.scenario import put
-from tonopah.study_file import parse_spec, reduce_spec
+from tonopah.scenario.paths import put
+from tonopah.spec.part import merged
+from tonopah.spec.plan import make_plan
+from tonopah.spec.reader import parse_spec, reduce_spec
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tonopah import cli
+from tonopah.cli import main
 from tonopah.errors import InputError, RunFailedError
 from tonopah.peers import ns2 as peer
 from tonopah.validate import ns2, ns2_page
@@ -14,7 +14,7 @@ needs_ns2 = pytest.mark.skipif(not peer.found(), reason="ns-2 is not installed")
 
 
 def call(capsys, *arguments):
-    code = cli.main(["validate", "ns2", *arguments])
+    code = main.main(["validate", "ns2", *arguments])
     printed = capsys.readouterr()
     return code, printed.out, printed.err
 
@@ -136,7 +136,7 @@ def test_storing_needs_ns2(capsys, monkeypatch, tmp_path):
 
 def test_help_has_an_example(capsys):
     with pytest.raises(SystemExit) as caught:
-        cli.main(["validate", "ns2", "--help"])
+        main.main(["validate", "ns2", "--help"])
     assert caught.value.code == 0
     assert "example: tonopah validate ns2" in capsys.readouterr().out
 

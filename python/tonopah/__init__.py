@@ -12,11 +12,11 @@ study.report()
 """
 
 from tonopah._core import engine_version
-from tonopah.congestion_control import Ack, Congestion, CongestionControl, Lost, RateSample, Sent, Setup, View
+from tonopah.cc.base import Ack, Congestion, CongestionControl, Lost, RateSample, Sent, Setup, View
 from tonopah.endpoint import Endpoint, EndpointEvent, EndpointState, Segment
 from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError
-from tonopah.result import Result, algorithms, run
-from tonopah.scenario import check, load
+from tonopah.scenario.document import load
+from tonopah.simulation import Result, algorithms, check, run
 from tonopah.study import Study
 
 __version__ = engine_version()

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from tonopah import _core
-from tonopah.algorithm import Bound, bind
+from tonopah._core import Endpoint as CoreEndpoint
+from tonopah._core import check_segment
+from tonopah.cc.binding import Bound, bind
 from tonopah.errors import InputError
-from tonopah.scenario import refuse_odd_values
+from tonopah.scenario.document import refuse_odd_values
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,7 +63,7 @@ class Segment:
     sack_permitted: bool = False
 
     def __post_init__(self) -> None:
-        _core.check_segment(self)
+        check_segment(self)
 
     def __repr__(self) -> str:
         """Return the constructor call, with the fields that differ from their defaults."""
@@ -195,8 +196,8 @@ class Endpoint:
     ('recovery', 2000)
     """
 
-    def __init__(self, core: _core.Endpoint):
-        if not isinstance(core, _core.Endpoint):
+    def __init__(self, core: CoreEndpoint):
+        if not isinstance(core, CoreEndpoint):
             raise TypeError("an endpoint is made by Endpoint.connect() or Endpoint.listen()")
         self._core = core
 
@@ -217,13 +218,13 @@ class Endpoint:
             The settings are wrong; the error names the path of the key at fault.
         """
         bound = engine_settings(tcp)
-        return cls(_core.Endpoint.connect(bound.text, auto_read, bound.algorithms))
+        return cls(CoreEndpoint.connect(bound.text, auto_read, bound.algorithms))
 
     @classmethod
     def listen(cls, tcp: Mapping[str, Any] | None = None, auto_read: bool = True) -> Self:
         """Return a passive endpoint, which waits for a SYN; parameters and errors are those of `connect`."""
         bound = engine_settings(tcp)
-        return cls(_core.Endpoint.listen(bound.text, auto_read, bound.algorithms))
+        return cls(CoreEndpoint.listen(bound.text, auto_read, bound.algorithms))
 
     def write(self, n: int) -> int:
         """Write to the send buffer.

@@ -238,3 +238,8 @@ def parameter_range(entry: dict[str, Any]) -> str:
     """Format the range of an algorithm's parameter; a flag has none."""
     low, high = parameter(entry["min"]), parameter(entry["max"])
     return f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}" if high else ""
+
+
+def lower(text: str) -> str:
+    """Return a label or sentence as part of another sentence: abbreviations and names keep their capitals."""
+    return text if text[:2].isupper() or text.startswith("Jain") else text[:1].lower() + text[1:]

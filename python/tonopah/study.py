@@ -5,20 +5,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tonopah import runner
+from tonopah.analysis.sequential import Reached, Target, confidence, schedule, widest
 from tonopah.errors import InputError, relay
-from tonopah.execution import Execution, Shard
-from tonopah.plan import Plan, make_plan
-from tonopah.sequential import Reached, Target, confidence, schedule, widest
-from tonopah.store import Store
-from tonopah.study_file import parse_spec, read_spec, reduce_spec
-from tonopah.study_spec import Part, StudySpec
+from tonopah.execution import runner
+from tonopah.execution.options import Execution, Shard
+from tonopah.spec.library import find
+from tonopah.spec.model import Part, StudySpec
+from tonopah.spec.plan import Plan, make_plan
+from tonopah.spec.reader import parse_spec, read_spec, reduce_spec
+from tonopah.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SHIPPED = Path(__file__).parent / "studies"
-"""The studies that come with the package; in the source tree a link to the folder `studies` at the root."""
 
 
 class Study:
@@ -161,43 +159,27 @@ class Study:
 
     def part_table(self, part: Part) -> "pd.DataFrame":
         """Return the table of runs of one part."""
-        from tonopah import table
+        from tonopah.analysis import tables
 
         with Store(self.folder, create=False) as store:
-            return table.part_tables(part, self.plan.parts[part.id], store)[0]
+            return tables.part_tables(part, self.plan.parts[part.id], store)[0]
 
     def table(self, level: str = "run") -> "pd.DataFrame":
         """Return the results as tidy table, one row for each run, or with level "flow" for each run and flow.
 
         In a study of parts the first column names the part; a run that two parts share has a row in each.
         """
-        from tonopah import table
+        from tonopah.analysis import tables
 
         if level not in ("run", "flow"):
             raise InputError("level", f"{level!r} is unknown", "run or flow")
         with Store(self.folder, create=False) as store:
-            both = [table.part_tables(part, self.plan.parts[part.id], store) for part in self.spec.parts]
-        return table.joined([tables[level == "flow"] for tables in both])
+            both = [tables.part_tables(part, self.plan.parts[part.id], store) for part in self.spec.parts]
+        return tables.joined([tables[level == "flow"] for tables in both])
 
     def report(self, out: str | Path | None = None) -> Path:
         """Write report, tables and figures into `out` (default: the study's folder); return the path of the report."""
-        from tonopah import report
+        from tonopah.report import document
 
         with Store(self.folder, create=False) as store:
-            return report.write(self, store, Path(out) if out is not None else self.folder)
-
-
-def shipped() -> dict[str, Path]:
-    """Return the studies that can be run by name."""
-    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
-
-
-def find(name_or_path: str | Path) -> Path:
-    """Return the file of a study given by name or by path."""
-    path = Path(name_or_path)
-    if path.suffix == ".toml" or path.is_file() or len(path.parts) > 1:
-        return path
-    known = shipped()
-    if str(name_or_path) not in known:
-        raise InputError("", "is neither a file nor a study", f"studies: {', '.join(known) or 'none'}", str(name_or_path))
-    return known[str(name_or_path)]
+            return document.write(self, store, Path(out) if out is not None else self.folder)

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tonopah import _core
+from tonopah._core import run_many
 from tonopah.bench.measure import spread
-from tonopah.execution import Execution, cores
-from tonopah.plan import make_plan
-from tonopah.runner import run_missing
-from tonopah.store import Store
-from tonopah.study_file import parse_spec
+from tonopah.execution.options import Execution, cores
+from tonopah.execution.runner import run_missing
+from tonopah.spec.plan import make_plan
+from tonopah.spec.reader import parse_spec
+from tonopah.store.store import Store
 
 WHAT = "dumbbell, 10 flows, 10 s, four algorithms at 10 to 50 Mb/s"
 
@@ -73,7 +73,7 @@ def engine_alone(study: dict[str, Any]) -> tuple[float, float]:
     how = Execution(jobs=1)
     jobs = [(run.scenario, run.seed) for run in make_plan(parse_spec(study)).runs.values()]
     start = clocks()
-    _core.run_many(jobs, how.threads, lambda *_: True, *how.bounds)
+    run_many(jobs, how.threads, lambda *_: True, *how.bounds)
     wall, cpu = (now - then for now, then in zip(clocks(), start, strict=True))
     return wall, cpu
 

@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tonopah import _core
+from tonopah._core import __file__ as engine_file
 from tonopah.bench.worlds import SEED, WORLDS, World
 from tonopah.errors import InputError, RunFailedError
 from tonopah.peers import ns2, ns3, process
 from tonopah.peers.outcome import Outcome, Stopped
 from tonopah.peers.world_file import number
-from tonopah.scenario import to_json
+from tonopah.scenario.document import to_json
 
 OURS = "tonopah"
 STUDY = "study"
@@ -75,7 +75,7 @@ def peers_of(names: str | None) -> tuple[str, ...]:
 def ours(scenario: dict[str, Any], segment_bytes: int) -> Outcome:
     """Run a scenario here, in a process of its own; its CPU time is that of the run, without the start of Python."""
     script = Path(__file__).with_name("engine.py")
-    done = process.run([sys.executable, "-I", "-S", str(script), _core.__file__, str(SEED)], to_json(scenario))
+    done = process.run([sys.executable, "-I", "-S", str(script), engine_file, str(SEED)], to_json(scenario))
     if done.code != 0:
         raise RunFailedError(f"a run failed: {done.errors.strip().splitlines()[-1] if done.errors.strip() else done.code}")
     told = json.loads(done.output)

@@ -122,7 +122,7 @@ def terminal_tables(results: Sequence[Mapping[str, Any]], runs: int, study: Mapp
 
 def filled(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
     """Return a table whose first two columns are text."""
-    from tonopah.render import plain_table
+    from tonopah.terminal import plain_table
 
     table = plain_table(title)
     for index, name in enumerate(columns):

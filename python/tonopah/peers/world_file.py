@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tonopah.scenario import check
+from tonopah.simulation import check
 
 UNITS = {
     "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9,

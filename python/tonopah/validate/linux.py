@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tonopah import _core
-from tonopah.scenario import to_json
+from tonopah._core import run_many, trace
+from tonopah.scenario.document import to_json
 from tonopah.validate import measures, packets, worlds
 from tonopah.validate.measures import CaseResult
 from tonopah.validate.recordings import Case, Library
@@ -62,7 +62,7 @@ def validate(
         step()
         return True
 
-    _core.run_many([(job.text, job.seed) for job in jobs], threads or os.cpu_count() or 1, take)
+    run_many([(job.text, job.seed) for job in jobs], threads or os.cpu_count() or 1, take)
     return list(results.values())
 
 
@@ -137,4 +137,4 @@ def judge(library: Library, runs: Runs) -> CaseResult:
 
 def our_log(case: Case) -> list[packets.Packet]:
     """Return the packets of our run of a case with one flow."""
-    return packets.our_packets(_core.trace(json.dumps(worlds.scenario(case)), 1))
+    return packets.our_packets(trace(json.dumps(worlds.scenario(case)), 1))

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from tonopah import _core
+from tonopah._core import run
 from tonopah.errors import InputError
-from tonopah.scenario import to_json
+from tonopah.scenario.document import to_json
 from tonopah.validate import linux, packets, worlds
 from tonopah.validate.recordings import Case, Library
 from tonopah.validate.tracks import Track, our_track
@@ -22,7 +22,7 @@ def write(library: Library, case: Case, folder: Path) -> list[str]:
         raise InputError("--case", f"{case.id}: {lacking}")
     folder.mkdir(parents=True, exist_ok=True)
     said = [case.id]
-    _, series = _core.run(to_json(worlds.scenario(worlds.as_recorded(case))), 1)
+    _, series = run(to_json(worlds.scenario(worlds.as_recorded(case))), 1)
     for index, kernel in enumerate(linux.kernel_tracks(library, case)):
         ours = our_track(series, index).at(kernel.t_s)
         found = [f"flow {index}: {first_difference(kernel, ours)}"]

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from tonopah import _core
+from tonopah._core import run
 from tonopah.errors import InputError, RunFailedError
 from tonopah.peers import ns2, world_file
 from tonopah.peers.outcome import Outcome
-from tonopah.scenario import to_json
+from tonopah.scenario.document import to_json
 from tonopah.stats import mean_interval
 
 STORED = "data/ns2/adhoc.json"
@@ -94,7 +94,7 @@ class Comparison:
 
 def ours(seed: int) -> Result:
     """Run a placement here."""
-    summary = json.loads(_core.run(to_json(SCENARIO), seed)[0])
+    summary = json.loads(run(to_json(SCENARIO), seed)[0])
     network = summary["network"]
     return Result(
         throughput_bps=network["throughput_bps"],

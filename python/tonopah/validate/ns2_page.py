@@ -53,7 +53,7 @@ def title(comparison: Comparison) -> str:
 
 def table(comparison: Comparison) -> "Table":
     """Return the comparison for people."""
-    from tonopah.render import plain_table
+    from tonopah.terminal import plain_table
 
     made = plain_table(title(comparison))
     for name in COLUMNS:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tonopah import style
+from tonopah.plot import style
 from tonopah.validate.measures import CaseResult, FlowResult
 from tonopah.validate.tracks import Episode, Track
 

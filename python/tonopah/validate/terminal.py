@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from tonopah.render import plain_table
+from tonopah.terminal import plain_table
 from tonopah.validate.measures import CaseResult, FlowResult
 
 if TYPE_CHECKING:

@@ -1,0 +1,90 @@
+"""Types of arguments that several commands share, and the options that they have in common."""
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tonopah.errors import InputError
+
+
+def add(commands: Any, name: str, summary: str, example: str, action: Any) -> argparse.ArgumentParser:
+    """Add a command with its help, an example and --json."""
+    command = commands.add_parser(
+        name, help=summary, description=summary[0].upper() + summary[1:] + ".", epilog=f"example: {example}"
+    )
+    command.set_defaults(action=action)
+    command.add_argument("--json", action="store_true", help="print JSON for machines")
+    return command
+
+
+def add_set(command: argparse.ArgumentParser) -> None:
+    """Add --set."""
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="change a value, like flow.0.cc=reno; may be repeated",
+    )
+
+
+def instant(text: str) -> float:
+    """Return a time of a day from the command line in seconds."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h)?", text, re.ASCII)
+    seconds = float(found[1]) * {"s": 1, "min": 60, "h": 3600}[found[2] or "s"] if found else -1.0
+    if not 0 <= seconds <= 1e7:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time from 0s to 10000000s, like 90s, 10min or 5h")
+    return seconds
+
+
+def seed(text: str) -> int:
+    """Return a seed from the command line."""
+    if not text.isascii() or not text.isdigit() or int(text) >= 2**64:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2^64 - 1")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """Return a positive whole number from the command line."""
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 1,000,000")
+    return int(text)
+
+
+def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a parser of argparse that refuses what `parse` refuses."""
+
+    def parsed(text: str) -> Any:
+        try:
+            return parse(text)
+        except InputError as error:
+            raise argparse.ArgumentTypeError(f"{error.message} ({error.hint})") from None
+
+    return parsed
+
+
+def hours(text: str) -> float:
+    """Return a time in hours from the command line."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of hours, like 0.5 or 12")
+    return value
+
+
+def events(text: str) -> int:
+    """Return a number of events from the command line."""
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) < 2**63:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of events")
+    return int(text)
+
+
+def percent(text: str) -> float:
+    """Return a width in percent from the command line."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%?", text, re.ASCII)
+    if not found or not 0 < float(found[1]) <= 1000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a width in percent, like 5%")
+    return float(found[1])

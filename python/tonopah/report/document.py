@@ -1,0 +1,147 @@
+"""A study as one self-contained HTML document, with its tables and figures beside it.
+
+Nothing here runs a simulation: everything comes from the store.
+"""
+
+import multiprocessing
+import os
+import sys
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jinja2
+
+from tonopah._core import engine_version
+from tonopah.analysis import claims, consistency, tables
+from tonopah.errors import InputError, RunFailedError
+from tonopah.execution.options import cores
+from tonopah.report.formatting import duration_text, image, interval_text, p_text
+from tonopah.report.part import PartReport, Source, report_part
+from tonopah.store.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tonopah.study import Study
+
+
+def write(study: "Study", store: "Store", out: Path) -> Path:
+    """Write report.html, tables/ and figures/ into `out` and return the path of the report."""
+    sources = []
+    for part in study.spec.parts:
+        plan = study.plan.parts[part.id]
+        sources.append(Source(part, plan, *tables.part_tables(part, plan, store), store))
+    if all(source.runs.empty for source in sources):
+        raise InputError("", "holds no finished run to report on", None, str(store.folder))
+    try:
+        for folder in ("tables", "figures"):
+            (out / folder).mkdir(parents=True, exist_ok=True)
+        tables.write(tables.joined([source.runs for source in sources]), out / "tables", "runs")
+        tables.write(tables.joined([source.flows for source in sources]), out / "tables", "flows")
+        parts = report_parts(sources)
+        for drawing in (drawing for part in parts for section in part.sections for drawing in section.drawings):
+            (out / "figures" / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
+            (out / "figures" / f"{drawing.name}.pdf").write_bytes(drawing.pdf)
+            drawing.data.to_csv(out / "figures" / f"{drawing.name}.csv", index=False)
+        target = out / "report.html"
+        temporary = target.with_suffix(f".{os.getpid()}.tmp")
+        runs = {source.part.id: source.runs for source in sources}
+        temporary.write_text(render(study, store, parts, runs), encoding="utf-8")
+        temporary.replace(target)
+    except OSError as error:
+        raise RunFailedError(f"{out}: the report cannot be written: {error}") from error
+    return target
+
+
+def report_parts(sources: list[Source]) -> list[PartReport]:
+    """Return what the report shows of each part: drawn on all cores, since figures take longest."""
+    processes = min(len(sources), cores())
+    # A fork beside other threads may inherit a lock that nobody opens.
+    if processes < 2 or sys.platform != "linux" or threading.active_count() > 1:
+        return [report_part(source) for source in sources]
+    forked = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(processes, mp_context=forked, initializer=inherit, initargs=(sources,)) as pool:
+        return list(pool.map(report_inherited, range(len(sources))))
+
+
+inherited: list[Source] = []
+"""What a forked process is to report on: too much for a pipe."""
+
+
+def inherit(sources: list[Source]) -> None:
+    """Begin a forked process."""
+    inherited.extend(sources)
+
+
+def report_inherited(index: int) -> PartReport:
+    """Return what the report shows of a part, in a forked process: with a connection to the store of its own."""
+    source = inherited[index]
+    with Store(source.store.folder, create=False) as store:
+        return report_part(replace(source, store=store))
+
+
+def used_metrics(study: "Study") -> list[tuple[str, str, str]]:
+    """Return name, label and definition of every metric that the study shows or tests, measures of its own included."""
+    found = {}
+    for part in study.spec.parts:
+        names = [y for figure in part.figures for y in figure.y]
+        names += [name for claim in study.spec.claims for test in claim.tests if test.part == part.id for name in test.metrics]
+        names += [column for measure in part.measures for column in measure.columns()]
+        found |= {name: part.metric(name) for name in names}
+    return [(name, shown.axis, shown.definition) for name, shown in found.items() if shown.definition]
+
+
+def render(study: "Study", store: "Store", parts: list[PartReport], tables: "dict[str, pd.DataFrame]") -> str:
+    """Return the HTML document."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("tonopah.report", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"image": image, "interval": interval_text, "p": p_text}
+    spec = study.spec
+    verdicts = claims.judge(spec, study.plan, tables)
+    levels = sorted({f"{100 * part.confidence:.4g} %" for part in spec.parts})
+    return environment.get_template("report.html.j2").render(
+        spec=spec, source=Path(study.source).name, quick=study.quick, parts=parts, runs=study.plan.measured, verdicts=verdicts,
+        comparisons=claims.comparisons(verdicts), metrics=used_metrics(study), version=engine_version(),
+        findings=[(published, consistency.check(published)) for published in spec.published],
+        statistics={part.statistic for part in spec.parts} | {"median" for p in spec.parts for f in p.figures if f.median},
+        confidence=" and ".join(levels), replicates=replicates(study), target=study.target, reached=study.reached,
+        command=command(study), spent=spent(store), medians=any(part.statistic == "median" for part in spec.parts),
+    )  # fmt: skip
+
+
+def replicates(study: "Study") -> str:
+    """Return the number of replicates: one, or from the least to the most of all parts."""
+    counts = sorted({part.replicates for part in study.spec.parts})
+    return f"{counts[0]} to {counts[-1]} replicates" if len(counts) > 1 else f"{counts[0]} replicate{'s' * (counts[0] != 1)}"
+
+
+def spent(store: "Store") -> str:
+    """Return how long the stored runs took, for provenance."""
+    # Each run holds the seconds since its batch began; where they fall, another batch began.
+    times = store.wall_times()
+    total = sum(now for now, after in zip(times, [*times[1:], 0.0], strict=True) if after < now)
+    return duration_text(total)
+
+
+def command(study: "Study") -> str:
+    """Return the command that repeats the study."""
+    from tonopah.spec.library import shipped
+
+    options = " --quick" if study.quick else ""
+    counts = {part.replicates for part in study.spec.parts}
+    if study.target:
+        options += f" --until {study.target.percent:g}% --at-most {study.target.at_most}"
+        options += "".join(f" --metric {name}" for name in study.target.metrics)
+    elif len(counts) == 1:
+        options += f" --replicates {counts.pop()}"
+    known = shipped().get(study.name)
+    what = study.name if known and known.resolve() == Path(study.source).resolve() else Path(study.source).name
+    return f"tonopah study run {what}{options}"

@@ -1,0 +1,86 @@
+"""Numbers and values of a report as text."""
+
+import base64
+import math
+from typing import Any
+
+from tonopah.metrics import show
+from tonopah.spec.model import Sweep
+from tonopah.stats import Estimate
+from tonopah.units import numbers
+
+
+def plus_minus(found: Estimate) -> str:
+    """Return value ± half width, the value to the digits that the interval allows; the wider half where they differ."""
+    if math.isnan(found.low):
+        return show(found.value)
+    half = max(found.high - found.value, found.value - found.low)
+    if half == 0 or not math.isfinite(half):
+        return f"{show(found.value, 5)} ± 0"
+    digits = min(6, max(0, 1 - math.floor(math.log10(half))))
+    return f"{found.value:,.{digits}f} ± {half:,.{digits}f}"
+
+
+def difference_text(change: Estimate | None) -> str:
+    """Return a difference in percent with its interval, or nothing where it was not measured or cannot be bounded."""
+    if change is None or math.isnan(change.value) or change.unbounded:
+        return ""
+    interval = f" [{change.low:+.2f}, {change.high:+.2f}]" if not math.isnan(change.low) else ""
+    return f"{change.value:+.2f} %{interval}"
+
+
+def value_text(value: Any) -> str:
+    """Return a resolved value for people; lists of nodes, links and flows are counted."""
+    if isinstance(value, list):
+        entries = all(isinstance(entry, dict) for entry in value)
+        return (
+            ""
+            if not value
+            else f"{len(value)} {'entry' if len(value) == 1 else 'entries'}"
+            if entries
+            else ", ".join(str(v) for v in value)
+        )
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def sweep_values(sweep: Sweep) -> str:
+    """Return the values of a sweep in words."""
+    parts = []
+    for values in sweep.vary.values():
+        found = numbers(values)
+        parts.append(", ".join(f"{v:g}" for v in found[0]) + f" {found[1]}".rstrip() if found else ", ".join(map(str, values)))
+    return " × ".join(parts)
+
+
+def interval_text(effect: Estimate, unit: str) -> str:
+    """Return effect and interval for the table of claims, to the digits that the interval allows."""
+    if math.isnan(effect.value):
+        return "–"
+    if math.isnan(effect.low):
+        return f"{show(effect.value)} {unit}".rstrip()
+    half = max(effect.high - effect.value, effect.value - effect.low)
+    if half == 0 or not math.isfinite(half):
+        return f"{show(effect.value)} [{show(effect.low)}, {show(effect.high)}] {unit}".rstrip()
+    # Two digits of half the interval, since what stands behind them is noise; more only to tell a bound from zero.
+    digits = min(6, max(0, 1 - math.floor(math.log10(half))))
+    while digits < 6 and any(bound and not round(bound, digits) for bound in (effect.low, effect.high)):
+        digits += 1
+    value, low, high = (f"{round(bound, digits) + 0.0:,.{digits}f}" for bound in (effect.value, effect.low, effect.high))
+    return f"{value} [{low}, {high}] {unit}".rstrip()
+
+
+def p_text(p: float) -> str:
+    """Return a p value for people."""
+    return "–" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def duration_text(seconds: float) -> str:
+    """Return a duration for people."""
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def image(svg: str) -> str:
+    """Return SVG text as the source of an image, so that the names inside it cannot meet those of another figure."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()

@@ -1,0 +1,142 @@
+"""Scenarios as Python dictionaries: read from TOML, changed by path, written as TOML or as JSON for the engine.
+
+The engine alone knows what a scenario may contain; this file only refuses what cannot be expressed to it.
+"""
+
+import copy
+import datetime
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomli
+
+from tonopah.errors import InputError
+from tonopah.scenario.paths import put
+from tonopah.scenario.setdest import inline_movement
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+"""A larger file is not a scenario; refusing it keeps a wrong argument from filling the memory."""
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """Return the TOML file at `path` as a dictionary.
+
+    Raises InputError when the file is missing, empty, binary, not UTF-8, not TOML (with line and column) or holds a
+    value that has no meaning in a scenario (not-a-number, infinity, a date).
+    """
+    source = str(path)
+    try:
+        if (size := Path(path).stat().st_size) > MAX_FILE_BYTES:
+            raise InputError("", f"is too large for a scenario: {size} bytes", f"at most {MAX_FILE_BYTES}", source)
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError("", f"cannot be read: {(error.strerror or str(error)).lower()}", None, source) from None
+    if b"\0" in data:
+        raise InputError("", "is a binary file, not TOML", None, source)
+    try:
+        return parse(data.decode("utf-8-sig"), source)
+    except UnicodeDecodeError as error:
+        raise InputError("", f"is not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}", None, source) from None
+
+
+def parse(text: str, source: str | None = None) -> dict[str, Any]:
+    """Return TOML `text` as a dictionary; `source` names it in errors."""
+    if not text.strip():
+        raise InputError("", "is empty", None, source)
+    try:
+        document = tomli.loads(text)
+    except tomli.TOMLDecodeError as error:
+        raise InputError("", f"is not valid TOML: {error}", None, source) from None
+    except RecursionError:
+        raise InputError("", "is nested too deeply", None, source) from None
+    if not document:
+        raise InputError("", "holds only comments", None, source)
+    refuse_odd_values(document, "", source)
+    return document
+
+
+def refuse_odd_values(value: Any, path: str, source: str | None = None) -> None:
+    """Raise InputError for a value below `path` that TOML or Python can hold and a scenario cannot."""
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            refuse_odd_values(below, f"{path}.{key}" if path else str(key), source)
+    elif isinstance(value, list | tuple):
+        for index, below in enumerate(value):
+            refuse_odd_values(below, f"{path}[{index}]", source)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise InputError(path, f"{value} is not a finite number", None, source)
+    elif isinstance(value, datetime.date | datetime.time):
+        raise InputError(path, f"{value} is a date or a time of day", 'write durations as text, like "20ms"', source)
+    elif isinstance(value, type) and re.search(r"(^|\.)cc(\.python)?$", path):
+        pass  # an algorithm in Python
+    elif not isinstance(value, str | int | float | bool | None):
+        hint = "give the class, not an object of it" if hasattr(value, "on_ack") else None
+        raise InputError(path, f"a value of type {type(value).__name__} has no meaning here", hint, source)
+
+
+def read(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """Return a scenario given as file or dictionary as a fresh dictionary, and the name to use in errors."""
+    if isinstance(source, Mapping):
+        refuse_odd_values(source, "")
+        return copy.deepcopy(dict(source)), None
+    return load(source), str(source)
+
+
+def prepare(source: str | Path | Mapping[str, Any], changes: Mapping[str, Any] | None) -> tuple[dict[str, Any], str | None]:
+    """Return the scenario with `changes` (path to value) made in it, and the name to use in errors."""
+    scenario, name = read(source)
+    for path, value in (changes or {}).items():
+        refuse_odd_values(value, path, name)
+        put(scenario, path, copy.deepcopy(value), name)
+    inline_movement(scenario, Path(name).parent if name else Path(), name)
+    return scenario, name
+
+
+def to_json(scenario: Mapping[str, Any]) -> str:
+    """Return the scenario as the engine takes it."""
+    return json.dumps(scenario, allow_nan=False, ensure_ascii=False)
+
+
+def to_toml(scenario: Mapping[str, Any]) -> str:
+    """Return a scenario as TOML: one `[table]` per section, one `[[table]]` per list entry; None is left out."""
+    plain = {key: value for key, value in scenario.items() if not is_section(value) and value is not None}
+    lines = [f"{toml_key(key)} = {toml_value(value)}" for key, value in plain.items()]
+    for key, value in scenario.items():
+        if isinstance(value, Mapping):
+            lines += ["", f"[{toml_key(key)}]", *toml_lines(value)]
+        elif is_section(value):
+            for entry in value:
+                lines += ["", f"[[{toml_key(key)}]]", *toml_lines(entry)]
+    return "\n".join(lines).strip() + "\n"
+
+
+def toml_key(key: str) -> str:
+    """Return a key as TOML: bare where it can be, else quoted."""
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)
+
+
+def is_section(value: Any) -> bool:
+    """Tell whether a top-level value is written as section and not as `key = value`."""
+    return isinstance(value, Mapping) or (isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) for v in value))
+
+
+def toml_lines(table: Mapping[str, Any]) -> list[str]:
+    """Return the `key = value` lines of one table, keys aligned."""
+    entries = {toml_key(key): value for key, value in table.items() if value is not None}
+    width = max((len(key) for key in entries), default=0)
+    return [f"{key:<{width}} = {toml_value(value)}" for key, value in entries.items()]
+
+
+def toml_value(value: Any) -> str:
+    """Return one value as TOML on one line."""
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{toml_key(key)} = {toml_value(below)}" for key, below in value.items() if below is not None)
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list):
+        return "[" + ", ".join(toml_value(below) for below in value) + "]"
+    # JSON and TOML write text, whole numbers and true/false alike; floats differ only where JSON has none.
+    return json.dumps(value, ensure_ascii=False) if not isinstance(value, float) else repr(value)

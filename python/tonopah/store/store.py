@@ -1,0 +1,335 @@
+"""One folder per study: `runs.sqlite` with a row for each finished run, `series/ID.parquet` for recorded series.
+
+Every run is committed, and on disk, as soon as it has finished, series first and by rename, so that a study can be killed at any
+moment and goes on where it was. Results belong to one build of the engine: those of another one count as missing.
+docs/reliability.md says what is promised.
+"""
+
+import datetime
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tonopah._core import engine_build, engine_version
+from tonopah.errors import InputError, RunFailedError
+from tonopah.simulation import OWNERS, series_frame
+from tonopah.spec import measures
+from tonopah.spec.plan import Run
+from tonopah.store.commits import Row
+from tonopah.store.lock import Lock
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+APPLICATION = 0x746E7068
+"""Written into the database's head (`PRAGMA application_id`): the letters tnph."""
+VERSION = 2
+"""Of the tables below (`PRAGMA user_version`). Version 1 had no head and no build, series and digest."""
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+    id       TEXT PRIMARY KEY,  -- hash of resolved scenario, seed and engine version
+    seed     INTEGER NOT NULL,
+    engine   TEXT NOT NULL,     -- version of the engine
+    scenario TEXT NOT NULL,     -- resolved scenario, JSON
+    summary  TEXT NOT NULL,     -- what the run measured, JSON
+    wall_s   REAL,              -- seconds from the start of the batch to the end of this run
+    finished TEXT NOT NULL,     -- UTC
+    build    TEXT NOT NULL DEFAULT '',  -- build of the engine, a hash of its sources
+    series   INTEGER NOT NULL DEFAULT 0,  -- 1 if series were stored
+    digest   TEXT NOT NULL DEFAULT ''   -- hash of id, seed, build, scenario and summary
+);
+CREATE TABLE IF NOT EXISTS study (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+ADDED = (
+    "ALTER TABLE runs ADD COLUMN build TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE runs ADD COLUMN series INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN digest TEXT NOT NULL DEFAULT ''",
+)
+COLUMNS = "id, seed, engine, scenario, summary, wall_s, finished, build, series, digest"
+
+
+class Store:
+    """The results of one study in `folder`. Use it as a context manager, or close it.
+
+    With `create` it can be written, by one process at a time; without, it is only read, also while it is written.
+    """
+
+    def __init__(self, folder: str | Path, create: bool = True, wait: bool = False):
+        self.folder = Path(folder)
+        self.path = self.folder / "runs.sqlite"
+        self.lock: Lock | None = None
+        if not create and not self.path.is_file():
+            raise InputError("", "holds no study (there is no runs.sqlite in it)", None, str(folder))
+        try:
+            if create:
+                (self.folder / "series").mkdir(parents=True, exist_ok=True)
+                self.lock = Lock(self.folder, wait)
+            self.database = self.opened_to_write() if create else self.opened_to_read()
+        except (OSError, sqlite3.Error) as error:
+            self.unlock()
+            raise InputError("", f"cannot be used as a store: {explained(error)}", None, str(folder)) from None
+        except BaseException:
+            self.unlock()
+            raise
+
+    def opened_to_write(self) -> sqlite3.Connection:
+        """Return the database, made or brought up to date; what a killed process left half written is removed."""
+        # commits.py writes from a thread of its own; nobody else uses the connection meanwhile.
+        database = sqlite3.connect(self.path, isolation_level=None, timeout=30, check_same_thread=False)
+        try:
+            version = self.known_version(database)
+            if version and (fault := database.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+                raise sqlite3.DatabaseError(f"the database is malformed: {' '.join(fault.split())}")
+            database.execute("PRAGMA journal_mode = WAL")
+            # On disk with each commit, also when the machine loses its power.
+            database.execute("PRAGMA synchronous = FULL")
+            if version < VERSION:
+                added = "; ".join(ADDED) + ";" if version == 1 else ""
+                head = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+                database.executescript(f"BEGIN IMMEDIATE; {added} {SCHEMA} {head} COMMIT;")
+        except BaseException:
+            database.close()
+            raise
+        for half in (self.folder / "series").glob("*.tmp"):
+            half.unlink(missing_ok=True)
+        return database
+
+    def opened_to_read(self) -> sqlite3.Connection:
+        """Return the database for reading, also from a folder that cannot be written."""
+        place = self.path.absolute().as_uri()
+        log = self.path.with_name(self.path.name + "-wal")
+        # Without write access SQLite cannot set up its log; a file that nobody changes is read without one.
+        modes = ["?mode=ro"] if os.access(self.folder, os.W_OK, effective_ids=True) or log.exists() else ["?mode=ro&immutable=1"]
+        database = sqlite3.connect(place + modes[0], uri=True, isolation_level=None, timeout=30)
+        try:
+            if self.known_version(database) == VERSION:
+                return database
+        except BaseException:
+            database.close()
+            raise
+        database.close()
+        # An older store is brought up to date first.
+        self.opened_to_write().close()
+        return sqlite3.connect(place + modes[0], uri=True, isolation_level=None, timeout=30)
+
+    def known_version(self, database: sqlite3.Connection) -> int:
+        """Return the version of the tables, 0 for a new database. Raises InputError for what Tonopah has not written."""
+        head, version = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if head == APPLICATION and version > VERSION:
+            message = f"was written by a newer Tonopah (tables of version {version}, this one knows {VERSION})"
+            raise InputError("", message, None, str(self.path))
+        if head == APPLICATION:
+            return version
+        if not tables and head == 0:
+            return 0
+        # Version 1 did not sign.
+        if head == 0 and tables == {"runs", "study"}:
+            columns = {row[1] for row in database.execute("PRAGMA table_info(runs)")}
+            if columns == {"id", "seed", "engine", "scenario", "summary", "wall_s", "finished"}:
+                return 1
+        raise InputError("", "cannot be used as a store: a database of another program", "take another folder", str(self.path))
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()
+        self.unlock()
+
+    def unlock(self) -> None:
+        """Let others write."""
+        if self.lock:
+            self.lock.release()
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement. Raises RunFailedError when the database is damaged or the disk refuses."""
+        try:
+            return self.database.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise RunFailedError(f"{self.path}: {explained(error)}") from error
+
+    def ids(self, verify: bool = False) -> set[str]:
+        """Return the ids of all finished runs of this build of the engine.
+
+        A run whose series are gone does not count, nor, with `verify`, one whose row is damaged: it is done again.
+        """
+        build = (engine_build(),)
+        rows = self.execute("SELECT id, series FROM runs WHERE build = ?", build)
+        found = {run_id for run_id, recorded in rows if not recorded or self.series_path(run_id).is_file()}
+        if verify:
+            every = self.execute("SELECT id, seed, build, scenario, summary, digest FROM runs WHERE build = ?", build)
+            found -= {row[0] for row in every if row[5] != digest(*row[:5])}
+        return found
+
+    def others(self) -> dict[str, int]:
+        """Return the number of runs of other builds of the engine, by version and build; they are not used."""
+        rows = self.execute("SELECT engine, build, COUNT(*) FROM runs WHERE build != ? GROUP BY 1, 2", (engine_build(),))
+        return {f"{engine} ({build or 'build unknown'})": count for engine, build, count in rows}
+
+    def put(self, run: Run, summary: str, series: Mapping[str, Mapping[str, Any]] | None, wall_s: float) -> None:
+        """Store a finished run. Raises RunFailedError when the disk refuses."""
+        self.write([self.prepared(run, summary, series, wall_s)])
+
+    def prepared(self, run: Run, summary: str, series: Mapping[str, Mapping[str, Any]] | None, wall_s: float) -> Row:
+        """Store the series of a finished run and return its row for `write`. Raises RunFailedError when the disk refuses."""
+        derived = measures.from_series(run.measures, series) if run.measures else None
+        text, build = kept(summary, derived), engine_build()
+        finished = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        recorded = bool(run.typical and series)
+        mark = digest(run.id, run.seed, build, run.resolved, text)
+        if recorded:
+            try:
+                self.put_series(run.id, series)
+            except OSError as error:
+                raise self.refused(error) from error
+        return run.id, run.seed, engine_version(), run.resolved, text, wall_s, finished, build, recorded, mark
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Store rows in one commit, all or none, in place of those with the same ids. Raises RunFailedError when it fails."""
+        try:
+            self.database.execute("BEGIN IMMEDIATE")
+            try:
+                for row in rows:
+                    self.insert(row)
+                self.database.execute("COMMIT")
+            finally:
+                if self.database.in_transaction:
+                    self.database.execute("ROLLBACK")
+        except (OSError, sqlite3.Error) as error:
+            raise self.refused(error) from error
+
+    def refused(self, error: Exception) -> RunFailedError:
+        """Return the error of a result that cannot be stored."""
+        hint = "what is stored is kept; the same command goes on when this is mended"
+        return RunFailedError(f"{self.folder}: a result cannot be stored: {explained(error)} ({hint})")
+
+    def insert(self, row: Row) -> None:
+        """Store a row, in place of the one with the same id."""
+        self.database.execute(f"INSERT OR REPLACE INTO runs ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def put_series(self, run_id: str, series: Mapping[str, Mapping[str, Any]]) -> None:
+        """Store all series of a run in one Parquet file: columns series, t_s, flow, link, value."""
+        import pandas as pd
+
+        frames = [series_frame(name, columns).assign(series=name) for name, columns in sorted(series.items())]
+        temporary = self.series_path(run_id).with_suffix(f".{os.getpid()}.tmp")
+        table = pd.concat(frames, ignore_index=True).reindex(columns=["series", "t_s", "flow", "link", "value"])
+        table.astype({"flow": "Int64", "link": "Int64"}).to_parquet(temporary, index=False)
+        settle(temporary, self.series_path(run_id))
+
+    def series_path(self, run_id: str) -> Path:
+        """Return where the series of a run are."""
+        return self.folder / "series" / f"{run_id}.parquet"
+
+    def series(self, run_id: str, name: str) -> "pd.DataFrame":
+        """Return one series of a run: t_s, flow (or link, or node), value."""
+        import pandas as pd
+
+        try:
+            table = pd.read_parquet(self.series_path(run_id))
+        except (OSError, ValueError) as error:
+            message = f"the series of run {run_id} cannot be read: {error}; delete this file and run the study again"
+            raise RunFailedError(f"{self.series_path(run_id)}: {message}") from error
+        owner = OWNERS.get(name, "flow")
+        return table[table["series"] == name][["t_s", owner, "value"]].reset_index(drop=True)
+
+    def summaries(self, wanted: Mapping[str, Run]) -> list[tuple[Run, dict[str, Any]]]:
+        """Return run and summary of every finished run in `wanted`, in the order of `wanted`.
+
+        Raises RunFailedError when one of them is not what was stored.
+        """
+        rows = {}
+        for run_id, seed, build, scenario, summary, mark in self.execute(
+            "SELECT id, seed, build, scenario, summary, digest FROM runs WHERE build = ?", (engine_build(),)
+        ):
+            if run_id not in wanted:
+                continue
+            if mark != digest(run_id, seed, build, scenario, summary):
+                message = f"the result of run {run_id} is damaged; run the study again, it does only this run"
+                raise RunFailedError(f"{self.path}: {message}")
+            rows[run_id] = summary
+        return [(run, json.loads(rows[run_id])) for run_id, run in wanted.items() if run_id in rows]
+
+    def wall_times(self) -> list[float]:
+        """Return for every run, in the order of storing, the seconds from the start of its batch to its end."""
+        return [row[0] or 0.0 for row in self.database.execute("SELECT wall_s FROM runs ORDER BY rowid")]
+
+    def take(self, other: "Store") -> int:
+        """Take over all runs of another store and return how many were new.
+
+        Raises RunFailedError when a run has another result here than there: the same engine gave two.
+        """
+        here = {row[0]: row[1:] for row in self.execute("SELECT id, build, digest FROM runs")}
+        new = 0
+        for row in other.execute(f"SELECT {COLUMNS} FROM runs ORDER BY id"):
+            run_id, build, recorded, mark = row[0], row[7], row[8], row[9]
+            if mark != digest(run_id, row[1], build, row[3], row[4]):
+                raise RunFailedError(f"{other.path}: the result of run {run_id} is damaged; run that part again")
+            if run_id in here:
+                if here[run_id] != (build, mark):
+                    raise RunFailedError(f"{other.path}: run {run_id} has another result than in {self.path}")
+                continue
+            try:
+                if recorded:
+                    temporary = self.series_path(run_id).with_suffix(f".{os.getpid()}.tmp")
+                    shutil.copyfile(other.series_path(run_id), temporary)
+                    settle(temporary, self.series_path(run_id))
+                self.insert(row)
+            except (OSError, sqlite3.Error) as error:
+                raise RunFailedError(f"{self.folder}: a result cannot be stored: {explained(error)}") from error
+            new += 1
+        return new
+
+    def remember(self, key: str, value: Any) -> None:
+        """Keep a fact about the study (its file, its options) with its results."""
+        self.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", (key, json.dumps(value)))
+
+    def recall(self, key: str) -> Any:
+        """Return a fact about the study, or None."""
+        rows = self.execute("SELECT value FROM study WHERE key = ?", (key,))
+        return json.loads(rows[0][0]) if rows else None
+
+
+def kept(summary: str, measures: Mapping[str, float | None] | None) -> str:
+    """Return what is stored of a summary: without its last key, the resolved scenario, which has a column of its own.
+
+    Cut as text: reading and writing it as JSON took a third of what it costs to store a small run.
+    """
+    # No text in it can hold this, since a quotation mark within one is escaped.
+    text, found, _ = summary.partition(',"resolved":')
+    text = text if found else text.removesuffix("}")
+    return text + ("" if measures is None else f',"measures":{json.dumps(measures)}') + "}"
+
+
+def digest(run_id: str, seed: int, build: str, scenario: str, summary: str) -> str:
+    """Return the hash that tells a stored result from a damaged one: BLAKE2b (RFC 7693), 16 bytes."""
+    text = "\n".join((run_id, str(seed), build, scenario, summary))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def settle(temporary: Path, target: Path) -> None:
+    """Give a finished file its name, after its content is on the disk."""
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    temporary.replace(target)
+
+
+def explained(error: Exception) -> str:
+    """Return what an error of the disk or of SQLite means for who reads it."""
+    text = str(error)
+    if "malformed" in text or "not a database" in text or "corrupt" in text:
+        return f"{text}; nothing was changed: move runs.sqlite away, or save what can be read with `sqlite3 runs.sqlite .recover`"
+    if "readonly" in text or "read-only" in text:
+        return f"{text}; the folder cannot be written"
+    return text
