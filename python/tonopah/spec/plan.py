@@ -13,14 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tonopah._core import check, engine_version
+from tonopah._core import check, engine_version, parse_quantity
 from tonopah.cc.binding import Bound, bind
 from tonopah.cc.description import Origin
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.scenario import paths
 from tonopah.spec.measures import Measure
 from tonopah.spec.model import Part, StudySpec, Variant
-from tonopah.units import UNITS, split
 
 MAX_RUNS = 1_000_000
 """More runs than this are a slip of the pen (a day has room for some 100,000 short ones)."""
@@ -212,8 +211,7 @@ def with_series(part: Part, duration: str) -> dict[str, Any]:
     wanted = [name for figure in part.figures if figure.kind == "series" for name in figure.y]
     wanted += [name for measure in part.measures for name in measure.needs]
     series = list(dict.fromkeys([*record.get("series", []), *wanted]))
-    found = split(duration)
-    seconds = found[0] * UNITS.get(found[1], (1.0, ""))[0] if found else 10.0
+    seconds = parse_quantity(duration, "duration")
     every = {} if "every" in record else {"every": f"{max(1, round(1000 * seconds / TYPICAL_SAMPLES))}ms"}
     return {**part.scenario, "record": {**record, **every, "series": series}}
 

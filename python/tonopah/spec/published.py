@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tonopah._core import parse_quantity
 from tonopah.errors import InputError
 from tonopah.spec.validation import distinct, filled, keys, one_of, tables, texts, typed
-from tonopah.units import UNITS as WRITTEN
-from tonopah.units import split
+from tonopah.units import SI_UNITS
 
 QUANTITIES = (
     "throughput", "offered", "sent", "received", "dropped", "delivery", "drop", "delay", "jitter", "received_bytes",
@@ -20,8 +20,8 @@ UNITS = {
     "": 1.0, "%": 0.01, "packets": 1.0, "b/s": 1.0, "bit/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9,
     "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "B": 1.0, "bytes": 1.0, "kB": 1e3, "MB": 1e6, "J": 1.0, "J/s": 1.0,
 }  # fmt: skip
-GIVEN = {"duration": "s", "interval": "s", "packet": "bytes", "offered": "b/s"}
-"""What the text around a table states, and the unit that it is kept in."""
+GIVEN = {"duration": "duration", "interval": "duration", "packet": "size", "offered": "rate"}
+"""What the text around a table states, and the kind of quantity that it is."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +138,11 @@ def parse_given(entry: Mapping[str, Any], path: str) -> dict[str, float]:
     keys(entry, path, {**dict.fromkeys(GIVEN, str), "flows": int})
     given: dict[str, float] = {}
     for key, value in entry.items():
-        found = split(value)
-        if key != "flows" and (found is None or WRITTEN.get(found[1], (0.0, ""))[1] != GIVEN[key]):
-            raise InputError(f"{path}.{key}", f"{value!r} has the wrong unit", f"a value in {GIVEN[key]}, with its unit")
-        given[key] = float(value) if key == "flows" or found is None else found[0] * WRITTEN[found[1]][0]
+        try:
+            given[key] = float(value) if key == "flows" else parse_quantity(value, GIVEN[key])
+        except ValueError:
+            unit = SI_UNITS[GIVEN[key]]
+            raise InputError(f"{path}.{key}", f"{value!r} has the wrong unit", f"a value in {unit}, with its unit") from None
     return given
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tonopah._core import parse_quantity
 from tonopah.errors import InputError
-from tonopah.units import UNITS, split
 
 TYPE_NAMES = {
     str: "text",
@@ -58,10 +58,10 @@ def texts(value: Any, path: str) -> tuple[str, ...]:
 
 def seconds(value: Any, path: str) -> float:
     """Return a time like "9.1s" in seconds."""
-    found = split(value) if isinstance(value, str) else None
-    if found is None or UNITS.get(found[1], (0, ""))[1] != "s":
-        raise InputError(path, f"{value!r} is not a time", 'like "500ms", "9.1s" or "10min"')
-    return found[0] * UNITS[found[1]][0]
+    try:
+        return parse_quantity(value if isinstance(value, str) else repr(value), "duration")
+    except ValueError:
+        raise InputError(path, f"{value!r} is not a time", 'like "500ms", "9.1s" or "10min"') from None
 
 
 def one_of(value: Any, path: str, allowed: Iterable[str], what: str = "allowed") -> None:
