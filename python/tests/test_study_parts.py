@@ -16,8 +16,9 @@ def parts(study_document):
     """Two parts: the star of the file with two sweeps, and a dumbbell of its own."""
     document = study_document
     document["claim"] = []
+    sweeps = copy.deepcopy(document["sweep"][:2])
     document["part"] = [
-        {"id": "star", "title": "Star", "sweep": copy.deepcopy(document["sweep"][:2]), "figure": document["figure"][:2], "replicates": 2},
+        {"id": "star", "title": "Star", "sweep": sweeps, "figure": document["figure"][:2], "replicates": 2},
         {
             "id": "pairs", "scenario": {"network": {"kind": "dumbbell", "pairs": 2, "flows": 2}, "record": {"every": "20ms"}},
             "compare": {"variant": [

@@ -291,8 +291,8 @@ class Study:
         Returns
         -------
         pandas.DataFrame
-            Columns `run`, `algorithm`, `seed`, one for each axis, then metrics in SI units (the unit is the ending of the name). In
-            a study of parts the first column names the part; a run that two parts share has a row in each.
+            Columns `run`, `algorithm`, `seed`, one for each axis, then metrics in SI units, which end their
+            names. In a study of parts the first column names the part; a run that two parts share has a row in each.
 
         Raises
         ------
