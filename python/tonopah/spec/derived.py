@@ -123,8 +123,15 @@ class Recovery(OverTime):
         "longest outage after it.",
     )
     share: Annotated[float, *between(0.01, 10.0)] = Field(0.9, description="Share of the level before that counts as recovered.")
-    before_s: Seconds = Field(1.0, alias="before", description="Length of the interval before `at` whose mean is the level.")
-    at_least_s: Seconds = Field(0.0, alias="at_least", description="Shortest outage that counts.")
+    before_s: Seconds = Field(
+        1.0,
+        alias="before",
+        description="Length of the interval before `at` whose mean is the level.",
+        json_schema_extra={"default": "1s"},
+    )
+    at_least_s: Seconds = Field(
+        0.0, alias="at_least", description="Shortest outage that counts.", json_schema_extra={"default": "0s"}
+    )
     quiet: float = Field(0.0, description="Throughput up to which there is an outage, in b/s.")
 
     @property
@@ -153,7 +160,9 @@ class Outage(OverTime):
     kind: Literal["outage"]
     series: SeriesName = Field("throughput", description="Series.")
     window_s: Interval | None = Field(None, alias="window", description="Interval that is looked at; the whole run if absent.")
-    at_least_s: Seconds = Field(0.0, alias="at_least", description="Shortest outage that counts.")
+    at_least_s: Seconds = Field(
+        0.0, alias="at_least", description="Shortest outage that counts.", json_schema_extra={"default": "0s"}
+    )
     quiet: float = Field(0.0, description="Value up to which there is an outage, in the SI unit of the series.")
 
     def value_columns(self) -> dict[str, Metric]:
