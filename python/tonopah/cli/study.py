@@ -56,6 +56,7 @@ def add_study(commands: Any) -> None:
     )
     command.add_argument("folder", metavar="DIR", help="folder of a study that was run")
     add(inner, "list", "list the shipped studies", "tonopah study list", do_study_list)
+    add(inner, "schema", "print the JSON schema of a study file", "tonopah study schema > study.schema.json", do_study_schema)
 
 
 def do_study_run(options: argparse.Namespace) -> int:
@@ -67,6 +68,15 @@ def do_study_run(options: argparse.Namespace) -> int:
     if options.shard:
         return print_shard(study, done, options)
     return print_report(study, done, options.json)
+
+
+def do_study_schema(options: argparse.Namespace) -> int:
+    """Carry out `tonopah study schema`."""
+    del options
+    from tonopah.spec.schema import json_schema
+
+    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    return 0
 
 
 def do_study_report(options: argparse.Namespace) -> int:
