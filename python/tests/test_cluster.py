@@ -51,7 +51,7 @@ def test_two_workers_one_of_them_killed_give_the_same_table(study, expected, two
 
     monkeypatch.setattr(dask_cluster.Farm, "received", received)
     how = Execution(executor="dask", scheduler=two_workers.scheduler_address)
-    assert study.run(quiet=True, out=tmp_path / "there", how=how) == len(study.plan.runs)
+    assert study.run(quiet=True, out=tmp_path / "there", options=how) == len(study.plan.runs)
     assert killed and study.table().to_csv() == expected
     assert len(list((study.folder / "series").iterdir())) == 2
 
@@ -75,7 +75,7 @@ def test_a_run_that_ends_its_workers_stops_the_study_with_its_name(study_documen
     study = tp.Study.load(tmp_path / "deadly.toml")
     how = Execution(executor="dask", scheduler=two_workers.scheduler_address)
     with pytest.raises(tp.RunFailedError, match=r"ended its worker again and again.*with Good, seed 1"):
-        study.run(quiet=True, out=tmp_path / "out", how=how)
+        study.run(quiet=True, out=tmp_path / "out", options=how)
     assert study.missing() < len(study.plan.runs), "what was finished is stored"
 
 

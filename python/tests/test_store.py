@@ -234,7 +234,7 @@ def test_two_results_of_one_run_are_refused_at_a_merge(study, study_file, tmp_pa
 
 def test_the_time_is_limited(study, capsys, monkeypatch):
     with pytest.raises(tp.RunFailedError, match="hours of --max-hours are over"):
-        study.run(quiet=True, how=Execution(jobs=1, max_hours=1e-9))
+        study.run(quiet=True, options=Execution(jobs=1, max_hours=1e-9))
     assert len(study.plan.runs) - study.missing() == 0
     total = len(study.plan.runs)
     monkeypatch.setattr(runner.Batch, "over", lambda batch: batch.left <= total - 3)

@@ -17,7 +17,8 @@ from tonopah.analysis.comparisons import test_difference, test_order
 from tonopah.analysis.evidence import Data, Evidence, Outcome, points_of, where_text
 from tonopah.analysis.trends import test_flat, test_saturating, test_slope, test_threshold
 from tonopah.metrics import lower, show
-from tonopah.spec.model import Claim, Part, StudySpec, Test
+from tonopah.spec.claim import Claim, Criterion
+from tonopah.spec.model import Part, StudySpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,7 @@ WORST_FIRST = ("contradicted", "not supported", "not testable", "supported")
 class Judged:
     """A test with all its readings, its verdict, and a sentence when they differ."""
 
-    test: Test
+    test: Criterion
     verdict: str
     readings: list[Outcome]
     note: str = ""
@@ -87,7 +88,7 @@ def conclude(outcome: Outcome, p_for: float, p_against: float, alpha: float) -> 
     return replace(outcome, p_for=p_for, p_against=p_against, verdict=verdict)
 
 
-def combine(test: Test, outcomes: list[Outcome]) -> Judged:
+def combine(test: Criterion, outcomes: list[Outcome]) -> Judged:
     """Return a test with the verdict of its worst reading that could be tested, and a sentence when they differ."""
     testable = [outcome for outcome in outcomes if outcome.verdict != "not testable"]
     worst = min((outcome.verdict for outcome in testable), key=WORST_FIRST.index, default="not testable")
@@ -120,7 +121,7 @@ def decide(claim: Claim, tests: list[Judged]) -> Verdict:
     return Verdict(claim, worst, sentence, tests)
 
 
-def readings(test: Test, evidence: Evidence) -> Iterator[Outcome]:
+def readings(test: Criterion, evidence: Evidence) -> Iterator[Outcome]:
     """Yield the outcome of each reading of a test, not yet adjusted for the number of tests."""
     if test.not_testable:
         yield Outcome("Not a question for a simulator", test.not_testable)
@@ -142,7 +143,7 @@ def complete(outcome: Outcome, part: Part) -> Outcome:
     return replace(outcome, sentence=outcome.sentence + note)
 
 
-def reading(test: Test, evidence: Evidence, part: Part, column: str, label: str) -> Outcome:
+def reading(test: Criterion, evidence: Evidence, part: Part, column: str, label: str) -> Outcome:
     """Return the outcome of one reading."""
     asked = ask(test, evidence.spec, part, column, label)
     for part_id in test.parts or (part.id,):
@@ -162,7 +163,7 @@ def reading(test: Test, evidence: Evidence, part: Part, column: str, label: str)
     return alone(test, evidence.data(part, test, column, label), asked)
 
 
-def between(test: Test, data: list[Data], names: tuple[str, str], asked: str) -> Outcome:
+def between(test: Criterion, data: list[Data], names: tuple[str, str], asked: str) -> Outcome:
     """Return the outcome of a difference, where both have the same points."""
     if data[0].labels != data[1].labels:
         return Outcome(asked, "The two parts do not have the same points.")
@@ -174,20 +175,20 @@ def nothing(asked: str) -> Outcome:
     return Outcome(asked, "0 complete replicates; at least 2 are needed.")
 
 
-def alone(test: Test, data: Data, asked: str) -> Outcome:
+def alone(test: Criterion, data: Data, asked: str) -> Outcome:
     """Return the outcome of a test of one variant."""
     if len(data.values) < 2:
         return Outcome(asked, f"{len(data.values)} complete replicate{'s' * (len(data.values) != 1)}; at least 2 are needed.")
     if test.trend and len(data.at) < (3 if test.trend == "saturating" else 2):
         return Outcome(asked, f"{len(data.at)} points are too few for a trend.")
-    tests: dict[str | None, Callable[[Test, Data, str], Outcome]] = {
+    tests: dict[str | None, Callable[[Criterion, Data, str], Outcome]] = {
         "increasing": test_slope, "decreasing": test_slope, "flat": test_flat, "saturating": test_saturating,
         None: test_threshold,
     }  # fmt: skip
     return tests[test.trend](test, data, asked)
 
 
-def ask(test: Test, spec: StudySpec, part: Part, column: str, label: str) -> str:
+def ask(test: Criterion, spec: StudySpec, part: Part, column: str, label: str) -> str:
     """Return what a test asks, in words."""
     shown, where = part.metric(column), where_text(part, test)
     if test.order:
@@ -214,7 +215,7 @@ def lead(spec: StudySpec, part: Part, text: str) -> str:
     return f"{part.title}: {lower(text)}" if len(spec.parts) > 1 else text
 
 
-def condition(test: Test) -> str:
+def condition(test: Criterion) -> str:
     """Return the condition on a difference in words."""
     if test.above_percent is not None:
         return f"more than {test.above_percent:+g} %" if test.above_percent else "higher"

@@ -14,11 +14,11 @@ import numpy as np
 from tonopah import stats
 from tonopah.analysis.evidence import Data, Outcome
 from tonopah.metrics import show
-from tonopah.spec.model import Test
+from tonopah.spec.claim import Criterion
 from tonopah.stats import Estimate, Method
 
 
-def test_order(test: Test, group: list[Data], asked: str) -> Outcome:
+def test_order(test: Criterion, group: list[Data], asked: str) -> Outcome:
     """Order from low to high: each neighbour above the one before, by paired tests on replicates (mean over the points)."""
     common = sorted(set.intersection(*(set(data.seeds) for data in group)))
     if len(common) < 2:
@@ -71,7 +71,7 @@ def unpaired(name: str, a: np.ndarray, b: np.ndarray, method: Method) -> Contras
     )
 
 
-def test_difference(test: Test, of: Data, to: Data, names: tuple[str, str], asked: str) -> Outcome:
+def test_difference(test: Criterion, of: Data, to: Data, names: tuple[str, str], asked: str) -> Outcome:
     """Difference of one variant (or part) to another in percent against a bound, a margin or a published effect."""
     common = sorted(set(of.seeds) & set(to.seeds))
     if test.parts and not test.paired:
@@ -104,7 +104,7 @@ def test_difference(test: Test, of: Data, to: Data, names: tuple[str, str], aske
     return Outcome(asked, sentence, shown.estimate, "%", p_for, p_against)
 
 
-def judge_contrast(test: Test, contrast: Contrast) -> tuple[float, float]:
+def judge_contrast(test: Criterion, contrast: Contrast) -> tuple[float, float]:
     """Return the p values for and against the condition of a test at one place."""
     above, below = contrast.above, contrast.below
     if test.above_percent is not None:
@@ -125,7 +125,7 @@ def inside(value: float, estimate: Estimate) -> bool:
     return estimate.low <= value <= estimate.high
 
 
-def published_note(test: Test, estimate: Estimate) -> str:
+def published_note(test: Criterion, estimate: Estimate) -> str:
     """Return how the published effect stands to the measured interval."""
     if test.published_percent is None:
         return ""

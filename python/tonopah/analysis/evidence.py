@@ -9,7 +9,8 @@ import numpy as np
 from tonopah import stats
 from tonopah.analysis.tables import values_at
 from tonopah.metrics import Metric, lower
-from tonopah.spec.model import Part, StudySpec, Test
+from tonopah.spec.claim import Criterion
+from tonopah.spec.model import Part, StudySpec
 from tonopah.stats import Estimate, Method
 from tonopah.units import positions
 
@@ -58,7 +59,7 @@ class Evidence:
     plan: "Plan"
     tables: "dict[str, pd.DataFrame]"
 
-    def data(self, part: Part, test: Test, column: str, label: str) -> Data:
+    def data(self, part: Part, test: Criterion, column: str, label: str) -> Data:
         """Return the replicates of a variant: a column for each point of the test."""
         import pandas as pd
 
@@ -71,7 +72,7 @@ class Evidence:
         return Data(values, list(complete.index), [text for _, _, text in chosen], at, shown, part.method)
 
 
-def points_of(evidence: Evidence, part: Part, test: Test) -> list[tuple[set[str], dict[str, Any], str]]:
+def points_of(evidence: Evidence, part: Part, test: Criterion) -> list[tuple[set[str], dict[str, Any], str]]:
     """Return the points that a test looks at: ids of their runs, values of the axes, and a name.
 
     With `over` those of the axis, with `at` that one, without them every point (thresholds) or the default point.
@@ -98,7 +99,7 @@ def points_of(evidence: Evidence, part: Part, test: Test) -> list[tuple[set[str]
     return points
 
 
-def where_text(part: Part, test: Test) -> str:
+def where_text(part: Part, test: Criterion) -> str:
     """Return where a test looks in words, to follow a statement."""
     if test.over:
         i = part.sweep_over({test.over})

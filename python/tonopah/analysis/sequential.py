@@ -9,7 +9,6 @@ wider interval.
 """
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tonopah.analysis.tables import difference, estimate
@@ -23,27 +22,6 @@ if TYPE_CHECKING:
 
 GROWTH = 1.5
 """Each look has so many times the replicates of the one before."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """What is asked: the half-width in percent, at most so many replicates, of these metrics (none: those of the figures)."""
-
-    percent: float
-    at_most: int = 100
-    metrics: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Reached:
-    """How a part ended: its widest interval in percent and where it is, after which look of how many."""
-
-    half_width: float
-    where: str
-    look: int
-    looks: int
-    replicates: int
-    narrow: bool
 
 
 def schedule(first: int, at_most: int) -> list[int]:
@@ -74,13 +52,13 @@ def widest(part: Part, plan: "PartPlan", table: "pd.DataFrame", metrics: tuple[s
             for label in [label for label in part.labels if label != part.baseline] or part.labels:
                 half = half_width(part, mine, name, label, at)
                 if half > worst:
-                    point = ", ".join(f"{axis} = {value}" for axis, value in at.items()) or "the default point"
+                    point = ", ".join(f"{axis} = {value}" for axis, value in at.items()) or "the nominal point"
                     worst, where = half, f"{part.metric(name).label} of {label}, {point}"
     return worst, where
 
 
 def places(part: Part, plan: "PartPlan") -> list[tuple[set[str], dict[str, object]]]:
-    """Return the default point and every point of sweeps with one axis: ids of runs, and values of the axis."""
+    """Return the nominal point and every point of sweeps with one axis: ids of runs, and values of the axis."""
     points: list[tuple[set[str], dict[str, object]]] = [(plan.base, {})]
     for ids, sweep in zip(plan.sweeps, part.sweeps, strict=True):
         if len(sweep.vary) == 1:

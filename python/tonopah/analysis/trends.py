@@ -9,11 +9,11 @@ import numpy as np
 from tonopah import stats
 from tonopah.analysis.evidence import Data, Outcome
 from tonopah.metrics import show
-from tonopah.spec.model import Test
+from tonopah.spec.claim import Criterion
 from tonopah.stats import Estimate
 
 
-def test_slope(test: Test, data: Data, asked: str) -> Outcome:
+def test_slope(test: Criterion, data: Data, asked: str) -> Outcome:
     """Increasing or decreasing: the slope of each replicate's least-squares line, times the range.
 
     A significant step the other way between two neighbours (adjusted over the steps) spoils a trend.
@@ -40,7 +40,7 @@ def test_slope(test: Test, data: Data, asked: str) -> Outcome:
     return Outcome(asked, sentence, effect, data.shown.unit, p_for, p_against)
 
 
-def test_flat(test: Test, data: Data, asked: str) -> Outcome:
+def test_flat(test: Criterion, data: Data, asked: str) -> Outcome:
     """Flat: every point is within the margin of the mean over all points, by two one-sided tests each.
 
     D. J. Schuirmann, J. Pharmacokin. Biopharm. 15, 1987, 657-680. The opposite: some point is beyond the margin.
@@ -59,7 +59,7 @@ def test_flat(test: Test, data: Data, asked: str) -> Outcome:
     return Outcome(asked, sentence, method.interval(columns[worst]), "%", p_for, p_against)
 
 
-def test_saturating(test: Test, data: Data, asked: str) -> Outcome:
+def test_saturating(test: Criterion, data: Data, asked: str) -> Outcome:
     """Saturating: rises in the first step, and by less than half as fast in the last step (paired tests, both needed)."""
     del test
     method = data.method
@@ -77,7 +77,7 @@ def test_saturating(test: Test, data: Data, asked: str) -> Outcome:
     return Outcome(asked, sentence, effect, "%", p_for, p_against)
 
 
-def test_threshold(test: Test, data: Data, asked: str) -> Outcome:
+def test_threshold(test: Criterion, data: Data, asked: str) -> Outcome:
     """Above or below a bound at every point: a one-sided test at each. The opposite: some point is on the other side."""
     sign, bound = (1.0, test.above) if test.above is not None else (-1.0, test.below)
     assert bound is not None

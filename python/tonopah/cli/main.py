@@ -23,7 +23,7 @@ from tonopah.errors import AlgorithmError, EngineError, InputError, LimitError, 
 from tonopah.scenario.document import load, prepare, to_toml
 from tonopah.scenario.paths import parse_assignment
 from tonopah.simulation import OWNERS, Result, algorithms, check, engine_form, run
-from tonopah.spec.reader import SERIES
+from tonopah.spec.derived import SERIES
 from tonopah.study import Study
 
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tonopah.analysis.sequential import Target
 from tonopah.cli.arguments import add, checked, events, hours, percent, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
@@ -19,6 +18,7 @@ from tonopah.execution.options import Execution, Limits, Shard, parse_memory, pa
 from tonopah.execution.progress import progress
 from tonopah.scenario.document import load
 from tonopah.spec.library import shipped
+from tonopah.spec.manifest import Target
 from tonopah.store.store import Store
 from tonopah.study import Study
 
@@ -56,6 +56,7 @@ def add_study(commands: Any) -> None:
     )
     command.add_argument("folder", metavar="DIR", help="folder of a study that was run")
     add(inner, "list", "list the shipped studies", "tonopah study list", do_study_list)
+    add(inner, "schema", "print the JSON schema of a study file", "tonopah study schema > study.schema.json", do_study_schema)
 
 
 def do_study_run(options: argparse.Namespace) -> int:
@@ -67,6 +68,15 @@ def do_study_run(options: argparse.Namespace) -> int:
     if options.shard:
         return print_shard(study, done, options)
     return print_report(study, done, options.json)
+
+
+def do_study_schema(options: argparse.Namespace) -> int:
+    """Carry out `tonopah study schema`."""
+    del options
+    from tonopah.spec.schema import json_schema
+
+    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    return 0
 
 
 def do_study_report(options: argparse.Namespace) -> int:
@@ -138,7 +148,7 @@ def carry_out(options: argparse.Namespace, until: Target | None = None) -> tuple
     """
     study, how = Study.load(options.study), execution(options)
     try:
-        done = study.run(None, options.replicates, options.quick, options.out, until=until, how=how)
+        done = study.run(None, options.replicates, options.quick, options.out, until=until, options=how)
     except (KeyboardInterrupt, runner.TimeUpError) as error:
         why = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
         raise RunFailedError(f"{why}; {left(study, how.shard)}; {same_command()} goes on from there") from None
@@ -267,7 +277,7 @@ def run_one(
     if how.max_hours is not None:
         how = replace(how, max_hours=max(0.0, how.max_hours - elapsed_s / 3600))
     try:
-        now = study.run(until=until, advance=None if until else advance, how=how)
+        now = study.run(until=until, on_progress=None if until else advance, options=how)
         path = study.report()
     except runner.TimeUpError:
         rest = f"{left(study, None)}; {same_command()} goes on from there"

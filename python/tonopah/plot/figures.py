@@ -186,7 +186,7 @@ def heatmap(table: "pd.DataFrame", axis: Axis, rows_axis: Axis, shown: Metric, a
 
 
 def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handovers: Sequence[float] = ()) -> Drawing:
-    """Draw a sampled variable over time for one typical run of each algorithm; `frames` hold t_s and value.
+    """Draw a sampled variable over time for one representative run of each algorithm; `frames` hold t_s and value.
 
     Times of hand-overs to another satellite are marked.
     """
@@ -213,7 +213,7 @@ def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handover
         axes.set_ylim(bottom=0)
         style.legend_below(figure, axes)
         pictures = style.svg(figure), style.pdf(figure)
-    caption = f"{shown.label} of {which} over time, one typical run (default point, seed 1) of each algorithm."
+    caption = f"{shown.label} of {which} over time, one representative run (nominal point, seed 1) of each algorithm."
     names = ("series", name) if which.endswith(" 0") or which.startswith("link") else ("series", name, which)
     made = drawing(names, f"{shown.label} over time", caption, pictures, pd.concat(rows, ignore_index=True))
     return replace(made, wide=True)

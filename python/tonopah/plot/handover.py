@@ -19,7 +19,7 @@ MARGIN_S = 1.0
 
 
 def around(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handovers: Sequence[float]) -> list[figures.Drawing]:
-    """Draw a series of one typical run of each algorithm around the first hand-overs; nothing if there were none.
+    """Draw a series of one representative run of each algorithm around the first hand-overs; nothing if there were none.
 
     `frames` hold t_s and value by algorithm, `handovers` times in seconds.
     """
