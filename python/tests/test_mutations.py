@@ -80,6 +80,6 @@ def test_a_mutated_study_is_accepted_or_refused(document):
     def work():
         spec = reader.parse_spec(document)
         for part in spec.parts:
-            plan.check_point(part.scenario, part.variants[0], {}, ".", tuple(part.measures))
+            plan.check_point(part.scenario, part.variants[0], {}, ".", tuple(part.derived))
 
     judge("study", work)

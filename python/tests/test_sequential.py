@@ -5,8 +5,9 @@ import pytest
 
 import tonopah as tp
 from tonopah import stats
-from tonopah.analysis.sequential import Target, confidence, schedule
+from tonopah.analysis.sequential import confidence, schedule
 from tonopah.cli import main
+from tonopah.spec.manifest import Target
 
 
 def test_looks_grow_to_the_cap():

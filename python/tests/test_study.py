@@ -87,16 +87,16 @@ def test_tables_are_tidy(study):
 def test_a_report_on_an_unfinished_study_says_so(study):
     study.run(quiet=True, replicates=2)
     with Store(study.folder) as store:
-        store.remember("study", store.recall("study") | {"replicates": 3})
+        store.remember("study", store.recall("study") | {"replicates": {"": 3}})
     again = tp.Study.open(study.folder)
     assert f"{again.missing()} of {len(again.plan.runs) - 2} runs are missing" in again.report().read_text()
 
 
-def test_series_of_typical_runs_are_stored(study):
+def test_series_of_representative_runs_are_stored(study):
     study.run(quiet=True)
     with Store(study.folder) as store:
-        cwnd = store.series(study.plan.parts[""].typical["cubic"].id, "cwnd")
-        queue = store.series(study.plan.parts[""].typical["cubic"].id, "queue")
+        cwnd = store.series(study.plan.parts[""].representative["cubic"].id, "cwnd")
+        queue = store.series(study.plan.parts[""].representative["cubic"].id, "queue")
     assert list(cwnd.columns) == ["t_s", "flow", "value"]
     assert list(queue.columns) == ["t_s", "link", "value"]
     assert len(list((study.folder / "series").iterdir())) == 2

@@ -12,7 +12,7 @@ from tonopah.plot import layout
 from tonopah.plot.network import describe, draw, legend
 from tonopah.scenario import document
 from tonopah.simulation import OWNERS
-from tonopah.spec.reader import SERIES
+from tonopah.spec.derived import SERIES
 
 SVG = "{http://www.w3.org/2000/svg}svg"
 ADHOC = {

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tonopah.analysis.sequential import Reached, Target, confidence, schedule, widest
+from tonopah.analysis.sequential import confidence, schedule, widest
 from tonopah.errors import InputError, relay
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions, Shard
 from tonopah.spec.library import find
+from tonopah.spec.manifest import Manifest, Reached, Target
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.plan import Plan, make_plan
 from tonopah.spec.reader import parse_spec, read_spec, reduce_spec
@@ -22,14 +23,28 @@ if TYPE_CHECKING:
 class Study:
     """A study file and the folder that holds its results.
 
-    `Study.load("asran")` takes a shipped study by name or any study by its file.
+    `Study.load("asran")` takes a shipped study by name or any study by its file; `Study.open("results/asran")` takes one that was
+    run.
+
+    Attributes
+    ----------
+    name : str
+        Name of the study: that of its file.
+    spec : StudySpec
+        The study file after reading.
+    folder : Path
+        Folder of the results; `results/NAME` unless set.
+    target : Target or None
+        The precision that replicates were added for.
+    reached : dict of str to Reached
+        By part: the precision that it has, if there was a target.
+
     """
 
     def __init__(self, name: str, spec: StudySpec, document: dict[str, Any], source: str):
         self.name, self.spec, self.document, self.source = name, spec, document, source
         self.quick = False
         self.reached: dict[str, Reached] = {}
-        """By part: how the search for narrow intervals ended, if there was one."""
         self.target: Target | None = None
         self.folder = Path("results") / name
         self.home = Path(source).resolve().parent
@@ -37,40 +52,86 @@ class Study:
 
     @classmethod
     def load(cls, name_or_path: str | Path) -> "Study":
-        """Return the study of that name (see `shipped`) or in that file. Raises InputError."""
+        """Return a study by its name or its file.
+
+        Parameters
+        ----------
+        name_or_path : str or Path
+            Name of a shipped study (`tonopah study list`), or the path of a study file, TOML.
+
+        Returns
+        -------
+        Study
+            The study, not yet run.
+
+        Raises
+        ------
+        InputError
+            If there is no such study, or its file is wrong: with the path of the mistake and what is allowed there.
+
+        """
         path = find(name_or_path)
         spec, document = read_spec(path)
         return cls(path.stem, spec, document, str(path))
 
     @classmethod
     def open(cls, folder: str | Path) -> "Study":
-        """Return the study whose results are in `folder`, as it was run. Raises InputError when there is none."""
+        """Return the study whose results are in a folder, as it was run.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Folder of the results.
+
+        Returns
+        -------
+        Study
+            The study at the size at which it was run.
+
+        Raises
+        ------
+        InputError
+            If the folder contains no study, or one that this version cannot read.
+
+        """
         with Store(folder, create=False) as store:
-            kept = store.recall("study")
-        if kept is None:
-            raise InputError("", "holds no study that was run to the end of its preparation", None, str(folder))
-        study = cls(kept["name"], parse_spec(kept["document"]), kept["document"], kept["source"])
-        study.resize(kept["quick"], kept["replicates"])
-        if kept.get("target"):
-            study.target = Target(**kept["target"] | {"metrics": tuple(kept["target"]["metrics"])})
-            study.reached = {part: Reached(**facts) for part, facts in kept["reached"].items()}
-            for part in study.spec.parts:
-                part.confidence = confidence(study.reached[part.id].looks)
+            manifest = Manifest.from_json(store.recall("study"), str(folder))
+        try:
+            study = cls(manifest.name, parse_spec(manifest.document), manifest.document, manifest.source)
+            study.resize(manifest.quick, manifest.replicates)
+        except InputError as error:
+            raise relay(error, str(folder)) from None
+        study.target, study.reached = manifest.target, manifest.reached
+        for part in study.spec.parts if manifest.target else []:
+            part.confidence = confidence(study.reached[part.id].looks)
         study.folder = Path(folder)
-        study.home = Path(kept.get("home", study.home))
+        study.home = Path(manifest.home) if manifest.home else study.home
         return study
 
     def resize(self, quick: bool = False, replicates: int | dict[str, int] | None = None) -> None:
-        """Reduce the study to its quick form, or change the number of replicates: of all parts, or of each by its id."""
+        """Change the size of the study.
+
+        Parameters
+        ----------
+        quick : bool
+            Reduce it to the size of the `[quick]` section of its file.
+        replicates : int or dict of str to int, optional
+            Number of replicates, at least 1: of all parts, or of each by its id.
+
+        Raises
+        ------
+        InputError
+            If the number of replicates is below 1, or a part has none.
+
+        """
         if quick:
             self.spec, self.quick = reduce_spec(self.spec), True
             self.folder = Path("results") / f"{self.name}-quick"
-        if replicates is not None:
-            for part in self.spec.parts:
-                count = replicates if isinstance(replicates, int) else replicates[part.id]
-                if count < 1:
-                    raise InputError("replicates", f"{count} is out of range", "at least 1")
-                part.replicates = count
+        for part in self.spec.parts if replicates is not None else []:
+            count = replicates.get(part.id, 0) if isinstance(replicates, dict) else replicates or 0
+            if count < 1:
+                raise InputError("replicates", f"{count} is out of range", "at least 1")
+            part.replicates = count
         self._plan = None
 
     @property
@@ -83,6 +144,14 @@ class Study:
                 raise relay(error, self.source) from None
         return self._plan
 
+    @property
+    def manifest(self) -> Manifest:
+        """What the folder of the results says about the study."""
+        replicates = {part.id: part.replicates for part in self.spec.parts}
+        return Manifest(
+            self.name, self.document, self.source, str(self.home), self.quick, replicates, self.target, dict(self.reached)
+        )
+
     def run(
         self,
         jobs: int | None = None,
@@ -94,7 +163,40 @@ class Study:
         on_progress: Callable[[], None] | None = None,
         options: ExecutionOptions | None = None,
     ) -> int:
-        """Run what is missing in the folder `out` (default: results/NAME) and return how many runs that were.
+        """Run what is missing in the folder of the results; an interrupted study continues where it stopped.
+
+        Parameters
+        ----------
+        jobs : int, optional
+            Number of threads (of processes for algorithms in Python); all cores if absent.
+        replicates : int, optional
+            Number of replicates, instead of that of the study file.
+        quick : bool
+            Run the study at the reduced size of its file.
+        out : str or Path, optional
+            Folder of the results; `results/NAME` if absent.
+        quiet : bool
+            Print no progress.
+        until : Target, optional
+            Add replicates, part by part, until intervals are narrow enough (analysis/sequential.py).
+        on_progress : callable, optional
+            Called without arguments after each run, instead of printing progress.
+        options : ExecutionOptions, optional
+            Executor, shard and limits; `jobs` then has no effect.
+
+        Returns
+        -------
+        int
+            Number of runs that were carried out now.
+
+        Raises
+        ------
+        InputError
+            If the engine refuses a scenario of the study, or the folder cannot be used.
+        AlgorithmError
+            If an algorithm in Python raises.
+        RunFailedError
+            If a run fails or its result cannot be stored; everything that was stored before is kept.
 
         `jobs` is the number of threads (default: all cores), `quick` the reduced size of the study file; `options` says more,
         such as a cluster or a limit. Runs of algorithms in Python use processes instead. With `until`, replicates are added
@@ -110,8 +212,15 @@ class Study:
             self.folder = self.folder.with_name(f"{self.folder.name}.shard-{options.shard.index}-of-{options.shard.count}")
         if until is None:
             return self.run_planned(options, quiet, on_progress)
-        looks = {part.id: schedule(part.replicates, until.at_most) for part in self.spec.parts}
-        self.target, open_parts, done = until, list(self.spec.parts), 0
+        done = self.run_until(until, options, quiet, on_progress)
+        with Store(self.folder, wait=options.wait) as store:
+            self.remember(store)
+        return done
+
+    def run_until(self, target: Target, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None) -> int:
+        """Add replicates part by part until intervals are narrow enough, and return how many runs that were."""
+        looks = {part.id: schedule(part.replicates, target.at_most) for part in self.spec.parts}
+        self.target, open_parts, done = target, list(self.spec.parts), 0
         for part in open_parts:
             part.confidence = confidence(len(looks[part.id]))
         for look in range(max(len(counts) for counts in looks.values())):
@@ -121,8 +230,8 @@ class Study:
             self._plan = None
             done += self.run_planned(options, quiet, on_progress)
             for part in open_parts:
-                width, where = widest(part, self.plan.parts[part.id], self.part_table(part), until.metrics)
-                ended = Reached(width, where, look + 1, len(looks[part.id]), part.replicates, width <= until.percent)
+                width, where = widest(part, self.plan.parts[part.id], self.part_table(part), target.metrics)
+                ended = Reached(width, where, look + 1, len(looks[part.id]), part.replicates, width <= target.percent)
                 self.reached[part.id] = ended
             open_parts = [p for p in open_parts if not self.reached[p.id].narrow and look + 1 < len(looks[p.id])]
             if not open_parts:
@@ -145,15 +254,28 @@ class Study:
                 raise relay(error, self.source) from None
 
     def remember(self, store: Store) -> None:
-        """Keep with the results what study they are of, and at which size."""
-        kept = {"name": self.name, "document": self.document, "source": self.source, "home": str(self.home), "quick": self.quick}
-        kept["replicates"] = {part.id: part.replicates for part in self.spec.parts}
-        if self.target:
-            kept |= {"target": vars(self.target), "reached": {part: vars(found) for part, found in self.reached.items()}}
-        store.remember("study", kept)
+        """Store the manifest with the results."""
+        store.remember("study", self.manifest.to_json())
 
     def missing(self, shard: Shard | None = None) -> int:
-        """Return how many runs, of a shard or of all, are not in the folder yet."""
+        """Return how many runs are not in the folder of the results.
+
+        Parameters
+        ----------
+        shard : Shard, optional
+            Count only the runs of this shard.
+
+        Returns
+        -------
+        int
+            Number of missing runs.
+
+        Raises
+        ------
+        InputError
+            If the folder contains no results.
+
+        """
         with Store(self.folder, create=False) as store:
             return len({run.id for run in runner.select_shard(self.plan, shard)} - store.ids())
 
@@ -165,9 +287,26 @@ class Study:
             return tables.part_tables(part, self.plan.parts[part.id], store)[0]
 
     def table(self, level: str = "run") -> "pd.DataFrame":
-        """Return the results as tidy table, one row for each run, or with level "flow" for each run and flow.
+        """Return the results as a tidy table.
 
-        In a study of parts the first column names the part; a run that two parts share has a row in each.
+        Parameters
+        ----------
+        level : {"run", "flow"}
+            One row for each run, or for each run and flow.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns `run`, `algorithm`, `seed`, one for each axis, then metrics in SI units, which end their
+            names. In a study of parts the first column names the part; a run that two parts share has a row in each.
+
+        Raises
+        ------
+        InputError
+            If the level is unknown, or the folder contains no results.
+        RunFailedError
+            If a stored result is damaged.
+
         """
         from tonopah.analysis import tables
 
@@ -175,10 +314,29 @@ class Study:
             raise InputError("level", f"{level!r} is unknown", "run or flow")
         with Store(self.folder, create=False) as store:
             both = [tables.part_tables(part, self.plan.parts[part.id], store) for part in self.spec.parts]
-        return tables.joined([tables[level == "flow"] for tables in both])
+        return tables.joined([frames[level == "flow"] for frames in both])
 
     def report(self, out: str | Path | None = None) -> Path:
-        """Write report, tables and figures into `out` (default: the study's folder); return the path of the report."""
+        """Write report, tables and figures.
+
+        Parameters
+        ----------
+        out : str or Path, optional
+            Folder to write into; the folder of the results if absent.
+
+        Returns
+        -------
+        Path
+            Path of `report.html`.
+
+        Raises
+        ------
+        InputError
+            If no run is stored.
+        RunFailedError
+            If a stored result is damaged, or the report cannot be written.
+
+        """
         from tonopah.report import document
 
         with Store(self.folder, create=False) as store:

@@ -197,7 +197,7 @@ def best_of(table: Published, best: Best) -> list[Finding]:
         groups: dict[str, list[float]] = {}
         for row in mine:
             if numeric(table.cell(row, best.column)):
-                groups.setdefault(table.cell(row, best.by), []).append(float(table.cell(row, best.column)))
+                groups.setdefault(table.group(row, best), []).append(float(table.cell(row, best.column)))
         if best.who not in groups or len(groups) < 2:
             continue
         values = {name: sum(cells) / (len(cells) if best.of == "mean" else 1) for name, cells in groups.items()}

@@ -49,7 +49,7 @@ def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFra
         first, summary = lead(run, part.id), stored[run.id]
         busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
         conserved = flatten({"conservation": summary.get("conservation", {})})
-        measured = summary.get("measures", {}) | measures.from_flows(part.measures, [flatten(flow) for flow in summary["flows"]])
+        measured = summary.get("derived", {}) | measures.from_flows(part.derived, [flatten(flow) for flow in summary["flows"]])
         runs.append(
             {**first, **flatten(summary["network"]), **derived(run, summary), "utilisation_max": busiest, **measured, **conserved,
              "events": summary.get("events")}

@@ -12,7 +12,7 @@ from tonopah.errors import ScenarioError, relay
 from tonopah.export import netanim
 from tonopah.scenario.document import prepare
 from tonopah.simulation import OWNERS, Result, engine_form, run
-from tonopah.spec.part import SERIES
+from tonopah.spec.derived import SERIES
 
 EXAMPLE = "tonopah run dumbbell.toml --seed 2 --set flow.0.cc=reno"
 

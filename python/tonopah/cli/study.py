@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tonopah.analysis.sequential import Target
 from tonopah.cli.arguments import add_command, checked, events, hours, percent, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
@@ -19,6 +18,8 @@ from tonopah.execution.options import ExecutionOptions, Limits, Shard, parse_mem
 from tonopah.execution.progress import show_progress
 from tonopah.scenario.document import load
 from tonopah.spec.library import shipped
+from tonopah.spec.manifest import Manifest, Target
+from tonopah.spec.schema import json_schema
 from tonopah.store.store import Store
 from tonopah.study import Study
 
@@ -40,6 +41,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     report = add_command(commands, "report", summary, report_study, "tonopah study report results/asran")
     report.add_argument("folder", metavar="DIR", help="results folder of a study")
     add_command(commands, "list", "list the shipped studies", list_studies, "tonopah study list")
+    example = "tonopah study schema > study.schema.json"
+    add_command(commands, "schema", "print the JSON schema of a study file", print_schema, example)
 
 
 def add_run_arguments(command: argparse.ArgumentParser) -> None:
@@ -237,20 +240,26 @@ def list_studies(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def print_schema(_: argparse.Namespace) -> int:
+    """Carry out `tonopah study schema`."""
+    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    return 0
+
+
 def merge_shards(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah study merge`."""
     out, new = Path(arguments.out), 0
     with ExitStack() as stack:
         shards = [stack.enter_context(Store(folder, create=False)) for folder in arguments.folders]
-        manifests = [manifest(store) for store in shards]
+        sizes = [read_size(store) for store in shards]
         other = f"holds another study, or another size of it, than {shards[0].folder}"
-        for store, found in zip(shards, manifests, strict=True):
-            if found != manifests[0]:
+        for store, found in zip(shards, sizes, strict=True):
+            if found != sizes[0]:
                 raise InputError("", other, None, str(store.folder))
         into = stack.enter_context(Store(out, wait=arguments.wait))
         if into.recall("study") is None:
             into.remember("study", shards[0].recall("study"))
-        elif manifest(into) != manifests[0]:
+        elif read_size(into) != sizes[0]:
             raise InputError("", other, None, str(out))
         for store in shards:
             new += into.merge(store)
@@ -264,9 +273,7 @@ def merge_shards(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def manifest(store: Store) -> dict[str, Any]:
-    """Return what must be the same for results to be of the same study."""
-    stored = store.recall("study")
-    if stored is None:
-        raise InputError("", "contains no prepared study", None, str(store.folder))
-    return {key: stored[key] for key in ("document", "quick", "replicates")}
+def read_size(store: Store) -> tuple[dict[str, Any], bool, dict[str, int]]:
+    """Return what must be equal for results to be of the same study: its file, quick or not, and replicates."""
+    manifest = Manifest.from_json(store.recall("study"), str(store.folder))
+    return manifest.document, manifest.quick, manifest.replicates

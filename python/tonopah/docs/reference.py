@@ -1,4 +1,4 @@
-"""Writes docs/algorithms.md and docs/scenario.md from the engine: `python -m tonopah.docs.reference docs`."""
+"""Writes docs/algorithms.md, docs/scenario.md and the tables of docs/studies.md: `python -m tonopah.docs.reference docs`."""
 
 import json
 import sys
@@ -7,6 +7,8 @@ from typing import Any
 
 from tonopah._core import algorithms
 from tonopah._core import schema as engine_schema
+from tonopah.docs.markdown import markdown_table
+from tonopah.docs.studies import studies_page
 from tonopah.metrics import parameter, parameter_range
 from tonopah.simulation import check
 
@@ -147,20 +149,17 @@ def kind_of(entry: Any) -> str:
     return " or ".join({"object": "table", "string": "text"}.get(kind, kind) for kind in kinds)
 
 
-def markdown_table(head: list[str], rows: list[list[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
-
-
 PAGES = {"algorithms.md": algorithms_page, "scenario.md": scenario_page}
 
 
 def main(folder: str) -> None:
-    """Write the pages into a folder."""
+    """Write the pages into a folder; of docs/studies.md, the tables."""
     for name, page in PAGES.items():
         Path(folder, name).write_text(page(), encoding="utf-8")
         print(f"{folder}/{name}")
+    studies = Path(folder, "studies.md")
+    studies.write_text(studies_page(studies.read_text(encoding="utf-8")), encoding="utf-8")
+    print(studies)
 
 
 if __name__ == "__main__":

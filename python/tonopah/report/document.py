@@ -89,7 +89,7 @@ def used_metrics(study: "Study") -> list[tuple[str, str, str]]:
     for part in study.spec.parts:
         names = [y for figure in part.figures for y in figure.y]
         names += [name for claim in study.spec.claims for test in claim.tests if test.part == part.id for name in test.metrics]
-        names += [column for measure in part.measures for column in measure.columns()]
+        names += [column for derived in part.derived for column in derived.columns()]
         found |= {name: part.metric(name) for name in names}
     return [(name, shown.axis, shown.definition) for name, shown in found.items() if shown.definition]
 

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from tonopah.metrics import show
-from tonopah.spec.model import Sweep
+from tonopah.spec.schema import Sweep
 from tonopah.stats import Estimate
 from tonopah.units import numbers
 

@@ -10,7 +10,9 @@ from tonopah.plot import figures, handover, network
 from tonopah.plot.figures import RenderedFigure, slug
 from tonopah.report.formatting import sweep_values, value_text
 from tonopah.report.tables import WITHOUT_PATH, ReportTable, flow_tables, point_table
-from tonopah.spec.model import Figure, Part, Sweep
+from tonopah.spec.derived import Recovery
+from tonopah.spec.model import Figure, Part
+from tonopah.spec.schema import Sweep
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +134,7 @@ def default_section(source: PartTables) -> Section:
             elif figure.kind == "series":
                 section.figures += series_figures(source, name, figure.flow)
     names = [y for figure in part.figures if figure.kind not in ("series", "table") for y in figure.y]
-    names += [column for measure in part.measures for column in measure.columns()]
+    names += [column for derived in part.derived for column in derived.columns()]
     shown = [name for name in dict.fromkeys(names) if figures.is_measured(at_base, name, part.labels)]
     if shown:
         section.tables.append(point_table(part, at_base, [{}], shown))
@@ -141,9 +143,9 @@ def default_section(source: PartTables) -> Section:
 
 def series_figures(source: PartTables, name: str, flow: int) -> list[RenderedFigure]:
     """Return the figures of a series: of a flow, or of the link with the longest queue; none if all queues stayed empty."""
-    part, typical, frames = source.part, source.plan.typical, {}
+    part, representative, frames = source.part, source.plan.representative, {}
     # The baseline determines the link, so that all algorithms are shown at the same one; if its queues are empty, the next one.
-    for label, run in sorted(typical.items(), key=lambda item: item[0] != part.baseline):
+    for label, run in sorted(representative.items(), key=lambda item: item[0] != part.baseline):
         if source.store.series_path(run.id).is_file() and not (frame := source.store.series(run.id, name)).empty:
             frames[label] = frame
     column = next((key for key in ("link", "node", "flow") if any(key in frame.columns for frame in frames.values())), "flow")
@@ -156,7 +158,7 @@ def series_figures(source: PartTables, name: str, flow: int) -> list[RenderedFig
         which = f"link {link_name(source, owner)} (the longest queue)"
     frames = {label: frame[frame[column] == owner] for label, frame in frames.items()}
     ordered = {label: frames[label] for label in part.labels if label in frames and len(frames[label])}
-    handovers = handover_times(source.store, typical[part.baseline], flow) if owner == flow else []
+    handovers = handover_times(source.store, representative[part.baseline], flow) if owner == flow else []
     if not ordered:
         return []
     return [figures.series(ordered, name, which, handovers), *handover.plot_around(ordered, name, which, handovers)]
@@ -164,7 +166,7 @@ def series_figures(source: PartTables, name: str, flow: int) -> list[RenderedFig
 
 def link_name(source: PartTables, link: int) -> str:
     """Return the name of a link from its ends; its number if no summary has them."""
-    run = source.plan.typical[source.part.baseline]
+    run = source.plan.representative[source.part.baseline]
     links = [one for _, summary in source.store.summaries({run.id: run}) for one in summary["links"]]
     return next((f"{one['from']} → {one['to']}" for one in links if one["link"] == link), str(link))
 
@@ -208,10 +210,10 @@ def validity_checks(source: PartTables) -> list[str]:
     if "flows_without_delivery" in runs.columns and runs["flows_without_delivery"].sum() > 0:
         share = runs["flows_without_delivery"].sum() / runs["flows"].sum()
         notes.append(f"{100 * share:.2f} % of all flows delivered nothing; their delay and ratios are not measured.")
-    for measure in source.part.measures:
-        if measure.kind == "recovery" and (late := runs[f"{measure.name}.censored"].sum()) > 0:
+    for derived in source.part.derived:
+        if isinstance(derived, Recovery) and (late := runs[f"{derived.name}.censored"].sum()) > 0:
             notes.append(
-                f"{measure.name}: in {late:.0f} of {len(runs)} runs the series did not recover before the end (right-censored)."
+                f"{derived.name}: in {late:.0f} of {len(runs)} runs the series did not recover before the end (right-censored)."
             )
     if source.part.replicates < 2:
         notes.append("One replicate: no intervals and no tests.")

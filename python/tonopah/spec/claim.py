@@ -1,152 +1,277 @@
-"""Reads the claims of a study file: each test is one or more readings and exactly one condition (docs/studies.md)."""
+"""The claims of a study file: each has criteria, and each criterion one or more readings and exactly one condition.
+
+One class for each kind of condition. What a criterion says about its part (labels, axes) is checked in resolution.py.
+"""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
 
-from tonopah.errors import InputError
-from tonopah.spec.model import Claim, Part, Test
-from tonopah.spec.part import axes_hint
-from tonopah.spec.validation import keys, one_of, tables, texts, typed, within
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-TRENDS = ("increasing", "decreasing", "flat", "saturating")
+from tonopah.spec.validation import AxisPath, Many, Model, Texts, between, check_table, refuse
+
 PERCENTS = ("above_percent", "below_percent", "within_percent", "published_percent")
-CONDITIONS = ("trend", "above", "below", "order", "difference", "parts", "not_testable")
-POINTS = ("mean", "each", "any")
 
-TEST_KEYS = {
-    "part": str, "trend": str, "above": float, "below": float, "order": list, "difference": dict, "parts": list, "paired": bool,
-    **dict.fromkeys(PERCENTS, float), "over": str, "at": dict, "points": str, "margin_percent": float, "not_testable": str,
-}  # fmt: skip
-
-
-def parse_claim(entry: Mapping[str, Any], path: str, parts: list[Part]) -> Claim:
-    """Return one `[[claim]]`; its `test` is one table or an array of tables."""
-    if isinstance(entry.get("test"), dict):
-        entry = {**entry, "test": [entry["test"]]}
-    allowed = {"id": str, "text": str, "part": str, "test": list, "not_testable": str}
-    keys(entry, path, allowed, required=("id", "text"))
-    default = {"part": entry["part"]} if "part" in entry else {}
-    tests = [parse_test({**default, **test}, f"{path}.test[{i}]", parts) for i, test in tables(entry, "test", path)]
-    if tests and "not_testable" in entry:
-        raise InputError(f"{path}.not_testable", "stands beside tests", "write { not_testable = … } as one of the tests")
-    return Claim(entry["id"], entry["text"], tuple(tests), entry.get("not_testable"))
+NO_DIFFERENCE = ("has no meaning without a difference", 'difference = { of = "…", to = "…" }')
+ELSEWHERE = {
+    **dict.fromkeys(PERCENTS, NO_DIFFERENCE),
+    "margin_percent": ("has no meaning without trend", 'trend = "flat"'),
+    "points": ("has no meaning without difference or parts", "how a difference holds over an axis"),
+    "paired": ("has meaning between parts only", "algorithms of a part are always paired"),
+}
+"""Keys of some criteria only, and what is said about them in the others."""
 
 
-def parse_test(entry: Mapping[str, Any], path: str, parts: list[Part]) -> Test:
-    """Return one test of a claim."""
-    # Text or an array of it: several readings side by side.
-    readings = {key: entry[key] for key in ("metric", "algorithm") if key in entry}
-    keys(
-        {key: value for key, value in entry.items() if key not in readings}, path, {**TEST_KEYS, "metric": str, "algorithm": str}
+def elsewhere(*here: str) -> dict[str, tuple[str, str]]:
+    """Return the keys that a criterion does not have: all of `ELSEWHERE` but those that are its own."""
+    return {key: said for key, said in ELSEWHERE.items() if key not in here}
+
+
+class Measured(Model):
+    """What every criterion but `NotTestable` has: metrics to read, in a part."""
+
+    metrics: Texts = Field(alias="metric", description="Metric, or an array of them: several readings of the same claim.")
+    part: str = Field("", description="Part that is looked at; that of the claim if absent. Not needed in a study of one part.")
+
+    MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere()
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """Labels that are read one after the other; empty where the criterion compares its own choice."""
+        return ()
+
+
+class Located(Measured):
+    """A criterion at one point, or over an axis."""
+
+    over: AxisPath | None = Field(None, description="Axis, all points of which are looked at.")
+    at: dict[AxisPath, Any] = Field(default_factory=dict, description="One point: `{ path = value }`.")
+
+    @model_validator(mode="after")
+    def check_place(self) -> "Located":
+        """Refuse a point beside an axis."""
+        if self.at and self.over:
+            raise refuse("stands beside over", "one point, or all points of an axis", ("at",))
+        return self
+
+
+ALGORITHM = "Label that is looked at, or an array of them; the baseline if absent."
+
+
+class Trend(Measured):
+    """The metric goes up, down, stays, or levels off along an axis.
+
+    `"increasing"` (`"decreasing"`): the fitted line rises (falls), and no step goes significantly the other way. `"flat"`: every
+    point is within `margin_percent` of the mean of all. `"saturating"`: it rises in the first step, and less than half as fast in
+    the last.
+    """
+
+    trend: Literal["increasing", "decreasing", "flat", "saturating"] = Field(description="The direction.")
+    over: AxisPath = Field(description="Axis along which the trend is.")
+    margin_percent: float = Field(5.0, description="Margin of a flat trend, in percent.")
+    algorithm: Texts = Field((), description=ALGORITHM)
+
+    HINTS: ClassVar[Mapping[str, str]] = {"over": "the axis along which the trend is"}
+    MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("margin_percent")
+
+    @property
+    def at(self) -> dict[str, Any]:
+        """The single point; a trend has none."""
+        return {}
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """Labels that are read one after the other."""
+        return self.algorithm
+
+
+class Bound(Located):
+    """The metric is above (below) a value at every point; with `at` at this one."""
+
+    above: float | None = Field(None, description="Lower bound, in SI units.")
+    below: float | None = Field(None, description="Upper bound, in SI units.")
+    algorithm: Texts = Field((), description=ALGORITHM)
+
+    @property
+    def side(self) -> Literal["above", "below"]:
+        """On which side of the limit the metric is said to be."""
+        return "below" if self.above is None else "above"
+
+    @property
+    def limit(self) -> float:
+        """The bound, in SI units."""
+        return (self.below or 0.0) if self.above is None else self.above
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """Labels that are read one after the other."""
+        return self.algorithm
+
+
+def check_order(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse an order of one."""
+    if len(labels) < 2:
+        raise refuse("needs two algorithms or more")
+    return labels
+
+
+class Order(Located):
+    """The labels are in this order from low to high (mean over the points)."""
+
+    order: Annotated[Texts, AfterValidator(check_order)] = Field(description="Labels from low to high.")
+
+
+class Comparison(Located):
+    """A difference in percent against exactly one bound."""
+
+    above_percent: float | None = Field(None, description="The difference is more than this.")
+    below_percent: float | None = Field(None, description="The difference is less than this.")
+    within_percent: Annotated[float, *between(0.001, 1000)] | None = Field(
+        None, description="They are equal within this margin (two one-sided tests)."
     )
-    if sum(condition in entry for condition in CONDITIONS) != 1:
-        raise InputError(path, "needs exactly one condition", f"one of {', '.join(CONDITIONS)}")
-    if "not_testable" in entry:
-        keys(entry, path, {"not_testable": str, "part": str})
-        return Test(not_testable=entry["not_testable"])
-    if "metric" not in entry:
-        raise InputError(f"{path}.metric", "is missing")
-    metrics = texts(entry["metric"], f"{path}.metric")
-    algorithms = texts(entry["algorithm"], f"{path}.algorithm") if "algorithm" in entry else ()
-    check_percent(entry, path)
-    if "parts" in entry:
-        return parse_between(entry, path, parts, metrics, algorithms)
-    part = the_part(entry, path, parts)
-    check_place(entry, path, part)
-    fields = {key: entry[key] for key in TEST_KEYS if key in entry and key not in ("difference", "order", "parts")}
-    to = None
-    if "difference" in entry:
-        difference = entry["difference"]
-        of = {key: value for key, value in difference.items() if key == "of"}
-        keys({**difference, **({"of": ""} if of else {})}, f"{path}.difference", {"of": str, "to": str})
-        if algorithms or "of" not in difference:
-            raise InputError(f"{path}.difference.of", "is missing" if not algorithms else "stands instead of algorithm")
-        algorithms, to = texts(difference["of"], f"{path}.difference.of"), difference.get("to", part.baseline)
-    order = texts(entry["order"], f"{path}.order") if "order" in entry else ()
-    if "order" in entry and len(order) < 2:
-        raise InputError(f"{path}.order", "needs two algorithms or more")
-    for label in (*order, *algorithms, *((to,) if to else ())):
-        one_of(label, path, part.labels)
-    if to in algorithms:
-        raise InputError(f"{path}.difference", f"compares {to} with itself")
-    check_trend(entry, path)
-    return Test(**{**fields, "part": part.id, "metrics": metrics, "algorithms": algorithms, "to": to, "order": order})
+    published_percent: float | None = Field(
+        None, description="The difference has the sign of the published one, significantly, and the interval holds it."
+    )
+    points: Literal["mean", "each", "any"] = Field(
+        "mean", description="How it holds over an axis: for the mean of the points, at each, or at any."
+    )
+
+    MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("points", *PERCENTS)
+
+    @model_validator(mode="after")
+    def check_bound(self) -> "Comparison":
+        """Refuse none or several bounds, and `points` without axis."""
+        if sum(getattr(self, key) is not None for key in PERCENTS) != 1:
+            raise refuse("needs exactly one bound of the difference", f"one of {', '.join(PERCENTS)}")
+        if "points" in self.model_fields_set and not self.over:
+            raise refuse("has no meaning without over", "the axis whose points are meant", ("points",))
+        return self
+
+    @property
+    def bound(self) -> Literal["above", "below", "within", "published"]:
+        """What is said of the difference: on which side of `percent` it is, or how near."""
+        return next(name.removesuffix("_percent") for name in PERCENTS if getattr(self, name) is not None)  # type: ignore[return-value]
+
+    @property
+    def percent(self) -> float:
+        """The bound, the margin or the published difference, in percent."""
+        return next(value for name in PERCENTS if (value := getattr(self, name)) is not None)
 
 
-def the_part(entry: Mapping[str, Any], path: str, parts: list[Part]) -> Part:
-    """Return the part that a test is about; in a study of one part it need not be named."""
-    if "part" not in entry and len(parts) == 1:
-        return parts[0]
-    ids = [part.id for part in parts]
-    if "part" not in entry:
-        raise InputError(f"{path}.part", "is missing", f"parts: {', '.join(ids)}")
-    one_of(entry["part"], f"{path}.part", ids)
-    return parts[ids.index(entry["part"])]
+class Compared(Model):
+    """The two sides of a difference: *of* against *to*."""
+
+    of: Texts = Field(description="Label, or an array of them: several readings.")
+    to: str = Field("", description="Label that it is compared with; the baseline if absent.")
 
 
-def parse_between(
-    entry: Mapping[str, Any], path: str, parts: list[Part], metrics: tuple[str, ...], algorithms: tuple[str, ...]
-) -> Test:
-    """Return a test that compares two parts: the first against the second."""
-    compared = texts(entry["parts"], f"{path}.parts")
-    ids = [part.id for part in parts]
-    if len(compared) != 2:
-        raise InputError(f"{path}.parts", "needs two parts", f"parts: {', '.join(ids)}")
-    for part_id in compared:
-        one_of(part_id, f"{path}.parts", ids)
-        part = parts[ids.index(part_id)]
-        check_place(entry, path, part)
-        for label in algorithms:
-            one_of(label, f"{path}.algorithm", part.labels)
-        if part.statistic == "median" and not entry.get("paired", False):
-            raise InputError(
-                f"{path}.paired", f"is missing: {part_id} goes by medians", "medians are compared with paired = true"
-            )
-    fields = {key: entry[key] for key in (*PERCENTS, "over", "at", "points", "paired") if key in entry}
-    return Test(**fields, part=compared[0], parts=compared, metrics=metrics, algorithms=algorithms)
+class Difference(Comparison):
+    """A label differs from another by more (less) than this, equals it, or differs as published; replicates are paired."""
+
+    difference: Compared = Field(description="What is compared with what.")
+
+    MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = {
+        **elsewhere("points", *PERCENTS),
+        "algorithm": ("stands beside difference", "difference.of names the algorithms"),
+    }
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """Labels that are compared one after the other."""
+        return self.difference.of
+
+    @property
+    def to(self) -> str:
+        """Label that they are compared with."""
+        return self.difference.to
 
 
-def check_percent(entry: Mapping[str, Any], path: str) -> None:
-    """Check that a difference, and nothing else, has one condition in percent."""
-    given = [key for key in PERCENTS if key in entry]
-    if ("difference" in entry or "parts" in entry) and len(given) != 1:
-        raise InputError(path, "needs exactly one bound of the difference", f"one of {', '.join(PERCENTS)}")
-    if given and "difference" not in entry and "parts" not in entry:
-        raise InputError(f"{path}.{given[0]}", "has no meaning without a difference", 'difference = { of = "…", to = "…" }')
-    if "within_percent" in entry:
-        within(entry["within_percent"], f"{path}.within_percent", 0.001, 1000)
-    if "paired" in entry and "parts" not in entry:
-        raise InputError(f"{path}.paired", "has meaning between parts only", "algorithms of a part are always paired")
+class BetweenParts(Comparison):
+    """The first of two parts differs from the second in the same ways; Welch's test, or paired replicates."""
+
+    parts: Texts = Field(description="Ids of the two parts.")
+    algorithm: Texts = Field((), description="Label in both, or an array of them; the baseline of each if absent.")
+    paired: bool = Field(False, description="Pair replicates by their seed.")
+
+    MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("points", "paired", *PERCENTS)
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """Labels that are compared one after the other; empty for the baseline of each part."""
+        return self.algorithm
 
 
-def check_place(entry: Mapping[str, Any], path: str, part: Part) -> None:
-    """Check `over`, `at` and `points` against the sweeps of a part."""
-    if "over" in entry and part.sweep_over({entry["over"]}) is None:
-        raise InputError(f"{path}.over", f"no sweep varies {entry['over']} alone", axes_hint(part.sweeps))
-    if "at" in entry:
-        if "over" in entry:
-            raise InputError(f"{path}.at", "stands beside over", "one point, or all points of an axis")
-        found = part.sweep_over(set(entry["at"]))
-        if found is None:
-            raise InputError(f"{path}.at", f"no sweep varies {' and '.join(entry['at'])} alone", axes_hint(part.sweeps))
-        for axis, value in entry["at"].items():
-            values = part.sweeps[found].vary[axis]
-            one_of(str(value), f"{path}.at.{axis}", [str(v) for v in values])
-    if "points" in entry:
-        one_of(entry["points"], f"{path}.points", POINTS)
-        if "over" not in entry:
-            raise InputError(f"{path}.points", "has no meaning without over", "the axis whose points are meant")
+class NotTestable(Model):
+    """A part of the claim that is beyond a simulator; it does not count. Also a key of the claim."""
+
+    not_testable: str = Field(description="Why.")
+    part: str = Field("", description="Part that is meant.")
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that it reads: none."""
+        return ()
 
 
-def check_trend(entry: Mapping[str, Any], path: str) -> None:
-    """Check that a trend has its axis."""
-    if "trend" in entry:
-        one_of(entry["trend"], f"{path}.trend", TRENDS)
-        if "over" not in entry:
-            raise InputError(f"{path}.over", "is missing", "the axis along which the trend is")
-    elif "margin_percent" in entry:
-        raise InputError(f"{path}.margin_percent", "has no meaning without trend", 'trend = "flat"')
-    if "margin_percent" in entry:
-        typed(entry["margin_percent"], f"{path}.margin_percent", float)
-    if "points" in entry and "difference" not in entry:
-        raise InputError(f"{path}.points", "has no meaning without difference or parts")
+Criterion = Trend | Bound | Order | Difference | BetweenParts | NotTestable
+"""One criterion of a claim: its readings and its condition."""
+CONDITIONS: dict[str, type[Criterion]] = {
+    "trend": Trend, "above": Bound, "below": Bound, "order": Order, "difference": Difference, "parts": BetweenParts,
+    "not_testable": NotTestable,
+}  # fmt: skip
+"""The key that makes a criterion what it is."""
+CRITERIA = tuple(dict.fromkeys(CONDITIONS.values()))
+
+
+def check_condition(table: Any) -> Any:
+    """Refuse a criterion that has not exactly one condition; pydantic then finds its class."""
+    if isinstance(table, CRITERIA):
+        return table
+    check_table(table, list(dict.fromkeys(key for kind in CRITERIA for key in kind.known_keys())), {})
+    if sum(condition in table for condition in CONDITIONS) != 1:
+        raise refuse("needs exactly one condition", f"one of {', '.join(CONDITIONS)}")
+    return table
+
+
+def class_of(table: Any) -> str:
+    """Return the name of the class of a criterion."""
+    if isinstance(table, Mapping):
+        return next(kind.__name__ for key, kind in CONDITIONS.items() if key in table)
+    return type(table).__name__
+
+
+AnyCriterion = Annotated[
+    Annotated[Trend, Tag("Trend")]
+    | Annotated[Bound, Tag("Bound")]
+    | Annotated[Order, Tag("Order")]
+    | Annotated[Difference, Tag("Difference")]
+    | Annotated[BetweenParts, Tag("BetweenParts")]
+    | Annotated[NotTestable, Tag("NotTestable")],
+    Discriminator(class_of),
+    BeforeValidator(check_condition),
+]
+"""A criterion as a field of a model."""
+
+
+def one_or_more(value: Any) -> Any:
+    """Return a table, or an array of tables, as an array."""
+    return [value] if isinstance(value, Mapping) else value
+
+
+class Claim(Model):
+    """A published claim and the criteria that together stand for it."""
+
+    id: str = Field(description="Its name in the report; each has its own.")
+    text: str = Field(description="The claim in words.")
+    part: str = Field("", description="Part of its criteria, where they do not name one.")
+    tests: Annotated[
+        Many[AnyCriterion], BeforeValidator(one_or_more, json_schema_input_type=AnyCriterion | list[AnyCriterion])
+    ] = Field((), alias="test", description="One criterion or an array of them (below).")
+    not_testable: str = Field("", description="Why a simulator has no answer; instead of `test`.")
+
+    @model_validator(mode="after")
+    def check_reason(self) -> "Claim":
+        """Refuse a reason beside criteria."""
+        if self.tests and self.not_testable:
+            raise refuse("stands beside tests", "write { not_testable = … } as one of the tests", ("not_testable",))
+        return self

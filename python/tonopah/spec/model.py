@@ -1,30 +1,15 @@
-"""A study after its file was read: parts, sweeps, figures and claims. For the writer of a study: docs/studies.md."""
+"""A study after its file was read: parts with everything they take from the file, and claims that name their parts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tonopah.metrics import Metric, metric
-from tonopah.spec.measures import Measure
+from tonopah.spec.claim import Claim
+from tonopah.spec.derived import Derived
+from tonopah.spec.published import Published
+from tonopah.spec.schema import Assumption, Missing, Quick, Sweep, Variant
 from tonopah.stats import CONFIDENCE, Method
-
-if TYPE_CHECKING:
-    from tonopah.spec.published import Published
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One of the compared: `label` names it everywhere, `changes` (path to value) are made in the scenario."""
-
-    label: str
-    changes: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """Axes that vary together (crossed when there are several); everything else keeps its default."""
-
-    vary: dict[str, list[Any]]
-    label: str
 
 
 @dataclass(frozen=True)
@@ -40,47 +25,9 @@ class Figure:
     flow: int = 0
 
 
-@dataclass(frozen=True)
-class Test:
-    """One test of a claim: readings (metrics × algorithms) and exactly one condition; see docs/studies.md for each field."""
-
-    metrics: tuple[str, ...] = ()
-    part: str = ""
-    algorithms: tuple[str, ...] = ()
-    trend: str | None = None
-    above: float | None = None
-    below: float | None = None
-    order: tuple[str, ...] = ()
-    to: str | None = None
-    parts: tuple[str, ...] = ()
-    paired: bool = False
-    above_percent: float | None = None
-    below_percent: float | None = None
-    within_percent: float | None = None
-    published_percent: float | None = None
-    over: str | None = None
-    at: dict[str, Any] = field(default_factory=dict)
-    points: str = "mean"
-    margin_percent: float = 5.0
-    not_testable: str | None = None
-
-    # The name is the study file's; pytest is told that this is not one of its classes.
-    __test__ = False
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A published claim and the tests that together stand for it."""
-
-    id: str
-    text: str
-    tests: tuple[Test, ...]
-    not_testable: str | None = None
-
-
 @dataclass
 class Part:
-    """One network with its comparison, sweeps, figures and measures; a study without `[[part]]` is one part without id."""
+    """One network with its comparison, sweeps, figures and derived metrics; a study without `[[part]]` is one without id."""
 
     id: str
     title: str
@@ -91,10 +38,10 @@ class Part:
     statistic: str = "mean"
     sweeps: list[Sweep] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
-    measures: list[Measure] = field(default_factory=list)
-    assumed: list[dict[str, str]] = field(default_factory=list)
-    text: dict[str, str] = field(default_factory=dict)
-    quick: dict[str, Any] = field(default_factory=dict)
+    derived: list[Derived] = field(default_factory=list)
+    assumed: list[Assumption] = field(default_factory=list)
+    text: Mapping[str, str] = field(default_factory=dict)
+    quick: Quick = field(default_factory=Quick)
     confidence: float = CONFIDENCE
     """Of every interval; higher than 95 % when replicates were added until the result was narrow enough (sequential.py)."""
 
@@ -109,8 +56,8 @@ class Part:
         return Method(self.statistic, self.confidence)
 
     def metric(self, name: str) -> Metric:
-        """Return how to show a column: one of this part's measures, or a metric of the engine."""
-        own = {column: shown for measure in self.measures for column, shown in measure.columns().items()}
+        """Return how to show a column: one of this part's derived metrics, or a metric of the engine."""
+        own = {column: shown for derived in self.derived for column, shown in derived.columns().items()}
         return own.get(name) or metric(name)
 
     def sweep_over(self, axes: set[str]) -> int | None:
@@ -120,16 +67,16 @@ class Part:
 
 @dataclass
 class StudySpec:
-    """A study file, checked."""
+    """A study, checked."""
 
     question: str
     title: str
     parts: list[Part]
     claims: list[Claim] = field(default_factory=list)
-    published: list["Published"] = field(default_factory=list)
-    missing: list[dict[str, str]] = field(default_factory=list)
-    assumed: list[dict[str, str]] = field(default_factory=list)
-    text: dict[str, str] = field(default_factory=dict)
+    published: list[Published] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+    assumed: list[Assumption] = field(default_factory=list)
+    text: Mapping[str, str] = field(default_factory=dict)
 
     def part(self, part_id: str) -> Part:
         """Return the part with this id."""

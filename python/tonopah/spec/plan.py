@@ -13,25 +13,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tonopah._core import check, engine_version
+from tonopah._core import check, engine_version, parse_quantity
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.description import Provenance
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.scenario import paths
-from tonopah.spec.measures import Measure
-from tonopah.spec.model import Part, StudySpec, Variant
-from tonopah.units import UNITS, split
+from tonopah.spec.derived import Derived
+from tonopah.spec.model import Part, StudySpec
+from tonopah.spec.schema import Variant
 
 MAX_RUNS = 1_000_000
 """More runs than this are a slip of the pen (a day has room for some 100,000 short ones)."""
 
-TYPICAL_SAMPLES = 1000
-"""Samples of a series over a typical run, where the study does not say how often."""
+REPRESENTATIVE_SAMPLES = 1000
+"""Samples of a series over a representative run, where the study does not say how often."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run: `values` holds every axis of its part, `typical` marks the run whose series are kept."""
+    """One run: `values` holds every axis of its part, `representative` marks the run whose series are kept."""
 
     id: str
     algorithm: str
@@ -39,20 +39,20 @@ class Run:
     values: dict[str, Any]
     scenario: str
     resolved: str
-    typical: bool = False
+    representative: bool = False
     origins: dict[str, Provenance] = field(default_factory=dict)
     """Where its algorithms in Python are, by their names in the scenario."""
-    measures: tuple[Measure, ...] = ()
-    """What is computed from its series when it is stored."""
+    derived: tuple[Derived, ...] = ()
+    """What is derived from its series when it is stored."""
 
 
 @dataclass
 class PartPlan:
-    """The runs of one part; `sweeps[i]` and `base` hold the ids that belong to sweep i and to the default point."""
+    """The runs of one part; `sweeps[i]` and `base` hold the ids that belong to sweep i and to the nominal point."""
 
     runs: dict[tuple[str, str], Run] = field(default_factory=dict)
-    """By label and id, typical runs left out."""
-    typical: dict[str, Run] = field(default_factory=dict)
+    """By label and id, representative runs left out."""
+    representative: dict[str, Run] = field(default_factory=dict)
     """The run with recorded series of each label."""
     sweeps: list[set[str]] = field(default_factory=list)
     base: set[str] = field(default_factory=set)
@@ -60,8 +60,8 @@ class PartPlan:
 
     @property
     def ids(self) -> set[str]:
-        """Ids of all its runs, the typical ones included."""
-        return {run.id for run in (*self.runs.values(), *self.typical.values())}
+        """Ids of all its runs, the representative ones included."""
+        return {run.id for run in (*self.runs.values(), *self.representative.values())}
 
 
 @dataclass
@@ -85,7 +85,7 @@ class Point:
     values: dict[str, Any]
     bound: BoundScenario
     resolved: str
-    measures: tuple[Measure, ...] = ()
+    derived: tuple[Derived, ...] = ()
 
 
 def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
@@ -103,9 +103,9 @@ def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
         except InputError as error:
             raise relay(error, prefix=f"part {part.id}") if part.id else error from None
         plan.parts[part.id] = mine
-        for run in (*mine.runs.values(), *mine.typical.values()):
+        for run in (*mine.runs.values(), *mine.representative.values()):
             known = plan.runs.get(run.id)
-            plan.runs[run.id] = replace(run, typical=run.typical or known.typical) if known else run
+            plan.runs[run.id] = replace(run, representative=run.representative or known.representative) if known else run
     return plan
 
 
@@ -117,8 +117,8 @@ def size(part: Part) -> int:
 def plan_part(part: Part, folder: str | Path) -> PartPlan:
     """Return the runs of one part."""
     plan = PartPlan()
-    measuring = tuple(measure for measure in part.measures if measure.from_series)
-    scenario = recording(part.scenario, measuring)
+    derived = tuple(metric for metric in part.derived if metric.from_series)
+    scenario = recording(part.scenario, derived)
     first = check_point(scenario, part.variants[0], {}, folder)
     checked = json.loads(first.resolved)
     plan.graph = json.loads(check(first.bound.text, 1, first.bound.algorithms))["graph"]
@@ -128,15 +128,15 @@ def plan_part(part: Part, folder: str | Path) -> PartPlan:
     defaults = {axis: paths.fetch(checked, axis) if value is None else value for axis, value in given.items()}
     seeds = range(1, part.replicates + 1)
     for variant in part.variants:
-        plan.base |= add(plan, check_point(scenario, variant, {}, folder, measuring), defaults, seeds)
+        plan.base |= add(plan, check_point(scenario, variant, {}, folder, derived), defaults, seeds)
     for sweep in part.sweeps:
         ids: set[str] = set()
         for variant, values in itertools.product(part.variants, crossed(sweep.vary)):
-            ids |= add(plan, check_point(scenario, variant, values, folder, measuring), defaults, seeds)
+            ids |= add(plan, check_point(scenario, variant, values, folder, derived), defaults, seeds)
         plan.sweeps.append(ids)
     for variant in part.variants:
-        shown = check_point(with_series(part, checked["duration"]), variant, {}, folder, measuring)
-        plan.typical[variant.label] = replace(next(runs_of(shown, defaults, range(1, 2))), typical=True)
+        shown = check_point(with_series(part, checked["duration"]), variant, {}, folder, derived)
+        plan.representative[variant.label] = replace(next(runs_of(shown, defaults, range(1, 2))), representative=True)
     return plan
 
 
@@ -156,16 +156,16 @@ def runs_of(point: Point, defaults: dict[str, Any], seeds: range) -> Iterable[Ru
     for seed in seeds:
         yield Run(
             identity(point.resolved, seed), point.label, seed, {**defaults, **point.values}, point.bound.text, point.resolved,
-            origins=point.bound.origins, measures=point.measures,
+            origins=point.bound.origins, derived=point.derived,
         )  # fmt: skip
 
 
 def check_point(
-    scenario: dict[str, Any], variant: Variant, values: dict[str, Any], folder: str | Path, measures: tuple[Measure, ...] = ()
+    scenario: dict[str, Any], variant: Variant, values: dict[str, Any], folder: str | Path, derived: tuple[Derived, ...] = ()
 ) -> Point:
     """Return the scenario with the variant and the values of the axes in it, after the engine has accepted it.
 
-    What identifies its runs holds digests of the sources of its algorithms in Python, and what is measured from its series:
+    What identifies its runs holds digests of the sources of its algorithms in Python, and the metrics derived from its series:
     an edited one is run anew.
     """
     changed = copy.deepcopy(scenario)
@@ -180,10 +180,10 @@ def check_point(
         raise relay(error, prefix="scenario", suffix=f" [with {what}{variant.label}{where}]") from None
     if bound.origins:
         resolved["sources"] = {name: origin.digest for name, origin in bound.origins.items()}
-    if measures:
-        resolved["measures"] = [measure.identity() for measure in measures]
+    if derived:
+        resolved["derived"] = [metric.identity() for metric in derived]
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return Point(variant.label, values, bound, canonical, measures)
+    return Point(variant.label, values, bound, canonical, derived)
 
 
 def identity(resolved: str, seed: int) -> str:
@@ -192,10 +192,10 @@ def identity(resolved: str, seed: int) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def recording(scenario: dict[str, Any], measures: tuple[Measure, ...]) -> dict[str, Any]:
-    """Return the scenario with only the series that measures need: a study keeps series of typical runs only."""
+def recording(scenario: dict[str, Any], derived: tuple[Derived, ...]) -> dict[str, Any]:
+    """Return the scenario with only the series that derived metrics need: a study keeps series of representative runs only."""
     rest = {key: value for key, value in scenario.items() if key != "record"}
-    needed = sorted({name for measure in measures for name in measure.needs})
+    needed = sorted({name for metric in derived for name in metric.needs})
     if not needed:
         return rest
     given = scenario.get("record") or {}
@@ -207,14 +207,13 @@ def recording(scenario: dict[str, Any], measures: tuple[Measure, ...]) -> dict[s
 
 
 def with_series(part: Part, duration: str) -> dict[str, Any]:
-    """Return the scenario of typical runs: with its own series, and those that its figures and measures need."""
+    """Return the scenario of representative runs: with its own series, and those that its figures and derived metrics need."""
     record = part.scenario.get("record") or {}
     wanted = [name for figure in part.figures if figure.kind == "series" for name in figure.y]
-    wanted += [name for measure in part.measures for name in measure.needs]
+    wanted += [name for metric in part.derived for name in metric.needs]
     series = list(dict.fromkeys([*record.get("series", []), *wanted]))
-    found = split(duration)
-    seconds = found[0] * UNITS.get(found[1], (1.0, ""))[0] if found else 10.0
-    every = {} if "every" in record else {"every": f"{max(1, round(1000 * seconds / TYPICAL_SAMPLES))}ms"}
+    seconds = parse_quantity(duration, "duration")
+    every = {} if "every" in record else {"every": f"{max(1, round(1000 * seconds / REPRESENTATIVE_SAMPLES))}ms"}
     return {**part.scenario, "record": {**record, **every, "series": series}}
 
 

@@ -1,16 +1,15 @@
 """Published tables (`[[published]]`): the numbers of a report as it printed them, with what each column is.
 
-A row is one record (an algorithm, an application), a column one quantity; consistency.py holds them against each other.
+A row is one record (an algorithm, an application), a column one quantity; analysis/consistency.py holds them against each other.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from tonopah.errors import InputError
-from tonopah.spec.validation import distinct, filled, keys, one_of, tables, texts, typed
-from tonopah.units import UNITS as WRITTEN
-from tonopah.units import split
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from tonopah._core import parse_quantity
+from tonopah.spec.validation import Filled, Many, Model, distinct, one_of, refuse, shorten
+from tonopah.units import SI_UNITS
 
 QUANTITIES = (
     "throughput", "offered", "sent", "received", "dropped", "delivery", "drop", "delay", "jitter", "received_bytes",
@@ -20,53 +19,158 @@ UNITS = {
     "": 1.0, "%": 0.01, "packets": 1.0, "b/s": 1.0, "bit/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9,
     "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "B": 1.0, "bytes": 1.0, "kB": 1e3, "MB": 1e6, "J": 1.0, "J/s": 1.0,
 }  # fmt: skip
-GIVEN = {"duration": "s", "interval": "s", "packet": "bytes", "offered": "b/s"}
-"""What the text around a table states, and the unit that it is kept in."""
+"""Units of columns as reports print them, and their SI values."""
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column as printed: name, unit, and which quantity it `is`, if a rule is to look at it."""
-
-    name: str
-    unit: str = ""
-    quantity: str = ""
-
-
-@dataclass(frozen=True)
-class Best:
-    """What the text says about a column: whose value is the highest or lowest; `per` splits the table, `by` groups it."""
-
-    column: str
-    who: str
-    highest: bool
-    by: str
-    per: str = ""
-    of: str = "mean"
-    text: str = ""
+def numeric(cell: str) -> bool:
+    """Tell whether a cell is a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
-@dataclass(frozen=True)
-class Change:
-    """A difference in percent that the text or table states, with the digits as printed."""
+class Column(Model):
+    """A column as printed."""
 
-    column: str
-    of: str
-    to: str
-    percent: str
+    name: str = Field(description="Its heading.")
+    unit: Literal[*UNITS] = Field("", description="Unit of its numbers.")
+    quantity: Literal["", *QUANTITIES] = Field(
+        "", alias="is", description="The quantity that it holds, if a rule is to be applied to it."
+    )
 
 
-@dataclass(frozen=True)
-class Published:
-    """A published table; cells are text as printed, so that their digits count, or empty where the original has nothing."""
+class Best(Model):
+    """What the text says about a column: whose value is the highest or lowest."""
 
-    id: str
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
-    given: dict[str, float] = field(default_factory=dict)
-    best: tuple[Best, ...] = ()
-    changes: tuple[Change, ...] = ()
+    column: str = Field(description="Heading of the column.")
+    highest: str = Field("", description="Whose value is said to be the highest; this or `lowest`.")
+    lowest: str = Field("", description="Whose value is said to be the lowest.")
+    by: str = Field("", description="Column that groups the rows; the first if absent.")
+    per: str = Field("", description="Column by whose cells the table is split: the best is sought in each piece.")
+    of: Literal["mean", "sum"] = Field("mean", description="How a group is summarised.")
+    text: str = Field("", description="Number of the claim in the report.")
+
+    @model_validator(mode="after")
+    def check_extreme(self) -> "Best":
+        """Refuse both or none of the extremes."""
+        if bool(self.highest) == bool(self.lowest):
+            raise refuse("needs highest or lowest", 'highest = "CUBIC"')
+        return self
+
+    @property
+    def who(self) -> str:
+        """Who is named as the best."""
+        return self.highest or self.lowest
+
+
+def to_digits(value: Any) -> str:
+    """Return a number, or text that is one, as text."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or not numeric(str(value)):
+        raise refuse(f"{shorten(value)} is not a number")
+    return str(value).strip()
+
+
+class Change(Model):
+    """A difference in percent that the text or the table states."""
+
+    column: str = Field(description="Heading of the column.")
+    of: str = Field(description="First cell of the row that is compared.")
+    to: str = Field(description="First cell of the row that it is compared with.")
+    percent: Annotated[str, BeforeValidator(to_digits, json_schema_input_type=str | float)] = Field(
+        description="The difference with the digits as printed."
+    )
+
+
+def given_as(kind: str) -> Any:
+    """Return the type of a quantity of this kind, kept in SI units."""
+
+    def convert(value: Any) -> float:
+        try:
+            return parse_quantity(value if isinstance(value, str) else "", kind)
+        except ValueError:
+            raise refuse(f"{shorten(value)} has the wrong unit", f"a value in {SI_UNITS[kind]}, with its unit") from None
+
+    return Annotated[float, BeforeValidator(convert, json_schema_input_type=str)]
+
+
+class Given(Model):
+    """What the text around a table states."""
+
+    duration: given_as("duration") | None = Field(None, description="Length of a run.")
+    interval: given_as("duration") | None = Field(None, description="Time between two packets of an application.")
+    packet: given_as("size") | None = Field(None, description="Size of a packet.")
+    offered: given_as("rate") | None = Field(None, description="Offered load.")
+    flows: int | None = Field(None, description="Number of flows.")
+
+
+def to_cells(row: Any) -> tuple[str, ...]:
+    """Return the cells of a row as text, so that their digits count."""
+    if not isinstance(row, list | tuple):
+        raise refuse(f"{shorten(row)} is not an array")
+    for i, value in enumerate(row):
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise refuse(f"{shorten(value)} is neither a number nor text", at=(i,))
+    return tuple(value.strip() if isinstance(value, str) else repr(value) for value in row)
+
+
+Row = Annotated[tuple[str, ...], BeforeValidator(to_cells, json_schema_input_type=list[str | float])]
+
+
+def distinct_names(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Refuse two columns of the same name."""
+    distinct(tuple(column.name for column in columns))
+    return columns
+
+
+class Published(Model):
+    """A published table; an empty cell is one that the original leaves empty."""
+
+    id: str = Field(description="Its number in the report; each has its own.")
+    caption: str = Field(description="What it shows.")
+    columns: Annotated[Filled[Column], AfterValidator(distinct_names)] = Field(description="Its columns.")
+    rows: Many[Row] = Field(description="Its rows; a number is written as text where the original has trailing zeros.")
+    stated: Given = Field(default_factory=Given, alias="given", description="What the text around it states.")
+    best: Many[Best] = Field((), alias="claims", description="What the text says about the best of a column.")
+    changes: Many[Change] = Field((), alias="differences", description="Differences in percent that the text states.")
+
+    @model_validator(mode="after")
+    def check_rows(self) -> "Published":
+        """Refuse rows that do not fit the columns."""
+        for i, row in enumerate(self.rows):
+            if len(row) != len(self.columns):
+                hint = f"{len(self.columns)}, one for each column; empty text where there is none"
+                raise refuse(f"has {len(row)} cells", hint, ("rows", i))
+            for j, (cell, column) in enumerate(zip(row, self.columns, strict=True)):
+                if column.quantity and cell and not numeric(cell):
+                    raise refuse(f"{shorten(cell)} is not a number", f"the column is {column.quantity}", ("rows", i, j))
+        return self
+
+    @model_validator(mode="after")
+    def check_names(self) -> "Published":
+        """Refuse statements about columns and rows that the table does not have."""
+        names = [column.name for column in self.columns]
+        for i, best in enumerate(self.best):
+            at = ("claims", i)
+            for key in ("column", "by", "per"):
+                if key == "column" or getattr(best, key):
+                    one_of(getattr(best, key), names, (*at, key))
+            known = dict.fromkeys(self.cell(row, best.by or names[0]) for row in self.rows)
+            one_of(best.who, known, (*at, "highest" if best.highest else "lowest"))
+        labels = [row[0] for row in self.rows]
+        if self.changes:
+            distinct(tuple(labels))
+        for i, change in enumerate(self.changes):
+            one_of(change.column, names, ("differences", i, "column"))
+            one_of(change.of, labels, ("differences", i, "of"))
+            one_of(change.to, labels, ("differences", i, "to"))
+        return self
+
+    @property
+    def given(self) -> dict[str, float]:
+        """What the text states, in SI units; only what it states."""
+        return {key: float(value) for key, value in self.stated.model_dump(exclude_none=True).items()}
 
     def label(self, row: tuple[str, ...]) -> str:
         """Return what a row is about: its cells in the columns without number."""
@@ -82,95 +186,6 @@ class Published:
         """Return the cell of a row in the named column."""
         return row[[column.name for column in self.columns].index(name)]
 
-
-def numeric(cell: str) -> bool:
-    """Tell whether a cell is a number."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def parse_published(entry: Mapping[str, Any], path: str) -> Published:
-    """Return one `[[published]]`."""
-    allowed = {
-        "id": str, "caption": str, "columns": list, "rows": list, "given": dict, "claims": list, "differences": list,
-    }  # fmt: skip
-    keys(entry, path, allowed, required=("id", "caption", "columns", "rows"))
-    filled(entry["columns"], f"{path}.columns")
-    columns = tuple(parse_column(column, f"{path}.columns[{i}]") for i, column in tables(entry, "columns", path))
-    distinct([column.name for column in columns], f"{path}.columns")
-    rows = tuple(parse_row(row, f"{path}.rows[{i}]", columns) for i, row in enumerate(entry["rows"]))
-    table = Published(entry["id"], entry["caption"], columns, rows, parse_given(entry.get("given", {}), f"{path}.given"))
-    best = [parse_best(claim, f"{path}.claims[{i}]", table) for i, claim in tables(entry, "claims", path)]
-    changes = [parse_change(change, f"{path}.differences[{i}]", table) for i, change in tables(entry, "differences", path)]
-    return Published(table.id, table.caption, columns, rows, table.given, tuple(best), tuple(changes))
-
-
-def parse_column(entry: Mapping[str, Any], path: str) -> Column:
-    """Return one column."""
-    keys(entry, path, {"name": str, "unit": str, "is": str}, required=("name",))
-    one_of(entry.get("unit", ""), f"{path}.unit", UNITS)
-    if "is" in entry:
-        one_of(entry["is"], f"{path}.is", QUANTITIES)
-    return Column(entry["name"], entry.get("unit", ""), entry.get("is", ""))
-
-
-def parse_row(row: Any, path: str, columns: tuple[Column, ...]) -> tuple[str, ...]:
-    """Return the cells of one row as text."""
-    typed(row, path, list)
-    if len(row) != len(columns):
-        raise InputError(path, f"has {len(row)} cells", f"{len(columns)}, one for each column; empty text where there is none")
-    cells = []
-    for i, (value, column) in enumerate(zip(row, columns, strict=True)):
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise InputError(f"{path}[{i}]", f"{value!r} is neither a number nor text")
-        cell = value.strip() if isinstance(value, str) else repr(value)
-        if column.quantity and cell and not numeric(cell):
-            raise InputError(f"{path}[{i}]", f"{value!r} is not a number", f"the column is {column.quantity}")
-        cells.append(cell)
-    return tuple(cells)
-
-
-def parse_given(entry: Mapping[str, Any], path: str) -> dict[str, float]:
-    """Return what the text states, in SI units."""
-    keys(entry, path, {**dict.fromkeys(GIVEN, str), "flows": int})
-    given: dict[str, float] = {}
-    for key, value in entry.items():
-        found = split(value)
-        if key != "flows" and (found is None or WRITTEN.get(found[1], (0.0, ""))[1] != GIVEN[key]):
-            raise InputError(f"{path}.{key}", f"{value!r} has the wrong unit", f"a value in {GIVEN[key]}, with its unit")
-        given[key] = float(value) if key == "flows" or found is None else found[0] * WRITTEN[found[1]][0]
-    return given
-
-
-def parse_best(entry: Mapping[str, Any], path: str, table: Published) -> Best:
-    """Return what the text says about the best of a column."""
-    allowed = {"column": str, "highest": str, "lowest": str, "by": str, "per": str, "of": str, "text": str}
-    keys(entry, path, allowed, required=("column",))
-    if ("highest" in entry) == ("lowest" in entry):
-        raise InputError(path, "needs highest or lowest", 'highest = "CUBIC"')
-    names = [column.name for column in table.columns]
-    by = entry.get("by", names[0])
-    for key, name in (("column", entry["column"]), ("by", by), *((("per", entry["per"]),) if "per" in entry else ())):
-        one_of(name, f"{path}.{key}", names)
-    one_of(entry.get("of", "mean"), f"{path}.of", ("mean", "sum"))
-    key = "highest" if "highest" in entry else "lowest"
-    one_of(entry[key], f"{path}.{key}", dict.fromkeys(table.cell(row, by) for row in table.rows))
-    return Best(
-        entry["column"], entry[key], key == "highest", by, entry.get("per", ""), entry.get("of", "mean"), entry.get("text", "")
-    )
-
-
-def parse_change(entry: Mapping[str, Any], path: str, table: Published) -> Change:
-    """Return a stated difference."""
-    percent = entry.get("percent")
-    keys({**entry, "percent": ""}, path, {"column": str, "of": str, "to": str, "percent": str}, required=("column", "of", "to"))
-    if isinstance(percent, bool) or not isinstance(percent, str | int | float) or not numeric(str(percent)):
-        raise InputError(f"{path}.percent", f"{percent!r} is not a number")
-    one_of(entry["column"], f"{path}.column", [column.name for column in table.columns])
-    labels = texts([row[0] for row in table.rows], f"{path}.of")
-    for key in ("of", "to"):
-        one_of(entry[key], f"{path}.{key}", labels)
-    return Change(entry["column"], entry["of"], entry["to"], str(percent).strip())
+    def group(self, row: tuple[str, ...], best: Best) -> str:
+        """Return the group that a row belongs to."""
+        return self.cell(row, best.by or self.columns[0].name)

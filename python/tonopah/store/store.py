@@ -183,10 +183,10 @@ class Store:
 
     def prepare_row(self, run: Run, summary: str, series: Mapping[str, Mapping[str, Any]] | None, wall_s: float) -> Row:
         """Store the series of a finished run and return its row for `write`. Raises RunFailedError when the disk refuses."""
-        derived = measures.from_series(run.measures, series) if run.measures else None
+        derived = measures.from_series(run.derived, series) if run.derived else None
         text, build = stored_summary(summary, derived), engine_build()
         finished = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        recorded = bool(run.typical and series)
+        recorded = bool(run.representative and series)
         mark = digest(run.id, run.seed, build, run.resolved, text)
         if recorded:
             try:
@@ -301,7 +301,7 @@ class Store:
         return json.loads(rows[0][0]) if rows else None
 
 
-def stored_summary(summary: str, measures: Mapping[str, float | None] | None) -> str:
+def stored_summary(summary: str, derived: Mapping[str, float | None] | None) -> str:
     """Return a summary without its last key, the resolved scenario, which has a column of its own.
 
     It is cut as text: parsing and writing JSON took a third of the time to store a small run.
@@ -309,7 +309,7 @@ def stored_summary(summary: str, measures: Mapping[str, float | None] | None) ->
     # No text in the summary can contain this, since quotation marks inside a text are escaped.
     text, found, _ = summary.partition(',"resolved":')
     text = text if found else text.removesuffix("}")
-    return text + ("" if measures is None else f',"measures":{json.dumps(measures)}') + "}"
+    return text + ("" if derived is None else f',"derived":{json.dumps(derived)}') + "}"
 
 
 def digest(run_id: str, seed: int, build: str, scenario: str, summary: str) -> str:

@@ -7,8 +7,8 @@ import pytest
 
 import tonopah as tp
 from tonopah.spec import measures
-from tonopah.spec.measures import Measure
-from tonopah.spec.part import parse_measure
+from tonopah.spec.derived import AnyDerived, Jain
+from tonopah.spec.validation import validated
 
 
 def series(**tracks):
@@ -17,9 +17,13 @@ def series(**tracks):
             for name, v in tracks.items()}  # fmt: skip
 
 
+def parse(**fields):
+    return validated(AnyDerived, fields, "derived[0]")
+
+
 def value_of(name="m", **fields):
     data = fields.pop("data")
-    return measures.from_series([parse_measure({"name": name, **fields}, "measure[0]")], data)
+    return measures.from_series([parse(name=name, **fields)], data)
 
 
 @pytest.mark.parametrize(
@@ -101,14 +105,18 @@ def test_mean_adds_throughput_and_averages_windows():
 
 def test_jain_of_a_group():
     flows = [{"flow": i, "goodput_bps": x} for i, x in enumerate((1.0, 5.0, 3.0, 5.0))]
-    of = [Measure("two", "jain", flows=(1, 3)), Measure("all", "jain"), Measure("gone", "jain", flows=(0, 9))]
+    of = [
+        Jain(name="two", kind="jain", flows=[1, 3]),
+        Jain(name="all", kind="jain"),
+        Jain(name="gone", kind="jain", flows=[0, 9]),
+    ]
     found = measures.from_flows(of, flows)
     assert found == {"two": pytest.approx(1.0), "all": pytest.approx(14**2 / (4 * 60)), "gone": None}
 
 
 def test_average_counts_every_flow_once():
     flows = [{"flow": i, "netsim.delay_s": x} for i, x in enumerate((1.0, 5.0))]
-    of = parse_measure({"name": "delay", "kind": "average", "metric": "netsim.delay_s"}, "measure[0]")
+    of = parse(name="delay", kind="average", metric="netsim.delay_s")
     assert measures.from_flows([of], flows) == {"delay": 3.0}
     assert measures.from_flows([of], [{"flow": 0, "netsim.delay_s": None}, flows[1]]) == {"delay": None}
 
@@ -119,7 +127,7 @@ def test_without_the_series_nothing_is_measured():
 
 
 def test_measures_say_what_they_are():
-    recovery = parse_measure({"name": "back", "kind": "recovery", "at": "9.1s", "label": "Window back"}, "measure[0]")
+    recovery = parse(name="back", kind="recovery", at="9.1s", label="Window back")
     shown = recovery.columns()["back"]
     assert (shown.axis, shown.factor) == ("Window back (s)", 1.0)
     assert "from 9.1 s until the congestion window of all flows is back at 90 %" in shown.definition
@@ -135,7 +143,7 @@ def test_a_study_stores_them_as_columns(study_document, tmp_path):
         "replicates": 2,
         "figure": [{"kind": "bar", "y": ["early", "fair"]}],
     }
-    study_document["measure"] = [
+    study_document["derived"] = [
         {"name": "early", "kind": "mean", "series": "throughput", "window": ["1s", "2s"], "label": "Late throughput"},
         {"name": "fair", "kind": "jain", "flows": [0, 1]},
     ]
@@ -150,10 +158,10 @@ def test_a_study_stores_them_as_columns(study_document, tmp_path):
     assert "Late throughput" in text and "Time average of the throughput of all flows (sum) from 1 s to 2 s" in text
     before = set(study.plan.runs)
     # Another window is another run; another label is not.
-    study.spec.parts[0].measures[0] = parse_measure({**study_document["measure"][0], "label": "?"}, "m")
+    study.spec.parts[0].derived[0] = parse(**study_document["derived"][0] | {"label": "?"})
     study.resize()
     assert set(study.plan.runs) == before
-    study.spec.parts[0].measures[0] = parse_measure({**study_document["measure"][0], "window": ["0s", "2s"]}, "m")
+    study.spec.parts[0].derived[0] = parse(**study_document["derived"][0] | {"window": ["0s", "2s"]})
     study.resize()
     assert not set(study.plan.runs) & before
     assert not math.isnan(table["early"].iloc[0])
