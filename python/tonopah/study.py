@@ -308,7 +308,7 @@ class Study:
             raise InputError("level", f"{level!r} is unknown", "run or flow")
         with Store(self.folder, create=False) as store:
             both = [tables.part_tables(part, self.plan.parts[part.id], store) for part in self.spec.parts]
-        return tables.joined([frames[level == "flow"] for frames in both])
+        return tables.concatenate([frames[level == "flow"] for frames in both])
 
     def report(self, out: str | Path | None = None) -> Path:
         """Write report, tables and figures.

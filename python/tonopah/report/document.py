@@ -39,8 +39,8 @@ def write(study: "Study", store: "Store", out: Path) -> Path:
     try:
         for folder in ("tables", "figures"):
             (out / folder).mkdir(parents=True, exist_ok=True)
-        tables.write(tables.joined([source.runs for source in sources]), out / "tables", "runs")
-        tables.write(tables.joined([source.flows for source in sources]), out / "tables", "flows")
+        tables.write(tables.concatenate([source.runs for source in sources]), out / "tables", "runs")
+        tables.write(tables.concatenate([source.flows for source in sources]), out / "tables", "flows")
         parts = report_parts(sources)
         for drawing in (drawing for part in parts for section in part.sections for drawing in section.drawings):
             (out / "figures" / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
