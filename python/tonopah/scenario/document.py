@@ -23,10 +23,23 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 
 
 def load(path: str | Path) -> dict[str, Any]:
-    """Return the TOML file at `path` as a dictionary.
+    """Read a scenario from a file.
 
-    Raises InputError when the file is missing, empty, binary, not UTF-8, not TOML (with line and column) or holds a
-    value that has no meaning in a scenario (not-a-number, infinity, a date).
+    Parameters
+    ----------
+    path : str or path
+        A TOML file (docs/scenario.md).
+
+    Returns
+    -------
+    dict
+        The scenario, not yet checked: `check` and `run` do that.
+
+    Raises
+    ------
+    InputError
+        The file is missing, empty, binary, not UTF-8 or not TOML (with line and column), or contains a value that has no
+        meaning in a scenario (not-a-number, infinity, a date).
     """
     source = str(path)
     try:
