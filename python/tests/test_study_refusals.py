@@ -117,9 +117,9 @@ def nested(depth):
 
 
 HOSTILE = [
-    None, True, 0, -1, 2**70, 2**100_000, 1e308, math.nan, math.inf, "", "x" * 10**6, "\x00", "\ud800", b"bytes", object(), [], [[]], {},
-    {"": 0}, {3: 4}, [None] * 10**5, list(range(10**5)), {str(i): i for i in range(10**4)}, nested(400), nested(20_000),
-    [{"id": "a"}] * 10**4,
+    None, True, 0, -1, 2**70, 2**100_000, 1e308, math.nan, math.inf, "", "x" * 10**6, "\x00", "\ud800", b"bytes", object(),
+    [], [[]], {}, {"": 0}, {3: 4}, [None] * 10**5, list(range(10**5)), {str(i): i for i in range(10**4)}, nested(400),
+    nested(20_000), [{"id": "a"}] * 10**4,
 ]  # fmt: skip
 
 
