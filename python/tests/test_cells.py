@@ -74,9 +74,9 @@ def test_the_packet_rate_is_one_key():
 def test_distances_and_speeds_are_numbers_on_an_axis():
     assert units.numbers(["5m/s", "25m/s"]) == ([5.0, 25.0], "m/s")
     assert units.numbers(["500m", "1.5km"]) == ([500.0, 1500.0], "m")
-    assert units.number("1.5km") == 1500
+    assert units.si("1.5km") == 1500
     with pytest.raises(ValueError, match="far"):
-        units.number("far")
+        units.si("far")
 
 
 def test_a_wired_core_has_a_picture_with_a_field():
@@ -109,7 +109,12 @@ def test_messages_handoffs_and_route_lengths_have_definitions():
 
 MISTAKES = {
     "a node outside the field": (ADHOC, "network.placement.positions.0", [0, 501], "outside the field"),
-    "speed below 0": (ADHOC, "network.mobility.speed", "-5m/s", 'network.mobility.speed: "-5m/s" is below 0'),
+    "speed below 0": (
+        ADHOC,
+        "network.mobility.speed",
+        "-5m/s",
+        'network.mobility.speed: "-5m/s" is not a speed: it must not be below zero',
+    ),
     "zero range": (ADHOC, "network.radio.max_range", "0m", "network.radio.max_range: 0m"),
     "zero disc": (
         ADHOC,

@@ -294,6 +294,18 @@ def survey(
 def algorithms() -> str:
     """Return the registry of congestion-control algorithms."""
 
+def parse_quantity(text: str, kind: str) -> float:
+    """Return a text such as "20ms" as a number in SI units; `kind` is one of `units()`.
+
+    Raises ValueError, which names the text and the units allowed.
+    """
+
+def split_quantity(text: str) -> tuple[float, str, str] | None:
+    """Return number, unit and kind of a text such as "20ms"; None if it is not a number with a unit."""
+
+def units() -> dict[str, list[str]]:
+    """Return the kinds of quantities, each with its units, the largest first."""
+
 def schema() -> str:
     """Return the JSON schema (draft 2020-12) of a scenario."""
 

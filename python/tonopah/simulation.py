@@ -17,11 +17,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OWNERS = {"queue": "link"} | dict.fromkeys(("energy", "position_x", "position_y", "position_z"), "node")
-"""What the entries of a series belong to; to flows where nothing else is said."""
+"""Series that do not belong to flows, and what they belong to."""
 
 
 class Result:
-    """What a run measured: `summary`, a dictionary (see docs/glossary.md for its terms), and sampled series."""
+    """The result of a run.
+
+    Parameters
+    ----------
+    summary : dict
+        Metrics of the network, its flows, links and nodes in SI units; docs/glossary.md defines the terms.
+    series : mapping
+        Columns of each recorded series.
+    """
 
     def __init__(self, summary: dict[str, Any], series: Mapping[str, Mapping[str, Any]]):
         self.summary = summary
@@ -29,13 +37,27 @@ class Result:
 
     @property
     def names(self) -> list[str]:
-        """Names of the series that the scenario asked for in `record.series`."""
+        """Names of the recorded series, those in `record.series` of the scenario."""
         return sorted(self._series)
 
     def series(self, name: str) -> "pd.DataFrame":
-        """Return one series: columns t_s, flow (or link, or node), value; in bytes, s, bit/s, J and m.
+        """Return a series as a table.
 
-        Raises InputError when the scenario did not record it.
+        Parameters
+        ----------
+        name : str
+            One of `names`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each sample: `t_s` in seconds, `flow` (or `link`, or `node`) by number, and `value` in bytes, s,
+            bit/s, J or m.
+
+        Raises
+        ------
+        InputError
+            The scenario did not record it.
         """
         if name not in self._series:
             hint = f"recorded: {', '.join(self.names) or 'nothing'}; add it to record.series"
@@ -61,12 +83,31 @@ def run(
     set: Mapping[str, Any] | None = None,
     cc: str | Mapping[str, Any] | type | None = None,
 ) -> Result:
-    """Run one scenario, given as TOML file or as dictionary, and return its Result.
+    """Run one scenario; the same scenario and seed give the same result, bit for bit.
 
-    `set` changes values by path before the run: `{"flow.0.cc": "reno", "network.flows": 20}`. `cc` is short for
-    `{"tcp.cc": cc}`. Wherever an algorithm is named, a class derived from CongestionControl may stand. The same scenario
-    and seed give the same bits. Raises ScenarioError when the scenario cannot be run, AlgorithmError when an algorithm in
-    Python raises.
+    Parameters
+    ----------
+    source : str, path or mapping
+        The scenario: a TOML file, or a dictionary of the same structure (docs/scenario.md).
+    seed : int
+        Seed of all random draws, 0 to 2^64 - 1.
+    set : mapping, optional
+        Values changed by path before the run, such as `{"flow.0.cc": "reno", "network.flows": 20}`.
+    cc : str, mapping or class, optional
+        Congestion control of all flows, short for `set={"tcp.cc": cc}`. Here and in the scenario a class derived from
+        CongestionControl may stand for a name.
+
+    Returns
+    -------
+    Result
+        Summary and recorded series.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario cannot be run; the error names the path of the key at fault.
+    AlgorithmError
+        An algorithm in Python raised an exception.
     """
     scenario, name = prepare(source, {**(set or {}), **({} if cc is None else {"tcp.cc": cc})})
     try:
@@ -78,9 +119,13 @@ def run(
 
 
 def algorithms() -> list[dict[str, Any]]:
-    """Return the congestion-control algorithms: name, title, reference, demands, parameters with sources, profiles.
+    """Return the congestion-control algorithms.
 
-    Those of the engine come first, then those that installed packages offer (entry points `tonopah.algorithms`).
+    Returns
+    -------
+    list of dict
+        For each algorithm its name, title, reference, demands, parameters with sources, and profiles. Those of the engine
+        come first, then those of installed packages (entry points `tonopah.algorithms`).
     """
     return [*json.loads(engine_algorithms()), *installed()]
 
@@ -88,15 +133,28 @@ def algorithms() -> list[dict[str, Any]]:
 def engine_form(scenario: Mapping[str, Any], source: str | None = None) -> Bound:
     """Return the scenario as text for the engine, with the algorithms in Python that it names.
 
-    `source` is the file it came from: paths in it start at that file's folder, else at the working directory.
+    Paths in it start at the folder of `source`, the file that it came from, else at the working directory.
     """
     return bind(scenario, Path(source).parent if source else ".", source)
 
 
 def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return `{"resolved", "graph"}` of a scenario: with every default filled in, and its world as nodes and links.
+    """Check a scenario without running it.
 
-    Random topologies are drawn with `seed`. Raises ScenarioError when the scenario cannot be run.
+    Parameters
+    ----------
+    source, seed, set
+        As for `run`; `seed` draws random topologies.
+
+    Returns
+    -------
+    dict
+        `resolved`, the scenario with all defaults, and `graph`, its network as nodes and links.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario cannot be run; the error names the path of the key at fault.
     """
     scenario, name = prepare(source, set)
     try:

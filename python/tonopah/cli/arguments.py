@@ -5,7 +5,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tonopah._core import parse_quantity
 from tonopah.errors import InputError
+from tonopah.units import split
 
 
 def add(commands: Any, name: str, summary: str, example: str, action: Any) -> argparse.ArgumentParser:
@@ -29,10 +31,18 @@ def add_set(command: argparse.ArgumentParser) -> None:
     )
 
 
+def duration(text: str, unit: str) -> float:
+    """Return a duration from the command line in seconds; a number alone is in `unit`. Raises ValueError."""
+    quantity = split(text)
+    return parse_quantity(text if quantity is None or quantity[1] else f"{text}{unit}", "duration")
+
+
 def instant(text: str) -> float:
     """Return a time of a day from the command line in seconds."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h)?", text, re.ASCII)
-    seconds = float(found[1]) * {"s": 1, "min": 60, "h": 3600}[found[2] or "s"] if found else -1.0
+    try:
+        seconds = duration(text, "s")
+    except ValueError:
+        seconds = -1.0
     if not 0 <= seconds <= 1e7:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time from 0s to 10000000s, like 90s, 10min or 5h")
     return seconds
@@ -65,13 +75,13 @@ def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def hours(text: str) -> float:
-    """Return a time in hours from the command line."""
+    """Return a duration from the command line in hours."""
     try:
-        value = float(text)
+        value = duration(text, "h") / 3600
     except ValueError:
         value = -1.0
     if not 0 < value <= 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of hours, like 0.5 or 12")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of hours, like 0.5 or 12, nor a duration, like 90min")
     return value
 
 

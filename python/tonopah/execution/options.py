@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tonopah._core import parse_quantity
 from tonopah.errors import InputError
 
 LEAST_MEMORY = 256 * 1024**2
@@ -95,7 +96,10 @@ def parse_shard(text: str) -> Shard:
 
 def parse_memory(text: str) -> int:
     """Return an amount of memory in bytes. Raises InputError."""
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)\s*([MGT])B", text, re.ASCII)
-    if not found or not float(found[1]):
+    try:
+        size = parse_quantity(text, "size")
+    except ValueError:
+        size = 0.0
+    if not size:
         raise InputError("memory", f"{text!r} is not an amount of memory", "like 500MB or 4GB")
-    return int(float(found[1]) * {"M": 10**6, "G": 10**9, "T": 10**12}[found[2]])
+    return int(size)

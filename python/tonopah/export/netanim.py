@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from tonopah import units
-from tonopah._core import check
+from tonopah._core import check, parse_quantity
 from tonopah._core import transmissions as engine_transmissions
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.plot import layout, network, wireless
@@ -131,5 +130,4 @@ def transmissions(graph: dict[str, Any], result: Result, number: Mapping[str, in
 
 def seconds(value: str) -> float:
     """Return a duration as the engine writes it in seconds."""
-    found = units.split(value)
-    return found[0] * units.UNITS[found[1]][0] if found and found[1] else 0.0
+    return parse_quantity(value, "duration")

@@ -160,4 +160,4 @@ def link_text(link: dict[str, Any]) -> str:
 def readable(value: str) -> str:
     """Return a value with unit for people: "2Mbps" as 2 Mb/s."""
     found = units.split(value)
-    return f"{found[0]:g} {units.SHOWN.get(found[1], found[1])}".strip() if found else value
+    return f"{found[0]:g} {units.SYMBOLS.get(found[1], found[1])}".strip() if found else value

@@ -100,7 +100,7 @@ def draw_field(axes: "Axes", graph: dict[str, Any]) -> None:
 
     area = graph["network"].get("area")
     if area:
-        width, depth = (units.number(area[side]) for side in ("x", "y"))
+        width, depth = (units.si(area[side]) for side in ("x", "y"))
         outline = Rectangle((0, 0), width, depth, fill=False, edgecolor="#888888", linestyle=":", zorder=0, label="field")
         axes.add_patch(outline)
 
@@ -167,7 +167,7 @@ def draw_moves(axes: "Axes", graph: dict[str, Any]) -> None:
             to = (point["x"], point["y"])
             arrow(axes, at, to, {"color": "#666666", "linestyle": ":", "linewidth": 1.2}, None)
             axes.plot(*to, marker="o", markersize=6, markerfacecolor="none", color="#999999", linestyle="none", label=label)
-            when = f"{node['name']} from {units.number(point['at']):g} s"
+            when = f"{node['name']} from {units.si(point['at']):g} s"
             axes.annotate(when, to, xytext=(5, 5), textcoords="offset points", fontsize=7, color="#222222", zorder=6)
             at, label = to, None
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tonopah._core import check, engine_version
+from tonopah._core import check, engine_version, parse_quantity
 from tonopah.cc.binding import Bound, bind
 from tonopah.cc.description import Origin
 from tonopah.errors import InputError, ScenarioError, relay
@@ -21,7 +21,6 @@ from tonopah.scenario import paths
 from tonopah.spec.derived import Derived
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.schema import Variant
-from tonopah.units import UNITS, split
 
 MAX_RUNS = 1_000_000
 """More runs than this are a slip of the pen (a day has room for some 100,000 short ones)."""
@@ -213,8 +212,7 @@ def with_series(part: Part, duration: str) -> dict[str, Any]:
     wanted = [name for figure in part.figures if figure.kind == "series" for name in figure.y]
     wanted += [name for metric in part.derived for name in metric.needs]
     series = list(dict.fromkeys([*record.get("series", []), *wanted]))
-    found = split(duration)
-    seconds = found[0] * UNITS.get(found[1], (1.0, ""))[0] if found else 10.0
+    seconds = parse_quantity(duration, "duration")
     every = {} if "every" in record else {"every": f"{max(1, round(1000 * seconds / REPRESENTATIVE_SAMPLES))}ms"}
     return {**part.scenario, "record": {**record, **every, "series": series}}
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from tonopah._core import parse_quantity
 from tonopah.spec.validation import Filled, Many, Model, distinct, one_of, refuse, shorten
-from tonopah.units import UNITS as SI_UNITS
-from tonopah.units import split
+from tonopah.units import SI_UNITS
 
 QUANTITIES = (
     "throughput", "offered", "sent", "received", "dropped", "delivery", "drop", "delay", "jitter", "received_bytes",
@@ -83,14 +83,14 @@ class Change(Model):
     )
 
 
-def given_in(unit: str) -> Any:
-    """Return the type of a value with a unit of this kind, kept in this unit."""
+def given_as(kind: str) -> Any:
+    """Return the type of a quantity of this kind, kept in SI units."""
 
     def convert(value: Any) -> float:
-        found = split(value) if isinstance(value, str) else None
-        if found is None or SI_UNITS.get(found[1], (0.0, ""))[1] != unit:
-            raise refuse(f"{shorten(value)} has the wrong unit", f"a value in {unit}, with its unit")
-        return found[0] * SI_UNITS[found[1]][0]
+        try:
+            return parse_quantity(value if isinstance(value, str) else "", kind)
+        except ValueError:
+            raise refuse(f"{shorten(value)} has the wrong unit", f"a value in {SI_UNITS[kind]}, with its unit") from None
 
     return Annotated[float, BeforeValidator(convert, json_schema_input_type=str)]
 
@@ -98,10 +98,10 @@ def given_in(unit: str) -> Any:
 class Given(Model):
     """What the text around a table states."""
 
-    duration: given_in("s") | None = Field(None, description="Length of a run.")
-    interval: given_in("s") | None = Field(None, description="Time between two packets of an application.")
-    packet: given_in("bytes") | None = Field(None, description="Size of a packet.")
-    offered: given_in("b/s") | None = Field(None, description="Offered load.")
+    duration: given_as("duration") | None = Field(None, description="Length of a run.")
+    interval: given_as("duration") | None = Field(None, description="Time between two packets of an application.")
+    packet: given_as("size") | None = Field(None, description="Size of a packet.")
+    offered: given_as("rate") | None = Field(None, description="Offered load.")
     flows: int | None = Field(None, description="Number of flows.")
 
 

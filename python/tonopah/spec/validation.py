@@ -18,9 +18,9 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from tonopah._core import parse_quantity
 from tonopah.errors import InputError
 from tonopah.scenario.paths import split_path
-from tonopah.units import UNITS, split
 
 RENAMED = {"measure": "derived"}
 """Keys of older study files, and what they are called now."""
@@ -162,10 +162,10 @@ def to_path(path: str) -> str:
 
 def to_seconds(value: Any) -> float:
     """Return a time like "9.1s" in seconds."""
-    found = split(value) if isinstance(value, str) else None
-    if found is None or UNITS.get(found[1], (0, ""))[1] != "s":
-        raise refuse(f"{shorten(value)} is not a time", 'like "500ms", "9.1s" or "10min"')
-    return found[0] * UNITS[found[1]][0]
+    try:
+        return parse_quantity(value if isinstance(value, str) else "", "duration")
+    except ValueError:
+        raise refuse(f"{shorten(value)} is not a time", 'like "500ms", "9.1s" or "10min"') from None
 
 
 def to_interval(value: Any) -> tuple[float, float]:
