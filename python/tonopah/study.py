@@ -15,7 +15,7 @@ from tonopah.spec.library import find
 from tonopah.spec.manifest import Manifest, Reached, Target
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.plan import Plan, make_plan
-from tonopah.spec.reader import parse_spec, read_spec, reduce_spec
+from tonopah.spec.reader import parse_spec, read_spec, reduce_spec, rename_keys
 from tonopah.store.store import Store
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ class Study:
         with Store(folder, create=False) as store:
             manifest = Manifest.from_json(store.recall("study"), str(folder))
         try:
-            study = cls(manifest.name, parse_spec(manifest.document), manifest.document, manifest.source)
+            document = rename_keys(manifest.document) if manifest.version == 1 else manifest.document
+            study = cls(manifest.name, parse_spec(document), document, manifest.source)
             study.resize(manifest.quick, manifest.replicates)
         except InputError as error:
             raise relay(error, str(folder)) from None
@@ -312,7 +313,7 @@ class Study:
             raise InputError("level", f"{level!r} is unknown", "run or flow")
         with Store(self.folder, create=False) as store:
             both = [tables.part_tables(part, self.plan.parts[part.id], store) for part in self.spec.parts]
-        return tables.joined([frames[level == "flow"] for frames in both])
+        return tables.concatenate([frames[level == "flow"] for frames in both])
 
     def report(self, out: str | Path | None = None) -> Path:
         """Write report, tables and figures.

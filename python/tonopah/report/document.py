@@ -44,8 +44,8 @@ def write(manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, out: Pa
     try:
         for folder in ("tables", "figures"):
             (out / folder).mkdir(parents=True, exist_ok=True)
-        tables.write(tables.joined([source.runs for source in sources]), out / "tables", "runs")
-        tables.write(tables.joined([source.flows for source in sources]), out / "tables", "flows")
+        tables.write(tables.concatenate([source.runs for source in sources]), out / "tables", "runs")
+        tables.write(tables.concatenate([source.flows for source in sources]), out / "tables", "flows")
         parts = report_parts(sources)
         for figure in (figure for part in parts for section in part.sections for figure in section.figures):
             (out / "figures" / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")

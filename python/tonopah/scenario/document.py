@@ -22,12 +22,28 @@ from tonopah.scenario.setdest import inline_movement
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """A larger file is not a scenario; refusing it keeps a wrong argument from filling the memory."""
 
+MAX_BITS = 128
+"""A larger whole number is no quantity, and of some thousand bits it cannot even be printed."""
+
 
 def load(path: str | Path) -> dict[str, Any]:
-    """Return the TOML file at `path` as a dictionary.
+    """Read a scenario from a file.
 
-    Raises InputError when the file is missing, empty, binary, not UTF-8, not TOML (with line and column) or holds a
-    value that has no meaning in a scenario (not-a-number, infinity, a date).
+    Parameters
+    ----------
+    path : str or path
+        A TOML file (docs/scenario.md).
+
+    Returns
+    -------
+    dict
+        The scenario, not yet checked: `check` and `run` do that.
+
+    Raises
+    ------
+    InputError
+        The file is missing, empty, binary, not UTF-8 or not TOML (with line and column), or contains a value that has no
+        meaning in a scenario (not-a-number, infinity, a date).
     """
     source = str(path)
     try:
@@ -50,7 +66,8 @@ def parse(text: str, source: str | None = None) -> dict[str, Any]:
         raise InputError("", "is empty", None, source)
     try:
         document = tomli.loads(text)
-    except tomli.TOMLDecodeError as error:
+    except ValueError as error:
+        # Also what Python itself refuses: a whole number of thousands of digits.
         raise InputError("", f"is not valid TOML: {error}", None, source) from None
     except RecursionError:
         raise InputError("", "is nested too deeply", None, source) from None
@@ -68,6 +85,8 @@ def refuse_odd_values(value: Any, path: str, source: str | None = None) -> None:
     elif isinstance(value, list | tuple):
         for index, below in enumerate(value):
             refuse_odd_values(below, f"{path}[{index}]", source)
+    elif isinstance(value, int) and value.bit_length() > MAX_BITS:
+        raise InputError(path, f"a whole number of {value.bit_length()} bits has no meaning here", None, source)
     elif isinstance(value, float) and not math.isfinite(value):
         raise InputError(path, f"{value} is not a finite number", None, source)
     elif isinstance(value, datetime.date | datetime.time):

@@ -6,6 +6,9 @@ from typing import Any
 
 from tonopah.errors import InputError
 
+VERSION = 2
+"""Of the manifest. Version 1 had no version, and a study file with older keys."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -42,6 +45,7 @@ class Manifest:
     target: Target | None = None
     reached: dict[str, Reached] = field(default_factory=dict)
     """By part: how the search for narrow intervals ended, if there was one."""
+    version: int = VERSION
 
     def to_json(self) -> dict[str, Any]:
         """Return the manifest as data of JSON."""
@@ -61,6 +65,7 @@ class Manifest:
                 name=str(facts["name"]), document=dict(facts["document"]), source=str(facts["source"]),
                 home=str(facts.get("home", "")), quick=bool(facts["quick"]), replicates=counts(facts["replicates"]),
                 target=Target(**target | {"metrics": tuple(target["metrics"])}) if target else None,
+                version=int(facts.get("version", 1)),
                 reached={part: Reached(**end) for part, end in facts.get("reached", {}).items()} if target else {},
             )  # fmt: skip
         except (AttributeError, KeyError, TypeError, ValueError) as error:

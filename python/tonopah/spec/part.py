@@ -8,7 +8,7 @@ from typing import Any
 from tonopah.errors import InputError
 from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
-from tonopah.spec.validation import allowed, join, shorten
+from tonopah.spec.validation import MAX_LISTED, allowed, cut, join, shorten
 
 REPRESENTATIVE = ("cwnd", "queue")
 """Series of the representative runs of a part that asks for no figure of series."""
@@ -108,7 +108,7 @@ def read_figures(table: FigureTable, path: str, sweeps: list[Sweep], scenario: M
     for x in table.x or (None,):
         axes = {axis for axis in (x, table.rows) if axis is not None}
         if axes and not any(set(sweep.vary) == axes for sweep in sweeps):
-            raise InputError(path, f"no sweep varies {' and '.join(sorted(axes))} alone", axes_hint(sweeps))
+            raise InputError(path, f"no sweep varies {cut(' and '.join(sorted(axes)))} alone", axes_hint(sweeps))
     return [Figure(table.kind, table.y, x, table.rows, table.difference, table.median, table.flow) for x in table.x or (None,)]
 
 
@@ -121,7 +121,7 @@ def recorded_series(scenario: Mapping[str, Any]) -> list[str]:
 
 def axes_hint(sweeps: list[Sweep]) -> str:
     """Return a hint that lists the axes of the study."""
-    return "sweeps: " + ("; ".join(" × ".join(sweep.vary) for sweep in sweeps) or "none")
+    return "sweeps: " + ("; ".join(cut(" × ".join(sweep.vary)) for sweep in sweeps[:MAX_LISTED]) or "none")
 
 
 def choose_quick(reader: PartReader, sweeps: list[Sweep]) -> Quick:

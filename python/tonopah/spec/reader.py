@@ -7,14 +7,14 @@ from typing import Any
 
 from tonopah.cc.binding import rebase
 from tonopah.errors import InputError, relay
-from tonopah.scenario.document import load
+from tonopah.scenario.document import load, refuse_odd_values
 from tonopah.scenario.paths import put
 from tonopah.scenario.setdest import inline_movement
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
 from tonopah.spec.resolution import resolve_claim
 from tonopah.spec.schema import TAGS, ScenarioFile, StudyFile
-from tonopah.spec.validation import validated
+from tonopah.spec.validation import RENAMED, validated
 
 
 def read_spec(path: str | Path) -> tuple[StudySpec, dict[str, Any]]:
@@ -51,6 +51,7 @@ def inline_scenario(document: dict[str, Any], folder: Path) -> None:
 def parse_spec(document: Mapping[str, Any]) -> StudySpec:
     """Return a study given as dictionary. Raises InputError with the path of the first mistake and what is allowed there."""
     try:
+        refuse_odd_values(document, "")
         file: StudyFile = validated(StudyFile, document, tags=TAGS)
         parts = read_parts(file)
     except RecursionError:
@@ -60,6 +61,14 @@ def parse_spec(document: Mapping[str, Any]) -> StudySpec:
         question=file.question, title=file.title or file.question, parts=parts, claims=claims, published=list(file.published),
         missing=list(file.missing), assumed=list(file.assumed), text=file.text,
     )  # fmt: skip
+
+
+def rename_keys(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stored study file of an older version with its keys as they are called now."""
+    renamed = {RENAMED.get(key, key): value for key, value in document.items()}
+    if isinstance(parts := renamed.get("part"), list):
+        renamed["part"] = [{RENAMED.get(key, key): value for key, value in part.items()} for part in parts]
+    return renamed
 
 
 def reduce_spec(spec: StudySpec) -> StudySpec:

@@ -6,7 +6,7 @@ from tonopah.errors import InputError
 from tonopah.spec.claim import BetweenParts, Bound, Claim, Comparison, Criterion, Difference, NotTestable, Order, Trend
 from tonopah.spec.model import Part
 from tonopah.spec.part import axes_hint
-from tonopah.spec.validation import allowed, shorten
+from tonopah.spec.validation import allowed, cut, shorten
 
 
 def resolve_claim(claim: Claim, path: str, parts: list[Part]) -> Claim:
@@ -29,7 +29,7 @@ def resolve(criterion: Criterion, path: str, default: str, parts: list[Part]) ->
             to = criterion.to or part.baseline
             check_labels((*criterion.algorithms, to), path, part)
             if to in criterion.algorithms:
-                raise InputError(f"{path}.difference", f"compares {to} with itself")
+                raise InputError(f"{path}.difference", f"compares {cut(to)} with itself")
             changes["difference"] = criterion.difference.model_copy(update={"to": to})
         case Order():
             check_labels(criterion.order, path, part)
@@ -52,7 +52,7 @@ def resolve_between(criterion: BetweenParts, path: str, parts: list[Part]) -> Be
         check_labels(criterion.algorithms, f"{path}.algorithm", part)
         if part.statistic == "median" and not criterion.paired:
             hint = "medians are compared with paired = true"
-            raise InputError(f"{path}.paired", f"is missing: {part_id} goes by medians", hint)
+            raise InputError(f"{path}.paired", f"is missing: {cut(part_id)} uses medians", hint)
     return criterion.model_copy(update={"part": criterion.parts[0]})
 
 
@@ -78,12 +78,12 @@ def check_labels(labels: tuple[str, ...], path: str, part: Part) -> None:
 def check_place(criterion: Trend | Bound | Order | Comparison, path: str, part: Part) -> None:
     """Refuse an axis or a point that no sweep of the part has."""
     if criterion.over and part.sweep_over({criterion.over}) is None:
-        raise InputError(f"{path}.over", f"no sweep varies {criterion.over} alone", axes_hint(part.sweeps))
+        raise InputError(f"{path}.over", f"no sweep varies {cut(criterion.over)} alone", axes_hint(part.sweeps))
     if not criterion.at:
         return
     found = part.sweep_over(set(criterion.at))
     if found is None:
-        message = f"no sweep varies {' and '.join(criterion.at)} alone"
+        message = f"no sweep varies {cut(' and '.join(criterion.at))} alone"
         raise InputError(f"{path}.at", message, axes_hint(part.sweeps))
     for axis, value in criterion.at.items():
         known = [str(known) for known in part.sweeps[found].vary[axis]]

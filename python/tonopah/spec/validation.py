@@ -38,13 +38,23 @@ MAX_COMPARED = 60
 T = TypeVar("T")
 Array = TypeVar("Array", tuple[Any, ...], list[Any])
 
+MAX_SHOWN = 80
+"""Longer text is cut in messages."""
+MAX_LISTED = 40
+"""Names that a hint lists."""
+
 SHORT = reprlib.Repr()
-SHORT.maxlevel, SHORT.maxstring, SHORT.maxother = 4, 80, 80
+SHORT.maxlevel, SHORT.maxstring, SHORT.maxother = 4, MAX_SHOWN, MAX_SHOWN
 
 
 def shorten(value: Any) -> str:
     """Return a value as it is written in Python, cut where it is long or deep."""
     return SHORT.repr(list(value) if isinstance(value, tuple) else value)
+
+
+def cut(text: str) -> str:
+    """Return text as it is, cut where it is long."""
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 
 def refuse(message: str, hint: str | None = None, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
@@ -56,7 +66,9 @@ def allowed(known: Iterable[str], what: str = "allowed", value: Any = None) -> s
     """Return a hint that lists the known names, and the most similar one to what was written."""
     names = list(known)
     close = difflib.get_close_matches(value, names, 1, 0.7) if isinstance(value, str) and len(value) <= MAX_COMPARED else []
-    return f"{what}: {', '.join(names) or 'nothing'}" + "".join(f"; did you mean {name}?" for name in close)
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    listed = ", ".join(cut(name) for name in names[:MAX_LISTED]) or "nothing"
+    return f"{what}: {listed}{more}" + "".join(f"; did you mean {name}?" for name in close)
 
 
 class Model(BaseModel):
@@ -177,7 +189,8 @@ def between(low: float, high: float) -> Any:
 
     def check(value: float) -> float:
         if not low <= value <= high:
-            raise refuse(f"{shorten(value)} is out of range", f"{low} to {high}")
+            shown = f"{value:g}" if isinstance(value, float) else str(value)
+            raise refuse(f"{shown} is out of range", f"{low} to {high}")
         return value
 
     return AfterValidator(check), Field(json_schema_extra={"minimum": low, "maximum": high})
@@ -239,5 +252,5 @@ def explain(error: ErrorDetails, path: str, tags: Collection[str]) -> InputError
 def join(path: str, steps: Iterable[str | int]) -> str:
     """Return the path of a place inside another: `part[1]` and ("sweep", 0) give `part[1].sweep[0]`."""
     for step in steps:
-        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
+        path += f"[{step}]" if isinstance(step, int) else f".{cut(step)}" if path else cut(step)
     return path
