@@ -85,7 +85,7 @@ def test_a_wired_core_has_a_picture_with_a_field():
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
     for word in ("base station", "router", "wired node", "field"):
         assert word in text
-    assert {node.get("role") for node in graph["node"]} <= {"host", "station", *wireless.OWN_LOOKS}
+    assert {node.get("role") for node in graph["node"]} <= {"host", "station", *wireless.ROLE_KINDS}
     assert "12 nodes" not in describe(graph)
 
 

@@ -328,9 +328,9 @@ def package(tmp_path, monkeypatch):
     offered = "careful = careful_package:Good\nbroken = careful_package:Nothing\nreno = careful_package:Good\n"
     (info / "entry_points.txt").write_text(f"[tonopah.algorithms]\n{offered}")
     monkeypatch.syspath_prepend(str(tmp_path))
-    loading.entries.cache_clear()
+    loading.find_entry_points.cache_clear()
     yield
-    loading.entries.cache_clear()
+    loading.find_entry_points.cache_clear()
 
 
 def test_installed_packages_offer_algorithms_by_name(package, dumbbell, study_document, tmp_path, capsys):
@@ -360,7 +360,7 @@ def test_the_list_of_algorithms_fits_a_narrow_terminal(capsys, monkeypatch, tmp_
     shown = " ".join(capsys.readouterr().out.split())
     for words in ("RFC 9438", "asks for nothing special", "0.1 to 0.9", "segments/s^3", "hystart = true", 'name = "cubic"'):
         assert words in shown
-    assert json.loads(json.dumps(loading.described(f"{tmp_path}/my.py:Good", "x")))["params"][1]["default"] is False
+    assert json.loads(json.dumps(loading.describe_reference(f"{tmp_path}/my.py:Good", "x")))["params"][1]["default"] is False
 
 
 def test_ranges_with_one_end():

@@ -8,7 +8,7 @@ import tonopah as tp
 from tonopah import _core
 from tonopah.cli import doctor, main, study
 from tonopah.execution import options, runner
-from tonopah.execution.options import Execution, Limits, Shard
+from tonopah.execution.options import ExecutionOptions, Limits, Shard
 from tonopah.peers import ns2, ns3
 
 
@@ -35,15 +35,15 @@ def test_a_study_says_what_is_to_be_expected(study_file, tmp_path, capsys):
 
 
 def test_an_estimate_tells_when_the_time_will_not_do():
-    text = runner.expectation(10.0, 10, 7200, Execution(jobs=2, max_hours=1.0))
+    text = runner.estimate(10.0, 10, 7200, ExecutionOptions(jobs=2, max_hours=1.0))
     assert text.startswith("estimate: 7200 more runs take about 2.0 hours on 2 cores")
-    assert text.endswith("--max-hours 1 will end before, and the same command goes on")
-    assert "max-hours" not in runner.expectation(10.0, 10, 3000, Execution(jobs=2, max_hours=1.0))
+    assert text.endswith("--max-hours 1 will expire first; run the same command to continue")
+    assert "max-hours" not in runner.estimate(10.0, 10, 3000, ExecutionOptions(jobs=2, max_hours=1.0))
 
 
 def test_shards_are_equal_and_disjoint(study_file):
     plan = tp.Study.load(study_file).plan
-    parts = [{run.id for run in runner.part(plan, Shard(index, 5))} for index in range(1, 6)]
+    parts = [{run.id for run in runner.select_shard(plan, Shard(index, 5))} for index in range(1, 6)]
     assert set.union(*parts) == set(plan.runs) and sum(map(len, parts)) == len(plan.runs)
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
@@ -64,11 +64,11 @@ def test_amounts_of_memory():
 
 def test_memory_is_shared_among_the_runs_under_way(monkeypatch):
     monkeypatch.setattr(options, "memory_total", lambda: 8_000_000_000)
-    assert Execution(jobs=4).bounds == (None, 2_000_000_000)
-    assert Execution(jobs=4, limits=Limits(7, 5)).bounds == (7, 5)
-    assert Execution(jobs=1000).bounds.memory_bytes == options.LEAST_MEMORY
+    assert ExecutionOptions(jobs=4).run_limits == (None, 2_000_000_000)
+    assert ExecutionOptions(jobs=4, limits=Limits(7, 5)).run_limits == (7, 5)
+    assert ExecutionOptions(jobs=1000).run_limits.memory_bytes == options.MIN_MEMORY_BYTES
     monkeypatch.setattr(options, "memory_total", lambda: None)
-    assert Execution(jobs=4).bounds == (None, None)
+    assert ExecutionOptions(jobs=4).run_limits == (None, None)
 
 
 def test_wrong_options_are_refused(study_file, capsys):

@@ -60,8 +60,8 @@ def test_partitioned_networks_are_never_averaged_in_silence():
     runs = pd.DataFrame({"algorithm": ["a", "a", "b"], "flows": [10, 10, 10], "flows_without_path": [5, 0, 0],
                          "components": [3, 1, 1], "x": [1, 1, 2]})  # fmt: skip
     notes = partitions(runs)
-    assert notes[0].startswith("Partitioned networks: 16.67 % of all flows had no path at any time, in 1 of 3 runs")
-    assert notes[1] == "In 1 of 3 runs the nodes were not all connected at the start."
+    assert notes[0].startswith("Partitioned networks: 16.67 % of all flows never had a path, in 1 of 3 runs")
+    assert notes[1] == "In 1 of 3 runs the network was not connected at the start."
     assert (without_path(runs, "a", {}), without_path(runs, "a", {"x": 1}), without_path(runs, "b", {"x": 1})) == (
         "25.0 %",
         "25.0 %",
@@ -117,4 +117,4 @@ def test_the_hours_are_for_all_studies_together(document, tmp_path, monkeypatch,
     ship_two(document, tmp_path, monkeypatch)
     assert main.main(["study", "run", "all", "--out", str(tmp_path / "late"), "--max-hours", "1e-9", "--replicates", "1"]) == 1
     out = capsys.readouterr().out
-    assert out.count("the 1e-09 hours of --max-hours are over") == 2 and "goes on from there" in out
+    assert out.count("stopped: --max-hours 1e-09 reached") == 2 and "to continue" in out

@@ -52,7 +52,7 @@ def test_differences_to_a_baseline_near_zero_are_not_drawn():
 def test_the_axis_of_a_share_ends_at_none_and_all():
     with style.chart() as (_, axes):
         axes.set_ylim(-20, 120)
-        figures.not_exaggerated(axes, metrics.metric("loss_ratio"))
+        figures.limit_zoom(axes, metrics.metric("loss_ratio"))
         assert axes.get_ylim() == pytest.approx((-7, 107))
 
 

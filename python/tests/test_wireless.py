@@ -70,7 +70,7 @@ def test_reach_knows_neighbours_and_paths():
 
 
 def test_nodes_without_a_place_get_one():
-    place = layout.places(tp.check(GATEWAY)["graph"])
+    place = layout.node_positions(tp.check(GATEWAY)["graph"])
     assert place["far"] == (900.0, 100.0)
     assert place["server"][1] > 100
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from tonopah._core import Endpoint as CoreEndpoint
 from tonopah._core import check_segment
-from tonopah.cc.binding import Bound, bind
+from tonopah.cc.binding import BoundScenario, bind
 from tonopah.errors import InputError
 from tonopah.scenario.document import refuse_odd_values
 
@@ -312,10 +312,10 @@ class Endpoint:
         return text + ">"
 
 
-def engine_settings(tcp: Mapping[str, Any] | None) -> Bound:
-    """Return the settings in the form of the engine; raise InputError if they are not a table."""
+def engine_settings(tcp: Mapping[str, Any] | None) -> BoundScenario:
+    """Return the settings as the engine takes them, or raise InputError for what is no table of settings."""
     if tcp is None:
-        return Bound("{}")
+        return BoundScenario("{}")
     if not isinstance(tcp, Mapping):
         raise InputError("tcp", f"{tcp!r} is not a table", 'such as {"cc": "cubic", "mss": "1000B"}')
     refuse_odd_values(tcp, "tcp")

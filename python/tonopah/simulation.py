@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from tonopah._core import algorithms as engine_algorithms
 from tonopah._core import check as engine_check
 from tonopah._core import run as engine_run
-from tonopah.cc.binding import Bound, bind
-from tonopah.cc.loading import installed
+from tonopah.cc.binding import BoundScenario, bind
+from tonopah.cc.loading import list_installed
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.scenario.document import prepare
 
@@ -127,10 +127,10 @@ def algorithms() -> list[dict[str, Any]]:
         For each algorithm its name, title, reference, demands, parameters with sources, and profiles. Those of the engine
         come first, then those of installed packages (entry points `tonopah.algorithms`).
     """
-    return [*json.loads(engine_algorithms()), *installed()]
+    return [*json.loads(engine_algorithms()), *list_installed()]
 
 
-def engine_form(scenario: Mapping[str, Any], source: str | None = None) -> Bound:
+def engine_form(scenario: Mapping[str, Any], source: str | None = None) -> BoundScenario:
     """Return the scenario as text for the engine, with the algorithms in Python that it names.
 
     Paths in it start at the folder of `source`, the file that it came from, else at the working directory.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tonopah.analysis.sequential import confidence, schedule, widest
 from tonopah.errors import InputError, relay
 from tonopah.execution import runner
-from tonopah.execution.options import Execution, Shard
+from tonopah.execution.options import ExecutionOptions, Shard
 from tonopah.spec.library import find
 from tonopah.spec.manifest import Manifest, Reached, Target
 from tonopah.spec.model import Part, StudySpec
@@ -162,7 +162,7 @@ class Study:
         quiet: bool = False,
         until: Target | None = None,
         on_progress: Callable[[], None] | None = None,
-        options: Execution | None = None,
+        options: ExecutionOptions | None = None,
     ) -> int:
         """Run what is missing in the folder of the results; an interrupted study continues where it stopped.
 
@@ -182,7 +182,7 @@ class Study:
             Add replicates, part by part, until intervals are narrow enough (analysis/sequential.py).
         on_progress : callable, optional
             Called without arguments after each run, instead of printing progress.
-        options : Execution, optional
+        options : ExecutionOptions, optional
             Executor, shard and limits; `jobs` then has no effect.
 
         Returns
@@ -199,8 +199,12 @@ class Study:
         RunFailedError
             If a run fails or its result cannot be stored; everything that was stored before is kept.
 
+        `jobs` is the number of threads (default: all cores), `quick` the reduced size of the study file; `options` says more,
+        such as a cluster or a limit. Runs of algorithms in Python use processes instead. With `until`, replicates are added
+        part by part until intervals are narrow enough (sequential.py). `on_progress` is called after each run instead of showing
+        progress. An interruption is harmless: the next call goes on. Raises InputError, AlgorithmError and RunFailedError.
         """
-        options = options or Execution(jobs=jobs)
+        options = options or ExecutionOptions(jobs=jobs)
         if quick or replicates is not None:
             self.resize(quick, replicates)
         if out is not None:
@@ -214,7 +218,7 @@ class Study:
             self.remember(store)
         return done
 
-    def run_until(self, target: Target, options: Execution, quiet: bool, on_progress: Callable[[], None] | None) -> int:
+    def run_until(self, target: Target, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None) -> int:
         """Add replicates part by part until intervals are narrow enough, and return how many runs that were."""
         looks = {part.id: schedule(part.replicates, target.at_most) for part in self.spec.parts}
         self.target, open_parts, done = target, list(self.spec.parts), 0
@@ -233,9 +237,11 @@ class Study:
             open_parts = [p for p in open_parts if not self.reached[p.id].narrow and look + 1 < len(looks[p.id])]
             if not open_parts:
                 break
+        with Store(self.folder, wait=options.wait) as store:
+            self.remember(store)
         return done
 
-    def run_planned(self, options: Execution, quiet: bool, on_progress: Callable[[], None] | None = None) -> int:
+    def run_planned(self, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None = None) -> int:
         """Run what is missing of the plan and return how many runs that were."""
         if any(run.origins for run in self.plan.runs.values()):
             # An algorithm may have been edited since the plan was made.
@@ -244,7 +250,7 @@ class Study:
         with Store(self.folder, wait=options.wait) as store:
             self.remember(store)
             try:
-                return runner.run_missing(plan, store, quiet=quiet, how=options, shown=on_progress)
+                return runner.run_missing(plan, store, quiet=quiet, options=options, on_progress=on_progress)
             except InputError as error:
                 raise relay(error, self.source) from None
 
@@ -272,7 +278,7 @@ class Study:
 
         """
         with Store(self.folder, create=False) as store:
-            return len({run.id for run in runner.part(self.plan, shard)} - store.ids())
+            return len({run.id for run in runner.select_shard(self.plan, shard)} - store.ids())
 
     def part_table(self, part: Part) -> "pd.DataFrame":
         """Return the table of runs of one part."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-MOST_ROWS = 20
+MAX_ROWS = 20
 PIPE_WIDTH = 160
 
 
@@ -57,9 +57,9 @@ def run_tables(summary: Mapping[str, Any]) -> list["Table"]:
             justify="left" if name in ("from → to", "cc") else "right",
             no_wrap=True,
         )
-    for flow in summary["flows"][:MOST_ROWS]:
+    for flow in summary["flows"][:MAX_ROWS]:
         flows.add_row(*(flow_cell(flow, key, factor) for _, key, factor, _ in columns))
-    if (left := len(summary["flows"]) - MOST_ROWS) > 0:
+    if (left := len(summary["flows"]) - MAX_ROWS) > 0:
         flows.add_row("…", f"{left} more (--json shows all)")
     tables = [flows, network_table(summary)]
     if summary["network"].get("mac_data_frames") is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tonopah._core import run_many
 from tonopah.bench.measure import spread
-from tonopah.execution.options import Execution, cores
+from tonopah.execution.options import ExecutionOptions, cores
 from tonopah.execution.runner import run_missing
 from tonopah.spec.plan import make_plan
 from tonopah.spec.reader import parse_spec
@@ -63,17 +63,17 @@ def carried_out(study: dict[str, Any], threads: int) -> tuple[int, float, float]
         start = clocks()
         plan = make_plan(parse_spec(study))
         with Store(folder) as store:
-            run_missing(plan, store, quiet=True, how=Execution(jobs=threads))
+            run_missing(plan, store, quiet=True, options=ExecutionOptions(jobs=threads))
         wall, cpu = (now - then for now, then in zip(clocks(), start, strict=True))
     return len(plan.runs), wall, cpu
 
 
 def engine_alone(study: dict[str, Any]) -> tuple[float, float]:
     """Return wall-clock and CPU seconds of the runs of a study on one thread, whose results nobody looks at."""
-    how = Execution(jobs=1)
+    options = ExecutionOptions(jobs=1)
     jobs = [(run.scenario, run.seed) for run in make_plan(parse_spec(study)).runs.values()]
     start = clocks()
-    run_many(jobs, how.threads, lambda *_: True, *how.bounds)
+    run_many(jobs, options.threads, lambda *_: True, *options.run_limits)
     wall, cpu = (now - then for now, then in zip(clocks(), start, strict=True))
     return wall, cpu
 

@@ -1,4 +1,4 @@
-"""Types of arguments that several commands share, and the options that they have in common."""
+"""What commands have in common: the types of their arguments, and the options that several of them have."""
 
 import argparse
 import re
@@ -7,16 +7,33 @@ from typing import Any
 
 from tonopah._core import parse_quantity
 from tonopah.errors import InputError
+from tonopah.scenario.paths import parse_assignment
 from tonopah.units import split
 
 
-def add(commands: Any, name: str, summary: str, example: str, action: Any) -> argparse.ArgumentParser:
-    """Add a command with its help, an example and --json."""
-    command = commands.add_parser(
-        name, help=summary, description=summary[0].upper() + summary[1:] + ".", epilog=f"example: {example}"
-    )
+def add_common(
+    command: argparse.ArgumentParser,
+    action: Callable[[argparse.Namespace], int],
+    *examples: str,
+) -> None:
+    """Set the function that carries out a command and the examples of its help, and add --json."""
+    shown = "\n".join(f"  {example}" for example in examples)
+    command.epilog = f"example: {examples[0]}" if len(examples) == 1 else f"examples:\n{shown}"
     command.set_defaults(action=action)
-    command.add_argument("--json", action="store_true", help="print JSON for machines")
+    command.add_argument("--json", action="store_true", help="print machine-readable JSON")
+
+
+def add_command(
+    commands: Any, name: str, summary: str, action: Callable[[argparse.Namespace], int], *examples: str
+) -> argparse.ArgumentParser:
+    """Add a command of a group, like `study run`, with what all commands have."""
+    command = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_common(command, action, *examples)
     return command
 
 
@@ -27,8 +44,13 @@ def add_set(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATH=VALUE",
-        help="change a value, like flow.0.cc=reno; may be repeated",
+        help="change a value of the scenario, like flow.0.cc=reno; may be repeated",
     )
+
+
+def changes(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the values of all --set by path."""
+    return dict(parse_assignment(text) for text in arguments.set)
 
 
 def duration(text: str, unit: str) -> float:

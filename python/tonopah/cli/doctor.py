@@ -1,7 +1,7 @@
 """`tonopah doctor`: is this installation whole, and does its engine give the bits that it gave where it was written.
 
 The self-test compares fingerprints of every packet event of a few runs, wired, by radio and over satellites, with those in
-`data/selftest.json`. `python -m tonopah.doctor` writes that file anew, after a change of the engine that moves them on purpose.
+`data/selftest.json`. `python -m tonopah.cli.doctor` rewrites that file after a change of the engine that moves them on purpose.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from typing import Any
 
 from tonopah._core import __file__ as engine_file
 from tonopah._core import engine_build, engine_version, fingerprint
+from tonopah.cli.arguments import add_common
 from tonopah.errors import EngineError, ScenarioError
 from tonopah.execution.options import cores, memory_free, memory_total
 from tonopah.peers import ns2, ns3
@@ -34,19 +35,16 @@ ENOUGH_S = 10.0
 """The self-test begins no further run after so long."""
 
 
-def add_doctor(commands: Any) -> None:
-    """Add `doctor`."""
-    text = "look at this installation: versions, machine, optional programs, and a self-test of the engine"
-    command = commands.add_parser("doctor", help=text, description=text + ".", epilog="example: tonopah doctor --json")
-    command.set_defaults(action=do_doctor)
-    command.add_argument("--json", action="store_true", help="print JSON for machines")
-    command.add_argument("--folder", default=".", metavar="DIR", help="where results are to be written (default: here)")
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `doctor`."""
+    add_common(command, check_installation, "tonopah doctor --json")
+    command.add_argument("--folder", default=".", metavar="DIR", help="folder for results (default: the current one)")
 
 
-def do_doctor(options: argparse.Namespace) -> int:
+def check_installation(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah doctor`; exit code 1 if something is wrong."""
-    found = examine(Path(options.folder))
-    if options.json:
+    found = examine(Path(arguments.folder))
+    if arguments.json:
         print(json.dumps(found))
     else:
         marks = {"ok": "ok  ", "absent": "-   ", "warning": "!   ", "wrong": "X   "}

@@ -1,4 +1,4 @@
-"""The commands `tonopah study run|merge|report|list`."""
+"""`tonopah study run|merge|report|list`."""
 
 import argparse
 import json
@@ -11,77 +11,146 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tonopah.cli.arguments import add, checked, events, hours, percent, positive
+from tonopah.cli.arguments import add_command, checked, events, hours, percent, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
-from tonopah.execution.options import Execution, Limits, Shard, parse_memory, parse_shard
-from tonopah.execution.progress import progress
+from tonopah.execution.options import ExecutionOptions, Limits, Shard, parse_memory, parse_shard
+from tonopah.execution.progress import show_progress
 from tonopah.scenario.document import load
 from tonopah.spec.library import shipped
-from tonopah.spec.manifest import Target
+from tonopah.spec.manifest import Manifest, Target
+from tonopah.spec.schema import json_schema
 from tonopah.store.store import Store
 from tonopah.study import Study
 
+WAIT = "wait until no other process is writing to the folder"
 
-def add_study(commands: Any) -> None:
-    """Add `study run|merge|report|list`."""
-    study = commands.add_parser(
-        "study", help="run studies and write their reports", description="Run studies and write their reports."
-    )
-    inner = study.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    command = add(
-        inner,
-        "run",
-        "run what is missing of a study and write its report",
-        "tonopah study run asran --quick",
-        do_study_run,
-    )
-    command.add_argument("study", help="name of a shipped study, a study file, or all (the shipped ones, one after the other)")
-    command.add_argument("--out", metavar="DIR", help="folder of the results (default: results/NAME)")
-    command.add_argument("--replicates", type=positive, metavar="N", help="instead of the number in the study")
-    command.add_argument("--quick", action="store_true", help="the study's reduced size, for a first look")
-    add_until(command)
-    add_run_options(command)
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the commands of `study`, each with its arguments."""
+    command.epilog = "example: tonopah study run asran --quick"
+    commands = command.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    summary = "run the missing runs of a study and write its report"
+    add_run_arguments(add_command(commands, "run", summary, run_study, "tonopah study run asran --quick"))
     example = "tonopah study merge results/asran.shard-*-of-4 --out results/asran"
-    command = add(inner, "merge", "put the parts of a study together", example, do_merge)
-    command.add_argument("folders", nargs="+", metavar="DIR", help="folders of the parts")
-    command.add_argument("--out", required=True, metavar="DIR", help="folder of the whole")
-    command.add_argument("--wait", action="store_true", help="wait for another process that writes into the folder")
-    command = add(
-        inner,
-        "report",
-        "write the report of stored results again",
-        "tonopah study report results/asran",
-        do_study_report,
+    merge = add_command(commands, "merge", "merge the shards of a study", merge_shards, example)
+    merge.add_argument("folders", nargs="+", metavar="DIR", help="results folders of the shards")
+    merge.add_argument("--out", required=True, metavar="DIR", help="results folder of the whole study")
+    merge.add_argument("--wait", action="store_true", help=WAIT)
+    summary = "write the report again from stored results"
+    report = add_command(commands, "report", summary, report_study, "tonopah study report results/asran")
+    report.add_argument("folder", metavar="DIR", help="results folder of a study")
+    add_command(commands, "list", "list the shipped studies", list_studies, "tonopah study list")
+    example = "tonopah study schema > study.schema.json"
+    add_command(commands, "schema", "print the JSON schema of a study file", print_schema, example)
+
+
+def add_run_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `study run`."""
+    command.add_argument("study", help="name of a shipped study, a study file, or all (the shipped ones, one after the other)")
+    command.add_argument("--out", metavar="DIR", help="results folder (default: results/NAME)")
+    command.add_argument("--replicates", type=positive, metavar="N", help="number of replicates (default: that of the study)")
+    command.add_argument("--quick", action="store_true", help="reduced size of the study, for a first look")
+    command.add_argument(
+        "--until",
+        type=percent,
+        metavar="WIDTH%",
+        help="add replicates until the half-width of every interval of a difference in the figures is below WIDTH, like 5%%",
     )
-    command.add_argument("folder", metavar="DIR", help="folder of a study that was run")
-    add(inner, "list", "list the shipped studies", "tonopah study list", do_study_list)
-    add(inner, "schema", "print the JSON schema of a study file", "tonopah study schema > study.schema.json", do_study_schema)
+    command.add_argument("--at-most", type=positive, default=100, metavar="N", help="replicates with --until (default: 100)")
+    command.add_argument(
+        "--metric", action="append", default=[], metavar="NAME", help="with --until: only this metric counts; may be repeated"
+    )
+    command.add_argument("--jobs", type=positive, metavar="N", help="number of threads (default: all cores)")
+    command.add_argument(
+        "--executor", choices=["local", "dask"], default="local", help="dask: on a cluster, or in processes on this machine"
+    )
+    command.add_argument("--scheduler", metavar="ADDRESS", help="address of a running Dask scheduler, like tcp://HOST:8786")
+    shard = "run only shard I of N; `study merge` puts them together"
+    command.add_argument("--shard", type=checked(parse_shard), metavar="I/N", help=shard)
+    continued = "start no new run after H hours; the same command continues the study"
+    command.add_argument("--max-hours", type=hours, metavar="H", help=continued)
+    command.add_argument("--max-events", type=events, metavar="N", help="stop a run that needs more than N events")
+    memory = "stop a run that needs more memory than SIZE, like 2GB"
+    command.add_argument("--max-memory", type=checked(parse_memory), metavar="SIZE", help=memory)
+    command.add_argument("--wait", action="store_true", help=WAIT)
 
 
-def do_study_run(options: argparse.Namespace) -> int:
+def run_study(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah study run`."""
-    until = target(options)
-    if options.study == "all":
-        return run_all(options, until)
-    study, done = carry_out(options, until)
-    if options.shard:
-        return print_shard(study, done, options)
-    return print_report(study, done, options.json)
+    until = target(arguments)
+    if arguments.study == "all":
+        return run_all(arguments, until)
+    study, done = run_missing(arguments, until)
+    if arguments.shard:
+        return print_shard(study, done, arguments)
+    return print_report(study, done, arguments.json)
 
 
-def do_study_schema(options: argparse.Namespace) -> int:
-    """Carry out `tonopah study schema`."""
-    del options
-    from tonopah.spec.schema import json_schema
+def target(arguments: argparse.Namespace) -> Target | None:
+    """Return the precision that --until asks for."""
+    if arguments.until is None:
+        if arguments.metric:
+            raise InputError("--metric", "has no meaning without --until", "--until 5%")
+        return None
+    return Target(arguments.until, arguments.at_most, tuple(arguments.metric))
 
-    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+def execution_options(arguments: argparse.Namespace) -> ExecutionOptions:
+    """Return how the study is to be carried out."""
+    return ExecutionOptions(
+        jobs=arguments.jobs,
+        executor=arguments.executor,
+        scheduler=arguments.scheduler,
+        shard=arguments.shard,
+        max_hours=arguments.max_hours,
+        limits=Limits(arguments.max_events, arguments.max_memory),
+        wait=arguments.wait,
+    )
+
+
+def run_missing(arguments: argparse.Namespace, until: Target | None = None) -> tuple[Study, int]:
+    """Run what is missing of a study; return the study and the number of runs made now.
+
+    Raises RunFailedError, which says how to continue, after an interruption or when --max-hours is reached.
+    """
+    study, options = Study.load(arguments.study), execution_options(arguments)
+    try:
+        done = study.run(None, arguments.replicates, arguments.quick, arguments.out, until=until, options=options)
+    except (KeyboardInterrupt, runner.TimeUpError) as error:
+        why = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+        raise RunFailedError(f"{why}; {count_stored(study, options.shard)}; run {same_command()} to continue") from None
+    with Store(study.folder, create=False) as store:
+        for other, count in store.other_builds().items():
+            print(f"note: {count} results of engine {other} in {study.folder} are not used", file=sys.stderr)
+    return study, done
+
+
+def count_stored(study: Study, shard: Shard | None) -> str:
+    """Return in words how many runs are stored and how many are missing."""
+    try:
+        total, missing = len(runner.select_shard(study.plan, shard)), study.missing(shard)
+    except InputError:
+        return "no run was started"
+    return f"{total - missing} of {total} runs are stored in {study.folder}, {missing} are missing"
+
+
+def same_command() -> str:
+    """Return the command as it was given, to be given again."""
+    if Path(sys.argv[0]).name in ("tonopah", "main.py") and sys.argv[1:3] == ["study", "run"]:
+        return f"`{shlex.join(['tonopah', *sys.argv[1:]])}`"
+    return "the same command"
+
+
+def print_shard(study: Study, done: int, arguments: argparse.Namespace) -> int:
+    """Print which shard is complete; a report needs all of them."""
+    index, count = arguments.shard
+    facts = {"study": study.name, "shard": index, "of": count, "run_now": done, "folder": str(study.folder)}
+    if arguments.json:
+        print(json.dumps(facts))
+    else:
+        print(f"{study.name}: shard {index} of {count} is complete, {done} runs now\nfolder: {study.folder.resolve()}")
     return 0
-
-
-def do_study_report(options: argparse.Namespace) -> int:
-    """Carry out `tonopah study report`."""
-    return print_report(Study.open(options.folder), 0, options.json)
 
 
 def print_report(study: Study, done: int, as_json: bool) -> int:
@@ -103,165 +172,26 @@ def print_report(study: Study, done: int, as_json: bool) -> int:
     return 0
 
 
-def do_study_list(options: argparse.Namespace) -> int:
-    """Carry out `tonopah study list`."""
-    listed = [{"name": name, "title": load(path).get("title", ""), "file": str(path)} for name, path in shipped().items()]
-    if options.json:
-        print(json.dumps(listed))
-    else:
-        for study in listed:
-            print(f"{study['name']:<12} {study['title']}")
-    return 0
-
-
-def add_run_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of `study run` that say how it is carried out."""
-    command.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
-    command.add_argument(
-        "--executor", choices=["local", "dask"], default="local", help="dask: on a cluster, or on processes of this machine"
-    )
-    command.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask scheduler, like tcp://HOST:8786")
-    command.add_argument("--shard", type=checked(parse_shard), metavar="I/N", help="only part I of N; see study merge")
-    command.add_argument("--max-hours", type=hours, metavar="H", help="start no run after H hours; the same command goes on")
-    command.add_argument("--max-events", type=events, metavar="N", help="stop a run that needs more events")
-    command.add_argument("--max-memory", type=checked(parse_memory), metavar="SIZE", help="stop a run that holds more, like 2GB")
-    command.add_argument("--wait", action="store_true", help="wait for another process that writes into the folder")
-
-
-def execution(options: argparse.Namespace) -> Execution:
-    """Return what the options say."""
-    return Execution(
-        jobs=options.jobs,
-        executor=options.executor,
-        scheduler=options.scheduler,
-        shard=options.shard,
-        max_hours=options.max_hours,
-        limits=Limits(options.max_events, options.max_memory),
-        wait=options.wait,
-    )
-
-
-def carry_out(options: argparse.Namespace, until: Target | None = None) -> tuple[Study, int]:
-    """Carry out `tonopah study run`, and return the study and how many runs that were.
-
-    Raises RunFailedError, which says how to go on, when it was interrupted or its time is over.
-    """
-    study, how = Study.load(options.study), execution(options)
-    try:
-        done = study.run(None, options.replicates, options.quick, options.out, until=until, options=how)
-    except (KeyboardInterrupt, runner.TimeUpError) as error:
-        why = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-        raise RunFailedError(f"{why}; {left(study, how.shard)}; {same_command()} goes on from there") from None
-    with Store(study.folder, create=False) as store:
-        for other, count in store.others().items():
-            print(f"note: {count} results of engine {other} in {study.folder} are not used", file=sys.stderr)
-    return study, done
-
-
-def left(study: Study, shard: Shard | None) -> str:
-    """Return what was done and what was not."""
-    try:
-        total, missing = len(runner.part(study.plan, shard)), study.missing(shard)
-    except InputError:
-        return "nothing was started"
-    return f"{total - missing} of {total} runs are stored in {study.folder}, {missing} are left"
-
-
-def same_command() -> str:
-    """Return the command that was given, as it can be given again."""
-    if Path(sys.argv[0]).name in ("tonopah", "main.py") and sys.argv[1:3] == ["study", "run"]:
-        return f"`{shlex.join(['tonopah', *sys.argv[1:]])}`"
-    return "the same command"
-
-
-def print_shard(study: Study, done: int, options: argparse.Namespace) -> int:
-    """Print what a shard gave; a report needs all of them."""
-    index, count = options.shard
-    facts = {"study": study.name, "shard": index, "of": count, "run_now": done, "folder": str(study.folder)}
-    if options.json:
-        print(json.dumps(facts))
-    else:
-        print(f"{study.name}: part {index} of {count} is complete, {done} runs now\nfolder: {study.folder.resolve()}")
-    return 0
-
-
-def do_merge(options: argparse.Namespace) -> int:
-    """Carry out `tonopah study merge`."""
-    out, new = Path(options.out), 0
-    with ExitStack() as stack:
-        parts = [stack.enter_context(Store(folder, create=False)) for folder in options.folders]
-        facts = [essence(store) for store in parts]
-        for store, fact in zip(parts, facts, strict=True):
-            if fact != facts[0]:
-                raise InputError("", f"holds another study, or size of it, than {parts[0].folder}", None, str(store.folder))
-        into = stack.enter_context(Store(out, wait=options.wait))
-        if into.recall("study") is None:
-            into.remember("study", parts[0].recall("study"))
-        elif essence(into) != facts[0]:
-            raise InputError("", f"holds another study, or size of it, than {parts[0].folder}", None, str(out))
-        for store in parts:
-            new += into.take(store)
-    study = Study.open(out)
-    facts = {"folder": str(out), "runs": len(study.plan.runs), "new": new, "missing": study.missing()}
-    if options.json:
-        print(json.dumps(facts))
-    else:
-        print(f"{out}: {new} runs taken over, {facts['missing']} of {facts['runs']} missing")
-        print(f"write its report with: tonopah study report {shlex.quote(str(out))}")
-    return 0
-
-
-def essence(store: Store) -> dict[str, Any]:
-    """Return what must be the same for results to be of the same study."""
-    kept = store.recall("study")
-    if kept is None:
-        raise InputError("", "holds no study that was run to the end of its preparation", None, str(store.folder))
-    return {key: kept[key] for key in ("document", "quick", "replicates")}
-
-
-def add_until(command: argparse.ArgumentParser) -> None:
-    """Add --until, --at-most and --metric."""
-    command.add_argument(
-        "--until",
-        type=percent,
-        metavar="WIDTH%",
-        help="add replicates until half the interval of every difference in the figures is narrower, like 5%%",
-    )
-    command.add_argument("--at-most", type=positive, default=100, metavar="N", help="replicates with --until (default: 100)")
-    command.add_argument(
-        "--metric", action="append", default=[], metavar="NAME", help="with --until: look at this metric only; may be repeated"
-    )
-
-
-def target(options: argparse.Namespace) -> Target | None:
-    """Return what --until asks for."""
-    if options.until is None:
-        if options.metric:
-            raise InputError("--metric", "has no meaning without --until", "--until 5%")
-        return None
-    return Target(options.until, options.at_most, tuple(options.metric))
-
-
-def run_all(options: argparse.Namespace, until: Target | None) -> int:
+def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
     """Run every shipped study and write their reports; return the exit code. `--out` is the folder of their folders."""
-    if options.shard:
+    if arguments.shard:
         raise InputError("--shard", "divides one study, not all of them", "a study's name instead of all")
     studies = [Study.load(name) for name in shipped()]
     for study in studies:
-        study.resize(options.quick, options.replicates)
-        if options.out:
-            study.folder = Path(options.out) / study.folder.name
+        study.resize(arguments.quick, arguments.replicates)
+        if arguments.out:
+            study.folder = Path(arguments.out) / study.folder.name
     facts: list[dict[str, Any]] = []
     started = time.monotonic()
     # With --until nobody knows the whole before the end: each study then shows its own progress.
     total = 0 if until else sum(len(study.plan.runs) for study in studies)
-    done = 0 if until else sum(finished(study) for study in studies)
-    with progress(total, done, quiet=until is not None) as advance:
+    done = 0 if until else sum(finished_runs(study) for study in studies)
+    with show_progress(total, done, quiet=until is not None) as on_progress:
         for study in studies:
-            if not options.json:
+            if not arguments.json:
                 print(f"{study.name}: {len(study.plan.runs)} runs", file=sys.stderr, flush=True)
-            facts.append(run_one(study, options, until, advance, time.monotonic() - started))
-    if options.json:
+            facts.append(run_one(study, arguments, until, on_progress, time.monotonic() - started))
+    if arguments.json:
         print(json.dumps(facts))
     else:
         for fact in facts:
@@ -270,25 +200,80 @@ def run_all(options: argparse.Namespace, until: Target | None) -> int:
 
 
 def run_one(
-    study: Study, options: argparse.Namespace, until: Target | None, advance: Callable[[], None], elapsed_s: float
+    study: Study, arguments: argparse.Namespace, until: Target | None, on_progress: Callable[[], None], elapsed_s: float
 ) -> dict[str, Any]:
     """Run one study and write its report; a study that fails does not stop the others. --max-hours is for all of them."""
-    how = execution(options)
-    if how.max_hours is not None:
-        how = replace(how, max_hours=max(0.0, how.max_hours - elapsed_s / 3600))
+    options = execution_options(arguments)
+    if options.max_hours is not None:
+        options = replace(options, max_hours=max(0.0, options.max_hours - elapsed_s / 3600))
     try:
-        now = study.run(until=until, on_progress=None if until else advance, options=how)
+        now = study.run(until=until, on_progress=None if until else on_progress, options=options)
         path = study.report()
     except runner.TimeUpError:
-        rest = f"{left(study, None)}; {same_command()} goes on from there"
-        return {"study": study.name, "error": f"the {options.max_hours:g} hours of --max-hours are over; {rest}"}
+        rest = f"{count_stored(study, None)}; run {same_command()} to continue"
+        return {"study": study.name, "error": f"stopped: --max-hours {arguments.max_hours:g} reached; {rest}"}
     except (InputError, RunFailedError) as error:
         return {"study": study.name, "error": str(error)}
     return {"study": study.name, "runs": len(study.plan.runs), "run_now": now, "report": str(path.resolve())}
 
 
-def finished(study: Study) -> int:
+def finished_runs(study: Study) -> int:
     """Return how many runs of a study are stored."""
     if not (study.folder / "runs.sqlite").is_file():
         return 0
     return len(study.plan.runs) - study.missing()
+
+
+def report_study(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah study report`."""
+    return print_report(Study.open(arguments.folder), 0, arguments.json)
+
+
+def list_studies(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah study list`."""
+    entries = [{"name": name, "title": load(path).get("title", ""), "file": str(path)} for name, path in shipped().items()]
+    if arguments.json:
+        print(json.dumps(entries))
+    else:
+        for entry in entries:
+            print(f"{entry['name']:<12} {entry['title']}")
+    return 0
+
+
+def print_schema(_: argparse.Namespace) -> int:
+    """Carry out `tonopah study schema`."""
+    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    return 0
+
+
+def merge_shards(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah study merge`."""
+    out, new = Path(arguments.out), 0
+    with ExitStack() as stack:
+        shards = [stack.enter_context(Store(folder, create=False)) for folder in arguments.folders]
+        sizes = [read_size(store) for store in shards]
+        other = f"holds another study, or another size of it, than {shards[0].folder}"
+        for store, found in zip(shards, sizes, strict=True):
+            if found != sizes[0]:
+                raise InputError("", other, None, str(store.folder))
+        into = stack.enter_context(Store(out, wait=arguments.wait))
+        if into.recall("study") is None:
+            into.remember("study", shards[0].recall("study"))
+        elif read_size(into) != sizes[0]:
+            raise InputError("", other, None, str(out))
+        for store in shards:
+            new += into.merge(store)
+    study = Study.open(out)
+    facts = {"folder": str(out), "runs": len(study.plan.runs), "new": new, "missing": study.missing()}
+    if arguments.json:
+        print(json.dumps(facts))
+    else:
+        print(f"{out}: {new} new runs, {facts['missing']} of {facts['runs']} missing")
+        print(f"write its report with: tonopah study report {shlex.quote(str(out))}")
+    return 0
+
+
+def read_size(store: Store) -> tuple[dict[str, Any], bool, dict[str, int]]:
+    """Return what must be equal for results to be of the same study: its file, quick or not, and replicates."""
+    manifest = Manifest.from_json(store.recall("study"), str(store.folder))
+    return manifest.document, manifest.quick, manifest.replicates

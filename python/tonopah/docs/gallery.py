@@ -1,4 +1,4 @@
-"""A figure of every algorithm's window over the same link: `python -m tonopah.gallery FILE.png`, part of `make docs`."""
+"""A figure of every algorithm's window over the same link: `python -m tonopah.docs.gallery FILE.png`, part of `make docs`."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,6 @@ from typing import Any
 
 from tonopah.plot import style
 from tonopah.simulation import algorithms, run
-from tonopah.validate.overlay import save
 
 MSS_BYTES = 1448
 SECONDS = 30
@@ -34,12 +33,9 @@ def scenario(name: str, profile: str) -> dict[str, Any]:
 
 def draw(path: Path) -> None:
     """Write the figure as PNG: one panel for each algorithm in its first profile."""
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
     entries = algorithms()
     rows = -(-len(entries) // COLUMNS)
-    with mpl.rc_context(style.SETTINGS):
+    with style.settings() as plt:
         figure, panels = plt.subplots(rows, COLUMNS, figsize=(11, 1.55 * rows + 0.8), sharex=True, sharey=True)
         try:
             for axes, entry in zip(panels.flat, entries, strict=False):
@@ -55,7 +51,7 @@ def draw(path: Path) -> None:
             panels.flat[0].set_xlim(0, SECONDS)
             figure.supxlabel("Time (s)", fontsize=9)
             figure.supylabel("cwnd (segments); dashed: one BDP, dash-dotted: BDP and full queue", fontsize=9)
-            save(figure, path)
+            style.write_png(figure, path)
         finally:
             plt.close(figure)
 

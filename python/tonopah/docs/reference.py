@@ -1,4 +1,4 @@
-"""Writes docs/algorithms.md, docs/scenario.md and the tables of docs/studies.md: `python -m tonopah.reference docs`."""
+"""Writes docs/algorithms.md, docs/scenario.md and the tables of docs/studies.md: `python -m tonopah.docs.reference docs`."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""How the runs of a study are carried out: where, how many at a time, and what they may take."""
+"""How the runs of a study are carried out: where, how many at a time, and within which limits."""
 
 import os
 import re
@@ -8,31 +8,31 @@ from typing import NamedTuple
 from tonopah._core import parse_quantity
 from tonopah.errors import InputError
 
-LEAST_MEMORY = 256 * 1024**2
-"""No run is stopped below this; a small world takes some megabytes."""
+MIN_MEMORY_BYTES = 256 * 1024**2
+"""The limit of a run is never below this; a small network needs some megabytes."""
 
 
 class Limits(NamedTuple):
-    """What one run may take; None is no limit. Memory is about what grows: packets, events, series, segments in flight."""
+    """Limits of one run; None is no limit. Memory counts what grows: packets, events, series, segments in flight."""
 
     events: int | None = None
     memory_bytes: int | None = None
 
 
 class Shard(NamedTuple):
-    """Part `index` (from 1) of `count` about equal parts of a study."""
+    """Shard `index` (from 1) of `count` shards of a study of about equal size."""
 
     index: int
     count: int
 
 
 @dataclass(frozen=True)
-class Execution:
+class ExecutionOptions:
     """How to carry out a study.
 
     `jobs`: threads, or processes of a local cluster (default: all cores). `executor`: "local" or "dask". `scheduler`: address
-    of a running Dask scheduler. `shard`: only a part of the runs. `max_hours`: no run is started after so long. `limits`: of
-    each run. `wait`: wait for another process that writes into the folder, instead of giving up.
+    of a running Dask scheduler. `shard`: run only these. `max_hours`: start no run after that time. `limits`: of each run.
+    `wait`: wait until no other process is writing to the folder, instead of giving up.
     """
 
     jobs: int | None = None
@@ -55,12 +55,12 @@ class Execution:
         return self.jobs or cores()
 
     @property
-    def bounds(self) -> Limits:
-        """The limits of each run: without one of memory, what this machine has, shared among the runs under way."""
+    def run_limits(self) -> Limits:
+        """The limits of each run; the default for memory is that of this machine, shared among concurrent runs."""
         if self.limits.memory_bytes is not None:
             return self.limits
         total = memory_total()
-        return self.limits._replace(memory_bytes=max(LEAST_MEMORY, total // self.threads) if total else None)
+        return self.limits._replace(memory_bytes=max(MIN_MEMORY_BYTES, total // self.threads) if total else None)
 
 
 def cores() -> int:
@@ -69,7 +69,7 @@ def cores() -> int:
 
 
 def memory_total() -> int | None:
-    """Return the memory of this machine in bytes, if it tells."""
+    """Return the memory of this machine in bytes, if known."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (OSError, ValueError):
@@ -77,7 +77,7 @@ def memory_total() -> int | None:
 
 
 def memory_free() -> int | None:
-    """Return the memory that programs could still take, in bytes, if the system tells."""
+    """Return the memory that is available to programs, in bytes, if known."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             found = re.search(r"MemAvailable:\s+(\d+) kB", file.read())
@@ -90,7 +90,7 @@ def parse_shard(text: str) -> Shard:
     """Return the shard that `i/n` names. Raises InputError."""
     found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text, re.ASCII)
     if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise InputError("shard", f"{text!r} is not a part", "like 1/4 to 4/4")
+        raise InputError("shard", f"{text!r} is not a shard", "like 1/4 to 4/4")
     return Shard(int(found[1]), int(found[2]))
 
 

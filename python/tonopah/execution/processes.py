@@ -16,27 +16,27 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from tonopah.cc.description import Origin
+from tonopah.cc.description import Provenance
 from tonopah.errors import AlgorithmError, EngineError, InputError, LimitError, RunFailedError
 from tonopah.execution.options import Limits
 
 ATTEMPTS = 3
-"""A run whose process ends is begun so often: the system may have taken the process for another's sake."""
+"""Attempts at a run whose process ends: the system may have killed it for want of memory."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A scenario (JSON text), a seed, and where the algorithms in Python are that it names."""
+    """A scenario (JSON text), a seed, and the provenance of the algorithms in Python that it names."""
 
     scenario: str
     seed: int
-    origins: dict[str, Origin] = field(default_factory=dict)
+    origins: dict[str, Provenance] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker sends back: summary and series of a run, or why there are none."""
+    """The reply of a worker: summary and series of a run, or the reason why there are none."""
 
     summary: str = ""
     series: Any = None
@@ -56,14 +56,14 @@ class Worker:
         self.start()
 
     def start(self) -> None:
-        """Begin, or begin again after the process has ended."""
-        # What can be imported here can be imported there.
+        """Start the process, or start it again after it has ended."""
+        # The worker can import what this process can import.
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
         command = [sys.executable, "-m", "tonopah.execution.worker"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
     def run(self, job: Job) -> Answer:
-        """Have one job done."""
+        """Send one job and return its answer."""
         try:
             pickle.dump(job, self.process.stdin)
             self.process.stdin.flush()
@@ -72,17 +72,17 @@ class Worker:
             return Answer(failed=f"a worker process ended with exit code {self.process.wait()}", died=True)
 
     def stop(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
-            # What was still to be sent has no reader any more.
+            # Buffered bytes have no reader any more.
             with suppress(OSError):
                 pipe.close()
 
 
 def outcome_of(answer: Answer) -> str | Exception:
-    """Return what `on_done` takes: the summary, or an exception as it would have been raised here."""
+    """Return the summary of a run, or the exception that it would have raised in this process."""
     if answer.input_error:
         return InputError(*answer.input_error)
     if answer.raised:
@@ -98,9 +98,9 @@ def outcome_of(answer: Answer) -> str | Exception:
 
 
 def run_many(jobs: Sequence[Job], count: int, on_done: Callable[[int, str | Exception, Any], bool]) -> None:
-    """Do the jobs in `count` processes; `on_done` is called here as each ends and returns False to stop.
+    """Run the jobs in `count` processes; `on_done` is called in this one as each ends and returns False to stop.
 
-    An interruption or a stop ends the processes; what they were doing is lost. A process that ends by itself is replaced.
+    An interruption or a stop kills the processes, and their current runs are lost. A process that ends by itself is replaced.
     """
     count = max(1, min(count, len(jobs)))
     workers: list[Worker] = []

@@ -6,24 +6,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 REPORT_EVERY = 0.1
-"""Without a terminal, progress is one line for each tenth of the work."""
+"""Share of the work between two lines of progress where standard error is no terminal."""
 
 
 @contextmanager
-def progress(total: int, done: int, quiet: bool) -> "Iterator[Callable[[], None]]":
-    """Show progress on standard error: a bar on a terminal, otherwise a line now and then. Yields the step function."""
+def show_progress(total: int, done: int, quiet: bool) -> "Iterator[Callable[[], None]]":
+    """Show progress on standard error, as a bar on a terminal and as lines elsewhere; yield the function that counts a run."""
     if quiet:
         yield lambda: None
     elif sys.stderr.isatty():
-        with bar(total, done) as advance:
-            yield advance
+        with bar(total, done) as on_progress:
+            yield on_progress
     else:
         yield Lines(total, done)
 
 
 @contextmanager
 def bar(total: int, done: int) -> "Iterator[Callable[[], None]]":
-    """Show a progress bar with the time that is left."""
+    """Show a progress bar with the remaining time."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -42,9 +42,9 @@ def bar(total: int, done: int) -> "Iterator[Callable[[], None]]":
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as shown:
-        task = shown.add_task("runs", total=total, completed=done)
-        yield lambda: shown.advance(task)
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("runs", total=total, completed=done)
+        yield lambda: progress.advance(task)
 
 
 class Lines:

@@ -1,4 +1,4 @@
-"""Runs what the store lacks, on all cores or a cluster; an interruption loses only the runs that were under way."""
+"""Runs what the store lacks, on all cores or a cluster; an interruption loses only the runs that were in progress."""
 
 import json
 import resource
@@ -7,58 +7,53 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, TypeAlias
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, TypeAlias
 
 from tonopah._core import run_many
 from tonopah.errors import AlgorithmError, EngineError, LimitError, RunFailedError, ScenarioError, relay
-from tonopah.execution import processes
-from tonopah.execution.options import Execution, Shard, memory_free
-from tonopah.execution.progress import progress
+from tonopah.execution import dask_cluster, processes
+from tonopah.execution.options import ExecutionOptions, Shard, memory_free
+from tonopah.execution.progress import show_progress
 from tonopah.scenario.document import to_toml
 from tonopah.spec.plan import Plan, Run
 from tonopah.store.commits import Commits
+from tonopah.store.store import Store
 
-if TYPE_CHECKING:
-    from tonopah.store.store import Store
+OnDone: TypeAlias = Callable[[int, str | Exception, Any], bool]
+"""Receives the index of a run, its summary or the exception that ended it, and its series; returns False to stop."""
+Executor: TypeAlias = Callable[[Sequence[Run], OnDone], None]
 
-__all__ = ["progress", "run_missing"]
-
-OnDone: TypeAlias = Callable[[int, "str | Exception", Any], bool]
-"""Takes the index of a run, its summary or why there is none, and its series; returns False to stop."""
-CarryOut: TypeAlias = Callable[[Sequence[Run], OnDone], None]
-
-PILOT = 2
-"""A pilot has so many runs for each that goes on at a time."""
-WORTH_A_PILOT = 10
-"""Fewer runs than so many pilots need no estimate: they are done soon, or after one run each is known as much."""
+PILOT_RUNS_PER_THREAD = 2
+MIN_PILOTS = 10
+"""A study of fewer runs than this number of pilots needs no estimate of its time: it ends soon."""
 
 
 class TimeUpError(RunFailedError):
-    """The time that the user gave is over; what was finished is stored."""
+    """--max-hours is reached; what has finished is stored."""
 
 
-class Patience:
-    """What Ctrl-C and SIGTERM do: the first lets runs under way finish, the second gives them up. A result is always stored."""
+class GracefulShutdown:
+    """Handles Ctrl-C and SIGTERM: the first lets current runs finish, the second abandons them. A result is always stored."""
 
     def __init__(self) -> None:
         self.storing = self.pending = False
         self.count = 0
 
     def __call__(self, number: int, _: Any) -> None:
-        """Take a signal."""
+        """Handle a signal."""
         self.count += 1
         if self.count == 1:
             name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
-            print(f"\nstopping: runs under way are finished; {name} again gives them up", file=sys.stderr, flush=True)
+            print(f"\nstopping after the current runs; {name} again abandons them", file=sys.stderr, flush=True)
         if self.storing:
             self.pending = True
         else:
             raise KeyboardInterrupt
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Take signals meanwhile; they come to the main thread only."""
+    def handling_signals(self) -> Iterator[None]:
+        """Handle signals meanwhile; they are delivered to the main thread only."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -70,8 +65,8 @@ class Patience:
                 signal.signal(number, action)
 
     @contextmanager
-    def stored(self) -> Iterator[None]:
-        """Let nothing interrupt what is done meanwhile."""
+    def deferred(self) -> Iterator[None]:
+        """Defer an interruption to the end of the block."""
         self.storing = True
         try:
             yield
@@ -84,176 +79,175 @@ class Patience:
 
 def run_missing(
     plan: Plan,
-    store: "Store",
+    store: Store,
     jobs: int | None = None,
     quiet: bool = False,
-    how: Execution | None = None,
-    shown: Callable[[], None] | None = None,
+    options: ExecutionOptions | None = None,
+    on_progress: Callable[[], None] | None = None,
 ) -> int:
-    """Run every run of the plan that the store lacks, and return how many that were; `jobs` is short for `how`.
+    """Run every run of the plan that the store lacks and return their number; `jobs` is short for `options`.
 
-    `shown` is called after each run instead of showing the progress of this plan alone.
+    `on_progress` is called after each run instead of showing the progress of this plan alone.
 
-    Raises KeyboardInterrupt after an interruption, TimeUpError when `how.max_hours` are over, InputError when a scenario turns
-    out impossible, AlgorithmError when an algorithm in Python raised, RunFailedError when a result cannot be stored or a run
-    took more than it may; finished runs are in the store in every case.
+    Raises KeyboardInterrupt after an interruption, TimeUpError when `options.max_hours` is reached, InputError when a scenario
+    cannot be run, AlgorithmError when an algorithm in Python raised, RunFailedError when a result cannot be stored or a run
+    exceeded its limits; finished runs are in the store in every case.
     """
-    how = how or Execution(jobs=jobs)
-    wanted = part(plan, how.shard)
+    options = options or ExecutionOptions(jobs=jobs)
+    wanted = select_shard(plan, options.shard)
     done = store.ids(verify=True)
     # The sort keeps the order of each kind; those with an algorithm in Python need processes.
-    todo = sorted((run for run in wanted if run.id not in done), key=lambda run: bool(run.origins))
-    if not todo:
+    missing = sorted((run for run in wanted if run.id not in done), key=lambda run: bool(run.origins))
+    if not missing:
         return 0
-    patience = Patience()
-    whole = progress(len(wanted), len(wanted) - len(todo), quiet) if shown is None else nullcontext(shown)
-    with patience.at_work(), executor(how) as carry_out, whole as advance:
-        Batch(store, how, patience, advance).run(todo, carry_out, quiet or shown is not None)
-    missing = len({run.id for run in wanted} - store.ids())
-    if missing:
-        raise RunFailedError(f"{missing} runs did not finish")
-    return len(todo)
+    shutdown = GracefulShutdown()
+    if on_progress is None:
+        progress = show_progress(len(wanted), len(wanted) - len(missing), quiet)
+    else:
+        progress, quiet = nullcontext(on_progress), True
+    with shutdown.handling_signals(), start_executor(options) as execute, progress as step:
+        Batch(store, options, shutdown, step).run(missing, execute, quiet)
+    unfinished = len({run.id for run in wanted} - store.ids())
+    if unfinished:
+        raise RunFailedError(f"{unfinished} runs did not finish")
+    return len(missing)
 
 
 class Batch:
-    """Runs that go on together, from the first to what stopped them."""
+    """Runs that are executed together, until all have finished or one stops the others."""
 
-    def __init__(self, store: "Store", how: Execution, patience: Patience, advance: Callable[[], None]):
-        self.store, self.how, self.patience, self.advance = store, how, patience, advance
+    def __init__(self, store: Store, options: ExecutionOptions, shutdown: GracefulShutdown, on_progress: Callable[[], None]):
+        self.store, self.options, self.shutdown, self.on_progress = store, options, shutdown, on_progress
         self.commits = Commits(store.write)
         self.started = time.monotonic()
         self.failure: BaseException | None = None
-        self.left = 0
-        self.late = False
+        self.remaining = 0
+        self.time_up = False
 
-    def run(self, todo: Sequence[Run], carry_out: CarryOut, quiet: bool) -> None:
-        """Carry out all runs and return, or raise, when what has finished is on the disk."""
+    def run(self, runs: Sequence[Run], execute: Executor, quiet: bool) -> None:
+        """Execute all runs; return, or raise, when every finished one is on disk."""
         try:
-            self.carry_all(todo, carry_out, quiet)
+            self.run_all(runs, execute, quiet)
         finally:
-            with self.patience.stored():
+            with self.shutdown.deferred():
                 self.commits.close()
 
-    def carry_all(self, todo: Sequence[Run], carry_out: CarryOut, quiet: bool) -> None:
-        """Carry out a pilot, say what is to be expected, and carry out the others; without a pilot if nobody is to be told."""
-        size = PILOT * self.how.threads
-        self.left = len(todo)
-        if not quiet and len(todo) >= size * WORTH_A_PILOT:
+    def run_all(self, runs: Sequence[Run], execute: Executor, quiet: bool) -> None:
+        """Execute a pilot, print an estimate, and execute the others; there is no pilot if `quiet` or if runs are few."""
+        size = PILOT_RUNS_PER_THREAD * self.options.threads
+        self.remaining = len(runs)
+        if not quiet and len(runs) >= size * MIN_PILOTS:
             # Spread over the study, since its points differ in length.
-            pilot = todo[:: len(todo) // size][:size]
+            pilot = runs[:: len(runs) // size][:size]
             chosen = {run.id for run in pilot}
-            self.carry(pilot, carry_out)
-            todo = [run for run in todo if run.id not in chosen]
-            print(expectation(time.monotonic() - self.started, size, len(todo), self.how), file=sys.stderr, flush=True)
-        self.carry(todo, carry_out)
+            self.run_some(pilot, execute)
+            runs = [run for run in runs if run.id not in chosen]
+            print(estimate(time.monotonic() - self.started, size, len(runs), self.options), file=sys.stderr, flush=True)
+        self.run_some(runs, execute)
 
-    def carry(self, runs: Sequence[Run], carry_out: CarryOut) -> None:
-        """Carry out some runs. Raises what stopped them."""
-        self.late = self.late or self.over()
-        if not self.late:
-            carry_out(runs, lambda index, outcome, series: self.take(runs[index], outcome, series))
+    def run_some(self, runs: Sequence[Run], execute: Executor) -> None:
+        """Execute some runs. Raises what stopped them."""
+        self.time_up = self.time_up or self.is_time_up()
+        if not self.time_up:
+            execute(runs, lambda index, outcome, series: self.store_result(runs[index], outcome, series))
         if self.failure:
             raise self.failure
-        if self.late and self.left:
-            raise TimeUpError(f"the {self.how.max_hours:g} hours of --max-hours are over")
+        if self.time_up and self.remaining:
+            raise TimeUpError(f"stopped: --max-hours {self.options.max_hours:g} reached")
 
-    def over(self) -> bool:
-        """Return whether no run is to be started any more."""
-        return self.how.max_hours is not None and time.monotonic() - self.started > self.how.max_hours * 3600
+    def is_time_up(self) -> bool:
+        """Tell whether no further run may start."""
+        return self.options.max_hours is not None and time.monotonic() - self.started > self.options.max_hours * 3600
 
-    def take(self, run: Run, outcome: str | Exception, series: Any) -> bool:
-        """Store a result. An exception is kept, and raised when the others have finished."""
+    def store_result(self, run: Run, outcome: str | Exception, series: Any) -> bool:
+        """Store a result and return whether to continue. An exception is raised when the other runs have finished."""
         try:
-            with self.patience.stored():
+            with self.shutdown.deferred():
                 if isinstance(outcome, Exception):
-                    raise self.told(run, outcome)
-                self.commits.add(self.store.prepared(run, outcome, series, time.monotonic() - self.started))
-                self.left -= 1
-                self.advance()
+                    raise self.describe_failure(run, outcome)
+                self.commits.add(self.store.prepare_row(run, outcome, series, time.monotonic() - self.started))
+                self.remaining -= 1
+                self.on_progress()
         except BaseException as error:
             self.failure = self.failure or error
             return False
-        self.late = self.late or self.over()
-        return not self.late
+        self.time_up = self.time_up or self.is_time_up()
+        return not self.time_up
 
-    def told(self, run: Run, error: Exception) -> Exception:
-        """Return the failure of a run with what is needed to see it again."""
+    def describe_failure(self, run: Run, error: Exception) -> Exception:
+        """Return the failure of a run with all that is needed to reproduce it."""
         if isinstance(error, ScenarioError):
-            return relay(error, prefix="scenario", suffix=describe(run))
+            return relay(error, prefix="scenario", suffix=describe_run(run))
         if isinstance(error, AlgorithmError):
-            error.args = (f"{error}{describe(run)}",)
+            error.args = (f"{error}{describe_run(run)}",)
             return error
         if not isinstance(error, EngineError | LimitError):
-            return RunFailedError(f"{error}{describe(run)}") if type(error) is RunFailedError else error
+            return RunFailedError(f"{error}{describe_run(run)}") if type(error) is RunFailedError else error
         path = self.store.folder / "failed" / f"{run.id}.toml"
         path.parent.mkdir(exist_ok=True)
         path.write_text(to_toml(json.loads(run.scenario)), encoding="utf-8")
-        return RunFailedError(f"{error}{describe(run)}; to see it again: tonopah run {path} --seed {run.seed}")
+        return RunFailedError(f"{error}{describe_run(run)}; reproduce it with: tonopah run {path} --seed {run.seed}")
 
 
-def part(plan: Plan, shard: Shard | None) -> list[Run]:
+def select_shard(plan: Plan, shard: Shard | None) -> list[Run]:
     """Return the runs of a shard. Ids are hashes, so their order mixes long and short runs."""
     runs = list(plan.runs.values())
     if shard is None:
         return runs
-    mine = set(sorted(plan.runs)[shard.index - 1 :: shard.count])
-    return [run for run in runs if run.id in mine]
+    chosen = set(sorted(plan.runs)[shard.index - 1 :: shard.count])
+    return [run for run in runs if run.id in chosen]
 
 
-@contextmanager
-def executor(how: Execution) -> Iterator[CarryOut]:
-    """Give what carries out runs, here or on a cluster."""
-    if how.executor == "dask":
-        from tonopah.execution import dask_cluster
-
-        with dask_cluster.connected(how) as carry_out:
-            yield carry_out
-    else:
-        yield lambda runs, on_done: here(runs, on_done, how)
+def start_executor(options: ExecutionOptions) -> AbstractContextManager[Executor]:
+    """Return the executor of runs, on this machine or on a cluster."""
+    if options.executor == "dask":
+        return dask_cluster.connect(options)
+    return nullcontext(lambda runs, on_done: run_locally(runs, on_done, options))
 
 
-def here(runs: Sequence[Run], on_done: OnDone, how: Execution) -> None:
-    """Carry out runs on this machine: in threads, and those with an algorithm in Python in processes, after the others."""
-    plain = [index for index, run in enumerate(runs) if not run.origins]
-    own = [index for index, run in enumerate(runs) if run.origins]
+def run_locally(runs: Sequence[Run], on_done: OnDone, options: ExecutionOptions) -> None:
+    """Execute runs on this machine: first those in threads, then those with an algorithm in Python in processes."""
+    native = [index for index, run in enumerate(runs) if not run.origins]
+    in_python = [index for index, run in enumerate(runs) if run.origins]
     stopped = False
 
-    def watched(index: int, outcome: str | Exception, series: Any) -> bool:
+    def watch(index: int, outcome: str | Exception, series: Any) -> bool:
         nonlocal stopped
         go_on = on_done(index, outcome, series)
         stopped = stopped or not go_on
         return go_on
 
-    if plain:
-        jobs = [(runs[index].scenario, runs[index].seed) for index in plain]
-        run_many(jobs, how.threads, lambda index, *outcome: watched(plain[index], *outcome), *how.bounds)
-    if own and not stopped:
-        jobs = [processes.Job(runs[index].scenario, runs[index].seed, runs[index].origins, how.bounds) for index in own]
-        processes.run_many(jobs, how.threads, lambda index, *outcome: watched(own[index], *outcome))
+    limits = options.run_limits
+    if native:
+        jobs = [(runs[index].scenario, runs[index].seed) for index in native]
+        run_many(jobs, options.threads, lambda index, *outcome: watch(native[index], *outcome), *limits)
+    if in_python and not stopped:
+        jobs = [processes.Job(runs[index].scenario, runs[index].seed, runs[index].origins, limits) for index in in_python]
+        processes.run_many(jobs, options.threads, lambda index, *outcome: watch(in_python[index], *outcome))
 
 
-def expectation(elapsed_s: float, done: int, left: int, how: Execution) -> str:
-    """Return what the pilot says about the rest."""
-    expected_s = elapsed_s / done * left
-    text = f"estimate: {left} more runs take about {duration(expected_s)}"
-    if how.executor == "local":
+def estimate(elapsed_s: float, done: int, remaining: int, options: ExecutionOptions) -> str:
+    """Return in words how long the remaining runs will take, from the time of the pilot."""
+    expected_s = elapsed_s / done * remaining
+    text = f"estimate: {remaining} more runs take about {duration(expected_s)}"
+    if options.executor == "local":
         # Linux counts kilobytes.
         peak, free = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, memory_free()
-        text += f" on {how.threads} cores; {peak / 1e6:.0f} MB of memory"
+        text += f" on {options.threads} cores; {peak / 1e6:.0f} MB of memory"
         if free is not None:
             text += f", {free / 1e6:.0f} MB more are free" if free > peak else f" — only {free / 1e6:.0f} MB more are free"
-    if how.max_hours is not None and elapsed_s + expected_s > how.max_hours * 3600:
-        text += f"; --max-hours {how.max_hours:g} will end before, and the same command goes on"
+    if options.max_hours is not None and elapsed_s + expected_s > options.max_hours * 3600:
+        text += f"; --max-hours {options.max_hours:g} will expire first; run the same command to continue"
     return text
 
 
 def duration(seconds: float) -> str:
-    """Return a time as a person says it."""
+    """Return a duration for people."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
 
 
-def describe(run: Run) -> str:
-    """Return what is special about a run, for an error message."""
+def describe_run(run: Run) -> str:
+    """Return algorithm, seed and varied values of a run, for an error message."""
     return f" [with {run.algorithm}, seed {run.seed}" + "".join(f", {k} = {v}" for k, v in run.values.items()) + "]"

@@ -20,7 +20,7 @@ from tonopah.scenario.paths import fetch, put
 from tonopah.simulation import Result, checked_seed, engine_form
 
 NEEDED = ("position_x", "position_y", "energy")
-MOST_PACKETS = 20_000
+MAX_PACKETS = 20_000
 """Packets in the file, spread evenly over the run: some 4 MB."""
 SAMPLES = 200
 """Positions and energies of a node, unless the scenario says how often it records."""
@@ -50,7 +50,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
             duration = seconds(checked["graph"]["duration"])
             put(scenario, "record.every", f"{max(1, round(duration / SAMPLES * 1e6))}us")
         bound = engine_form(scenario, name)
-        summary, columns, packets = engine_transmissions(bound.text, seed, MOST_PACKETS, bound.algorithms)
+        summary, columns, packets = engine_transmissions(bound.text, seed, MAX_PACKETS, bound.algorithms)
     except ScenarioError as error:
         raise relay(error, name) from None
     result = Result(json.loads(summary), columns)
@@ -62,7 +62,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
 def lines(graph: dict[str, Any], result: Result, packets: str) -> Iterator[str]:
     """Yield the lines of the file."""
     nodes = graph["node"]
-    place = layout.places(graph)
+    place = layout.node_positions(graph)
     number = {node["name"]: i for i, node in enumerate(nodes)}
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<anim ver="netanim-3.109" filetype="animation">'

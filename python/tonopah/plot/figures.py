@@ -1,6 +1,6 @@
 """Table to figure: line with interval band, difference to the baseline, bars, ECDF, heat map, time series.
 
-Every figure keeps its data: `Drawing.data` is what is plotted, in the units of its axes, and is written beside it.
+Every figure keeps its data: `RenderedFigure.data` holds the plotted values, in the units of the axes, and is written beside it.
 """
 
 import math
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """A finished figure: file name without ending, title, what it says in words, SVG text, and the data behind it."""
+class RenderedFigure:
+    """A finished figure: file name without extension, title, caption, SVG text, PDF, and the plotted data."""
 
     name: str
     title: str
@@ -51,12 +51,12 @@ class Axis:
 
 
 def band(method: Method) -> str:
-    """Return what points and intervals are."""
+    """Return the kind of points and intervals in words."""
     kind = "bootstrap" if method.statistic == "median" else "t"
     return f"{method.statistic} and {100 * method.confidence:.3g} % {kind} interval over replicates"
 
 
-def line(table: "pd.DataFrame", axis: Axis, shown: Metric, algorithms: list[str], method: Method) -> Drawing:
+def line(table: "pd.DataFrame", axis: Axis, shown: Metric, algorithms: list[str], method: Method) -> RenderedFigure:
     """Draw a metric along an axis: a line with markers for each algorithm and a band for its interval."""
     name = shown.column
     rows = collect(axis, name, algorithms, lambda a, where: estimate(table, name, a, where, method).scaled(shown.factor))
@@ -69,19 +69,19 @@ def line(table: "pd.DataFrame", axis: Axis, shown: Metric, algorithms: list[str]
             axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
         label_x(axes, axis, x)
         axes.set_ylabel(shown.axis)
-        not_exaggerated(axes, shown)
+        limit_zoom(axes, shown)
         style.legend_below(figure, axes)
         pictures = style.svg(figure), style.pdf(figure)
     title = f"{shown.label} against {lower(axis.label)}"
-    return drawing(("line", axis.key, name), title, f"{title}; {band(method)}.", pictures, rows)
+    return render(("line", axis.key, name), title, f"{title}; {band(method)}.", pictures, rows)
 
 
 def difference_line(
     table: "pd.DataFrame", axis: Axis, shown: Metric, algorithms: list[str], baseline: str, method: Method
-) -> Drawing:
+) -> RenderedFigure:
     """Draw the paired difference to the baseline in percent along an axis, with intervals and a line at zero."""
     name, others = shown.column, [algorithm for algorithm in algorithms if algorithm != baseline]
-    rows = collect(axis, name, others, lambda a, where: bounded(difference(table, name, a, baseline, where, method)))
+    rows = collect(axis, name, others, lambda a, where: hide_unbounded(difference(table, name, a, baseline, where, method)))
     x, _ = positions(axis.values)
     step = min(np.diff(sorted(x)), default=1.0)
     with style.chart() as (figure, axes):
@@ -89,14 +89,14 @@ def difference_line(
         for i, algorithm in enumerate(others):
             y, low, high = columns(rows, algorithm)
             look = style.look(algorithms.index(algorithm))
-            # Intervals of several algorithms stand beside each other, not on each other.
+            # Intervals of several algorithms are drawn side by side.
             at = np.asarray(x) + step * 0.08 * (i - (len(others) - 1) / 2)
             axes.plot(at, y, label=f"{algorithm} against {baseline}", zorder=3, **look)
             axes.vlines(at, low, high, color=look["color"], linewidth=1.2, zorder=2)
             axes.plot(at, low, at, high, linestyle="", marker="_", color=look["color"], markersize=6, zorder=2)
         label_x(axes, axis, x)
         axes.set_ylabel(f"{shown.label}:\ndifference (%)")
-        spread(axes, 0.5)
+        widen(axes, 0.5)
         style.legend_below(figure, axes)
         pictures = style.svg(figure), style.pdf(figure)
     title = f"{shown.label}: difference to {baseline}"
@@ -104,11 +104,11 @@ def difference_line(
     caption = (
         f"{title} in percent, against {lower(axis.label)}; paired by seed, {100 * method.confidence:.3g} % interval ({kind})."
     )
-    return drawing(("difference", axis.key, name), title, caption, pictures, rows)
+    return render(("difference", axis.key, name), title, caption, pictures, rows)
 
 
-def bar(table: "pd.DataFrame", shown: Metric, algorithms: list[str], method: Method) -> Drawing:
-    """Draw a metric at the default point: a bar with its interval for each algorithm."""
+def bar(table: "pd.DataFrame", shown: Metric, algorithms: list[str], method: Method) -> RenderedFigure:
+    """Draw a metric at the nominal point: a bar with its interval for each algorithm."""
     name = shown.column
     rows = collect(None, name, algorithms, lambda a, where: estimate(table, name, a, where, method).scaled(shown.factor))
     with style.canvas() as (figure, axes):
@@ -123,12 +123,12 @@ def bar(table: "pd.DataFrame", shown: Metric, algorithms: list[str], method: Met
         axes.set_ylabel(shown.axis)
         axes.grid(axis="x", visible=False)
         pictures = style.svg(figure), style.pdf(figure)
-    caption = f"{shown.label} at the default point; {band(method)}."
-    return drawing(("bar", name), shown.label, caption, pictures, rows)
+    caption = f"{shown.label} at the nominal point; {band(method)}."
+    return render(("bar", name), shown.label, caption, pictures, rows)
 
 
-def ecdf(flows: "pd.DataFrame", shown: Metric, algorithms: list[str]) -> Drawing:
-    """Draw the empirical distribution of a metric over all flows of all replicates at the default point."""
+def ecdf(flows: "pd.DataFrame", shown: Metric, algorithms: list[str]) -> RenderedFigure:
+    """Draw the empirical distribution of a metric over all flows of all replicates at the nominal point."""
     import pandas as pd
 
     name, rows = shown.column, []
@@ -144,11 +144,11 @@ def ecdf(flows: "pd.DataFrame", shown: Metric, algorithms: list[str]) -> Drawing
         axes.set_ylim(0, 1.02)
         style.legend_below(figure, axes)
         pictures = style.svg(figure), style.pdf(figure)
-    caption = f"Empirical distribution of {lower(shown.label)} over the flows of all replicates at the default point."
-    return drawing(("ecdf", name), f"{shown.label} of the flows", caption, pictures, pd.concat(rows, ignore_index=True))
+    caption = f"Empirical distribution of {lower(shown.label)} over the flows of all replicates at the nominal point."
+    return render(("ecdf", name), f"{shown.label} of the flows", caption, pictures, pd.concat(rows, ignore_index=True))
 
 
-def heatmap(table: "pd.DataFrame", axis: Axis, rows_axis: Axis, shown: Metric, algorithm: str, method: Method) -> Drawing:
+def heatmap(table: "pd.DataFrame", axis: Axis, rows_axis: Axis, shown: Metric, algorithm: str, method: Method) -> RenderedFigure:
     """Draw a metric over two crossed axes as colours with the mean written in each cell."""
     import pandas as pd
 
@@ -182,13 +182,13 @@ def heatmap(table: "pd.DataFrame", axis: Axis, rows_axis: Axis, shown: Metric, a
     title = f"{shown.label}, {algorithm}"
     caption = f"{title}: {method.statistic} over replicates for each {lower(axis.label)} and {lower(rows_axis.label)}."
     names = ("heatmap", axis.key, rows_axis.key, name, algorithm)
-    return drawing(names, title, caption, pictures, pd.DataFrame(cells))
+    return render(names, title, caption, pictures, pd.DataFrame(cells))
 
 
-def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handovers: Sequence[float] = ()) -> Drawing:
+def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handovers: Sequence[float] = ()) -> RenderedFigure:
     """Draw a sampled variable over time for one representative run of each algorithm; `frames` hold t_s and value.
 
-    Times of hand-overs to another satellite are marked.
+    Times of handovers to another satellite are marked.
     """
     import pandas as pd
 
@@ -207,7 +207,7 @@ def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handover
             )
             rows.append(pd.DataFrame({"algorithm": algorithm, "t_s": frame["t_s"], "value": frame["value"] * shown.factor}))
         for i, time in enumerate(handovers):
-            axes.axvline(time, color="#555555", linewidth=0.8, linestyle=":", label="" if i else "hand-over", zorder=1)
+            axes.axvline(time, color="#555555", linewidth=0.8, linestyle=":", label="" if i else "handover", zorder=1)
         axes.set_xlabel("Time (s)")
         axes.set_ylabel(shown.axis)
         axes.set_ylim(bottom=0)
@@ -215,12 +215,12 @@ def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handover
         pictures = style.svg(figure), style.pdf(figure)
     caption = f"{shown.label} of {which} over time, one representative run (nominal point, seed 1) of each algorithm."
     names = ("series", name) if which.endswith(" 0") or which.startswith("link") else ("series", name, which)
-    made = drawing(names, f"{shown.label} over time", caption, pictures, pd.concat(rows, ignore_index=True))
+    made = render(names, f"{shown.label} over time", caption, pictures, pd.concat(rows, ignore_index=True))
     return replace(made, wide=True)
 
 
 def collect(axis: Axis | None, name: str, algorithms: list[str], measure: Any) -> "pd.DataFrame":
-    """Return what a figure shows: one row for each algorithm and point, with value, low, high and n."""
+    """Return the data of a figure: one row for each algorithm and point, with value, low, high and n."""
     import pandas as pd
 
     rows = []
@@ -241,8 +241,8 @@ def collect(axis: Axis | None, name: str, algorithms: list[str], measure: Any) -
     return pd.DataFrame(rows)
 
 
-def bounded(change: Estimate) -> Estimate:
-    """Return a difference, or nothing where its interval has no bounds."""
+def hide_unbounded(change: Estimate) -> Estimate:
+    """Return a difference, or NaN if its interval is unbounded."""
     return replace(change, value=math.nan) if change.unbounded else change
 
 
@@ -252,9 +252,9 @@ def columns(rows: "pd.DataFrame", algorithm: str) -> tuple[np.ndarray, np.ndarra
     return mine["value"].to_numpy(float), mine["low"].to_numpy(float), mine["high"].to_numpy(float)
 
 
-def drawing(names: tuple[str, ...], title: str, caption: str, pictures: tuple[str, bytes], rows: "pd.DataFrame") -> Drawing:
-    """Return a Drawing with its file name."""
-    return Drawing("-".join(slug(name) for name in names if name), title, caption, *pictures, rows)
+def render(names: tuple[str, ...], title: str, caption: str, pictures: tuple[str, bytes], rows: "pd.DataFrame") -> RenderedFigure:
+    """Return a figure with its file name made of `names`."""
+    return RenderedFigure("-".join(slug(name) for name in names if name), title, caption, *pictures, rows)
 
 
 def slug(text: str) -> str:
@@ -269,26 +269,26 @@ def label_x(axes: "Axes", axis: Axis, x: list[float]) -> None:
     axes.set_xlabel(axis.title)
 
 
-def not_exaggerated(axes: "Axes", shown: Metric) -> None:
+def limit_zoom(axes: "Axes", shown: Metric) -> None:
     """Keep noise from filling the figure: the axis spans at least 2 % of the values (ratios: 0.2 percentage points)."""
     low, high = axes.get_ylim()
     if shown.unit == "%":
-        spread(axes, 0.2)
+        widen(axes, 0.2)
         # A share below 0 or above 100 % does not exist; room for the marker is left.
         low, high = axes.get_ylim()
         axes.set_ylim(max(low, -0.05 * (high - low)), min(high, 100 + 0.05 * (high - low)))
     else:
-        spread(axes, 0.02 * max(abs(low), abs(high)))
+        widen(axes, 0.02 * max(abs(low), abs(high)))
 
 
-def spread(axes: "Axes", least: float) -> None:
-    """Widen the vertical axis to at least `least`."""
+def widen(axes: "Axes", min_span: float) -> None:
+    """Widen the vertical axis to a span of at least `min_span`."""
     low, high = axes.get_ylim()
-    if high - low < least:
+    if high - low < min_span:
         middle = (low + high) / 2
-        axes.set_ylim(middle - least / 2, middle + least / 2)
+        axes.set_ylim(middle - min_span / 2, middle + min_span / 2)
 
 
-def has(table: "pd.DataFrame", name: str, algorithms: list[str]) -> bool:
+def is_measured(table: "pd.DataFrame", name: str, algorithms: list[str]) -> bool:
     """Tell whether the metric was measured at all."""
     return any(values_at(table, name, algorithm, {}).notna().any() for algorithm in algorithms)

@@ -1,4 +1,4 @@
-"""Where the nodes of a network stand in its picture."""
+"""Positions of the nodes of a network in its picture."""
 
 import math
 from collections import defaultdict
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def neighbours_of(links: list[Any]) -> dict[str, set[str]]:
-    """Return whom each node has a link with."""
+def find_neighbours(links: list[Any]) -> dict[str, set[str]]:
+    """Return the neighbours of each node."""
     neighbours: dict[str, set[str]] = defaultdict(set)
     for link in links:
         neighbours[link["from"]].add(link["to"])
@@ -15,24 +15,24 @@ def neighbours_of(links: list[Any]) -> dict[str, set[str]]:
     return neighbours
 
 
-def inner_of(nodes: Mapping[str, Any], neighbours: Mapping[str, set[str]]) -> list[str]:
-    """Return the nodes that pass packets on."""
+def find_inner(nodes: Mapping[str, Any], neighbours: Mapping[str, set[str]]) -> list[str]:
+    """Return the nodes that forward packets."""
     return [name for name in nodes if len(neighbours.get(name, ())) > 1 or nodes[name].get("role", "host") != "host"]
 
 
-def own_places(nodes: Mapping[str, Any]) -> dict[str, tuple[float, float]] | None:
-    """Return the places that the nodes of a graph have; None if one has none."""
+def given_positions(nodes: Mapping[str, Any]) -> dict[str, tuple[float, float]] | None:
+    """Return the coordinates of nodes as the scenario gives them; None if a node has none."""
     if not all(node.get("x") is not None and node.get("y") is not None for node in nodes.values()):
         return None
     return {name: (float(node["x"]), float(node["y"])) for name, node in nodes.items()}
 
 
-def places(graph: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """Return a place in metres for every node: its own, else one in a row above those that have one, else on circles."""
+def node_positions(graph: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Return a position in metres for every node: as given, else in a row above the others, else on circles."""
     nodes = {node["name"]: node for node in graph["node"]}
-    if (own := own_places(nodes)) is not None:
+    if (own := given_positions(nodes)) is not None:
         return own
-    placed = own_places({name: node for name, node in nodes.items() if node.get("x") is not None}) or {}
+    placed = given_positions({name: node for name, node in nodes.items() if node.get("x") is not None}) or {}
     if placed:
         left, right = min(x for x, _ in placed.values()), max(x for x, _ in placed.values())
         top = max(y for _, y in placed.values())
@@ -40,13 +40,13 @@ def places(graph: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
         width = right - left or 1.0
         row = {name: (left + width * (i + 0.5) / len(others), top + 0.15 * width) for i, name in enumerate(others)}
         return placed | row
-    neighbours = neighbours_of(graph.get("link", []))
+    neighbours = find_neighbours(graph.get("link", []))
     inner = [name for name in nodes if len(neighbours[name]) > 1]
-    return {name: (100 * x, 100 * y) for name, (x, y) in circles(list(nodes), inner, neighbours).items()}
+    return {name: (100 * x, 100 * y) for name, (x, y) in circle_positions(list(nodes), inner, neighbours).items()}
 
 
-def circles(names: list[str], inner: list[str], neighbours: Any) -> dict[str, tuple[float, float]]:
-    """Return places on two circles: inner nodes inside, each one's hosts fanned out behind it."""
+def circle_positions(names: list[str], inner: list[str], neighbours: Any) -> dict[str, tuple[float, float]]:
+    """Return positions on two circles: inner nodes on the inner one, the hosts of each fanned out behind it."""
     centre = inner or names
     place = {}
     for i, name in enumerate(centre):

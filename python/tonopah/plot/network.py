@@ -1,7 +1,7 @@
 """The picture of a network, from the graph that `check` returns. Wireless networks are drawn by `plot.wireless`.
 
 One or two inner nodes (a star, a dumbbell): senders left, receivers right, long columns thinned out. Otherwise: nodes at
-their own places if they have any, else on circles.
+their coordinates if they have any, else on circles.
 """
 
 import re
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from tonopah import units
 from tonopah.plot import style
-from tonopah.plot.layout import circles, inner_of, neighbours_of, own_places
+from tonopah.plot.layout import circle_positions, find_inner, find_neighbours, given_positions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_IN_COLUMN = 6
-MOST_LABELS = 40
-LOOKS = {
+MAX_IN_COLUMN = 6
+MAX_LABELS = 40
+NODE_STYLES = {
     "host": {"boxstyle": "round,pad=0.25", "facecolor": "#ffffff", "edgecolor": "#0072B2"},
     "router": {"boxstyle": "circle,pad=0.3", "facecolor": "#e8e8e8", "edgecolor": "#222222"},
     "switch": {"boxstyle": "square,pad=0.3", "facecolor": "#f4f4f4", "edgecolor": "#222222"},
@@ -37,8 +37,8 @@ def draw(graph: dict[str, Any]) -> str:
         return satellites.draw_map(satellites.survey(graph, until_s=0.0))
     nodes = {node["name"]: node for node in graph.get("node", [])}
     links = [link for link in graph.get("link", []) if link["from"] in nodes and link["to"] in nodes]
-    neighbours = neighbours_of(links)
-    inner = inner_of(nodes, neighbours)
+    neighbours = find_neighbours(links)
+    inner = find_inner(nodes, neighbours)
     with style.canvas(7.2, 3.4 if len(inner) <= 2 else 5.4) as (figure, axes):
         figure.set_layout_engine("none")
         axes.set_position((0, 0, 1, 1))
@@ -65,7 +65,7 @@ def describe(graph: dict[str, Any]) -> str:
 
 
 def legend(graph: dict[str, Any]) -> str:
-    """Return what the signs of the picture mean."""
+    """Return the legend of the picture in words."""
     if graph["network"]["kind"] == "constellation":
         return (
             "Squares are satellites, dotted lines the tracks of those that serve a terminal, the thick line the path of the "
@@ -77,7 +77,7 @@ def legend(graph: dict[str, Any]) -> str:
             "line between them its way over the fewest hops, which the routing of the run need not take."
         )
     nodes = {node["name"]: node for node in graph.get("node", [])}
-    labelled = len(inner_of(nodes, neighbours_of(graph.get("link", [])))) in (1, 2)
+    labelled = len(find_inner(nodes, find_neighbours(graph.get("link", [])))) in (1, 2)
     return "Labels give rate, propagation delay and loss of a link." if labelled else ""
 
 
@@ -89,7 +89,7 @@ def draw_columns(axes: "Axes", graph: dict[str, Any], nodes: Any, links: list[An
     for name in nodes:
         if name not in place and neighbours[name]:
             columns[(next(iter(neighbours[name])), name in right)].append(name)
-    height = max((min(len(names), MOST_IN_COLUMN) for names in columns.values()), default=1)
+    height = max((min(len(names), MAX_IN_COLUMN) for names in columns.values()), default=1)
     by_pair = {(link["from"], link["to"]): link for link in links} | {(link["to"], link["from"]): link for link in links}
     for (hub, is_right), names in columns.items():
         shown = thin(names)
@@ -120,20 +120,20 @@ def receivers(graph: dict[str, Any], nodes: Any) -> set[str]:
 
 
 def thin(names: list[str]) -> list[str | None]:
-    """Return the names that are drawn; None stands for those left out."""
-    if len(names) <= MOST_IN_COLUMN:
+    """Return the names that are drawn; None stands for the omitted ones."""
+    if len(names) <= MAX_IN_COLUMN:
         return list(names)
-    return [*names[: MOST_IN_COLUMN - 2], None, names[-1]]
+    return [*names[: MAX_IN_COLUMN - 2], None, names[-1]]
 
 
 def draw_mesh(axes: "Axes", nodes: Any, links: list[Any], inner: list[str], neighbours: Any) -> None:
-    """Draw nodes where they are; without places, inner nodes on a circle and hosts outside of theirs."""
-    place = own_places(nodes) or circles(list(nodes), inner, neighbours)
+    """Draw nodes at their coordinates; without any, inner nodes on a circle and their hosts outside of it."""
+    place = given_positions(nodes) or circle_positions(list(nodes), inner, neighbours)
     for link in links:
         (x0, y0), (x1, y1) = place[link["from"]], place[link["to"]]
         axes.plot([x0, x1], [y0, y1], color="#999999", linewidth=1, zorder=1)
     for name, node in nodes.items():
-        if len(nodes) <= MOST_LABELS or (node.get("role", "host") != "host" and len(inner) <= MOST_LABELS):
+        if len(nodes) <= MAX_LABELS or (node.get("role", "host") != "host" and len(inner) <= MAX_LABELS):
             draw_node(axes, name, node, place[name])
         else:
             axes.plot(*place[name], marker="o", color="#0072B2", markerfacecolor="white", markersize=5, zorder=3)
@@ -142,7 +142,7 @@ def draw_mesh(axes: "Axes", nodes: Any, links: list[Any], inner: list[str], neig
 
 def draw_node(axes: "Axes", name: str, node: dict[str, Any], at: tuple[float, float]) -> None:
     """Draw one node with its name."""
-    look = LOOKS.get(node.get("role", "host"), LOOKS["host"])
+    look = NODE_STYLES.get(node.get("role", "host"), NODE_STYLES["host"])
     axes.text(*at, name, ha="center", va="center", fontsize=8, bbox=look, zorder=3)
 
 

@@ -23,10 +23,10 @@ COAST = Path(__file__).parents[1] / "data" / "earth" / "coast.json"
 DAY_S = 86_400.0
 STEP_S = 60.0
 """Distance of the samples of the delay."""
-MOST_TRACKS = 8
+MAX_TRACKS = 8
 """More ground tracks would hide the map."""
-MOST_PATHS = 5
-MOST_NAMES = 20
+MAX_PATHS = 5
+MAX_NAMES = 20
 """Names of more terminals would hide one another."""
 
 
@@ -53,15 +53,12 @@ def survey_of(source: Any, seed: int, set: Mapping[str, Any] | None, at_s: float
 
 def draw(surveyed: Mapping[str, Any]) -> str:
     """Return the picture as SVG text: the map, and below it the delay over a day."""
-    import matplotlib.pyplot as plt
-
     with style.canvas(7.6, 6.6) as (figure, unused):
         unused.remove()
         world, delay = figure.subplots(2, 1, height_ratios=(2.3, 1))
         draw_world(world, surveyed)
         draw_delay(delay, surveyed)
         text = style.svg(figure)
-        plt.close(figure)
     return text
 
 
@@ -79,7 +76,7 @@ def draw_world(axes: "Axes", surveyed: Mapping[str, Any]) -> None:
     axes.set_ylabel("Latitude (degrees)")
     for line in json.loads(COAST.read_text(encoding="utf-8"))["lines"]:
         axes.plot(line[0::2], line[1::2], color="#9a9a9a", linewidth=0.6, zorder=1)
-    for track in surveyed["tracks"][:MOST_TRACKS]:
+    for track in surveyed["tracks"][:MAX_TRACKS]:
         for lon, lat in pieces(track["lon_deg"], track["lat_deg"]):
             axes.plot(lon, lat, color="#56B4E9", linewidth=0.9, linestyle=":", zorder=2)
     satellites = {name: (lon, lat) for name, lat, lon in surveyed["satellites"]}
@@ -87,15 +84,15 @@ def draw_world(axes: "Axes", surveyed: Mapping[str, Any]) -> None:
     axes.scatter(*zip(*satellites.values(), strict=True), s=size, color="#666666", marker="s", linewidth=0, zorder=3)
     terminals = {terminal["name"]: (terminal["lon_deg"], terminal["lat_deg"]) for terminal in surveyed["terminals"]}
     place = satellites | terminals
-    for i, path in enumerate(surveyed["current"][:MOST_PATHS]):
+    for i, path in enumerate(surveyed["current"][:MAX_PATHS]):
         look = style.look(i)
         for a, b in zip(path["nodes"], path["nodes"][1:], strict=False):
             for lon, lat in great_circle(place[a], place[b]):
                 axes.plot(lon, lat, color=look["color"], linestyle=look["linestyle"], linewidth=1.8, zorder=4)
-    marker_size = 6 if len(terminals) <= MOST_NAMES else 4
+    marker_size = 6 if len(terminals) <= MAX_NAMES else 4
     for name, (lon, lat) in terminals.items():
         axes.plot(lon, lat, marker="o", color="#000000", markerfacecolor="#E69F00", markersize=marker_size, zorder=5)
-        if len(terminals) <= MOST_NAMES:
+        if len(terminals) <= MAX_NAMES:
             axes.annotate(name, (lon, lat), (4, 4), textcoords="offset points", fontsize=8, zorder=6)
     axes.set_title(caption(surveyed))
 
@@ -113,7 +110,7 @@ def caption(surveyed: Mapping[str, Any]) -> str:
 
 def draw_delay(axes: "Axes", surveyed: Mapping[str, Any]) -> None:
     """Draw the one-way propagation delay of the paths over time; a gap is a time without a path."""
-    for i, path in enumerate(surveyed["paths"][:MOST_PATHS]):
+    for i, path in enumerate(surveyed["paths"][:MAX_PATHS]):
         delays = np.array([np.nan if delay is None else 1e3 * delay for delay in path["delay_s"]])
         hours = np.array(path["t_s"]) / 3600.0
         look = style.look(i)

@@ -1,13 +1,11 @@
 """One look for all figures: colours that the colour-blind can tell apart, and line styles and markers that survive grey."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-import matplotlib as mpl
-
-mpl.use("Agg")
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,11 +41,21 @@ def look(index: int) -> dict[str, Any]:
 
 
 @contextmanager
-def canvas(width: float = 5.4, height: float = 3.5, *, fitted: bool = True) -> "Iterator[tuple[Figure, Axes]]":
-    """Yield an empty figure (inches) in the common style, and close it; `fitted` ones find their margins themselves."""
+def settings(changes: Mapping[str, Any] | None = None) -> "Iterator[ModuleType]":
+    """Yield `matplotlib.pyplot` with the common style and `changes` to it; nothing is shown on a screen."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    with mpl.rc_context(SETTINGS | {"figure.constrained_layout.use": fitted}):
+    with mpl.rc_context(SETTINGS | dict(changes or {})):
+        yield plt
+
+
+@contextmanager
+def canvas(width: float = 5.4, height: float = 3.5, *, fitted: bool = True) -> "Iterator[tuple[Figure, Axes]]":
+    """Yield an empty figure (inches) in the common style, and close it; `fitted` ones find their margins themselves."""
+    with settings({"figure.constrained_layout.use": fitted}) as plt:
         figure, axes = plt.subplots(figsize=(width, height))
         try:
             yield figure, axes
@@ -93,3 +101,12 @@ def pdf(figure: "Figure") -> bytes:
         figure.set_layout_engine("none")
     figure.savefig(buffer, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
     return buffer.getvalue()
+
+
+def write_png(figure: "Figure", path: Path) -> None:
+    """Write the figure as PNG with few colours, a third of the size."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    figure.savefig(buffer, dpi=100, metadata={"Software": None})
+    Image.open(buffer).convert("RGB").quantize(128, method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tonopah import units
 from tonopah._core import reach as engine_reach
-from tonopah.cc.binding import copied, places
+from tonopah.cc.binding import copy_tables, find_cc
 from tonopah.plot import layout, style
 from tonopah.scenario.document import to_json
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_LABELS = 60
-MOST_FLOWS = len(style.COLOURS)
+MAX_LABELS = 60
+MAX_FLOWS = len(style.COLOURS)
 """More paths than this cannot be told apart; of more flows only the first are drawn."""
-MOST_DRAWN = 1000
+MAX_DRAWN = 1000
 """With more nodes, links and paths are left out: the engine would be asked for millions of pairs."""
-MOST_POINTS = 4
+MAX_POINTS = 4
 """The way of a node with more waypoints than this is not drawn."""
-MOST_IN_ROW = 12
+MAX_IN_ROW = 12
 """The names of more wired nodes than this at one height stand upright."""
-LOOKS: dict[str, dict[str, Any]] = {
+NODE_STYLES: dict[str, dict[str, Any]] = {
     "station": {"marker": "o", "markersize": 6, "markerfacecolor": "white", "color": "#333333"},
     "access point": {"marker": "^", "markersize": 11, "markerfacecolor": "#fbe3d0", "color": "#D55E00"},
     "base station": {"marker": "^", "markersize": 11, "markerfacecolor": "#fbe3d0", "color": "#D55E00"},
@@ -38,15 +38,15 @@ LOOKS: dict[str, dict[str, Any]] = {
     "router": {"marker": "h", "markersize": 11, "markerfacecolor": "#e8e8e8", "color": "#222222"},
     "isolated": {"marker": "X", "markersize": 9, "markerfacecolor": "white", "color": "#cc0000"},
 }
-OWN_LOOKS = {"access_point": "access point", "base_station": "base station", "router": "router"}
+ROLE_KINDS = {"access_point": "access point", "base_station": "base station", "router": "router"}
 
 
 def draw(graph: dict[str, Any]) -> str:
     """Return the network as SVG text."""
     names = [node["name"] for node in graph["node"]]
-    place = layout.places(graph)
+    place = layout.node_positions(graph)
     at = [place[name] for name in names]
-    small = len(names) <= MOST_DRAWN
+    small = len(names) <= MAX_DRAWN
     reach = reach_of(graph)
     wired = {name for link in graph.get("link", []) for name in (link["from"], link["to"])}
     joined = {names[i] for pair in reach["links"] for i in pair} | wired
@@ -82,14 +82,14 @@ def height(at: list[tuple[float, float]]) -> float:
 
 def reach_of(graph: dict[str, Any]) -> dict[str, Any]:
     """Return who reaches whom when the run begins, and paths of the flows; empty of a network that is too large."""
-    small = len(graph["node"]) <= MOST_DRAWN
+    small = len(graph["node"]) <= MAX_DRAWN
     return json.loads(engine_reach(to_json(bare(graph)))) if small else {"links": [], "paths": []}
 
 
 def bare(graph: dict[str, Any]) -> dict[str, Any]:
     """Return the world without its algorithms, which may be classes in Python: they reach nobody."""
-    world = copied(graph)
-    for table, _ in list(places(world)):
+    world = copy_tables(graph)
+    for table, _ in list(find_cc(world)):
         del table["cc"]
     return world
 
@@ -126,7 +126,7 @@ def draw_flows(
     axes: "Axes", graph: dict[str, Any], paths: list[list[int]], at: list[tuple[float, float]], place: dict[str, Any]
 ) -> int:
     """Draw the paths of the first flows and return how many; paths in common lie side by side."""
-    flows = list(zip(graph.get("flow", []), paths, strict=False))[:MOST_FLOWS]
+    flows = list(zip(graph.get("flow", []), paths, strict=False))[:MAX_FLOWS]
     used: Counter[tuple[int, int]] = Counter()
     lost = 0
     for i, (flow, path) in enumerate(flows):
@@ -163,7 +163,7 @@ def draw_moves(axes: "Axes", graph: dict[str, Any]) -> None:
     for node in graph["node"]:
         points = node.get("mobility", {}).get("points", [])
         at = (node.get("x"), node.get("y"))
-        for point in points if len(points) <= MOST_POINTS else []:
+        for point in points if len(points) <= MAX_POINTS else []:
             to = (point["x"], point["y"])
             arrow(axes, at, to, {"color": "#666666", "linestyle": ":", "linewidth": 1.2}, None)
             axes.plot(*to, marker="o", markersize=6, markerfacecolor="none", color="#999999", linestyle="none", label=label)
@@ -188,27 +188,27 @@ def thin_names(figure: "Figure", axes: "Axes") -> None:
 
 def draw_stations(axes: "Axes", graph: dict[str, Any], place: dict[str, Any], joined: set[str]) -> None:
     """Draw the nodes: access points and other roles as squares, those without a neighbour as crosses."""
-    kinds: dict[str, list[str]] = {kind: [] for kind in LOOKS}
+    kinds: dict[str, list[str]] = {kind: [] for kind in NODE_STYLES}
     radios = {name for channel in graph["channel"] for name in channel["stations"]}
     for node in graph["node"]:
         name, role = node["name"], node.get("role", "host")
         kind = "station" if name in radios else "wired node"
-        kind = OWN_LOOKS.get(role, kind)
+        kind = ROLE_KINDS.get(role, kind)
         kinds["isolated" if name not in joined else kind].append(name)
     for kind, names in kinds.items():
         if names:
             x, y = [place[name][0] for name in names], [place[name][1] for name in names]
-            axes.plot(x, y, linestyle="none", label=kind, zorder=5, **LOOKS[kind])
+            axes.plot(x, y, linestyle="none", label=kind, zorder=5, **NODE_STYLES[kind])
     busy = {flow[end] for flow in graph.get("flow", []) for end in ("from", "to")}
-    few = len(place) <= MOST_LABELS
-    always = {name for kind in OWN_LOOKS.values() for name in kinds[kind]}
+    few = len(place) <= MAX_LABELS
+    always = {name for kind in ROLE_KINDS.values() for name in kinds[kind]}
     in_row = Counter(place[name][1] for name in kinds["wired node"])
-    upright = {name for name in kinds["wired node"] if in_row[place[name][1]] > MOST_IN_ROW}
+    upright = {name for name in kinds["wired node"] if in_row[place[name][1]] > MAX_IN_ROW}
     behind = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     # The names that matter most come first: those that they would cover are taken away.
     for name in sorted(place, key=lambda name: (name not in always, name not in busy)):
         x, y = place[name]
-        if few or (name in busy and len(busy) <= MOST_LABELS) or name in always:
+        if few or (name in busy and len(busy) <= MAX_LABELS) or name in always:
             look = {"xytext": (0, 7), "rotation": 90, "ha": "center"} if name in upright else {"xytext": (5, 5)}
             look["bbox"] = behind if name in kinds["router"] else None
             axes.annotate(name, (x, y), textcoords="offset points", fontsize=7, color="#222222", zorder=6, **look)

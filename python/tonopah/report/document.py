@@ -1,6 +1,6 @@
 """A study as one self-contained HTML document, with its tables and figures beside it.
 
-Nothing here runs a simulation: everything comes from the store.
+It runs no simulation: everything comes from the store.
 """
 
 import multiprocessing
@@ -19,7 +19,7 @@ from tonopah.analysis import claims, consistency, tables
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.options import cores
 from tonopah.report.formatting import duration_text, image, interval_text, p_text
-from tonopah.report.part import PartReport, Source, report_part
+from tonopah.report.part import PartReport, PartTables, report_part
 from tonopah.store.store import Store
 
 if TYPE_CHECKING:
@@ -33,19 +33,19 @@ def write(study: "Study", store: "Store", out: Path) -> Path:
     sources = []
     for part in study.spec.parts:
         plan = study.plan.parts[part.id]
-        sources.append(Source(part, plan, *tables.part_tables(part, plan, store), store))
+        sources.append(PartTables(part, plan, *tables.part_tables(part, plan, store), store))
     if all(source.runs.empty for source in sources):
-        raise InputError("", "holds no finished run to report on", None, str(store.folder))
+        raise InputError("", "contains no finished run", None, str(store.folder))
     try:
         for folder in ("tables", "figures"):
             (out / folder).mkdir(parents=True, exist_ok=True)
         tables.write(tables.joined([source.runs for source in sources]), out / "tables", "runs")
         tables.write(tables.joined([source.flows for source in sources]), out / "tables", "flows")
         parts = report_parts(sources)
-        for drawing in (drawing for part in parts for section in part.sections for drawing in section.drawings):
-            (out / "figures" / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
-            (out / "figures" / f"{drawing.name}.pdf").write_bytes(drawing.pdf)
-            drawing.data.to_csv(out / "figures" / f"{drawing.name}.csv", index=False)
+        for figure in (figure for part in parts for section in part.sections for figure in section.figures):
+            (out / "figures" / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")
+            (out / "figures" / f"{figure.name}.pdf").write_bytes(figure.pdf)
+            figure.data.to_csv(out / "figures" / f"{figure.name}.csv", index=False)
         target = out / "report.html"
         temporary = target.with_suffix(f".{os.getpid()}.tmp")
         runs = {source.part.id: source.runs for source in sources}
@@ -56,10 +56,10 @@ def write(study: "Study", store: "Store", out: Path) -> Path:
     return target
 
 
-def report_parts(sources: list[Source]) -> list[PartReport]:
-    """Return what the report shows of each part: drawn on all cores, since figures take longest."""
+def report_parts(sources: list[PartTables]) -> list[PartReport]:
+    """Return the report on each part; parts are rendered on all cores, since figures take longest."""
     processes = min(len(sources), cores())
-    # A fork beside other threads may inherit a lock that nobody opens.
+    # A fork beside other threads may inherit a lock that is never released.
     if processes < 2 or sys.platform != "linux" or threading.active_count() > 1:
         return [report_part(source) for source in sources]
     forked = multiprocessing.get_context("fork")
@@ -67,24 +67,24 @@ def report_parts(sources: list[Source]) -> list[PartReport]:
         return list(pool.map(report_inherited, range(len(sources))))
 
 
-inherited: list[Source] = []
-"""What a forked process is to report on: too much for a pipe."""
+inherited: list[PartTables] = []
+"""Data of the parts for a forked process; too large for a pipe."""
 
 
-def inherit(sources: list[Source]) -> None:
-    """Begin a forked process."""
+def inherit(sources: list[PartTables]) -> None:
+    """Initialize a forked process."""
     inherited.extend(sources)
 
 
 def report_inherited(index: int) -> PartReport:
-    """Return what the report shows of a part, in a forked process: with a connection to the store of its own."""
+    """Return the report on a part in a forked process, which opens its own connection to the store."""
     source = inherited[index]
     with Store(source.store.folder, create=False) as store:
         return report_part(replace(source, store=store))
 
 
 def used_metrics(study: "Study") -> list[tuple[str, str, str]]:
-    """Return name, label and definition of every metric that the study shows or tests, derived ones included."""
+    """Return name, label and definition of every metric that the study shows or tests, derived metrics included."""
     found = {}
     for part in study.spec.parts:
         names = [y for figure in part.figures for y in figure.y]
@@ -118,13 +118,13 @@ def render(study: "Study", store: "Store", parts: list[PartReport], tables: "dic
 
 
 def replicates(study: "Study") -> str:
-    """Return the number of replicates: one, or from the least to the most of all parts."""
+    """Return the number of replicates, or its range over the parts."""
     counts = sorted({part.replicates for part in study.spec.parts})
     return f"{counts[0]} to {counts[-1]} replicates" if len(counts) > 1 else f"{counts[0]} replicate{'s' * (counts[0] != 1)}"
 
 
 def spent(store: "Store") -> str:
-    """Return how long the stored runs took, for provenance."""
+    """Return the time that the stored runs took, for provenance."""
     # Each run holds the seconds since its batch began; where they fall, another batch began.
     times = store.wall_times()
     total = sum(now for now, after in zip(times, [*times[1:], 0.0], strict=True) if after < now)

@@ -11,7 +11,7 @@ from tonopah.units import numbers
 
 
 def plus_minus(found: Estimate) -> str:
-    """Return value ± half width, the value to the digits that the interval allows; the wider half where they differ."""
+    """Return value ± half-width with the digits that the interval justifies; the wider side of an asymmetric interval."""
     if math.isnan(found.low):
         return show(found.value)
     half = max(found.high - found.value, found.value - found.low)
@@ -22,7 +22,7 @@ def plus_minus(found: Estimate) -> str:
 
 
 def difference_text(change: Estimate | None) -> str:
-    """Return a difference in percent with its interval, or nothing where it was not measured or cannot be bounded."""
+    """Return a difference in percent with its interval; empty if it was not measured or its interval is unbounded."""
     if change is None or math.isnan(change.value) or change.unbounded:
         return ""
     interval = f" [{change.low:+.2f}, {change.high:+.2f}]" if not math.isnan(change.low) else ""
@@ -53,7 +53,7 @@ def sweep_values(sweep: Sweep) -> str:
 
 
 def interval_text(effect: Estimate, unit: str) -> str:
-    """Return effect and interval for the table of claims, to the digits that the interval allows."""
+    """Return effect and interval for the table of claims, with the digits that the interval justifies."""
     if math.isnan(effect.value):
         return "–"
     if math.isnan(effect.low):
@@ -61,7 +61,7 @@ def interval_text(effect: Estimate, unit: str) -> str:
     half = max(effect.high - effect.value, effect.value - effect.low)
     if half == 0 or not math.isfinite(half):
         return f"{show(effect.value)} [{show(effect.low)}, {show(effect.high)}] {unit}".rstrip()
-    # Two digits of half the interval, since what stands behind them is noise; more only to tell a bound from zero.
+    # Two significant digits of the half-width, since the rest is noise; more only to distinguish a bound from zero.
     digits = min(6, max(0, 1 - math.floor(math.log10(half))))
     while digits < 6 and any(bound and not round(bound, digits) for bound in (effect.low, effect.high)):
         digits += 1
@@ -82,5 +82,5 @@ def duration_text(seconds: float) -> str:
 
 
 def image(svg: str) -> str:
-    """Return SVG text as the source of an image, so that the names inside it cannot meet those of another figure."""
+    """Return SVG text as the source of an image, so that its ids cannot collide with those of another figure."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Cell = tuple[str, str]
-"""Text, and what stands below it in small."""
+"""Text, and the small text below it."""
 
 WITHOUT_PATH = "flows_without_path"
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ReportTable:
     """A table of a report."""
 
     caption: str
@@ -26,10 +26,10 @@ class Sheet:
     rows: list[list[Cell]]
 
 
-def point_sheet(part: Part, runs: "pd.DataFrame", points: list[dict[str, Any]], names: list[str]) -> Sheet:
+def point_table(part: Part, runs: "pd.DataFrame", points: list[dict[str, Any]], names: list[str]) -> ReportTable:
     """Return mean (median) ± half the interval of each metric, with the difference to the baseline below.
 
-    Where flows had no path at any time, their share stands beside: partitioned networks are not averaged in silence.
+    Where flows never had a path, a column shows their share: partitioned networks are not averaged in silence.
     """
     partitioned = WITHOUT_PATH in runs.columns and runs[WITHOUT_PATH].sum() > 0
     head = [*next(iter(points)), "algorithm", *(part.metric(name).axis for name in names), "n"]
@@ -45,11 +45,11 @@ def point_sheet(part: Part, runs: "pd.DataFrame", points: list[dict[str, Any]], 
                 change = difference(runs, name, label, part.baseline, where, part.method) if other else None
                 cells.append((plus_minus(found), difference_text(change)))
             rows.append([*cells, (str(max(counts)), "")] + ([(without_path(runs, label, where), "")] if partitioned else []))
-    return Sheet("", head + (["flows without a path"] if partitioned else []), rows)
+    return ReportTable("", head + (["flows without a path"] if partitioned else []), rows)
 
 
 def without_path(runs: "pd.DataFrame", label: str, where: Mapping[str, Any]) -> str:
-    """Return the share of flows whose ends could reach one another at no instant."""
+    """Return the share of flows whose ends were never connected."""
     chosen = runs[runs["algorithm"] == label]
     for axis, value in where.items():
         chosen = chosen[chosen[axis].map(str) == str(value)]
@@ -57,9 +57,9 @@ def without_path(runs: "pd.DataFrame", label: str, where: Mapping[str, Any]) -> 
     return f"{100 * chosen[WITHOUT_PATH].sum() / flows:.1f} %" if flows else "–"
 
 
-def flow_sheets(part: Part, figure: Figure, flows: "pd.DataFrame", points: list[dict[str, Any]]) -> list[Sheet]:
+def flow_tables(part: Part, figure: Figure, flows: "pd.DataFrame", points: list[dict[str, Any]]) -> list[ReportTable]:
     """Return a table for each point and algorithm with a row for each flow: mean (median) ± half the interval."""
-    sheets = []
+    report_tables = []
     for where in points:
         for label in part.labels:
             rows: list[list[Cell]] = []
@@ -68,5 +68,5 @@ def flow_sheets(part: Part, figure: Figure, flows: "pd.DataFrame", points: list[
                 if any(one.n for one in found):
                     rows.append([(str(flow), ""), *((plus_minus(one), "") for one in found)])
             at = "".join(f", {axis} = {value}" for axis, value in where.items())
-            sheets.append(Sheet(f"{label}{at}", ["flow", *(part.metric(name).axis for name in figure.y)], rows))
-    return [sheet for sheet in sheets if sheet.rows]
+            report_tables.append(ReportTable(f"{label}{at}", ["flow", *(part.metric(name).axis for name in figure.y)], rows))
+    return [table for table in report_tables if table.rows]

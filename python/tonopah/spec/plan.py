@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tonopah._core import check, engine_version, parse_quantity
-from tonopah.cc.binding import Bound, bind
-from tonopah.cc.description import Origin
+from tonopah.cc.binding import BoundScenario, bind
+from tonopah.cc.description import Provenance
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.scenario import paths
 from tonopah.spec.derived import Derived
@@ -40,7 +40,7 @@ class Run:
     scenario: str
     resolved: str
     representative: bool = False
-    origins: dict[str, Origin] = field(default_factory=dict)
+    origins: dict[str, Provenance] = field(default_factory=dict)
     """Where its algorithms in Python are, by their names in the scenario."""
     derived: tuple[Derived, ...] = ()
     """What is derived from its series when it is stored."""
@@ -83,7 +83,7 @@ class Point:
 
     label: str
     values: dict[str, Any]
-    bound: Bound
+    bound: BoundScenario
     resolved: str
     derived: tuple[Derived, ...] = ()
 

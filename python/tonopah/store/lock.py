@@ -1,4 +1,4 @@
-"""One process at a time writes into the folder of a study."""
+"""The lock of a results folder: one process at a time writes to it."""
 
 import datetime
 import fcntl
@@ -12,36 +12,36 @@ from pathlib import Path
 from tonopah.errors import RunFailedError
 
 POLL_S = 0.2
-"""How often a process that waits looks again."""
+"""Interval between attempts of a waiting process."""
 
 
 class Lock:
-    """A folder that is written by this process alone, until `release` or the end of the process, however it ends.
+    """Exclusive right of this process to write to a folder, until `release` or the end of the process, however it ends.
 
-    The kernel holds it (flock), so nothing has to be cleaned up after a kill; the file only says who it is.
+    The kernel holds the lock (flock), so a killed process leaves nothing to clean up; the file only names the holder.
     """
 
     def __init__(self, folder: Path, wait: bool = False):
         self.path = folder / ".lock"
         self.file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        told = False
-        while not self.tried():
+        announced = False
+        while not self.try_lock():
             holder = self.holder()
             if not wait:
                 os.close(self.file)
-                hint = "wait for it, take another --out, or let this one wait with --wait"
+                hint = "wait until it ends, use another --out, or add --wait"
                 raise RunFailedError(f"{folder}: in use by {holder} ({hint})")
-            if not told:
+            if not announced:
                 print(f"{folder}: waiting for {holder}", file=sys.stderr, flush=True)
-                told = True
+                announced = True
             time.sleep(POLL_S)
         since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         text = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since})
         os.ftruncate(self.file, 0)
         os.pwrite(self.file, text.encode(), 0)
 
-    def tried(self) -> bool:
-        """Return whether the folder is ours now."""
+    def try_lock(self) -> bool:
+        """Lock the folder unless another process holds it; tell whether it is locked now."""
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -49,7 +49,7 @@ class Lock:
         return True
 
     def holder(self) -> str:
-        """Return who has it."""
+        """Return which process holds the lock."""
         try:
             who = json.loads(os.pread(self.file, 1000, 0))
             return f"process {who['pid']} on {who['host']} since {who['since']}"
@@ -57,7 +57,7 @@ class Lock:
             return "another process"
 
     def release(self) -> None:
-        """Let others have it."""
+        """Release the lock."""
         if self.file >= 0:
             os.close(self.file)
             self.file = -1

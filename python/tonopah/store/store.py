@@ -1,8 +1,8 @@
 """One folder per study: `runs.sqlite` with a row for each finished run, `series/ID.parquet` for recorded series.
 
 Every run is committed, and on disk, as soon as it has finished, series first and by rename, so that a study can be killed at any
-moment and goes on where it was. Results belong to one build of the engine: those of another one count as missing.
-docs/reliability.md says what is promised.
+time and continued. Results belong to one build of the engine: those of another build count as missing.
+docs/reliability.md lists the guarantees.
 """
 
 import datetime
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 APPLICATION = 0x746E7068
-"""Written into the database's head (`PRAGMA application_id`): the letters tnph."""
+"""Signature in the header of the database (`PRAGMA application_id`): the letters tnph."""
 VERSION = 2
-"""Of the tables below (`PRAGMA user_version`). Version 1 had no head and no build, series and digest."""
+"""Version of the tables below (`PRAGMA user_version`). Version 1 had no signature, build, series and digest."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS runs (
     seed     INTEGER NOT NULL,
     engine   TEXT NOT NULL,     -- version of the engine
     scenario TEXT NOT NULL,     -- resolved scenario, JSON
-    summary  TEXT NOT NULL,     -- what the run measured, JSON
+    summary  TEXT NOT NULL,     -- results of the run, JSON
     wall_s   REAL,              -- seconds from the start of the batch to the end of this run
     finished TEXT NOT NULL,     -- UTC
     build    TEXT NOT NULL DEFAULT '',  -- build of the engine, a hash of its sources
@@ -65,29 +65,29 @@ class Store:
         self.path = self.folder / "runs.sqlite"
         self.lock: Lock | None = None
         if not create and not self.path.is_file():
-            raise InputError("", "holds no study (there is no runs.sqlite in it)", None, str(folder))
+            raise InputError("", "contains no study (no runs.sqlite)", None, str(folder))
         try:
             if create:
                 (self.folder / "series").mkdir(parents=True, exist_ok=True)
                 self.lock = Lock(self.folder, wait)
-            self.database = self.opened_to_write() if create else self.opened_to_read()
+            self.database = self.open_for_writing() if create else self.open_for_reading()
         except (OSError, sqlite3.Error) as error:
             self.unlock()
-            raise InputError("", f"cannot be used as a store: {explained(error)}", None, str(folder)) from None
+            raise InputError("", f"cannot be used as a store: {explain_error(error)}", None, str(folder)) from None
         except BaseException:
             self.unlock()
             raise
 
-    def opened_to_write(self) -> sqlite3.Connection:
-        """Return the database, made or brought up to date; what a killed process left half written is removed."""
-        # commits.py writes from a thread of its own; nobody else uses the connection meanwhile.
+    def open_for_writing(self) -> sqlite3.Connection:
+        """Return the database, created or migrated; files that a killed process left incomplete are removed."""
+        # commits.py writes from a thread of its own; no other thread uses the connection meanwhile.
         database = sqlite3.connect(self.path, isolation_level=None, timeout=30, check_same_thread=False)
         try:
-            version = self.known_version(database)
+            version = self.read_version(database)
             if version and (fault := database.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
                 raise sqlite3.DatabaseError(f"the database is malformed: {' '.join(fault.split())}")
             database.execute("PRAGMA journal_mode = WAL")
-            # On disk with each commit, also when the machine loses its power.
+            # Each commit is on disk, even if the machine loses power.
             database.execute("PRAGMA synchronous = FULL")
             if version < VERSION:
                 added = "; ".join(ADDED) + ";" if version == 1 else ""
@@ -96,30 +96,30 @@ class Store:
         except BaseException:
             database.close()
             raise
-        for half in (self.folder / "series").glob("*.tmp"):
-            half.unlink(missing_ok=True)
+        for incomplete in (self.folder / "series").glob("*.tmp"):
+            incomplete.unlink(missing_ok=True)
         return database
 
-    def opened_to_read(self) -> sqlite3.Connection:
+    def open_for_reading(self) -> sqlite3.Connection:
         """Return the database for reading, also from a folder that cannot be written."""
         place = self.path.absolute().as_uri()
         log = self.path.with_name(self.path.name + "-wal")
-        # Without write access SQLite cannot set up its log; a file that nobody changes is read without one.
-        modes = ["?mode=ro"] if os.access(self.folder, os.W_OK, effective_ids=True) or log.exists() else ["?mode=ro&immutable=1"]
-        database = sqlite3.connect(place + modes[0], uri=True, isolation_level=None, timeout=30)
+        # Without write access SQLite cannot create its log; an immutable file is read without one.
+        mode = "?mode=ro" if os.access(self.folder, os.W_OK, effective_ids=True) or log.exists() else "?mode=ro&immutable=1"
+        database = sqlite3.connect(place + mode, uri=True, isolation_level=None, timeout=30)
         try:
-            if self.known_version(database) == VERSION:
+            if self.read_version(database) == VERSION:
                 return database
         except BaseException:
             database.close()
             raise
         database.close()
-        # An older store is brought up to date first.
-        self.opened_to_write().close()
-        return sqlite3.connect(place + modes[0], uri=True, isolation_level=None, timeout=30)
+        # An older store is migrated first.
+        self.open_for_writing().close()
+        return sqlite3.connect(place + mode, uri=True, isolation_level=None, timeout=30)
 
-    def known_version(self, database: sqlite3.Connection) -> int:
-        """Return the version of the tables, 0 for a new database. Raises InputError for what Tonopah has not written."""
+    def read_version(self, database: sqlite3.Connection) -> int:
+        """Return the version of the tables, 0 for a new database. Raises InputError for a file not written by Tonopah."""
         head, version = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
         tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if head == APPLICATION and version > VERSION:
@@ -129,12 +129,12 @@ class Store:
             return version
         if not tables and head == 0:
             return 0
-        # Version 1 did not sign.
+        # Version 1 had no signature.
         if head == 0 and tables == {"runs", "study"}:
             columns = {row[1] for row in database.execute("PRAGMA table_info(runs)")}
             if columns == {"id", "seed", "engine", "scenario", "summary", "wall_s", "finished"}:
                 return 1
-        raise InputError("", "cannot be used as a store: a database of another program", "take another folder", str(self.path))
+        raise InputError("", "cannot be used as a store: a database of another program", "use another folder", str(self.path))
 
     def __enter__(self) -> "Store":
         return self
@@ -148,7 +148,7 @@ class Store:
         self.unlock()
 
     def unlock(self) -> None:
-        """Let others write."""
+        """Release the lock of the folder."""
         if self.lock:
             self.lock.release()
 
@@ -157,12 +157,12 @@ class Store:
         try:
             return self.database.execute(sql, values).fetchall()
         except sqlite3.Error as error:
-            raise RunFailedError(f"{self.path}: {explained(error)}") from error
+            raise RunFailedError(f"{self.path}: {explain_error(error)}") from error
 
     def ids(self, verify: bool = False) -> set[str]:
         """Return the ids of all finished runs of this build of the engine.
 
-        A run whose series are gone does not count, nor, with `verify`, one whose row is damaged: it is done again.
+        A run whose series are missing does not count, nor, with `verify`, one whose row is damaged: it is repeated.
         """
         build = (engine_build(),)
         rows = self.execute("SELECT id, series FROM runs WHERE build = ?", build)
@@ -172,19 +172,19 @@ class Store:
             found -= {row[0] for row in every if row[5] != digest(*row[:5])}
         return found
 
-    def others(self) -> dict[str, int]:
+    def other_builds(self) -> dict[str, int]:
         """Return the number of runs of other builds of the engine, by version and build; they are not used."""
         rows = self.execute("SELECT engine, build, COUNT(*) FROM runs WHERE build != ? GROUP BY 1, 2", (engine_build(),))
         return {f"{engine} ({build or 'build unknown'})": count for engine, build, count in rows}
 
     def put(self, run: Run, summary: str, series: Mapping[str, Mapping[str, Any]] | None, wall_s: float) -> None:
         """Store a finished run. Raises RunFailedError when the disk refuses."""
-        self.write([self.prepared(run, summary, series, wall_s)])
+        self.write([self.prepare_row(run, summary, series, wall_s)])
 
-    def prepared(self, run: Run, summary: str, series: Mapping[str, Mapping[str, Any]] | None, wall_s: float) -> Row:
+    def prepare_row(self, run: Run, summary: str, series: Mapping[str, Mapping[str, Any]] | None, wall_s: float) -> Row:
         """Store the series of a finished run and return its row for `write`. Raises RunFailedError when the disk refuses."""
         derived = measures.from_series(run.derived, series) if run.derived else None
-        text, build = kept(summary, derived), engine_build()
+        text, build = stored_summary(summary, derived), engine_build()
         finished = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         recorded = bool(run.representative and series)
         mark = digest(run.id, run.seed, build, run.resolved, text)
@@ -192,7 +192,7 @@ class Store:
             try:
                 self.put_series(run.id, series)
             except OSError as error:
-                raise self.refused(error) from error
+                raise self.storage_error(error) from error
         return run.id, run.seed, engine_version(), run.resolved, text, wall_s, finished, build, recorded, mark
 
     def write(self, rows: Sequence[Row]) -> None:
@@ -207,12 +207,12 @@ class Store:
                 if self.database.in_transaction:
                     self.database.execute("ROLLBACK")
         except (OSError, sqlite3.Error) as error:
-            raise self.refused(error) from error
+            raise self.storage_error(error) from error
 
-    def refused(self, error: Exception) -> RunFailedError:
+    def storage_error(self, error: Exception) -> RunFailedError:
         """Return the error of a result that cannot be stored."""
-        hint = "what is stored is kept; the same command goes on when this is mended"
-        return RunFailedError(f"{self.folder}: a result cannot be stored: {explained(error)} ({hint})")
+        hint = "stored results are kept; run the same command to continue once this is fixed"
+        return RunFailedError(f"{self.folder}: a result cannot be stored: {explain_error(error)} ({hint})")
 
     def insert(self, row: Row) -> None:
         """Store a row, in place of the one with the same id."""
@@ -226,10 +226,10 @@ class Store:
         temporary = self.series_path(run_id).with_suffix(f".{os.getpid()}.tmp")
         table = pd.concat(frames, ignore_index=True).reindex(columns=["series", "t_s", "flow", "link", "value"])
         table.astype({"flow": "Int64", "link": "Int64"}).to_parquet(temporary, index=False)
-        settle(temporary, self.series_path(run_id))
+        commit_file(temporary, self.series_path(run_id))
 
     def series_path(self, run_id: str) -> Path:
-        """Return where the series of a run are."""
+        """Return the file of the series of a run."""
         return self.folder / "series" / f"{run_id}.parquet"
 
     def series(self, run_id: str, name: str) -> "pd.DataFrame":
@@ -247,7 +247,7 @@ class Store:
     def summaries(self, wanted: Mapping[str, Run]) -> list[tuple[Run, dict[str, Any]]]:
         """Return run and summary of every finished run in `wanted`, in the order of `wanted`.
 
-        Raises RunFailedError when one of them is not what was stored.
+        Raises RunFailedError when one of them is damaged.
         """
         rows = {}
         for run_id, seed, build, scenario, summary, mark in self.execute(
@@ -256,43 +256,43 @@ class Store:
             if run_id not in wanted:
                 continue
             if mark != digest(run_id, seed, build, scenario, summary):
-                message = f"the result of run {run_id} is damaged; run the study again, it does only this run"
+                message = f"the result of run {run_id} is damaged; run the study again, which repeats only this run"
                 raise RunFailedError(f"{self.path}: {message}")
             rows[run_id] = summary
         return [(run, json.loads(rows[run_id])) for run_id, run in wanted.items() if run_id in rows]
 
     def wall_times(self) -> list[float]:
-        """Return for every run, in the order of storing, the seconds from the start of its batch to its end."""
+        """Return, in storage order, the seconds from the start of the batch to the end of each run."""
         return [row[0] or 0.0 for row in self.database.execute("SELECT wall_s FROM runs ORDER BY rowid")]
 
-    def take(self, other: "Store") -> int:
-        """Take over all runs of another store and return how many were new.
+    def merge(self, other: "Store") -> int:
+        """Copy all runs of another store into this one and return the number of new ones.
 
-        Raises RunFailedError when a run has another result here than there: the same engine gave two.
+        Raises RunFailedError when the two stores have different results of one run of the same engine.
         """
         here = {row[0]: row[1:] for row in self.execute("SELECT id, build, digest FROM runs")}
         new = 0
         for row in other.execute(f"SELECT {COLUMNS} FROM runs ORDER BY id"):
             run_id, build, recorded, mark = row[0], row[7], row[8], row[9]
             if mark != digest(run_id, row[1], build, row[3], row[4]):
-                raise RunFailedError(f"{other.path}: the result of run {run_id} is damaged; run that part again")
+                raise RunFailedError(f"{other.path}: the result of run {run_id} is damaged; run that shard again")
             if run_id in here:
                 if here[run_id] != (build, mark):
-                    raise RunFailedError(f"{other.path}: run {run_id} has another result than in {self.path}")
+                    raise RunFailedError(f"{other.path}: run {run_id} has a different result than in {self.path}")
                 continue
             try:
                 if recorded:
                     temporary = self.series_path(run_id).with_suffix(f".{os.getpid()}.tmp")
                     shutil.copyfile(other.series_path(run_id), temporary)
-                    settle(temporary, self.series_path(run_id))
+                    commit_file(temporary, self.series_path(run_id))
                 self.insert(row)
             except (OSError, sqlite3.Error) as error:
-                raise RunFailedError(f"{self.folder}: a result cannot be stored: {explained(error)}") from error
+                raise RunFailedError(f"{self.folder}: a result cannot be stored: {explain_error(error)}") from error
             new += 1
         return new
 
     def remember(self, key: str, value: Any) -> None:
-        """Keep a fact about the study (its file, its options) with its results."""
+        """Store a fact about the study (its file, its options) with its results."""
         self.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", (key, json.dumps(value)))
 
     def recall(self, key: str) -> Any:
@@ -301,35 +301,36 @@ class Store:
         return json.loads(rows[0][0]) if rows else None
 
 
-def kept(summary: str, derived: Mapping[str, float | None] | None) -> str:
-    """Return what is stored of a summary: without its last key, the resolved scenario, which has a column of its own.
+def stored_summary(summary: str, derived: Mapping[str, float | None] | None) -> str:
+    """Return a summary without its last key, the resolved scenario, which has a column of its own.
 
-    Cut as text: reading and writing it as JSON took a third of what it costs to store a small run.
+    It is cut as text: parsing and writing JSON took a third of the time to store a small run.
     """
-    # No text in it can hold this, since a quotation mark within one is escaped.
+    # No text in the summary can contain this, since quotation marks inside a text are escaped.
     text, found, _ = summary.partition(',"resolved":')
     text = text if found else text.removesuffix("}")
     return text + ("" if derived is None else f',"derived":{json.dumps(derived)}') + "}"
 
 
 def digest(run_id: str, seed: int, build: str, scenario: str, summary: str) -> str:
-    """Return the hash that tells a stored result from a damaged one: BLAKE2b (RFC 7693), 16 bytes."""
+    """Return the hash that detects a damaged result: BLAKE2b (RFC 7693), 16 bytes."""
     text = "\n".join((run_id, str(seed), build, scenario, summary))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def settle(temporary: Path, target: Path) -> None:
-    """Give a finished file its name, after its content is on the disk."""
+def commit_file(temporary: Path, target: Path) -> None:
+    """Rename a finished file to its final name, after its content is on disk."""
     with temporary.open("rb") as file:
         os.fsync(file.fileno())
     temporary.replace(target)
 
 
-def explained(error: Exception) -> str:
-    """Return what an error of the disk or of SQLite means for who reads it."""
+def explain_error(error: Exception) -> str:
+    """Return an error of the disk or of SQLite with what the user can do."""
     text = str(error)
     if "malformed" in text or "not a database" in text or "corrupt" in text:
-        return f"{text}; nothing was changed: move runs.sqlite away, or save what can be read with `sqlite3 runs.sqlite .recover`"
+        rescue = "move runs.sqlite away, or save the readable part with `sqlite3 runs.sqlite .recover`"
+        return f"{text}; nothing was changed: {rescue}"
     if "readonly" in text or "read-only" in text:
         return f"{text}; the folder cannot be written"
     return text
