@@ -200,11 +200,6 @@ class Study:
             If an algorithm in Python raises.
         RunFailedError
             If a run fails or its result cannot be stored; everything that was stored before is kept.
-
-        `jobs` is the number of threads (default: all cores), `quick` the reduced size of the study file; `options` says more,
-        such as a cluster or a limit. Runs of algorithms in Python use processes instead. With `until`, replicates are added
-        part by part until intervals are narrow enough (sequential.py). `on_progress` is called after each run instead of showing
-        progress. An interruption is harmless: the next call goes on. Raises InputError, AlgorithmError and RunFailedError.
         """
         options = options or ExecutionOptions(jobs=jobs)
         if quick or replicates is not None:
@@ -239,8 +234,6 @@ class Study:
             open_parts = [p for p in open_parts if not self.reached[p.id].narrow and look + 1 < len(looks[p.id])]
             if not open_parts:
                 break
-        with Store(self.folder, wait=options.wait) as store:
-            self.remember(store)
         return done
 
     def run_planned(self, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None = None) -> int:
