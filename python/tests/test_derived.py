@@ -8,7 +8,7 @@ import pytest
 import tonopah as tp
 from tonopah.spec import measures
 from tonopah.spec.derived import AnyDerived, Jain
-from tonopah.spec.validation import validated
+from tonopah.spec.validation import validate
 
 
 def series(**tracks):
@@ -18,7 +18,7 @@ def series(**tracks):
 
 
 def parse(**fields):
-    return validated(AnyDerived, fields, "derived[0]")
+    return validate(AnyDerived, fields, "derived[0]")
 
 
 def value_of(name="m", **fields):

@@ -5,14 +5,14 @@ import pytest
 import tonopah as tp
 from tonopah.analysis import consistency
 from tonopah.spec.published import Published
-from tonopah.spec.validation import validated
+from tonopah.spec.validation import validate
 
 ALGORITHM = {"name": "algorithm"}
 DELIVERY = {"name": "delivery", "is": "delivery"}
 
 
 def findings(columns, rows, **more):
-    table = validated(Published, {"id": "T", "caption": "c", "columns": columns, "rows": rows, **more}, "published[0]")
+    table = validate(Published, {"id": "T", "caption": "c", "columns": columns, "rows": rows, **more}, "published[0]")
     return consistency.check(table)
 
 
@@ -119,5 +119,5 @@ def test_throughput_is_bytes_by_time_to_the_last_digit():
 def test_what_is_wrong_is_named(change, message):
     table = {"id": "T", "caption": "c", "columns": [ALGORITHM, DELIVERY], "rows": [["a", 1]]}
     with pytest.raises(tp.InputError) as caught:
-        validated(Published, table | change, "published[0]")
+        validate(Published, table | change, "published[0]")
     assert message in str(caught.value)

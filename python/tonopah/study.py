@@ -5,10 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tonopah.analysis import tables
 from tonopah.analysis.sequential import confidence, schedule, widest
 from tonopah.errors import InputError, relay
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions, Shard
+from tonopah.report import document
 from tonopah.spec.library import find
 from tonopah.spec.manifest import Manifest, Reached, Target
 from tonopah.spec.model import Part, StudySpec
@@ -198,11 +200,6 @@ class Study:
             If an algorithm in Python raises.
         RunFailedError
             If a run fails or its result cannot be stored; everything that was stored before is kept.
-
-        `jobs` is the number of threads (default: all cores), `quick` the reduced size of the study file; `options` says more,
-        such as a cluster or a limit. Runs of algorithms in Python use processes instead. With `until`, replicates are added
-        part by part until intervals are narrow enough (sequential.py). `on_progress` is called after each run instead of showing
-        progress. An interruption is harmless: the next call goes on. Raises InputError, AlgorithmError and RunFailedError.
         """
         options = options or ExecutionOptions(jobs=jobs)
         if quick or replicates is not None:
@@ -237,8 +234,6 @@ class Study:
             open_parts = [p for p in open_parts if not self.reached[p.id].narrow and look + 1 < len(looks[p.id])]
             if not open_parts:
                 break
-        with Store(self.folder, wait=options.wait) as store:
-            self.remember(store)
         return done
 
     def run_planned(self, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None = None) -> int:
@@ -282,8 +277,6 @@ class Study:
 
     def part_table(self, part: Part) -> "pd.DataFrame":
         """Return the table of runs of one part."""
-        from tonopah.analysis import tables
-
         with Store(self.folder, create=False) as store:
             return tables.part_tables(part, self.plan.parts[part.id], store)[0]
 
@@ -309,8 +302,6 @@ class Study:
             If a stored result is damaged.
 
         """
-        from tonopah.analysis import tables
-
         if level not in ("run", "flow"):
             raise InputError("level", f"{level!r} is unknown", "run or flow")
         with Store(self.folder, create=False) as store:
@@ -338,7 +329,6 @@ class Study:
             If a stored result is damaged, or the report cannot be written.
 
         """
-        from tonopah.report import document
-
         with Store(self.folder, create=False) as store:
-            return document.write(self, store, Path(out) if out is not None else self.folder)
+            folder = Path(out) if out is not None else self.folder
+            return document.write(self.manifest, self.spec, self.plan, store, folder)

@@ -31,20 +31,20 @@ class Measured(Model):
     """What every criterion but `NotTestable` has: metrics to read, in a part."""
 
     metrics: Texts = Field(alias="metric", description="Metric, or an array of them: several readings of the same claim.")
-    part: str = Field("", description="Part that is looked at; that of the claim if absent. Not needed in a study of one part.")
+    part: str = Field("", description="Part that it reads; that of the claim if absent. Not needed in a study of one part.")
 
     MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere()
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """Labels that are read one after the other; empty where the criterion compares its own choice."""
+        """Labels that it reads, each a reading of its own; empty where the criterion compares its own choice."""
         return ()
 
 
 class Located(Measured):
     """A criterion at one point, or over an axis."""
 
-    over: AxisPath | None = Field(None, description="Axis, all points of which are looked at.")
+    over: AxisPath | None = Field(None, description="Axis; it covers all points of it.")
     at: dict[AxisPath, Any] = Field(default_factory=dict, description="One point: `{ path = value }`.")
 
     @model_validator(mode="after")
@@ -55,7 +55,7 @@ class Located(Measured):
         return self
 
 
-ALGORITHM = "Label that is looked at, or an array of them; the baseline if absent."
+ALGORITHM = "Label that it reads, or an array of them; the baseline if absent."
 
 
 class Trend(Measured):
@@ -81,7 +81,7 @@ class Trend(Measured):
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """Labels that are read one after the other."""
+        """Labels that it reads, each a reading of its own."""
         return self.algorithm
 
 
@@ -104,7 +104,7 @@ class Bound(Located):
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """Labels that are read one after the other."""
+        """Labels that it reads, each a reading of its own."""
         return self.algorithm
 
 
@@ -177,7 +177,7 @@ class Difference(Comparison):
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """Labels that are compared one after the other."""
+        """Labels that it compares, each a reading of its own."""
         return self.difference.of
 
     @property
@@ -197,7 +197,7 @@ class BetweenParts(Comparison):
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """Labels that are compared one after the other; empty for the baseline of each part."""
+        """Labels that it compares, each a reading of its own; empty for the baseline of each part."""
         return self.algorithm
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
 from tonopah.metrics import METRICS, Metric, metric, show
-from tonopah.spec.validation import Interval, Many, Model, Seconds, allowed, between, check_table, refuse, shorten
+from tonopah.spec.validation import Interval, Many, Model, Seconds, between, check_table, list_allowed, refuse, shorten
 
 VERSION = 3
 """Of the definitions here and in measures.py, part of the id of every run that they read series of. Raise it on purpose, when a
@@ -115,7 +115,7 @@ class Recovery(OverTime):
     """
 
     kind: Literal["recovery"]
-    series: SeriesName = Field("cwnd", description="Series.")
+    series: SeriesName = Field("cwnd", description="Series that it reads.")
     at_s: Seconds = Field(alias="at", description="Instant of the disturbance.")
     after: Literal["instant", "loss", "outage"] = Field(
         "instant",
@@ -158,8 +158,8 @@ class Outage(OverTime):
     """`NAME.start_s`, `NAME.end_s`, `NAME.length_s` of the longest interval in which `series` is not above `quiet`."""
 
     kind: Literal["outage"]
-    series: SeriesName = Field("throughput", description="Series.")
-    window_s: Interval | None = Field(None, alias="window", description="Interval that is looked at; the whole run if absent.")
+    series: SeriesName = Field("throughput", description="Series that it reads.")
+    window_s: Interval | None = Field(None, alias="window", description="Interval that it reads; the whole run if absent.")
     at_least_s: Seconds = Field(
         0.0, alias="at_least", description="Shortest outage that counts.", json_schema_extra={"default": "0s"}
     )
@@ -181,8 +181,8 @@ class Mean(OverTime):
     """Time average of `series`; several flows add up for throughput and other amounts, else their mean is taken."""
 
     kind: Literal["mean"]
-    series: SeriesName = Field(description="Series.")
-    window_s: Interval | None = Field(None, alias="window", description="Interval that is looked at; the whole run if absent.")
+    series: SeriesName = Field(description="Series that it reads.")
+    window_s: Interval | None = Field(None, alias="window", description="Interval that it reads; the whole run if absent.")
 
     def value_columns(self) -> dict[str, Metric]:
         """Return the mean."""
@@ -255,9 +255,9 @@ def check_kind(table: Any) -> Any:
         return table
     check_table(table, list(dict.fromkeys(["kind", *(key for kind in KINDS.values() for key in kind.known_keys())])), {})
     if "kind" not in table:
-        raise refuse("is missing", allowed(KINDS), ("kind",))
+        raise refuse("is missing", list_allowed(KINDS), ("kind",))
     if not isinstance(table["kind"], str) or table["kind"] not in KINDS:
-        raise refuse(f"{shorten(table['kind'])} is unknown", allowed(KINDS, value=table["kind"]), ("kind",))
+        raise refuse(f"{shorten(table['kind'])} is unknown", list_allowed(KINDS, value=table["kind"]), ("kind",))
     return table
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from tonopah.errors import InputError
 from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
-from tonopah.spec.validation import MAX_LISTED, allowed, cut, join, shorten
+from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
 
 REPRESENTATIVE = ("cwnd", "queue")
 """Series of the representative runs of a part that asks for no figure of series."""
@@ -93,7 +93,7 @@ def choose_baseline(reader: PartReader, labels: list[str]) -> str:
     if baseline in labels:
         return baseline
     if baseline is not None and (reader.owns("baseline") or not reader.path):
-        raise InputError(reader.at("baseline"), f"{shorten(baseline)} is unknown", allowed(labels, value=baseline))
+        raise InputError(reader.at("baseline"), f"{shorten(baseline)} is unknown", list_allowed(labels, value=baseline))
     return labels[0]
 
 
@@ -103,7 +103,7 @@ def read_figures(table: FigureTable, path: str, sweeps: list[Sweep], scenario: M
         known = recorded_series(scenario)
         for i, name in enumerate(table.y):
             if name not in known:
-                hint = allowed(known, "recorded by scenario.record.series", name)
+                hint = list_allowed(known, "recorded by scenario.record.series", name)
                 raise InputError(f"{path}.y[{i}]", f"{shorten(name)} is unknown", hint)
     for x in table.x or (None,):
         axes = {axis for axis in (x, table.rows) if axis is not None}
@@ -132,6 +132,6 @@ def choose_quick(reader: PartReader, sweeps: list[Sweep]) -> Quick:
     if reader.owns("quick") or not reader.path:
         for axis in quick.values:
             if axis not in axes:
-                hint = allowed(axes, value=axis)
+                hint = list_allowed(axes, value=axis)
                 raise InputError(f"{reader.at('quick')}.values", f"{shorten(axis)} is unknown", hint)
     return quick.model_copy(update={"values": {axis: values for axis, values in quick.values.items() if axis in axes}})

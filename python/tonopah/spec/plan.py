@@ -118,7 +118,7 @@ def plan_part(part: Part, folder: str | Path) -> PartPlan:
     """Return the runs of one part."""
     plan = PartPlan()
     derived = tuple(metric for metric in part.derived if metric.from_series)
-    scenario = recording(part.scenario, derived)
+    scenario = record_derived(part.scenario, derived)
     first = check_point(scenario, part.variants[0], {}, folder)
     checked = json.loads(first.resolved)
     plan.graph = json.loads(check(first.bound.text, 1, first.bound.algorithms))["graph"]
@@ -131,11 +131,11 @@ def plan_part(part: Part, folder: str | Path) -> PartPlan:
         plan.base |= add(plan, check_point(scenario, variant, {}, folder, derived), defaults, seeds)
     for sweep in part.sweeps:
         ids: set[str] = set()
-        for variant, values in itertools.product(part.variants, crossed(sweep.vary)):
+        for variant, values in itertools.product(part.variants, cross(sweep.vary)):
             ids |= add(plan, check_point(scenario, variant, values, folder, derived), defaults, seeds)
         plan.sweeps.append(ids)
     for variant in part.variants:
-        shown = check_point(with_series(part, checked["duration"]), variant, {}, folder, derived)
+        shown = check_point(record_representative(part, checked["duration"]), variant, {}, folder, derived)
         plan.representative[variant.label] = replace(next(runs_of(shown, defaults, range(1, 2))), representative=True)
     return plan
 
@@ -191,7 +191,7 @@ def run_id(resolved: str, seed: int) -> str:
     return digest(resolved, str(seed), engine_version())
 
 
-def recording(scenario: dict[str, Any], derived: tuple[Derived, ...]) -> dict[str, Any]:
+def record_derived(scenario: dict[str, Any], derived: tuple[Derived, ...]) -> dict[str, Any]:
     """Return the scenario with only the series that derived metrics need: a study keeps series of representative runs only."""
     rest = {key: value for key, value in scenario.items() if key != "record"}
     needed = sorted({name for metric in derived for name in metric.needs})
@@ -205,7 +205,7 @@ def recording(scenario: dict[str, Any], derived: tuple[Derived, ...]) -> dict[st
     return {**rest, "record": {"series": needed, **times}}
 
 
-def with_series(part: Part, duration: str) -> dict[str, Any]:
+def record_representative(part: Part, duration: str) -> dict[str, Any]:
     """Return the scenario of representative runs: with its own series, and those that its figures and derived metrics need."""
     record = part.scenario.get("record") or {}
     wanted = [name for figure in part.figures if figure.kind == "series" for name in figure.y]
@@ -216,7 +216,7 @@ def with_series(part: Part, duration: str) -> dict[str, Any]:
     return {**part.scenario, "record": {**record, **every, "series": series}}
 
 
-def crossed(vary: dict[str, list[Any]]) -> list[dict[str, Any]]:
+def cross(vary: dict[str, list[Any]]) -> list[dict[str, Any]]:
     """Return all combinations of the values, the first axis slowest."""
     return [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
 

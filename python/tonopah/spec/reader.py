@@ -14,7 +14,7 @@ from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
 from tonopah.spec.resolution import resolve_claim
 from tonopah.spec.schema import TAGS, ScenarioFile, StudyFile
-from tonopah.spec.validation import RENAMED, validated
+from tonopah.spec.validation import RENAMED, validate
 
 
 def read_spec(path: str | Path) -> tuple[StudySpec, dict[str, Any]]:
@@ -39,7 +39,7 @@ def inline_scenario(document: dict[str, Any], folder: Path) -> None:
     """Replace the files of one scenario."""
     scenario = document.get("scenario")
     if isinstance(scenario, dict) and "file" in scenario:
-        file = validated(ScenarioFile, scenario, "scenario").file
+        file = validate(ScenarioFile, scenario, "scenario").file
         path = folder / file
         document["scenario"] = load(path)
         rebase(document["scenario"], Path(file).parent)
@@ -52,7 +52,7 @@ def parse_spec(document: Mapping[str, Any]) -> StudySpec:
     """Return a study given as dictionary. Raises InputError with the path of the first mistake and what is allowed there."""
     try:
         refuse_odd_values(document, "")
-        file: StudyFile = validated(StudyFile, document, tags=TAGS)
+        file: StudyFile = validate(StudyFile, document, tags=TAGS)
         parts = read_parts(file)
     except RecursionError:
         raise InputError("", "is nested too deeply") from None

@@ -6,7 +6,7 @@ from tonopah.errors import InputError
 from tonopah.spec.claim import BetweenParts, Bound, Claim, Comparison, Criterion, Difference, NotTestable, Order, Trend
 from tonopah.spec.model import Part
 from tonopah.spec.part import axes_hint
-from tonopah.spec.validation import allowed, cut, shorten
+from tonopah.spec.validation import cut, list_allowed, shorten
 
 
 def resolve_claim(claim: Claim, path: str, parts: list[Part]) -> Claim:
@@ -46,7 +46,7 @@ def resolve_between(criterion: BetweenParts, path: str, parts: list[Part]) -> Be
         raise InputError(f"{path}.parts", "needs two parts", f"parts: {', '.join(ids)}")
     for part_id in criterion.parts:
         if part_id not in ids:
-            raise InputError(f"{path}.parts", f"{shorten(part_id)} is unknown", allowed(ids, value=part_id))
+            raise InputError(f"{path}.parts", f"{shorten(part_id)} is unknown", list_allowed(ids, value=part_id))
         part = parts[ids.index(part_id)]
         check_place(criterion, path, part)
         check_labels(criterion.algorithms, f"{path}.algorithm", part)
@@ -64,7 +64,7 @@ def choose_part(part_id: str, path: str, parts: list[Part]) -> Part:
     if not part_id:
         raise InputError(f"{path}.part", "is missing", f"parts: {', '.join(ids)}")
     if part_id not in ids:
-        raise InputError(f"{path}.part", f"{shorten(part_id)} is unknown", allowed(ids, value=part_id))
+        raise InputError(f"{path}.part", f"{shorten(part_id)} is unknown", list_allowed(ids, value=part_id))
     return parts[ids.index(part_id)]
 
 
@@ -72,7 +72,7 @@ def check_labels(labels: tuple[str, ...], path: str, part: Part) -> None:
     """Refuse a label that the part does not compare."""
     for label in labels:
         if label not in part.labels:
-            raise InputError(path, f"{shorten(label)} is unknown", allowed(part.labels, value=label))
+            raise InputError(path, f"{shorten(label)} is unknown", list_allowed(part.labels, value=label))
 
 
 def check_place(criterion: Trend | Bound | Order | Comparison, path: str, part: Part) -> None:
@@ -88,4 +88,4 @@ def check_place(criterion: Trend | Bound | Order | Comparison, path: str, part: 
     for axis, value in criterion.at.items():
         known = [str(known) for known in part.sweeps[found].vary[axis]]
         if str(value) not in known:
-            raise InputError(f"{path}.at.{axis}", f"{shorten(str(value))} is unknown", allowed(known))
+            raise InputError(f"{path}.at.{axis}", f"{shorten(str(value))} is unknown", list_allowed(known))

@@ -62,7 +62,7 @@ def refuse(message: str, hint: str | None = None, at: tuple[str | int, ...] = ()
     return PydanticCustomError("refused", "{message}", {"message": message, "hint": hint, "at": at})
 
 
-def allowed(known: Iterable[str], what: str = "allowed", value: Any = None) -> str:
+def list_allowed(known: Iterable[str], what: str = "allowed", value: Any = None) -> str:
     """Return a hint that lists the known names, and the most similar one to what was written."""
     names = list(known)
     close = difflib.get_close_matches(value, names, 1, 0.7) if isinstance(value, str) and len(value) <= MAX_COMPARED else []
@@ -113,7 +113,7 @@ def check_table(table: Any, known: list[str], misplaced: Mapping[str, tuple[str,
             new = RENAMED.get(key)
             if new in known:
                 raise refuse("has a new name", f"write {new}", (key,))
-            raise refuse("unknown key", allowed(known, value=key), (key,))
+            raise refuse("unknown key", list_allowed(known, value=key), (key,))
         if value is None:
             raise refuse("has no value", at=(key,))
 
@@ -200,7 +200,7 @@ def one_of(value: Any, known: Iterable[str], at: tuple[str | int, ...] = (), wha
     """Refuse a value that is not among the known ones."""
     names = list(known)
     if value not in names:
-        raise refuse(f"{shorten(value)} is unknown", allowed(names, what, value), at)
+        raise refuse(f"{shorten(value)} is unknown", list_allowed(names, what, value), at)
 
 
 Many = Annotated[tuple[T, ...], FailFast(), BeforeValidator(to_array)]
@@ -221,7 +221,7 @@ Interval = Annotated[tuple[float, float], BeforeValidator(to_interval, json_sche
 """Start and end of an interval of time."""
 
 
-def validated(kind: Any, value: Any, path: str = "", tags: Collection[str] = ()) -> Any:
+def validate(kind: Any, value: Any, path: str = "", tags: Collection[str] = ()) -> Any:
     """Return `value` as `kind`, a model or another type. Raises InputError with the path of the first mistake.
 
     `tags` gives the names of the alternatives of unions, which pydantic puts into its places and a file does not have.
@@ -243,7 +243,7 @@ def explain(error: ErrorDetails, path: str, tags: Collection[str]) -> InputError
         return InputError(here, f"{value} is not {EXPECTED[kind]}")
     if kind == "literal_error":
         known = [word.strip().strip("'") for word in context["expected"].replace(" or ", ", ").split(",")]
-        return InputError(here, f"{value} is unknown", allowed(known, value=error["input"]))
+        return InputError(here, f"{value} is unknown", list_allowed(known, value=error["input"]))
     if kind == "too_short":
         return InputError(here, "is empty")
     return InputError(here, f"{value} cannot be used: {error['msg']}")
