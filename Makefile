@@ -46,6 +46,7 @@ lint: $(VENV)/.installed ## check format and style of both languages
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 	$(VENV)/bin/ruff format --check python
 	$(VENV)/bin/ruff check python
+	cd python && ../$(VENV)/bin/lint-imports --config ../pyproject.toml --no-cache
 
 golden: ## rewrite the golden tables of the engine (say why in the commit)
 	GOLDEN_UPDATE=1 cargo test --release --package tonopah-sim --locked --test golden --test golden_networks

@@ -69,7 +69,7 @@ def test_netsim_400_ms_must_be_400_microseconds():
     given = {"duration": "10s", "packet": "1460B", "interval": "400ms"}
     wrong = broken(NETSIM, ROWS[:1], given=given)
     assert [finding.rule for finding in wrong] == ["generated = duration / interval × size"]
-    assert "What fits is an interval of 400 µs" in wrong[0].sentence
+    assert "An interval of 400 µs would fit" in wrong[0].sentence
     assert broken(NETSIM, ROWS, given=given | {"interval": "400us"}) == []
 
 

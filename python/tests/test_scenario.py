@@ -80,6 +80,7 @@ def test_toml_is_read_back_as_it_was_written(dumbbell):
     assert document.parse(document.to_toml(dumbbell)) == dumbbell
     odd = {"text": 'a "b"\n\\', "list": [1.5, 1e-7], "table": {"odd key": [True], "empty": {}}, "none": []}
     assert document.parse(document.to_toml(odd)) == odd
+    assert document.parse(document.to_toml(odd | {"absent": None, "deep": {"absent": None}})) == odd | {"deep": {}}
 
 
 def test_the_graph_of_a_scenario_is_the_same_world(dumbbell):

@@ -56,9 +56,7 @@ def test_a_summary_is_stored_as_the_engine_gave_it_but_for_the_resolved_scenario
     text = '{"flows":[{"from":"a,","hops":null}],"conservation":{"sent":1},"resolved":{"network":{"x":{"a":1,"resolved":{}}}}}'
     whole = {"flows": [{"from": "a,", "hops": None}], "conservation": {"sent": 1}}
     assert json.loads(store.stored_summary(text, None)) == whole
-    assert json.loads(store.stored_summary(text, {"back": 1.5, "none": None})) == whole | {
-        "measures": {"back": 1.5, "none": None}
-    }
+    assert json.loads(store.stored_summary(text, {"back": 1.5, "none": None})) == whole | {"derived": {"back": 1.5, "none": None}}
     assert json.loads(store.stored_summary(json.dumps(whole), None)) == whole
     scenario = {"duration": "1s", "network": {"kind": "dumbbell"}, "flow": [{"from": "left0", "to": "right0"}]}
     text = _core.run(json.dumps(scenario), 1)[0]

@@ -35,10 +35,10 @@ def run_of(nodes) -> Run:
 
 def test_power_and_goodput_per_node_follow_from_the_summary():
     summary = {"network": {"energy_j": 60.0, "goodput_bps": 8e5}, "window_s": [10.0, 30.0]}
-    assert tables.derived(run_of(40), summary) == {"energy_power_w": 3.0, "goodput_per_node_bps": 2e4}
-    assert tables.derived(run_of('["a", "b"]'), summary)["goodput_per_node_bps"] == 4e5
+    assert tables.network_ratios(run_of(40), summary) == {"energy_power_w": 3.0, "goodput_per_node_bps": 2e4}
+    assert tables.network_ratios(run_of('["a", "b"]'), summary)["goodput_per_node_bps"] == 4e5
     wired = {"network": {"energy_j": None, "goodput_bps": 8e5}, "window_s": [0.0, 20.0]}
-    assert tables.derived(run_of("null"), wired) == {}
+    assert tables.network_ratios(run_of("null"), wired) == {}
 
 
 def test_columns_are_selected_by_algorithm_and_point():

@@ -193,7 +193,7 @@ def test_command_compares_a_case_and_writes_page_and_figure(capsys, tmp_path):
     assert main.main([*arguments, "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "Linux 6.18" in printed
-    assert "segments sent again" in printed
+    assert "segments retransmitted" in printed
     text = (tmp_path / "validation.md").read_text()
     assert "reno-tail-loss" in text
     assert (tmp_path / page.FIGURES / "linux-6.18-reno-tail-loss.png").stat().st_size > 3000

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tonopah.analysis import tables
 from tonopah.analysis.sequential import confidence, schedule, widest
 from tonopah.errors import InputError, relay
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions, Shard
+from tonopah.report import document
 from tonopah.spec.library import find
 from tonopah.spec.manifest import Manifest, Reached, Target
 from tonopah.spec.model import Part, StudySpec
@@ -275,8 +277,6 @@ class Study:
 
     def part_table(self, part: Part) -> "pd.DataFrame":
         """Return the table of runs of one part."""
-        from tonopah.analysis import tables
-
         with Store(self.folder, create=False) as store:
             return tables.part_tables(part, self.plan.parts[part.id], store)[0]
 
@@ -302,13 +302,11 @@ class Study:
             If a stored result is damaged.
 
         """
-        from tonopah.analysis import tables
-
         if level not in ("run", "flow"):
             raise InputError("level", f"{level!r} is unknown", "run or flow")
         with Store(self.folder, create=False) as store:
             both = [tables.part_tables(part, self.plan.parts[part.id], store) for part in self.spec.parts]
-        return tables.joined([frames[level == "flow"] for frames in both])
+        return tables.concatenate([frames[level == "flow"] for frames in both])
 
     def report(self, out: str | Path | None = None) -> Path:
         """Write report, tables and figures.
@@ -331,7 +329,6 @@ class Study:
             If a stored result is damaged, or the report cannot be written.
 
         """
-        from tonopah.report import document
-
         with Store(self.folder, create=False) as store:
-            return document.write(self, store, Path(out) if out is not None else self.folder)
+            folder = Path(out) if out is not None else self.folder
+            return document.write(self.manifest, self.spec, self.plan, store, folder)

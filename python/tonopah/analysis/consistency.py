@@ -1,7 +1,7 @@
-"""Rules that the numbers of a published table must obey; each finding holds the numbers that it rests on.
+"""Rules that the numbers of a published table must obey; each finding states the numbers that it is based on.
 
-A printed number stands for all numbers that round to it; a rule is broken only if no choice of them obeys it. Rules about
-rates allow 5 % besides, since reports measure time in several ways (first packet to last, or the whole run).
+A printed number stands for all numbers that round to it; a rule is broken only if none of them obeys it. Rules about rates
+allow 5 % in addition, since reports measure time in several ways (first packet to last, or the whole run).
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from tonopah.spec.published import UNITS, Best, Change, Column, Published, numer
 
 RATE_MARGIN = 0.05
 SEGMENTS = {536: "the default of RFC 9293 §3.7.1", 1220: "IPv6, RFC 9293 §3.7.1", 1460: "Ethernet"}
-"""Sizes of segments that a sender may have used instead of the stated one, in bytes."""
+"""Segment sizes in bytes that a sender may have used instead of the stated one, with their source."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed number in SI units and the range of what rounds to it."""
+    """A printed number in SI units, and the range of the numbers that round to it."""
 
     value: float
     low: float
@@ -45,7 +45,7 @@ Given = Mapping[str, float]
 Outcome = tuple[bool, str] | None
 
 
-def printed(cell: str, column: Column) -> Printed:
+def read_cell(cell: str, column: Column) -> Printed:
     """Return a cell with the range that its last digit allows."""
     factor = UNITS[column.unit]
     half = half_digit(cell)
@@ -54,7 +54,7 @@ def printed(cell: str, column: Column) -> Printed:
 
 
 def half_digit(cell: str) -> float:
-    """Return half a unit of the last digit; a whole number is taken as exact."""
+    """Return half a unit of the last digit; a whole number counts as exact."""
     mantissa, _, exponent = cell.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
     if decimals == 0 and not exponent:
@@ -63,11 +63,11 @@ def half_digit(cell: str) -> float:
 
 
 def check(table: Published) -> list[Finding]:
-    """Return what every rule finds in a table, in the order of its rows; rules that lack a number say nothing."""
+    """Return the findings of all rules on a table, in the order of its rows; a rule that lacks a number has none."""
     findings = []
     for row in table.rows:
         record = {
-            column.quantity: printed(cell, column)
+            column.quantity: read_cell(cell, column)
             for column, cell in zip(table.columns, row, strict=True)
             if column.quantity and cell
         }
@@ -75,8 +75,8 @@ def check(table: Published) -> list[Finding]:
             outcome = rule(record, table.given)
             if outcome is not None:
                 findings.append(Finding(table.id, name, table.label(row), *outcome))
-    findings += [found for best in table.best for found in best_of(table, best)]
-    findings += [found for change in table.changes if (found := stated_difference(table, change))]
+    findings += [finding for best in table.best for finding in check_best(table, best)]
+    findings += [finding for change in table.changes if (finding := check_difference(table, change))]
     return findings
 
 
@@ -89,8 +89,8 @@ def shares(record: Record, given: Given) -> Outcome:
     total = delivery.value + drop.value
     numbers = f"{delivery.text} + {drop.text} = {show(100 * total, 5)} %"
     if delivery.low + drop.low > 1 + 1e-9:
-        return False, f"{numbers}: they cannot be shares of the same packets, so they are counted at different places."
-    return True, f"{numbers}, not more than all."
+        return False, f"{numbers}: they cannot be shares of the same packets, so they were counted at different places."
+    return True, f"{numbers}, not more than 100 %."
 
 
 def ratio(whole: str, part: str, share: str) -> Callable[[Record, Given], Outcome]:
@@ -121,20 +121,20 @@ def bytes_per_time(record: Record, given: Given) -> Outcome:
 
 
 def not_above_offer(record: Record, given: Given) -> Outcome:
-    """Throughput is not above what was offered."""
+    """Throughput does not exceed the offered load."""
     offered = record["offered"].low if "offered" in record else given.get("offered")
-    what = "offered"
+    kind = "offered"
     if offered is None and "generated_bytes" in record and "duration" in given:
-        offered, what = 8 * record["generated_bytes"].value / given["duration"], "generated"
+        offered, kind = 8 * record["generated_bytes"].value / given["duration"], "generated"
     if offered is None or "throughput" not in record:
         return None
-    numbers = f"{record['throughput'].text} of {show(offered / 1e6, 5)} Mb/s {what}"
+    numbers = f"{record['throughput'].text} of {show(offered / 1e6, 5)} Mb/s {kind}"
     holds = record["throughput"].low <= offered * (1 + 1e-9)
-    return holds, f"{numbers}{'' if holds else ': more than there was to carry'}."
+    return holds, f"{numbers}{'' if holds else ': more than was offered'}."
 
 
 def packets_per_time(record: Record, given: Given) -> Outcome:
-    """Throughput is received packets × size × 8 / duration; otherwise: the size that would fit."""
+    """Throughput is received packets × size × 8 / duration; if not, the finding names the size that would fit."""
     if not {"throughput", "received"} <= set(record) or not {"packet", "duration"} <= set(given):
         return None
     received, stated, duration = record["received"], record["throughput"], given["duration"]
@@ -145,7 +145,7 @@ def packets_per_time(record: Record, given: Given) -> Outcome:
         return True, f"{numbers}."
     size = stated.value * duration / (8 * received.value)
     closest = min(SEGMENTS, key=lambda known: abs(known / size - 1))
-    sentence = f"{numbers}: they do not agree. What fits is {show(size, 4)} B a packet"
+    sentence = f"{numbers}: they do not agree. {show(size, 4)} B per packet would fit"
     if abs(closest / size - 1) <= RATE_MARGIN:
         fitted = received.value * closest * 8 / duration
         sentence += f", close to {closest} B ({SEGMENTS[closest]}), which gives {show(fitted / 1e3, 5)} kb/s"
@@ -153,7 +153,7 @@ def packets_per_time(record: Record, given: Given) -> Outcome:
 
 
 def generation(record: Record, given: Given) -> Outcome:
-    """Packets of the stated size at the stated interval make the generated bytes; otherwise: the interval that fits."""
+    """Packets of the stated size and interval make the generated bytes; if not, the finding names the interval that would fit."""
     if "generated_bytes" not in record or not {"packet", "interval", "duration"} <= set(given):
         return None
     generated, packet, interval = record["generated_bytes"], given["packet"], given["interval"]
@@ -163,7 +163,7 @@ def generation(record: Record, given: Given) -> Outcome:
     if abs(generated.value - expected) <= packet * (1 + 1e-9):
         return True, f"{numbers}."
     fits = given["duration"] * packet / generated.value
-    return False, f"{numbers}: they do not agree. What fits is an interval of {time_text(fits)}."
+    return False, f"{numbers}: they do not agree. An interval of {time_text(fits)} would fit."
 
 
 def jain_range(record: Record, given: Given) -> Outcome:
@@ -173,7 +173,7 @@ def jain_range(record: Record, given: Given) -> Outcome:
     least = 1 / given["flows"]
     numbers = f"{record['jain'].text} of {given['flows']:g} flows, possible: {show(least, 3)} to 1"
     holds = record["jain"].high >= least and record["jain"].low <= 1
-    return holds, f"{numbers}{'' if holds else ': it is not the index of so many flows'}."
+    return holds, f"{numbers}{'' if holds else ': not the index of that many flows'}."
 
 
 RULES: dict[str, Callable[[Record, Given], Outcome]] = {
@@ -188,14 +188,14 @@ RULES: dict[str, Callable[[Record, Given], Outcome]] = {
 }
 
 
-def best_of(table: Published, best: Best) -> list[Finding]:
-    """Return whether the best of a column is whom the text names, for each part of the table that `per` makes."""
+def check_best(table: Published, best: Best) -> list[Finding]:
+    """Check whether the best of a column is the one that the text names, in each part of the table that `per` makes."""
     column = next(column for column in table.columns if column.name == best.column)
     findings = []
     for which in dict.fromkeys(table.cell(row, best.per) if best.per else "" for row in table.rows):
-        mine = [row for row in table.rows if not best.per or table.cell(row, best.per) == which]
+        rows = [row for row in table.rows if not best.per or table.cell(row, best.per) == which]
         groups: dict[str, list[float]] = {}
-        for row in mine:
+        for row in rows:
             if numeric(table.cell(row, best.column)):
                 groups.setdefault(table.group(row, best), []).append(float(table.cell(row, best.column)))
         if best.who not in groups or len(groups) < 2:
@@ -208,17 +208,17 @@ def best_of(table: Published, best: Best) -> list[Finding]:
         listed = ", ".join(f"{name} {show(value, 5)}" for name, value in values.items())
         said = f"{best.text}: the" if best.text else "The"
         sentence = f"{said} text gives {best.who} the {kind}; by the table {winner} has it ({listed}{unit}, one run each)."
-        findings.append(Finding(table.id, "the best of a column is whom the text names", which, holds, sentence))
+        findings.append(Finding(table.id, "the best of a column is the one that the text names", which, holds, sentence))
     return findings
 
 
-def stated_difference(table: Published, change: Change) -> Finding | None:
-    """Return whether a stated difference in percent is that of the printed values."""
+def check_difference(table: Published, change: Change) -> Finding | None:
+    """Check whether a stated difference in percent is that of the printed values."""
     column = next(column for column in table.columns if column.name == change.column)
     cells = {row[0]: table.cell(row, change.column) for row in table.rows}
     if not (numeric(cells[change.of]) and numeric(cells[change.to])):
         return None
-    of, to = printed(cells[change.of], column), printed(cells[change.to], column)
+    of, to = read_cell(cells[change.of], column), read_cell(cells[change.to], column)
     low, high = (100 * (bound - 1) for bound in of.share(to))
     half = half_digit(change.percent)
     holds = low - 1e-9 <= float(change.percent) + half and high + 1e-9 >= float(change.percent) - half
@@ -230,12 +230,12 @@ def stated_difference(table: Published, change: Change) -> Finding | None:
 
 
 def percent(value: float, reference: float) -> str:
-    """Return how far a value is from another."""
+    """Format the difference of a value to another in percent."""
     return f"{100 * (value / reference - 1):+.3g} %" if reference else "no reference"
 
 
 def time_text(seconds: float) -> str:
-    """Return a time for people."""
+    """Format a time."""
     for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= factor * 0.9999:
             return f"{seconds / factor:.4g} {unit}"

@@ -1,7 +1,7 @@
 """Results as tidy tables: one row for each run (network level) or for each run and flow.
 
-Columns: part (in a study of parts), run (id), algorithm, seed, one for each axis (as written in the study), then the metrics,
-SI units in their names, nested names joined by a dot (`student_ns3.delay_s`). What was not measured is empty.
+Columns: part (in a study of parts), run (id), algorithm, seed, one for each axis (as written in the study), then the metrics with
+SI units in their names; nested names are joined by a dot (`student_ns3.delay_s`). What was not measured is empty.
 """
 
 import json
@@ -33,51 +33,51 @@ def flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def lead(run: Run, part: str) -> dict[str, Any]:
-    """Return the columns that every row starts with; a study of one part without id has no column `part`."""
+def key_columns(run: Run, part: str) -> dict[str, Any]:
+    """Return the columns that identify a row; a study of one part without id has no column `part`."""
     return {**({"part": part} if part else {}), "run": run.id, "algorithm": run.algorithm, "seed": run.seed, **run.values}
 
 
 def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFrame", "pd.DataFrame"]:
     """Return the tables of runs (network level) and of flows of one part.
 
-    Typical runs are left out: they repeat replicate 1 with series.
+    Representative runs are excluded: they repeat replicate 1 with series.
     """
     stored = {run.id: summary for run, summary in store.summaries({run.id: run for run in plan.runs.values()})}
     runs, flows = [], []
     for run in (run for run in plan.runs.values() if run.id in stored):
-        first, summary = lead(run, part.id), stored[run.id]
+        keys, summary = key_columns(run, part.id), stored[run.id]
         busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
         conserved = flatten({"conservation": summary.get("conservation", {})})
         measured = summary.get("derived", {}) | measures.from_flows(part.derived, [flatten(flow) for flow in summary["flows"]])
         runs.append(
-            {**first, **flatten(summary["network"]), **derived(run, summary), "utilisation_max": busiest, **measured, **conserved,
-             "events": summary.get("events")}
+            {**keys, **flatten(summary["network"]), **network_ratios(run, summary), "utilisation_max": busiest, **measured,
+             **conserved, "events": summary.get("events")}
         )  # fmt: skip
-        flows += [{**first, **flatten(flow)} for flow in summary["flows"]]
+        flows += [{**keys, **flatten(flow)} for flow in summary["flows"]]
     start = ["part"] * bool(part.id) + ["run", "algorithm", "seed"]
     return frame(runs, start), frame(flows, [*start, "flow"])
 
 
-def derived(run: Run, summary: Mapping[str, Any]) -> dict[str, float]:
-    """Return what follows from a summary by division alone: power of the network and goodput for each node of the scenario.
+def network_ratios(run: Run, summary: Mapping[str, Any]) -> dict[str, float]:
+    """Return the power of all radios and the goodput per node of the scenario.
 
-    Reports give energy in J/s and throughput per node.
+    They follow from the summary by division alone; published reports give energy in J/s and throughput per node.
     """
-    network, found = summary["network"], {}
+    network, ratios = summary["network"], {}
     start, end = summary.get("window_s", (0.0, 0.0))
     nodes = json.loads(run.resolved).get("network", {}).get("nodes")
     if network.get("energy_j") is not None and end > start:
-        found["energy_power_w"] = network["energy_j"] / (end - start)
-    # A network of listed nodes has names there, one of a shape their number.
+        ratios["energy_power_w"] = network["energy_j"] / (end - start)
+    # A network of listed nodes has their names there, others their number.
     count = nodes if isinstance(nodes, int) else len(nodes or [])
     if network.get("goodput_bps") is not None and count:
-        found["goodput_per_node_bps"] = network["goodput_bps"] / count
-    return found
+        ratios["goodput_per_node_bps"] = network["goodput_bps"] / count
+    return ratios
 
 
-def joined(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
-    """Return the tables of all parts as one; an axis or measure that a part lacks is empty there."""
+def concatenate(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
+    """Return the tables of all parts as one; a column that a part lacks is empty there."""
     import pandas as pd
 
     filled = [table.dropna(axis="columns", how="all") for table in tables if not table.empty]
@@ -88,7 +88,7 @@ def joined(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
 
 
 def frame(rows: "list[dict[str, Any]] | pd.DataFrame", columns: list[str]) -> "pd.DataFrame":
-    """Return rows as a data frame in which a column of mixed types is text, so that Parquet can hold it."""
+    """Return rows as a data frame; a column of mixed types becomes text, since Parquet has one type for each column."""
     import pandas as pd
 
     table = pd.DataFrame(rows) if len(rows) else pd.DataFrame(columns=columns)
@@ -108,12 +108,12 @@ def write(table: "pd.DataFrame", folder: Path, name: str) -> None:
 
 
 def values_at(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any]) -> "pd.Series":
-    """Return the metric of one algorithm at one point, by seed; empty when it was not measured."""
+    """Return the metric of one algorithm at one point, by seed; empty if it was not measured."""
     import pandas as pd
 
     if metric not in table.columns:
         return pd.Series(dtype=float)
-    # A report asks thousands of times, of tables a hundred columns wide: only two of them are selected from.
+    # A report calls this thousands of times on tables a hundred columns wide: selecting from two columns is enough.
     chosen = (table["algorithm"] == algorithm).to_numpy()
     for axis, value in where.items():
         chosen = chosen & np.array([v == value or str(v) == str(value) for v in table[axis].tolist()], dtype=bool)

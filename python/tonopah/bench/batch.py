@@ -37,7 +37,7 @@ def measure_study(turns: int, step: Callable[[], None] = lambda: None, small: in
     """Return runs per second on one thread and on all, their ratio, and the overhead of a run in wall-clock and CPU seconds.
 
     One thread and all take turns, so that a machine that slows down slows both. `small` and `large` are replicates of the study
-    of very short runs, from which the overhead is told, and of the one that fills the cores. `step` is called after each turn.
+    of very short runs, from which the overhead follows, and of the one that fills the cores. `step` is called after each turn.
     """
     threads = cores()
     found: dict[str, list[float]] = {name: [] for name in ("one_per_s", "all_per_s", "ratio", "overhead_s", "overhead_cpu_s")}

@@ -51,7 +51,7 @@ def machine() -> dict[str, Any]:
 
 
 def remarks(results: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what has to be said beside the tables: unequal work, runs that were stopped, peers that lack a world."""
+    """Return what has to be noted beside the tables: unequal work, runs that were stopped, peers that lack a world."""
     found = []
     for result in results:
         for ratio in result["ratios"]:

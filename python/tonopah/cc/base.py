@@ -12,36 +12,41 @@ __all__ = ["Ack", "Congestion", "CongestionControl", "Lost", "RateSample", "Sent
 class CongestionControl:
     """A congestion control in Python: derive a class, write `on_ack` and `on_congestion`, keep `cwnd_bytes` up to date.
 
-    One object is made for each end of each connection when its handshake is done. It is told what the algorithms in Rust
-    are told, and nothing of the network. Sizes are in bytes, times in seconds since the start of the run, rates in bits per
-    second, as in `tonopah.Endpoint`. What is absent is None; a limit that is not set is infinity, so that it can be
-    compared.
+    One object is created for each end of each connection when its handshake is complete. It receives the same signals as
+    the algorithms in Rust, and nothing from the network. Sizes are in bytes, times in seconds since the start of the run,
+    rates in bits per second, as in `tonopah.Endpoint`. An absent value is None; a limit that is not set is infinity, so that
+    it can be compared.
 
     Keyword arguments of the class with a number or a truth value as default are its parameters: the table `cc` of a
     scenario sets them (`cc = { python = "my.py:MyCC", beta = 0.7 }`). Numbers arrive as float. `parameters` may give
     their ranges and meanings.
 
-    A run is repeatable only if the algorithm is: draw random numbers from `random.Random(setup.seed)`, look at no clock,
-    keep nothing in globals.
+    A run is repeatable only if the algorithm is: draw random numbers from `random.Random(setup.seed)`, read no clock, and
+    keep no state in globals.
+
+    Parameters
+    ----------
+    setup : Setup
+        Facts of the connection: segment size, initial window and threshold in bytes, seed.
     """
 
     title: ClassVar[str] = ""
-    """In words; the first line of the docstring unless given."""
+    """Name in words; the first line of the docstring if empty."""
     reference: ClassVar[str] = ""
-    """Where it is defined."""
+    """Document that defines it."""
     parameters: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """By parameter: `min`, `max`, `unit`, `doc`, `source`, each if wanted."""
+    """By parameter: `min`, `max`, `unit`, `doc`, `source`, all optional."""
     owns_window: ClassVar[bool] = False
-    """Its window holds in recovery too; losses are repaired, but nothing else shapes the window (as BBR has it)."""
+    """Whether its window applies in recovery too: losses are retransmitted, but nothing else changes the window (as in BBR)."""
     ecn: ClassVar[str | None] = None
-    """The form of congestion marks that it reads, if it depends on one: `classic`, `dctcp`, `accecn` or `l4s`."""
+    """The ECN mode that it requires, if any: `classic`, `dctcp`, `accecn` or `l4s`."""
     timestamps: ClassVar[bool] = False
-    """It needs timestamps, for `ack.one_way_s`."""
+    """Whether it requires timestamps, for `ack.one_way_s`."""
 
     does_nothing: ClassVar[tuple[str, ...]] = (
         "on_recovery_end", "on_sent", "on_lost", "on_idle", "on_timer", "next_timer", "head_timeout", "pacing_rate", "observe",
     )  # fmt: skip
-    """Methods of this class that the engine need not call; one that is overridden is called."""
+    """Methods that the engine calls only if they are overridden."""
 
     cwnd_bytes: float
     """The congestion window, at least one segment at all times."""
@@ -53,35 +58,59 @@ class CongestionControl:
         self.ssthresh_bytes = setup.initial_ssthresh_bytes
 
     def on_ack(self, ack: Ack, view: View) -> None:
-        """Hear of every ACK that carries information, in every state, duplicates included.
+        """Process an ACK that carries information, in every state, including duplicates.
 
         Classic growth belongs under `if view.may_grow`.
+
+        Parameters
+        ----------
+        ack : Ack
+            What the ACK acknowledged, with its RTT and delivery-rate samples.
+        view : View
+            State of the sender.
         """
         raise NotImplementedError
 
     def on_congestion(self, event: Congestion, view: View) -> None:
-        """Hear once per episode of congestion, and set the window.
+        """Set the window at the start of an episode of congestion.
 
-        After a time-out (`event.cause == "timeout"`) cwnd is usually `event.loss_window_bytes`; if `event.first` is
+        After a timeout (`event.cause == "timeout"`) cwnd is usually `event.loss_window_bytes`; if `event.first` is
         false, the episode has set ssthresh before.
+
+        Parameters
+        ----------
+        event : Congestion
+            Cause of the episode, and the loss window in bytes.
+        view : View
+            State of the sender.
         """
         raise NotImplementedError
 
     def window(self) -> tuple[float, float | None]:
-        """Return cwnd and ssthresh in bytes; parts of bytes are cut off, None or infinity means that ssthresh is not set.
+        """Return the windows; the engine calls it after each call of another method.
 
-        It is asked after each call of another method.
+        Returns
+        -------
+        (float, float or None)
+            cwnd and ssthresh in bytes, rounded down; None or infinity if ssthresh is not set.
         """
         return self.cwnd_bytes, self.ssthresh_bytes
 
     def on_recovery_end(self, view: View) -> None:
-        """Hear that the recovery point has been acknowledged."""
+        """Process the end of recovery: the recovery point has been acknowledged."""
 
     def on_undo(self, before: tuple[int, float], view: View) -> None:
-        """Hear that the episode was spurious; `before` is what `window` returned when it began.
+        """Undo an episode that was spurious.
 
-        Unless overridden the reduction is taken back: no window below `before`, and ssthresh at least three quarters of
-        that cwnd (as in Linux).
+        Unless overridden it restores at least the windows of `before`, and ssthresh to at least three quarters of that cwnd
+        (as in Linux).
+
+        Parameters
+        ----------
+        before : (int, float)
+            The windows when the episode began, as returned by `window`.
+        view : View
+            State of the sender.
         """
         cwnd, ssthresh = before
         self.cwnd_bytes = max(self.cwnd_bytes, cwnd)
@@ -89,29 +118,36 @@ class CongestionControl:
         self.ssthresh_bytes = max(current, ssthresh, cwnd // 2 + cwnd // 4)
 
     def on_sent(self, sent: Sent) -> None:
-        """Hear that a segment left."""
+        """Process the transmission of a segment."""
 
     def on_lost(self, lost: Lost, view: View) -> None:
-        """Hear that a segment was newly marked lost; comes before `on_congestion`, if that follows."""
+        """Process a segment newly marked lost; precedes `on_congestion`, if that follows."""
 
     def on_idle(self, idle_s: float, view: View) -> None:
-        """Hear of the first new data after `idle_s` of silence with nothing outstanding.
+        """Process the first new data after an idle period with nothing outstanding.
 
-        The window is to shrink only if `view.idle_restart` says so.
+        Shrink the window only if `view.idle_restart` is true.
+
+        Parameters
+        ----------
+        idle_s : float
+            Length of the idle period in seconds.
+        view : View
+            State of the sender.
         """
 
     def on_timer(self, view: View) -> None:
-        """Hear that the time of `next_timer` has come, and set another or none."""
+        """Process the expiry of the timer that `next_timer` set."""
 
     def next_timer(self) -> float | None:
-        """Return when to call `on_timer`, or None; not before the present time."""
+        """Return the time in seconds at which to call `on_timer`, not in the past, or None."""
 
     def head_timeout(self) -> float | None:
-        """Return how old the oldest segment has to be for a duplicate ACK to send it again; with recovery `vegas`."""
+        """Return the age in seconds from which a duplicate ACK retransmits the oldest segment; with recovery `vegas`."""
 
     def pacing_rate(self) -> float | None:
-        """Return the rate to send at in bits per second; None leaves it to the connection."""
+        """Return the pacing rate in bits per second; None leaves it to the connection."""
 
     def observe(self) -> Mapping[str, float]:
-        """Return internals by name, for traces; finite numbers."""
+        """Return internal variables by name, finite numbers, for traces."""
         return {}

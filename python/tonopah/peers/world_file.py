@@ -28,10 +28,10 @@ def number(text: str) -> float:
 
 def lines(settings: Mapping[str, Any], *parts: list[str]) -> str:
     """Return the text of a world file."""
-    told = [
+    head = [
         f"setting {name} {value!r}" if isinstance(value, float) else f"setting {name} {value}" for name, value in settings.items()
     ]
-    return "\n".join([*told, *(line for part in parts for line in part)]) + "\n"
+    return "\n".join([*head, *(line for part in parts for line in part)]) + "\n"
 
 
 def flow_lines(graph: Mapping[str, Any], index: Mapping[str, int]) -> list[str]:

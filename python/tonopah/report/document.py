@@ -10,7 +10,7 @@ import threading
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 
@@ -20,27 +20,32 @@ from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.options import cores
 from tonopah.report.formatting import duration_text, image, interval_text, p_text
 from tonopah.report.part import PartReport, PartTables, report_part
+from tonopah.spec.library import shipped
+from tonopah.spec.manifest import Manifest
+from tonopah.spec.model import StudySpec
+from tonopah.spec.plan import Plan
 from tonopah.store.store import Store
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from tonopah.study import Study
+    pass
 
 
-def write(study: "Study", store: "Store", out: Path) -> Path:
-    """Write report.html, tables/ and figures/ into `out` and return the path of the report."""
+def write(manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, out: Path) -> Path:
+    """Write report.html, tables/ and figures/ into `out` and return the path of the report.
+
+    `spec` and `plan` are those of the study as it was run, with its confidence levels and numbers of replicates.
+    """
     sources = []
-    for part in study.spec.parts:
-        plan = study.plan.parts[part.id]
-        sources.append(PartTables(part, plan, *tables.part_tables(part, plan, store), store))
+    for part in spec.parts:
+        part_plan = plan.parts[part.id]
+        sources.append(PartTables(part, part_plan, *tables.part_tables(part, part_plan, store), store))
     if all(source.runs.empty for source in sources):
         raise InputError("", "contains no finished run", None, str(store.folder))
     try:
         for folder in ("tables", "figures"):
             (out / folder).mkdir(parents=True, exist_ok=True)
-        tables.write(tables.joined([source.runs for source in sources]), out / "tables", "runs")
-        tables.write(tables.joined([source.flows for source in sources]), out / "tables", "flows")
+        tables.write(tables.concatenate([source.runs for source in sources]), out / "tables", "runs")
+        tables.write(tables.concatenate([source.flows for source in sources]), out / "tables", "flows")
         parts = report_parts(sources)
         for figure in (figure for part in parts for section in part.sections for figure in section.figures):
             (out / "figures" / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")
@@ -49,7 +54,8 @@ def write(study: "Study", store: "Store", out: Path) -> Path:
         target = out / "report.html"
         temporary = target.with_suffix(f".{os.getpid()}.tmp")
         runs = {source.part.id: source.runs for source in sources}
-        temporary.write_text(render(study, store, parts, runs), encoding="utf-8")
+        facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured}
+        temporary.write_text(render(spec, claims.judge(spec, plan, runs), parts, facts), encoding="utf-8")
         temporary.replace(target)
     except OSError as error:
         raise RunFailedError(f"{out}: the report cannot be written: {error}") from error
@@ -83,18 +89,18 @@ def report_inherited(index: int) -> PartReport:
         return report_part(replace(source, store=store))
 
 
-def used_metrics(study: "Study") -> list[tuple[str, str, str]]:
+def used_metrics(spec: StudySpec) -> list[tuple[str, str, str]]:
     """Return name, label and definition of every metric that the study shows or tests, derived metrics included."""
     found = {}
-    for part in study.spec.parts:
+    for part in spec.parts:
         names = [y for figure in part.figures for y in figure.y]
-        names += [name for claim in study.spec.claims for test in claim.tests if test.part == part.id for name in test.metrics]
+        names += [name for claim in spec.claims for test in claim.tests if test.part == part.id for name in test.metrics]
         names += [column for derived in part.derived for column in derived.columns()]
         found |= {name: part.metric(name) for name in names}
     return [(name, shown.axis, shown.definition) for name, shown in found.items() if shown.definition]
 
 
-def render(study: "Study", store: "Store", parts: list[PartReport], tables: "dict[str, pd.DataFrame]") -> str:
+def render(spec: StudySpec, verdicts: list[claims.Verdict], parts: list[PartReport], facts: dict[str, Any]) -> str:
     """Return the HTML document."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tonopah.report", "."),
@@ -104,44 +110,51 @@ def render(study: "Study", store: "Store", parts: list[PartReport], tables: "dic
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"image": image, "interval": interval_text, "p": p_text}
-    spec = study.spec
-    verdicts = claims.judge(spec, study.plan, tables)
     levels = sorted({f"{100 * part.confidence:.4g} %" for part in spec.parts})
     return environment.get_template("report.html.j2").render(
-        spec=spec, source=Path(study.source).name, quick=study.quick, parts=parts, runs=study.plan.measured, verdicts=verdicts,
-        comparisons=claims.comparisons(verdicts), metrics=used_metrics(study), version=engine_version(),
+        spec=spec, parts=parts, verdicts=verdicts, comparisons=claims.comparisons(verdicts), metrics=used_metrics(spec),
         findings=[(published, consistency.check(published)) for published in spec.published],
         statistics={part.statistic for part in spec.parts} | {"median" for p in spec.parts for f in p.figures if f.median},
-        confidence=" and ".join(levels), replicates=replicates(study), target=study.target, reached=study.reached,
-        command=command(study), spent=spent(store), medians=any(part.statistic == "median" for part in spec.parts),
+        confidence=" and ".join(levels), medians=any(part.statistic == "median" for part in spec.parts),
+        version=engine_version(), **facts,
     )  # fmt: skip
 
 
-def replicates(study: "Study") -> str:
+def describe(manifest: Manifest, spec: StudySpec) -> dict[str, Any]:
+    """Return how the study was run, for provenance."""
+    return {
+        "source": Path(manifest.source).name,
+        "quick": manifest.quick,
+        "replicates": replicates_text(spec),
+        "target": manifest.target,
+        "reached": manifest.reached,
+        "command": command(manifest, spec),
+    }
+
+
+def replicates_text(spec: StudySpec) -> str:
     """Return the number of replicates, or its range over the parts."""
-    counts = sorted({part.replicates for part in study.spec.parts})
+    counts = sorted({part.replicates for part in spec.parts})
     return f"{counts[0]} to {counts[-1]} replicates" if len(counts) > 1 else f"{counts[0]} replicate{'s' * (counts[0] != 1)}"
 
 
-def spent(store: "Store") -> str:
-    """Return the time that the stored runs took, for provenance."""
+def spent_text(store: Store) -> str:
+    """Return the time that the stored runs took."""
     # Each run holds the seconds since its batch began; where they fall, another batch began.
     times = store.wall_times()
     total = sum(now for now, after in zip(times, [*times[1:], 0.0], strict=True) if after < now)
     return duration_text(total)
 
 
-def command(study: "Study") -> str:
+def command(manifest: Manifest, spec: StudySpec) -> str:
     """Return the command that repeats the study."""
-    from tonopah.spec.library import shipped
-
-    options = " --quick" if study.quick else ""
-    counts = {part.replicates for part in study.spec.parts}
-    if study.target:
-        options += f" --until {study.target.percent:g}% --at-most {study.target.at_most}"
-        options += "".join(f" --metric {name}" for name in study.target.metrics)
+    options = " --quick" if manifest.quick else ""
+    counts = {part.replicates for part in spec.parts}
+    if manifest.target:
+        options += f" --until {manifest.target.percent:g}% --at-most {manifest.target.at_most}"
+        options += "".join(f" --metric {name}" for name in manifest.target.metrics)
     elif len(counts) == 1:
         options += f" --replicates {counts.pop()}"
-    known = shipped().get(study.name)
-    what = study.name if known and known.resolve() == Path(study.source).resolve() else Path(study.source).name
-    return f"tonopah study run {what}{options}"
+    known, source = shipped().get(manifest.name), Path(manifest.source)
+    name = manifest.name if known and known.resolve() == source.resolve() else source.name
+    return f"tonopah study run {name}{options}"

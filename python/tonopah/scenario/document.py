@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli
+import tomli_w
 
 from tonopah.errors import InputError
 from tonopah.scenario.paths import put
@@ -26,10 +27,23 @@ MAX_BITS = 128
 
 
 def load(path: str | Path) -> dict[str, Any]:
-    """Return the TOML file at `path` as a dictionary.
+    """Read a scenario from a file.
 
-    Raises InputError when the file is missing, empty, binary, not UTF-8, not TOML (with line and column) or holds a
-    value that has no meaning in a scenario (not-a-number, infinity, a date).
+    Parameters
+    ----------
+    path : str or path
+        A TOML file (docs/scenario.md).
+
+    Returns
+    -------
+    dict
+        The scenario, not yet checked: `check` and `run` do that.
+
+    Raises
+    ------
+    InputError
+        The file is missing, empty, binary, not UTF-8 or not TOML (with line and column), or contains a value that has no
+        meaning in a scenario (not-a-number, infinity, a date).
     """
     source = str(path)
     try:
@@ -108,41 +122,12 @@ def to_json(scenario: Mapping[str, Any]) -> str:
 
 
 def to_toml(scenario: Mapping[str, Any]) -> str:
-    """Return a scenario as TOML: one `[table]` per section, one `[[table]]` per list entry; None is left out."""
-    plain = {key: value for key, value in scenario.items() if not is_section(value) and value is not None}
-    lines = [f"{toml_key(key)} = {toml_value(value)}" for key, value in plain.items()]
-    for key, value in scenario.items():
-        if isinstance(value, Mapping):
-            lines += ["", f"[{toml_key(key)}]", *toml_lines(value)]
-        elif is_section(value):
-            for entry in value:
-                lines += ["", f"[[{toml_key(key)}]]", *toml_lines(entry)]
-    return "\n".join(lines).strip() + "\n"
+    """Return a scenario as TOML; keys whose value is None are omitted."""
+    return tomli_w.dumps(omit_none(scenario))
 
 
-def toml_key(key: str) -> str:
-    """Return a key as TOML: bare where it can be, else quoted."""
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)
-
-
-def is_section(value: Any) -> bool:
-    """Tell whether a top-level value is written as section and not as `key = value`."""
-    return isinstance(value, Mapping) or (isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) for v in value))
-
-
-def toml_lines(table: Mapping[str, Any]) -> list[str]:
-    """Return the `key = value` lines of one table, keys aligned."""
-    entries = {toml_key(key): value for key, value in table.items() if value is not None}
-    width = max((len(key) for key in entries), default=0)
-    return [f"{key:<{width}} = {toml_value(value)}" for key, value in entries.items()]
-
-
-def toml_value(value: Any) -> str:
-    """Return one value as TOML on one line."""
+def omit_none(value: Any) -> Any:
+    """Return tables without the keys whose value is None, at every depth."""
     if isinstance(value, Mapping):
-        inside = ", ".join(f"{toml_key(key)} = {toml_value(below)}" for key, below in value.items() if below is not None)
-        return f"{{ {inside} }}" if inside else "{}"
-    if isinstance(value, list):
-        return "[" + ", ".join(toml_value(below) for below in value) + "]"
-    # JSON and TOML write text, whole numbers and true/false alike; floats differ only where JSON has none.
-    return json.dumps(value, ensure_ascii=False) if not isinstance(value, float) else repr(value)
+        return {key: omit_none(below) for key, below in value.items() if below is not None}
+    return [omit_none(below) for below in value] if isinstance(value, list | tuple) else value

@@ -73,6 +73,11 @@ def is_rounding(spread: float | NDArray[np.float64], *samples: ArrayLike) -> Any
     return spread <= ROUNDING * max(float(np.max(np.abs(sample))) for sample in samples)
 
 
+def is_certain(sample: NDArray[np.float64]) -> bool:
+    """Tell whether all replicates agree to rounding: a scenario without randomness."""
+    return bool(is_rounding(float(np.std(sample, ddof=1)), sample))
+
+
 def t_quantile(probability: float, degrees: int) -> float:
     """Return the quantile of Student's t distribution with these degrees of freedom."""
     return float(stdtrit(degrees, probability))
@@ -104,7 +109,7 @@ def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Estimate
     if n < 2:
         return without_interval(float(x[0]), 1) if n else NOT_MEASURED
     mean = float(np.mean(x))
-    if is_rounding(float(np.std(x, ddof=1)), x):
+    if is_certain(x):
         return Estimate(mean, mean, mean, n)
     interval = ttest_1samp(x, 0.0).confidence_interval(confidence)
     return Estimate(mean, float(interval.low), float(interval.high), n)
@@ -144,11 +149,14 @@ def bootstrap_interval(
     x = finite(values)
     if len(x) < 2:
         return without_interval(float(statistic(x, axis=0)), 1) if len(x) else NOT_MEASURED
+    value = float(statistic(x, axis=0))
+    if is_certain(x):
+        return Estimate(value, value, value, len(x))
     drawn = bootstrap(
         (x,), statistic, confidence_level=confidence, n_resamples=resamples, method="percentile", rng=np.random.default_rng(seed)
     )
     low, high = drawn.confidence_interval
-    return Estimate(float(statistic(x, axis=0)), float(low), float(high), len(x))
+    return Estimate(value, float(low), float(high), len(x))
 
 
 def slope(x: ArrayLike, y: ArrayLike) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tonopah.stats.estimate import CONFIDENCE, RESAMPLES, Estimate, finite, pairs, t_quantile, without_interval
+from tonopah.stats.estimate import CONFIDENCE, RESAMPLES, Estimate, finite, is_certain, pairs, t_quantile, without_interval
 
 Sample = NDArray[np.float64]
 
@@ -37,8 +37,8 @@ def difference_percent(a: ArrayLike, b: ArrayLike, confidence: float = CONFIDENC
     E. C. Fieller, "Some problems in interval estimation", J. R. Statist. Soc. B 16, 1954, 175-185.
     """
     x, y = pairs(a, b)
-    if len(x) < 2 or np.mean(y) == 0:
-        return ratio_percent(x, y, np.mean)
+    if estimate := simple_ratio(x, y, np.mean):
+        return estimate
     covariance = np.cov(x, y, ddof=1) / len(x)
     return fieller(x, y, (covariance[0, 0], covariance[1, 1], covariance[0, 1]), confidence)
 
@@ -66,16 +66,19 @@ def independent_ratio_percent(a: ArrayLike, b: ArrayLike, confidence: float = CO
     E. C. Fieller, J. R. Statist. Soc. B 16, 1954, 175-185; B. L. Welch, Biometrika 34, 1947, 28-35.
     """
     x, y = finite(a), finite(b)
-    if min(len(x), len(y)) < 2 or np.mean(y) == 0:
-        return ratio_percent(x, y, np.mean)
+    if estimate := simple_ratio(x, y, np.mean):
+        return estimate
     return fieller(x, y, (float(np.var(x, ddof=1)) / len(x), float(np.var(y, ddof=1)) / len(y), 0.0), confidence)
 
 
-def ratio_percent(x: Sample, y: Sample, statistic: Any) -> Estimate:
-    """Return 100 · (x / y - 1) of the means or medians, without interval."""
+def simple_ratio(x: Sample, y: Sample, statistic: Any) -> Estimate | None:
+    """Return the difference in percent where it has no interval, or one of no width; None where one is to be computed."""
     n = min(len(x), len(y))
     below = float(statistic(y)) if n else 0.0
-    return without_interval(100 * (float(statistic(x)) / below - 1) if below else math.nan, n)
+    value = 100 * (float(statistic(x)) / below - 1) if below else math.nan
+    if n < 2 or not below:
+        return without_interval(value, n)
+    return Estimate(value, value, value, n) if is_certain(x) and is_certain(y) else None
 
 
 def fieller(x: Sample, y: Sample, variances: tuple[float, float, float], confidence: float) -> Estimate:
@@ -128,9 +131,9 @@ def median_difference_percent(a: ArrayLike, b: ArrayLike, confidence: float = CO
     from scipy.stats import bootstrap
 
     x, y = pairs(a, b)
-    estimate = ratio_percent(x, y, np.median)
-    if len(x) < 2 or math.isnan(estimate.value):
+    if estimate := simple_ratio(x, y, np.median):
         return estimate
+    value = 100 * (float(np.median(x) / np.median(y)) - 1)
     # numpy warns where it subtracts infinite ratios from one another; those resamples are asked for below.
     with np.errstate(invalid="ignore"):
         drawn = bootstrap(
@@ -138,9 +141,9 @@ def median_difference_percent(a: ArrayLike, b: ArrayLike, confidence: float = CO
             method="percentile", rng=np.random.default_rng(1),
         )  # fmt: skip
     if np.isinf(drawn.bootstrap_distribution).any():
-        return estimate
+        return without_interval(value, len(x))
     low, high = drawn.confidence_interval
-    return Estimate(estimate.value, float(low), float(high), len(x))
+    return Estimate(value, float(low), float(high), len(x))
 
 
 def median_percent(x: Sample, y: Sample, axis: int = -1) -> Sample:

@@ -29,7 +29,7 @@ class Job:
         return to_json(worlds.scenario(worlds.as_recorded(self.case) if self.replay else self.case, self.seed))
 
     @property
-    def shown(self) -> bool:
+    def in_figures(self) -> bool:
         """Tables and figures show this run."""
         return self.seed == 1 and self.replay == (self.case.kind == "random")
 
@@ -89,7 +89,7 @@ class Runs:
         tracks = [our_track(series, i) for i in range(self.case.flows)]
         kept = self.replayed if job.replay else self.sampled
         kept[job.seed] = [ours.at(theirs.t_s) for ours, theirs in zip(tracks, self.kernel, strict=True)]
-        if job.shown:
+        if job.in_figures:
             self.full = tracks
 
     @property

@@ -52,7 +52,7 @@ def title(comparison: Comparison) -> str:
 
 
 def table(comparison: Comparison) -> "Table":
-    """Return the comparison for people."""
+    """Return the comparison."""
     from tonopah.terminal import plain_table
 
     made = plain_table(title(comparison))

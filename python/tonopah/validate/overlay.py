@@ -23,7 +23,7 @@ AFTER_S = 1.0
 
 def draw(result: CaseResult, path: Path) -> None:
     """Write the figure of a compared case as PNG."""
-    count, limits = len(result.flows), shown(result)
+    count, limits = len(result.flows), time_range(result)
     with style.settings() as plt:
         figure, panels = plt.subplots(count, 1, figsize=(7.2, 0.7 + 2.3 * count), sharex=True, squeeze=False)
         try:
@@ -72,7 +72,7 @@ def mark(axes: "Axes", found: list[Episode], height: float, label: str, colour: 
     )  # fmt: skip
 
 
-def shown(result: CaseResult) -> tuple[float, float]:
+def time_range(result: CaseResult) -> tuple[float, float]:
     """Return the part of the time that is drawn: all of it, or with scripted losses until they are repaired."""
     end = max(float(flow.kernel.t_s[-1]) for flow in result.flows)
     if result.case.kind != "scripted":
