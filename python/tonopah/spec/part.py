@@ -57,9 +57,6 @@ def read_part(reader: PartReader) -> Part:
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
     if not any(figure.kind == "series" for figure in figures):
         figures.append(Figure("series", REPRESENTATIVE))
-    names = [metric.name for metric in reader.get("derived")]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(reader.at("derived"), f"{twice!r} appears twice")
     return Part(
         id=own.id if own else "", title=(own.title or own.id) if own else "", baseline=choose_baseline(reader, labels),
         replicates=reader.get("replicates"), scenario=scenario, variants=compare.variants, statistic=reader.get("statistic"),

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from tonopah._core import parse_quantity
-from tonopah.spec.validation import Filled, Many, Model, distinct, one_of, refuse, shorten
+from tonopah.spec.validation import Filled, Many, Model, distinct, distinct_names, one_of, refuse, shorten
 from tonopah.units import SI_UNITS
 
 QUANTITIES = (
@@ -116,12 +116,6 @@ def to_cells(row: Any) -> tuple[str, ...]:
 
 
 Row = Annotated[tuple[str, ...], BeforeValidator(to_cells, json_schema_input_type=list[str | float])]
-
-
-def distinct_names(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """Refuse two columns of the same name."""
-    distinct(tuple(column.name for column in columns))
-    return columns
 
 
 class Published(Model):

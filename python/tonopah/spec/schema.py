@@ -11,7 +11,20 @@ from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 from tonopah.spec.claim import CRITERIA, Claim
 from tonopah.spec.derived import KINDS, AnyDerived
 from tonopah.spec.published import Published
-from tonopah.spec.validation import AxisPath, Choices, Filled, Many, Model, Texts, Values, between, distinct, refuse, shorten
+from tonopah.spec.validation import (
+    AxisPath,
+    Choices,
+    Filled,
+    Many,
+    Model,
+    Texts,
+    Values,
+    between,
+    distinct,
+    distinct_names,
+    refuse,
+    shorten,
+)
 
 FIGURE_KINDS = ("line", "bar", "ecdf", "heatmap", "series", "table")
 STATISTICS = ("mean", "median")
@@ -175,7 +188,9 @@ class PartKeys(Model):
     )
     sweep: Many[Sweep] = Field((), description="Axes that are varied.")
     figure: Many[FigureTable] = Field((), description="What is drawn.")
-    derived: Many[AnyDerived] = Field((), description="Metrics that are derived from each run.")
+    derived: Annotated[Many[AnyDerived], AfterValidator(distinct_names)] = Field(
+        (), description="Metrics that are derived from each run."
+    )
     quick: Quick = Field(default_factory=Quick, description="What `--quick` reduces.")
     assumed: Many[Assumption] = Field((), description="What the original does not say.")
 

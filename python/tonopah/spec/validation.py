@@ -151,6 +151,12 @@ def distinct(values: Array) -> Array:
     return values
 
 
+def distinct_names(tables: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Refuse two tables of the same name."""
+    distinct(tuple(table.name for table in tables))
+    return tables
+
+
 def to_path(path: str) -> str:
     """Refuse text that is not a path into a scenario."""
     try:
