@@ -11,8 +11,7 @@ from tonopah.cli import main
 from tonopah.plot import layout
 from tonopah.plot.network import describe, draw, legend
 from tonopah.scenario import document
-from tonopah.simulation import OWNERS
-from tonopah.spec.derived import SERIES
+from tonopah.simulation import OWNERS, SERIES
 
 SVG = "{http://www.w3.org/2000/svg}svg"
 ADHOC = {

@@ -16,6 +16,11 @@ from tonopah.scenario.document import prepare
 if TYPE_CHECKING:
     import pandas as pd
 
+SERIES = (
+    "cwnd", "ssthresh", "send_window", "srtt", "queue", "throughput", "state", "retransmits", "pipe", "rto", "acked",
+    "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
+)  # fmt: skip
+"""Names of the series that a run can record (`record.series`)."""
 OWNERS = {"queue": "link"} | dict.fromkeys(("energy", "position_x", "position_y", "position_z"), "node")
 """Series that do not belong to flows, and what they belong to."""
 

@@ -11,8 +11,7 @@ from tonopah.cli.arguments import add_common, add_set, changes, seed
 from tonopah.errors import ScenarioError, relay
 from tonopah.export import netanim
 from tonopah.scenario.document import prepare
-from tonopah.simulation import OWNERS, Result, engine_form, run
-from tonopah.spec.derived import SERIES
+from tonopah.simulation import OWNERS, SERIES, Result, engine_form, run
 
 EXAMPLE = "tonopah run dumbbell.toml --seed 2 --set flow.0.cc=reno"
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tonopah.docs.markdown import markdown_table
+from tonopah.simulation import SERIES
 from tonopah.spec.claim import CONDITIONS, CRITERIA, Measured
-from tonopah.spec.derived import KINDS, SERIES, Derived
+from tonopah.spec.derived import KINDS, Derived
 from tonopah.spec.published import QUANTITIES, UNITS
 from tonopah.spec.schema import PartHead, PartKeys, json_schema
 

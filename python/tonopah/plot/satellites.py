@@ -5,11 +5,10 @@ The engine computes positions and paths (`_core.survey`); this file only draws. 
 """
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from tonopah._core import survey as engine_survey
 from tonopah.errors import InputError, ScenarioError, relay
@@ -26,6 +25,8 @@ STEP_S = 60.0
 MAX_TRACKS = 8
 """More ground tracks would hide the map."""
 MAX_PATHS = 5
+CHORD_POINTS = 40
+"""Points of a line between two nodes."""
 MAX_NAMES = 20
 """Names of more terminals would overlap."""
 
@@ -111,8 +112,8 @@ def caption(view: Mapping[str, Any]) -> str:
 def draw_delay(axes: "Axes", view: Mapping[str, Any]) -> None:
     """Draw the one-way propagation delay of the paths over time; a gap is a time without a path."""
     for i, path in enumerate(view["paths"][:MAX_PATHS]):
-        delays = np.array([np.nan if delay is None else 1e3 * delay for delay in path["delay_s"]])
-        hours = np.array(path["t_s"]) / 3600.0
+        delays = [math.nan if delay is None else 1e3 * delay for delay in path["delay_s"]]
+        hours = [t_s / 3600.0 for t_s in path["t_s"]]
         line_style = style.line_style(i)
         label = f"{path['from']} to {path['to']}"
         axes.plot(hours, delays, label=label, color=line_style["color"], linestyle=line_style["linestyle"], linewidth=0.9)
@@ -135,10 +136,12 @@ def great_circle(a: tuple[float, float], b: tuple[float, float]) -> Iterator[tup
     """Yield the great circle between two positions (longitude, latitude), cut at the edge of the map."""
     ends = []
     for lon, lat in (a, b):
-        x, y = np.radians(lon), np.radians(lat)
-        ends.append(np.array([np.cos(y) * np.cos(x), np.cos(y) * np.sin(x), np.sin(y)]))
-    share = np.linspace(0, 1, 40)[:, None]
-    points = ends[0] * (1 - share) + ends[1] * share
-    lon = np.degrees(np.arctan2(points[:, 1], points[:, 0]))
-    lat = np.degrees(np.arctan2(points[:, 2], np.hypot(points[:, 0], points[:, 1])))
-    yield from pieces(lon.tolist(), lat.tolist())
+        x, y = math.radians(lon), math.radians(lat)
+        ends.append((math.cos(y) * math.cos(x), math.cos(y) * math.sin(x), math.sin(y)))
+    lons, lats = [], []
+    for step in range(CHORD_POINTS):
+        share = step / (CHORD_POINTS - 1)
+        x, y, z = (start * (1 - share) + end * share for start, end in zip(*ends, strict=True))
+        lons.append(math.degrees(math.atan2(y, x)))
+        lats.append(math.degrees(math.atan2(z, math.hypot(x, y))))
+    yield from pieces(lons, lats)

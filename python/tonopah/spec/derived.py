@@ -9,16 +9,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
 from tonopah.metrics import METRICS, Metric, metric, show
+from tonopah.simulation import SERIES
 from tonopah.spec.validation import Interval, Many, Model, Seconds, between, check_table, list_allowed, refuse, shorten
 
 VERSION = 3
 """Of the definitions here and in measures.py, part of the id of every run that they read series of. Raise it on purpose, when a
 value changes: such runs are then done again."""
 
-SERIES = (
-    "cwnd", "ssthresh", "send_window", "srtt", "queue", "throughput", "state", "retransmits", "pipe", "rto", "acked",
-    "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
-)  # fmt: skip
 SUMMED = ("throughput", "retransmits", "acked", "energy", "queue")
 """Series of which several flows (links, nodes) add up; of others the mean is taken."""
 
