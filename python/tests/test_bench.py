@@ -17,8 +17,8 @@ from tonopah.scenario.document import to_json
 from tonopah.simulation import check
 
 BY_NAME = {world.name: world for world in WORLDS}
-needs_ns2 = pytest.mark.skipif(not ns2.found(), reason="ns-2 is not installed")
-needs_ns3 = pytest.mark.skipif(not ns3.found(), reason="ns-3 is not installed")
+needs_ns2 = pytest.mark.skipif(not ns2.is_installed(), reason="ns-2 is not installed")
+needs_ns3 = pytest.mark.skipif(not ns3.is_installed(), reason="ns-3 is not installed")
 
 
 def call(capsys, *arguments):

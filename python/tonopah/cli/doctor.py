@@ -144,7 +144,7 @@ def disk(folder: Path) -> dict[str, Any]:
 
 def peer(simulator: ModuleType) -> dict[str, Any]:
     """Tell whether a peer simulator, optional and for comparisons only, is installed."""
-    if not simulator.found():
+    if not simulator.is_installed():
         return check(simulator.NAME, "absent", f"for comparisons only: {simulator.MISSING}")
     return check(simulator.NAME, "ok", simulator.version())
 

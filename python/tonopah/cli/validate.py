@@ -108,7 +108,7 @@ def compare_ns2(arguments: argparse.Namespace) -> int:
     writes = not arguments.check and (arguments.out is not None or arguments.placements == PLACEMENTS)
     folder = Path(arguments.out) if arguments.out else page.default_folder() if writes else None
     with show_progress(arguments.placements, 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
-        comparison = ns2.compare(arguments.placements, arguments.stored or not peer.found(), step)
+        comparison = ns2.compare(arguments.placements, arguments.stored or not peer.is_installed(), step)
     judged = ns2.judge(comparison)
     if arguments.store:
         Path(arguments.store).write_text(ns2.as_stored(comparison), encoding="utf-8")

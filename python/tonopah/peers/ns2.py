@@ -15,14 +15,14 @@ NAME = "ns-2"
 MISSING = "ns-2 is not installed: there is no program `ns` (Debian: apt-get install ns2)"
 
 
-def found() -> bool:
+def is_installed() -> bool:
     """Tell whether ns-2 is installed."""
     return shutil.which("ns") is not None
 
 
 def require() -> None:
     """Raise RunFailedError if ns-2 is not installed."""
-    if not found():
+    if not is_installed():
         raise RunFailedError(MISSING)
 
 
