@@ -58,7 +58,7 @@ def test_the_axis_of_a_share_ends_at_none_and_all():
 
 def test_a_published_effect_that_no_replicate_shows_has_no_sign():
     note = published_note(6.5, Estimate(0.0, 0.0, 0.0, 50))
-    assert note == "; the published +6.5 % is absent: no replicate has any difference"
+    assert note == "the published +6.5 % is absent: no replicate has any difference"
 
 
 def test_the_legend_speaks_of_labels_only_where_there_are_any():
