@@ -25,24 +25,24 @@ def iridium():
 
 
 def test_the_survey_has_tracks_paths_and_a_day(iridium):
-    surveyed = satellites.survey_of(iridium, 1, None, 600.0)
-    assert len(surveyed["satellites"]) == 66
-    assert [terminal["name"] for terminal in surveyed["terminals"]] == ["Berkeley", "Boston"]
-    path = surveyed["current"][0]
+    view = satellites.find_ground_tracks(iridium, 1, None, 600.0)
+    assert len(view["satellites"]) == 66
+    assert [terminal["name"] for terminal in view["terminals"]] == ["Berkeley", "Boston"]
+    path = view["current"][0]
     assert path["nodes"][0] == "Berkeley"
     assert path["nodes"][-1] == "Boston"
-    assert {track["satellite"] for track in surveyed["tracks"]} == {path["nodes"][1], path["nodes"][-2]}
-    delays = surveyed["paths"][0]["delay_s"]
+    assert {track["satellite"] for track in view["tracks"]} == {path["nodes"][1], path["nodes"][-2]}
+    delays = view["paths"][0]["delay_s"]
     assert len(delays) == 1440
     assert all(0.015 < delay < 0.14 for delay in delays)
-    assert all(abs(lat) <= 86.5 and -180 <= lon <= 180 for _, lat, lon in surveyed["satellites"])
+    assert all(abs(lat) <= 86.5 and -180 <= lon <= 180 for _, lat, lon in view["satellites"])
 
 
 def test_the_picture_is_the_same_svg_each_time(iridium):
-    surveyed = satellites.survey_of(iridium, 1, None, 0.0)
-    text = satellites.draw(surveyed)
+    view = satellites.find_ground_tracks(iridium, 1, None, 0.0)
+    text = satellites.draw(view)
     assert ET.fromstring(text).tag == SVG
-    assert text == satellites.draw(surveyed)
+    assert text == satellites.draw(view)
 
 
 def test_lines_are_cut_at_the_edge_of_the_map():

@@ -8,7 +8,7 @@ import pytest
 
 import tonopah as tp
 from tonopah import metrics, units
-from tonopah.plot.network import describe, draw, thin
+from tonopah.plot.network import abbreviate, describe, draw
 
 SVG = "{http://www.w3.org/2000/svg}svg"
 
@@ -102,8 +102,8 @@ def test_every_wired_network_has_a_picture(network):
 
 
 def test_long_columns_are_thinned_out():
-    assert thin(list("abcdef")) == list("abcdef")
-    assert thin(list("abcdefgh")) == ["a", "b", "c", "d", None, "h"]
+    assert abbreviate(list("abcdef")) == list("abcdef")
+    assert abbreviate(list("abcdefgh")) == ["a", "b", "c", "d", None, "h"]
 
 
 def test_numbers_for_people():

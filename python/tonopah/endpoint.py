@@ -13,7 +13,7 @@ from tonopah._core import Endpoint as CoreEndpoint
 from tonopah._core import check_segment
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.errors import InputError
-from tonopah.scenario.document import refuse_odd_values
+from tonopah.scenario.document import reject_unsupported_values
 
 
 @dataclass(frozen=True, repr=False)
@@ -318,5 +318,5 @@ def engine_settings(tcp: Mapping[str, Any] | None) -> BoundScenario:
         return BoundScenario("{}")
     if not isinstance(tcp, Mapping):
         raise InputError("tcp", f"{tcp!r} is not a table", 'such as {"cc": "cubic", "mss": "1000B"}')
-    refuse_odd_values(tcp, "tcp")
+    reject_unsupported_values(tcp, "tcp")
     return bind(tcp, path="tcp")

@@ -52,5 +52,5 @@ def relay(error: ScenarioError, source: str | None = None, prefix: str = "", suf
 
 def traceback_of(error: AlgorithmError) -> str:
     """Return the traceback of an exception in an algorithm, in this process or another."""
-    kept = getattr(error, "traceback", None)
-    return kept or "".join(traceback.format_exception(error.__cause__))
+    stored = getattr(error, "traceback", None)
+    return stored or "".join(traceback.format_exception(error.__cause__))

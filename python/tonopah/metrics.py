@@ -229,6 +229,12 @@ def show(value: float | None, digits: int = 4) -> str:
     return f"{value:.{max(0, digits - 1 - floor(log10(abs(value))))}f}"
 
 
+def duration_text(seconds: float) -> str:
+    """Format a duration with two significant digits."""
+    value, unit = (seconds, "s") if seconds < 120 else (seconds / 60, "min") if seconds < 7200 else (seconds / 3600, "h")
+    return f"{show(value, 2)} {unit}"
+
+
 def parameter(value: float | bool | str | None) -> str:
     """Format the value of an algorithm's parameter."""
     return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value).lower()

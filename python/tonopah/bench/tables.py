@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tonopah.bench.measure import OURS
 from tonopah.bench.worlds import GROWTH
+from tonopah.terminal import plain_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -122,8 +123,6 @@ def terminal_tables(results: Sequence[Mapping[str, Any]], runs: int, study: Mapp
 
 def terminal_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
     """Return a table whose first two columns are text."""
-    from tonopah.terminal import plain_table
-
     table = plain_table(title)
     for index, name in enumerate(columns):
         table.add_column(name, justify="left" if index < 2 else "right", no_wrap=True)

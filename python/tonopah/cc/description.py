@@ -1,6 +1,5 @@
 """Checks a class written in Python, describes it as the engine describes its own algorithms, and registers it there."""
 
-import hashlib
 import inspect
 import json
 import math
@@ -13,6 +12,7 @@ from typing import Any
 
 from tonopah._core import Algorithm
 from tonopah.cc.base import CongestionControl
+from tonopah.digest import digest
 from tonopah.errors import AlgorithmError, InputError, ScenarioError
 from tonopah.metrics import parameter_range
 
@@ -41,11 +41,6 @@ class LoadedAlgorithm:
     origin: Provenance
 
 
-def digest_of(code: bytes) -> str:
-    """Return a digest of source text."""
-    return hashlib.blake2b(code, digest_size=16).hexdigest()
-
-
 def source_digest(cls: type) -> str:
     """Return a digest of the source files of a class and its bases."""
     files = set()
@@ -53,7 +48,7 @@ def source_digest(cls: type) -> str:
         if base not in (object, CongestionControl):
             with suppress(OSError, TypeError):
                 files.add(inspect.getsourcefile(base))
-    return digest_of(b"\n".join(Path(file).read_bytes() for file in sorted(filter(None, files)) if Path(file).is_file()))
+    return digest(b"\n".join(Path(file).read_bytes() for file in sorted(filter(None, files)) if Path(file).is_file()))
 
 
 @cache

@@ -17,7 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from tonopah._core import algorithms
-from tonopah.cc.description import LoadedAlgorithm, digest_of, prepare
+from tonopah.cc.description import LoadedAlgorithm, prepare
+from tonopah.digest import digest
 from tonopah.errors import InputError
 
 GROUP = "tonopah.algorithms"
@@ -50,7 +51,7 @@ def load(reference: str, path: str, folder: Path = Path(), called: str = "") -> 
         code = file.read_bytes()
     except OSError as error:
         raise InputError(path, f"{file} cannot be read: {(error.strerror or str(error)).lower()}", HINT) from None
-    module = attempt(lambda: load_module(file, digest_of(code)), path, where)
+    module = attempt(lambda: load_module(file, digest(code)), path, where)
     return prepare(find_class(module, name, path, where), called, path, f"{file}:{name}")
 
 
@@ -61,9 +62,9 @@ def load_entry(name: str, path: str) -> LoadedAlgorithm:
 
 
 @cache
-def load_module(file: Path, digest: str) -> ModuleType:
+def load_module(file: Path, code_digest: str) -> ModuleType:
     """Return the module in a file; a changed file becomes another module."""
-    name = f"tonopah_algorithm_{digest}_{digest_of(str(file).encode())}"
+    name = f"tonopah_algorithm_{code_digest}_{digest(str(file))}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec and spec.loader, "a .py file has a loader"
     module = importlib.util.module_from_spec(spec)

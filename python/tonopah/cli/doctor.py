@@ -1,6 +1,6 @@
-"""`tonopah doctor`: is this installation whole, and does its engine give the bits that it gave where it was written.
+"""`tonopah doctor`: checks that this installation is complete and that its engine gives the expected results bit for bit.
 
-The self-test compares fingerprints of every packet event of a few runs, wired, by radio and over satellites, with those in
+The self-test compares fingerprints of every packet event of a few runs, wired, wireless and over satellites, with those in
 `data/selftest.json`. `python -m tonopah.cli.doctor` rewrites that file after a change of the engine that moves them on purpose.
 """
 
@@ -26,13 +26,13 @@ from tonopah.execution.options import cores, memory_free, memory_total
 from tonopah.peers import ns2, ns3
 
 EXPECTED = Path(__file__).parents[1] / "data" / "selftest.json"
-PACKAGES = ("jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "rich", "scipy", "tomli")
+PACKAGES = ("jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "pydantic", "rich", "scipy", "tomli", "tomli-w")
 OPTIONAL = ("dask", "distributed")
-LEAST_MEMORY = 1_000_000_000
-"""With less, studies of large worlds will not do; a warning."""
-LEAST_DISK = 500_000_000
-ENOUGH_S = 10.0
-"""The self-test begins no further run after so long."""
+MIN_MEMORY_BYTES = 1_000_000_000
+"""Less memory than studies of large networks need; a warning."""
+MIN_DISK_BYTES = 500_000_000
+TIME_LIMIT_S = 10.0
+"""CPU time after which the self-test starts no further run."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -54,7 +54,7 @@ def check_installation(arguments: argparse.Namespace) -> int:
 
 
 def examine(folder: Path) -> dict[str, Any]:
-    """Return every check: name, state (`ok`, `absent` for what is optional, `warning`, `wrong`) and text."""
+    """Return every check: name, state (`ok`, `absent` if optional, `warning`, `wrong`) and text."""
     checks = [engine(), python(), packages(), dask(), processor(), memory(), writable(folder), disk(folder)]
     checks += [peer(ns2), peer(ns3), self_test()]
     return {
@@ -71,12 +71,12 @@ def check(name: str, state: str, text: str, **facts: Any) -> dict[str, Any]:
 
 
 def engine() -> dict[str, Any]:
-    """Return which engine this is."""
+    """Return version, build and file of the engine."""
     return check("engine", "ok", f"{engine_version()}, build {engine_build()}, {engine_file}")
 
 
 def python() -> dict[str, Any]:
-    """Return which Python this is, and on what."""
+    """Return version and platform of Python."""
     state = "ok" if sys.version_info >= (3, 11) else "wrong"
     return check("python", state, f"{platform.python_version()} on {platform.platform()}, {sys.executable}")
 
@@ -90,7 +90,7 @@ def version_of(package: str) -> str | None:
 
 
 def packages() -> dict[str, Any]:
-    """Return what Tonopah needs."""
+    """Return the versions of the packages that Tonopah needs."""
     versions = {name: version_of(name) for name in PACKAGES}
     missing = [name for name, version in versions.items() if version is None]
     if missing:
@@ -99,7 +99,7 @@ def packages() -> dict[str, Any]:
 
 
 def dask() -> dict[str, Any]:
-    """Return whether studies can go to a cluster."""
+    """Tell whether studies can run on a cluster."""
     versions = {name: version_of(name) for name in OPTIONAL}
     if not all(versions.values()):
         return check("dask", "absent", 'not installed; for clusters: pip install "tonopah[dask]"')
@@ -107,22 +107,22 @@ def dask() -> dict[str, Any]:
 
 
 def processor() -> dict[str, Any]:
-    """Return how many runs go on at a time."""
+    """Return the number of concurrent runs."""
     return check("cores", "ok", f"{cores()} of {os.cpu_count()} may be used", cores=cores())
 
 
 def memory() -> dict[str, Any]:
-    """Return how much memory there is."""
+    """Return total and free memory."""
     total, free = memory_total(), memory_free()
     if total is None:
         return check("memory", "warning", "unknown")
-    state = "ok" if (free or total) >= LEAST_MEMORY else "warning"
+    state = "ok" if (free or total) >= MIN_MEMORY_BYTES else "warning"
     text = f"{total / 1e9:.1f} GB" + (f", {free / 1e9:.1f} GB of them free" if free is not None else "")
     return check("memory", state, text, total_bytes=total, free_bytes=free)
 
 
 def writable(folder: Path) -> dict[str, Any]:
-    """Return whether results can be written."""
+    """Tell whether results can be written."""
     try:
         with tempfile.NamedTemporaryFile(dir=folder) as file:
             file.write(b"tonopah")
@@ -134,16 +134,16 @@ def writable(folder: Path) -> dict[str, Any]:
 
 
 def disk(folder: Path) -> dict[str, Any]:
-    """Return how much room there is."""
+    """Return the free disk space."""
     try:
         free = shutil.disk_usage(folder).free
     except OSError as error:
         return check("disk", "warning", f"{folder}: {error.strerror}")
-    return check("disk", "ok" if free >= LEAST_DISK else "warning", f"{free / 1e9:.1f} GB free", free_bytes=free)
+    return check("disk", "ok" if free >= MIN_DISK_BYTES else "warning", f"{free / 1e9:.1f} GB free", free_bytes=free)
 
 
 def peer(simulator: ModuleType) -> dict[str, Any]:
-    """Return whether a simulator, optional and for comparisons only, is installed."""
+    """Tell whether a peer simulator, optional and for comparisons only, is installed."""
     if not simulator.found():
         return check(simulator.NAME, "absent", f"for comparisons only: {simulator.MISSING}")
     return check(simulator.NAME, "ok", simulator.version())
@@ -185,11 +185,11 @@ def worlds() -> dict[str, dict[str, Any]]:
 
 
 def fingerprints(enough_s: float, note: Callable[[str, str], None]) -> float:
-    """Give the fingerprint of each run of the self-test to `note` until the time is over.
+    """Pass the fingerprint of each run of the self-test to `note` until `enough_s` is used up.
 
-    Returns the processor time that it took.
+    Returns the CPU time used.
     """
-    # Processor time: what other programs take does not count.
+    # CPU time, so that the load of the machine does not count.
     started = time.process_time()
     for name, world in worlds().items():
         if time.process_time() - started > enough_s:
@@ -199,10 +199,10 @@ def fingerprints(enough_s: float, note: Callable[[str, str], None]) -> float:
 
 
 def self_test() -> dict[str, Any]:
-    """Return whether the engine gives here what it gave where it was written."""
+    """Compare the fingerprints of this engine with the expected ones."""
     expected, found = json.loads(EXPECTED.read_text(encoding="utf-8")), {}
     try:
-        seconds = fingerprints(ENOUGH_S, found.__setitem__)
+        seconds = fingerprints(TIME_LIMIT_S, found.__setitem__)
     except (ScenarioError, EngineError) as error:
         return check("self-test", "wrong", str(error), fingerprints=found)
     differ = [name for name, value in found.items() if expected.get(name) != value]
@@ -212,7 +212,7 @@ def self_test() -> dict[str, Any]:
 
 
 def record() -> None:
-    """Write what the self-test expects."""
+    """Write the expected fingerprints of the self-test."""
     found: dict[str, str] = {}
     fingerprints(float("inf"), found.__setitem__)
     EXPECTED.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")

@@ -26,7 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def draw_map(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah map`."""
-    tracks = satellites.survey_of(arguments.scenario, arguments.seed, changes(arguments), arguments.at)
+    tracks = satellites.find_ground_tracks(arguments.scenario, arguments.seed, changes(arguments), arguments.at)
     Path(arguments.out).write_text(satellites.draw(tracks), encoding="utf-8")
     if arguments.json:
         print(json.dumps(tracks))

@@ -15,6 +15,7 @@ from tonopah.errors import AlgorithmError, EngineError, LimitError, RunFailedErr
 from tonopah.execution import dask_cluster, processes
 from tonopah.execution.options import ExecutionOptions, Shard, memory_free
 from tonopah.execution.progress import show_progress
+from tonopah.metrics import duration_text
 from tonopah.scenario.document import to_toml
 from tonopah.spec.plan import Plan, Run
 from tonopah.store.commits import Commits
@@ -229,7 +230,7 @@ def run_locally(runs: Sequence[Run], on_done: OnDone, options: ExecutionOptions)
 def estimate(elapsed_s: float, done: int, remaining: int, options: ExecutionOptions) -> str:
     """Return in words how long the remaining runs will take, from the time of the pilot."""
     expected_s = elapsed_s / done * remaining
-    text = f"estimate: {remaining} more runs take about {duration(expected_s)}"
+    text = f"estimate: {remaining} more runs take about {duration_text(expected_s)}"
     if options.executor == "local":
         # Linux counts kilobytes.
         peak, free = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, memory_free()
@@ -239,13 +240,6 @@ def estimate(elapsed_s: float, done: int, remaining: int, options: ExecutionOpti
     if options.max_hours is not None and elapsed_s + expected_s > options.max_hours * 3600:
         text += f"; --max-hours {options.max_hours:g} will expire first; run the same command to continue"
     return text
-
-
-def duration(seconds: float) -> str:
-    """Return a duration for people."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
 
 
 def describe_run(run: Run) -> str:

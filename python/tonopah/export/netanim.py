@@ -21,9 +21,9 @@ from tonopah.simulation import Result, checked_seed, engine_form
 
 NEEDED = ("position_x", "position_y", "energy")
 MAX_PACKETS = 20_000
-"""Packets in the file, spread evenly over the run: some 4 MB."""
+"""Number of packets in the file, sampled evenly over the run; about 4 MB."""
 SAMPLES = 200
-"""Positions and energies of a node, unless the scenario says how often it records."""
+"""Samples of position and energy of a node, unless the scenario sets the recording interval."""
 LIGHT = 299_792_458.0
 COLOURS = {
     "access_point": (213, 94, 0),
@@ -43,7 +43,7 @@ def run(scenario: dict[str, Any], name: str | None, seed: int, target: Path) -> 
         bound = engine_form(scenario, name)
         checked = json.loads(check(bound.text, checked_seed(seed), bound.algorithms))
         if checked["graph"]["network"]["kind"] == "constellation":
-            raise InputError("network.kind", "animations do not show satellites", "tonopah map draws them", name)
+            raise InputError("network.kind", "animations do not support satellites", "tonopah map draws them", name)
         series = fetch(scenario, "record.series") or []
         put(scenario, "record.series", list(dict.fromkeys([*series, *NEEDED])))
         if fetch(scenario, "record.every") is None:
@@ -84,7 +84,7 @@ def lines(graph: dict[str, Any], result: Result, packets: str) -> Iterator[str]:
 
 
 def moves(result: Result, place: Mapping[str, tuple[float, float]], nodes: list[Any]) -> Iterator[tuple[float, str]]:
-    """Yield where nodes are, each time that they have moved."""
+    """Yield the position of each node whenever it has changed."""
     at = {i: list(place[node["name"]]) for i, node in enumerate(nodes)}
     steps: dict[tuple[float, int], dict[int, float]] = defaultdict(dict)
     for axis, name in enumerate(NEEDED[:2]):
@@ -98,15 +98,15 @@ def moves(result: Result, place: Mapping[str, tuple[float, float]], nodes: list[
 
 
 def counters(result: Result) -> Iterator[tuple[float, str]]:
-    """Yield the energy that nodes have consumed."""
+    """Yield the energy consumed by each node."""
     for row in result.series("energy").itertuples(index=False):
         yield row.t_s, f'<nc c="0" i="{row.node}" t="{row.t_s:g}" v="{row.value:.6g}"/>'
 
 
 def transmissions(graph: dict[str, Any], result: Result, number: Mapping[str, int], packets: str) -> Iterator[tuple[float, str]]:
-    """Yield the packets on wires and on the air; a frame for all is shown to everybody in reach at the beginning."""
+    """Yield the packets on wires and in the air; a broadcast frame is shown at every station in reach at the start."""
     near = defaultdict(list)
-    for a, b in wireless.reach_of(graph)["links"] if graph.get("channel") else ():
+    for a, b in wireless.connectivity(graph)["links"] if graph.get("channel") else ():
         near[a].append(b)
         near[b].append(a)
     channels = [[number[name] for name in channel["stations"]] for channel in graph.get("channel", [])]
@@ -123,8 +123,8 @@ def transmissions(graph: dict[str, Any], result: Result, number: Mapping[str, in
         stations, length = channels[index], float(row["airtime_s"])
         sender = stations[int(row["from"])]
         yield t, f'<pr uId="{uid}" fId="{sender}" fbTx="{t:.9g}"/>'
-        heard = [stations[int(row["to"])]] if row["to"] else [station for station in near[sender] if station in stations]
-        for station in heard:
+        receivers = [stations[int(row["to"])]] if row["to"] else [station for station in near[sender] if station in stations]
+        for station in receivers:
             yield t, f'<wpr uId="{uid}" tId="{station}" fbRx="{t:.9g}" lbRx="{t + length:.9g}"/>'
 
 

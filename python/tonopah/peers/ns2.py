@@ -38,7 +38,7 @@ def start_cpu_s() -> float:
 
 
 def run(scenario: Mapping[str, Any], seed: int, cpu_limit_s: float | None = None, **extra: Any) -> Outcome | Stopped:
-    """Run a scenario in ns-2: the same places, movement, flows and start times; what is drawn else is its own.
+    """Run a scenario in ns-2: the same places, movement, flows and start times; all other random draws are its own.
 
     `extra` settings of the world file: `trace` (file for the events of agents), `frames=1` (count frames, which is slow).
     """

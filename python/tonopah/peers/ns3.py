@@ -76,7 +76,7 @@ class Programs:
         return path
 
     def run(self, scenario: Mapping[str, Any], seed: int, cpu_limit_s: float | None = None, **extra: Any) -> Outcome | Stopped:
-        """Run a scenario in ns-3: the same places, movement, flows and start times; what is drawn else is its own."""
+        """Run a scenario in ns-3: the same places, movement, flows and start times; all other random draws are its own."""
         kind = scenario["network"]["kind"]
         program = self.program(kind)
         with tempfile.TemporaryDirectory() as folder:

@@ -64,9 +64,9 @@ def line(table: "pd.DataFrame", axis: Axis, shown: Metric, algorithms: list[str]
     with style.chart() as (figure, axes):
         for i, algorithm in enumerate(algorithms):
             y, low, high = columns(rows, algorithm)
-            look = style.look(i)
-            axes.plot(x, y, label=algorithm, zorder=3 + i, **look)
-            axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
+            line_style = style.line_style(i)
+            axes.plot(x, y, label=algorithm, zorder=3 + i, **line_style)
+            axes.fill_between(x, low, high, color=line_style["color"], alpha=0.18, linewidth=0)
         label_x(axes, axis, x)
         axes.set_ylabel(shown.axis)
         limit_zoom(axes, shown)
@@ -88,12 +88,12 @@ def difference_line(
         axes.axhline(0, color="#333333", linewidth=1.0, zorder=2)
         for i, algorithm in enumerate(others):
             y, low, high = columns(rows, algorithm)
-            look = style.look(algorithms.index(algorithm))
+            line_style = style.line_style(algorithms.index(algorithm))
             # Intervals of several algorithms are drawn side by side.
             at = np.asarray(x) + step * 0.08 * (i - (len(others) - 1) / 2)
-            axes.plot(at, y, label=f"{algorithm} against {baseline}", zorder=3, **look)
-            axes.vlines(at, low, high, color=look["color"], linewidth=1.2, zorder=2)
-            axes.plot(at, low, at, high, linestyle="", marker="_", color=look["color"], markersize=6, zorder=2)
+            axes.plot(at, y, label=f"{algorithm} against {baseline}", zorder=3, **line_style)
+            axes.vlines(at, low, high, color=line_style["color"], linewidth=1.2, zorder=2)
+            axes.plot(at, low, at, high, linestyle="", marker="_", color=line_style["color"], markersize=6, zorder=2)
         label_x(axes, axis, x)
         axes.set_ylabel(f"{shown.label}:\ndifference (%)")
         widen(axes, 0.5)
@@ -136,8 +136,8 @@ def ecdf(flows: "pd.DataFrame", shown: Metric, algorithms: list[str]) -> Rendere
         for i, algorithm in enumerate(algorithms):
             values = np.sort(pd.to_numeric(flows[flows["algorithm"] == algorithm][name], errors="coerce").dropna()) * shown.factor
             share = np.arange(1, len(values) + 1) / max(1, len(values))
-            look = style.look(i) | {"marker": ""}
-            axes.step(values, share, where="post", label=f"{algorithm} ({len(values)} flows)", **look)
+            line_style = style.line_style(i) | {"marker": ""}
+            axes.step(values, share, where="post", label=f"{algorithm} ({len(values)} flows)", **line_style)
             rows.append(pd.DataFrame({"algorithm": algorithm, "value": values, "share": share}))
         axes.set_xlabel(shown.axis)
         axes.set_ylabel("Share of flows")
@@ -195,7 +195,7 @@ def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handover
     shown, rows = metric(name), []
     with style.chart(7.2, 3.2) as (figure, axes):
         for i, (algorithm, frame) in enumerate(frames.items()):
-            look = {key: value for key, value in style.look(i).items() if key in ("color", "linestyle")}
+            line_style = {key: value for key, value in style.line_style(i).items() if key in ("color", "linestyle")}
             # A value holds until the next sample.
             axes.plot(
                 frame["t_s"],
@@ -203,7 +203,7 @@ def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handover
                 drawstyle="steps-post",
                 linewidth=1.1,
                 label=algorithm,
-                **look,
+                **line_style,
             )
             rows.append(pd.DataFrame({"algorithm": algorithm, "t_s": frame["t_s"], "value": frame["value"] * shown.factor}))
         for i, time in enumerate(handovers):

@@ -38,8 +38,8 @@ def plot_around(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, han
             for i, (algorithm, frame) in enumerate(frames.items()):
                 near = frame[frame["t_s"].between(time - BEFORE_S - MARGIN_S, time + AFTER_S + MARGIN_S)]
                 since, value = near["t_s"] - time, near["value"] * shown.factor
-                look = {key: setting for key, setting in style.look(i).items() if key in ("color", "linestyle")}
-                axes.plot(since, value, drawstyle=step, linewidth=1.3, label=algorithm, **look)
+                line_style = {key: setting for key, setting in style.line_style(i).items() if key in ("color", "linestyle")}
+                axes.plot(since, value, drawstyle=step, linewidth=1.3, label=algorithm, **line_style)
                 rows.append(pd.DataFrame({"algorithm": algorithm, "handover_s": time, "since_s": since, "value": value}))
             axes.axvline(0.0, color="#555555", linewidth=0.8, linestyle=":", label="handover", zorder=1)
             axes.set(xlim=(-BEFORE_S, AFTER_S), title=f"{time:.1f} s", xlabel="Since handover (s)")

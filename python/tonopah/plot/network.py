@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from tonopah import units
-from tonopah.plot import style
+from tonopah.plot import satellites, style, wireless
 from tonopah.plot.layout import circle_positions, find_inner, find_neighbours, given_positions
 
 if TYPE_CHECKING:
@@ -28,13 +28,9 @@ NODE_STYLES = {
 def draw(graph: dict[str, Any]) -> str:
     """Return the network as SVG text."""
     if graph.get("channel"):
-        from tonopah.plot import wireless
-
         return wireless.draw(graph)
     if graph["network"]["kind"] == "constellation":
-        from tonopah.plot import satellites
-
-        return satellites.draw_map(satellites.survey(graph, until_s=0.0))
+        return satellites.draw_map(satellites.ground_tracks(graph, until_s=0.0))
     nodes = {node["name"]: node for node in graph.get("node", [])}
     links = [link for link in graph.get("link", []) if link["from"] in nodes and link["to"] in nodes]
     neighbours = find_neighbours(links)
@@ -92,7 +88,7 @@ def draw_columns(axes: "Axes", graph: dict[str, Any], nodes: Any, links: list[An
     height = max((min(len(names), MAX_IN_COLUMN) for names in columns.values()), default=1)
     by_pair = {(link["from"], link["to"]): link for link in links} | {(link["to"], link["from"]): link for link in links}
     for (hub, is_right), names in columns.items():
-        shown = thin(names)
+        shown = abbreviate(names)
         x = 9.0 if is_right else 1.0
         for i, name in enumerate(shown):
             y = (len(shown) - 1) / 2 - i
@@ -119,7 +115,7 @@ def receivers(graph: dict[str, Any], nodes: Any) -> set[str]:
     return {name for name in nodes if name in ends or re.sub(r"\d+$", "", name) in stems}
 
 
-def thin(names: list[str]) -> list[str | None]:
+def abbreviate(names: list[str]) -> list[str | None]:
     """Return the names that are drawn; None stands for the omitted ones."""
     if len(names) <= MAX_IN_COLUMN:
         return list(names)
@@ -142,8 +138,8 @@ def draw_mesh(axes: "Axes", nodes: Any, links: list[Any], inner: list[str], neig
 
 def draw_node(axes: "Axes", name: str, node: dict[str, Any], at: tuple[float, float]) -> None:
     """Draw one node with its name."""
-    look = NODE_STYLES.get(node.get("role", "host"), NODE_STYLES["host"])
-    axes.text(*at, name, ha="center", va="center", fontsize=8, bbox=look, zorder=3)
+    node_style = NODE_STYLES.get(node.get("role", "host"), NODE_STYLES["host"])
+    axes.text(*at, name, ha="center", va="center", fontsize=8, bbox=node_style, zorder=3)
 
 
 def link_text(link: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""One look for all figures: colours that the colour-blind can tell apart, and line styles and markers that survive grey."""
+"""The common style of all figures: colours for the colour-blind, line styles and markers that are distinct in greyscale."""
 
 import io
 from collections.abc import Iterator, Mapping
@@ -27,13 +27,13 @@ SETTINGS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def look(index: int) -> dict[str, Any]:
+def line_style(index: int) -> dict[str, Any]:
     """Return colour, line style and marker of the index-th algorithm of a study; the same in all its figures."""
     return {
         "color": COLOURS[index % len(COLOURS)],
         "linestyle": LINES[index % len(LINES)],
         "marker": MARKERS[index % len(MARKERS)],
-        # Open markers, the earlier the larger: lines that lie on each other can still be told apart.
+        # Open markers, the first the largest: coinciding lines remain distinguishable.
         "markerfacecolor": "white",
         "markeredgewidth": 1.4,
         "markersize": max(4.0, 8.0 - 1.6 * index),
@@ -72,7 +72,7 @@ def chart(width: float = 5.4, height: float = 3.5) -> "Iterator[tuple[Figure, Ax
 
 
 def legend_below(figure: "Figure", axes: "Axes") -> None:
-    """Put the legend under the figure, where no data is; a chart leaves room for its rows."""
+    """Put the legend below the figure; a chart gets room for its rows."""
     handles, labels = axes.get_legend_handles_labels()
     if not handles:
         return

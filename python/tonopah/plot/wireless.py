@@ -1,9 +1,8 @@
-"""The picture of a network with radio: stations where they are when the run begins, in metres.
+"""The picture of a wireless network: stations at their initial positions, in metres.
 
 Grey lines join stations in reach of each other (with access points: a station and its own), black lines are wires.
 Coloured lines are the shortest paths of the flows, from the hollow end to the arrow; a dashed red arrow is a flow without
-a path. What has no neighbour at all is crossed out. A dotted arrow leads to where a list of waypoints sends a node. Names that
-would cover another one are left out.
+a path. Isolated nodes are crossed out. A dotted arrow leads to each waypoint of a node. Names that would overlap are omitted.
 """
 
 import itertools
@@ -23,13 +22,13 @@ if TYPE_CHECKING:
 
 MAX_LABELS = 60
 MAX_FLOWS = len(style.COLOURS)
-"""More paths than this cannot be told apart; of more flows only the first are drawn."""
+"""Number of distinguishable colours; of more flows only the first are drawn."""
 MAX_DRAWN = 1000
-"""With more nodes, links and paths are left out: the engine would be asked for millions of pairs."""
+"""With more nodes, links and paths are omitted: there would be millions of pairs."""
 MAX_POINTS = 4
-"""The way of a node with more waypoints than this is not drawn."""
+"""The movement of a node with more waypoints than this is not drawn."""
 MAX_IN_ROW = 12
-"""The names of more wired nodes than this at one height stand upright."""
+"""With more wired nodes at one height, their names are rotated."""
 NODE_STYLES: dict[str, dict[str, Any]] = {
     "station": {"marker": "o", "markersize": 6, "markerfacecolor": "white", "color": "#333333"},
     "access point": {"marker": "^", "markersize": 11, "markerfacecolor": "#fbe3d0", "color": "#D55E00"},
@@ -47,7 +46,7 @@ def draw(graph: dict[str, Any]) -> str:
     place = layout.node_positions(graph)
     at = [place[name] for name in names]
     small = len(names) <= MAX_DRAWN
-    reach = reach_of(graph)
+    reach = connectivity(graph)
     wired = {name for link in graph.get("link", []) for name in (link["from"], link["to"])}
     joined = {names[i] for pair in reach["links"] for i in pair} | wired
     with style.canvas(7.2, height(at)) as (figure, axes):
@@ -73,21 +72,21 @@ def draw(graph: dict[str, Any]) -> str:
 
 
 def height(at: list[tuple[float, float]]) -> float:
-    """Return the height of the figure in inches: as the field has it, within limits."""
+    """Return the height of the figure in inches: in proportion to the area, within limits."""
     width = max(x for x, _ in at) - min(x for x, _ in at) or 1.0
     depth = max(y for _, y in at) - min(y for _, y in at)
-    # Below the field the axis and up to four rows of legend, above it a line of text.
+    # Below the area the axis and up to four rows of legend, above it a line of text.
     return min(7.2, max(3.0, 1.9 + 6.0 * depth / width))
 
 
-def reach_of(graph: dict[str, Any]) -> dict[str, Any]:
-    """Return who reaches whom when the run begins, and paths of the flows; empty of a network that is too large."""
+def connectivity(graph: dict[str, Any]) -> dict[str, Any]:
+    """Return links between stations in reach at the start, and shortest paths of the flows; empty if the network is too large."""
     small = len(graph["node"]) <= MAX_DRAWN
-    return json.loads(engine_reach(to_json(bare(graph)))) if small else {"links": [], "paths": []}
+    return json.loads(engine_reach(to_json(without_algorithms(graph)))) if small else {"links": [], "paths": []}
 
 
-def bare(graph: dict[str, Any]) -> dict[str, Any]:
-    """Return the world without its algorithms, which may be classes in Python: they reach nobody."""
+def without_algorithms(graph: dict[str, Any]) -> dict[str, Any]:
+    """Return the graph without its algorithms, which may be classes in Python and do not affect connectivity."""
     world = copy_tables(graph)
     for table, _ in list(find_cc(world)):
         del table["cc"]
@@ -95,7 +94,7 @@ def bare(graph: dict[str, Any]) -> dict[str, Any]:
 
 
 def draw_field(axes: "Axes", graph: dict[str, Any]) -> None:
-    """Draw the outline of the field that stations are in, if the graph names one."""
+    """Draw the outline of the simulation area, if the graph has one."""
     from matplotlib.patches import Rectangle
 
     area = graph["network"].get("area")
@@ -108,7 +107,7 @@ def draw_field(axes: "Axes", graph: dict[str, Any]) -> None:
 def draw_links(
     axes: "Axes", graph: dict[str, Any], pairs: list[list[int]], place: dict[str, Any], at: list[tuple[float, float]]
 ) -> None:
-    """Draw who reaches whom, and the wires."""
+    """Draw lines between stations in reach, and the wires."""
     from matplotlib.collections import LineCollection
 
     if pairs:
@@ -125,7 +124,7 @@ def draw_links(
 def draw_flows(
     axes: "Axes", graph: dict[str, Any], paths: list[list[int]], at: list[tuple[float, float]], place: dict[str, Any]
 ) -> int:
-    """Draw the paths of the first flows and return how many; paths in common lie side by side."""
+    """Draw the paths of the first flows and return their number; paths over the same hop are drawn side by side."""
     flows = list(zip(graph.get("flow", []), paths, strict=False))[:MAX_FLOWS]
     used: Counter[tuple[int, int]] = Counter()
     lost = 0
@@ -140,25 +139,25 @@ def draw_flows(
             side = used[(min(hop), max(hop))]
             used[(min(hop), max(hop))] += 1
             bend = 0.06 * ((side + 1) // 2) * (1 if side % 2 else -1) * (1 if hop[0] < hop[1] else -1)
-            look = {"color": colour, "linewidth": 1.6, "connectionstyle": f"arc3,rad={bend}"}
-            arrow(axes, at[hop[0]], at[hop[1]], look, None)
+            line = {"color": colour, "linewidth": 1.6, "connectionstyle": f"arc3,rad={bend}"}
+            arrow(axes, at[hop[0]], at[hop[1]], line, None)
         label = f"{flow['from']} → {flow['to']}"
         axes.plot(*at[path[0]], marker="o", markersize=13, markerfacecolor="none", color=colour, linestyle="none", zorder=4)
         axes.plot([], [], color=colour, linewidth=1.6, label=label)
     return len(flows)
 
 
-def arrow(axes: "Axes", start: tuple[float, float], end: tuple[float, float], look: dict[str, Any], label: str | None) -> None:
+def arrow(axes: "Axes", start: tuple[float, float], end: tuple[float, float], line: dict[str, Any], label: str | None) -> None:
     """Draw an arrow that stops short of the marks at its ends."""
     from matplotlib.patches import FancyArrowPatch
 
-    axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=9, shrinkA=4, shrinkB=4, zorder=3, **look))
+    axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=9, shrinkA=4, shrinkB=4, zorder=3, **line))
     if label:
-        axes.plot([], [], color=look["color"], linestyle=look["linestyle"], label=label)
+        axes.plot([], [], color=line["color"], linestyle=line["linestyle"], label=label)
 
 
 def draw_moves(axes: "Axes", graph: dict[str, Any]) -> None:
-    """Draw where waypoints send the nodes that have them, and when."""
+    """Draw the waypoints of nodes with their times."""
     label = "place after a move"
     for node in graph["node"]:
         points = node.get("mobility", {}).get("points", [])
@@ -173,17 +172,17 @@ def draw_moves(axes: "Axes", graph: dict[str, Any]) -> None:
 
 
 def thin_names(figure: "Figure", axes: "Axes") -> None:
-    """Take away names that would cover one written before."""
+    """Remove names that would overlap an earlier one."""
     from matplotlib.text import Annotation
 
     figure.draw_without_rendering()
-    kept: list[Any] = []
+    drawn: list[Any] = []
     for text in [child for child in axes.get_children() if isinstance(child, Annotation)]:
         box = text.get_window_extent()
-        if any(box.overlaps(other) for other in kept):
+        if any(box.overlaps(other) for other in drawn):
             text.remove()
         else:
-            kept.append(box)
+            drawn.append(box)
 
 
 def draw_stations(axes: "Axes", graph: dict[str, Any], place: dict[str, Any], joined: set[str]) -> None:
@@ -205,10 +204,10 @@ def draw_stations(axes: "Axes", graph: dict[str, Any], place: dict[str, Any], jo
     in_row = Counter(place[name][1] for name in kinds["wired node"])
     upright = {name for name in kinds["wired node"] if in_row[place[name][1]] > MAX_IN_ROW}
     behind = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-    # The names that matter most come first: those that they would cover are taken away.
+    # The most important names come first: names that they overlap are removed.
     for name in sorted(place, key=lambda name: (name not in always, name not in busy)):
         x, y = place[name]
         if few or (name in busy and len(busy) <= MAX_LABELS) or name in always:
-            look = {"xytext": (0, 7), "rotation": 90, "ha": "center"} if name in upright else {"xytext": (5, 5)}
-            look["bbox"] = behind if name in kinds["router"] else None
-            axes.annotate(name, (x, y), textcoords="offset points", fontsize=7, color="#222222", zorder=6, **look)
+            label_style = {"xytext": (0, 7), "rotation": 90, "ha": "center"} if name in upright else {"xytext": (5, 5)}
+            label_style["bbox"] = behind if name in kinds["router"] else None
+            axes.annotate(name, (x, y), textcoords="offset points", fontsize=7, color="#222222", zorder=6, **label_style)

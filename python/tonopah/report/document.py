@@ -18,7 +18,8 @@ from tonopah._core import engine_version
 from tonopah.analysis import claims, consistency, tables
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.options import cores
-from tonopah.report.formatting import duration_text, image, interval_text, p_text
+from tonopah.metrics import duration_text
+from tonopah.report.formatting import image, interval_text, p_text
 from tonopah.report.part import PartReport, PartTables, report_part
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Manifest

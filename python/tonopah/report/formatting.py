@@ -14,11 +14,20 @@ def plus_minus(found: Estimate) -> str:
     """Return value ± half-width with the digits that the interval justifies; the wider side of an asymmetric interval."""
     if math.isnan(found.low):
         return show(found.value)
-    half = max(found.high - found.value, found.value - found.low)
-    if half == 0 or not math.isfinite(half):
+    if not has_width(found):
         return f"{show(found.value, 5)} ± 0"
-    digits = min(6, max(0, 1 - math.floor(math.log10(half))))
-    return f"{found.value:,.{digits}f} ± {half:,.{digits}f}"
+    digits = decimals(found)
+    return f"{found.value:,.{digits}f} ± {found.half_width:,.{digits}f}"
+
+
+def has_width(found: Estimate) -> bool:
+    """Tell whether an interval has a width above zero, and an end."""
+    return found.half_width > 0 and math.isfinite(found.half_width)
+
+
+def decimals(found: Estimate) -> int:
+    """Return the decimals that an interval justifies: two significant digits of the half-width, since the rest is noise."""
+    return min(6, max(0, 1 - math.floor(math.log10(found.half_width))))
 
 
 def difference_text(change: Estimate | None) -> str:
@@ -58,11 +67,10 @@ def interval_text(effect: Estimate, unit: str) -> str:
         return "–"
     if math.isnan(effect.low):
         return f"{show(effect.value)} {unit}".rstrip()
-    half = max(effect.high - effect.value, effect.value - effect.low)
-    if half == 0 or not math.isfinite(half):
+    if not has_width(effect):
         return f"{show(effect.value)} [{show(effect.low)}, {show(effect.high)}] {unit}".rstrip()
-    # Two significant digits of the half-width, since the rest is noise; more only to distinguish a bound from zero.
-    digits = min(6, max(0, 1 - math.floor(math.log10(half))))
+    digits = decimals(effect)
+    # More only to distinguish a bound from zero.
     while digits < 6 and any(bound and not round(bound, digits) for bound in (effect.low, effect.high)):
         digits += 1
     value, low, high = (f"{round(bound, digits) + 0.0:,.{digits}f}" for bound in (effect.value, effect.low, effect.high))
@@ -72,13 +80,6 @@ def interval_text(effect: Estimate, unit: str) -> str:
 def p_text(p: float) -> str:
     """Return a p value for people."""
     return "–" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def duration_text(seconds: float) -> str:
-    """Return a duration for people."""
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def image(svg: str) -> str:

@@ -12,13 +12,12 @@ from tonopah.report.formatting import sweep_values, value_text
 from tonopah.report.tables import WITHOUT_PATH, ReportTable, flow_tables, point_table
 from tonopah.spec.derived import Recovery
 from tonopah.spec.model import Figure, Part
+from tonopah.spec.plan import PartPlan, Run
 from tonopah.spec.schema import Sweep
+from tonopah.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from tonopah.spec.plan import PartPlan, Run
-    from tonopah.store.store import Store
 
 
 @dataclass
@@ -54,10 +53,10 @@ class PartTables:
     """The data of the report on one part: its plan, its tables, and the store of its series."""
 
     part: Part
-    plan: "PartPlan"
+    plan: PartPlan
     runs: "pd.DataFrame"
     flows: "pd.DataFrame"
-    store: "Store"
+    store: Store
 
 
 def report_part(source: PartTables) -> PartReport:
@@ -171,7 +170,7 @@ def link_name(source: PartTables, link: int) -> str:
     return next((f"{one['from']} → {one['to']}" for one in links if one["link"] == link), str(link))
 
 
-def handover_times(store: "Store", run: "Run", flow: int) -> list[float]:
+def handover_times(store: Store, run: Run, flow: int) -> list[float]:
     """Return the times of the handovers of the ends of a flow, in seconds; none for networks on the ground."""
     found = store.summaries({run.id: run})
     summary = found[0][1] if found else {}

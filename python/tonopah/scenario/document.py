@@ -1,6 +1,6 @@
 """Scenarios as Python dictionaries: read from TOML, changed by path, written as TOML or as JSON for the engine.
 
-The engine alone knows what a scenario may contain; this file only refuses what cannot be expressed to it.
+The engine alone knows what a scenario may contain; this file rejects only values that cannot be passed to it.
 """
 
 import copy
@@ -20,7 +20,7 @@ from tonopah.scenario.paths import put
 from tonopah.scenario.setdest import inline_movement
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
-"""A larger file is not a scenario; refusing it keeps a wrong argument from filling the memory."""
+"""Limit of the size of a scenario file, so that a wrong argument does not exhaust memory."""
 
 MAX_BITS = 128
 """A larger whole number is no quantity, and of some thousand bits it cannot even be printed."""
@@ -73,18 +73,18 @@ def parse(text: str, source: str | None = None) -> dict[str, Any]:
         raise InputError("", "is nested too deeply", None, source) from None
     if not document:
         raise InputError("", "holds only comments", None, source)
-    refuse_odd_values(document, "", source)
+    reject_unsupported_values(document, "", source)
     return document
 
 
-def refuse_odd_values(value: Any, path: str, source: str | None = None) -> None:
+def reject_unsupported_values(value: Any, path: str, source: str | None = None) -> None:
     """Raise InputError for a value below `path` that TOML or Python can hold and a scenario cannot."""
     if isinstance(value, Mapping):
         for key, below in value.items():
-            refuse_odd_values(below, f"{path}.{key}" if path else str(key), source)
+            reject_unsupported_values(below, f"{path}.{key}" if path else str(key), source)
     elif isinstance(value, list | tuple):
         for index, below in enumerate(value):
-            refuse_odd_values(below, f"{path}[{index}]", source)
+            reject_unsupported_values(below, f"{path}[{index}]", source)
     elif isinstance(value, int) and value.bit_length() > MAX_BITS:
         raise InputError(path, f"a whole number of {value.bit_length()} bits has no meaning here", None, source)
     elif isinstance(value, float) and not math.isfinite(value):
@@ -101,7 +101,7 @@ def refuse_odd_values(value: Any, path: str, source: str | None = None) -> None:
 def read(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
     """Return a scenario given as file or dictionary as a fresh dictionary, and the name to use in errors."""
     if isinstance(source, Mapping):
-        refuse_odd_values(source, "")
+        reject_unsupported_values(source, "")
         return copy.deepcopy(dict(source)), None
     return load(source), str(source)
 
@@ -110,7 +110,7 @@ def prepare(source: str | Path | Mapping[str, Any], changes: Mapping[str, Any] |
     """Return the scenario with `changes` (path to value) made in it, and the name to use in errors."""
     scenario, name = read(source)
     for path, value in (changes or {}).items():
-        refuse_odd_values(value, path, name)
+        reject_unsupported_values(value, path, name)
         put(scenario, path, copy.deepcopy(value), name)
     inline_movement(scenario, Path(name).parent if name else Path(), name)
     return scenario, name

@@ -36,10 +36,10 @@ def put(scenario: dict[str, Any], path: str, value: Any, source: str | None = No
             else:
                 place = place[step]
         else:
-            raise InputError(here, f"{describe(place)} has no entry {step!r}", f"in {path}", source)
+            raise InputError(here, f"{kind_of(place)} has no entry {step!r}", f"in {path}", source)
 
 
-def describe(value: Any) -> str:
+def kind_of(value: Any) -> str:
     """Return what kind of value this is, in the words of TOML."""
     if isinstance(value, dict):
         return "a table"

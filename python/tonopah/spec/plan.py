@@ -5,7 +5,6 @@ not depend on the study or its part, so that parts share runs.
 """
 
 import copy
-import hashlib
 import itertools
 import json
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from typing import Any
 from tonopah._core import check, engine_version, parse_quantity
 from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.description import Provenance
+from tonopah.digest import digest
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.scenario import paths
 from tonopah.spec.derived import Derived
@@ -155,7 +155,7 @@ def runs_of(point: Point, defaults: dict[str, Any], seeds: range) -> Iterable[Ru
     """Yield the replicates of a point."""
     for seed in seeds:
         yield Run(
-            identity(point.resolved, seed), point.label, seed, {**defaults, **point.values}, point.bound.text, point.resolved,
+            run_id(point.resolved, seed), point.label, seed, {**defaults, **point.values}, point.bound.text, point.resolved,
             origins=point.bound.origins, derived=point.derived,
         )  # fmt: skip
 
@@ -186,10 +186,9 @@ def check_point(
     return Point(variant.label, values, bound, canonical, derived)
 
 
-def identity(resolved: str, seed: int) -> str:
-    """Return the id of a run: BLAKE2b (RFC 7693), 16 bytes, of its resolved scenario, seed and engine version."""
-    text = "\n".join((resolved, str(seed), engine_version()))
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+def run_id(resolved: str, seed: int) -> str:
+    """Return the id of a run: a hash of its resolved scenario, seed and engine version."""
+    return digest(resolved, str(seed), engine_version())
 
 
 def record_derived(scenario: dict[str, Any], derived: tuple[Derived, ...]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tonopah.cc.binding import rebase
 from tonopah.errors import InputError, relay
-from tonopah.scenario.document import load, refuse_odd_values
+from tonopah.scenario.document import load, reject_unsupported_values
 from tonopah.scenario.paths import put
 from tonopah.scenario.setdest import inline_movement
 from tonopah.spec.model import Part, StudySpec
@@ -51,7 +51,7 @@ def inline_scenario(document: dict[str, Any], folder: Path) -> None:
 def parse_spec(document: Mapping[str, Any]) -> StudySpec:
     """Return a study given as dictionary. Raises InputError with the path of the first mistake and what is allowed there."""
     try:
-        refuse_odd_values(document, "")
+        reject_unsupported_values(document, "")
         file: StudyFile = validate(StudyFile, document, tags=TAGS)
         parts = read_parts(file)
     except RecursionError:

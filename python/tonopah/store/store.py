@@ -6,7 +6,6 @@ docs/reliability.md lists the guarantees.
 """
 
 import datetime
-import hashlib
 import json
 import os
 import shutil
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tonopah._core import engine_build, engine_version
+from tonopah.digest import digest
 from tonopah.errors import InputError, RunFailedError
 from tonopah.simulation import OWNERS, series_frame
 from tonopah.spec import measures
@@ -169,7 +169,7 @@ class Store:
         found = {run_id for run_id, recorded in rows if not recorded or self.series_path(run_id).is_file()}
         if verify:
             every = self.execute("SELECT id, seed, build, scenario, summary, digest FROM runs WHERE build = ?", build)
-            found -= {row[0] for row in every if row[5] != digest(*row[:5])}
+            found -= {row[0] for row in every if row[5] != checksum(*row[:5])}
         return found
 
     def other_builds(self) -> dict[str, int]:
@@ -187,7 +187,7 @@ class Store:
         text, build = stored_summary(summary, derived), engine_build()
         finished = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         recorded = bool(run.representative and series)
-        mark = digest(run.id, run.seed, build, run.resolved, text)
+        mark = checksum(run.id, run.seed, build, run.resolved, text)
         if recorded:
             try:
                 self.put_series(run.id, series)
@@ -255,7 +255,7 @@ class Store:
         ):
             if run_id not in wanted:
                 continue
-            if mark != digest(run_id, seed, build, scenario, summary):
+            if mark != checksum(run_id, seed, build, scenario, summary):
                 message = f"the result of run {run_id} is damaged; run the study again, which repeats only this run"
                 raise RunFailedError(f"{self.path}: {message}")
             rows[run_id] = summary
@@ -274,7 +274,7 @@ class Store:
         new = 0
         for row in other.execute(f"SELECT {COLUMNS} FROM runs ORDER BY id"):
             run_id, build, recorded, mark = row[0], row[7], row[8], row[9]
-            if mark != digest(run_id, row[1], build, row[3], row[4]):
+            if mark != checksum(run_id, row[1], build, row[3], row[4]):
                 raise RunFailedError(f"{other.path}: the result of run {run_id} is damaged; run that shard again")
             if run_id in here:
                 if here[run_id] != (build, mark):
@@ -312,10 +312,9 @@ def stored_summary(summary: str, derived: Mapping[str, float | None] | None) -> 
     return text + ("" if derived is None else f',"derived":{json.dumps(derived)}') + "}"
 
 
-def digest(run_id: str, seed: int, build: str, scenario: str, summary: str) -> str:
-    """Return the hash that detects a damaged result: BLAKE2b (RFC 7693), 16 bytes."""
-    text = "\n".join((run_id, str(seed), build, scenario, summary))
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+def checksum(run_id: str, seed: int, build: str, scenario: str, summary: str) -> str:
+    """Return the hash that detects a damaged result."""
+    return digest(run_id, str(seed), build, scenario, summary)
 
 
 def commit_file(temporary: Path, target: Path) -> None:
