@@ -24,7 +24,7 @@ from tonopah.spec.validation import RENAMED
 COUNT = int(os.environ.get("TONOPAH_MUTATIONS", "0"))
 LONGEST_S = 5.0
 """Processor time for one of them; other programs may keep this one waiting."""
-MOST_MEMORY_BYTES = 1_500_000_000
+MAX_MEMORY_BYTES = 1_500_000_000
 EVENTS = 2_000
 NAMES = keys_of(json.loads(_core.schema()))
 TALLY: collections.Counter[str] = collections.Counter()
@@ -45,7 +45,7 @@ def report():
     faulthandler.cancel_dump_traceback_later()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(f"\nmutations: {dict(sorted(TALLY.items()))}; peak memory {peak / 1e6:.0f} MB")
-    assert peak < MOST_MEMORY_BYTES
+    assert peak < MAX_MEMORY_BYTES
 
 
 def judge(kind, work):
@@ -71,7 +71,7 @@ def judge(kind, work):
 def test_a_mutated_scenario_is_accepted_or_refused(document):
     def work():
         resolved = tp.check(document)["resolved"]
-        _core.run(json.dumps(resolved), 1, None, EVENTS, MOST_MEMORY_BYTES // 3)
+        _core.run(json.dumps(resolved), 1, None, EVENTS, MAX_MEMORY_BYTES // 3)
 
     judge("scenario", work)
 

@@ -44,9 +44,9 @@ def measure_study(turns: int, step: Callable[[], None] = lambda: None, small: in
     busy, tiny = document(10, "10s", large), document(1, "20ms", small)
     runs = small_runs = 0
     for _ in range(turns):
-        runs, alone = carried_out(busy, 1)[:2]
-        together = carried_out(busy, threads)[1]
-        small_runs, wall, cpu = carried_out(tiny, 1)
+        runs, alone = time_study(busy, 1)[:2]
+        together = time_study(busy, threads)[1]
+        small_runs, wall, cpu = time_study(tiny, 1)
         engine_wall, engine_cpu = engine_alone(tiny)
         found["one_per_s"].append(runs / alone)
         found["all_per_s"].append(runs / together)
@@ -57,7 +57,7 @@ def measure_study(turns: int, step: Callable[[], None] = lambda: None, small: in
     return {"what": WHAT, "threads": threads, "runs": runs, "small_runs": small_runs} | {k: spread(v) for k, v in found.items()}
 
 
-def carried_out(study: dict[str, Any], threads: int) -> tuple[int, float, float]:
+def time_study(study: dict[str, Any], threads: int) -> tuple[int, float, float]:
     """Return the number of runs of a study, and wall-clock and CPU seconds from its text to the last stored run."""
     with tempfile.TemporaryDirectory(prefix="bench-", dir=Path.cwd()) as folder:
         start = clocks()
@@ -69,7 +69,7 @@ def carried_out(study: dict[str, Any], threads: int) -> tuple[int, float, float]
 
 
 def engine_alone(study: dict[str, Any]) -> tuple[float, float]:
-    """Return wall-clock and CPU seconds of the runs of a study on one thread, whose results nobody looks at."""
+    """Return wall-clock and CPU seconds of the runs of a study on one thread, without storing their results."""
     options = ExecutionOptions(jobs=1)
     jobs = [(run.scenario, run.seed) for run in make_plan(parse_spec(study)).runs.values()]
     start = clocks()

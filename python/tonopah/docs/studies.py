@@ -35,7 +35,7 @@ def block(what: str, name: str, schema: dict[str, Any]) -> str:
     if what == "kinds":
         return {"derived": derived_text, "criteria": criteria_text}[name](schema)
     if what == "words":
-        return f"{listed({'series': SERIES, 'is': QUANTITIES, 'unit': UNITS}[name])}.\n"
+        return f"{join_words({'series': SERIES, 'is': QUANTITIES, 'unit': UNITS}[name])}.\n"
     definition = schema if name == "StudyFile" else schema["$defs"].get(name, {})
     match name:
         case "StudyFile":
@@ -89,7 +89,7 @@ def keys_table(definition: Mapping[str, Any], keys: list[str] | None = None) -> 
     return markdown_table(["key", "type", "default", "meaning"], rows)
 
 
-def listed(words: Iterable[str]) -> str:
+def join_words(words: Iterable[str]) -> str:
     """Return words as they are written in the file."""
     return ", ".join(f"`{json.dumps(word, ensure_ascii=False)}`" for word in words if word)
 
@@ -104,7 +104,7 @@ def type_text(entry: Mapping[str, Any]) -> str:
     if "const" in entry:
         return f"`{json.dumps(entry['const'])}`"
     if "enum" in entry:
-        return listed(entry["enum"]) if len(entry["enum"]) <= MAX_WORDS else "text"
+        return join_words(entry["enum"]) if len(entry["enum"]) <= MAX_WORDS else "text"
     if "$ref" in entry:
         return "table"
     if "anyOf" in entry or "oneOf" in entry:

@@ -18,7 +18,7 @@ OURS: dict[str, Any] = {"color": style.COLOURS[4], "linewidth": 1.0}
 MARKS = {"kernel": 1.10, "ours": 1.04}
 """Height of the marks of episodes above the panel, in parts of its height."""
 AFTER_S = 1.0
-"""Of a scripted loss so much is shown after the last episode is over."""
+"""Time shown after the end of the last episode of a scripted loss."""
 
 
 def draw(result: CaseResult, path: Path) -> None:
