@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import tonopah as tp
-from tonopah import claims
-from tonopah.plan import PartPlan, Plan
-from tonopah.study_file import parse_spec, reduce_spec
+from tonopah.analysis import claims
+from tonopah.spec.plan import PartPlan, Plan
+from tonopah.spec.reader import parse_spec, reduce_spec
 
 NODES = [20, 40, 60]
 FLAT = [30.0, 30.0, 30.0]
@@ -83,7 +83,7 @@ def test_a_published_effect_is_supported_inside_the_interval_with_its_sign():
     assert difference(published_percent=-5).verdict == "contradicted"
     nothing = difference({"vegas": FLAT, "ewphcc": FLAT}, published_percent=0.01)
     assert nothing.verdict == "not supported"
-    assert "the interval holds zero" in nothing.sentence
+    assert "the interval contains zero" in nothing.sentence
 
 
 def test_a_difference_to_zero_has_no_meaning():
@@ -113,7 +113,7 @@ def test_what_no_simulator_can_test_does_not_count():
     tests = [{"metric": "goodput_bps", "above": 1e6}, {"not_testable": "Calculation takes no time."}]
     verdict = judge(tests, {"vegas": FLAT})
     assert verdict.verdict == "supported"
-    assert verdict.sentence.endswith("Left out: Calculation takes no time.")
+    assert verdict.sentence.endswith("Excluded: Calculation takes no time.")
     alone = judge([], {"vegas": FLAT}, not_testable="Taste.")
     assert (alone.verdict, alone.sentence) == ("not testable", "Taste.")
     assert judge({"not_testable": "Why."}, {"vegas": FLAT}).sentence == "Why."
@@ -161,7 +161,7 @@ def test_replicates_without_a_value_are_named():
     made[1].loc[made[1]["seed"] == 3, "goodput_bps"] = np.nan
     document = {"question": "?", "scenario": {}, "compare": {"cc": ["vegas"]}, "claim": [{"id": "X", "text": "t", "test": test}]}
     found = claims.judge(parse_spec(document), Plan(parts={"": made[0]}), {"": made[1]})[0]
-    assert found.sentence.endswith("1 of 10 replicates lack a value and are left out.")
+    assert found.sentence.endswith("1 of 10 replicates has no value and is excluded.")
 
 
 def test_a_point_that_was_not_run_is_no_evidence():

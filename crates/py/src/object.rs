@@ -78,7 +78,7 @@ impl Class {
             }
         }
         let object = self.class.bind(py).call((signals::Setup::from(setup),), Some(&params))?;
-        let base = py.import("tonopah.congestion_control")?.getattr("CongestionControl")?;
+        let base = py.import("tonopah.cc.base")?.getattr("CongestionControl")?;
         // The base class says of its own methods which do nothing.
         let idle: Vec<String> = base.getattr("does_nothing")?.extract()?;
         let method = |name: &str| -> PyResult<Option<Py<PyAny>>> {
