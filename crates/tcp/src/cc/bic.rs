@@ -50,7 +50,7 @@ const PARAMS: &[Param] = &[
         .source("Linux 819/1024, ns-3 0.8"),
     Param::number("max_increment", 1.0..=1000.0, 16.0)
         .unit("segments")
-        .doc("the most that the window grows per round")
+        .doc("maximum growth of the window per round")
         .source("Linux tcp_bic"),
     Param::number("low_window", 0.0..=1000.0, 14.0)
         .unit("segments")

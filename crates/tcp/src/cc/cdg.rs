@@ -33,7 +33,7 @@ pub(super) const CDG: Algorithm = Algorithm {
 const PARAMS: &[Param] = &[
     Param::number("window", 1.0..=256.0, 8.0)
         .unit("rounds")
-        .doc("gradients are summed over so many rounds")
+        .doc("rounds over which gradients are summed")
         .source("Linux tcp_cdg, window"),
     Param::number("backoff_beta", 0.1..=1.0, 724.0 / 1024.0)
         .doc("what remains of the window after a backoff")
@@ -52,10 +52,10 @@ const PARAMS: &[Param] = &[
         .doc("a loss while the queue is not believed full leaves the window")
         .source("Linux tcp_cdg, use_tolerance"),
     Param::flag("hystart_train", true)
-        .doc("slow start ends when closely spaced ACKs have come for half the least RTT")
+        .doc("slow start ends when closely spaced ACKs have come for half the minimum RTT")
         .source("Linux tcp_cdg, hystart_detect bit 0"),
     Param::flag("hystart_delay", true)
-        .doc("slow start ends when the RTT has risen by an eighth of its least")
+        .doc("slow start ends when the RTT has risen by an eighth of its minimum")
         .source("Linux tcp_cdg, hystart_detect bit 1"),
 ];
 

@@ -39,10 +39,10 @@ const PARAMS: &[Param] = &[
         .source("Tan et al. 2006, section IV"),
     Param::number("gamma", 1.0..=1e6, 30.0)
         .unit("segments")
-        .doc("with so many of its segments in the queue the delay window shrinks")
+        .doc("segments in the queue from which on the delay window shrinks")
         .source("Tan et al. 2006, section IV"),
     Param::number("zeta", 0.01..=100.0, 1.0)
-        .doc("so much of what waits the delay window gives up per round")
+        .doc("share of the queued segments that the delay window gives up per round")
         .source("Tan et al. 2006"),
     Param::number("beta", 0.1..=0.9, 0.5)
         .doc("part of the whole window given up at a loss; profile paper")
@@ -53,8 +53,8 @@ const PARAMS: &[Param] = &[
         .source("draft-sridharan-tcpm-ctcp"),
     Param::flag("integer", false)
         .doc(
-            "the module in ns-2.35: least RTT of the round, W that of a round ago, integer root; a loss leaves the \
-             delay window",
+            "the module in ns-2.35: minimum RTT of the round, W that of a round ago, integer root; \
+             a loss leaves the delay window",
         )
         .source("ns-2.35, TCP-Linux"),
 ];

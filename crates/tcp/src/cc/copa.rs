@@ -48,21 +48,21 @@ const PARAMS: &[Param] = &[
         .source("Copa (2018)"),
     Param::number("mode_rtts", 1.0..=100.0, 5.0)
         .unit("RTTs")
-        .doc("within so many the queue must have been nearly empty, or others are filling it")
+        .doc("the queue must have been nearly empty within this many; otherwise other flows are filling it")
         .source("Copa (2018): 5; the code of the authors: 4"),
     Param::number("nearly_empty", 0.0..=1.0, 0.1)
-        .doc("the part of the greatest queueing delay below which the queue counts as nearly empty")
+        .doc("the part of the maximum queueing delay below which the queue counts as nearly empty")
         .source("Copa (2018)"),
     Param::number("doubles_after", 1.0..=100.0, 3.0)
         .unit("RTTs")
         .doc("v doubles once the window has moved in one direction so often")
         .source("Copa (2018): 3; the code of the authors: 1"),
     Param::flag("turns_at_once", true)
-        .doc("a v above 1 is given up when the window passes its target, not at the next look once per RTT")
+        .doc("a v above 1 is given up when the window passes its target, not at the next check, once per RTT")
         .source("the paper leaves open when a change of direction is seen; mvfst: at once"),
     Param::number("min_rtt_window", 1.0..=1000.0, 10.0)
         .unit("s")
-        .doc("the least RTT is forgotten after this")
+        .doc("expiry of the minimum RTT")
         .source("Copa (2018)"),
 ];
 

@@ -131,7 +131,7 @@ const PARAMS: &[Param] = &[
         .source("Linux 2.6.22 tcp_cubic"),
     Param::number("max_increment", 1.0..=1e6, 16.0)
         .unit("segments")
-        .doc("the most by which the window grows in 100 ms above the plateau; with linux26")
+        .doc("maximum growth of the window in 100 ms above the plateau; with linux26")
         .source("Linux 2.6.22 tcp_cubic"),
     Param::flag("slow_start_at_threshold", false)
         .doc("slow start goes on at cwnd = ssthresh, and does not stop there")

@@ -41,7 +41,7 @@ const NS3: &[(&str, Value)] = &[("rtt0", Value::Number(50.0)), ("per_segment", V
 const PARAMS: &[Param] = &[
     Param::number("rtt0", 1.0..=1000.0, 25.0).unit("ms").doc("the reference RTT").source("Linux 25 ms, ns-3 50 ms"),
     Param::flag("eighths", false)
-        .doc("rho in eighths from the least smoothed RTT, growth in 1/128 segments, and only while nothing is lost")
+        .doc("rho in eighths from the minimum smoothed RTT, growth in 1/128 segments, and only while nothing is lost")
         .source("Linux"),
     Param::flag("per_segment", false)
         .doc("congestion avoidance counts acknowledged segments instead of ACKs; without eighths")

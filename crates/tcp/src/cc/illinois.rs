@@ -41,7 +41,7 @@ const PARAMS: &[Param] = &[
         .source("Linux tcp_illinois, ALPHA_MAX"),
     Param::number("alpha_min", 0.01..=1.0, 0.3)
         .unit("segments")
-        .doc("growth per round with the greatest queueing delay")
+        .doc("growth per round with the maximum queueing delay")
         .source("Linux tcp_illinois, ALPHA_MIN"),
     Param::number("beta_min", 0.05..=0.5, 0.125)
         .doc("part of the window given up at a loss with little delay")
@@ -55,7 +55,7 @@ const PARAMS: &[Param] = &[
         .source("Linux tcp_illinois, win_thresh"),
     Param::number("theta", 1.0..=255.0, 5.0)
         .unit("rounds")
-        .doc("rounds without delay before alpha goes back to its greatest value")
+        .doc("rounds without delay before alpha goes back to its maximum")
         .source("Linux tcp_illinois, theta"),
     Param::flag("integer", false)
         .doc(

@@ -39,15 +39,15 @@ const PARAMS: &[Param] = &[
         .source("RFC 6817 section 2.5: at most 1"),
     Param::number("base_history", 1.0..=100.0, 10.0)
         .unit("min")
-        .doc("how long the least delay is remembered (BASE_HISTORY)")
+        .doc("history of the minimum delay (BASE_HISTORY)")
         .source("RFC 6817 section 2.5"),
     Param::number("current_filter", 1.0..=100.0, 4.0)
         .unit("samples")
-        .doc("the delay now is the least of so many (CURRENT_FILTER)")
+        .doc("the current delay is the minimum of this many samples (CURRENT_FILTER)")
         .source("RFC 6817 section 2.5 asks for at most an RTT of them"),
     Param::number("allowed_increase", 1.0..=100.0, 1.0)
         .unit("segments")
-        .doc("cwnd exceeds the flight by so much at most (ALLOWED_INCREASE)")
+        .doc("maximum by which cwnd exceeds the flight (ALLOWED_INCREASE)")
         .source("RFC 6817 section 2.5"),
     Param::number("init_window", 1.0..=100.0, 2.0)
         .unit("segments")

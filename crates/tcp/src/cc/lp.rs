@@ -60,7 +60,10 @@ const PARAMS: &[Param] = &[
         .source("Kuzmanovic, Knightly 2003; Linux tcp_lp"),
     Param::number("settling", 0.0..=100.0, 2.0)
         .unit("RTT")
-        .doc("signs so soon after one tell of the same queue: half an RTT of silence, one to see it, a late mean")
+        .doc(
+            "signs within this time after one indicate the same queue: half an RTT of silence, one to see it, a late \
+              mean",
+        )
         .source("our reading of Kuzmanovic, Knightly 2003, who want a second sign; Linux and ns-3 have none"),
     Param::flag("forgets_extremes", false)
         .doc(

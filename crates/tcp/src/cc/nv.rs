@@ -34,11 +34,11 @@ const PARAMS: &[Param] = &[
     Param::number("pad", 0.0..=1e4, 10.0).unit("segments").doc("queue that is allowed").source(KERNEL),
     Param::number("pad_buffer", 0.0..=1e4, 2.0)
         .unit("segments")
-        .doc("the window grows again so far below the allowed queue")
+        .doc("distance below the allowed queue at which the window grows again")
         .source(KERNEL),
     Param::number("reset_period", 0.0..=1e3, 5.0)
         .unit("s")
-        .doc("mean time after which the least RTT is measured anew; varies by a quarter")
+        .doc("mean time after which the minimum RTT is measured anew; varies by a quarter")
         .source(KERNEL),
     Param::number("min_cwnd", 0.0..=1e3, 2.0)
         .unit("segments")
@@ -46,7 +46,7 @@ const PARAMS: &[Param] = &[
         .source(KERNEL),
     Param::number("cong_dec_mult", 0.0..=128.0, 38.0)
         .unit("1/128")
-        .doc("share of the excess that a decision takes away; 0 takes it down at once")
+        .doc("share of the excess that a decision takes away; 0 takes it down immediately")
         .source(KERNEL),
     Param::number("loss_dec_factor", 0.0..=1024.0, 819.0)
         .unit("1/1024")
@@ -66,15 +66,15 @@ const PARAMS: &[Param] = &[
         .source(KERNEL),
     Param::number("stop_rtt_cnt", 0.0..=255.0, 10.0)
         .unit("RTT")
-        .doc("without enough samples the window stops growing after so long")
+        .doc("time without enough samples after which the window stops growing")
         .source(KERNEL),
     Param::number("rtt_min_cnt", 0.0..=255.0, 2.0)
         .unit("RTT")
-        .doc("least time between a decision and one to come down")
+        .doc("minimum time between a decision and one to come down")
         .source(KERNEL),
     Param::number("growth_rate_neg", 0.0..=1e4, 8.0)
         .unit("decisions")
-        .doc("a growth slowed by time-outs doubles after so many; 0 never slows")
+        .doc("a growth slowed by time-outs doubles after this many; 0 never slows")
         .source(KERNEL),
 ];
 

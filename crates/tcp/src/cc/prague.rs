@@ -43,7 +43,7 @@ const PARAMS: &[Param] = &[
         .source("L4S team's tcp_prague: prague_rtt_target"),
     Param::number("transition", 0.0..=1e6, 500.0)
         .unit("round trips")
-        .doc("after slow start so many round trips pass before the RTT ceases to matter")
+        .doc("round trips after slow start until the RTT ceases to matter")
         .source("L4S team's tcp_prague: prague_rtt_transition"),
 ];
 

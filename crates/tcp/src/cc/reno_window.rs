@@ -10,7 +10,7 @@ use crate::units::{Bytes, Span};
 /// Segments that an ACK may add in slow start.
 pub(super) const SLOW_START_LIMIT: Param = Param::number("slow_start_limit", 1.0..=1e6, 1.0)
     .unit("segments")
-    .doc("the most that one ACK adds to cwnd in slow start")
+    .doc("maximum increase of cwnd per ACK in slow start")
     .source("RFC 5681 eq. 2; RFC 3465 calls it L");
 
 /// Kernels since 3.15 count every acknowledged segment in slow start.

@@ -27,7 +27,7 @@ pub(super) const VEGAS: Algorithm = Algorithm {
         BETA,
         GAMMA,
         NATIVE,
-        SLOW_START_LIMIT.doc("the most that one ACK adds to cwnd in slow start; not in native Vegas"),
+        SLOW_START_LIMIT.doc("maximum increase of cwnd per ACK in slow start; not in native Vegas"),
         Param::flag("by_target", false)
             .doc("the backlog is W - floor(W base / rtt) instead of floor(W (rtt - base) / base)")
             .source("Linux 2.6.22, ns-3"),

@@ -35,7 +35,7 @@ const NS3: &[(&str, Value)] = &[
 const PARAMS: &[Param] = &[
     Param::number("beta", 0.5..=1000.0, 3.0)
         .unit("segments")
-        .doc("from so many waiting segments on a loss means congestion")
+        .doc("queued segments from which on a loss means congestion")
         .source("Fu, Liew 2003; Linux tcp_veno"),
     Param::number("random_loss_beta", 0.1..=1.0, 0.8)
         .doc("what remains of the window after a loss by chance; after congestion it is half")

@@ -53,14 +53,14 @@ const PARAMS: &[Param] = &[
         .doc("the change of rate for a gradient of 1 per Mb/s, before confidence amplifies it")
         .source("Vivace (2018), as in WebRTC's module pcc: theta_0"),
     Param::number("bound", 0.001..=1.0, 0.05)
-        .doc("the greatest change as a part of the rate, at first")
+        .doc("initial maximum change as a part of the rate")
         .source("Vivace (2018), as in WebRTC's module pcc: omega_0"),
     Param::number("bound_step", 0.0..=1.0, 0.1)
         .doc("what each change that met the bound adds to it")
         .source("Vivace (2018), as in WebRTC's module pcc: delta"),
     Param::number("interval_packets", 2.0..=1000.0, 20.0)
         .unit("segments")
-        .doc("a monitor interval is an RTT, or the time of so many segments if that is longer")
+        .doc("a monitor interval is an RTT, or the time of this many segments if that is longer")
         .source("PCC-Uspace: kMinimumPacketsPerInterval"),
 ];
 

@@ -39,11 +39,11 @@ const PARAMS: &[Param] = &[
         .doc("a loss costs at least 2^-delta of the window")
         .source("Linux tcp_yeah, TCP_YEAH_DELTA"),
     Param::number("phi", 1.0..=1e3, 8.0)
-        .doc("an RTT longer than the least by its phi-th part ends the fast mode")
+        .doc("an RTT longer than the minimum by its phi-th part ends the fast mode")
         .source("Linux tcp_yeah, TCP_YEAH_PHY"),
     Param::number("rho", 0.0..=1e6, 16.0)
         .unit("rounds")
-        .doc("after so many slow rounds in a row Reno flows are believed to be there: a loss costs half")
+        .doc("slow rounds in a row after which Reno flows are assumed to be present: a loss costs half")
         .source("Linux tcp_yeah, TCP_YEAH_RHO"),
     Param::number("zeta", 0.0..=1e6, 50.0)
         .unit("rounds")
@@ -51,7 +51,7 @@ const PARAMS: &[Param] = &[
         .source("Linux tcp_yeah, TCP_YEAH_ZETA"),
     Param::number("increment_acks", 1.0..=1e6, 100.0)
         .unit("segments")
-        .doc("in fast mode so many acknowledged segments, but at most a window of them, add one")
+        .doc("fast mode: acknowledged segments, at most a window of them, that add one segment")
         .source("Linux tcp_yeah, TCP_SCALABLE_AI_CNT"),
 ];
 

@@ -24,19 +24,19 @@ pub(super) const PARAMS: &[Param] = &[
         .source("Linux tcp_bbr: a cycle of eight phases and two rounds"),
     Param::number("min_rtt_window", 0.1..=1000.0, 10.0)
         .unit("s")
-        .doc("how long the least RTT is believed before the window dips to measure it again")
+        .doc("lifetime of the minimum RTT, after which the window dips to measure it again")
         .source("Linux tcp_bbr"),
     Param::number("probe_rtt_time", 0.001..=10.0, 0.2)
         .unit("s")
-        .doc("least length of that dip")
+        .doc("minimum length of that dip")
         .source("Linux tcp_bbr"),
     Param::number("min_cwnd", 1.0..=100.0, 4.0)
         .unit("segments")
-        .doc("least window, and the window of the dip")
+        .doc("minimum window, and the window of the dip")
         .source("Linux tcp_bbr"),
     Param::number("pacing_margin", 0.0..=50.0, 1.0)
         .unit("%")
-        .doc("the pace is so much below the estimated bandwidth, to keep the queue short")
+        .doc("margin of the pacing rate below the estimated bandwidth, to keep the queue short")
         .source("Linux tcp_bbr since 5.1; absent before"),
     Param::flag("bundles", true)
         .doc(
@@ -48,7 +48,7 @@ pub(super) const PARAMS: &[Param] = &[
         .doc("where two intervals with a fifth of loss agree on a rate, a policer is taken to enforce it")
         .source("Linux tcp_bbr calls it long-term bandwidth"),
     Param::flag("ack_aggregation", true)
-        .doc("the window grows by what ACKs report at once beyond the estimated bandwidth")
+        .doc("the window grows by what ACKs acknowledge in a burst beyond the estimated bandwidth (ACK aggregation)")
         .source("Linux tcp_bbr since 5.1"),
 ];
 

@@ -26,7 +26,7 @@ pub(super) const PARAMS: &[Param] = &[
         .doc("the same while probing for bandwidth")
         .source("draft-ietf-ccwg-bbr section 5.3.3.5"),
     Param::number("probe_rtt_gain", 0.1..=1.0, 0.5)
-        .doc("the same while the least RTT is measured")
+        .doc("the same while the minimum RTT is measured")
         .source("draft-ietf-ccwg-bbr section 5.3.4"),
     Param::number("loss_threshold", 0.001..=0.5, 0.02)
         .doc("share of lost data beyond which too much was in flight")
@@ -39,34 +39,34 @@ pub(super) const PARAMS: &[Param] = &[
         .source("draft-ietf-ccwg-bbr section 5.3.3.1"),
     Param::number("min_cwnd", 1.0..=100.0, 4.0)
         .unit("segments")
-        .doc("least window")
+        .doc("minimum window")
         .source("draft-ietf-ccwg-bbr section 5.6.4.3"),
     Param::number("pacing_margin", 0.0..=50.0, 1.0)
         .unit("%")
-        .doc("the pace is so much below the estimated bandwidth")
+        .doc("margin of the pacing rate below the estimated bandwidth")
         .source("draft-ietf-ccwg-bbr section 5.6.2"),
     Param::number("startup_losses", 1.0..=1000.0, 6.0)
         .doc("separate gaps in a round of recovery that end the start")
         .source("draft-ietf-ccwg-bbr section 5.3.1.3"),
     Param::number("probe_wait", 0.1..=60.0, 2.0)
         .unit("s")
-        .doc("least time between probes for bandwidth; up to a second more is drawn")
+        .doc("minimum time between probes for bandwidth; up to a second more is drawn")
         .source("draft-ietf-ccwg-bbr section 5.3.3.8"),
     Param::number("probe_rounds", 1.0..=1000.0, 63.0)
         .unit("rounds")
-        .doc("most rounds between probes, so that Reno keeps up")
+        .doc("maximum number of rounds between probes, so that Reno keeps up")
         .source("draft-ietf-ccwg-bbr section 5.3.3.8.2"),
     Param::number("min_rtt_window", 0.1..=1000.0, 10.0)
         .unit("s")
-        .doc("how long the least RTT is believed")
+        .doc("lifetime of the minimum RTT")
         .source("draft-ietf-ccwg-bbr section 5.5.7.2"),
     Param::number("probe_rtt_interval", 0.1..=1000.0, 5.0)
         .unit("s")
-        .doc("how long without a new least RTT until it is measured")
+        .doc("time without a new minimum RTT until it is measured")
         .source("draft-ietf-ccwg-bbr section 5.3.4"),
     Param::number("probe_rtt_time", 0.001..=10.0, 0.2)
         .unit("s")
-        .doc("least length of that measurement")
+        .doc("minimum length of that measurement")
         .source("draft-ietf-ccwg-bbr section 5.3.4"),
     Param::flag("precautionary", true)
         .doc(

@@ -15,7 +15,7 @@ pub(in crate::cc) const PLUS_PLUS: Param = Param::flag("hystart_plus_plus", fals
 
 pub(in crate::cc) const LOW_WINDOW: Param = Param::number("hystart_low_window", 0.0..=1e6, 16.0)
     .unit("segments")
-    .doc("HyStart looks for an exit from this window on")
+    .doc("HyStart is active from this window on")
     .source("Linux tcp_cubic, hystart_low_window");
 
 pub(in crate::cc) const ACK_DELTA: Param = Param::number("hystart_ack_delta", 0.0..=1e3, 2.0)
@@ -28,7 +28,7 @@ pub(in crate::cc) const TRAIN: Param = Param::number("hystart_train", 0.0..=10.0
     .source("Linux tcp_cubic; all of it in ns-3");
 
 pub(in crate::cc) const RISE: Param = Param::number("hystart_rise", 0.0..=10.0, 0.125)
-    .doc("share of the base delay by which a round's least RTT must rise to end slow start")
+    .doc("share of the base delay by which a round's minimum RTT must rise to end slow start")
     .source("Linux tcp_cubic, HYSTART_DELAY_THRESH; all of it in ns-3");
 
 pub(in crate::cc) const MIN_RISE: Param = Param::number("hystart_least_rise", 0.0..=1e3, 4.0)
@@ -42,7 +42,7 @@ pub(in crate::cc) const MAX_RISE: Param = Param::number("hystart_most_rise", 0.0
     .source("Linux tcp_cubic, HYSTART_DELAY_MAX, since December 2014");
 
 pub(in crate::cc) const CUSHION: Param = Param::flag("hystart_cushion", true)
-    .doc("a train may last longer by what bundling may hold ACKs back, at most 1 ms")
+    .doc("a train may last longer by the delay that TSO may add to ACKs, at most 1 ms")
     .source("Linux tcp_cubic since 5.6, hystart_ack_delay");
 
 pub(in crate::cc) const CLOCK: Param = Param::number("hystart_clock", 0.001..=100.0, 0.001)
@@ -51,7 +51,7 @@ pub(in crate::cc) const CLOCK: Param = Param::number("hystart_clock", 0.001..=10
     .source("Linux tcp_cubic: microseconds since 5.6, milliseconds before");
 
 pub(in crate::cc) const FIRST_SAMPLES: Param = Param::flag("hystart_first_samples", false)
-    .doc("a round's delay is the least of its first eight samples, instead of all so far")
+    .doc("a round's delay is the minimum of its first eight samples, instead of all so far")
     .source("Linux tcp_cubic before 5.6");
 
 pub(in crate::cc) const SKIP_FIRST: Param = Param::flag("hystart_skip_first", false)
