@@ -20,59 +20,59 @@ pub(crate) struct RttEstimator {
     /// Expiries since the last sample; each doubles the time-out (§5.5), a sample ends it (§5, last paragraph).
     backoff: u32,
     bounds: RtoBounds,
-    spread: Spread,
+    linux: LinuxVariance,
 }
 
 /// Linux's variance term: the greatest mean deviation of a round; it rises at once and falls by a quarter per round.
 #[derive(Clone, Copy, Debug, Default)]
-struct Spread {
+struct LinuxVariance {
     /// Four times the mean deviation, in µs.
-    deviation: u64,
+    mdev: u64,
     /// The greatest of this round.
-    greatest: u64,
+    mdev_max: u64,
     /// The term itself.
-    term: u64,
+    rttvar: u64,
     /// The round ends when this has been acknowledged.
     round_end: SeqNo,
     /// Eight times the smoothed RTT, in µs.
     srtt8: u64,
 }
 
-impl Spread {
+impl LinuxVariance {
     fn first(&mut self, rtt: u64, least: u64, snd_nxt: SeqNo) {
         self.srtt8 = rtt * 8;
         // The first time-out is three RTTs.
-        self.deviation = rtt * 2;
-        self.term = self.deviation.max(least);
-        self.greatest = self.term;
+        self.mdev = rtt * 2;
+        self.rttvar = self.mdev.max(least);
+        self.mdev_max = self.rttvar;
         self.round_end = snd_nxt;
     }
 
     fn next(&mut self, rtt: u64, least: u64, snd_una: SeqNo, snd_nxt: SeqNo) {
         let error = rtt as i64 - (self.srtt8 >> 3) as i64;
         self.srtt8 = self.srtt8.saturating_add_signed(error).max(1);
-        let mut change = error.abs() - (self.deviation >> 2) as i64;
+        let mut change = error.abs() - (self.mdev >> 2) as i64;
         if error < 0 && change > 0 {
             // An RTT that falls says little of how far it may rise (an idea of the Eifel timer).
             change >>= 3;
         }
-        self.deviation = self.deviation.saturating_add_signed(change);
-        if self.deviation > self.greatest {
-            self.greatest = self.deviation;
-            self.term = self.term.max(self.greatest);
+        self.mdev = self.mdev.saturating_add_signed(change);
+        if self.mdev > self.mdev_max {
+            self.mdev_max = self.mdev;
+            self.rttvar = self.rttvar.max(self.mdev_max);
         }
         if snd_una > self.round_end {
-            self.term -= self.term.saturating_sub(self.greatest) >> 2;
+            self.rttvar -= self.rttvar.saturating_sub(self.mdev_max) >> 2;
             self.round_end = snd_nxt;
-            self.greatest = least;
+            self.mdev_max = least;
         }
     }
 }
 
 impl RttEstimator {
     pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> RttEstimator {
-        let (srtt, rttvar, min, spread) = (None, Span::ZERO, None, Spread::default());
-        let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, backoff: 0, spread, rto: Span::ZERO };
+        let (srtt, rttvar, min, linux) = (None, Span::ZERO, None, LinuxVariance::default());
+        let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, backoff: 0, linux, rto: Span::ZERO };
         rtt.set_rto();
         rtt
     }
@@ -105,11 +105,11 @@ impl RttEstimator {
     fn sample_linux(&mut self, r: Span, snd_una: SeqNo, snd_nxt: SeqNo) {
         let (rtt, least) = (r.as_micros().max(1), self.bounds.min.as_micros());
         match self.srtt {
-            None => self.spread.first(rtt, least, snd_nxt),
-            Some(_) => self.spread.next(rtt, least, snd_una, snd_nxt),
+            None => self.linux.first(rtt, least, snd_nxt),
+            Some(_) => self.linux.next(rtt, least, snd_una, snd_nxt),
         }
-        self.srtt = Some(Span::from_micros(self.spread.srtt8) / 8);
-        self.rttvar = Span::from_micros(self.spread.deviation / 4);
+        self.srtt = Some(Span::from_micros(self.linux.srtt8) / 8);
+        self.rttvar = Span::from_micros(self.linux.mdev / 4);
     }
 
     /// Notes an RTT for the least one; it may be of another segment than the one the estimator takes.
@@ -130,7 +130,7 @@ impl RttEstimator {
                 (srtt + (self.rttvar * 4).max(self.bounds.granularity)).max(self.bounds.min)
             }
             (Some(_), RttAlgorithm::Linux) => {
-                let micros = (self.spread.srtt8 >> 3) + self.spread.term;
+                let micros = (self.linux.srtt8 >> 3) + self.linux.rttvar;
                 let tick = self.bounds.granularity.as_micros().max(1);
                 Span::from_micros(micros.div_ceil(tick) * tick)
             }

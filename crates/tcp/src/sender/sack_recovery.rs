@@ -202,6 +202,7 @@ impl SackRecovery {
     /// The order of work on an ACK: reordering, counts, the tail probe, the state, the timers, then growth or reduction.
     #[inline]
     pub(super) fn on_ack(&mut self, core: &mut SenderCore, ack: &AckContext, timers: &mut Timers) {
+        debug_assert!(self.episode.is_shown_as(core.state), "{:?} is shown as {:?}", self.episode, core.state);
         let was_reducing = core.state.in_cwnd_reduction();
         self.new_data_first = false;
         if let Some(from) = ack.report.summary.reordered_from {

@@ -28,6 +28,11 @@ impl Episode {
         }
     }
 
+    /// True if `state` shows this episode.
+    pub(super) fn is_shown_as(&self, state: State) -> bool {
+        self.state() == state || (matches!(self, Episode::None) && state == State::Disorder)
+    }
+
     /// The reduction of the window, while there is one.
     #[inline]
     pub(super) fn reduction(&self) -> Option<&CwndReduction> {
