@@ -9,8 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tcp::cc::{Algorithm, CcConfig, Value};
 use tcp::settings::ProfileName;
 
-use super::error::ScenarioError;
-use super::parse::join;
+use super::error::{ScenarioError, join};
 
 /// Algorithms that are not listed in `tcp`, by the name that a scenario writes.
 pub type Further = BTreeMap<String, &'static Algorithm>;

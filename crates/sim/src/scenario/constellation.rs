@@ -15,10 +15,10 @@ use super::tagged::tagged_enum;
 #[serde(deny_unknown_fields, default)]
 pub struct Constellation {
     /// Set of defaults of the other keys.
-    pub preset: SpacePreset,
+    pub preset: ConstellationPreset,
     /// `ns2` repeats ns-2.35: its constants of the Earth, its selection of satellites at random times, its latitude limit,
     /// and its treatment of queued packets at a handover.
-    pub profile: SpaceProfile,
+    pub profile: ConstellationProfile,
     /// Terminals, besides `nodes`: names of cities, or tables with name, lat_deg and lon_deg.
     pub terminals: Vec<TerminalDef>,
     /// Number of further terminals n0, n1, …, each at a random place; a larger number keeps the places of a smaller one.
@@ -108,7 +108,7 @@ pub struct Constellation {
 /// A constellation by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum SpacePreset {
+pub enum ConstellationPreset {
     /// 66 satellites in six polar planes at 780 km, with the link rates of ns-2's example.
     #[default]
     Iridium,
@@ -121,7 +121,7 @@ pub enum SpacePreset {
 /// Implementation to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum SpaceProfile {
+pub enum ConstellationProfile {
     /// Constants of WGS 84 and IAU; queued packets are rerouted at a handover.
     #[default]
     Std,

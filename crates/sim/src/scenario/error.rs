@@ -1,4 +1,4 @@
-//! Errors of a scenario.
+//! What is wrong with a scenario, and where.
 
 use std::fmt;
 
@@ -36,3 +36,9 @@ impl fmt::Display for ScenarioError {
 }
 
 impl std::error::Error for ScenarioError {}
+
+/// `outer.inner`, where either may be empty and `inner` may begin with an index.
+pub fn join(outer: &str, inner: &str) -> String {
+    let dot = if outer.is_empty() || inner.is_empty() || inner.starts_with('[') { "" } else { "." };
+    format!("{outer}{dot}{inner}")
+}

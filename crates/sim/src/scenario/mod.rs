@@ -31,17 +31,17 @@ use tcp::units::Span;
 pub use area::Area;
 pub use cc_choice::{CcChoice, Further};
 pub use constellation::{
-    Constellation, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef, SpacePreset, SpaceProfile, TerminalDef,
+    Constellation, ConstellationPreset, ConstellationProfile, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef,
+    TerminalDef,
 };
 pub use energy::{EnergyDef, EnergyProfile};
-pub use error::ScenarioError;
+pub use error::{ScenarioError, join};
 pub use link::{LinkChangeAt, LinkDef, LinkOptions, LossModel};
 pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,
 };
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
-pub use parse::join;
 pub use quantity::{
     Consumption, Energy, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
 };

@@ -3,14 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::error::ScenarioError;
+use super::error::{ScenarioError, join};
 use super::renamed;
-
-/// `outer.inner`, where either may be empty and `inner` may begin with an index.
-pub fn join(outer: &str, inner: &str) -> String {
-    let dot = if outer.is_empty() || inner.is_empty() || inner.starts_with('[') { "" } else { "." };
-    format!("{outer}{dot}{inner}")
-}
 
 /// Separates an inner path from the message while serde carries both in one text.
 pub(super) const MARK: char = '\u{1f}';
@@ -29,7 +23,7 @@ pub(super) fn from_json<T: DeserializeOwned>(
         .map_err(|error: ScenarioError| renamed::explain(ScenarioError { path: join(path, &error.path), ..error }))
 }
 
-/// Deserializes with the path to the fault, through nested [`super::tagged::tagged`] values.
+/// Deserializes with the path to the fault, through nested tagged values.
 pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, ScenarioError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let outer = match error.path().to_string() {

@@ -7,8 +7,8 @@ use tcp::settings::{CwndReductionKind, EcnMode, ProfileName, RecoveryKind, RttAl
 use tcp::units::{Bytes, Span};
 
 use super::cc_choice::{CcChoice, Further};
-use super::error::ScenarioError;
-use super::parse::{from_json, join};
+use super::error::{ScenarioError, join};
+use super::parse::from_json;
 use super::text::Amount;
 
 /// The form of a setting in a scenario, and its value in a [`TcpConfig`].
