@@ -96,6 +96,10 @@ pub struct Scenario {
 
 impl Scenario {
     /// Reads a scenario from JSON text.
+    ///
+    /// # Errors
+    ///
+    /// Text that is not JSON, an unknown key, or a value of the wrong kind; the error has the path of the key.
     pub fn from_json(text: &str) -> Result<Scenario, ScenarioError> {
         parse::from_json(text, "", "the scenario is ", only_listed_flows)
     }

@@ -33,7 +33,7 @@ pub(super) fn tagged<'de, D: Deserializer<'de>, T>(
     }
 }
 
-/// Defines an enum whose variants are told apart by `kind`, and how it is read: each kind stands once.
+/// Defines an enum tagged by `kind` and its reader; each kind is listed once.
 ///
 /// After `what` a function may follow that reads the short form, a text.
 macro_rules! tagged_enum {

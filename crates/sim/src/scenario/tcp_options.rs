@@ -165,6 +165,10 @@ options! {
 
 impl TcpOptions {
     /// Reads the settings of endpoints from JSON text, as under `tcp` in a scenario; errors start at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Text that is not JSON, an unknown key, or a value of the wrong kind; the error has the path of the key.
     pub fn from_json(text: &str, path: &str) -> Result<TcpOptions, ScenarioError> {
         from_json(text, path, "", |_| ())
     }
@@ -181,6 +185,10 @@ impl TcpOptions {
     }
 
     /// The settings they stand for; errors start at `path`.
+    ///
+    /// # Errors
+    ///
+    /// An unknown algorithm, profile or parameter, or a value out of its range; the error has the path of the key.
     pub fn resolve(&self, path: &str) -> Result<TcpConfig, ScenarioError> {
         let profile = self.profile.unwrap_or_default();
         let cc = self.cc.clone().unwrap_or_else(|| CcChoice::named("newreno"));
