@@ -85,20 +85,20 @@ def test_a_wired_core_has_a_picture_with_a_field():
     assert "12 nodes" not in picture.describe(graph)
 
 
-def test_messages_handoffs_and_route_lengths_have_definitions():
+def test_messages_reassociations_and_route_lengths_have_definitions():
     result = tp.run(CORE)
     network = result.summary["network"]
     channels = result.summary["channels"]
     assert network["message_count"] == sum(channel["message_count"] for channel in channels) > 50
     assert network["message_bytes"] == sum(channel["message_bytes"] for channel in channels)
-    assert network["handoffs"] == 0
-    assert network["drops"]["handoff"] == 0
-    for name in ("message_count", "message_bytes", "handoffs", "drops.handoff", "route_hops"):
+    assert network["reassociations"] == 0
+    assert network["drops"]["reassociation"] == 0
+    for name in ("message_count", "message_bytes", "reassociations", "drops.reassociation", "route_hops"):
         assert metrics.metric(name).definition
     hops = result.series("route_hops")
     # Host, router, perhaps the other router, base station, station.
     assert set(hops["value"].dropna()) <= {3.0, 4.0}
-    assert "handoffs" not in {
+    assert "reassociations" not in {
         key for key, value in tp.run({**CELLS, "network": {"kind": "star"}}).summary["network"].items() if value is not None
     }
 

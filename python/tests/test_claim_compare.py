@@ -22,7 +22,7 @@ def part(name, means, noise, replicates, seed):
             for nodes, value in zip(NODES, values, strict=True):
                 goodput = (value + shared + draw.normal(0, noise / 10)) * 1e6
                 rows.append({"run": f"{name}-{label}-{nodes}-{k}", "algorithm": label, "seed": k, "network.nodes": nodes,
-                             "goodput_bps": goodput, "student_ns2.throughput_bps": 60e6 - goodput, "zero": 0.0})  # fmt: skip
+                             "goodput_bps": goodput, "ns2_awk.throughput_bps": 60e6 - goodput, "zero": 0.0})  # fmt: skip
     table = pd.DataFrame(rows)
     return PartPlan(sweeps=[set(table["run"])], base=set(table[table["network.nodes"] == 40]["run"])), table
 
@@ -93,7 +93,7 @@ def test_a_difference_to_zero_has_no_meaning():
 
 
 def test_readings_have_a_verdict_each_and_the_worst_counts():
-    test = {"metric": ["goodput_bps", "student_ns2.throughput_bps"], "difference": {"of": ["a", "b"], "to": "vegas"},
+    test = {"metric": ["goodput_bps", "ns2_awk.throughput_bps"], "difference": {"of": ["a", "b"], "to": "vegas"},
             "above_percent": 0}  # fmt: skip
     verdict = judge(test, {"vegas": FLAT, "a": [31.0] * 3, "b": [32.0] * 3})
     assert [outcome.verdict for outcome in verdict.tests[0].readings] == ["supported"] * 2 + ["contradicted"] * 2
@@ -104,7 +104,7 @@ def test_readings_have_a_verdict_each_and_the_worst_counts():
 
 
 def test_each_reading_counts_as_a_comparison():
-    test = {"metric": ["goodput_bps", "student_ns2.throughput_bps"], "above": 1e6}
+    test = {"metric": ["goodput_bps", "ns2_awk.throughput_bps"], "above": 1e6}
     verdict = judge([test, {**test, "metric": "goodput_bps"}, {"not_testable": "because"}], {"vegas": FLAT})
     assert claims.comparisons([verdict]) == 3
 

@@ -1,4 +1,4 @@
-"""Series around hand-overs."""
+"""Series around handovers."""
 
 import pandas as pd
 import pytest

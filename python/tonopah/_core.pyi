@@ -85,7 +85,7 @@ class View:
     """The window, not the application or the receiver, holds the sender back."""
     app_limited: bool
     """The application, not the network, sets the pace."""
-    idle_restart: bool
+    slow_start_after_idle: bool
     """The connection wants windows to shrink after silence."""
     may_grow: bool
     """Classic growth is allowed."""
@@ -286,10 +286,10 @@ def transmissions(
 def reach(scenario_json: str, seed: int = 1) -> str:
     """Return who reaches whom by radio at the start, and shortest paths of the flows, as JSON text: indices of nodes."""
 
-def survey(
+def ground_tracks(
     scenario_json: str, seed: int, at_s: float, until_s: float, step_s: float, algorithms: Algorithms | None = None
 ) -> str:
-    """Look at the satellites of a scenario at one instant, and from 0 to `until_s` every `step_s`; JSON text."""
+    """Return ground tracks of the satellites of a scenario at `at_s`, and paths from 0 to `until_s` every `step_s`; JSON text."""
 
 def algorithms() -> str:
     """Return the registry of congestion-control algorithms."""

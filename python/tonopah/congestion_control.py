@@ -97,7 +97,7 @@ class CongestionControl:
     def on_idle(self, idle_s: float, view: View) -> None:
         """Hear of the first new data after `idle_s` of silence with nothing outstanding.
 
-        The window is to shrink only if `view.idle_restart` says so.
+        The window is to shrink only if `view.slow_start_after_idle` says so.
         """
 
     def on_timer(self, view: View) -> None:

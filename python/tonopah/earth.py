@@ -1,6 +1,6 @@
 """The picture of a constellation: tracks over the ground, terminals and the path of this instant on a map, and delay over a day.
 
-The engine says where everything is (`_core.survey`); this file only draws. Coastlines: Natural Earth, public domain
+The engine says where everything is (`_core.ground_tracks`); this file only draws. Coastlines: Natural Earth, public domain
 (data/earth/coast.json names the source).
 """
 
@@ -35,7 +35,7 @@ def survey(
     """Return where the satellites of an expanded scenario are at `at_s`, and the delay of its paths from 0 to `until_s`."""
     ends = [{"from": flow["from"], "to": flow["to"]} for flow in graph.get("flow", [])]
     world = {"duration": graph["duration"], "network": {**graph["network"], "flows": 0}, "flow": ends}
-    return json.loads(_core.survey(json.dumps(world), seed, at_s, until_s, step_s))
+    return json.loads(_core.ground_tracks(json.dumps(world), seed, at_s, until_s, step_s))
 
 
 def survey_of(source: Any, seed: int, set: Mapping[str, Any] | None, at_s: float) -> dict[str, Any]:

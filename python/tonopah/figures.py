@@ -189,7 +189,7 @@ def heatmap(table: "pd.DataFrame", axis: Axis, rows_axis: Axis, shown: Metric, a
 def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handovers: Sequence[float] = ()) -> Drawing:
     """Draw a sampled variable over time for one typical run of each algorithm; `frames` hold t_s and value.
 
-    Times of hand-overs to another satellite are marked.
+    Times of handovers to another satellite are marked.
     """
     import pandas as pd
 
@@ -208,7 +208,7 @@ def series(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handover
             )
             rows.append(pd.DataFrame({"algorithm": algorithm, "t_s": frame["t_s"], "value": frame["value"] * shown.factor}))
         for i, time in enumerate(handovers):
-            axes.axvline(time, color="#555555", linewidth=0.8, linestyle=":", label="" if i else "hand-over", zorder=1)
+            axes.axvline(time, color="#555555", linewidth=0.8, linestyle=":", label="" if i else "handover", zorder=1)
         axes.set_xlabel("Time (s)")
         axes.set_ylabel(shown.axis)
         axes.set_ylim(bottom=0)

@@ -1,4 +1,4 @@
-"""A sampled variable around hand-overs: a panel for each change of satellite, with time counted from it."""
+"""A sampled variable around handovers: a panel for each change of satellite, with time counted from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ MARGIN_S = 1.0
 
 
 def around(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handovers: Sequence[float]) -> list[figures.Drawing]:
-    """Draw a series of one typical run of each algorithm around the first hand-overs; nothing if there were none.
+    """Draw a series of one typical run of each algorithm around the first handovers; nothing if there were none.
 
     `frames` hold t_s and value by algorithm, `handovers` times in seconds.
     """
@@ -40,14 +40,14 @@ def around(frames: Mapping[str, "pd.DataFrame"], name: str, which: str, handover
                 look = {key: setting for key, setting in style.look(i).items() if key in ("color", "linestyle")}
                 axes.plot(since, value, drawstyle=step, linewidth=1.3, label=algorithm, **look)
                 rows.append(pd.DataFrame({"algorithm": algorithm, "handover_s": time, "since_s": since, "value": value}))
-            axes.axvline(0.0, color="#555555", linewidth=0.8, linestyle=":", label="hand-over", zorder=1)
-            axes.set(xlim=(-BEFORE_S, AFTER_S), title=f"{time:.1f} s", xlabel="Since hand-over (s)")
+            axes.axvline(0.0, color="#555555", linewidth=0.8, linestyle=":", label="handover", zorder=1)
+            axes.set(xlim=(-BEFORE_S, AFTER_S), title=f"{time:.1f} s", xlabel="Since handover (s)")
         panels[0].set_ylabel(shown.axis)
         panels[0].set_ylim(bottom=0)
         style.legend_below(figure, panels[0])
         pictures = style.svg(figure), style.pdf(figure)
-    title = f"{shown.label} around hand-overs"
+    title = f"{shown.label} around handovers"
     number = f"the first {MOST}" if len(handovers) > MOST else f"all {len(handovers)}" if len(handovers) > 1 else "the only one"
-    caption = f"{shown.label} of {which} around hand-overs of its ends, {number}: the same run of each algorithm."
+    caption = f"{shown.label} of {which} around handovers of its ends, {number}: the same run of each algorithm."
     made = figures.drawing(("handover", name), title, caption, pictures, pd.concat(rows, ignore_index=True))
     return [replace(made, wide=True)]

@@ -57,7 +57,7 @@ METRICS = {
         "Dropped: no route in time", *COUNT, "Data packets that waited for a route: too long, or too many"
     ),
     "drops.arp": Metric("Dropped: no address", *COUNT, "Data packets that waited for the address of the next station"),
-    "drops.handoff": Metric(
+    "drops.reassociation": Metric(
         "Dropped: station gone", *COUNT, "Data packets that waited at an access point for a station that has joined another"
     ),
     "drops.access": Metric(
@@ -125,8 +125,8 @@ METRICS = {
     "message_bytes": Metric(
         "Bytes of messages", "kB", 1e-3, "Their bytes at the network layer, IP header included, MAC header not"
     ),
-    "handoffs": Metric(
-        "Handoffs",
+    "reassociations": Metric(
+        "Reassociations",
         "",
         1.0,
         "Stations that joined an access point after they had lost one (IEEE 802.11 §11.3), over the whole run",
@@ -171,8 +171,8 @@ METRICS = {
 }
 
 STUDENT = {
-    "student_ns2": "as the ns-2 scripts of the reports compute it from a trace (transport level)",
-    "student_ns3": "as ns-3's FlowMonitor computes it: IP level, headers included, the direction of the data",
+    "ns2_awk": "as the ns-2 scripts of the reports compute it from a trace (transport level)",
+    "flowmonitor": "as ns-3's FlowMonitor computes it: IP level, headers included, the direction of the data",
     "netsim": "as NetSim computes it: application level, from generation to delivery",
 }
 

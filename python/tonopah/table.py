@@ -1,7 +1,7 @@
 """Results as tidy tables: one row for each run (network level) or for each run and flow.
 
 Columns: part (in a study of parts), run (id), algorithm, seed, one for each axis (as written in the study), then the metrics,
-SI units in their names, nested names joined by a dot (`student_ns3.delay_s`). What was not measured is empty.
+SI units in their names, nested names joined by a dot (`flowmonitor.delay_s`). What was not measured is empty.
 """
 
 import json

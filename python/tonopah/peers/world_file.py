@@ -108,7 +108,7 @@ def constellation(scenario: Mapping[str, Any], seed: int, extra: Mapping[str, An
         "elevation_deg", "latitude_limit_deg",
     )  # fmt: skip
     settings = {"seconds": number(graph["duration"]), **{name: network[name] for name in names}, **tcp_settings(graph)}
-    settings |= {f"{name}_s": number(network[name]) for name in ("handoff_interval", "isl_interval")}
+    settings |= {f"{name}_s": number(network[name]) for name in ("handover_interval", "isl_interval")}
     settings |= {f"{part}_rate": number(network[part]["rate"]) for part in ("uplink", "downlink", "isl")}
     settings["queue"] = round(number(network["isl"]["queue"]["limit"]))
     settings["seed"] = seed * 7919 + 104729

@@ -1,4 +1,4 @@
-//! A constellation without packets: hand-overs, paths and their delay over time, ground tracks.
+//! A constellation without packets: handovers, paths and their delay over time, ground tracks.
 
 use serde::Serialize;
 use tcp::units::{Span, Time};
@@ -10,7 +10,7 @@ use crate::expand::expand;
 use crate::orbit::{Point, distance};
 use crate::scenario::{Constellation, Network, Scenario, ScenarioError, TerminalDef};
 
-/// Ground tracks of a constellation at an instant, its hand-overs, and its paths over time.
+/// Ground tracks of a constellation at an instant, its handovers, and its paths over time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GroundTracks {
     /// The instant, from the start of the run.
@@ -36,7 +36,7 @@ pub struct TrackedTerminal {
     pub lat_deg: f64,
     /// Longitude.
     pub lon_deg: f64,
-    /// Hand-overs: time and new satellite, `null` if none is in view.
+    /// Handovers: time and new satellite, `null` if none is in view.
     pub handovers: Vec<(f64, Option<String>)>,
 }
 

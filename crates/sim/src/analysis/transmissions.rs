@@ -58,7 +58,7 @@ impl Sink for Transmissions {
         }
     }
 
-    /// CSV: time, what medium and its index, stations of a channel (none for all), bytes, time on the air.
+    /// CSV: time, kind and index of the medium, sender and receiver on a channel (none for a broadcast), bytes, airtime.
     fn finish(self: Box<Self>) -> String {
         let mut text = String::from("t_s,medium,index,from,to,bytes,airtime_s\n");
         self.lines.iter().for_each(|line| {

@@ -35,7 +35,7 @@ struct Closed {
     terminal: Option<NodeId>,
 }
 
-/// What changes in a constellation over time: hand-overs, links between satellites, routes.
+/// What changes in a constellation over time: handovers, links between satellites, routes.
 #[derive(Debug)]
 pub(crate) struct ConstellationDynamics {
     shell: Shell,
@@ -48,7 +48,7 @@ pub(crate) struct ConstellationDynamics {
     route_interval: Span,
     /// Which pairs of satellites have a link now.
     up: Vec<bool>,
-    /// Number of hand-overs of each terminal that are done.
+    /// Number of handovers of each terminal that are done.
     done: Vec<usize>,
     next_isl: Time,
     next_route: Time,

@@ -117,7 +117,7 @@ impl Context {
         self.drop_at(self.now, id, reason, link);
     }
 
-    /// Drops a packet at `at`, which may be in the future where an event mode knows of it early.
+    /// Drops a packet at `at`, which may be in the future where the fast path decides early.
     #[inline(never)]
     pub(crate) fn drop_at(&mut self, at: Time, id: PacketId, reason: DropReason, link: Option<LinkId>) {
         let packet = self.packets.remove(id);

@@ -3,7 +3,7 @@
 //!
 //! A monotone priority queue: no key may be smaller than the last popped one, as no event is in the past. Entries are in
 //! the bucket of the highest digit in which their key differs from the base, and of that digit's value. The bucket
-//! that is reached becomes the run, in order; what is pushed meanwhile and belongs into its range joins it. Equal keys
+//! that is reached becomes the run, in order; an entry pushed later with a key in its range is inserted into it. Equal keys
 //! leave in the order of their [`TieBreak`], and equal ones of these in the order in which they were pushed: buckets keep that order, sorting is
 //! stable, and an entry that joins is placed behind its equals.
 

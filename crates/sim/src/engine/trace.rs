@@ -157,7 +157,7 @@ impl Sink for HashLog {
             Record::Dropped { packet, reason, .. } => (3, packet, *reason as u64),
             Record::Delivered { packet } => (4, packet, 0),
             Record::Marked { packet, link } => (5, packet, u64::from(link.0)),
-            // The fingerprint is that of the packets; frames are what carries them.
+            // The fingerprint covers packets, not the frames that carry them.
             Record::Frame { .. } => return,
         };
         let number = match &packet.payload {

@@ -46,7 +46,7 @@ pub(super) fn topology(a: &Adhoc, seed: u64) -> Result<Topology, ScenarioError> 
     Ok(topology)
 }
 
-/// The ends of flows among so many stations; one more flow shifts no other's.
+/// Sources and sinks of flows among a number of stations; one more flow changes no other's.
 fn ends_of_flows(pattern: FlowPattern, flows: u64, among: u64, seed: u64) -> impl Iterator<Item = [u64; 2]> {
     let mut order: Vec<u64> = (0..among).collect();
     if pattern != FlowPattern::Pairs {

@@ -6,8 +6,8 @@ use super::graph::{FlowEnds, LinkDefaults, Topology, count, link_with_defaults, 
 use super::ground;
 use super::limits::{MAX_FLOWS, MAX_SATELLITES};
 use crate::scenario::{
-    Constellation, GslPolicy, LinkOptions, Network, NodeDef, Pattern, Role, ScenarioError, SpacePreset, SpaceProfile,
-    TerminalDef, join,
+    Constellation, ConstellationPreset, ConstellationProfile, GslPolicy, LinkOptions, Network, NodeDef, Pattern, Role,
+    ScenarioError, TerminalDef, join,
 };
 
 /// What a preset stands for.
@@ -75,11 +75,11 @@ const GEO: Preset = Preset {
 /// The same with nothing left to a default.
 pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, ScenarioError> {
     let preset = match def.preset {
-        SpacePreset::Iridium => IRIDIUM,
-        SpacePreset::Starlink => STARLINK,
-        SpacePreset::Geo => GEO,
+        ConstellationPreset::Iridium => IRIDIUM,
+        ConstellationPreset::Starlink => STARLINK,
+        ConstellationPreset::Geo => GEO,
     };
-    let ns2 = def.profile == SpaceProfile::Ns2;
+    let ns2 = def.profile == ConstellationProfile::Ns2;
     let pattern = def.pattern.unwrap_or(preset.pattern);
     let planes = count("network.planes", def.planes.unwrap_or(preset.planes), 1, MAX_SATELLITES)?;
     let satellites = count("network.satellites", def.satellites.unwrap_or(preset.satellites), 1, MAX_SATELLITES)?;
@@ -92,8 +92,8 @@ pub(super) fn with_defaults(def: &Constellation) -> Result<Constellation, Scenar
         Pattern::Delta | Pattern::Geo => (360.0 / p, 360.0 * preset.phasing / (p * s)),
     };
     let limit = match (def.preset, ns2) {
-        (SpacePreset::Iridium, true) => 60.0,
-        (SpacePreset::Iridium, false) => 70.0,
+        (ConstellationPreset::Iridium, true) => 60.0,
+        (ConstellationPreset::Iridium, false) => 70.0,
         _ => 90.0,
     };
     let seconds = |s: u64| Span::from_millis(1000 * s);

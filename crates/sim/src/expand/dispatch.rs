@@ -1,4 +1,4 @@
-//! From the kind of a network to the file that knows it.
+//! Which file expands which kind of network.
 
 use super::graph::{Topology, count};
 use super::limits::MAX_FLOWS;

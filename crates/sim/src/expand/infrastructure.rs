@@ -67,7 +67,7 @@ fn check_lengths(i: &Infrastructure) -> Result<(), ScenarioError> {
     }
     let moves = i.mobility != MobilityDef::default() || !i.own_mobility.is_empty();
     if moves && i.cells > 1 && !i.same_channel {
-        let message = "stations that move would leave the channel of their access point, the only one they hear";
+        let message = "mobile stations would leave the channel of their access point, the only one that they receive";
         let hint = "same_channel = true, or cells = 1";
         return Err(ScenarioError::new("network.same_channel", message).with_hint(hint));
     }
@@ -126,7 +126,7 @@ pub(super) fn topology(given: &Infrastructure, seed: u64) -> Result<Topology, Sc
     let ends =
         |flow: u64| FlowEnds::new(format!("sta{}", flow % half), format!("sta{}", half + flow % (all - half).max(1)));
     if flows > 0 && all < 2 {
-        return Err(ScenarioError::new("network.flows", "one station has nobody to send to"));
+        return Err(ScenarioError::new("network.flows", "one station has no other to send to"));
     }
     topology.flow_ends = (0..flows).map(ends).collect();
     Ok(topology)

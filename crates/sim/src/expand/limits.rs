@@ -11,7 +11,7 @@ pub(super) const MAX_ROUTERS: u64 = 2_000;
 pub(super) const MAX_RANDOM_LINKS: f64 = 20_000.0;
 /// Stations of a channel, which keeps a list of neighbours for each.
 pub(super) const MAX_STATIONS: u64 = 10_000;
-/// Pairs of stations in reach of one another: so many take seconds and a gigabyte.
+/// Pairs of stations in range of one another: this number takes seconds and a gigabyte.
 pub(super) const MAX_PAIRS: u64 = 2_000_000;
 /// Satellites of a constellation: routes are found among all of them.
 pub(super) const MAX_SATELLITES: u64 = 5_000;

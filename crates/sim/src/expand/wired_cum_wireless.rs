@@ -124,7 +124,7 @@ fn add_core(topology: &mut Topology, c: &WiredCumWireless, hosts: u64) {
     }
 }
 
-/// So many places in rows that divide a field evenly.
+/// Positions in rows that divide a field evenly.
 fn in_rows(places: u64, width: f64, depth: f64) -> Vec<Point> {
     let columns = (places as f64).sqrt().ceil() as u64;
     let rows = places.div_ceil(columns);

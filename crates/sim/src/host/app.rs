@@ -1,4 +1,4 @@
-//! Applications: what is written, and when. They are independent of the transport.
+//! Applications: when they write, and how much. They are independent of the transport.
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};

@@ -1,4 +1,4 @@
-//! A flow: its application, its two endpoints, and what only these can measure.
+//! A flow: its application, its two endpoints, and the metrics of these.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! Lookahead of a link: a first-in first-out queue before a transmitter of constant rate decides nothing after a packet
-//! has come, so that the start of its transmission and its arrival are known at once. The transmitter needs no events of
+//! Lookahead of a link: after the arrival of a packet a first-in first-out queue before a transmitter of constant rate decides
+//! nothing more, so that the start of its transmission and its arrival are known at once. The transmitter needs no events of
 //! its own; metrics are updated when the packet is accepted, and corrected if the run ends before its transmission.
 //!
 //! Exact, as `tests/event_modes.rs` proves: an arrival is scheduled in the order in which `Link::transmit` would do it.
@@ -36,12 +36,12 @@ impl Link {
         self.has_fast_path() && self.lossy.as_ref().is_none_or(|lossy| matches!(lossy.loss, Loss::Nth { .. }))
     }
 
-    /// The earliest start of the transmission of a packet that comes at `at`.
+    /// The earliest start of the transmission of a packet that arrives at `at`.
     pub(crate) fn earliest_start(&self, at: Time) -> Time {
         self.free_at.max(at)
     }
 
-    /// Removes from the virtual queue what has left it before `now`.
+    /// Removes from the virtual queue the packets that have left it before `now`.
     pub(crate) fn advance_to(&mut self, now: EventKey) {
         if let Some(queue) = &mut self.virtual_queue {
             queue.advance_to(now);
@@ -69,7 +69,7 @@ impl Link {
         self.metrics.correct_area(self.metrics.waited, Span::ZERO);
     }
 
-    /// Accepts a packet of `size` that comes at `now`, which is not before the last one came; `None` if it is dropped.
+    /// Accepts a packet of `size` at `now`, which never decreases from call to call; `None` if the packet is dropped.
     #[inline]
     pub(crate) fn forward(&mut self, ctx: &mut Context, now: EventKey, id: PacketId, size: Bytes) -> Option<Departure> {
         self.metrics.offered += 1;
@@ -96,7 +96,7 @@ impl Link {
         Some(Departure { starts, arrives })
     }
 
-    /// Reserves the transmitter for a packet that comes now; `None` if the queue is full. The queue is advanced only if its
+    /// Reserves the transmitter for a packet that arrives now; `None` if the queue is full. The queue is advanced only if its
     /// length may exceed the limit or its maximum so far.
     #[inline]
     fn reserve(&mut self, now: EventKey, size: Bytes) -> Option<EventKey> {

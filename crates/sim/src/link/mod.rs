@@ -69,7 +69,7 @@ pub(crate) struct Link {
     /// The loss model; `None` where nothing is lost.
     lossy: Option<Box<Lossy>>,
     id: LinkId,
-    /// The far end; `None` for a downlink that the terminals of a satellite share, where it is the packet's destination.
+    /// The far end; `None` for a downlink that the terminals of a satellite share, whose far end is the destination of each packet.
     pub(crate) to: Option<NodeId>,
     pub(crate) upstream: Upstream,
     pub(crate) up: bool,
@@ -156,7 +156,7 @@ impl Link {
         self.delay.at(now, destination)
     }
 
-    /// Closes the link. Unlike when a link goes down, packets in flight arrive; what becomes of the queue is up to the caller.
+    /// Closes the link. Unlike when a link goes down, packets in flight arrive; the caller decides about the queue.
     pub(crate) fn close(&mut self) {
         self.up = false;
         self.ready_at = None;

@@ -1,4 +1,4 @@
-//! The queue of a link with lookahead: what is in it and in flight follows from times that are known beforehand.
+//! The queue of a link with lookahead: the packets queued and in flight, whose times are known beforehand.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ pub(super) struct InFlight {
 #[repr(C)]
 pub(super) struct VirtualQueue {
     pub(super) limit: Limit,
-    /// The size asked for last, and its transmission time.
+    /// The size of the last packet, and its transmission time.
     pub(super) last: (Bytes, Span),
     pub(super) delay: Span,
     /// Bytes of `waiting`.
@@ -43,7 +43,7 @@ pub(super) struct VirtualQueue {
 /// What is known of a packet as soon as a link has accepted it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
-    /// The key of the event that would begin its transmission: an arrival that goes on at once, a transmitter that becomes
+    /// The key of the event at which its transmission begins: an arrival that is forwarded at once, a transmitter that becomes
     /// free, or a host that sends.
     pub(crate) starts: EventKey,
     pub(crate) arrives: Time,

@@ -186,7 +186,7 @@ impl Direction {
 }
 
 /// Metrics of a simplex link. `offered`, `delivered`, `drops` and `marks` cover the whole run, the rest the measurement
-/// interval. What every packet counts comes first: see `Link`.
+/// interval. Hot fields first; see `Link`.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct LinkMetrics {

@@ -1,4 +1,4 @@
-//! The metrics as the authors of the five reports computed them, beside the canonical ones.
+//! Metrics by the definitions of other tools, beside the canonical ones.
 
 use serde::Serialize;
 use tcp::units::Span;

@@ -4,7 +4,7 @@
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::{Field, Leg, Point};
+use super::leg::{Field, Leg, Point};
 use crate::scenario::GaussMarkovDef;
 
 /// A first-order autoregressive process.

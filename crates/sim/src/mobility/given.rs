@@ -2,7 +2,8 @@
 
 use tcp::units::Time;
 
-use super::{Leg, Model, NEVER, Point};
+use super::Model;
+use super::leg::{Leg, NEVER, Point};
 use crate::scenario::{SetdestOrder, Waypoint};
 
 /// From waypoint to waypoint, each reached at its time; with `jump` the node rests until then. Times do not decrease.

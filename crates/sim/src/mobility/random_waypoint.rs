@@ -3,7 +3,7 @@
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::{Field, Leg, Point, after};
+use super::leg::{Field, Leg, Point, after};
 
 /// The model of a node, with its random stream.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! Independently computed vectors, and statistics of long trajectories.
 
 use super::*;
+use tcp::units::Span;
 
 fn mobility(text: &str) -> MobilityDef {
     serde_json::from_str(text).unwrap()

@@ -1,8 +1,8 @@
-//! Packets over links with lookahead (`link/fast_path.rs`): one event where a packet comes to a link that others feed as
-//! well, none where only one link is upstream, for packets leave the one and enter the other in the same order.
+//! Packets over links with lookahead (`link/fast_path.rs`): one event where a packet enters a link with several
+//! links upstream, none where there is only one, for packets leave the one and enter the other in the same order.
 //!
-//! Metrics are updated before a packet is there, so that nobody may observe them in between: near a sample or the end of
-//! the run a packet takes one event per hop.
+//! Metrics are updated before a packet arrives, and must not be observed in between: near a sample or the end of the run a
+//! packet takes one event per hop.
 
 use tcp::units::Time;
 
@@ -63,7 +63,7 @@ impl Network {
         }
     }
 
-    /// Removes from all virtual queues what has left them before `now`.
+    /// Removes from all virtual queues the packets that have left them before `now`.
     pub(crate) fn advance_to(&mut self, now: EventKey) {
         self.links.iter_mut().for_each(|link| link.advance_to(now));
     }

@@ -192,7 +192,7 @@ impl Network {
         ctx.drop(id, DropReason::NoRoute, None);
     }
 
-    /// Counts what a channel lost; nothing arrives by sending.
+    /// Counts the packets that a channel lost; none arrives when one is sent.
     fn drain_channel(&mut self, ctx: &mut Context, channel: ChannelId) {
         let arrived = self.channels[channel.index()].poll(ctx);
         debug_assert!(arrived.is_none(), "a packet arrives at the end of a frame only");

@@ -7,7 +7,7 @@ use std::f64::consts::TAU;
 
 use tcp::units::Span;
 
-use crate::scenario::SpaceProfile;
+use crate::scenario::ConstellationProfile;
 
 /// A place: x and y in the equator's plane, x towards longitude 0 at time 0, z towards the north pole. Kilometres.
 pub(crate) type Point = [f64; 3];
@@ -24,12 +24,12 @@ pub(crate) struct Earth {
 
 impl Earth {
     /// `std`: WGS 84 and IAU; `ns2`: satellite/satgeometry.h of ns-2.35.
-    pub(crate) fn of(profile: SpaceProfile) -> Earth {
+    pub(crate) fn of(profile: ConstellationProfile) -> Earth {
         match profile {
-            SpaceProfile::Std => {
+            ConstellationProfile::Std => {
                 Earth { radius_km: 6378.137, mu: 398_600.441_8, sidereal_day_s: 86_164.090_5, light_km_s: 299_792.458 }
             }
-            SpaceProfile::Ns2 => {
+            ConstellationProfile::Ns2 => {
                 Earth { radius_km: 6378.0, mu: 398_601.2, sidereal_day_s: 86_164.0, light_km_s: 299_793.0 }
             }
         }
@@ -125,7 +125,7 @@ mod tests {
             (960.0, 6255.7, 2831.3, 3.202, 9.444, 780.3, 13.792),
             (1020.0, 6332.6, 2947.6, 3.402, 9.832, 817.1, 13.905),
         ];
-        let earth = Earth::of(SpaceProfile::Ns2);
+        let earth = Earth::of(ConstellationProfile::Ns2);
         for (h, period, slant, nearest, farthest, pass, isl) in table {
             let (r, mask) = (earth.radius_km + h, 8.2_f64.to_radians());
             close(earth.period_s(h), period, 0.05);
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_satellite_crosses_the_equator_and_reaches_its_northernmost_point() {
-        let earth = Earth::of(SpaceProfile::Ns2);
+        let earth = Earth::of(ConstellationProfile::Ns2);
         let period = earth.period_s(780.0);
         let body = Body::satellite(7158.0, period, 86.4_f64.to_radians(), 0.0, 0.0);
         for (t, place) in [(0.0, [7158.0, 0.0, 0.0]), (period / 4.0, [0.0, 449.45, 7143.88])] {
@@ -157,14 +157,14 @@ mod tests {
 
     #[test]
     fn elevation_by_slant_range() {
-        let earth = Earth::of(SpaceProfile::Ns2);
+        let earth = Earth::of(ConstellationProfile::Ns2);
         close(libm::asin(earth.sin_elevation(7158.0, 780.0)).to_degrees(), 90.0, 1e-4);
         close(libm::asin(earth.sin_elevation(7158.0, 2464.6)).to_degrees(), 8.2, 1e-3);
     }
 
     #[test]
     fn a_place_turns_with_the_earth() {
-        let earth = Earth::of(SpaceProfile::Std);
+        let earth = Earth::of(ConstellationProfile::Std);
         let body = Body::ground(&earth, 0.5, 1.0);
         let quarter = body.at(earth.sidereal_day_s / 4.0);
         close(distance(&quarter, &Body::ground(&earth, 0.5, 1.0 + TAU / 4.0).at(0.0)), 0.0, 1e-6);

@@ -26,11 +26,11 @@ impl PropagationPath {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::SpaceProfile;
+    use crate::scenario::ConstellationProfile;
 
     #[test]
     fn a_delay_is_the_distance_over_the_speed_of_light() {
-        let earth = Earth::of(SpaceProfile::Ns2);
+        let earth = Earth::of(ConstellationProfile::Ns2);
         let satellite = Body::satellite(7158.0, earth.period_s(780.0), 0.0, 0.0, 0.0);
         let path = PropagationPath::new(satellite, Body::ground(&earth, 0.0, 0.0), &earth);
         assert_eq!(path.delay(Time::ZERO), Span::from_secs_f64(780.0 / 299_793.0));

@@ -32,7 +32,7 @@ use crate::scenario::Queue;
 /// the code path of drop-tail short.
 #[derive(Debug)]
 pub(crate) enum Qdisc {
-    /// First in, first out; what does not fit is dropped.
+    /// First in, first out; an arrival at a full queue is dropped.
     DropTail(DropTail),
     /// Drops by the average length.
     Red(Box<Red>),

@@ -6,40 +6,23 @@
 mod aodv;
 pub(crate) mod build;
 mod dsdv;
+mod next_hop;
 mod outbox;
 mod route_buffer;
 mod shortest;
 
-use tcp::units::{Bytes, Time};
+use tcp::units::Time;
 
 use crate::ids::StationId;
 use crate::packet::message::Message;
 pub(crate) use aodv::Aodv;
+pub(crate) use dsdv::Dsdv;
 pub(crate) use dsdv::ns3::DsdvNs3;
-pub(crate) use dsdv::{Dsdv, ENTRY_SIZE as DSDV_ENTRY_SIZE};
+pub(crate) use dsdv::table::ENTRY_SIZE as DSDV_ENTRY_SIZE;
+pub(crate) use next_hop::NextHop;
+pub(crate) use outbox::Outgoing;
 pub(crate) use route_buffer::RouteBuffer;
 pub(crate) use shortest::{Edge, Routes};
-
-/// Next hop of a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum NextHop {
-    /// Forward to this station.
-    Via(StationId),
-    /// Buffer: a route may be found.
-    Wait,
-    /// Drop: there is no route.
-    None,
-}
-
-/// A message for transmission.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Outgoing {
-    pub(crate) message: Message,
-    /// Size at the network layer.
-    pub(crate) size: Bytes,
-    /// Next hop; `None` for broadcast.
-    pub(crate) to: Option<StationId>,
-}
 
 /// The routing agent of a station.
 #[derive(Clone, Debug)]

@@ -1,9 +1,20 @@
 //! Messages delayed by jitter, so that neighbours do not respond to one event at the same instant.
 
 use tcp::rng::Rng;
-use tcp::units::{Span, Time};
+use tcp::units::{Bytes, Span, Time};
 
-use super::Outgoing;
+use crate::ids::StationId;
+use crate::packet::message::Message;
+
+/// A message for transmission.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) message: Message,
+    /// Size at the network layer.
+    pub(crate) size: Bytes,
+    /// Next hop; `None` for broadcast.
+    pub(crate) to: Option<StationId>,
+}
 
 /// Messages of an agent with the times at which they are due.
 #[derive(Clone, Debug, Default)]

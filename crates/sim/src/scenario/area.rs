@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::quantity::Metres;
 
-/// A field: from 0 to these.
+/// A field: from the origin to these sides.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Area {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tcp::cc::{Algorithm, CcConfig, Value};
 use tcp::settings::ProfileName;
 
-use super::parse::{ScenarioError, join};
+use super::error::{ScenarioError, join};
 
 /// Algorithms that are not listed in `tcp`, by the name that a scenario writes.
 pub type Further = BTreeMap<String, &'static Algorithm>;
@@ -19,7 +19,7 @@ pub type Further = BTreeMap<String, &'static Algorithm>;
 pub struct CcChoice {
     /// The algorithm. With a colon it is a class in Python, FILE:CLASS, written under `python`.
     pub name: String,
-    /// Its historical form; that of the connection's profile if it has one, else the first it lists, unless given.
+    /// Its profile. Default: the one of the connection's profile if it exists, otherwise the first of the algorithm.
     pub profile: Option<String>,
     /// Parameters that differ from the profile.
     pub params: BTreeMap<String, Value>,

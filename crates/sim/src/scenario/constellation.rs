@@ -14,26 +14,25 @@ use super::tagged::tagged_enum;
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Constellation {
-    /// What the other keys start from.
-    pub preset: SpacePreset,
-    /// `ns2` repeats ns-2.35: its constants of the Earth, its choice of satellites at random times, its latitude limit,
-    /// and what it does to packets that wait at a hand-over.
-    pub profile: SpaceProfile,
-    /// Who sends and receives, besides `nodes`: names of cities, or tables with name, lat_deg and lon_deg.
+    /// Set of defaults of the other keys.
+    pub preset: ConstellationPreset,
+    /// `ns2` repeats ns-2.35: its constants of the Earth, its selection of satellites at random times, its latitude limit,
+    /// and its treatment of queued packets at a handover.
+    pub profile: ConstellationProfile,
+    /// Terminals, besides `nodes`: names of cities, or tables with name, lat_deg and lon_deg.
     pub terminals: Vec<TerminalDef>,
-    /// So many terminals more, n0, n1 and so on, each at a place drawn with the seed; a larger number keeps the places of a
-    /// smaller one.
+    /// Number of further terminals n0, n1, …, each at a random place; a larger number keeps the places of a smaller one.
     pub nodes: u64,
-    /// Where they are. Default: on land from 60° south to 60° north.
+    /// Placement of `nodes`. Default: on land from 60° south to 60° north.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<GroundDef>,
-    /// Flows to make from `traffic`; flow i goes from a terminal of the first half to the one as far into the second half,
-    /// or, if there are `nodes`, between two terminals drawn with the seed.
+    /// Flows to generate from `traffic`; flow i goes from a terminal of the first half to the one as far into the second half,
+    /// or, if there are `nodes`, between two random terminals.
     pub flows: u64,
-    /// How the planes lie.
+    /// Arrangement of the orbital planes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
-    /// Planes. Presets: iridium 6, starlink 72, geo 1.
+    /// Orbital planes. Presets: iridium 6, starlink 72, geo 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planes: Option<u64>,
     /// Satellites in each plane. Presets: iridium 11, starlink 22, geo 1.
@@ -45,62 +44,62 @@ pub struct Constellation {
     /// Inclination of the planes, degrees. Presets: iridium 86.4, starlink 53, geo 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inclination_deg: Option<f64>,
-    /// Longitude over which the first plane crosses the equator northwards at time 0, degrees; for a geostationary satellite
-    /// its own longitude. Default: 0, for geo -30.
+    /// Longitude of the ascending node of the first plane at time 0, degrees; for a geostationary satellite its longitude.
+    /// Default: 0, for geo -30.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_deg: Option<f64>,
-    /// From one plane's node to the next, degrees. Default: 360 / planes; for a star 31.6 with six planes, else 180 / planes.
+    /// Spacing of the ascending nodes of neighbouring planes, degrees. Default: 360 / planes; for a star 31.6 with six planes,
+    /// otherwise 180 / planes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_spacing_deg: Option<f64>,
-    /// How far the satellites of a plane are ahead, degrees. In a star it is every second plane, by half the distance of
-    /// its satellites unless given; in a delta it is each plane against the one before, by 360 F / (planes × satellites)
-    /// with F = 17 for starlink and 1 else.
+    /// Phase offset of the satellites of a plane, degrees. In a star of every second plane; default: half the spacing of its
+    /// satellites. In a delta of each plane against the one before; default: 360 F / (planes × satellites), F = 17 for starlink
+    /// and 1 otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase_deg: Option<f64>,
-    /// Least elevation at which a terminal uses a satellite, degrees. Presets: iridium 8.2, starlink 25, geo 10.
+    /// Minimum elevation at which a terminal uses a satellite, degrees. Presets: iridium 8.2, starlink 25, geo 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elevation_deg: Option<f64>,
-    /// Links between planes are off while one of their ends is beyond this latitude, degrees. Default: 90, which is never;
+    /// Links between planes are down while one of their ends is beyond this latitude, degrees. Default: 90, which is never;
     /// for iridium 70, and 60 in profile `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latitude_limit_deg: Option<f64>,
-    /// In a star, links across the seam, where the first and the last plane run against each other. Default: false.
+    /// In a star, links across the seam, where the first and the last plane counter-rotate. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seam: Option<bool>,
-    /// A link across the seam is off while its ends are closer than this in longitude, degrees. Default: 10.
+    /// A link across the seam is down while its ends are closer than this in longitude, degrees. Default: 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seam_longitude_deg: Option<f64>,
-    /// Which satellite a terminal takes. Default: `longest_remaining`; for starlink `highest`; in profile `ns2` `ns2`.
+    /// Selection of the serving satellite. Default: `longest_remaining`; for starlink `highest`; in profile `ns2` `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gsl_policy: Option<GslPolicy>,
-    /// How often a terminal looks at its satellite. Default: 10 s, for starlink 15 s.
+    /// Interval at which a terminal checks its serving satellite. Default: 10 s, for starlink 15 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handover_interval: Option<Span>,
-    /// Each look comes up to so much earlier or later, at random. Default: 0 s; in profile `ns2` half of the interval.
+    /// Largest random shift of each check, earlier or later. Default: 0 s; in profile `ns2` half of the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handover_jitter: Option<Span>,
-    /// Packets that wait for a link which is taken down take the new route; otherwise they are lost. Those on their way
+    /// Packets queued for a link that goes down at a handover take the new route; otherwise they are lost. Packets in flight
     /// arrive. Default: true; in profile `ns2` false, as measured there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handover_requeue: Option<bool>,
-    /// The terminals of a satellite share its downlink, one queue and one transmitter; otherwise each has its own there.
+    /// The terminals of a satellite share its downlink, one queue and one transmitter; otherwise each has a downlink of its own.
     /// Default: false; in profile `ns2` true, where a satellite has one interface to the ground.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_downlink: Option<bool>,
-    /// How often links between satellites are looked at. Default: 10 s.
+    /// Update interval of the links between satellites. Default: 10 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isl_interval: Option<Span>,
-    /// Routes are found again at every change of a link, and this often. Default: 1 s.
+    /// Interval at which routes are recomputed, besides at every change of a link. Default: 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route_interval: Option<Span>,
-    /// How long the constellation has been running when the run starts: another time of its day. Default: 0 s.
+    /// Time of the constellation at the start of the run. Default: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_at: Option<Span>,
     /// From terminals to satellites; no delay, reverse or changes. Presets: 1.5 Mbps, starlink 20 Mbps, geo 2 Mbps; queue of
     /// 50 packets.
     pub uplink: LinkOptions,
-    /// From a satellite to a terminal. Presets: 1.5 Mbps, starlink
-    /// 100 Mbps, geo 2 Mbps; queue of 50 packets.
+    /// From a satellite to a terminal. Presets: 1.5 Mbps, starlink 100 Mbps, geo 2 Mbps; queue of 50 packets.
     pub downlink: LinkOptions,
     /// Between satellites, each direction. Presets: 25 Mbps, starlink 10 Gbps; queue of 50 packets, starlink 1000.
     pub isl: LinkOptions,
@@ -109,7 +108,7 @@ pub struct Constellation {
 /// A constellation by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum SpacePreset {
+pub enum ConstellationPreset {
     /// 66 satellites in six polar planes at 780 km, with the link rates of ns-2's example.
     #[default]
     Iridium,
@@ -119,38 +118,38 @@ pub enum SpacePreset {
     Geo,
 }
 
-/// Whose numbers and habits.
+/// Implementation to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum SpaceProfile {
-    /// Today's constants; nothing is lost for convenience.
+pub enum ConstellationProfile {
+    /// Constants of WGS 84 and IAU; queued packets are rerouted at a handover.
     #[default]
     Std,
     /// As ns-2.35.
     Ns2,
 }
 
-/// How planes lie to each other.
+/// Arrangement of orbital planes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
-    /// Walker star: planes over half of the equator, neighbours run alike but for the seam.
+    /// Walker star: ascending nodes over half of the equator; neighbouring planes co-rotate but at the seam.
     Star,
-    /// Walker delta: planes all around the equator.
+    /// Walker delta: ascending nodes all around the equator.
     Delta,
-    /// One plane that turns with the Earth.
+    /// One geostationary plane.
     Geo,
 }
 
-/// Which satellite a terminal takes when it looks.
+/// Selection of the serving satellite at a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GslPolicy {
-    /// The same as long as it is in view, then the next of its plane, else the highest.
+    /// The serving one while it is in view, then the next of its plane, otherwise the one at the highest elevation.
     Ns2,
-    /// The highest at every look.
+    /// The one at the highest elevation.
     Highest,
-    /// The same as long as it is in view, then the one that will stay longest.
+    /// The serving one while it is in view, then the one that will stay in view longest.
     LongestRemaining,
 }
 
@@ -161,17 +160,17 @@ pub enum GslPolicy {
 pub enum TerminalDef {
     /// A city by its name.
     City(String),
-    /// A place of one's own.
+    /// A named place.
     Place(PlaceDef),
 }
 
 tagged_enum! {
-    /// Where terminals are that have no place of their own; every square kilometre has the same chance.
+    /// Placement of random terminals, uniform by area.
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
     pub enum GroundDef ("a placement") {
         /// On land.
         "land" => Land(LatitudeDef),
-        /// Anywhere, at sea too.
+        /// On land and at sea.
         "globe" => Globe(LatitudeDef),
     }
 }
@@ -182,7 +181,7 @@ impl Default for GroundDef {
     }
 }
 
-/// A belt around the Earth.
+/// A belt between two latitudes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LatitudeDef {

@@ -11,7 +11,7 @@ use super::tagged::tagged_enum;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkDef {
-    /// One end; `loss` acts on what travels from here.
+    /// One end; `loss` acts on packets sent from here.
     pub from: String,
     /// The other end.
     pub to: String,
@@ -30,7 +30,7 @@ pub struct LinkDef {
     /// Framing bytes per packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Bytes>,
-    /// What is different from `to` to `from`.
+    /// Properties that differ from `to` to `from`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Box<LinkOptions>>,
     /// Changes over time, of both directions.
@@ -38,7 +38,7 @@ pub struct LinkDef {
     pub changes: Vec<LinkChangeAt>,
 }
 
-/// Properties of a duplex link; what is left out takes the default named where the link is used.
+/// Properties of a duplex link; a key left out takes the default named where the link is used.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkOptions {
@@ -54,10 +54,10 @@ pub struct LinkOptions {
     /// Loss by the medium, in the forward direction only: towards the second router, the sinks, the later node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
-    /// Framing bytes per packet: 0 as in ns-2 unless given, 2 for PPP, 38 for Ethernet on the wire.
+    /// Framing bytes per packet: 2 for PPP, 38 for Ethernet. Default: 0, as in ns-2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Bytes>,
-    /// What is different in the other direction.
+    /// Properties that differ in the other direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Box<LinkOptions>>,
     /// Changes over time, of both directions.
@@ -79,13 +79,13 @@ impl LinkDef {
     }
 }
 
-/// A change of a link at an instant.
+/// A change of a link at a time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkChangeAt {
-    /// When.
+    /// Time of the change.
     pub at: Span,
-    /// Up or down. What waits or travels on a link that goes down is lost; routes follow at once.
+    /// Up or down. Packets queued or in flight on a link that goes down are lost; routes are recomputed immediately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<bool>,
     /// New rate, from the next transmission on.
@@ -108,7 +108,7 @@ tagged_enum! {
         "bit" => Bit(BitLoss),
         /// Two states with a loss probability each, stepped per packet.
         "gilbert_elliott" => GilbertElliott(GilbertElliottLoss),
-        /// The listed data-bearing packets, counted as they enter the link, retransmissions too.
+        /// The listed data-bearing packets, counted as they enter the link, including retransmissions.
         "nth" => Nth(NthLoss),
     }
 }

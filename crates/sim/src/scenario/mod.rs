@@ -1,10 +1,11 @@
-//! The schema of a scenario file: one world. Every field has a reader in `assemble.rs` or `expand.rs`, and its doc
-//! comment is its manual (`docs/scenario.md` is generated from here).
+//! The schema of a scenario file: one world. `expand` and `assemble` read every field, and its doc comment is its manual
+//! (`docs/scenario.md` is generated from here).
 
 mod area;
 mod cc_choice;
 mod constellation;
 mod energy;
+mod error;
 mod link;
 mod lrwpan;
 mod mobility;
@@ -30,16 +31,17 @@ use tcp::units::Span;
 pub use area::Area;
 pub use cc_choice::{CcChoice, Further};
 pub use constellation::{
-    Constellation, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef, SpacePreset, SpaceProfile, TerminalDef,
+    Constellation, ConstellationPreset, ConstellationProfile, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef,
+    TerminalDef,
 };
 pub use energy::{EnergyDef, EnergyProfile};
+pub use error::{ScenarioError, join};
 pub use link::{LinkChangeAt, LinkDef, LinkOptions, LossModel};
 pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,
 };
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
-pub use parse::{ScenarioError, join};
 pub use quantity::{
     Consumption, Energy, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
 };
@@ -62,20 +64,20 @@ pub use wireless::{
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// How long the world is simulated.
+    /// Simulated time.
     pub duration: Span,
-    /// Measurements leave out this much at the start.
+    /// Time at the start that measurements exclude.
     #[serde(default)]
     pub warmup: Span,
     /// Nodes and links.
     pub network: Network,
-    /// Settings of every TCP flow, unless the flow says otherwise.
+    /// Settings of every TCP flow that has none of its own.
     #[serde(default)]
     pub tcp: TcpOptions,
-    /// What the flows that `network.flows` asks for carry.
+    /// Traffic of the flows that `network.flows` generates.
     #[serde(default)]
     pub traffic: Traffic,
-    /// Flows one by one. With them, `network.flows` is 0 unless given; these come first.
+    /// Flows one by one; they come before those of `network.flows`, whose default is 0 if there are any here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<FlowDef>,
     /// Nodes, for `network.kind = "graph"`.
@@ -84,16 +86,20 @@ pub struct Scenario {
     /// Links, for `network.kind = "graph"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<LinkDef>,
-    /// Channels of radio, for `network.kind = "graph"`.
+    /// Radio channels, for `network.kind = "graph"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub channel: Vec<ChannelDef>,
-    /// Series to record; none unless asked for.
+    /// Series to record. Default: none.
     #[serde(default)]
     pub record: RecordDef,
 }
 
 impl Scenario {
     /// Reads a scenario from JSON text.
+    ///
+    /// # Errors
+    ///
+    /// Text that is not JSON, an unknown key, or a value of the wrong kind; the error has the path of the key.
     pub fn from_json(text: &str) -> Result<Scenario, ScenarioError> {
         parse::from_json(text, "", "the scenario is ", only_listed_flows)
     }

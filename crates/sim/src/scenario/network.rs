@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 tagged_enum! {
-    /// The shape of the network. All but `graph` are shorthands, which `tonopah check FILE --expand` prints as a graph.
+    /// The topology of the network. All but `graph` are shorthands, which `tonopah check FILE --expand` prints as a graph.
     #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
     pub enum Network ("a network") {
         /// Pairs of hosts that share one link: left0…, r0, r1, right0….
@@ -22,9 +22,9 @@ tagged_enum! {
         "lan" => Lan(Lan),
         /// A random connected network of routers, each with a host: n0….
         "random_wired" => RandomWired(RandomWired),
-        /// Stations of one channel that pass packets on for one another: n0….
+        /// Stations of one channel that forward packets for one another: n0….
         "adhoc" => Adhoc(Adhoc),
-        /// Cells around access points, joined by wire: ap0…, sta0….
+        /// Cells around access points that wires connect: ap0…, sta0….
         "infrastructure" => Infrastructure(Infrastructure),
         /// Hosts on a wired core, and stations that reach it by way of base stations: r0…, w0…, bs0…, sta0….
         "wired_cum_wireless" => WiredCumWireless(Box<WiredCumWireless>),
@@ -41,7 +41,7 @@ tagged_enum! {
 pub struct Dumbbell {
     /// Hosts on each side.
     pub pairs: u64,
-    /// Flows to make from `traffic`; flow i goes from left i to right i, modulo the pairs.
+    /// Flows to generate from `traffic`; flow i goes from left i to right i, modulo the pairs.
     pub flows: u64,
     /// Links of the hosts. Default: 1 Gbps, 1 ms, queue of 1000 packets.
     pub access: LinkOptions,
@@ -61,7 +61,7 @@ impl Default for Dumbbell {
 pub struct Star {
     /// Sources and sinks together, half of each; the gateway is not counted.
     pub nodes: u64,
-    /// Flows to make from `traffic`; flow i goes from source i to sink i, modulo their numbers.
+    /// Flows to generate from `traffic`; flow i goes from source i to sink i, modulo their numbers.
     pub flows: u64,
     /// Links from the sources to the gateway. Default: 2 Mbps, 0.01 ms, queue of 100 packets.
     pub source: LinkOptions,
@@ -85,7 +85,7 @@ pub struct Lan {
     pub switches_per_router: u64,
     /// PCs on each switch.
     pub pcs_per_switch: u64,
-    /// Flows to make from `traffic`; flow i goes from a PC of the first half to the PC as far into the second half.
+    /// Flows to generate from `traffic`; flow i goes from a PC of the first half to the PC as far into the second half.
     pub flows: u64,
     /// Links of the PCs, and between switch and router. Default: 30 Mbps, 5 us, queue of 100 packets.
     pub access: LinkOptions,
@@ -112,11 +112,11 @@ impl Default for Lan {
 pub struct RandomWired {
     /// Nodes; each forwards and may send and receive.
     pub nodes: u64,
-    /// Flows to make from `traffic`, between random pairs of distinct nodes.
+    /// Flows to generate from `traffic`, between random pairs of distinct nodes.
     pub flows: u64,
     /// Mean number of links at a node; at least what a tree needs.
     pub degree: f64,
-    /// Every link. Default: 2 Mbps, 10 ms, queue of 50 packets.
+    /// All links. Default: 2 Mbps, 10 ms, queue of 50 packets.
     pub links: LinkOptions,
 }
 
@@ -141,24 +141,24 @@ pub struct Graph {
 pub struct NodeDef {
     /// Its name; unique.
     pub name: String,
-    /// What it is, for pictures.
+    /// Role, for pictures.
     #[serde(default)]
     pub role: Role,
-    /// Where it is drawn.
+    /// Position; metres for a node with a radio, otherwise only for pictures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<f64>,
-    /// Where it is drawn.
+    /// Position; metres for a node with a radio, otherwise only for pictures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<f64>,
-    /// Its height; with a radio, `x`, `y` and `z` are metres.
+    /// Height, metres.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub z: Option<f64>,
-    /// How it moves from there, if it has a radio; not at all unless given.
+    /// Mobility of a node with a radio. Default: fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mobility: Option<MobilityDef>,
 }
 
-/// What a node is, for pictures; every node forwards what is not for it.
+/// Role of a node, for pictures; every node forwards packets to other destinations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -169,11 +169,11 @@ pub enum Role {
     Router,
     /// The centre of a star.
     Gateway,
-    /// A radio that may move.
+    /// A node with a radio that may move.
     Station,
-    /// A radio that a cell is built around.
+    /// The access point of a cell.
     AccessPoint,
-    /// A radio that joins stations to a wired core.
+    /// A base station, which connects stations to a wired core.
     BaseStation,
     /// A store-and-forward switch: one queue per port, no latency of its own.
     Switch,

@@ -10,11 +10,11 @@ use super::text::Every;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RecordDef {
-    /// Which series.
+    /// Series to record.
     pub series: Vec<SeriesName>,
-    /// How often, or `"change"` for windows and RTT at each change.
+    /// Sampling interval, or `"change"` to record windows and RTT at each change.
     pub every: Every,
-    /// Width of the bins of `throughput`, and the distance of `queue` samples, when `every = "change"`.
+    /// Width of the bins of `throughput`, and sampling interval of `queue`, when `every = "change"`.
     pub bin: Span,
 }
 
@@ -30,38 +30,37 @@ impl Default for RecordDef {
 pub enum SeriesName {
     /// Congestion window of the algorithm, bytes, per flow.
     Cwnd,
-    /// Slow-start threshold, bytes, per flow; not a number while it is not set.
+    /// Slow-start threshold, bytes, per flow; NaN while it is not set.
     Ssthresh,
-    /// The window in force: cwnd, or recovery's window during an episode, bytes, per flow.
+    /// Send window in effect: cwnd, or the window of loss recovery during an episode, bytes, per flow.
     SendWindow,
     /// Smoothed round-trip time, seconds, per flow.
     Srtt,
-    /// Bytes waiting in the queue, per link, for links where something has waited.
+    /// Queue length in bytes, per link, for links whose queue was ever non-empty.
     Queue,
     /// Payload received per bin, bits per second, per flow.
     Throughput,
-    /// State of loss recovery, per flow: 0 open, 1 disorder, 2 window reduced, 3 recovery, 4 loss (as Linux counts).
+    /// State of the sender, per flow: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss (as in Linux).
     State,
-    /// Segments sent again so far, per flow.
+    /// Retransmitted segments so far, per flow.
     Retransmits,
     /// Bytes estimated to be in the network (RFC 6675), per flow.
     Pipe,
-    /// Retransmission time-out in force, seconds, per flow.
+    /// Retransmission time-out in effect, seconds, per flow.
     Rto,
     /// Payload acknowledged so far, bytes, per flow.
     Acked,
     /// Energy consumed since the run began, joules, per node with a radio whose energy is modelled.
     Energy,
-    /// Position along x, metres, per node with a radio; while a station stays, once.
+    /// Position along x, metres, per node with a radio; once for a station that does not move.
     PositionX,
     /// The same along y.
     PositionY,
     /// The same along z.
     PositionZ,
-    /// Steps of the way that a packet from source to sink would take now, by radio and over links, per flow; not a number while
-    /// there is none.
+    /// Hops of the current path from source to sink, by radio and over links, per flow; NaN while there is none.
     RouteHops,
-    /// Propagation delay of the route over links from source to sink, seconds, per flow; not a number while there is none.
+    /// Propagation delay of the current path over links from source to sink, seconds, per flow; NaN while there is none.
     PathDelay,
 }
 

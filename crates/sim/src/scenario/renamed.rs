@@ -1,10 +1,10 @@
-//! Keys and values that had another name once. Who still writes the old one is told the new one.
+//! Renamed keys and values: an old name is an error that says the new one.
 
-use super::parse::ScenarioError;
+use super::error::ScenarioError;
 
-/// A name that is no more.
+/// A name that no longer exists.
 struct Renamed {
-    /// The key of the table that held it, or whose value it was.
+    /// Key of the table that had the key, or key that had the value.
     within: &'static str,
     old: &'static str,
     new: &'static str,
@@ -24,7 +24,7 @@ const RENAMED: &[Renamed] = &[
     renamed("network", "handoff_requeue", "handover_requeue"),
 ];
 
-/// The same error; if it is about a name that is no more, with the name of today.
+/// The same error, but with the new name if it is about a renamed key or value.
 pub(super) fn explain(error: ScenarioError) -> ScenarioError {
     let unknown = |what: &str| error.message.strip_prefix(what).and_then(|rest| rest.split('`').next());
     let (old, place) = if let Some(key) = unknown("unknown key `") {

@@ -4,7 +4,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::parse::{MARK, ScenarioError};
+use super::error::ScenarioError;
+use super::parse::MARK;
 
 /// How one kind of a tagged value is read.
 pub(super) type Reader<T> = fn(Value) -> Result<T, ScenarioError>;
@@ -32,7 +33,7 @@ pub(super) fn tagged<'de, D: Deserializer<'de>, T>(
     }
 }
 
-/// Defines an enum whose variants are told apart by `kind`, and how it is read: each kind stands once.
+/// Defines an enum tagged by `kind` and its reader; each kind is listed once.
 ///
 /// After `what` a function may follow that reads the short form, a text.
 macro_rules! tagged_enum {

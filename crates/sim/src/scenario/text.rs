@@ -11,9 +11,9 @@ use super::quantity::{PACKET_RATE, PACKETS};
 /// An amount of data: packets (`"33p"`), bytes (`"64kB"`) or `"unlimited"`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Amount {
-    /// So many packets (segments, for a window).
+    /// A number of packets (of segments, for a window).
     Packets(u64),
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
     /// Any.
     Unlimited,

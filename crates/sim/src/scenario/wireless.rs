@@ -1,4 +1,4 @@
-//! The part of the schema that describes networks of radios: where stations are, and which kinds of network there are.
+//! The part of the schema that describes wireless networks: their kinds, and the placement of stations.
 
 use std::collections::BTreeMap;
 
@@ -12,30 +12,30 @@ use super::quantity::Metres;
 use super::radio::{BeaconsDef, RadioDef, RoutingDef};
 use super::tagged::tagged_enum;
 
-/// Stations of one channel that pass packets on for one another.
+/// Stations of one channel that forward packets for one another.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Adhoc {
     /// Stations.
     pub nodes: u64,
-    /// Flows to make from `traffic`.
+    /// Flows to generate from `traffic`.
     pub flows: u64,
-    /// Between which stations: random pairs unless given.
+    /// Sources and sinks of the flows. Default: random pairs.
     pub pattern: FlowPattern,
-    /// Draw their ends from the largest set of stations that reach one another at the start, by way of others.
+    /// Select sources and sinks from the largest set of stations that are connected at the start, over one or more hops.
     pub connected_pairs: bool,
     /// The field.
     pub area: Area,
-    /// Where stations are at first.
+    /// Initial placement of stations.
     pub placement: PlacementDef,
-    /// How stations move from there.
+    /// Mobility of the stations.
     pub mobility: MobilityDef,
-    /// How single stations move instead, by name.
+    /// Mobility of single stations instead, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub own_mobility: BTreeMap<String, MobilityDef>,
     /// The radio of every station.
     pub radio: RadioDef,
-    /// How packets find their way.
+    /// Routing.
     pub routing: RoutingDef,
 }
 
@@ -56,47 +56,47 @@ impl Default for Adhoc {
     }
 }
 
-/// Between which stations flows go.
+/// Sources and sinks of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlowPattern {
     /// Random pairs of distinct stations.
     #[default]
     Pairs,
-    /// From one random station to the others in random order, all over again if there are more flows.
+    /// From one random station to the others in random order, repeated if there are more flows.
     OneSource,
-    /// To one random station from the others in random order, all over again if there are more flows.
+    /// To one random station from the others in random order, repeated if there are more flows.
     OneSink,
 }
 
-/// Cells around access points, each on a channel of its own, joined by wire.
+/// Cells around access points that wires connect, each on its own channel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Infrastructure {
     /// Access points, in a row.
     pub cells: u64,
-    /// Stations around each.
+    /// Stations of each cell.
     pub stations_per_cell: u64,
-    /// Stations and access points together, instead of `stations_per_cell`: the stations are spread evenly over the cells.
+    /// Stations and access points together, instead of `stations_per_cell`; the stations are spread evenly over the cells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
-    /// Flows to make from `traffic`: from a station of the first half of the cells to one of the second half.
+    /// Flows to generate from `traffic`: from a station of the first half of the cells to one of the second half.
     pub flows: u64,
     /// Stations are placed uniformly up to this far from their access point.
     pub radius: Metres,
-    /// Scales `radius`: the coverage area of an access point in multiples. Whether the radio reaches that far is up to it.
+    /// Factor of `radius`, for the coverage area of an access point; it does not change the range of the radio.
     pub coverage: f64,
-    /// All cells share one channel and disturb one another. Stations that move between cells need this: they have one radio,
-    /// which stays on its channel.
+    /// All cells share one channel and interfere with one another. Stations that move between cells need this: they have one
+    /// radio, which stays on its channel.
     pub same_channel: bool,
     /// Distance of neighbouring access points.
     pub spacing: Metres,
-    /// How stations move, by default in the box around all cells.
+    /// Mobility of the stations. Default field: the box around all cells.
     pub mobility: MobilityDef,
-    /// How single stations move instead, by name.
+    /// Mobility of single stations instead, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub own_mobility: BTreeMap<String, MobilityDef>,
-    /// What is modelled of beacons and of joining an access point.
+    /// Model of beacons and of (re)association.
     pub beacons: BeaconsDef,
     /// The radio of every station and access point.
     pub radio: RadioDef,
@@ -125,20 +125,20 @@ impl Default for Infrastructure {
 }
 
 tagged_enum! {
-    /// Where stations are at first.
+    /// Initial placement of stations.
     #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
     pub enum PlacementDef ("a placement") {
-        /// Anywhere in the field with the same chance.
+        /// Uniformly at random in the field.
         "uniform" => Uniform(UniformDef),
         /// In rows and columns.
         "grid" => Grid(GridDef),
-        /// Anywhere in a disc around the middle of the field, with the same chance.
+        /// Uniformly at random in a disc around the centre of the field.
         "disc" => Disc(DiscDef),
-        /// Anywhere, but not too near to one another.
+        /// Uniformly at random with a minimum distance.
         "poisson_disk" => PoissonDisk(PoissonDiskDef),
-        /// One after another, each anywhere in reach of one before: always connected, but clustered and not uniform.
+        /// One after another, each at random within range of an earlier one: always connected, but clustered and not uniform.
         "grow" => Grow(GrowDef),
-        /// One by one.
+        /// Listed positions.
         "list" => List(ListedDef),
     }
 }
@@ -153,7 +153,7 @@ impl Default for PlacementDef {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UniformDef {
-    /// Draw anew until every station reaches every other, by way of others.
+    /// Repeat until all stations are connected, over one or more hops.
     pub connected: bool,
 }
 
@@ -175,20 +175,20 @@ pub struct DiscDef {
     pub radius: Metres,
 }
 
-/// Uniform draws, of which those too near to an earlier one are dropped.
+/// Uniform random positions; those too near to an earlier one are rejected.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoissonDiskDef {
-    /// Least distance of two stations.
+    /// Minimum distance of two stations.
     pub distance: Metres,
 }
 
-/// Uniform draws, of which those out of reach of every earlier one are dropped.
+/// Uniform random positions; those out of range of every earlier one are rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GrowDef {}
 
-/// Given places.
+/// Listed positions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListedDef {

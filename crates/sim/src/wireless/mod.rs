@@ -2,6 +2,7 @@
 
 mod access_points;
 pub(crate) mod arp;
+mod association;
 mod gateways;
 mod protocol;
 #[cfg(test)]

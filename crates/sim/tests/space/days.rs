@@ -9,7 +9,7 @@ use super::iridium;
 
 const DAY_S: u64 = 86_400;
 
-/// The reference calculation looks at hand-overs each 60 s and at the path each 120 s.
+/// The reference calculation looks at handovers each 60 s and at the path each 120 s.
 fn day(terminals: &[&str], altitude_km: f64) -> GroundTracks {
     let every = json!({"altitude_km": altitude_km, "handover_interval": "60s", "isl_interval": "60s"});
     look(terminals, every, 120.0)

@@ -51,7 +51,7 @@ fn handovers(summary: &Summary) -> Vec<f64> {
 #[test]
 fn tcp_survives_hand_overs_as_in_ns_2() {
     // ns-2.35 with the same two terminals, NewReno, window and ssthresh of 1000 packets: 106290 of 106493 data packets
-    // received, hand-overs at 389.2 and 528.1 s, and in the second after that of the source 50 packets instead of 178.
+    // received, handovers at 389.2 and 528.1 s, and in the second after that of the source 50 packets instead of 178.
     let mut world = loaded(json!({}));
     world["record"] = json!({"series": ["throughput"], "every": "1s"});
     let outcome = Simulation::new(&scenario(&world), 1).unwrap().run();
@@ -64,7 +64,7 @@ fn tcp_survives_hand_overs_as_in_ns_2() {
     let rates = &outcome.series[0].1.value;
     println!("{:?}", &rates[515..530]);
     let full = rates[500];
-    assert!(rates[520] < 0.7 * full, "the hand-over is not seen: {}", rates[520]);
+    assert!(rates[520] < 0.7 * full, "the handover is not seen: {}", rates[520]);
     assert!(rates[525..530].iter().all(|rate| *rate > 0.95 * full), "the flow does not come back");
 }
 

@@ -181,7 +181,7 @@ impl QuantityKind {
     pub fn format(&self, value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let printed = || self.units.iter().filter_map(|unit| unit.whole().map(|scale| (unit.name, scale)));
         let exact = printed().find(|(_, scale)| value >= *scale && value.is_multiple_of(*scale));
-        let (name, scale) = exact.or_else(|| printed().last()).unwrap_or(("", 1));
+        let (name, scale) = exact.or_else(|| printed().next_back()).unwrap_or(("", 1));
         write!(f, "{}{name}", value / scale)
     }
 

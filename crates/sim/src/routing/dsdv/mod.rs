@@ -2,23 +2,19 @@
 //! with link feedback from the MAC, true header sizes, and updates that fit the MTU.
 
 pub(crate) mod ns3;
-mod table;
+pub(super) mod table;
 #[cfg(test)]
 mod tests;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::outbox::{Outbox, jitter};
-use super::{NextHop, Outgoing};
+use super::next_hop::NextHop;
+use super::outbox::{Outbox, Outgoing, jitter};
 use crate::ids::StationId;
 use crate::packet::message::{Message, RouteAdvertisement};
-use table::{Entry, Route, Table};
+use table::{ENTRY_SIZE, Entry, INFINITE, Route, Table};
 
-/// Size of a route advertisement.
-pub(crate) const ENTRY_SIZE: Bytes = Bytes(12);
-/// Metric of an unreachable destination.
-const INFINITE: u32 = 250;
 /// Maximum delay of the first update.
 const START_JITTER: Span = Span::from_millis(2000);
 const BROADCAST_JITTER: Span = Span::from_millis(10);
@@ -28,8 +24,6 @@ const MIN_UPDATE_INTERVAL: Span = Span::from_millis(1000);
 const NEIGHBOUR_HOLD_INTERVALS: u64 = 3;
 /// Weight of the old settling time in its moving average, in eighths (alpha = 0.875).
 const SETTLING_MEMORY: u64 = 7;
-/// Delay of an advertisement that is not due.
-const NEVER: Span = Span::from_millis(604_800_000);
 
 /// Parameters that differ between `ns2` and `std`.
 #[derive(Clone, Copy, PartialEq, Debug)]

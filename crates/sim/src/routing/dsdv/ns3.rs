@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::ENTRY_SIZE;
+use super::table::ENTRY_SIZE;
 use crate::ids::StationId;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::message::{Message, RouteAdvertisement};
-use crate::routing::outbox::{Outbox, jitter};
-use crate::routing::{NextHop, Outgoing};
+use crate::routing::next_hop::NextHop;
+use crate::routing::outbox::{Outbox, Outgoing, jitter};
 
 /// Size of the headers of a message.
 const HEADER: Bytes = Bytes(IP_HEADER.0 + UDP_HEADER.0);

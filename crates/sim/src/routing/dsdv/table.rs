@@ -1,10 +1,16 @@
 //! The routing table of a DSDV agent, by number of destination. Routes are stored apart from the rest of their entries,
 //! as nearly all advertisements are compared with the route and change nothing.
 
-use tcp::units::{Span, Time};
+use tcp::units::{Bytes, Span, Time};
 
-use super::{INFINITE, NEVER};
 use crate::ids::StationId;
+
+/// Size of a route advertisement.
+pub(crate) const ENTRY_SIZE: Bytes = Bytes(12);
+/// Metric of an unreachable destination.
+pub(super) const INFINITE: u32 = 250;
+/// Delay of an advertisement that is not due.
+const NEVER: Span = Span::from_millis(604_800_000);
 
 /// The route to a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

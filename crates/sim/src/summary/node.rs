@@ -1,9 +1,8 @@
-//! Transmissions and energy of the radios.
+//! The summaries of nodes: packets, and transmissions and energy of their radios.
 
 use serde::Serialize;
 use tcp::units::{Span, Time};
 
-use super::NodeSummary;
 use crate::ids::{NodeId, StationId};
 use crate::metrics::IntervalMetrics;
 use crate::metrics::report_defs::ratio;
@@ -12,6 +11,31 @@ use crate::radio::energy::{Consumed, EnergyMeter};
 use crate::scenario::NodeDef;
 use crate::wireless::WirelessSubnet;
 use crate::world::World;
+
+/// A node.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct NodeSummary {
+    /// Its name.
+    pub node: String,
+    /// Packets its transports sent, over the whole run.
+    pub sent_packets: u64,
+    /// Packets it received as their destination.
+    pub received_packets: u64,
+    /// Packets it forwarded.
+    pub forwarded_packets: u64,
+    /// Packets for which it had no route.
+    pub dropped_packets: u64,
+    /// Energy that its radio consumed in the measurement interval; absent, as all energy, if that is not modelled.
+    pub energy_j: Option<f64>,
+    /// Energy for transmission.
+    pub energy_tx_j: Option<f64>,
+    /// Energy for reception.
+    pub energy_rx_j: Option<f64>,
+    /// Energy for neither.
+    pub energy_idle_j: Option<f64>,
+    /// Time at which its energy ran out, if it did.
+    pub energy_out_s: Option<f64>,
+}
 
 /// Frames and messages that all radios transmitted in the measurement interval; absent without radios.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
