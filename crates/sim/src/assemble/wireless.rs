@@ -1,6 +1,5 @@
 //! Channels of radio: stations, their rules, and how packets find their way.
 
-use crate::radio::streams::RandomStream;
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
@@ -13,7 +12,8 @@ use crate::radio::build;
 use crate::radio::dcf::DcfMac;
 use crate::radio::lrwpan::LrWpanMac;
 use crate::radio::mac::Mac;
-use crate::routing::{self};
+use crate::radio::streams::RandomStream;
+use crate::routing;
 use crate::scenario::{ArpDef, BeaconsDef, ChannelDef, RoutingDef, Scenario, ScenarioError, ShortestDef, Standard};
 use crate::wireless::arp::ArpTable;
 use crate::wireless::{AccessPoints, Gateways, Routing, WirelessSubnet, neighbours, shortest};

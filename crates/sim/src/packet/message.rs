@@ -1,25 +1,25 @@
-//! Messages of routing, address resolution and access points on their way.
+//! Messages of routing protocols, ARP, beacons and association.
 
 use tcp::units::Span;
 
 use crate::ids::StationId;
 
-/// What such a message says.
+/// A message.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Message {
-    /// An update of DSDV.
+    /// A DSDV update.
     Dsdv(Vec<RouteAdvertisement>),
-    /// A message of AODV.
+    /// An AODV message.
     Aodv(AodvMessage),
-    /// Address resolution: the sender asks, or answers.
+    /// An ARP message.
     Arp(ArpMessage),
-    /// An access point says that it is there.
+    /// A beacon of an access point.
     Beacon,
-    /// A station joins an access point.
+    /// A step of authentication and association.
     Association(AssociationMessage),
 }
 
-/// The steps of joining: each is answered by the next (IEEE 802.11 §11.3).
+/// The steps of authentication and association, each answered by the next (IEEE 802.11 §11.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AssociationMessage {
     AuthenticationRequest,
@@ -28,62 +28,62 @@ pub(crate) enum AssociationMessage {
     AssociationResponse,
 }
 
-/// A line of a DSDV update: the way of its sender to a destination.
+/// An entry of a DSDV update: the sender's route to a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RouteAdvertisement {
     pub(crate) destination: StationId,
-    /// Hops of the sender.
+    /// Hop count of the sender.
     pub(crate) metric: u32,
-    /// Even: alive; odd: broken.
+    /// Even: valid; odd: broken.
     pub(crate) sequence: u32,
 }
 
-/// What stations say in AODV (RFC 3561 §5).
+/// AODV messages (RFC 3561 §5).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum AodvMessage {
     Request(RouteRequest),
     Reply(RouteReply),
-    /// Destinations that the sender cannot reach any more, with their sequence numbers.
+    /// RERR: unreachable destinations, with their sequence numbers.
     Error(Vec<Unreachable>),
 }
 
 /// RREQ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RouteRequest {
-    /// Number of the request at its originator.
+    /// RREQ ID, unique at the originator.
     pub(crate) id: u32,
     pub(crate) hops: u32,
-    /// Stations that may still pass it on.
+    /// Hops that it may still be forwarded.
     pub(crate) ttl: u32,
     pub(crate) originator: StationId,
     pub(crate) originator_sequence: u32,
     pub(crate) destination: StationId,
-    /// The latest the originator knows of, if any.
+    /// The latest sequence number known to the originator, if any.
     pub(crate) destination_sequence: Option<u32>,
 }
 
-/// RREP; as a hello it goes to all, about its sender.
+/// RREP; as a hello message it is broadcast, about its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RouteReply {
     pub(crate) hops: u32,
     pub(crate) destination: StationId,
     pub(crate) destination_sequence: u32,
     pub(crate) originator: StationId,
-    /// How long the route is good.
+    /// Lifetime of the route.
     pub(crate) lifetime: Span,
 }
 
-/// A line of RERR.
+/// An entry of an RERR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Unreachable {
     pub(crate) destination: StationId,
     pub(crate) sequence: u32,
 }
 
-/// Address resolution of ns-2.
+/// ARP of ns-2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ArpMessage {
-    /// Who is this?
+    /// Asks for the address of a station.
     Request(StationId),
     Reply,
 }

@@ -1,6 +1,5 @@
 //! The MAC of a channel, by standard.
 
-use crate::radio::service::{MacCounters, MacIndication, MacRequest};
 use tcp::units::Time;
 
 use super::energy::EnergyMeter;
@@ -11,6 +10,7 @@ use crate::ids::{FrameId, StationId};
 use crate::mobility::{Point, Track};
 use crate::radio::dcf::DcfMac;
 use crate::radio::messages::Messages;
+use crate::radio::service::{MacCounters, MacIndication, MacRequest};
 
 /// The MAC of all stations of a channel.
 #[derive(Debug)]

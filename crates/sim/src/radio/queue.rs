@@ -1,12 +1,12 @@
 //! The interface queue in front of a station's MAC, the same for 802.11 and 802.15.4.
 
-use crate::radio::service::{MacIndication, MacRequest};
 use std::collections::VecDeque;
 
 use tcp::units::{Span, Time};
 
 use super::messages::Messages;
 use crate::ids::StationId;
+use crate::radio::service::{MacIndication, MacRequest};
 
 /// Discipline of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,8 +4,6 @@
 #[path = "../../tests/reference_dcf/mod.rs"]
 mod reference;
 
-use crate::radio::service::MacRequest;
-use crate::radio::streams::RandomStream;
 use std::fmt::Write as _;
 
 use tcp::rng::Rng;
@@ -25,6 +23,8 @@ use crate::ids::{ChannelId, FlowId, StationId};
 use crate::mobility::{Point, Track};
 use crate::packet::message::Message;
 use crate::radio::dcf::DcfMac;
+use crate::radio::service::MacRequest;
+use crate::radio::streams::RandomStream;
 use crate::scenario::RadioDef;
 
 /// Frames in the format of the reference.

@@ -1,7 +1,5 @@
 //! The DCF against tables and formulas: saturated stations in one cell.
 
-use crate::radio::service::{MacIndication, MacRequest};
-use crate::radio::streams::RandomStream;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
@@ -21,6 +19,8 @@ use crate::packet::message::Message;
 use crate::radio::dcf::DcfMac;
 use crate::radio::dcf::rate_control::RateControl;
 use crate::radio::dcf::rules::DcfRules;
+use crate::radio::service::{MacIndication, MacRequest};
+use crate::radio::streams::RandomStream;
 use crate::scenario::{RadioDef, RadioProfile};
 
 /// Stations one metre apart, all in range of each other.

@@ -74,17 +74,17 @@ impl AccessPoints {
     }
 
     /// The access point that a station is associated with.
-    pub(super) fn joined(&self, station: StationId) -> Option<StationId> {
-        let joined = matches!(self.associations[station.index()], Association::Associated { .. });
-        joined.then(|| self.of(station))
+    pub(super) fn associated(&self, station: StationId) -> Option<StationId> {
+        let associated = matches!(self.associations[station.index()], Association::Associated { .. });
+        associated.then(|| self.of(station))
     }
 
     /// Handles the beacon of an access point, which `listeners` receive; returns its stations that scan for another
     /// one.
-    pub(super) fn on_beacon(&mut self, now: Time, point: StationId, listeners: &[StationId]) -> Vec<StationId> {
+    pub(super) fn on_beacon(&mut self, now: Time, access_point: StationId, listeners: &[StationId]) -> Vec<StationId> {
         let mut scanning = Vec::new();
         for station in (0..self.of.len() as u32).map(StationId) {
-            if self.of(station) != point || station == point {
+            if self.of(station) != access_point || station == access_point {
                 continue;
             }
             let association = &mut self.associations[station.index()];

@@ -1,12 +1,12 @@
 //! ARP as in ns-2: broadcast requests, unicast replies, one packet held per neighbour, and entries that never expire.
 
-use crate::radio::service::MacRequest;
 use std::collections::BTreeMap;
 
 use tcp::units::Bytes;
 
 use crate::ids::StationId;
 use crate::packet::message::{ArpMessage, Message};
+use crate::radio::service::MacRequest;
 use crate::routing::Outgoing;
 
 /// Size of a request and of a reply.

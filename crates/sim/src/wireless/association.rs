@@ -26,36 +26,37 @@ impl WirelessSubnet {
     /// Handles the next beacon: its access point's stations receive it or miss it.
     pub(super) fn on_beacon(&mut self, ctx: &mut Context) {
         let Some(access_points) = self.access_points_mut() else { return };
-        let point = access_points.stations[access_points.next_beacon];
+        let access_point = access_points.stations[access_points.next_beacon];
         access_points.next_beacon = (access_points.next_beacon + 1) % access_points.stations.len();
         let (sends, roaming) = (access_points.sends_beacons, access_points.roaming);
         if sends {
-            self.send_management(ctx, point, None, Message::Beacon, BEACON_SIZE);
+            self.send_management(ctx, access_point, None, Message::Beacon, BEACON_SIZE);
         }
         if !roaming {
             return;
         }
-        let listeners = self.mac.neighbours(point, ctx.now);
+        let listeners = self.mac.neighbours(access_point, ctx.now);
         let scanning = self
             .access_points_mut()
-            .map_or_else(Vec::new, |access_points| access_points.on_beacon(ctx.now, point, &listeners));
+            .map_or_else(Vec::new, |access_points| access_points.on_beacon(ctx.now, access_point, &listeners));
         scanning.into_iter().for_each(|station| self.scan(ctx, station));
     }
 
     /// A station scans for access points.
     fn scan(&mut self, ctx: &mut Context, station: StationId) {
         let Routing::AccessPoints(access_points) = &mut self.routing else { return };
-        let Some(point) = self.mac.dcf().strongest_access_point(&access_points.stations, station, ctx.now) else {
+        let Some(access_point) = self.mac.dcf().strongest_access_point(&access_points.stations, station, ctx.now)
+        else {
             return;
         };
         if !access_points.sends_beacons {
-            return self.associate(ctx, station, point);
+            return self.associate(ctx, station, access_point);
         }
-        access_points.associations[station.index()] = Association::Associating { access_point: point, since: ctx.now };
+        access_points.associations[station.index()] = Association::Associating { access_point, since: ctx.now };
         self.send_management(
             ctx,
             station,
-            Some(point),
+            Some(access_point),
             Message::Association(AssociationMessage::AuthenticationRequest),
             ASSOCIATION_SIZE,
         );
@@ -87,18 +88,18 @@ impl WirelessSubnet {
 
     /// Associates a station. Frames for it at the old access point are dropped; its own queued frames go to the new
     /// one.
-    fn associate(&mut self, ctx: &mut Context, station: StationId, point: StationId) {
+    fn associate(&mut self, ctx: &mut Context, station: StationId, access_point: StationId) {
         let Some(access_points) = self.access_points_mut() else { return };
-        let before = std::mem::replace(&mut access_points.of[station.index()], point);
+        let before = std::mem::replace(&mut access_points.of[station.index()], access_point);
         access_points.associations[station.index()] = Association::Associated { last_beacon: ctx.now };
         access_points.reassociations += 1;
-        if before == point {
+        if before == access_point {
             return;
         }
         while let Some(request) = self.mac.withdraw(before, station) {
             drop_content(ctx, request.content, DropReason::Reassociation);
         }
-        self.mac.dcf().readdress(station, before, point);
+        self.mac.dcf().readdress(station, before, access_point);
     }
 
     /// Queues a management frame before all others; `size` includes its MAC header.

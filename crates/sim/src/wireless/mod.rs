@@ -8,7 +8,6 @@ mod protocol;
 #[cfg(test)]
 mod tests;
 
-use crate::radio::service::{MacIndication, MacRequest};
 use std::collections::VecDeque;
 
 use tcp::units::{Bytes, Span, Time};
@@ -20,6 +19,7 @@ use crate::packet::DropReason;
 use crate::packet::message::Message;
 use crate::radio::frame::Content;
 use crate::radio::mac::Mac;
+use crate::radio::service::{MacIndication, MacRequest};
 use crate::routing::build::Protocol;
 use crate::routing::{NextHop, Outgoing};
 use crate::wireless::arp::{ArpTable, Resolution};
@@ -147,13 +147,13 @@ impl WirelessSubnet {
 
     /// Packets in the subnet: buffered, queued, or on the air.
     pub(crate) fn holds(&self) -> u64 {
-        let buffers: usize = match &self.routing {
-            Routing::Protocol(protocol) => protocol.buffers.iter().map(|buffers| buffers.len()).sum(),
+        let buffered: usize = match &self.routing {
+            Routing::Protocol(protocol) => protocol.buffers.iter().map(|buffer| buffer.len()).sum(),
             Routing::Shortest(_) | Routing::AccessPoints(_) => 0,
         };
         let is_packet = |request: &&MacRequest| matches!(request.content, Content::Packet(_));
         let held: usize = self.arp.iter().map(|arp| arp.held().filter(is_packet).count()).sum();
-        self.stations().map(|station| self.mac.holds(station)).sum::<u64>() + (buffers + held) as u64
+        self.stations().map(|station| self.mac.holds(station)).sum::<u64>() + (buffered + held) as u64
     }
 
     /// The next hop of a packet at `at` for `to`.
@@ -161,7 +161,7 @@ impl WirelessSubnet {
         match &self.routing {
             Routing::Shortest(tables) => tables[at.index()][to.index()],
             Routing::AccessPoints(access_points) if access_points.is_access_point(at) => Some(to),
-            Routing::AccessPoints(access_points) => access_points.joined(at),
+            Routing::AccessPoints(access_points) => access_points.associated(at),
             Routing::Protocol(protocol) => match protocol.agents[at.index()].next_hop(now, to) {
                 NextHop::Via(next) => Some(next),
                 NextHop::Wait | NextHop::None => None,

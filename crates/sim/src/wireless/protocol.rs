@@ -1,6 +1,5 @@
 //! Routing protocols: runs the agents of stations, sends their messages, and buffers packets that wait for a route.
 
-use crate::radio::service::MacRequest;
 use tcp::units::Time;
 
 use super::{Routing, WirelessSubnet, drop_content};
@@ -10,6 +9,7 @@ use crate::ids::{NodeId, PacketId, StationId};
 use crate::packet::DropReason;
 use crate::packet::message::Message;
 use crate::radio::frame::Content;
+use crate::radio::service::MacRequest;
 use crate::routing::NextHop;
 use crate::routing::build::Protocol;
 

@@ -1,6 +1,5 @@
 //! Frame exchanges: received frames, responses to them, and missing responses.
 
-use crate::radio::service::MacIndication;
 use tcp::units::{Span, Time};
 
 use super::station::{Response, TxState};
@@ -10,6 +9,7 @@ use crate::engine::event::RadioEvent;
 use crate::ids::{FrameId, StationId};
 use crate::radio::dcf::rate_control::RateControl;
 use crate::radio::frame::{Content, Frame, Kind};
+use crate::radio::service::MacIndication;
 
 impl DcfMac {
     pub(super) fn send_data(&mut self, ctx: &mut Context, at: StationId) {

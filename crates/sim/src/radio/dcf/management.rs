@@ -1,11 +1,11 @@
 //! What the MAC does for access points: signal strengths, management frames, and readdressing of queued frames.
 
-use crate::radio::service::MacRequest;
 use tcp::units::{Bytes, Time};
 
 use super::DcfMac;
 use crate::engine::context::Context;
 use crate::ids::StationId;
+use crate::radio::service::MacRequest;
 
 impl DcfMac {
     /// By station, the access point with the strongest signal at time zero; the first if no signal reaches it.

@@ -10,9 +10,6 @@ pub(crate) mod rules;
 mod station;
 mod transmit;
 
-use crate::radio::queue::StationQueue;
-use crate::radio::service::{MacCounters, MacIndication, MacRequest};
-use crate::radio::streams::RandomStream;
 use std::collections::VecDeque;
 
 use tcp::rng::Rng;
@@ -31,6 +28,9 @@ use crate::mobility::{Point, Track};
 use crate::radio::dcf::rate_control::{ArfState, RateControl};
 use crate::radio::dcf::rules::DcfRules;
 use crate::radio::messages::Messages;
+use crate::radio::queue::StationQueue;
+use crate::radio::service::{MacCounters, MacIndication, MacRequest};
+use crate::radio::streams::RandomStream;
 use station::{CurrentFrame, Station, TxState};
 
 /// The MAC of the stations of a channel.

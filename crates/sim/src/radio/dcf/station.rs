@@ -1,13 +1,13 @@
 //! State of one station.
 
-use crate::radio::queue::StationQueue;
-use crate::radio::service::{MacCounters, MacRequest};
 use tcp::units::{Rate, Span, Time};
 
 use crate::ids::StationId;
 use crate::radio::backoff::Backoff;
 use crate::radio::dcf::rate_control::ArfState;
+use crate::radio::queue::StationQueue;
 use crate::radio::receiver::Receiver;
+use crate::radio::service::{MacCounters, MacRequest};
 
 /// State of a station in the frame exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,5 @@
 //! Frame exchanges: received frames, acknowledgments, retransmissions, and the end of datagrams.
 
-use crate::radio::service::MacIndication;
 use tcp::units::Time;
 
 use super::LrWpanMac;
@@ -12,6 +11,7 @@ use crate::ids::{FrameId, StationId};
 use crate::packet::DropReason;
 use crate::radio::frame::{Content, Fragment, Frame, Kind};
 use crate::radio::lrwpan::reassembly::Progress;
+use crate::radio::service::MacIndication;
 
 impl LrWpanMac {
     /// Transmits the current frame, the CCA having found the medium idle.

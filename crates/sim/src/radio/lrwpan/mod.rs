@@ -14,9 +14,6 @@ mod station;
 mod tests;
 mod transmit;
 
-use crate::radio::queue::StationQueue;
-use crate::radio::service::{MacCounters, MacIndication, MacRequest};
-use crate::radio::streams::RandomStream;
 use std::collections::VecDeque;
 
 use tcp::rng::Rng;
@@ -32,6 +29,9 @@ use crate::engine::event::{Event, RadioEvent};
 use crate::ids::{ChannelId, NodeId, StationId};
 use crate::packet::{DropReason, TTL};
 use crate::radio::messages::Messages;
+use crate::radio::queue::StationQueue;
+use crate::radio::service::{MacCounters, MacIndication, MacRequest};
+use crate::radio::streams::RandomStream;
 use reassembly::Reassembly;
 use rules::{LrWpanRules, PathPosition};
 use sixlowpan::FrameSizes;

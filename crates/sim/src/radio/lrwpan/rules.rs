@@ -1,7 +1,6 @@
 //! Parameters of the MAC: constants of 802.15.4 at 2.4 GHz (IEEE 802.15.4-2011 §6.4, §8), and where a profile departs
 //! from them.
 
-use crate::radio::service::MacRequest;
 use tcp::units::{Bytes, Rate, Span};
 
 use super::sixlowpan::{Address, Datagram, FrameSizes, MAX_PSDU, Transport};
@@ -10,6 +9,7 @@ use crate::packet::message::Message;
 use crate::radio::errors::{Mode, PhyHeader, RateMode};
 use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::{MacTiming, Reception};
+use crate::radio::service::MacRequest;
 
 /// A symbol of O-QPSK carries four bits.
 const SYMBOL_TIME: Span = Span::from_micros(16);

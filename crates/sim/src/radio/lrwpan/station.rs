@@ -1,7 +1,5 @@
 //! State of one station.
 
-use crate::radio::queue::StationQueue;
-use crate::radio::service::{MacCounters, MacRequest};
 use tcp::rng::Rng;
 use tcp::units::Time;
 
@@ -9,7 +7,9 @@ use super::reassembly::Reassembly;
 use super::sixlowpan::FrameSizes;
 use crate::ids::StationId;
 use crate::radio::backoff::Backoff;
+use crate::radio::queue::StationQueue;
 use crate::radio::receiver::{MacTiming, Receiver};
+use crate::radio::service::{MacCounters, MacRequest};
 
 /// State of CSMA/CA (IEEE 802.15.4-2011 §5.1.1.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,8 +1,6 @@
 //! The MAC against formulas, runs of ns-2 and a Monte Carlo simulation: saturated stations in one cell that send to a
 //! sink.
 
-use crate::radio::service::{MacIndication, MacRequest};
-use crate::radio::streams::RandomStream;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
@@ -17,6 +15,8 @@ use crate::radio::frame::Content;
 use crate::radio::medium::{Listener, Medium};
 use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::Reception;
+use crate::radio::service::{MacIndication, MacRequest};
+use crate::radio::streams::RandomStream;
 
 /// Stations one metre apart, all in range of each other.
 fn cell(stations: u32) -> Medium {
