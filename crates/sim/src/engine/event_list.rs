@@ -138,6 +138,7 @@ impl<T: Copy> EventList<T> {
 
     /// Removes the entry with the smallest key; of equal keys the one with the smallest [`TieBreak`], of equal ones of these
     /// the one pushed first.
+    #[inline]
     pub fn pop(&mut self) -> Option<(u64, T)> {
         loop {
             if let Some(Entry { key, item, .. }) = self.run.pop() {
