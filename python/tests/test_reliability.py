@@ -36,7 +36,7 @@ def test_a_study_says_what_is_to_be_expected(study_file, tmp_path, capsys):
 
 def test_an_estimate_tells_when_the_time_will_not_do():
     text = runner.estimate(10.0, 10, 7200, ExecutionOptions(jobs=2, max_hours=1.0))
-    assert text.startswith("estimate: 7200 more runs take about 2.0 hours on 2 cores")
+    assert text.startswith("estimate: 7200 more runs take about 2.0 h on 2 cores")
     assert text.endswith("--max-hours 1 will expire first; run the same command to continue")
     assert "max-hours" not in runner.estimate(10.0, 10, 3000, ExecutionOptions(jobs=2, max_hours=1.0))
 
