@@ -82,7 +82,8 @@ pub(crate) fn config(input: &mut Input) -> TcpConfig {
     config.ecn = input.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::Accecn]);
     use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe, Vegas};
     config.recovery = input.pick(&[config.recovery, Tahoe, Reno, NewReno, Vegas, Sack, Rack]);
-    config.cwnd_reduction = input.pick(&[CwndReductionKind::Prr, CwndReductionKind::Immediate, CwndReductionKind::RateHalving]);
+    config.cwnd_reduction =
+        input.pick(&[CwndReductionKind::Prr, CwndReductionKind::Immediate, CwndReductionKind::RateHalving]);
     config.dup_thresh = input.pick(&[3, 1, 2, 10]);
     let c = &mut config;
     input.flip(&mut [&mut c.sack, &mut c.timestamps, &mut c.window_scale, &mut c.limited_transmit, &mut c.impatient]);

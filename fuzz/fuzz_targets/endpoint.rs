@@ -77,14 +77,26 @@ impl Run<'_> {
         let syn = decode::syn(&mut self.input, self.active, self.mss);
         self.settle()?;
         self.receive(syn)?;
-        let ack = Segment { seq: SeqNo::FIRST_DATA, ack: SeqNo::FIRST_DATA, flags: Flags::ACK, window: syn.window, ..Segment::default() };
+        let ack = Segment {
+            seq: SeqNo::FIRST_DATA,
+            ack: SeqNo::FIRST_DATA,
+            flags: Flags::ACK,
+            window: syn.window,
+            ..Segment::default()
+        };
         self.receive(ack)
     }
 
     /// What a well-behaved peer could send: data in order, or an acknowledgment of all, or again of the same.
     fn behave(&mut self) -> Outcome {
         let (seq, una, sent) = (self.end.ack_sent.max(1), self.end.una.max(1), self.end.sent_end.max(1));
-        let mut segment = Segment { seq: SeqNo(seq), ack: SeqNo(sent), flags: Flags::ACK, window: Bytes(1 << 20), ..Segment::default() };
+        let mut segment = Segment {
+            seq: SeqNo(seq),
+            ack: SeqNo(sent),
+            flags: Flags::ACK,
+            window: Bytes(1 << 20),
+            ..Segment::default()
+        };
         let beyond = self.mss.0 * (1 + self.input.below(8));
         match self.input.below(5) {
             0 => segment.len = 1 + self.input.below(self.mss.0.min(65_495)) as u32,
