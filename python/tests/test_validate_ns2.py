@@ -134,13 +134,6 @@ def test_storing_needs_ns2(capsys, monkeypatch, tmp_path):
     assert not (tmp_path / "x.json").exists()
 
 
-def test_help_has_an_example(capsys):
-    with pytest.raises(SystemExit) as caught:
-        main.main(["validate", "ns2", "--help"])
-    assert caught.value.code == 0
-    assert "example: tonopah validate ns2" in capsys.readouterr().out
-
-
 @needs_ns2
 def test_ns2_runs_a_placement_as_stored():
     ran, (kept,) = ns2.theirs(1), ns2.read_stored(1)[0]
