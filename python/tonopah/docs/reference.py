@@ -80,7 +80,7 @@ def scenario_page() -> str:
 
 def profiles_text(schema: dict[str, Any]) -> str:
     """Return the settings of TCP as each profile has them, one row for each."""
-    names = [variant["const"] for variant in schema["$defs"]["Profile"]["oneOf"]]
+    names = [variant["const"] for variant in schema["$defs"]["ProfileName"]["oneOf"]]
     profiles = [resolved_tcp(name) for name in names]
     keys = [key for key in schema["$defs"]["TcpOptions"]["properties"] if key != "profile"]
     rows = [[f"`{key}`", *(setting(profile[key]) for profile in profiles)] for key in keys]
