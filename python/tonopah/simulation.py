@@ -129,7 +129,7 @@ def algorithms() -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each algorithm its name, title, reference, demands, parameters with sources, and profiles. Those of the engine
+        For each algorithm its name, title, reference, requirements, parameters with sources, and profiles. Those of the engine
         come first, then those of installed packages (entry points `tonopah.algorithms`).
     """
     return [*json.loads(engine_algorithms()), *list_installed()]

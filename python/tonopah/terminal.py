@@ -203,19 +203,19 @@ def facts_table(algorithm: dict[str, Any]) -> "Table":
     name, profiles = algorithm["name"], algorithm["profiles"]
     table = Table(title=f"{name}: {algorithm['title']}", title_justify="left", title_style="bold", box=None, show_header=False)
     table.add_row("defined in", algorithm["reference"])
-    table.add_row("asks for", demands_text(algorithm["demands"]))
+    table.add_row("asks for", requirements_text(algorithm["requirements"]))
     words = [f'{"python" if ":" in name else "name"} = "{name}"', *(f'profile = "{p["name"]}"' for p in profiles[-1:])]
     words += [f"{p['name']} = {parameter(p['default'])}" for p in algorithm["params"][:1]]
     table.add_row("written", f"cc = {{ {', '.join(words)} }}")
     return table
 
 
-def demands_text(demands: Mapping[str, Any]) -> str:
+def requirements_text(requirements: Mapping[str, Any]) -> str:
     """Return what an algorithm asks of its connection, in words."""
     texts = (
-        (demands["owns_window"], "its own window in recovery too"),
-        (demands["ecn"], f"congestion marks of the form {demands['ecn']}"),
-        (demands["timestamps"], "timestamps"),
+        (requirements["owns_window"], "its own window in recovery too"),
+        (requirements["ecn"], f"congestion marks of the form {requirements['ecn']}"),
+        (requirements["timestamps"], "timestamps"),
     )
     return "; ".join(text for asked, text in texts if asked) or "nothing special"
 

@@ -31,7 +31,7 @@ impl Algorithm {
         let text = |value: &Json, key: &str| leak(value[key].as_str().unwrap_or_default());
         let name = text(&described, "name");
         let class: &'static Class = Box::leak(Box::new(Class { name, class: class_, observed: Mutex::default() }));
-        let requirements = &described["demands"];
+        let requirements = &described["requirements"];
         let params = described["params"].as_array().into_iter().flatten().map(|param| Param {
             name: text(param, "name"),
             kind: match &param["default"] {

@@ -22,7 +22,7 @@ fn describe(algorithm: &Algorithm) -> Json {
         "name": algorithm.name,
         "title": algorithm.title,
         "reference": algorithm.reference,
-        "demands": {
+        "requirements": {
             "owns_window": algorithm.requirements.owns_window,
             "ecn": algorithm.requirements.ecn,
             "timestamps": algorithm.requirements.timestamps,

@@ -106,7 +106,7 @@ def describe_class(cls: type, name: str) -> dict[str, Any]:
         "name": name,
         "title": getattr(cls, "title", "") or first.splitlines()[0],
         "reference": getattr(cls, "reference", "") or "written in Python",
-        "demands": {
+        "requirements": {
             "owns_window": bool(getattr(cls, "owns_window", False)),
             "ecn": ecn,
             "timestamps": bool(getattr(cls, "timestamps", False)),

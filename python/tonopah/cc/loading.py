@@ -130,7 +130,7 @@ def list_installed() -> list[dict[str, Any]]:
         try:
             found.append(json.loads(load_entry(name, GROUP).core.description))
         except InputError as error:
-            demands = {"owns_window": False, "ecn": None, "timestamps": False}
+            requirements = {"owns_window": False, "ecn": None, "timestamps": False}
             found.append({"name": name, "title": f"cannot be used: {error.message}", "reference": find_entry_points()[name].value,
-                          "demands": demands, "params": [], "profiles": []})  # fmt: skip
+                          "requirements": requirements, "params": [], "profiles": []})  # fmt: skip
     return found

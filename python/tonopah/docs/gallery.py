@@ -17,8 +17,8 @@ COLUMNS = 5
 def scenario(name: str, profile: str) -> dict[str, Any]:
     """Return the world of the figure: one flow, one link of 20 Mb/s and 40 ms with a queue of one BDP."""
     queue: dict[str, Any] = {"kind": "drop_tail", "limit": f"{BDP_PACKETS}p"}
-    demands = next(entry["demands"] for entry in algorithms() if entry["name"] == name)
-    if demands["ecn"]:
+    requirements = next(entry["requirements"] for entry in algorithms() if entry["name"] == name)
+    if requirements["ecn"]:
         # Marks from a third of the queue on: K of DCTCP (RFC 8257) is above a seventh of the BDP.
         queue["mark_threshold"] = BDP_PACKETS // 3
     wide = {"rate": "10Gbps", "delay": "0ms", "queue": {"kind": "drop_tail", "limit": "unlimited"}}

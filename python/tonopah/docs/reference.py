@@ -29,7 +29,7 @@ def algorithms_page() -> str:
     ]
     for entry in json.loads(algorithms()):
         parts.append(f"## {entry['name']}\n\n{entry['title']} ({entry['reference']}).\n")
-        asks = demands_text(entry["demands"])
+        asks = requirements_text(entry["requirements"])
         if asks:
             parts.append(f"Asks of its connection: {asks}.\n")
         if entry["params"]:
@@ -41,12 +41,12 @@ def algorithms_page() -> str:
     return "\n".join(parts)
 
 
-def demands_text(demands: dict[str, Any]) -> str:
+def requirements_text(requirements: dict[str, Any]) -> str:
     """Return what an algorithm asks of its connection, or nothing."""
     asks = [
-        (demands["owns_window"], "its window holds in recovery too"),
-        (demands["ecn"], f"congestion marks of the form `{demands['ecn']}`"),
-        (demands["timestamps"], "timestamps"),
+        (requirements["owns_window"], "its window holds in recovery too"),
+        (requirements["ecn"], f"congestion marks of the form `{requirements['ecn']}`"),
+        (requirements["timestamps"], "timestamps"),
     ]
     return "; ".join(text for wanted, text in asks if wanted)
 
