@@ -1,7 +1,7 @@
-//! One endpoint against a peer, an application and a clock that do anything at all: bytes become settings and inputs.
+//! One endpoint with an arbitrary peer, application and clock: the fuzzer's bytes become settings and inputs.
 //!
-//! Nothing panics, no loop is endless, and what `Watch` checks holds. `TONOPAH_FUZZ_TRACE=1` prints every step, to read
-//! what an artifact does.
+//! Nothing panics, no loop is endless, and the checks of `Watch` hold. `TONOPAH_FUZZ_TRACE=1` prints every step, to
+//! explain an artifact.
 #![no_main]
 
 #[path = "../decode.rs"]
@@ -33,9 +33,9 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn settle(&mut self) -> Outcome {
+    fn drain(&mut self) -> Outcome {
         let (trace, now) = (self.trace, self.now);
-        self.end.settle(now, |segment| {
+        self.end.drain(now, |segment| {
             if trace {
                 eprintln!("{now} > {segment:?}");
             }
@@ -47,7 +47,7 @@ impl Run<'_> {
             eprintln!("{} < {segment:?}", self.now);
         }
         self.end.receive(self.now, &segment);
-        self.settle()
+        self.drain()
     }
 
     /// The bytes that may be written.
@@ -62,7 +62,7 @@ impl Run<'_> {
         while let Some(at) = self.end.connection.next_timeout().filter(|at| *at <= to) {
             self.now = self.now.max(at);
             self.end.timeout(self.now);
-            self.settle()?;
+            self.drain()?;
             deadlines += 1;
             // Each paced segment has a deadline of its own.
             let allowed = DEADLINES + (self.end.segments - before) as usize;
@@ -75,7 +75,7 @@ impl Run<'_> {
     /// The peer's side of a proper handshake, with the options it feels like.
     fn shake_hands(&mut self) -> Outcome {
         let syn = decode::syn(&mut self.input, self.active, self.mss);
-        self.settle()?;
+        self.drain()?;
         self.receive(syn)?;
         let ack = Segment {
             seq: SeqNo::FIRST_DATA,
@@ -128,17 +128,17 @@ impl Run<'_> {
                 // The driver is late, or early.
                 self.now = self.now + spread(u64::from(self.input.byte()) / 7);
                 self.end.timeout(self.now);
-                self.settle()
+                self.drain()
             }
             70..=99 => {
                 let left = self.most() - self.end.written;
                 let bytes = self.input.size(self.mss).min(left);
                 self.end.write(bytes)?;
-                self.settle()
+                self.drain()
             }
             100..=103 => {
                 self.end.close();
-                self.settle()
+                self.drain()
             }
             104..=179 => self.behave(),
             _ => {
@@ -150,7 +150,7 @@ impl Run<'_> {
     }
 
     fn run(&mut self) -> Outcome {
-        self.settle()?;
+        self.drain()?;
         if self.input.byte() < 200 {
             self.shake_hands()?;
         }

@@ -1,8 +1,8 @@
-//! Random sequences: two ends with random settings over a network that disturbs them in every way and then becomes
-//! clean. Whatever happened, everything arrives once and in order, both ends close, and it takes bounded time and work.
+//! Random sequences: two endpoints with random settings over a network that impairs them in every way and then becomes
+//! clean. In every sequence all data arrives once and in order, both endpoints close, and time and work are bounded.
 //!
 //! A failure prints its number; `TONOPAH_RANDOM_SEED=number` runs that sequence alone and prints every segment.
-//! `TONOPAH_RANDOM_SEQUENCES` is how many are run.
+//! `TONOPAH_RANDOM_SEQUENCES` is the number of sequences.
 
 #[path = "random/network.rs"]
 mod network;
@@ -21,35 +21,35 @@ use tcp::{ConnectionState, Segment};
 use watch::{Outcome, Watch, ensure};
 
 const SEQUENCES: u64 = 3_000;
-/// So many failures are enough to see what is wrong.
-const FAILURES: usize = 5;
+/// The test stops after this number of failures.
+const MAX_FAILURES: usize = 5;
 
-/// An application: what it has left to do.
+/// An application and its remaining work.
 struct App {
     /// Pauses and sizes, the next one last.
     writes: Vec<(Span, u64)>,
-    /// When it goes on; absent while it waits for the endpoint.
+    /// Time of its next write or close; None while it waits for an event of the endpoint.
     next_at: Option<Time>,
-    /// When it reads next, if something waits for it.
+    /// Time of its next read, if there is data to read.
     read_at: Option<Time>,
     close: Close,
 }
 
-/// Two ends, two applications, and what is between them.
+/// Two endpoints, their applications, and the network between them.
 struct World {
     settings: Settings,
     rng: Rng,
     now: Time,
     ends: [Watch; 2],
     apps: [App; 2],
-    /// Segments on their way, by arrival and by the order in which they left, with the end they go to.
+    /// Segments in flight, by arrival time and order of transmission, with the destination endpoint.
     network: BTreeMap<(Time, u64), (usize, Segment)>,
     departures: u64,
     events: u64,
     verbose: bool,
 }
 
-/// How much work a sequence was, beside what it needed.
+/// Work that a sequence took, and the number of segments that it needed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
     events: u64,
@@ -70,20 +70,20 @@ impl World {
         World { settings, rng, now, ends, apps, network, departures: 0, events: 0, verbose }
     }
 
-    /// Runs until both ends are closed and nothing is on its way.
+    /// Runs until both endpoints are closed and nothing is in flight.
     fn run(&mut self) -> Outcome<Work> {
         let (deadline, needed) = (self.settings.deadline(), self.settings.segments());
-        // Twice what the worst of 10^5 sequences took: a storm of time-outs or ACKs is above that soon.
-        let most = 40 * (needed + 50);
-        self.settle(0)?;
-        self.settle(1)?;
+        // Twice the maximum over 10^5 sequences: a storm of time-outs or ACKs soon exceeds it.
+        let max_work = 40 * (needed + 50);
+        self.drain(0)?;
+        self.drain(1)?;
         while let Some(at) = self.next() {
             ensure(at <= deadline || self.both_over(), || format!("not over at {deadline}: {}", self.state()))?;
             self.now = at;
             self.events += 1;
             self.step()?;
             let segments = self.ends[0].segments + self.ends[1].segments;
-            ensure(self.events.max(segments) < most, || {
+            ensure(self.events.max(segments) < max_work, || {
                 format!("{} events, {segments} segments for {needed}: {}", self.events, self.state())
             })?;
         }
@@ -92,14 +92,14 @@ impl World {
         Ok(Work { events: self.events, segments, needed })
     }
 
-    /// True once both ends have only to remember.
+    /// Whether both endpoints are in TIME-WAIT or closed.
     fn both_over(&self) -> bool {
         self.ends
             .iter()
             .all(|end| matches!(end.connection.state(), ConnectionState::TimeWait | ConnectionState::Closed))
     }
 
-    /// When something happens next.
+    /// Time of the next arrival, timer or application action.
     fn next(&self) -> Option<Time> {
         let arrival = self.network.first_key_value().map(|((at, _), _)| *at);
         let timers = self.ends.iter().filter_map(|end| end.connection.next_timeout());
@@ -107,12 +107,12 @@ impl World {
         arrival.into_iter().chain(timers).chain(apps).min()
     }
 
-    /// One thing happens: an arrival before a timer before an application.
+    /// Processes one event: an arrival before a timer before an application.
     fn step(&mut self) -> Outcome {
         if let Some(entry) = self.network.first_entry().filter(|entry| entry.key().0 <= self.now) {
             let (to, segment) = entry.remove();
             self.ends[to].receive(self.now, &segment);
-            return self.settle(to);
+            return self.drain(to);
         }
         let due = |at: Option<Time>| at.is_some_and(|at| at <= self.now);
         let timer = (0..2).find(|i| due(self.ends[*i].connection.next_timeout()));
@@ -120,17 +120,17 @@ impl World {
         match (timer, app) {
             (Some(i), _) => {
                 self.ends[i].timeout(self.now);
-                self.settle(i)
+                self.drain(i)
             }
             (None, Some(i)) => {
                 self.act(i)?;
-                self.settle(i)
+                self.drain(i)
             }
             (None, None) => Ok(()),
         }
     }
 
-    /// The application writes what is due, or closes.
+    /// The application reads, writes what is due, or closes.
     fn act(&mut self, i: usize) -> Outcome {
         let (app, end) = (&mut self.apps[i], &mut self.ends[i]);
         if app.read_at.is_some_and(|at| at <= self.now) {
@@ -139,26 +139,26 @@ impl World {
         }
         app.next_at = None;
         if let Some((_, bytes)) = app.writes.pop() {
-            let taken = end.write(bytes)?;
-            if taken < bytes {
-                app.writes.push((Span::ZERO, bytes - taken));
+            let accepted = end.write(bytes)?;
+            if accepted < bytes {
+                app.writes.push((Span::ZERO, bytes - accepted));
             } else {
                 app.next_at = Some(self.now + app.writes.last().map_or(Span::ZERO, |(pause, _)| *pause));
             }
-        } else if !end.close_asked && (app.close == Close::AfterWrites || end.told.peer_closed) {
+        } else if !end.close_asked && (app.close == Close::AfterWrites || end.events.peer_closed) {
             end.close();
         }
         Ok(())
     }
 
-    /// Drains an end into the network; its application hears of what happened.
-    fn settle(&mut self, i: usize) -> Outcome {
+    /// Drains an endpoint into the network, and passes its events to its application.
+    fn drain(&mut self, i: usize) -> Outcome {
         if self.rng.chance(0.01) {
-            // Harmless by contract.
+            // A call without a timer that is due has no effect, by contract.
             self.ends[i].timeout(self.now);
         }
         let mut sent = Vec::new();
-        let result = self.ends[i].settle(self.now, |segment| sent.push(segment));
+        let result = self.ends[i].drain(self.now, |segment| sent.push(segment));
         for segment in sent {
             let arrivals = self.settings.paths[i].carry(self.now, segment, &mut self.rng);
             if self.verbose {
@@ -179,25 +179,25 @@ impl World {
             let pause = self.rng.below(READ_PAUSE.as_nanos());
             self.apps[i].read_at = Some(self.now + Span::from_nanos(pause));
         }
-        let told = &mut self.ends[i].told;
-        let woken = std::mem::take(&mut told.writable) || (told.peer_closed && self.apps[i].writes.is_empty());
+        let events = &mut self.ends[i].events;
+        let woken = std::mem::take(&mut events.writable) || (events.peer_closed && self.apps[i].writes.is_empty());
         if woken && self.apps[i].next_at.is_none() && !self.ends[i].close_asked {
             self.apps[i].next_at = Some(self.now);
         }
-        let (delivered, written) = (self.ends[i].told.delivered, self.ends[1 - i].written);
+        let (delivered, written) = (self.ends[i].events.delivered, self.ends[1 - i].written);
         ensure(delivered <= written, || format!("{delivered} B delivered, {written} B written"))?;
-        let complete = !self.ends[i].told.peer_closed || (delivered == written && self.ends[1 - i].close_asked);
-        ensure(complete, || format!("the end of the data is told after {delivered} B of {written} B"))
+        let complete = !self.ends[i].events.peer_closed || (delivered == written && self.ends[1 - i].close_asked);
+        ensure(complete, || format!("the end of the data is reported after {delivered} B of {written} B"))
     }
 
-    /// Nothing is pending any more: that is the end, or a deadlock.
+    /// Nothing is pending any more: the sequence is complete, or there is a deadlock.
     fn check_end(&self) -> Outcome {
         for (i, end) in self.ends.iter().enumerate() {
             let wanted: u64 = self.settings.ends[i].writes.iter().map(|(_, bytes)| bytes).sum();
-            let delivered = self.ends[1 - i].told.delivered;
+            let delivered = self.ends[1 - i].events.delivered;
             let whole =
                 end.written == wanted && delivered == wanted && end.connection.state() == ConnectionState::Closed;
-            ensure(whole && end.told.peer_closed, || format!("nothing is pending, {wanted} B: {}", self.state()))?;
+            ensure(whole && end.events.peer_closed, || format!("nothing is pending, {wanted} B: {}", self.state()))?;
         }
         Ok(())
     }
@@ -207,13 +207,18 @@ impl World {
             let end = &self.ends[i];
             let connection = &end.connection;
             let (state, next) = (connection.state(), connection.next_timeout());
-            format!("{state:?}, {} B written, {:?}, next {next:?}, {:?}", end.written, end.told, connection.snapshot())
+            format!(
+                "{state:?}, {} B written, {:?}, next {next:?}, {:?}",
+                end.written,
+                end.events,
+                connection.snapshot()
+            )
         };
         format!("at {}\n  {}\n  {}", self.now, each(0), each(1))
     }
 }
 
-/// Runs the sequence of that number; a failure comes with all that was drawn.
+/// Runs the sequence with this seed; an error includes all random settings.
 fn sequence(seed: u64, verbose: bool) -> Outcome<Work> {
     let mut rng = Rng::stream(seed, "random");
     let settings = Settings::draw(&mut rng);
@@ -246,7 +251,7 @@ fn everything_arrives_and_closes_whatever_the_network_did() {
             }
             Err(failure) => failures.push(failure),
         }
-        if failures.len() == FAILURES {
+        if failures.len() == MAX_FAILURES {
             break;
         }
     }

@@ -149,7 +149,7 @@ impl Run {
         if taken == wanted { Ok(()) } else { Err(format!("expected {wanted} bytes taken, got {taken}")) }
     }
 
-    /// `event delivered 1000`, `event peer_closed`, `event none`: the next thing the application is told.
+    /// `event delivered 1000`, `event peer_closed`, `event none`: the next event for the application.
     fn event(&mut self, words: &[&str]) -> Outcome {
         let got = self.connection()?.poll_event().map_or("none".into(), |event| format!("{event:?}").to_lowercase());
         let wanted = words.join(" ").replace('_', "");

@@ -1,5 +1,5 @@
-//! The network between the two ends: one path each way that loses, delays, reorders, duplicates and marks until it
-//! becomes clean. It has no queue; what a queue does is the simulator's affair.
+//! The network between the two endpoints: one path in each direction, which loses, delays, reorders, duplicates and
+//! marks segments until it becomes clean. It has no queue; the simulator tests queues.
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
@@ -8,9 +8,9 @@ use tcp::{Ecn, Segment};
 /// One direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
-    /// From these times on, the path takes this long; the first begins at zero.
+    /// Delays, each from its time on; the first begins at zero.
     pub(crate) delays: Vec<(Time, Span)>,
-    /// Nothing passes from one time to the other.
+    /// Intervals in which every segment is lost.
     pub(crate) blackouts: Vec<(Time, Time)>,
     /// Chance that a segment is lost.
     pub(crate) loss: f64,
@@ -18,18 +18,18 @@ pub(crate) struct Path {
     pub(crate) ack_loss: f64,
     /// Chance that a segment arrives twice.
     pub(crate) duplicate: f64,
-    /// Chance that a segment is held up.
+    /// Chance that a segment has an extra delay.
     pub(crate) hold_up: f64,
-    /// By at most so much.
+    /// Maximum extra delay.
     pub(crate) held_up_by: Span,
-    /// Chance that a segment that may be marked is marked.
+    /// Chance that an ECN-capable segment is marked.
     pub(crate) mark: f64,
-    /// When everything but the delay ends.
+    /// End of all impairments but the delay.
     pub(crate) clean_at: Time,
 }
 
 impl Path {
-    /// The longest that a segment can take once the path is clean.
+    /// Maximum delay of a segment once the path is clean.
     pub(crate) fn longest_delay(&self) -> Span {
         self.delays.iter().map(|(_, delay)| *delay).max().unwrap_or(Span::ZERO)
     }
@@ -43,7 +43,7 @@ impl Path {
         dark || rng.chance(self.loss) || (segment.len == 0 && rng.chance(self.ack_loss))
     }
 
-    /// When and as what a segment sent now arrives: not at all, once or twice.
+    /// Arrivals of a segment sent now, with their times: none, one or two.
     pub(crate) fn carry(&self, now: Time, segment: Segment, rng: &mut Rng) -> Vec<(Time, Segment)> {
         let delay = self.delay(now);
         if now >= self.clean_at {

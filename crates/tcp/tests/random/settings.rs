@@ -1,4 +1,4 @@
-//! What a sequence is made of, drawn from its seed: two ends with their applications, and a path each way.
+//! Settings of a sequence, drawn from its seed: two endpoints with their applications, and a path in each direction.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use tcp::units::{Bytes, Span, Time};
 
 use super::network::Path;
 
-/// About so many segments each way at most, counted in the smallest that some setting may force.
+/// Approximate maximum number of segments in each direction, of the smallest size that a setting may force.
 const SEGMENTS: u64 = 250;
 
-/// An application that reads late comes back at the latest after this.
+/// Maximum pause of an application before a read.
 pub(crate) const READ_PAUSE: Span = Span::from_millis(500);
 
 /// When an application closes.
@@ -21,11 +21,11 @@ pub(crate) const READ_PAUSE: Span = Span::from_millis(500);
 pub(crate) enum Close {
     /// After its last write.
     AfterWrites,
-    /// After its last write, once the other side has closed.
+    /// After its last write, once the peer has closed.
     AfterPeer,
 }
 
-/// An end and its application.
+/// An endpoint and its application.
 #[derive(Clone)]
 pub(crate) struct End {
     pub(crate) config: TcpConfig,
@@ -37,15 +37,15 @@ pub(crate) struct End {
 /// A sequence.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// The active end, then the passive one.
+    /// The active endpoint, then the passive one.
     pub(crate) ends: [End; 2],
-    /// The path from each end to the other.
+    /// The path from each endpoint to the other.
     pub(crate) paths: [Path; 2],
 }
 
 impl fmt::Debug for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The choice prints its algorithm's whole description.
+        // `CcConfig` prints the whole description of its algorithm.
         let config = format!("{:?}", self.config);
         let cc = &self.config.cc;
         writeln!(f, "{}, cc: {} {}", config.split(", cc: ").next().unwrap_or(""), cc.algorithm.name, cc.profile)?;
@@ -70,7 +70,7 @@ impl Settings {
         let clean_at = Time::ZERO + span(rng, 1_000_000, 30_000_000_000);
         let mut configs = [config(rng), config(rng)];
         for config in &mut configs {
-            // Longer than the other side can need to repeat its FIN.
+            // Longer than the peer can take to retransmit its FIN.
             config.time_wait = clean_at.since(Time::ZERO) + config.rto.max * 4 + Span::from_millis(400_000);
         }
         let closes = match rng.below(3) {
@@ -92,26 +92,26 @@ impl Settings {
         Settings { ends, paths: [path(rng, clean_at), path(rng, clean_at)] }
     }
 
-    /// When the network is clean.
+    /// Time from which the network is clean.
     pub(crate) fn clean_at(&self) -> Time {
         self.paths[0].clean_at
     }
 
-    /// The smallest payload that a full segment may have to be.
+    /// The smallest payload to which a full segment may be limited.
     fn unit(&self, from: usize) -> u64 {
         let (own, other) = (&self.ends[from].config, &self.ends[1 - from].config);
         own.mss.min(other.mss).min(own.send_buffer).min(other.recv_buffer).0
     }
 
-    /// Segments that the sequence needs if each carries the least it may.
+    /// Segments that the sequence needs if each has the smallest payload.
     pub(crate) fn segments(&self) -> u64 {
         let each =
             |i: usize| self.ends[i].writes.iter().map(|(_, bytes)| bytes.div_ceil(self.unit(i)) + 1).sum::<u64>();
         each(0) + each(1)
     }
 
-    /// When everything must be over: a round trip with its delayed ACKs for each segment, and room for time-outs that
-    /// had been backed off when the network became clean.
+    /// Time by which the sequence must be complete: a round trip with its delayed ACKs for each segment, and time for
+    /// time-outs that had been backed off when the network became clean.
     pub(crate) fn deadline(&self) -> Time {
         let mut round = self.paths[0].longest_delay() + self.paths[1].longest_delay();
         let mut rest = Span::from_millis(10_000);
@@ -125,7 +125,7 @@ impl Settings {
     }
 }
 
-/// A span from `low` to `high` nanoseconds, the same chance for each order of magnitude.
+/// A log-uniform span from `low` to `high` nanoseconds.
 fn span(rng: &mut Rng, low: u64, high: u64) -> Span {
     Span::from_nanos(spread(rng, low, high))
 }
@@ -139,7 +139,7 @@ fn pick<T: Copy>(rng: &mut Rng, items: &[T]) -> T {
     items[rng.below(items.len() as u64) as usize]
 }
 
-/// Most often leaves a setting as its profile has it.
+/// Changes a setting in one of four cases; otherwise it keeps the value of its profile.
 fn vary<T>(rng: &mut Rng, setting: &mut T, draw: impl FnOnce(&mut Rng) -> T) {
     if rng.chance(0.25) {
         *setting = draw(rng);
@@ -159,7 +159,7 @@ fn config(rng: &mut Rng) -> TcpConfig {
     vary_sizes(rng, &mut config);
     vary_times(rng, &mut config);
     vary_methods(rng, &mut config);
-    // A handshake that is given up proves nothing here; `scripts/handshake` has that.
+    // An aborted handshake tests nothing here; `scripts/handshake` covers it.
     config.syn_retries = 1_000;
     config.auto_read = coin(rng);
     config
@@ -227,7 +227,7 @@ fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
     }
 }
 
-/// Writes of at most [`SEGMENTS`] times `unit` bytes, in a few pieces of any size; none at all for some.
+/// Writes of at most [`SEGMENTS`] times `unit` bytes in total, in up to 20 pieces of any size; sometimes none.
 fn writes(rng: &mut Rng, unit: Bytes) -> Vec<(Span, u64)> {
     if rng.chance(0.2) {
         return Vec::new();

@@ -1,26 +1,27 @@
-//! One end under watch: every call passes through here, and what comes out is held against what went in.
+//! One endpoint with its checks: every call passes through here, and its output is compared with its input.
 //!
-//! The checks know nothing of how the endpoint works inside, only what no endpoint may do: acknowledge, report or
-//! deliver what has not arrived, send what was not written, use what was not agreed, lose count of what is outstanding.
+//! The checks know nothing of the internals of the endpoint, only what no endpoint may do: acknowledge, report or
+//! deliver data that has not arrived, send data that was not written, use options that were not negotiated, or miscount
+//! outstanding data.
 
 use tcp::settings::EcnMode;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, ConnectionState, Ecn, Event, Flags, Segment, SeqNo, Snapshot, TcpConfig};
 
-/// Something holds, or a sentence says what is broken.
+/// Success, or a sentence that says what is violated.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
 
-/// No window that the tests can bring about comes near.
+/// Far above every window that the tests can cause.
 const SANE: Bytes = Bytes(1 << 50);
-/// What one input may at most set off. The tests write far fewer segments.
+/// Maximum number of segments that one input may trigger. The tests write far fewer.
 const BURST: usize = 50_000;
 
-/// The condition or the sentence.
+/// Returns the sentence as an error unless the condition holds.
 pub(crate) fn ensure(holds: bool, sentence: impl FnOnce() -> String) -> Outcome {
     if holds { Ok(()) } else { Err(sentence()) }
 }
 
-/// Stretches of the sequence space that have arrived: sorted, apart from each other.
+/// Ranges of sequence numbers that have arrived: sorted and disjoint.
 #[derive(Debug, Default)]
 struct Arrived(Vec<(u64, u64)>);
 
@@ -42,12 +43,12 @@ impl Arrived {
     }
 }
 
-/// What the other side's SYNs offered, all of them together: nonsense may come in several kinds.
+/// Options that the peer's SYNs offered, all of them together: a hostile peer may send different ones.
 #[derive(Clone, Copy, Debug, Default)]
 struct Offered {
-    /// One came without options: such a peer does not model them, and is not limited by what it did not say.
+    /// One SYN had no options: such a peer does not model them, so absent options are no limits.
     bare: bool,
-    /// The least and the greatest.
+    /// The least and the greatest offer.
     mss: Option<(u32, u32)>,
     sack: bool,
     timestamps: bool,
@@ -55,9 +56,9 @@ struct Offered {
     ecn: bool,
 }
 
-/// What the application has been told.
+/// The events that the application has received.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct AppEvents {
     pub(crate) connected: bool,
     pub(crate) delivered: u64,
     pub(crate) writable: bool,
@@ -65,13 +66,13 @@ pub(crate) struct Told {
     pub(crate) closed: bool,
 }
 
-/// A connection and what has gone in and come out of it.
+/// A connection, its input and its output.
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) connection: Connection,
     config: TcpConfig,
-    pub(crate) told: Told,
-    /// Bytes the endpoint took.
+    pub(crate) events: AppEvents,
+    /// Bytes that the endpoint has accepted from the application.
     pub(crate) written: u64,
     pub(crate) close_asked: bool,
     /// Segments sent.
@@ -81,20 +82,20 @@ pub(crate) struct Watch {
     offered: Offered,
     arrived: Arrived,
     highest_ack_arrived: u64,
-    /// What the endpoint takes for acknowledged, by its own count of what is outstanding.
+    /// `snd_una` as implied by the endpoint's own FlightSize.
     pub(crate) una: u64,
     pub(crate) ack_sent: u64,
     pub(crate) edge_sent: u64,
-    /// Greatest unit in which its windows are told; absent until it has sent a SYN with options.
+    /// Unit of the windows that it advertises; None until it has sent a SYN with options.
     window_unit: Option<u64>,
-    /// Where the other side's windows have ended at most.
+    /// Highest right edge of the peer's windows.
     edge_arrived: u64,
-    /// A time-out has been handed in since the last check.
+    /// `on_timeout` has been called since the last check.
     fired: bool,
     silence: Silence,
 }
 
-/// Retransmission time-outs since something arrived: each must take longer than the one before (RFC 6298 §5.5).
+/// Retransmission time-outs since the last arrival: each must take longer than the previous one (RFC 6298 §5.5).
 #[derive(Clone, Copy, Debug, Default)]
 struct Silence {
     timeouts: u64,
@@ -122,7 +123,7 @@ impl Watch {
         Watch {
             connection: open(config.clone()),
             config,
-            told: Told::default(),
+            events: AppEvents::default(),
             written: 0,
             close_asked: false,
             segments: 0,
@@ -140,21 +141,21 @@ impl Watch {
         }
     }
 
-    /// Offers bytes; gives how many were taken.
+    /// The application writes; returns how many bytes were accepted.
     pub(crate) fn write(&mut self, bytes: u64) -> Outcome<u64> {
         let room = self.connection.send_space();
-        let taken = self.connection.write(bytes);
+        let accepted = self.connection.write(bytes);
         let wanted = if self.close_asked { 0 } else { bytes.min(room.0) };
-        ensure(taken == wanted, || format!("a write of {bytes} with room for {room} took {taken}"))?;
-        self.written += taken;
-        Ok(taken)
+        ensure(accepted == wanted, || format!("a write of {bytes} with room for {room} accepted {accepted}"))?;
+        self.written += accepted;
+        Ok(accepted)
     }
 
-    /// The application reads up to `bytes` of what waits for it.
+    /// The application reads at most `bytes`.
     pub(crate) fn read(&mut self, now: Time, bytes: u64) -> Outcome {
-        let waiting = self.connection.readable();
-        let taken = self.connection.read(now, bytes);
-        ensure(taken == bytes.min(waiting.0), || format!("a read of {bytes} with {waiting} there gave {taken}"))
+        let readable = self.connection.readable();
+        let read = self.connection.read(now, bytes);
+        ensure(read == bytes.min(readable.0), || format!("a read of {bytes} with {readable} readable returned {read}"))
     }
 
     pub(crate) fn close(&mut self) {
@@ -165,7 +166,7 @@ impl Watch {
     /// A segment arrives.
     pub(crate) fn receive(&mut self, now: Time, segment: &Segment) {
         let has = |flag| segment.flags.contains(flag);
-        // What no window can have covered is not there.
+        // Data beyond every window that was advertised is not accepted.
         let edge = self.arrived.end().max(1) + self.config.recv_buffer.0 + self.window_unit.unwrap_or(1);
         if segment.seq.0 < edge {
             self.arrived.insert(segment.seq.0, segment.end().0.min(edge));
@@ -176,7 +177,7 @@ impl Watch {
         self.edge_arrived = self.edge_arrived.max(segment.ack.0.max(1) + segment.window.0);
         self.silence = Silence { timeouts: self.silence.timeouts, ..Silence::default() };
         if has(Flags::SYN) {
-            // A SYN is number 0, whatever it says.
+            // A SYN has number 0, whatever its sequence number is.
             self.arrived.insert(0, 1);
             let (old, syn) = (self.offered, segment.syn.unwrap_or_default());
             self.offered = Offered {
@@ -195,7 +196,7 @@ impl Watch {
     }
 
     /// Drains the connection after an input and checks everything.
-    pub(crate) fn settle(&mut self, now: Time, mut send: impl FnMut(Segment)) -> Outcome {
+    pub(crate) fn drain(&mut self, now: Time, mut send: impl FnMut(Segment)) -> Outcome {
         self.drain_events()?;
         let mut burst = 0;
         while let Some(segment) = self.connection.poll_segment(now) {
@@ -205,27 +206,27 @@ impl Watch {
             send(segment);
         }
         self.segments += burst as u64;
-        // Sending a FIN may move the connection on.
+        // Sending a FIN may change the state of the connection.
         self.drain_events()?;
         self.silence.check(now, self.connection.totals().timeouts, self.config.rto.max)?;
         if let Some(snapshot) = self.connection.snapshot() {
             self.check_snapshot(&snapshot).map_err(|broken| format!("{broken}, at {now} in {snapshot:?}"))?;
         }
-        // The end is told when everything has been read.
+        // `Closed` is reported once all data has been read.
         let over = self.connection.state() == ConnectionState::Closed && self.connection.readable() == Bytes::ZERO;
-        ensure(over == self.told.closed, || format!("closed is {over}, the application was told {}", !over))?;
+        ensure(over == self.events.closed, || format!("closed is {over}, but it was reported as {}", !over))?;
         let next = self.connection.next_timeout();
         ensure(!over || next.is_none(), || "a timer runs in CLOSED".into())?;
-        // A deadline that has come before its time-out is due, not stuck.
+        // A timer that was due must not remain set after the time-out.
         let fired = std::mem::take(&mut self.fired);
-        ensure(!fired || next.is_none_or(|at| at > now), || format!("a timer stands at {next:?}, now is {now}"))
+        ensure(!fired || next.is_none_or(|at| at > now), || format!("a timer is set for {next:?}, but it is {now}"))
     }
 
-    /// Deadlines up to `now` are due.
+    /// Calls `on_timeout` at `now`.
     pub(crate) fn timeout(&mut self, now: Time) {
         self.fired = true;
         if self.connection.next_timeout().is_some_and(|at| at < now) {
-            // The driver was late, so the distance to the next time-out says nothing.
+            // The driver was late, so the interval to the next time-out proves nothing.
             self.silence = Silence { timeouts: self.silence.timeouts, ..Silence::default() };
         }
         self.connection.on_timeout(now);
@@ -233,51 +234,51 @@ impl Watch {
 
     fn drain_events(&mut self) -> Outcome {
         while let Some(event) = self.connection.poll_event() {
-            let told = &mut self.told;
-            ensure(!told.closed, || format!("{event:?} after Closed"))?;
-            let news = match event {
-                Event::Connected => !std::mem::replace(&mut told.connected, true),
-                Event::PeerClosed => !std::mem::replace(&mut told.peer_closed, true),
-                Event::Closed => !std::mem::replace(&mut told.closed, true),
+            let events = &mut self.events;
+            ensure(!events.closed, || format!("{event:?} after Closed"))?;
+            let valid = match event {
+                Event::Connected => !std::mem::replace(&mut events.connected, true),
+                Event::PeerClosed => !std::mem::replace(&mut events.peer_closed, true),
+                Event::Closed => !std::mem::replace(&mut events.closed, true),
                 Event::Writable => {
-                    told.writable = true;
+                    events.writable = true;
                     !self.close_asked
                 }
                 Event::Delivered(bytes) => {
-                    told.delivered += bytes;
-                    bytes > 0 && !told.peer_closed
+                    events.delivered += bytes;
+                    bytes > 0 && !events.peer_closed
                 }
             };
-            ensure(news, || format!("{event:?} is out of place"))?;
+            ensure(valid, || format!("{event:?} is not allowed here"))?;
         }
-        let (delivered, arrived) = (self.told.delivered, self.arrived.end());
+        let (delivered, arrived) = (self.events.delivered, self.arrived.end());
         ensure(delivered < arrived.max(1), || format!("{delivered} B delivered, numbers below {arrived} arrived"))
     }
 
     fn check_segment(&mut self, segment: &Segment) -> Outcome {
-        self.check_stretch(segment)?;
+        self.check_payload(segment)?;
         self.check_acknowledgment(segment)?;
-        self.check_agreement(segment)
+        self.check_options(segment)
     }
 
-    /// What is sent has been written, and is not acknowledged yet.
-    fn check_stretch(&mut self, segment: &Segment) -> Outcome {
+    /// Data that is sent has been written and is not acknowledged yet.
+    fn check_payload(&mut self, segment: &Segment) -> Outcome {
         let has = |flag| segment.flags.contains(flag);
         let end_of_data = 1 + self.written;
         let data_end = segment.seq.0 + u64::from(segment.len);
         if has(Flags::SYN) {
             ensure(segment.seq == SeqNo::SYN && segment.len == 0 && !has(Flags::FIN), || {
-                "a SYN is number 0 and alone".into()
+                "a SYN has number 0 and no payload".into()
             })?;
         } else if has(Flags::FIN) {
             ensure(self.close_asked && data_end == end_of_data, || format!("a FIN belongs to {end_of_data}"))?;
         }
         let limit = self.config.mss.0 + if self.config.timestamps { Segment::TIMESTAMPS.0 } else { 0 };
         ensure(u64::from(segment.len) <= limit, || format!("payload above {limit}"))?;
-        // A bare ACK may follow the FIN.
+        // A pure ACK may follow the FIN.
         let last = end_of_data + u64::from(self.close_asked);
         ensure(data_end <= if segment.len > 0 { end_of_data } else { last }, || format!("only {last} was written"))?;
-        // A probe of a closed window may be one byte beyond it (RFC 9293 §3.8.6.1).
+        // A zero-window probe may exceed the window by one byte (RFC 9293 §3.8.6.1).
         let edge = self.edge_arrived + 1;
         ensure(segment.len == 0 || data_end <= edge, || format!("the window ends before {edge}"))?;
         ensure(segment.len == 0 || segment.end().0 > self.una, || format!("{} is acknowledged", self.una))?;
@@ -285,7 +286,7 @@ impl Watch {
         Ok(())
     }
 
-    /// What is acknowledged and reported has arrived, and the window does not shrink (RFC 9293 §3.8.6.2.2).
+    /// Data that is acknowledged or SACKed has arrived, and the window does not shrink (RFC 9293 §3.8.6.2.2).
     fn check_acknowledgment(&mut self, segment: &Segment) -> Outcome {
         if let Some(syn) = segment.syn {
             self.window_unit = Some(1 << syn.window_scale.unwrap_or_default());
@@ -309,26 +310,26 @@ impl Watch {
         Ok(())
     }
 
-    /// What both sides have not offered is not used.
-    fn check_agreement(&self, segment: &Segment) -> Outcome {
+    /// Options that one side has not offered are not used.
+    fn check_options(&self, segment: &Segment) -> Outcome {
         let (ours, theirs, syn) = (&self.config, self.offered, segment.flags.contains(Flags::SYN));
         let sack = segment.sack.is_empty() || (ours.sack && theirs.sack && !syn);
-        ensure(sack, || "SACK was not agreed".into())?;
+        ensure(sack, || "SACK was not negotiated".into())?;
         let offers = syn && !segment.flags.contains(Flags::ACK);
         let timestamps = segment.timestamps.is_none() || (ours.timestamps && (theirs.timestamps || offers));
-        ensure(timestamps, || "timestamps were not agreed".into())?;
+        ensure(timestamps, || "timestamps were not negotiated".into())?;
         let ecn = segment.ecn == Ecn::NotEct || (ours.ecn != EcnMode::Off && theirs.ecn);
-        ensure(ecn, || "ECN was not agreed".into())?;
+        ensure(ecn, || "ECN was not negotiated".into())?;
         let scaled = ours.window_scale && theirs.window_scale && !syn;
         let modelled = self.window_unit.is_some() && theirs.mss.is_some() && !theirs.bare;
         let window = !modelled || scaled || segment.window <= Bytes(65_535);
-        ensure(window, || "the window needs a scale that was not agreed".into())?;
-        // RFC 9293 §3.7.1 with RFC 6691: options count. Below 100 B an endpoint may refuse to follow.
+        ensure(window, || "the window needs a scale that was not negotiated".into())?;
+        // RFC 9293 §3.7.1 with RFC 6691: options count. An endpoint may ignore an MSS below 100 B.
         let options = if segment.timestamps.is_some() { Segment::TIMESTAMPS.0 } else { 0 };
         let fits = |mss: u32| mss < 100 || u64::from(segment.len) + options <= u64::from(mss);
-        // Only an end that speaks of options follows them.
+        // Only an endpoint that models options obeys them.
         let mss = theirs.mss.filter(|_| modelled);
-        ensure(mss.is_none_or(|mss| fits(mss.1)), || format!("the other side takes {:?}", theirs.mss))
+        ensure(mss.is_none_or(|mss| fits(mss.1)), || format!("the peer accepts {:?}", theirs.mss))
     }
 
     fn check_snapshot(&mut self, snapshot: &Snapshot) -> Outcome {
@@ -339,14 +340,14 @@ impl Watch {
         let acks = self.highest_ack_arrived;
         ensure(sound, || format!("{una} is acknowledged; it was {} before, {acks} at most arrived", self.una))?;
         self.una = una;
-        // RFC 6675 §4 counts a segment twice if it was sent again and is not believed lost.
+        // RFC 6675 §4 counts a segment twice if it was retransmitted and is not considered lost.
         ensure(pipe <= 2 * flight, || "pipe is above twice the flight".into())?;
-        // Timestamps take their room from what the other side offered.
+        // Timestamps reduce the payload within the peer's MSS.
         let options = if self.config.timestamps { Segment::TIMESTAMPS } else { Bytes::ZERO };
         let offered = self.offered.mss.map_or(Bytes::MAX, |mss| Bytes(u64::from(mss.0)).saturating_sub(options));
         let mss = self.config.mss.min(offered);
-        ensure(window.cwnd >= mss && window.cwnd < SANE, || format!("cwnd is not from {mss} on"))?;
+        ensure(window.cwnd >= mss && window.cwnd < SANE, || format!("cwnd is not at least {mss}"))?;
         let rto_max = self.config.rto.max.max(Span::from_millis(3_000));
-        ensure(snapshot.rto > Span::ZERO && snapshot.rto <= rto_max, || format!("the RTO is not up to {rto_max}"))
+        ensure(snapshot.rto > Span::ZERO && snapshot.rto <= rto_max, || format!("the RTO is not in (0, {rto_max}]"))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Run;
 
-/// What each wrong last line of an otherwise right script is told.
+/// The error message for each wrong last line of an otherwise correct script.
 const WRONG: &[(&str, &str)] = &[
     ("+0 > . 1:2001(2000) ack 1", "expected 0.100000000 . 1001:2001(1000) ack 1 win 5000, got nothing"),
     ("+0 > . 1:501(500) ack 1", "expected 0.100000000 . 1:501(500) ack 1 win 5000, got 0.100000000 . 1:1001(1000)"),
