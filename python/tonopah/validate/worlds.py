@@ -9,7 +9,7 @@ from tonopah.simulation import algorithms
 from tonopah.validate.recordings import Case
 
 REPLICATES = 10
-"""Runs of a case in which chance has a part: random losses, or flows that compete."""
+"""Runs of a case in which chance has a part: random losses, or flows that compete (for each recording of a case)."""
 DRAWING = frozenset({"bbr", "cdg", "nv"})
 """Algorithms of Linux that draw: the phase of the gain cycle, whether to back off, when to measure the least RTT anew."""
 MSS_BYTES = 1448
@@ -91,4 +91,4 @@ def draws(case: Case) -> bool:
 
 def seeds(case: Case) -> list[int]:
     """Return the seeds with which the case is run."""
-    return list(range(1, REPLICATES + 1)) if case.kind in ("random", "shared") or draws(case) else [1]
+    return list(range(1, REPLICATES + 1)) if case.kind in ("random", "shared", "beside") or draws(case) else [1]
