@@ -87,6 +87,10 @@ def test_a_job_repeats_one_recording():
     assert len(jobs) == len(case.starts_ms) * worlds.REPLICATES
     firsts = [json.loads(job.text)["flow"][1]["start"] for job in jobs if job.seed == 1]
     assert firsts == ["100000us", "600000us", "1300000us", "2100000us", "3700000us"]
+    later = [worlds.starts(case.recorded[1], seed)[1] - 600_000 for seed in range(2, 200)]
+    # Within five base RTTs of 40 ms, of which one would not do.
+    assert 0 <= min(later) < 10_000
+    assert 190_000 < max(later) < 200_000
 
 
 def test_one_block_is_the_test_of_mann_and_whitney():

@@ -15,6 +15,12 @@ from tonopah.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+SPREAD_RTTS = 5.0
+"""`Case.spread_rtts` of several recordings, a test between which needs runs that differ.
+
+Behind a queue many starts within one base RTT lead to one run: of ten as few as one differed from the others, with five
+nearly all do. The starts recorded are 12 base RTTs apart and more.
+"""
 UNSET = 2**31 - 1
 """ssthresh while it is not set."""
 
@@ -49,6 +55,8 @@ class Case:
     """Flow i starts at i times this."""
     starts_ms: tuple[float, ...] = ()
     """The recordings of one experiment that differ in the start of flow 1 only, one for each; empty for a single one."""
+    spread_rtts: float = 1.0
+    """Repetitions start flow 1 up to this many base RTTs later."""
     sack: bool = True
     mark: int | None = None
     """Packets that find more than this many waiting are marked CE."""
@@ -79,7 +87,8 @@ class Case:
         """The case of each recording: itself, or one for each start."""
         if not self.starts_ms:
             return [self]
-        return [replace(self, name=f"{self.name}-{start:g}ms", stagger_ms=start, starts_ms=()) for start in self.starts_ms]
+        single = replace(self, starts_ms=(), spread_rtts=SPREAD_RTTS)
+        return [replace(single, name=f"{self.name}-{start:g}ms", stagger_ms=start) for start in self.starts_ms]
 
     def algorithm(self, flow: int) -> str:
         """Congestion control of a flow."""

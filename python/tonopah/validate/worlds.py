@@ -36,7 +36,7 @@ def as_recorded(case: Case) -> Case:
 
 
 def scenario(case: Case, seed: int = 1, series: tuple[str, ...] = SERIES) -> dict[str, Any]:
-    """Return the case as scenario. A seed above 1 starts competing flows at other instants, within one base RTT."""
+    """Return the case as scenario. A seed above 1 starts competing flows at other instants."""
     link: dict[str, Any] = {
         "from": "sender",
         "to": "receiver",
@@ -76,11 +76,11 @@ def flow(case: Case, index: int, start_us: int) -> dict[str, Any]:
 
 
 def starts(case: Case, seed: int) -> list[int]:
-    """Return when the flows start, in microseconds: as recorded for seed 1, else all but the first up to an RTT later."""
+    """Return when the flows start, in microseconds: as recorded for seed 1, else all but the first up to `spread_rtts` later."""
     recorded = [round(i * case.stagger_ms * 1000) for i in range(case.flows)]
     if seed == 1:
         return recorded
-    later = np.random.default_rng(seed).integers(0, round(2000 * case.owd_ms), case.flows)
+    later = np.random.default_rng(seed).integers(0, round(2000 * case.owd_ms * case.spread_rtts), case.flows)
     return [start + int(later[i]) * (i > 0) for i, start in enumerate(recorded)]
 
 
