@@ -95,7 +95,7 @@ def test_random_losses_of_the_recordings_explain_what_was_sent_again():
 
 def test_every_shipped_case_can_be_read():
     library = shipped()
-    assert len(library.cases) == len({case.id for case in library.cases}) == 109
+    assert len(library.cases) == len({case.id for case in library.cases}) == 115
     for case in library.cases:
         assert (library.folder / case.kernel / f"{case.name}.samples.parquet").is_file()
         assert case.packets == (library.folder / case.kernel / f"{case.name}.packets.parquet").is_file()

@@ -13,13 +13,14 @@ from tonopah.peers import ns2 as peer
 from tonopah.terminal import console
 from tonopah.validate import linux, logs, measures, ns2, ns2_page, page
 from tonopah.validate.recordings import shipped
-from tonopah.validate.terminal import not_compared, tables
+from tonopah.validate.terminal import not_compared, single_draws, tables
 
 LINUX_EXAMPLES = (
     "tonopah validate linux                                    run all, rewrite docs/validation.md and its figures",
     "tonopah validate linux --check                            run all, write nothing, exit code 1 if a goal is missed",
     "tonopah validate linux --check --case 'reno-drop-*'       only some cases, of all kernels",
     "tonopah validate linux --check --case 6.1/cubic-two-flows",
+    "tonopah validate linux --check --case '*-beside-cubic'    shares in several runs on both sides",
     "tonopah validate linux --case 6.1/reno-drop-one --log DIR windows and packets side by side",
 )
 NS2_EXAMPLES = (
@@ -83,7 +84,7 @@ def compare_linux(arguments: argparse.Namespace) -> int:
         screen = console()
         for table in tables(results):
             screen.print(table)
-        for line in not_compared(results):
+        for line in [note for note in [single_draws(results)] if note] + not_compared(results):
             screen.print(line)
     if folder:
         print(f"page: {page.write(library, results, folder)}", file=sys.stderr)

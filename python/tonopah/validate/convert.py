@@ -1,9 +1,10 @@
 """How the recordings were made compact: the package's Parquet files and their index from folders of compressed CSV.
 
-`python -m tonopah.validate.convert FOLDER …` takes a folder for each kernel. data/linux/README.md tells what is kept.
+`python -m tonopah.validate.convert FOLDER …` takes folders as they were recorded. data/linux/README.md tells what is kept.
 """
 
 import argparse
+import fnmatch
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +32,8 @@ SAMPLE_TYPES = {
 RATE_TYPES = {"pacing_Bps": "uint32", "delivery_Bps": "uint32"}
 """Kept for algorithms that are built on them; for all others they follow from window and RTT."""
 BUILT_ON_RATES = {"bbr"}
+BESIDE_TYPES = {"run": "uint8", **{name: SAMPLE_TYPES[name] for name in ("flow", "t_us", *COMPARED, "bytes_acked")}}
+"""Kept of experiments recorded several times: of these shares and goodput are compared."""
 PACKET_TYPES = {
     "t_us": "uint32", "dir": "uint8", "seq": "uint32", "ack": "uint32", "len": "uint16", "flags": "uint8",
     "queue_pkts": "uint16", "dropped": "uint8",
@@ -51,29 +54,43 @@ def write(path: Path, table: "pd.DataFrame") -> None:
     )  # fmt: skip
 
 
-def convert(folders: Iterable[Path], out: Path) -> int:
-    """Convert folders of recordings (index.json, CASE.flowI.csv.gz, CASE.packets.csv.gz); return the number of cases."""
-    kernels, cases, random = [], [], []
+def convert(folders: Iterable[Path], out: Path, without: str = "") -> int:
+    """Convert folders of recordings (index.json, CASE.flowI.csv.gz, CASE.packets.csv.gz); return the number of cases.
+
+    Names that match the glob pattern `without` are left out.
+    """
+    kernels: dict[str, dict[str, Any]] = {}
+    cases, random = [], []
     for folder in folders:
         index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         release = ".".join(index["kernel"].split(".")[:2])
-        kernels.append({"kernel": release, "release": index["kernel"], "mss_bytes": index["mss_bytes"]})
+        kernels[release] = {"kernel": release, "release": index["kernel"], "mss_bytes": index["mss_bytes"]}
         (out / release).mkdir(parents=True, exist_ok=True)
-        cases += [convert_case(folder, entry, release, out) for entry in index["cases"]]
-        random += [(folder, entry) for entry in index["cases"] if "loss" in entry]
+        entries = [entry for entry in index["cases"] if not fnmatch.fnmatchcase(entry["name"], without)]
+        for name, same in gathered(entries).items():
+            several = name != same[0]["name"]
+            cases.append(
+                convert_several(folder, name, same, release, out) if several else convert_case(folder, same[0], release, out)
+            )
+        random += [(folder, entry) for entry in entries if "loss" in entry]
     lines = ",\n  ".join(json.dumps(case) for case in cases)
     drawn = json.dumps(find_random_losses(random))
-    text = f'{{\n"kernels": {json.dumps(kernels)},\n"drawn": {drawn},\n"cases": [\n  {lines}\n]\n}}\n'
+    text = f'{{\n"kernels": {json.dumps(list(kernels.values()))},\n"drawn": {drawn},\n"cases": [\n  {lines}\n]\n}}\n'
     (out / "index.json").write_text(text, encoding="utf-8")
     return len(cases)
 
 
-def convert_case(folder: Path, entry: Mapping[str, Any], kernel: str, out: Path) -> dict[str, Any]:
-    """Convert the files of one case; return its entry in the new index, without what is at its default."""
-    import pandas as pd
+def gathered(entries: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the entries of an index by name, those whose names differ in the start of flow 1 only (NAME-100ms) as one."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        name = entry["name"].removesuffix(f"-{entry['stagger_ms']:g}ms") if "stagger_ms" in entry else entry["name"]
+        found.setdefault(name, []).append(entry)
+    return found
 
-    name, flows = entry["name"], entry.get("flows", 1)
-    log = folder / f"{name}.packets.csv.gz"
+
+def entry_of(kernel: str, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry in the new index, without what is at its default."""
     made: dict[str, Any] = {"kernel": kernel, "name": name, "cc": entry["cc"].split(",")}
     made |= {
         key: entry[key]
@@ -84,6 +101,34 @@ def convert_case(folder: Path, entry: Mapping[str, Any], kernel: str, out: Path)
         made["drop"] = [int(number) for number in str(entry["drop"]).split(",")]
     if entry.get("nosack"):
         made["sack"] = False
+    return made
+
+
+def convert_several(folder: Path, name: str, same: Sequence[Mapping[str, Any]], kernel: str, out: Path) -> dict[str, Any]:
+    """Convert recordings that differ in the start of flow 1 only, in order of it; return their entry in the new index."""
+    import pandas as pd
+
+    same = sorted(same, key=lambda entry: entry["stagger_ms"])
+    made = entry_of(kernel, name, same[0])
+    del made["stagger_ms"]
+    if any(entry_of(kernel, name, entry) != made | {"stagger_ms": entry["stagger_ms"]} for entry in same):
+        raise ValueError(f"recordings called {name} that differ in more than the start of flow 1 are not foreseen")
+    samples = [
+        thin(read_flow(folder, entry["name"], flow)).assign(flow=flow, run=run)
+        for run, entry in enumerate(same)
+        for flow in range(entry["flows"])
+    ]
+    write(out / kernel / f"{name}.samples.parquet", pd.concat(samples)[list(BESIDE_TYPES)].astype(BESIDE_TYPES))
+    return made | {"starts_ms": [entry["stagger_ms"] for entry in same]}
+
+
+def convert_case(folder: Path, entry: Mapping[str, Any], kernel: str, out: Path) -> dict[str, Any]:
+    """Convert the files of one case; return its entry in the new index."""
+    import pandas as pd
+
+    name, flows = entry["name"], entry.get("flows", 1)
+    log = folder / f"{name}.packets.csv.gz"
+    made = entry_of(kernel, name, entry)
     if log.exists():
         made["packets"] = True
         write(out / kernel / f"{name}.packets.parquet", compact_packets(pd.read_csv(log, dtype={"flags": str})))
@@ -143,8 +188,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Convert recordings of Linux into the package's Parquet files.")
     parser.add_argument("folder", type=Path, nargs="+", help="index.json and compressed CSV files of one kernel")
     parser.add_argument("--out", type=Path, default=shipped().folder, help="default: the package's data/linux")
+    parser.add_argument("--without", metavar="GLOB", default="", help="leave out the recordings whose name matches")
     options = parser.parse_args(arguments)
-    print(f"{convert(options.folder, options.out)} cases in {options.out}")
+    print(f"{convert(options.folder, options.out, options.without)} cases in {options.out}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any
 
 from tonopah._core import run_many, trace
 from tonopah.scenario.document import to_json
-from tonopah.validate import measures, packets, worlds
+from tonopah.validate import beside, measures, packets, worlds
 from tonopah.validate.measures import CaseResult
 from tonopah.validate.recordings import Case, Library
 from tonopah.validate.tracks import Track, kernel_track, our_track
@@ -22,11 +22,14 @@ class Job:
     seed: int
     replay: bool = False
     """With the losses of the recording in the place of random ones."""
+    recording: int = 0
+    """Which one of the case's recordings it repeats."""
 
     @property
     def text(self) -> str:
         """The scenario as the engine takes it."""
-        return to_json(worlds.scenario(worlds.as_recorded(self.case) if self.replay else self.case, self.seed))
+        case = self.case.recorded[self.recording]
+        return to_json(worlds.scenario(worlds.as_recorded(case) if self.replay else case, self.seed))
 
     @property
     def in_figures(self) -> bool:
@@ -39,7 +42,7 @@ def jobs_of(cases: Sequence[Case]) -> list[Job]:
     jobs = []
     for case in cases:
         if worlds.missing(case) is None:
-            jobs += [Job(case, seed) for seed in worlds.seeds(case)]
+            jobs += [Job(case, seed, recording=i) for i in range(len(case.recorded)) for seed in worlds.seeds(case)]
             if case.kind == "random":
                 jobs += [Job(case, seed, replay=True) for seed in (worlds.seeds(case) if worlds.draws(case) else [1])]
     return jobs
@@ -55,7 +58,7 @@ def validate(
 
     def take(index: int, outcome: Any, series: Any) -> bool:
         job = jobs[index]
-        runs = open_cases.setdefault(job.case.id, Runs(job.case, kernel_tracks(library, job.case)))
+        runs = open_cases.setdefault(job.case.id, Runs(job.case, recorded_tracks(library, job.case)))
         runs.add(job, outcome, series)
         if runs.complete:
             results[job.case.id] = judge(library, open_cases.pop(job.case.id))
@@ -63,19 +66,22 @@ def validate(
         return True
 
     run_many([(job.text, job.seed) for job in jobs], threads or os.cpu_count() or 1, take)
-    return list(results.values())
+    found = list(results.values())
+    measures.adjust_for_number(found)
+    return found
 
 
 class Runs:
     """The runs of one case so far."""
 
-    def __init__(self, case: Case, kernel: list[Track]):
+    def __init__(self, case: Case, kernel: list[list[Track]]):
         self.case, self.kernel = case, kernel
+        """Tracks of the flows of each recording."""
         self.full: list[Track] = []
         """Tracks of the flows in the run that is shown, at each change."""
-        self.sampled: dict[int, list[Track]] = {}
-        """Tracks by seed, read at the recording's samples; without the replay."""
-        self.replayed: dict[int, list[Track]] = {}
+        self.sampled: dict[tuple[int, int], list[Track]] = {}
+        """Tracks by recording and seed, read at the recording's samples; without the replay."""
+        self.replayed: dict[tuple[int, int], list[Track]] = {}
         """The same with the losses of the recording."""
         self.error: Exception | None = None
         self.seen = 0
@@ -88,7 +94,8 @@ class Runs:
             return
         tracks = [our_track(series, i) for i in range(self.case.flows)]
         kept = self.replayed if job.replay else self.sampled
-        kept[job.seed] = [ours.at(theirs.t_s) for ours, theirs in zip(tracks, self.kernel, strict=True)]
+        sampled = [ours.at(theirs.t_s) for ours, theirs in zip(tracks, self.kernel[job.recording], strict=True)]
+        kept[job.recording, job.seed] = sampled
         if job.in_figures:
             self.full = tracks
 
@@ -98,21 +105,32 @@ class Runs:
         return self.seen == len(jobs_of([self.case]))
 
 
-def kernel_tracks(library: Library, case: Case) -> list[Track]:
-    """Return the recorded tracks of all flows of a case."""
+def recorded_tracks(library: Library, case: Case) -> list[list[Track]]:
+    """Return the tracks of all flows in each recording of a case."""
     samples = library.samples(case)
-    return [kernel_track(samples, i) for i in range(case.flows)]
+    runs = [samples[samples["run"] == i] for i in range(len(case.recorded))] if case.starts_ms else [samples]
+    return [[kernel_track(run, i) for i in range(case.flows)] for run in runs]
+
+
+def kernel_tracks(library: Library, case: Case) -> list[Track]:
+    """Return the tracks of all flows of a case with a single recording."""
+    (tracks,) = recorded_tracks(library, case)
+    return tracks
 
 
 def judge(library: Library, runs: Runs) -> CaseResult:
     """Return the result of one case from its runs."""
-    case, kernel = runs.case, runs.kernel
+    case = runs.case
     if runs.error:
         return CaseResult(case, f"not runnable: {runs.error}")
+    if case.kind == "beside":
+        ours = [[run for (at, _), run in sorted(runs.sampled.items()) if at == i] for i in range(len(runs.kernel))]
+        return CaseResult(case, beside=beside.compare(ours, runs.kernel))
+    (kernel,) = runs.kernel
     theirs = packets.kernel_packets(library.packets(case)) if case.kind == "scripted" else []
     until = None if case.bytes is None else packets.acked_s(theirs, case.bytes)
     flows = [measures.compare_flow(case.algorithm(i), kernel[i], runs.full[i], until) for i in range(case.flows)]
-    replicates = [runs.sampled[seed] for seed in sorted(runs.sampled)]
+    replicates = [run for _, run in sorted(runs.sampled.items())]
     result = CaseResult(case, flows=flows)
     if len(replicates) > 1:
         result.replicates = [[track.goodput_bps for track in run] for run in replicates]
@@ -124,7 +142,7 @@ def judge(library: Library, runs: Runs) -> CaseResult:
         case "random":
             result.checks = measures.random_checks(flows[0], [run[0] for run in result.replicates])
             if worlds.draws(case):
-                replayed = [runs.replayed[seed][0] for seed in sorted(runs.replayed)]
+                replayed = [run[0] for _, run in sorted(runs.replayed.items())]
                 drawn = measures.drawn_checks(replayed, kernel[0])
                 result.checks[1:] = [replace(check, name=f"replay: {check.name}") for check in drawn]
         case "shared":

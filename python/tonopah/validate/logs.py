@@ -22,11 +22,12 @@ def write(library: Library, case: Case, folder: Path) -> list[str]:
         raise InputError("--case", f"{case.id}: {lacking}")
     folder.mkdir(parents=True, exist_ok=True)
     report = [case.id]
-    _, series = run(to_json(worlds.scenario(worlds.as_recorded(case))), 1)
-    for index, kernel in enumerate(linux.kernel_tracks(library, case)):
-        ours = our_track(series, index).at(kernel.t_s)
-        found = [f"flow {index}: {first_difference(kernel, ours)}"]
-        report += save(folder / f"{case.kernel}-{case.name}.flow{index}.txt", found, windows(kernel, ours))
+    for recorded, tracks in zip(case.recorded, linux.recorded_tracks(library, case), strict=True):
+        _, series = run(to_json(worlds.scenario(worlds.as_recorded(recorded))), 1)
+        for index, kernel in enumerate(tracks):
+            ours = our_track(series, index).at(kernel.t_s)
+            found = [f"flow {index}: {first_difference(kernel, ours)}"]
+            report += save(folder / f"{case.kernel}-{recorded.name}.flow{index}.txt", found, windows(kernel, ours))
     if case.packets:
         theirs, mine = packets.kernel_packets(library.packets(case)), linux.our_log(case)
         found = packets.divergences(theirs, mine) or ["packets: no difference"]

@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from tonopah.stats import mean_interval, t_quantile
+from tonopah.stats import holm, mean_interval, t_quantile
+from tonopah.validate.beside import Beside, Side
 from tonopah.validate.packets import Packet, acked_s, retransmitted
 from tonopah.validate.recordings import Case
-from tonopah.validate.tracks import Episode, Track, episodes, grid
+from tonopah.validate.tracks import Episode, Track, episodes, grid, moved
 
 WINDOW_ERROR = 0.05
 STEADY = 0.05
@@ -18,6 +19,7 @@ STEADY_GOODPUT = 0.01
 DRAWN_GOODPUT = 0.03
 RANDOM_GOODPUT = 0.05
 SHARE = 0.10
+SIGNIFICANCE = 0.05
 SEGMENTS = 1
 RTTS = 1.0
 
@@ -67,6 +69,8 @@ class CaseResult:
     checks: list[Check] = field(default_factory=list)
     replicates: list[list[float]] = field(default_factory=list)
     """Goodput (bit/s) of each flow in each replicate."""
+    beside: Beside | None = None
+    """Several recordings of two flows against our runs; of these no windows are compared."""
 
     @property
     def met(self) -> bool:
@@ -190,8 +194,33 @@ def shared_checks(flows: Sequence[FlowResult], shares: Sequence[Sequence[float]]
         met = low <= theirs <= high or close(mean, theirs, SHARE)
         ours = f"{100 * mean:.1f} % ({100 * low:.1f} – {100 * high:.1f})"
         name = f"share, flow {i} {flows[i].algorithm}"
-        found.append(Check(name, ours, f"{100 * theirs:.1f} %", "in our interval or 10 %", met))
+        found.append(Check(name, ours, f"{100 * theirs:.1f} % (one draw)", "in our interval or 10 %", met))
     return found
+
+
+def adjust_for_number(results: Sequence[CaseResult]) -> None:
+    """Set the goals of the cases with several recordings: their p values are adjusted for the number of these cases."""
+    several = [(result, result.beside) for result in results if result.beside is not None]
+    adjusted = holm([found.p for _, found in several])
+    for (result, found), p in zip(several, adjusted, strict=True):
+        found.p_adjusted = p
+        result.checks = beside_checks(result.case.algorithm(0), found, len(several))
+
+
+def beside_checks(algorithm: str, found: Beside, tests: int) -> list[Check]:
+    """Return the goals of an algorithm beside another one that was recorded several times; `tests` cases were adjusted for."""
+    ours, kernel = found.ours.mean_goodput_bps, found.kernel.mean_goodput_bps
+    name = f"share of {algorithm}, %: p = {found.p_adjusted:.3f} (Holm, {tests})"
+    return [
+        Check(name, share_text(found.ours), share_text(found.kernel), f"p ≥ {SIGNIFICANCE:g}", found.p_adjusted >= SIGNIFICANCE),
+        Check("goodput of both, Mb/s", mbps(ours), mbps(kernel), "within 1 %", close(ours, kernel, STEADY_GOODPUT)),
+    ]
+
+
+def share_text(side: Side) -> str:
+    """Return mean and range of the shares of one side."""
+    low, high = side.share_range
+    return f"{100 * side.mean_share:.1f} ({100 * low:.1f} – {100 * high:.1f}); {side.count} runs"
 
 
 def next_run(values: Sequence[float]) -> tuple[float, float]:
@@ -205,9 +234,8 @@ def next_run(values: Sequence[float]) -> tuple[float, float]:
 
 def shares_of(tracks: Sequence[Track]) -> list[float]:
     """Return each flow's part of all payload acknowledged while all of them were there."""
-    start, end = max(t.t_s[0] for t in tracks), min(t.t_s[-1] for t in tracks)
-    moved = [float(np.diff(t.at(np.array([start, end])).acked)[0]) for t in tracks]
-    return [ratio(x, sum(moved)) for x in moved]
+    payload, _ = moved(tracks)
+    return [ratio(x, sum(payload)) for x in payload]
 
 
 def mbps(value: float) -> str:
@@ -252,6 +280,8 @@ def as_json(result: CaseResult) -> dict[str, Any]:
         "flows": [flow_json(flow) for flow in result.flows],
         "goals": [vars(check) for check in result.checks],
         "replicate_goodput_bps": result.replicates,
+        "recordings": len(result.case.recorded),
+        "beside": None if result.beside is None else asdict(result.beside),
     }
 
 

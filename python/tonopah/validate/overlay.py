@@ -1,5 +1,6 @@
 """Figures of a case: our window on the kernel's, a panel for each flow, and when the episodes of loss began."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ KERNEL: dict[str, Any] = {"color": style.COLOURS[6], "linewidth": 2.8}
 OURS: dict[str, Any] = {"color": style.COLOURS[4], "linewidth": 1.0}
 MARKS = {"kernel": 1.10, "ours": 1.04}
 """Height of the marks of episodes above the panel, in parts of its height."""
+BESIDE = 0.14
+"""Distance of the two sides from the middle of a case in the figure of shares."""
 AFTER_S = 1.0
 """Time shown after the end of the last episode of a scripted loss."""
 
@@ -35,6 +38,31 @@ def draw(result: CaseResult, path: Path) -> None:
             handles, labels = panels[0, 0].get_legend_handles_labels()
             labels = [label.format(kernel=f"Linux {result.case.kernel}") for label in labels]
             figure.legend(handles, labels, loc="outside lower center", ncols=4, handlelength=2.4)
+            style.write_png(figure, path)
+        finally:
+            plt.close(figure)
+
+
+def draw_shares(results: Sequence[CaseResult], path: Path) -> None:
+    """Write the shares of flow 0 in every run of the cases that were recorded several times, the two sides side by side."""
+    with style.settings() as plt:
+        figure, axes = plt.subplots(figsize=(7.2, 3.2))
+        try:
+            for place, result in enumerate(results):
+                found = result.beside
+                assert found is not None
+                sides = ((found.kernel, -BESIDE, "Linux", KERNEL, 5.5), (found.ours, BESIDE, "Tonopah", OURS, 2.5))
+                for side, shift, label, look, size in sides:
+                    shares = [100 * share for block in side.shares for share in block]
+                    axes.plot(
+                        [place + shift] * len(shares), shares, linestyle="", marker="o", markersize=size,
+                        color=look["color"], alpha=0.6, label=label if place == 0 else None,
+                    )  # fmt: skip
+            axes.set_xticks(range(len(results)), [result.case.algorithm(0) for result in results])
+            axes.set_xlim(-0.5, len(results) - 0.5)
+            axes.set_ylim(bottom=0)
+            axes.set_ylabel("Share of flow 0 (%)")
+            figure.legend(loc="outside lower center", ncols=2)
             style.write_png(figure, path)
         finally:
             plt.close(figure)

@@ -13,6 +13,8 @@ from tonopah.validate.recordings import Case, Library
 HERE = Path(__file__).parent
 FIGURES = "validation"
 """Folder of the figures beside the page."""
+SHARES = "linux-beside.png"
+"""The figure of the cases that were recorded several times."""
 
 
 def default_folder() -> Path:
@@ -30,8 +32,12 @@ def write(library: Library, results: Sequence[CaseResult], folder: Path) -> Path
     compared = [result for result in results if result.refused is None]
     drawn = set()
     for result in compared:
-        overlay.draw(result, figures / figure_name(result))
-        drawn.add(figure_name(result))
+        if result.flows:
+            overlay.draw(result, figures / figure_name(result))
+            drawn.add(figure_name(result))
+    if several := [result for result in compared if result.beside is not None]:
+        overlay.draw_shares(several, figures / SHARES)
+        drawn.add(SHARES)
     for stale in figures.glob("*.png"):
         if stale.name not in drawn:
             stale.unlink()
@@ -48,18 +54,36 @@ def text(library: Library, results: Sequence[CaseResult]) -> str:
         loader=jinja2.FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
         autoescape=False,
     )  # fmt: skip
-    compared = [result for result in results if result.refused is None]
+    compared = [result for result in results if result.refused is None and result.beside is None]
+    several = [result for result in results if result.beside is not None]
     return environment.get_template("page.md.j2").render(
         kernels=[kernel_part(entry, compared) for entry in library.index["kernels"]],
         passed=sum(result.met for result in compared),
         compared=len(compared),
         goals=sum(len(result.checks) for result in compared),
         goals_met=sum(check.met for result in compared for check in result.checks),
+        several=several_part(several),
+        single=sum(result.case.kind == "shared" for result in compared),
         **random_losses(library),
         twins=[row for pair in twins(library) for row in twin_rows(library, *pair)],
         not_compared=terminal.not_compared(results),
         differences=(HERE / "differences.md").read_text(encoding="utf-8").strip(),
     )
+
+
+def several_part(results: Sequence[CaseResult]) -> dict[str, Any] | None:
+    """Return what the page says about the cases that were recorded several times, or None if there are none."""
+    if not results:
+        return None
+    return {
+        "count": len(results),
+        "passed": sum(result.met for result in results),
+        "about": sorted({about(result) for result in results}),
+        "columns": terminal.BESIDE_COLUMNS,
+        "rows": [terminal.beside_cells(result) for result in results],
+        "figure": f"{FIGURES}/{SHARES}",
+        "missed": [(result.case.name, check) for result in results for check in result.checks if not check.met],
+    }
 
 
 def random_losses(library: Library) -> dict[str, str]:
@@ -120,7 +144,10 @@ def about(result: CaseResult) -> str:
         words.append(f"random loss {100 * case.loss:g} %")
     if case.bytes is not None:
         words.append(f"transfer of {case.bytes:,} B")
-    if case.flows > 1:
+    if case.starts_ms:
+        starts = ", ".join(f"{start / 1000:g}" for start in case.starts_ms)
+        words.append(f"{case.secs:g} s; flow 1 starts {starts} s after flow 0")
+    elif case.flows > 1:
         words.append(f"{case.flows} flows, {case.stagger_ms / 1000:g} s apart")
     if not case.sack:
         words.append("without SACK")

@@ -4,7 +4,7 @@ import difflib
 import fnmatch
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +15,12 @@ from tonopah.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+SPREAD_RTTS = 5.0
+"""`Case.spread_rtts` of several recordings, a test between which needs runs that differ.
+
+Behind a queue many starts within one base RTT lead to one run: of ten as few as one differed from the others, with five
+nearly all do. The starts recorded are 12 base RTTs apart and more.
+"""
 UNSET = 2**31 - 1
 """ssthresh while it is not set."""
 
@@ -47,6 +53,10 @@ class Case:
     flows: int = 1
     stagger_ms: float = 0.0
     """Flow i starts at i times this."""
+    starts_ms: tuple[float, ...] = ()
+    """The recordings of one experiment that differ in the start of flow 1 only, one for each; empty for a single one."""
+    spread_rtts: float = 1.0
+    """Repetitions start flow 1 up to this many base RTTs later."""
     sack: bool = True
     mark: int | None = None
     """Packets that find more than this many waiting are marked CE."""
@@ -60,12 +70,25 @@ class Case:
 
     @property
     def kind(self) -> str:
-        """What decides how it is compared: scripted losses, random losses, shares of several flows, or a steady state."""
+        """What decides how it is compared.
+
+        Scripted or random losses, shares of flows in several recordings or in a single one, or a steady state.
+        """
+        if self.starts_ms:
+            return "beside"
         if self.drop:
             return "scripted"
         if self.loss:
             return "random"
         return "shared" if self.flows > 1 else "steady"
+
+    @property
+    def recorded(self) -> list["Case"]:
+        """The case of each recording: itself, or one for each start."""
+        if not self.starts_ms:
+            return [self]
+        single = replace(self, starts_ms=(), spread_rtts=SPREAD_RTTS)
+        return [replace(single, name=f"{self.name}-{start:g}ms", stagger_ms=start) for start in self.starts_ms]
 
     def algorithm(self, flow: int) -> str:
         """Congestion control of a flow."""
@@ -103,7 +126,7 @@ class Library:
         return f"did you mean {', '.join(near)}?" if near else "like reno-drop-one, 'cubic-*' or '6.1/*'"
 
     def samples(self, case: Case) -> "pd.DataFrame":
-        """Return the samples of TCP_INFO, one row each, columns as in convert.SAMPLE_TYPES."""
+        """Return the samples of TCP_INFO, one row each, columns as in convert.SAMPLE_TYPES or, of several, BESIDE_TYPES."""
         return read(self.folder / case.kernel / f"{case.name}.samples.parquet")
 
     def packets(self, case: Case) -> "pd.DataFrame":

@@ -5,22 +5,27 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tonopah.terminal import plain_table
-from tonopah.validate.measures import CaseResult, FlowResult
+from tonopah.validate.measures import CaseResult, FlowResult, mbps, share_text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 FEW = 2
 """Up to so many cases all goals are printed, not only those that were missed."""
+BESIDE_COLUMNS = (
+    "case", "share %, ours", "share %, Linux", "difference, points", "goodput Mb/s, ours/Linux", "p", "p, Holm", "goals",
+)  # fmt: skip
 COLUMNS = ("window\nerror %", "window\nratio", "goodput\nratio", "retransmits\nours/Linux", "episodes\nours/Linux")
 
 
 def tables(results: Sequence[CaseResult]) -> list["Table"]:
     """Return the tables: one of measures for each kernel, then the goals."""
     compared = [result for result in results if result.refused is None]
-    found = [case_table(kernel, list(group)) for kernel, group in groupby(compared, lambda result: result.case.kernel)]
+    windows = [result for result in compared if result.flows]
+    found = [case_table(kernel, list(group)) for kernel, group in groupby(windows, lambda result: result.case.kernel)]
     goals = goal_table(compared, every=len(compared) <= FEW)
-    return found + ([goals] if goals.row_count else [])
+    several = [result for result in compared if result.beside is not None]
+    return found + ([beside_table(several)] if several else []) + ([goals] if goals.row_count else [])
 
 
 def case_table(kernel: str, results: Sequence[CaseResult]) -> "Table":
@@ -36,6 +41,39 @@ def case_table(kernel: str, results: Sequence[CaseResult]) -> "Table":
             label = f"{name} ({flow.algorithm})" if len(set(result.case.cc)) > 1 else name
             table.add_row(label or f"  flow {index}", *cells(flow), verdict(result) if index == 0 else "")
     return table
+
+
+def beside_table(results: Sequence[CaseResult]) -> "Table":
+    """Return shares and goodput of the cases that were recorded several times: a line for each case."""
+    table = plain_table("Several recordings of two flows: shares of flow 0")
+    for index, name in enumerate(BESIDE_COLUMNS):
+        table.add_column(
+            name.replace(", ", "\n"), justify="right" if 0 < index < len(BESIDE_COLUMNS) - 1 else "left", no_wrap=True
+        )
+    for result in results:
+        table.add_row(*beside_cells(result))
+    return table
+
+
+def beside_cells(result: CaseResult) -> list[str]:
+    """Return a case that was recorded several times as text, by BESIDE_COLUMNS."""
+    found = result.beside
+    assert found is not None
+    apart = found.difference
+    return [
+        result.case.name, share_text(found.ours), share_text(found.kernel),
+        f"{100 * apart.value:+.1f} ({100 * apart.low:+.1f} – {100 * apart.high:+.1f})",
+        f"{mbps(found.ours.mean_goodput_bps)}/{mbps(found.kernel.mean_goodput_bps)}",
+        f"{found.p:.3f}", f"{found.p_adjusted:.3f}", verdict(result),
+    ]  # fmt: skip
+
+
+def single_draws(results: Sequence[CaseResult]) -> str | None:
+    """Return what is to be kept in mind of single recordings of flows that compete, if there are any."""
+    count = sum(result.refused is None and result.case.kind == "shared" for result in results)
+    if not count:
+        return None
+    return f"{count} case{'s' * (count > 1)} with two flows: one recording each, that is one draw of many."
 
 
 def cells(flow: FlowResult) -> list[str]:

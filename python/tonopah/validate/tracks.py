@@ -1,6 +1,6 @@
 """What one flow did over time, ours and the kernel's on the same grid, and what can be read off it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +94,12 @@ def of_flow(columns: Mapping[str, Any], flow: int) -> tuple[NDArray[np.float64],
     times, values = columns["t_s"][mine], columns["value"][mine]
     last = np.append(times[1:] != times[:-1], True) if len(times) else np.zeros(0, bool)
     return times[last], values[last]
+
+
+def moved(tracks: Sequence[Track]) -> tuple[list[float], float]:
+    """Return the payload bytes of each flow acknowledged while all of them were there, and how many seconds that was."""
+    start, end = max(t.t_s[0] for t in tracks), min(t.t_s[-1] for t in tracks)
+    return [float(np.diff(t.at(np.array([start, end])).acked)[0]) for t in tracks], float(end - start)
 
 
 def grid(kernel: Track) -> NDArray[np.float64]:

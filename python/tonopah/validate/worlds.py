@@ -9,7 +9,7 @@ from tonopah.simulation import algorithms
 from tonopah.validate.recordings import Case
 
 REPLICATES = 10
-"""Runs of a case in which chance has a part: random losses, or flows that compete."""
+"""Runs of a case in which chance has a part: random losses, or flows that compete (for each recording of a case)."""
 DRAWING = frozenset({"bbr", "cdg", "nv"})
 """Algorithms of Linux that draw: the phase of the gain cycle, whether to back off, when to measure the least RTT anew."""
 MSS_BYTES = 1448
@@ -36,7 +36,7 @@ def as_recorded(case: Case) -> Case:
 
 
 def scenario(case: Case, seed: int = 1, series: tuple[str, ...] = SERIES) -> dict[str, Any]:
-    """Return the case as scenario. A seed above 1 starts competing flows at other instants, within one base RTT."""
+    """Return the case as scenario. A seed above 1 starts competing flows at other instants."""
     link: dict[str, Any] = {
         "from": "sender",
         "to": "receiver",
@@ -76,11 +76,11 @@ def flow(case: Case, index: int, start_us: int) -> dict[str, Any]:
 
 
 def starts(case: Case, seed: int) -> list[int]:
-    """Return when the flows start, in microseconds: as recorded for seed 1, else all but the first up to an RTT later."""
+    """Return when the flows start, in microseconds: as recorded for seed 1, else all but the first up to `spread_rtts` later."""
     recorded = [round(i * case.stagger_ms * 1000) for i in range(case.flows)]
     if seed == 1:
         return recorded
-    later = np.random.default_rng(seed).integers(0, round(2000 * case.owd_ms), case.flows)
+    later = np.random.default_rng(seed).integers(0, round(2000 * case.owd_ms * case.spread_rtts), case.flows)
     return [start + int(later[i]) * (i > 0) for i, start in enumerate(recorded)]
 
 
@@ -91,4 +91,4 @@ def draws(case: Case) -> bool:
 
 def seeds(case: Case) -> list[int]:
     """Return the seeds with which the case is run."""
-    return list(range(1, REPLICATES + 1)) if case.kind in ("random", "shared") or draws(case) else [1]
+    return list(range(1, REPLICATES + 1)) if case.kind in ("random", "shared", "beside") or draws(case) else [1]
