@@ -46,6 +46,7 @@ lint: $(VENV)/.installed ## check format and style of both languages
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 	$(VENV)/bin/ruff format --check python
 	$(VENV)/bin/ruff check python
+	cd python && ../$(VENV)/bin/lint-imports --config ../pyproject.toml --no-cache
 
 golden: ## rewrite the golden tables of the engine (say why in the commit)
 	GOLDEN_UPDATE=1 cargo test --release --package tonopah-sim --locked --test golden --test golden_networks
@@ -87,8 +88,8 @@ micro: ## time of the engine's parts: the schedule, a link, an endpoint, access 
 	cargo bench --package tonopah-sim --locked --bench parts
 
 docs: $(VENV)/.built ## write docs/algorithms.md and docs/scenario.md from the engine's own registry and schema
-	$(PYTHON) -m tonopah.reference docs
-	$(PYTHON) -m tonopah.gallery docs/algorithms.png
+	$(PYTHON) -m tonopah.docs.reference docs
+	$(PYTHON) -m tonopah.docs.gallery docs/algorithms.png
 
 clean: ## remove everything that is built or computed
 	rm -rf $(VENV) target results .pytest_cache .ruff_cache

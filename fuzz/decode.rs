@@ -1,9 +1,9 @@
 //! Bytes to settings and segments. Every byte string means something; the end of the bytes reads as zeros.
 
-use tcp::cc::{ALGORITHMS, Choice};
-use tcp::config::{Descent, EcnMode, Profile, RecoveryKind, RttEstimator};
+use tcp::cc::{ALGORITHMS, CcConfig};
+use tcp::settings::{CwndReductionKind, EcnMode, ProfileName, RecoveryKind, RttAlgorithm};
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Ecn, EcnBytes, Flags, Segment, SynOptions, TcpConfig, Timestamps};
+use tcp::{Ecn, EcnBytes, Flags, Segment, SeqNo, SeqRange, SynOptions, TcpConfig, Timestamps};
 
 /// Sequence numbers do not wrap and have no business near the end of their 64 bits.
 const FAR: u64 = 1 << 60;
@@ -64,8 +64,8 @@ impl<'a> Input<'a> {
 pub(crate) fn config(input: &mut Input) -> TcpConfig {
     let algorithm = ALGORITHMS[usize::from(input.byte()) % ALGORITHMS.len()];
     let form = &algorithm.profiles[usize::from(input.byte()) % algorithm.profiles.len()];
-    let cc = Choice::new(algorithm.name, Some(form.name), &[]).expect("the algorithm lists this profile");
-    let profiles = [Profile::Rfc, Profile::Linux, Profile::Ns2, Profile::Ns3, Profile::Netsim12];
+    let cc = CcConfig::by_name(algorithm.name, Some(form.name), &[]).expect("the algorithm lists this profile");
+    let profiles = [ProfileName::Rfc, ProfileName::Linux, ProfileName::Ns2, ProfileName::Ns3, ProfileName::Netsim12];
     let mut config = TcpConfig::of_profile(input.pick(&profiles), cc);
     let own = config.mss;
     config.mss = input.pick(&[own, own, Bytes(1), Bytes(100), Bytes(1000), Bytes(65_495)]);
@@ -78,16 +78,17 @@ pub(crate) fn config(input: &mut Input) -> TcpConfig {
     config.delayed_ack.compression = Span::from_millis(input.pick(&[0, 1, 5]));
     config.rto.min = Span::from_millis(input.pick(&[1000, 200, 10, 0]));
     config.rto.granularity = Span::from_millis(input.pick(&[1, 10, 100]));
-    config.rtt_estimator = input.pick(&[RttEstimator::Rfc, RttEstimator::Linux]);
+    config.rtt_estimator = input.pick(&[RttAlgorithm::Rfc, RttAlgorithm::Linux]);
     config.ecn = input.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::Accecn]);
     use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe, Vegas};
     config.recovery = input.pick(&[config.recovery, Tahoe, Reno, NewReno, Vegas, Sack, Rack]);
-    config.descent = input.pick(&[Descent::Prr, Descent::AtOnce, Descent::RateHalving]);
+    config.cwnd_reduction =
+        input.pick(&[CwndReductionKind::Prr, CwndReductionKind::Immediate, CwndReductionKind::RateHalving]);
     config.dup_thresh = input.pick(&[3, 1, 2, 10]);
     let c = &mut config;
     input.flip(&mut [&mut c.sack, &mut c.timestamps, &mut c.window_scale, &mut c.limited_transmit, &mut c.impatient]);
     input.flip(&mut [&mut c.tlp, &mut c.frto, &mut c.undo, &mut c.nagle, &mut c.pacing, &mut c.recv_autotune]);
-    input.flip(&mut [&mut c.cwnd_validation, &mut c.bundles, &mut c.idle_restart]);
+    input.flip(&mut [&mut c.cwnd_validation, &mut c.tso_psh, &mut c.slow_start_after_idle]);
     config
 }
 
@@ -125,19 +126,19 @@ pub(crate) fn syn(input: &mut Input, active: bool, mss: Bytes) -> Segment {
     }
     let timestamps = timestamps(input, Time::ZERO);
     let (syn, window) = (syn_options(input, mss), window(input));
-    Segment { ack: u64::from(active), flags, window, syn, timestamps, ..Segment::default() }
+    Segment { ack: SeqNo(u64::from(active)), flags, window, syn, timestamps, ..Segment::default() }
 }
 
 /// A number near one of the marks, or far from all.
-fn sequence_number(input: &mut Input, marks: &[u64], mss: Bytes) -> u64 {
+fn sequence_number(input: &mut Input, marks: &[u64], mss: Bytes) -> SeqNo {
     let mark = input.pick(marks);
     let distance = input.size(mss);
-    match input.byte() {
+    SeqNo(match input.byte() {
         0..=99 => mark,
         100..=169 => mark + distance,
         170..=239 => mark.saturating_sub(distance),
         _ => input.number() % FAR,
-    }
+    })
 }
 
 /// Any segment at all.
@@ -162,7 +163,7 @@ pub(crate) fn segment(input: &mut Input, marks: &[u64], mss: Bytes, now: Time) -
     };
     for _ in 0..input.byte() % 5 {
         let (start, end) = (sequence_number(input, marks, mss), sequence_number(input, marks, mss));
-        segment.sack.push(start, end);
+        segment.sack.push(SeqRange::new(start, end));
     }
     if input.byte() > 230 {
         segment.syn = syn_options(input, mss);

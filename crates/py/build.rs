@@ -1,10 +1,12 @@
-//! Names the build of the engine: a hash of its sources and of the versions of what it uses. Two builds with one name give
-//! the same bits; results of another one are not mixed with them.
+//! Names the build of the engine: a hash of its sources, of the tables that they include, and of the versions of what it
+//! uses. Two builds with one name give the same bits; results of another one are not mixed with them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const SOURCES: [&str; 2] = ["../tcp/src", "../sim/src"];
+const SOURCES: [&str; 3] = ["../tcp/src", "../sim/src", "../sim/data"];
+/// Sources and tables.
+const ENDINGS: [&str; 3] = ["rs", "csv", "txt"];
 const LOCK: &str = "../../Cargo.lock";
 /// Versions of everything else cannot change what a run gives.
 const COUNTED: [&str; 1] = ["libm"];
@@ -26,7 +28,7 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
         let path = entry.expect("a folder can be listed").path();
         if path.is_dir() {
             sources(&path, into);
-        } else if path.extension().is_some_and(|end| end == "rs")
+        } else if path.extension().is_some_and(|end| ENDINGS.iter().any(|counted| end == *counted))
             && path.file_stem().is_some_and(|name| name != "tests")
         {
             into.push(path);

@@ -12,7 +12,7 @@ mod watch;
 use decode::Input;
 use libfuzzer_sys::fuzz_target;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Flags, Segment};
+use tcp::{Flags, Segment, SeqNo, SeqRange};
 use watch::{Outcome, Watch, ensure};
 
 const STEPS: usize = 300;
@@ -77,24 +77,37 @@ impl Run<'_> {
         let syn = decode::syn(&mut self.input, self.active, self.mss);
         self.settle()?;
         self.receive(syn)?;
-        let ack = Segment { seq: 1, ack: 1, flags: Flags::ACK, window: syn.window, ..Segment::default() };
+        let ack = Segment {
+            seq: SeqNo::FIRST_DATA,
+            ack: SeqNo::FIRST_DATA,
+            flags: Flags::ACK,
+            window: syn.window,
+            ..Segment::default()
+        };
         self.receive(ack)
     }
 
     /// What a well-behaved peer could send: data in order, or an acknowledgment of all, or again of the same.
     fn behave(&mut self) -> Outcome {
         let (seq, una, sent) = (self.end.ack_sent.max(1), self.end.una.max(1), self.end.sent_end.max(1));
-        let mut segment = Segment { seq, ack: sent, flags: Flags::ACK, window: Bytes(1 << 20), ..Segment::default() };
+        let mut segment = Segment {
+            seq: SeqNo(seq),
+            ack: SeqNo(sent),
+            flags: Flags::ACK,
+            window: Bytes(1 << 20),
+            ..Segment::default()
+        };
         let beyond = self.mss.0 * (1 + self.input.below(8));
         match self.input.below(5) {
             0 => segment.len = 1 + self.input.below(self.mss.0.min(65_495)) as u32,
             1 => segment.flags = Flags::ACK.with(Flags::FIN),
-            2 => segment.ack = una,
+            2 => segment.ack = SeqNo(una),
             3 => {
-                segment.ack = una;
-                segment.sack.push((una + beyond).min(sent), sent.min(una + 2 * beyond));
+                segment.ack = SeqNo(una);
+                let (start, end) = ((una + beyond).min(sent), sent.min(una + 2 * beyond));
+                segment.sack.push(SeqRange::new(SeqNo(start), SeqNo(end)));
             }
-            _ => segment.ack = (una + beyond).min(sent),
+            _ => segment.ack = SeqNo((una + beyond).min(sent)),
         }
         segment.timestamps = decode::timestamps(&mut self.input, self.now);
         self.receive(segment)

@@ -81,6 +81,6 @@ def study_file(study_document, tmp_path):
 
 
 def toml(document: dict[str, Any]) -> str:
-    from tonopah.scenario import to_toml
+    from tonopah.scenario.document import to_toml
 
     return to_toml(document)

@@ -5,8 +5,12 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import tonopah as tp
-from tonopah import axes, cli, metrics, picture, picture_radio
-from tonopah.scenario import put, to_toml
+from tonopah import metrics, units
+from tonopah.cli import main
+from tonopah.plot import wireless
+from tonopah.plot.network import describe, draw
+from tonopah.scenario.document import to_toml
+from tonopah.scenario.paths import put
 
 CORE = {
     "duration": "3s",
@@ -68,44 +72,49 @@ def test_the_packet_rate_is_one_key():
 
 
 def test_distances_and_speeds_are_numbers_on_an_axis():
-    assert axes.numbers(["5m/s", "25m/s"]) == ([5.0, 25.0], "m/s")
-    assert axes.numbers(["500m", "1.5km"]) == ([500.0, 1500.0], "m")
-    assert axes.number("1.5km") == 1500
+    assert units.numbers(["5m/s", "25m/s"]) == ([5.0, 25.0], "m/s")
+    assert units.numbers(["500m", "1.5km"]) == ([500.0, 1500.0], "m")
+    assert units.si("1.5km") == 1500
     with pytest.raises(ValueError, match="far"):
-        axes.number("far")
+        units.si("far")
 
 
 def test_a_wired_core_has_a_picture_with_a_field():
     graph = tp.check(CORE)["graph"]
-    text = picture.draw(graph)
+    text = draw(graph)
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
     for word in ("base station", "router", "wired node", "field"):
         assert word in text
-    assert {node.get("role") for node in graph["node"]} <= {"host", "station", *picture_radio.OWN_LOOKS}
-    assert "12 nodes" not in picture.describe(graph)
+    assert {node.get("role") for node in graph["node"]} <= {"host", "station", *wireless.ROLE_KINDS}
+    assert "12 nodes" not in describe(graph)
 
 
-def test_messages_handoffs_and_route_lengths_have_definitions():
+def test_messages_reassociations_and_route_lengths_have_definitions():
     result = tp.run(CORE)
     network = result.summary["network"]
     channels = result.summary["channels"]
     assert network["message_count"] == sum(channel["message_count"] for channel in channels) > 50
     assert network["message_bytes"] == sum(channel["message_bytes"] for channel in channels)
-    assert network["handoffs"] == 0
-    assert network["drops"]["handoff"] == 0
-    for name in ("message_count", "message_bytes", "handoffs", "drops.handoff", "route_hops"):
+    assert network["reassociations"] == 0
+    assert network["drops"]["reassociation"] == 0
+    for name in ("message_count", "message_bytes", "reassociations", "drops.reassociation", "route_hops"):
         assert metrics.metric(name).definition
     hops = result.series("route_hops")
     # Host, router, perhaps the other router, base station, station.
     assert set(hops["value"].dropna()) <= {3.0, 4.0}
-    assert "handoffs" not in {
+    assert "reassociations" not in {
         key for key, value in tp.run({**CELLS, "network": {"kind": "star"}}).summary["network"].items() if value is not None
     }
 
 
 MISTAKES = {
     "a node outside the field": (ADHOC, "network.placement.positions.0", [0, 501], "outside the field"),
-    "speed below 0": (ADHOC, "network.mobility.speed", "-5m/s", 'network.mobility.speed: "-5m/s" is below 0'),
+    "speed below 0": (
+        ADHOC,
+        "network.mobility.speed",
+        "-5m/s",
+        'network.mobility.speed: "-5m/s" is not a speed: it must not be below zero',
+    ),
     "zero range": (ADHOC, "network.radio.max_range", "0m", "network.radio.max_range: 0m"),
     "zero disc": (
         ADHOC,
@@ -126,7 +135,7 @@ def test_wrong_radio_gives_one_message_and_exit_code_2(capsys, tmp_path, mistake
     scenario, key, value, words = MISTAKES[mistake]
     path = tmp_path / "world.toml"
     path.write_text(to_toml(changed(scenario, key, value)))
-    assert cli.main(["run", str(path)]) == 2
+    assert main.main(["run", str(path)]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith(f"error: {path}: network.")
@@ -136,7 +145,7 @@ def test_wrong_radio_gives_one_message_and_exit_code_2(capsys, tmp_path, mistake
 def test_a_flow_without_a_path_is_reported(capsys, tmp_path):
     path = tmp_path / "world.toml"
     path.write_text(to_toml(ADHOC))
-    assert cli.main(["run", str(path)]) == 0
+    assert main.main(["run", str(path)]) == 0
     assert "without a path" in capsys.readouterr().out.lower()
     summary = tp.run(ADHOC).summary
     assert summary["network"]["flows_without_path"] == 1

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import tonopah as tp
-from tonopah import claims
-from tonopah.plan import PartPlan, Plan
-from tonopah.study_file import parse_spec, reduce_spec
+from tonopah.analysis import claims
+from tonopah.spec.plan import PartPlan, Plan
+from tonopah.spec.reader import parse_spec, reduce_spec
 
 NODES = [20, 40, 60]
 FLAT = [30.0, 30.0, 30.0]
@@ -22,7 +22,7 @@ def part(name, means, noise, replicates, seed):
             for nodes, value in zip(NODES, values, strict=True):
                 goodput = (value + shared + draw.normal(0, noise / 10)) * 1e6
                 rows.append({"run": f"{name}-{label}-{nodes}-{k}", "algorithm": label, "seed": k, "network.nodes": nodes,
-                             "goodput_bps": goodput, "student_ns2.throughput_bps": 60e6 - goodput, "zero": 0.0})  # fmt: skip
+                             "goodput_bps": goodput, "ns2_awk.throughput_bps": 60e6 - goodput, "zero": 0.0})  # fmt: skip
     table = pd.DataFrame(rows)
     return PartPlan(sweeps=[set(table["run"])], base=set(table[table["network.nodes"] == 40]["run"])), table
 
@@ -83,7 +83,7 @@ def test_a_published_effect_is_supported_inside_the_interval_with_its_sign():
     assert difference(published_percent=-5).verdict == "contradicted"
     nothing = difference({"vegas": FLAT, "ewphcc": FLAT}, published_percent=0.01)
     assert nothing.verdict == "not supported"
-    assert "the interval holds zero" in nothing.sentence
+    assert "the interval contains zero" in nothing.sentence
 
 
 def test_a_difference_to_zero_has_no_meaning():
@@ -93,7 +93,7 @@ def test_a_difference_to_zero_has_no_meaning():
 
 
 def test_readings_have_a_verdict_each_and_the_worst_counts():
-    test = {"metric": ["goodput_bps", "student_ns2.throughput_bps"], "difference": {"of": ["a", "b"], "to": "vegas"},
+    test = {"metric": ["goodput_bps", "ns2_awk.throughput_bps"], "difference": {"of": ["a", "b"], "to": "vegas"},
             "above_percent": 0}  # fmt: skip
     verdict = judge(test, {"vegas": FLAT, "a": [31.0] * 3, "b": [32.0] * 3})
     assert [outcome.verdict for outcome in verdict.tests[0].readings] == ["supported"] * 2 + ["contradicted"] * 2
@@ -104,7 +104,7 @@ def test_readings_have_a_verdict_each_and_the_worst_counts():
 
 
 def test_each_reading_counts_as_a_comparison():
-    test = {"metric": ["goodput_bps", "student_ns2.throughput_bps"], "above": 1e6}
+    test = {"metric": ["goodput_bps", "ns2_awk.throughput_bps"], "above": 1e6}
     verdict = judge([test, {**test, "metric": "goodput_bps"}, {"not_testable": "because"}], {"vegas": FLAT})
     assert claims.comparisons([verdict]) == 3
 
@@ -113,7 +113,7 @@ def test_what_no_simulator_can_test_does_not_count():
     tests = [{"metric": "goodput_bps", "above": 1e6}, {"not_testable": "Calculation takes no time."}]
     verdict = judge(tests, {"vegas": FLAT})
     assert verdict.verdict == "supported"
-    assert verdict.sentence.endswith("Left out: Calculation takes no time.")
+    assert verdict.sentence.endswith("Excluded: Calculation takes no time.")
     alone = judge([], {"vegas": FLAT}, not_testable="Taste.")
     assert (alone.verdict, alone.sentence) == ("not testable", "Taste.")
     assert judge({"not_testable": "Why."}, {"vegas": FLAT}).sentence == "Why."
@@ -161,7 +161,7 @@ def test_replicates_without_a_value_are_named():
     made[1].loc[made[1]["seed"] == 3, "goodput_bps"] = np.nan
     document = {"question": "?", "scenario": {}, "compare": {"cc": ["vegas"]}, "claim": [{"id": "X", "text": "t", "test": test}]}
     found = claims.judge(parse_spec(document), Plan(parts={"": made[0]}), {"": made[1]})[0]
-    assert found.sentence.endswith("1 of 10 replicates lack a value and are left out.")
+    assert found.sentence.endswith("1 of 10 replicates has no value and is excluded.")
 
 
 def test_a_point_that_was_not_run_is_no_evidence():

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tonopah import claims
-from tonopah.plan import PartPlan, Plan
-from tonopah.study_file import parse_spec
+from tonopah.analysis import claims
+from tonopah.spec.plan import PartPlan, Plan
+from tonopah.spec.reader import parse_spec
 
 FLOWS = [10, 20, 30, 40, 50]
 RISES, LEVELS, FALLS, STAYS = [10, 20, 30, 40, 50], [10, 20, 28, 29, 29.2], [50, 40, 30, 20, 10], [30] * 5

@@ -1,13 +1,15 @@
 """The command line: output, exit codes, and one message for each mistake."""
 
+import argparse
 import json
 import subprocess
 import sys
 
 import pytest
 
-from tonopah import cli
-from tonopah.scenario import load, to_toml
+import tonopah as tp
+from tonopah.cli import main
+from tonopah.scenario.document import load, to_toml
 
 
 @pytest.fixture
@@ -18,7 +20,7 @@ def scenario(dumbbell, tmp_path):
 
 
 def call(capsys, *arguments) -> tuple[int, str, str]:
-    code = cli.main(list(arguments))
+    code = main.main(list(arguments))
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 
@@ -87,10 +89,10 @@ def test_an_interrupted_study_says_how_to_go_on(capsys, study_file, tmp_path, mo
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tonopah._core.run_many", stop)
+    monkeypatch.setattr("tonopah.execution.runner.run_many", stop)
     code, _, err = call(capsys, "study", "run", str(study_file), "--out", str(tmp_path / "out"))
     assert code == 1
-    assert "the same command goes on from there" in err
+    assert "run the same command to continue" in err
 
 
 def test_algorithms(capsys):
@@ -159,21 +161,55 @@ def test_files_that_are_no_scenarios_are_refused(capsys, tmp_path, content):
 )
 def test_wrong_arguments_have_exit_code_2(capsys, arguments):
     with pytest.raises(SystemExit) as caught:
-        cli.main(arguments)
+        main.main(arguments)
     assert caught.value.code == 2
     assert "usage:" in capsys.readouterr().err
 
 
-def test_every_command_has_help_with_an_example(capsys):
-    commands = (["run"], ["check"], ["algorithms"], ["bench"], ["study", "run"], ["study", "report"], ["study", "list"])
-    for command in commands:
+def commands_below(parser, name=()):
+    """Yield every command that can be run, with its parser."""
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not groups:
+        yield name, parser
+    for below, inner in (entry for group in groups for entry in group.choices.items()):
+        yield from commands_below(inner, (*name, below))
+
+
+@pytest.mark.parametrize("command", main.COMMANDS)
+def test_every_command_has_help_with_an_example(command, capsys):
+    top = main.build_parser([command])
+    found = {name: parser for name, parser in commands_below(top) if name[0] == command}
+    assert found
+    for name, parser in found.items():
         with pytest.raises(SystemExit) as caught:
-            cli.main([*command, "--help"])
+            main.main([*name, "--help"])
         assert caught.value.code == 0
-        assert f"example: tonopah {' '.join(command)}" in capsys.readouterr().out
+        assert "example" in parser.epilog and f"  tonopah {' '.join(name)}" in f"  {parser.epilog.split(': ')[-1]}"
+        assert parser.epilog in capsys.readouterr().out
+
+
+HEAVY = {"numpy", "pandas", "pydantic", "rich", "scipy", "matplotlib", "pyarrow", "jinja2", "tomli", "tomli_w", "distributed"}
+
+
+@pytest.mark.parametrize("code", ["import tonopah", "from tonopah.cli.main import main; main(['--help'])"])
+def test_a_start_loads_nothing_heavy(code):
+    wrapped = f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\nprint(' '.join(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", wrapped], capture_output=True, text=True, check=True)
+    loaded = done.stderr.split()
+    assert not HEAVY & {name.partition(".")[0] for name in loaded}
+    # The package itself: the face, the engine and, for the command line, its errors.
+    expected = {"tonopah", "tonopah._core", "tonopah.errors", "tonopah.cli", "tonopah.cli.main"}
+    assert {name for name in loaded if name.startswith("tonopah")} <= expected
+
+
+def test_public_names_are_loaded_at_their_first_use():
+    assert set(tp.__all__) <= set(dir(tp))
+    assert all(getattr(tp, name) is not None for name in tp.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = tp.nonsense
 
 
 def test_a_reader_that_goes_away_is_no_error(scenario):
-    command = f"{sys.executable} -m tonopah.cli check {scenario} --expand | true"
+    command = f"{sys.executable} -m tonopah.cli.main check {scenario} --expand | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr

@@ -6,10 +6,12 @@ import signal
 import pytest
 
 import tonopah as tp
-from tonopah import _core, cli, cluster, worker
-from tonopah.execution import Execution
-from tonopah.processes import Job
-from tonopah.scenario import to_toml
+from tonopah import _core
+from tonopah.cli import main
+from tonopah.execution import dask_cluster, worker
+from tonopah.execution.options import ExecutionOptions
+from tonopah.execution.processes import Job
+from tonopah.scenario.document import to_toml
 
 distributed = pytest.importorskip("distributed")
 # What Dask leaves open at its end is not ours.
@@ -38,7 +40,7 @@ def two_workers():
 
 def test_two_workers_one_of_them_killed_give_the_same_table(study, expected, two_workers, tmp_path, monkeypatch):
     killed = []
-    take = cluster.Farm.received
+    take = dask_cluster.ClusterRunner.collect
 
     def received(self, future):
         if not killed:
@@ -47,16 +49,16 @@ def test_two_workers_one_of_them_killed_give_the_same_table(study, expected, two
             killed.append(pid)
         return take(self, future)
 
-    monkeypatch.setattr(cluster.Farm, "received", received)
-    how = Execution(executor="dask", scheduler=two_workers.scheduler_address)
-    assert study.run(quiet=True, out=tmp_path / "there", how=how) == len(study.plan.runs)
+    monkeypatch.setattr(dask_cluster.ClusterRunner, "collect", received)
+    how = ExecutionOptions(executor="dask", scheduler=two_workers.scheduler_address)
+    assert study.run(quiet=True, out=tmp_path / "there", options=how) == len(study.plan.runs)
     assert killed and study.table().to_csv() == expected
     assert len(list((study.folder / "series").iterdir())) == 2
 
 
 def test_a_cluster_of_its_own_is_started_and_ended(study, expected, tmp_path, capsys):
     command = ["study", "run", study.source, "--out", str(tmp_path / "own"), "--executor", "dask", "--jobs", "2"]
-    assert cli.main(command) == 0, capsys.readouterr().err
+    assert main.main(command) == 0, capsys.readouterr().err
     assert tp.Study.open(tmp_path / "own").table().to_csv() == expected
 
 
@@ -71,34 +73,34 @@ def test_a_run_that_ends_its_workers_stops_the_study_with_its_name(study_documen
     study_document |= {"replicates": 1, "sweep": [], "figure": [{"kind": "bar", "y": ["goodput_bps"]}], "claim": [], "quick": {}}
     (tmp_path / "deadly.toml").write_text(to_toml(study_document))
     study = tp.Study.load(tmp_path / "deadly.toml")
-    how = Execution(executor="dask", scheduler=two_workers.scheduler_address)
-    with pytest.raises(tp.RunFailedError, match=r"ended its worker again and again.*with Good, seed 1"):
-        study.run(quiet=True, out=tmp_path / "out", how=how)
+    how = ExecutionOptions(executor="dask", scheduler=two_workers.scheduler_address)
+    with pytest.raises(tp.RunFailedError, match=r"ended its worker repeatedly.*with Good, seed 1"):
+        study.run(quiet=True, out=tmp_path / "out", options=how)
     assert study.missing() < len(study.plan.runs), "what was finished is stored"
 
 
 def test_another_engine_on_a_worker_is_refused(study):
     run = next(iter(study.plan.runs.values()))
-    answers = worker.batch([Job(run.scenario, run.seed)], "another")
+    answers = worker.run_batch([Job(run.scenario, run.seed)], "another")
     assert "install the same package there" in answers[0].failed and not answers[0].summary
-    assert worker.batch([Job(run.scenario, run.seed)], _core.engine_build())[0].summary
+    assert worker.run_batch([Job(run.scenario, run.seed)], _core.engine_build())[0].summary
 
 
 def test_a_scheduler_that_does_not_answer_is_named(study, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT_S", 1)
+    monkeypatch.setattr(dask_cluster, "CONNECT_S", 1)
     command = ["study", "run", study.source, "--out", str(tmp_path / "out"), "--scheduler"]
-    assert cli.main([*command, "tcp://127.0.0.1:9", "--executor", "dask"]) == 2
+    assert main.main([*command, "tcp://127.0.0.1:9", "--executor", "dask"]) == 2
     assert "scheduler: tcp://127.0.0.1:9 does not answer" in capsys.readouterr().err
-    assert cli.main([*command, "tcp://127.0.0.1:9"]) == 2
+    assert main.main([*command, "tcp://127.0.0.1:9"]) == 2
     assert "add --executor dask" in capsys.readouterr().err
 
 
 def test_batches_are_long_enough_and_leave_work_for_all():
-    farm = cluster.Farm(None, Execution())
-    farm.waiting.extend(range(10_000))
-    assert farm.size(2) == 1
-    farm.seconds, farm.count = 0.5, 50
-    assert farm.size(2) == 100
-    assert farm.size(10_000) == 1
-    farm.seconds = 500.0
-    assert farm.size(2) == 1
+    runner = dask_cluster.ClusterRunner(None, ExecutionOptions())
+    runner.waiting.extend(range(10_000))
+    assert runner.batch_size(2) == 1
+    runner.seconds, runner.count = 0.5, 50
+    assert runner.batch_size(2) == 100
+    assert runner.batch_size(10_000) == 1
+    runner.seconds = 500.0
+    assert runner.batch_size(2) == 1

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tonopah.commits import MOST, Commits
+from tonopah.store.commits import MAX_QUEUED, Commits
 
 
 def test_rows_that_come_while_the_disk_is_busy_share_the_next_commit():
@@ -42,10 +42,10 @@ def test_everything_is_written_when_closed():
         written.extend(rows)
 
     commits = Commits(write)
-    for number in range(10 * MOST):
+    for number in range(10 * MAX_QUEUED):
         commits.add((number,))
     commits.close()
-    assert written == [(number,) for number in range(10 * MOST)]
+    assert written == [(number,) for number in range(10 * MAX_QUEUED)]
     assert not commits.thread.is_alive()
 
 
@@ -58,7 +58,7 @@ def test_a_failure_is_told_at_once_and_at_the_end_and_nothing_is_written_after_i
 
     commits = Commits(write)
     with pytest.raises(OSError, match="disk full"):
-        for number in range(10 * MOST):
+        for number in range(10 * MAX_QUEUED):
             commits.add((number,))
     with pytest.raises(OSError, match="disk full"):
         commits.close()

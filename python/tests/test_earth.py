@@ -6,9 +6,10 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import tonopah as tp
-from tonopah import earth, picture
-from tonopah.cli import main
-from tonopah.scenario import to_toml
+from tonopah.cli.main import main
+from tonopah.plot import satellites
+from tonopah.plot.network import describe, draw
+from tonopah.scenario.document import to_toml
 
 SVG = "{http://www.w3.org/2000/svg}svg"
 
@@ -24,30 +25,30 @@ def iridium():
 
 
 def test_the_survey_has_tracks_paths_and_a_day(iridium):
-    surveyed = earth.survey_of(iridium, 1, None, 600.0)
-    assert len(surveyed["satellites"]) == 66
-    assert [terminal["name"] for terminal in surveyed["terminals"]] == ["Berkeley", "Boston"]
-    path = surveyed["current"][0]
+    view = satellites.find_ground_tracks(iridium, 1, None, 600.0)
+    assert len(view["satellites"]) == 66
+    assert [terminal["name"] for terminal in view["terminals"]] == ["Berkeley", "Boston"]
+    path = view["current"][0]
     assert path["nodes"][0] == "Berkeley"
     assert path["nodes"][-1] == "Boston"
-    assert {track["satellite"] for track in surveyed["tracks"]} == {path["nodes"][1], path["nodes"][-2]}
-    delays = surveyed["paths"][0]["delay_s"]
+    assert {track["satellite"] for track in view["tracks"]} == {path["nodes"][1], path["nodes"][-2]}
+    delays = view["paths"][0]["delay_s"]
     assert len(delays) == 1440
     assert all(0.015 < delay < 0.14 for delay in delays)
-    assert all(abs(lat) <= 86.5 and -180 <= lon <= 180 for _, lat, lon in surveyed["satellites"])
+    assert all(abs(lat) <= 86.5 and -180 <= lon <= 180 for _, lat, lon in view["satellites"])
 
 
 def test_the_picture_is_the_same_svg_each_time(iridium):
-    surveyed = earth.survey_of(iridium, 1, None, 0.0)
-    text = earth.draw(surveyed)
+    view = satellites.find_ground_tracks(iridium, 1, None, 0.0)
+    text = satellites.draw(view)
     assert ET.fromstring(text).tag == SVG
-    assert text == earth.draw(surveyed)
+    assert text == satellites.draw(view)
 
 
 def test_lines_are_cut_at_the_edge_of_the_map():
-    assert [part for part, _ in earth.pieces([170, 179, -179, -170], [0, 1, 2, 3])] == [[170, 179], [-179, -170]]
-    assert len(list(earth.great_circle((170, 10), (-170, 10)))) == 2
-    assert len(list(earth.great_circle((10, 10), (20, 10)))) == 1
+    assert [part for part, _ in satellites.pieces([170, 179, -179, -170], [0, 1, 2, 3])] == [[170, 179], [-179, -170]]
+    assert len(list(satellites.great_circle((170, 10), (-170, 10)))) == 2
+    assert len(list(satellites.great_circle((10, 10), (20, 10)))) == 1
 
 
 def test_the_command_writes_the_map(iridium, tmp_path, capsys):
@@ -69,8 +70,8 @@ def test_a_network_on_the_ground_has_no_map(dumbbell, tmp_path, capsys):
 
 def test_reports_show_the_map_and_count_terminals(iridium):
     graph = tp.check(iridium)["graph"]
-    assert ET.fromstring(picture.draw(graph)).tag == SVG
-    assert picture.describe(graph) == "2 terminals, 66 satellites, 1 flows"
+    assert ET.fromstring(draw(graph)).tag == SVG
+    assert describe(graph) == "2 terminals, 66 satellites, 1 flows"
 
 
 def test_a_run_lists_its_hand_overs_and_the_path_delay(iridium):

@@ -1,9 +1,9 @@
-"""Series around hand-overs."""
+"""Series around handovers."""
 
 import pandas as pd
 import pytest
 
-from tonopah import handover
+from tonopah.plot import handover
 
 
 @pytest.fixture
@@ -12,8 +12,8 @@ def frames():
     return {name: pd.DataFrame({"t_s": times, "value": [1e6 + t for t in times]}) for name in ("newreno", "cubic")}
 
 
-def test_time_is_counted_from_the_hand_over(frames):
-    (drawn,) = handover.around(frames, "throughput", "flow 0", [100.5, 300.0])
+def test_time_is_counted_from_the_handover(frames):
+    (drawn,) = handover.plot_around(frames, "throughput", "flow 0", [100.5, 300.0])
     assert drawn.name == "handover-throughput"
     assert set(drawn.data["handover_s"]) == {100.5, 300.0}
     first = drawn.data[(drawn.data["handover_s"] == 100.5) & (drawn.data["algorithm"] == "cubic")]
@@ -23,11 +23,11 @@ def test_time_is_counted_from_the_hand_over(frames):
     assert "flow 0" in drawn.caption and "all 2" in drawn.caption
 
 
-def test_only_the_first_hand_overs_have_panels(frames):
-    (drawn,) = handover.around(frames, "throughput", "flow 0", [50.0, 100.0, 150.0, 200.0, 250.0])
+def test_only_the_first_handovers_have_panels(frames):
+    (drawn,) = handover.plot_around(frames, "throughput", "flow 0", [50.0, 100.0, 150.0, 200.0, 250.0])
     assert sorted(set(drawn.data["handover_s"])) == [50.0, 100.0, 150.0, 200.0]
     assert "the first 4" in drawn.caption
 
 
-def test_without_a_hand_over_there_is_nothing(frames):
-    assert handover.around(frames, "throughput", "flow 0", []) == []
+def test_without_a_handover_there_is_nothing(frames):
+    assert handover.plot_around(frames, "throughput", "flow 0", []) == []

@@ -11,13 +11,13 @@ import sys
 import time
 
 import tonopah as tp
-from tonopah.scenario import to_toml
+from tonopah.scenario.document import to_toml
 
 KILLS = int(os.environ.get("TONOPAH_KILLS", "4"))
 
 
 def start(study, folder):
-    command = [sys.executable, "-m", "tonopah.cli", "study", "run", study.source, "--out", str(folder), "--jobs", "2"]
+    command = [sys.executable, "-m", "tonopah.cli.main", "study", "run", study.source, "--out", str(folder), "--jobs", "2"]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 

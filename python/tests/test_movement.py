@@ -3,7 +3,7 @@
 import pytest
 
 import tonopah as tp
-from tonopah.movement import read_movement
+from tonopah.scenario.setdest import read_movement
 
 FILE = """
 # nodes: 3, max time: 20.00
@@ -59,7 +59,7 @@ def test_a_scenario_moves_as_its_file_says(tmp_path):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("$node_(4) set X_ 1.0", "does not say where node 3 is at first"),
+        ("$node_(4) set X_ 1.0", "gives no initial position of node 3"),
         ("$node_(1) set X_ east", "line 15: 'east' is not a number"),
         ('$ns_ at -1.0 "$node_(1) setdest 1.0 1.0 1.0"', "line 15: a time or a speed is below 0"),
         ("set val(nn) 3", "line 15: 'set val(nn) 3' is not a line of a movement file"),
@@ -77,7 +77,7 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path, line, words):
     ("change", "words"),
     [
         ({"network.nodes": 4}, "the movement file has 3 stations"),
-        ({"network.placement": {"kind": "grow"}}, "network.placement: the movement file says where stations are"),
+        ({"network.placement": {"kind": "grow"}}, "network.placement: the movement file gives the positions of stations"),
         ({"network.mobility.orders": []}, "network.mobility: a movement file stands alone"),
         ({"network.mobility.file": "none.tcl"}, "none.tcl: cannot be read: no such file"),
         ({"network.area.x": "300m"}, "network.placement.positions: station 2"),

@@ -5,9 +5,9 @@ import json
 import pytest
 
 import tonopah as tp
-from tonopah.plan import make_plan
-from tonopah.scenario import put
-from tonopah.study_file import parse_spec
+from tonopah.scenario.paths import put
+from tonopah.spec.plan import make_plan
+from tonopah.spec.reader import parse_spec
 
 
 def plan_of(document):
@@ -17,8 +17,8 @@ def plan_of(document):
 def test_identical_runs_are_shared(study_document):
     plan = plan_of(study_document)
     # Points: flows 2 (default), 4, 6; rate 600 (400 is the default); flows × nodes: 2×12 and 4×12 (the other two are known).
-    points, algorithms, replicates, typical = 3 + 1 + 2, 2, 3, 2
-    assert len(plan.runs) == points * algorithms * replicates + typical
+    points, algorithms, replicates, representative = 3 + 1 + 2, 2, 3, 2
+    assert len(plan.runs) == points * algorithms * replicates + representative
     part = plan.parts[""]
     assert part.base <= part.sweeps[0]
     assert [len(ids) for ids in part.sweeps] == [18, 12, 24]
@@ -44,11 +44,11 @@ def test_replicate_k_has_seed_k_for_every_algorithm(study_document):
         assert {run.seed for run in plan.runs.values() if run.algorithm == algorithm} == {1, 2, 3}
 
 
-def test_only_typical_runs_record_series(study_document):
+def test_only_representative_runs_record_series(study_document):
     plan = plan_of(study_document)
-    assert set(plan.parts[""].typical) == {"newreno", "cubic"}
+    assert set(plan.parts[""].representative) == {"newreno", "cubic"}
     for run in plan.runs.values():
-        assert ("record" in json.loads(run.scenario)) == run.typical
+        assert ("record" in json.loads(run.scenario)) == run.representative
 
 
 def test_every_run_has_every_axis(study_document):

@@ -4,8 +4,8 @@ import pytest
 from test_python_algorithm import GOOD, RAISES
 
 import tonopah as tp
-from tonopah import cli
-from tonopah.scenario import to_toml
+from tonopah.cli import main
+from tonopah.scenario.document import to_toml
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_an_edited_algorithm_is_run_anew_and_the_others_are_not(study, tmp_path)
 
 def test_an_exception_in_a_process_stops_the_study_with_its_traceback(study, tmp_path, capsys):
     (tmp_path / "my.py").write_text(RAISES)
-    assert cli.main(["study", "run", study.source, "--out", str(tmp_path / "out")]) == 1
+    assert main.main(["study", "run", study.source, "--out", str(tmp_path / "out")]) == 1
     shown = capsys.readouterr().err
     assert "raise ValueError('too\\nlate')" in shown
     last = shown.splitlines()[-1]

@@ -3,15 +3,16 @@
 import pytest
 
 import tonopah as tp
-from tonopah import consistency
-from tonopah.published import parse_published
+from tonopah.analysis import consistency
+from tonopah.spec.published import Published
+from tonopah.spec.validation import validate
 
 ALGORITHM = {"name": "algorithm"}
 DELIVERY = {"name": "delivery", "is": "delivery"}
 
 
 def findings(columns, rows, **more):
-    table = parse_published({"id": "T", "caption": "c", "columns": columns, "rows": rows, **more}, "published[0]")
+    table = validate(Published, {"id": "T", "caption": "c", "columns": columns, "rows": rows, **more}, "published[0]")
     return consistency.check(table)
 
 
@@ -68,7 +69,7 @@ def test_netsim_400_ms_must_be_400_microseconds():
     given = {"duration": "10s", "packet": "1460B", "interval": "400ms"}
     wrong = broken(NETSIM, ROWS[:1], given=given)
     assert [finding.rule for finding in wrong] == ["generated = duration / interval × size"]
-    assert "What fits is an interval of 400 µs" in wrong[0].sentence
+    assert "An interval of 400 µs would fit" in wrong[0].sentence
     assert broken(NETSIM, ROWS, given=given | {"interval": "400us"}) == []
 
 
@@ -118,5 +119,5 @@ def test_throughput_is_bytes_by_time_to_the_last_digit():
 def test_what_is_wrong_is_named(change, message):
     table = {"id": "T", "caption": "c", "columns": [ALGORITHM, DELIVERY], "rows": [["a", 1]]}
     with pytest.raises(tp.InputError) as caught:
-        parse_published(table | change, "published[0]")
+        validate(Published, table | change, "published[0]")
     assert message in str(caught.value)

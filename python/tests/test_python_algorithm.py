@@ -6,10 +6,14 @@ import math
 import pytest
 
 import tonopah as tp
-from tonopah import _core, algorithm, cli
+from tonopah import _core
+from tonopah.cc import loading
+from tonopah.cli import main
 from tonopah.examples.reno import Reno
 from tonopah.metrics import parameter_range
-from tonopah.scenario import engine_form, put, to_toml
+from tonopah.scenario.document import to_toml
+from tonopah.scenario.paths import put
+from tonopah.simulation import engine_form
 
 RECOVERIES = ["reno", "newreno", "sack", "rack"]
 
@@ -197,7 +201,7 @@ def test_what_is_wrong_with_a_class_is_told_with_its_place(dumbbell, tmp_path, m
     dumbbell["flow"][0]["cc"] = {"python": reference}
     (tmp_path / "world.toml").write_text(to_toml(dumbbell))
     for command in ("check", "run"):
-        assert cli.main([command, str(tmp_path / "world.toml")]) == 2
+        assert main.main([command, str(tmp_path / "world.toml")]) == 2
         shown = capsys.readouterr().err
         assert shown.startswith(f"error: {tmp_path}/world.toml: flow[0].cc.python: ") and words in shown
         assert len(shown.splitlines()) == 1
@@ -308,7 +312,7 @@ def test_the_command_line_shows_the_traceback_of_the_algorithm_and_one_message(d
     dumbbell["tcp"]["cc"] = "my.py:Good"
     (tmp_path / "world.toml").write_text(to_toml(dumbbell))
     for more in ([], ["--events"]):
-        assert cli.main(["run", str(tmp_path / "world.toml"), *more]) == 1
+        assert main.main(["run", str(tmp_path / "world.toml"), *more]) == 1
         lines = capsys.readouterr().err.splitlines()
         assert lines[0].startswith("Traceback") and "my.py" in lines[1] and "in on_ack" in lines[1]
         assert lines[-1].startswith("error: my.py:Good: on_ack failed at 0.0") and lines[-1].endswith("ValueError: too late")
@@ -324,15 +328,15 @@ def package(tmp_path, monkeypatch):
     offered = "careful = careful_package:Good\nbroken = careful_package:Nothing\nreno = careful_package:Good\n"
     (info / "entry_points.txt").write_text(f"[tonopah.algorithms]\n{offered}")
     monkeypatch.syspath_prepend(str(tmp_path))
-    algorithm.entries.cache_clear()
+    loading.find_entry_points.cache_clear()
     yield
-    algorithm.entries.cache_clear()
+    loading.find_entry_points.cache_clear()
 
 
 def test_installed_packages_offer_algorithms_by_name(package, dumbbell, study_document, tmp_path, capsys):
     assert [entry["name"] for entry in tp.algorithms()[-2:]] == ["broken", "careful"]
     assert "careful_package:Nothing cannot be loaded" in tp.algorithms()[-2]["title"]
-    assert cli.main(["algorithms", "careful"]) == 0
+    assert main.main(["algorithms", "careful"]) == 0
     assert "A window that stands." in capsys.readouterr().out
     flows = tp.run(dumbbell, set={"flow.0.cc": {"name": "careful", "factor": 1.0}, "flow.1.cc": "reno"}).summary["flows"]
     assert [(flow["cc"], flow["cc_profile"]) for flow in flows] == [("careful", "default"), ("reno", "rfc")]
@@ -348,15 +352,15 @@ def test_the_list_of_algorithms_fits_a_narrow_terminal(capsys, monkeypatch, tmp_
     monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "my.py").write_text(GOOD)
     for name in ([], ["cubic"], ["reno"], [f"{tmp_path}/my.py:Good"]):
-        assert cli.main(["algorithms", *name]) == 0
+        assert main.main(["algorithms", *name]) == 0
         shown = capsys.readouterr().out
         assert all(len(line) <= 100 for line in shown.splitlines())
     assert "factor" in shown and "A window that stands." in shown
-    cli.main(["algorithms", "cubic"])
+    main.main(["algorithms", "cubic"])
     shown = " ".join(capsys.readouterr().out.split())
     for words in ("RFC 9438", "asks for nothing special", "0.1 to 0.9", "segments/s^3", "hystart = true", 'name = "cubic"'):
         assert words in shown
-    assert json.loads(json.dumps(algorithm.described(f"{tmp_path}/my.py:Good", "x")))["params"][1]["default"] is False
+    assert json.loads(json.dumps(loading.describe_reference(f"{tmp_path}/my.py:Good", "x")))["params"][1]["default"] is False
 
 
 def test_ranges_with_one_end():

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tonopah import Endpoint, _core, reference
+from tonopah import Endpoint, _core
+from tonopah.docs import reference, studies
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -13,6 +14,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.parametrize("name", sorted(reference.PAGES))
 def test_generated_pages_are_fresh(name):
     assert (DOCS / name).read_text(encoding="utf-8") == reference.PAGES[name](), "run `make docs`"
+
+
+def test_the_tables_of_studies_are_fresh():
+    page = (DOCS / "studies.md").read_text(encoding="utf-8")
+    assert page == studies.studies_page(page), "run `make docs`"
 
 
 def test_a_schema_becomes_tables():

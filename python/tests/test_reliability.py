@@ -5,8 +5,10 @@ import json
 import pytest
 
 import tonopah as tp
-from tonopah import _core, cli, doctor, execution, runner, study_command
-from tonopah.execution import Execution, Limits, Shard
+from tonopah import _core
+from tonopah.cli import doctor, main, study
+from tonopah.execution import options, runner
+from tonopah.execution.options import ExecutionOptions, Limits, Shard
 from tonopah.peers import ns2, ns3
 
 
@@ -15,12 +17,12 @@ def test_a_defect_of_the_engine_leaves_what_shows_it_again(study_file, tmp_path,
         on_done(0, _core.EngineError("internal error, please report it: the books do not balance"), None)
 
     study = tp.Study.load(study_file)
-    monkeypatch.setattr(_core, "run_many", broken)
+    monkeypatch.setattr(runner, "run_many", broken)
     with pytest.raises(tp.RunFailedError, match=r"books do not balance \[with newreno, seed 1.*tonopah run .*--seed 1"):
         study.run(quiet=True, out=tmp_path / "out")
     monkeypatch.undo()
     kept = next((tmp_path / "out" / "failed").glob("*.toml"))
-    assert cli.main(["run", str(kept), "--seed", "1", "--json"]) == 0
+    assert main.main(["run", str(kept), "--seed", "1", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     first = next(iter(study.plan.runs.values()))
     assert shown["flows"][0]["cc"] == first.algorithm
@@ -33,15 +35,15 @@ def test_a_study_says_what_is_to_be_expected(study_file, tmp_path, capsys):
 
 
 def test_an_estimate_tells_when_the_time_will_not_do():
-    text = runner.expectation(10.0, 10, 7200, Execution(jobs=2, max_hours=1.0))
-    assert text.startswith("estimate: 7200 more runs take about 2.0 hours on 2 cores")
-    assert text.endswith("--max-hours 1 will end before, and the same command goes on")
-    assert "max-hours" not in runner.expectation(10.0, 10, 3000, Execution(jobs=2, max_hours=1.0))
+    text = runner.estimate(10.0, 10, 7200, ExecutionOptions(jobs=2, max_hours=1.0))
+    assert text.startswith("estimate: 7200 more runs take about 2.0 h on 2 cores")
+    assert text.endswith("--max-hours 1 will expire first; run the same command to continue")
+    assert "max-hours" not in runner.estimate(10.0, 10, 3000, ExecutionOptions(jobs=2, max_hours=1.0))
 
 
 def test_shards_are_equal_and_disjoint(study_file):
     plan = tp.Study.load(study_file).plan
-    parts = [{run.id for run in runner.part(plan, Shard(index, 5))} for index in range(1, 6)]
+    parts = [{run.id for run in runner.select_shard(plan, Shard(index, 5))} for index in range(1, 6)]
     assert set.union(*parts) == set(plan.runs) and sum(map(len, parts)) == len(plan.runs)
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
@@ -49,47 +51,54 @@ def test_shards_are_equal_and_disjoint(study_file):
 @pytest.mark.parametrize("text", ["0/4", "5/4", "1", "1/0", "a/b", "1/4/2", "-1/4", "1/10000000"])
 def test_a_shard_that_is_none_is_refused(text):
     with pytest.raises(tp.InputError, match="like 1/4"):
-        execution.parse_shard(text)
+        options.parse_shard(text)
 
 
 def test_amounts_of_memory():
-    assert execution.parse_memory("1.5GB") == 1_500_000_000
-    for text in ("0MB", "1", "GB", "1kB", "-1GB", "1e3GB"):
+    assert options.parse_memory("1.5GB") == 1_500_000_000
+    assert options.parse_memory("4GiB") == 4 * 1024**3
+    for text in ("0MB", "1", "GB", "-1GB", "4 GBps"):
         with pytest.raises(tp.InputError, match="like 500MB"):
-            execution.parse_memory(text)
+            options.parse_memory(text)
 
 
 def test_memory_is_shared_among_the_runs_under_way(monkeypatch):
-    monkeypatch.setattr(execution, "memory_total", lambda: 8_000_000_000)
-    assert Execution(jobs=4).bounds == (None, 2_000_000_000)
-    assert Execution(jobs=4, limits=Limits(7, 5)).bounds == (7, 5)
-    assert Execution(jobs=1000).bounds.memory_bytes == execution.LEAST_MEMORY
-    monkeypatch.setattr(execution, "memory_total", lambda: None)
-    assert Execution(jobs=4).bounds == (None, None)
+    monkeypatch.setattr(options, "memory_total", lambda: 8_000_000_000)
+    assert ExecutionOptions(jobs=4).run_limits == (None, 2_000_000_000)
+    assert ExecutionOptions(jobs=4, limits=Limits(7, 5)).run_limits == (7, 5)
+    assert ExecutionOptions(jobs=1000).run_limits.memory_bytes == options.MIN_MEMORY_BYTES
+    monkeypatch.setattr(options, "memory_total", lambda: None)
+    assert ExecutionOptions(jobs=4).run_limits == (None, None)
 
 
 def test_wrong_options_are_refused(study_file, capsys):
-    for options in (["--max-hours", "0"], ["--max-events", "x"], ["--max-memory", "1"], ["--shard", "9/2"], ["--executor", "x"]):
+    for arguments in (
+        ["--max-hours", "0"],
+        ["--max-events", "x"],
+        ["--max-memory", "1"],
+        ["--shard", "9/2"],
+        ["--executor", "x"],
+    ):
         with pytest.raises(SystemExit) as ended:
-            cli.main(["study", "run", str(study_file), *options])
-        assert ended.value.code == 2, options
+            main.main(["study", "run", str(study_file), *arguments])
+        assert ended.value.code == 2, arguments
     capsys.readouterr()
-    assert study_command.same_command() == "the same command"
+    assert study.same_command() == "the same command"
 
 
 def test_the_doctor_is_content_here(tmp_path, capsys):
-    assert cli.main(["doctor", "--json", "--folder", str(tmp_path)]) == 0
+    assert main.main(["doctor", "--json", "--folder", str(tmp_path)]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["ok"] and found["build"] == _core.engine_build()
     states = {check["name"]: check["state"] for check in found["checks"]}
     assert states["engine"] == states["self-test"] == states["write access"] == "ok"
-    assert cli.main(["doctor", "--folder", str(tmp_path)]) == 0
+    assert main.main(["doctor", "--folder", str(tmp_path)]) == 0
     assert "self-test      7 of 7 runs as expected" in capsys.readouterr().out
 
 
 def test_the_doctor_sees_other_bits_and_a_folder_that_is_not_there(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(_core, "fingerprint", lambda scenario, seed: "0")
-    assert cli.main(["doctor", "--folder", str(tmp_path / "nowhere")]) == 1
+    monkeypatch.setattr(doctor, "fingerprint", lambda scenario, seed: "0")
+    assert main.main(["doctor", "--folder", str(tmp_path / "nowhere")]) == 1
     shown = capsys.readouterr().out
     assert "X    self-test      other packet events than expected: newreno, drop-tail" in shown
     assert "X    write access" in shown

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import tonopah as tp
-from tonopah import axes, metrics, picture
+from tonopah import metrics, units
+from tonopah.plot.network import abbreviate, describe, draw
 
 SVG = "{http://www.w3.org/2000/svg}svg"
 
@@ -96,27 +97,27 @@ def test_a_shipped_study_runs_at_its_quick_size(tmp_path):
 )
 def test_every_wired_network_has_a_picture(network):
     graph = tp.check({"duration": "1s", "network": network})["graph"]
-    assert ET.fromstring(picture.draw(graph)).tag == SVG
-    assert picture.describe(graph).startswith(f"{len(graph['node'])} nodes")
+    assert ET.fromstring(draw(graph)).tag == SVG
+    assert describe(graph).startswith(f"{len(graph['node'])} nodes")
 
 
 def test_long_columns_are_thinned_out():
-    assert picture.thin(list("abcdef")) == list("abcdef")
-    assert picture.thin(list("abcdefgh")) == ["a", "b", "c", "d", None, "h"]
+    assert abbreviate(list("abcdef")) == list("abcdef")
+    assert abbreviate(list("abcdefgh")) == ["a", "b", "c", "d", None, "h"]
 
 
 def test_numbers_for_people():
     shown = [metrics.show(value) for value in (0, 0.99883, 12345.6, 1.5e-7, None, float("nan"), -3.14159)]
     assert shown == ["0", "0.9988", "12,346", "1.5e-07", "–", "–", "-3.142"]
-    assert metrics.metric("student_ns3.delay_s").axis == "Delay [student_ns3] (ms)"
+    assert metrics.metric("flowmonitor.delay_s").axis == "Delay [flowmonitor] (ms)"
     assert metrics.metric("marked_packets").axis == "Packets marked (packets)"
     assert metrics.metric("drops.aqm").axis == "Dropped: AQM (packets)"
     assert metrics.metric("weird_thing_bps").axis == "Weird thing (Mb/s)"
 
 
 def test_axis_values_become_numbers_in_one_unit():
-    assert axes.numbers(["100pps", "200pps"]) == ([100.0, 200.0], "packets/s")
-    assert axes.numbers(["900kbps", "1Mbps"]) == ([900e3, 1e6], "b/s")
-    assert axes.numbers([1, 2.5]) == ([1.0, 2.5], "")
-    assert axes.numbers(["a", "b"]) is None
-    assert axes.positions(["a", "b"]) == ([0.0, 1.0], "")
+    assert units.numbers(["100pps", "200pps"]) == ([100.0, 200.0], "packets/s")
+    assert units.numbers(["900kbps", "1Mbps"]) == ([900e3, 1e6], "b/s")
+    assert units.numbers([1, 2.5]) == ([1.0, 2.5], "")
+    assert units.numbers(["a", "b"]) is None
+    assert units.positions(["a", "b"]) == ([0.0, 1.0], "")

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import tonopah as tp
-from tonopah import cli, study_all
-from tonopah.report_part import partitions
-from tonopah.report_table import without_path
+from tonopah.cli import main, study
+from tonopah.report.part import partitions
+from tonopah.report.tables import without_path
 
 
 @pytest.fixture
@@ -60,8 +60,8 @@ def test_partitioned_networks_are_never_averaged_in_silence():
     runs = pd.DataFrame({"algorithm": ["a", "a", "b"], "flows": [10, 10, 10], "flows_without_path": [5, 0, 0],
                          "components": [3, 1, 1], "x": [1, 1, 2]})  # fmt: skip
     notes = partitions(runs)
-    assert notes[0].startswith("Partitioned networks: 16.67 % of all flows had no path at any time, in 1 of 3 runs")
-    assert notes[1] == "In 1 of 3 runs the nodes were not all connected at the start."
+    assert notes[0].startswith("Partitioned networks: 16.67 % of all flows never had a path, in 1 of 3 runs")
+    assert notes[1] == "In 1 of 3 runs the network was not connected at the start."
     assert (without_path(runs, "a", {}), without_path(runs, "a", {"x": 1}), without_path(runs, "b", {"x": 1})) == (
         "25.0 %",
         "25.0 %",
@@ -77,13 +77,13 @@ def ship_two(document, folder, monkeypatch):
     for name in ("one", "two"):
         load(document, folder, name)
     paths = {name: folder / f"{name}.toml" for name in ("one", "two")}
-    monkeypatch.setattr(study_all, "shipped", lambda: paths)
-    monkeypatch.setattr("tonopah.study.shipped", lambda: paths)
+    monkeypatch.setattr(study, "shipped", lambda: paths)
+    monkeypatch.setattr("tonopah.spec.library.shipped", lambda: paths)
 
 
 def test_all_studies_run_with_one_progress(document, tmp_path, monkeypatch, capsys):
     ship_two(document, tmp_path, monkeypatch)
-    code = cli.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--replicates", "1", "--json"])
+    code = main.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--replicates", "1", "--json"])
     captured = capsys.readouterr()
     facts = json.loads(captured.out)
     assert code == 0
@@ -99,7 +99,7 @@ def test_a_study_that_fails_does_not_stop_the_others(document, tmp_path, monkeyp
     ship_two(document, tmp_path, monkeypatch)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "one").write_text("in the way")
-    code = cli.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--replicates", "1"])
+    code = main.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--replicates", "1"])
     assert code == 1
     out = capsys.readouterr().out
     assert "one: " in out and "cannot be used as a store" in out
@@ -109,12 +109,12 @@ def test_a_study_that_fails_does_not_stop_the_others(document, tmp_path, monkeyp
 def test_the_hours_are_for_all_studies_together(document, tmp_path, monkeypatch, capsys):
     ship_two(document, tmp_path, monkeypatch)
     given = []
-    monkeypatch.setattr("tonopah.study.Study.run", lambda _, how, **others: given.append(how.max_hours) or 0)
+    monkeypatch.setattr("tonopah.study.Study.run", lambda _, options, **others: given.append(options.max_hours) or 0)
     monkeypatch.setattr("tonopah.study.Study.report", lambda _: time.sleep(0.02) or tmp_path)
-    assert cli.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--max-hours", "1"]) == 0
+    assert main.main(["study", "run", "all", "--out", str(tmp_path / "out"), "--max-hours", "1"]) == 0
     assert given[1] <= given[0] - 0.02 / 3600 and 0.9 < given[1] < given[0] <= 1
     monkeypatch.undo()
     ship_two(document, tmp_path, monkeypatch)
-    assert cli.main(["study", "run", "all", "--out", str(tmp_path / "late"), "--max-hours", "1e-9", "--replicates", "1"]) == 1
+    assert main.main(["study", "run", "all", "--out", str(tmp_path / "late"), "--max-hours", "1e-9", "--replicates", "1"]) == 1
     out = capsys.readouterr().out
-    assert out.count("the 1e-09 hours of --max-hours are over") == 2 and "goes on from there" in out
+    assert out.count("stopped: --max-hours 1e-09 reached") == 2 and "to continue" in out

@@ -6,11 +6,12 @@ import pandas as pd
 import pytest
 
 import tonopah as tp
-from tonopah import figures, metrics, picture, style
-from tonopah.claim_compare import published_note
-from tonopah.report_text import difference_text, interval_text
+from tonopah import metrics
+from tonopah.analysis.comparisons import published_note
+from tonopah.plot import figures, style
+from tonopah.plot.network import describe, legend
+from tonopah.report.formatting import difference_text, interval_text
 from tonopah.stats import Estimate, Method
-from tonopah.study_spec import Test
 
 
 @pytest.mark.parametrize(
@@ -51,13 +52,13 @@ def test_differences_to_a_baseline_near_zero_are_not_drawn():
 def test_the_axis_of_a_share_ends_at_none_and_all():
     with style.chart() as (_, axes):
         axes.set_ylim(-20, 120)
-        figures.not_exaggerated(axes, metrics.metric("loss_ratio"))
+        figures.limit_zoom(axes, metrics.metric("loss_ratio"))
         assert axes.get_ylim() == pytest.approx((-7, 107))
 
 
 def test_a_published_effect_that_no_replicate_shows_has_no_sign():
-    note = published_note(Test(published_percent=6.5), Estimate(0.0, 0.0, 0.0, 50))
-    assert note == "; the published +6.5 % is not there: no replicate has any difference"
+    note = published_note(6.5, Estimate(0.0, 0.0, 0.0, 50))
+    assert note == "the published +6.5 % is absent: no replicate has any difference"
 
 
 def test_the_legend_speaks_of_labels_only_where_there_are_any():
@@ -65,10 +66,10 @@ def test_the_legend_speaks_of_labels_only_where_there_are_any():
     star["sink"] = {"rate": "2Mbps", "delay": "1ms"}
     mesh = {"kind": "random_wired", "nodes": 5, "flows": 2}
     cell = {"kind": "adhoc", "nodes": 5, "flows": 2, "area": {"x": "100m", "y": "100m"}}
-    for network, labelled in ((star, True), (mesh, False), (cell, False)):
-        graph = tp.check({"duration": "1s", "network": network})["graph"]
-        assert ("Labels give" in picture.legend(graph)) is labelled
-        assert "0 links" not in picture.describe(graph)
+    for world, labelled in ((star, True), (mesh, False), (cell, False)):
+        graph = tp.check({"duration": "1s", "network": world})["graph"]
+        assert ("Labels give" in legend(graph)) is labelled
+        assert "0 links" not in describe(graph)
 
 
 def test_figures_that_would_be_empty_are_left_out_and_links_have_names(study_document, tmp_path):

@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 import tonopah as tp
-from tonopah import scenario
+from tonopah.scenario import document, paths
 
 
 def refused(function, *arguments, **named) -> str:
@@ -42,18 +42,18 @@ def test_missing_files_and_folders_are_refused(tmp_path):
 
 
 def test_paths_with_dots_and_brackets_reach_the_same_value(dumbbell):
-    scenario.put(dumbbell, "flow.0.cc", "reno")
-    scenario.put(dumbbell, "flow[1].cc", "cubic")
-    scenario.put(dumbbell, "tcp.profile", "rfc")
+    paths.put(dumbbell, "flow.0.cc", "reno")
+    paths.put(dumbbell, "flow[1].cc", "cubic")
+    paths.put(dumbbell, "tcp.profile", "rfc")
     assert [flow["cc"] for flow in dumbbell["flow"]] == ["reno", "cubic"]
-    assert scenario.fetch(dumbbell, "tcp.profile") == "rfc"
-    assert scenario.fetch(dumbbell, "flow.7.cc") is None
+    assert paths.fetch(dumbbell, "tcp.profile") == "rfc"
+    assert paths.fetch(dumbbell, "flow.7.cc") is None
 
 
 def test_a_wrong_step_is_named(dumbbell):
-    assert "flow: has no entry 5 (it has 2" in refused(scenario.put, dumbbell, "flow.5.cc", "reno")
-    assert "network.kind: the value 'dumbbell' has no entry 'x'" in refused(scenario.put, dumbbell, "network.kind.x", 1)
-    assert "is not a path" in refused(scenario.put, dumbbell, "flow..cc", 1)
+    assert "flow: has no entry 5 (it has 2" in refused(paths.put, dumbbell, "flow.5.cc", "reno")
+    assert "network.kind: the value 'dumbbell' has no entry 'x'" in refused(paths.put, dumbbell, "network.kind.x", 1)
+    assert "is not a path" in refused(paths.put, dumbbell, "flow..cc", 1)
     assert "netwrk" in refused(tp.check, dumbbell, set={"netwrk.pairs": 3})
 
 
@@ -63,11 +63,11 @@ def test_a_wrong_step_is_named(dumbbell):
      ('{ name = "cubic" }', {"name": "cubic"}), ("1\nb = 2", "1\nb = 2"), ("", "")],
 )  # fmt: skip
 def test_assignments_are_toml_where_they_can_be(text, value):
-    assert scenario.parse_assignment(f"a.b={text}") == ("a.b", value)
+    assert paths.parse_assignment(f"a.b={text}") == ("a.b", value)
 
 
 def test_an_assignment_needs_path_and_value():
-    assert "PATH=VALUE" in refused(scenario.parse_assignment, "network.flows")
+    assert "PATH=VALUE" in refused(paths.parse_assignment, "network.flows")
 
 
 def test_values_without_meaning_are_refused_in_dictionaries_too(dumbbell):
@@ -77,9 +77,10 @@ def test_values_without_meaning_are_refused_in_dictionaries_too(dumbbell):
 
 
 def test_toml_is_read_back_as_it_was_written(dumbbell):
-    assert scenario.parse(scenario.to_toml(dumbbell)) == dumbbell
+    assert document.parse(document.to_toml(dumbbell)) == dumbbell
     odd = {"text": 'a "b"\n\\', "list": [1.5, 1e-7], "table": {"odd key": [True], "empty": {}}, "none": []}
-    assert scenario.parse(scenario.to_toml(odd)) == odd
+    assert document.parse(document.to_toml(odd)) == odd
+    assert document.parse(document.to_toml(odd | {"absent": None, "deep": {"absent": None}})) == odd | {"deep": {}}
 
 
 def test_the_graph_of_a_scenario_is_the_same_world(dumbbell):
@@ -90,8 +91,8 @@ def test_the_graph_of_a_scenario_is_the_same_world(dumbbell):
 
 
 def test_check_fills_in_defaults_and_leaves_its_argument_alone(dumbbell):
-    before = scenario.to_json(dumbbell)
+    before = document.to_json(dumbbell)
     resolved = tp.check(dumbbell, set={"tcp.cc": "cubic"})["resolved"]
-    assert scenario.to_json(dumbbell) == before
+    assert document.to_json(dumbbell) == before
     assert resolved["tcp"]["cc"]["name"] == "cubic"
     assert resolved["tcp"]["rto_min"] == "1s"

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import tonopah as tp
-from tonopah import cli, stats
-from tonopah.sequential import Target, confidence, schedule
+from tonopah import stats
+from tonopah.analysis.sequential import confidence, schedule
+from tonopah.cli import main
+from tonopah.spec.manifest import Target
 
 
 def test_looks_grow_to_the_cap():
@@ -70,10 +72,10 @@ def test_a_study_stops_at_the_cap(study):
 
 
 def test_the_command_line_takes_a_width(study, capsys):
-    code = cli.main(["study", "run", study.source, "--until", "300%", "--at-most", "3", "--metric", "goodput_bps",
+    code = main.main(["study", "run", study.source, "--until", "300%", "--at-most", "3", "--metric", "goodput_bps",
                      "--out", str(study.folder)])  # fmt: skip
     assert code == 0
-    assert cli.main(["study", "run", study.source, "--metric", "goodput_bps"]) == 2
+    assert main.main(["study", "run", study.source, "--metric", "goodput_bps"]) == 2
     assert "has no meaning without --until" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        cli.main(["study", "run", study.source, "--until", "narrow"])
+        main.main(["study", "run", study.source, "--until", "narrow"])

@@ -12,8 +12,8 @@ FIRST = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
 SECOND = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
 
 
-def test_paired_difference_of_students_sleep_data():
-    difference = stats.difference_interval(SECOND, FIRST)
+def test_interval_of_the_differences_of_students_sleep_data():
+    difference = stats.mean_interval(np.subtract(SECOND, FIRST))
     assert difference.value == pytest.approx(1.58)
     assert (difference.low, difference.high) == (pytest.approx(0.7001142, abs=1e-6), pytest.approx(2.4598858, abs=1e-6))
     assert difference.n == 10
@@ -131,3 +131,22 @@ def test_a_method_states_its_level():
     assert stats.Method().alpha == pytest.approx(0.025)
     wide, narrow = stats.Method(confidence=0.99).interval(FIRST), stats.Method().interval(FIRST)
     assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_the_ratio_of_medians_has_no_interval_where_a_resample_may_have_no_baseline():
+    unclear = stats.median_difference_percent([1.0, 2.0, 3.0], [0.0, 0.0, 1.0])
+    assert math.isnan(unclear.value)
+    unclear = stats.median_difference_percent([1.0, 2.0, 3.0], [0.0, 1.0, 2.0])
+    assert unclear.value == pytest.approx(100) and unclear.unbounded
+
+
+def test_replicates_that_agree_to_rounding_have_an_interval_of_no_width():
+    third = [0.1 + 0.2, 0.3, 0.3]
+    assert stats.mean_interval(third).half_width == 0.0
+    assert stats.p_greater(third, 0.2) == 0.0
+    assert stats.welch_p_greater(third, [0.2, 0.1 + 0.1]) == 0.0
+    assert 0.5 < stats.welch_p_greater([1.0, 2.0, 3.0], [5.0, 5.0, 5.0]) < 1.0
+
+
+def test_a_line_through_points_above_one_another_has_no_slope():
+    assert math.isnan(stats.slope([1, 1], [2, 3]))

@@ -14,17 +14,22 @@ from pathlib import Path
 import pytest
 
 import tonopah as tp
-from tonopah import _core, cli, runner, store
-from tonopah.execution import Execution
-from tonopah.store import Store
+from tonopah import _core
+from tonopah.cli import main
+from tonopah.execution import runner
+from tonopah.execution.options import ExecutionOptions
+from tonopah.store import store
+from tonopah.store.store import Store
 
-HOLD = "import sys, time; from tonopah.store import Store; s = Store(sys.argv[1]); print('held', flush=True); time.sleep(60)"
+HOLD = (
+    "import sys, time; from tonopah.store.store import Store; s = Store(sys.argv[1]); print('held', flush=True); time.sleep(60)"
+)
 FULL = """
 import resource, signal, sys
-from tonopah import cli
+from tonopah.cli.main import main
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
-sys.exit(cli.main(sys.argv[2:]))
+sys.exit(main(sys.argv[2:]))
 """
 
 
@@ -50,28 +55,28 @@ def python(*arguments, **options):
 def test_a_summary_is_stored_as_the_engine_gave_it_but_for_the_resolved_scenario():
     text = '{"flows":[{"from":"a,","hops":null}],"conservation":{"sent":1},"resolved":{"network":{"x":{"a":1,"resolved":{}}}}}'
     whole = {"flows": [{"from": "a,", "hops": None}], "conservation": {"sent": 1}}
-    assert json.loads(store.kept(text, None)) == whole
-    assert json.loads(store.kept(text, {"back": 1.5, "none": None})) == whole | {"measures": {"back": 1.5, "none": None}}
-    assert json.loads(store.kept(json.dumps(whole), None)) == whole
+    assert json.loads(store.stored_summary(text, None)) == whole
+    assert json.loads(store.stored_summary(text, {"back": 1.5, "none": None})) == whole | {"derived": {"back": 1.5, "none": None}}
+    assert json.loads(store.stored_summary(json.dumps(whole), None)) == whole
     scenario = {"duration": "1s", "network": {"kind": "dumbbell"}, "flow": [{"from": "left0", "to": "right0"}]}
     text = _core.run(json.dumps(scenario), 1)[0]
-    assert json.loads(store.kept(text, None)) == {k: v for k, v in json.loads(text).items() if k != "resolved"}
+    assert json.loads(store.stored_summary(text, None)) == {k: v for k, v in json.loads(text).items() if k != "resolved"}
 
 
 def test_results_of_another_engine_are_not_used(study, monkeypatch, capsys):
     study.run(quiet=True)
     total = len(study.plan.runs)
-    monkeypatch.setattr(_core, "engine_build", lambda: "another")
+    monkeypatch.setattr("tonopah.store.store.engine_build", lambda: "another")
     assert study.missing() == total
-    with pytest.raises(tp.InputError, match="holds no finished run"):
+    with pytest.raises(tp.InputError, match="contains no finished run"):
         study.report()
     assert study.run(quiet=True, jobs=2) == total
     with Store(study.folder, create=False) as store:
-        assert store.others() == {}
+        assert store.other_builds() == {}
     edit(study, "UPDATE runs SET build = 'old' WHERE seed = 1")
-    assert cli.main(["study", "run", study.source, "--out", str(study.folder)]) == 0
+    assert main.main(["study", "run", study.source, "--out", str(study.folder)]) == 0
     edit(study, "UPDATE runs SET build = 'old', id = 'x' || id WHERE seed = 1")
-    cli.main(["study", "run", study.source, "--out", str(study.folder)])
+    main.main(["study", "run", study.source, "--out", str(study.folder)])
     assert f"results of engine {_core.engine_version()} (old)" in capsys.readouterr().err
 
 
@@ -83,7 +88,7 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(study):
     edit(study, "PRAGMA user_version = 0")
     with Store(study.folder, create=False) as store:
         assert store.ids() == set()
-        assert store.others() == {f"{_core.engine_version()} (build unknown)": len(study.plan.runs)}
+        assert store.other_builds() == {f"{_core.engine_version()} (build unknown)": len(study.plan.runs)}
     assert study.run(quiet=True) == len(study.plan.runs)
 
 
@@ -144,7 +149,7 @@ def test_a_second_process_is_refused_or_waits(study, capsys):
         study.run(quiet=True, replicates=2)
     assert len(study.table()) == first - 2, "reading does not need the lock"
     waiting = subprocess.Popen(
-        [sys.executable, "-m", "tonopah.cli", "study", "run", study.source, "--out", str(study.folder), "--wait"],
+        [sys.executable, "-m", "tonopah.cli.main", "study", "run", study.source, "--out", str(study.folder), "--wait"],
         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     assert "waiting for process" in waiting.stderr.readline()
@@ -162,7 +167,7 @@ def test_a_full_disk_is_an_error_and_what_was_stored_stays(study):
     done = python("-c", FULL, 150_000, *arguments)
     assert done.returncode == 1, done.stderr
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("error: ") and "cannot be stored" in last and "what is stored is kept" in last, done.stderr
+    assert last.startswith("error: ") and "cannot be stored" in last and "stored results are kept" in last, done.stderr
     left = study.missing()
     assert 0 < left < len(study.plan.runs)
     assert study.run(quiet=True) == left
@@ -199,18 +204,18 @@ def test_shards_put_together_are_the_whole(study, study_file, tmp_path, capsys, 
     study.run(quiet=True)
     whole = study.table()
     for index in (1, 2, 3):
-        assert cli.main(["study", "run", str(study_file), "--shard", f"{index}/3"]) == 0
+        assert main.main(["study", "run", str(study_file), "--shard", f"{index}/3"]) == 0
     parts = sorted(str(path) for path in (tmp_path / "results").iterdir())
     assert [Path(part).name for part in parts] == [f"small.shard-{i}-of-3" for i in (1, 2, 3)]
     capsys.readouterr()
-    assert cli.main(["study", "merge", *parts[:2], "--out", "results/small", "--json"]) == 0
+    assert main.main(["study", "merge", *parts[:2], "--out", "results/small", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["missing"] == len(study.plan.runs) // 3
-    assert cli.main(["study", "merge", *parts, "--out", "results/small", "--json"]) == 0
+    assert main.main(["study", "merge", *parts, "--out", "results/small", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["missing"] == 0
     merged = tp.Study.open("results/small")
     assert merged.table().to_csv() == whole.to_csv()
     assert len(list((merged.folder / "series").iterdir())) == 2
-    assert cli.main(["study", "report", "results/small"]) == 0
+    assert main.main(["study", "report", "results/small"]) == 0
 
 
 def test_two_results_of_one_run_are_refused_at_a_merge(study, study_file, tmp_path, capsys):
@@ -219,39 +224,39 @@ def test_two_results_of_one_run_are_refused_at_a_merge(study, study_file, tmp_pa
     with Store(tmp_path / "b") as store:
         run, summary = store.summaries(study.plan.runs)[0]
         store.put(run, json.dumps(summary | {"events": 1}), None, 1.0)
-    assert cli.main(["study", "merge", str(study.folder), str(tmp_path / "b"), "--out", str(tmp_path / "c")]) == 1
-    assert "has another result than" in capsys.readouterr().err
+    assert main.main(["study", "merge", str(study.folder), str(tmp_path / "b"), "--out", str(tmp_path / "c")]) == 1
+    assert "has a different result than" in capsys.readouterr().err
     other = tp.Study.load(study_file)
     other.run(quiet=True, replicates=2, out=tmp_path / "d")
-    assert cli.main(["study", "merge", str(study.folder), str(tmp_path / "d"), "--out", str(tmp_path / "e")]) == 2
-    assert "holds another study, or size of it" in capsys.readouterr().err
+    assert main.main(["study", "merge", str(study.folder), str(tmp_path / "d"), "--out", str(tmp_path / "e")]) == 2
+    assert "holds another study, or another size of it" in capsys.readouterr().err
 
 
 def test_the_time_is_limited(study, capsys, monkeypatch):
-    with pytest.raises(tp.RunFailedError, match="hours of --max-hours are over"):
-        study.run(quiet=True, how=Execution(jobs=1, max_hours=1e-9))
+    with pytest.raises(tp.RunFailedError, match=r"stopped: --max-hours \S+ reached"):
+        study.run(quiet=True, options=ExecutionOptions(jobs=1, max_hours=1e-9))
     assert len(study.plan.runs) - study.missing() == 0
     total = len(study.plan.runs)
-    monkeypatch.setattr(runner.Batch, "over", lambda batch: batch.left <= total - 3)
+    monkeypatch.setattr(runner.Batch, "is_time_up", lambda batch: batch.remaining <= total - 3)
     command = ["study", "run", study.source, "--out", str(study.folder), "--jobs", "1", "--max-hours", "1"]
-    assert cli.main([*command, "--json"]) == 1
-    assert "the same command goes on from there" in capsys.readouterr().err
+    assert main.main([*command, "--json"]) == 1
+    assert "run the same command to continue" in capsys.readouterr().err
     # What the engine has finished before it hears of it is stored, too: on a slow disk it is ahead.
     assert 0 < study.missing() <= total - 3
     # Time that is over with the last run was enough.
-    monkeypatch.setattr(runner.Batch, "over", lambda batch: not batch.left)
-    assert cli.main(command) == 0
+    monkeypatch.setattr(runner.Batch, "is_time_up", lambda batch: not batch.remaining)
+    assert main.main(command) == 0
     assert study.missing() == 0
 
 
 def test_a_run_that_takes_too_much_is_named_and_can_be_seen_again(study, capsys):
     arguments = ["study", "run", study.source, "--out", str(study.folder), "--jobs", "1"]
-    assert cli.main([*arguments, "--max-events", "5000"]) == 1
+    assert main.main([*arguments, "--max-events", "5000"]) == 1
     last = capsys.readouterr().err.splitlines()[-1]
     assert "after 5000 events: 5000 events are its limit [with newreno, seed 1" in last
     again = last.rsplit("tonopah run ", 1)[1].split()
     assert again[1] == "--seed"
-    assert cli.main(["run", *again, "--json"]) == 0
+    assert main.main(["run", *again, "--json"]) == 0
     with pytest.raises(_core.LimitError, match=r"holds \d+ MB, its limit is 1 MB"):
         _core.run(
             json.dumps({**study.spec.parts[0].scenario, "duration": "1000s", "record": {"series": ["cwnd"]}}), 1, None, None, 1
@@ -264,7 +269,18 @@ def test_a_signal_lets_runs_end_and_says_how_to_go_on(study, study_document, stu
     study_document["scenario"]["duration"] = "60s"
     study_document["replicates"] = 20
     study_file.write_text(toml(study_document))
-    command = [sys.executable, "-m", "tonopah.cli", "study", "run", str(study_file), "--out", str(study.folder), "--jobs", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "tonopah.cli.main",
+        "study",
+        "run",
+        str(study_file),
+        "--out",
+        str(study.folder),
+        "--jobs",
+        "1",
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     while "runs to do" not in process.stderr.readline():
         pass
@@ -272,6 +288,6 @@ def test_a_signal_lets_runs_end_and_says_how_to_go_on(study, study_document, stu
     process.send_signal(signal.SIGTERM)
     _, shown = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "runs under way are finished" in shown
-    assert f"are stored in {study.folder}" in shown and "goes on from there" in shown
+    assert "stopping after the current runs" in shown
+    assert f"are stored in {study.folder}" in shown and "to continue" in shown
     assert study_file.exists() and tp.Study.open(study.folder).missing() > 0

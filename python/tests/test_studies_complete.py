@@ -31,5 +31,5 @@ def test_the_study_asks_what_the_report_asks(name):
         assert len(plan.runs) == points * len(part.variants) * part.replicates
         assert part.replicates >= 10
         # The window over time of a typical run of each algorithm.
-        assert set(plan.typical) == set(part.labels)
+        assert set(plan.representative) == set(part.labels)
         assert "cwnd" in next(figure for figure in part.figures if figure.kind == "series").y

@@ -5,9 +5,9 @@ import math
 import pytest
 
 import tonopah as tp
-from tonopah import claims, table
-from tonopah.plan import Run
-from tonopah.study_file import reduce_spec
+from tonopah.analysis import claims, tables
+from tonopah.spec.plan import Run
+from tonopah.spec.reader import reduce_spec
 
 CLAIMS = {"ewphcc": [f"E{i}" for i in range(1, 12)], "hystart": [f"H{i}" for i in range(1, 6)]}
 
@@ -35,16 +35,16 @@ def run_of(nodes) -> Run:
 
 def test_power_and_goodput_per_node_follow_from_the_summary():
     summary = {"network": {"energy_j": 60.0, "goodput_bps": 8e5}, "window_s": [10.0, 30.0]}
-    assert table.derived(run_of(40), summary) == {"energy_power_w": 3.0, "goodput_per_node_bps": 2e4}
-    assert table.derived(run_of('["a", "b"]'), summary)["goodput_per_node_bps"] == 4e5
+    assert tables.network_ratios(run_of(40), summary) == {"energy_power_w": 3.0, "goodput_per_node_bps": 2e4}
+    assert tables.network_ratios(run_of('["a", "b"]'), summary)["goodput_per_node_bps"] == 4e5
     wired = {"network": {"energy_j": None, "goodput_bps": 8e5}, "window_s": [0.0, 20.0]}
-    assert table.derived(run_of("null"), wired) == {}
+    assert tables.network_ratios(run_of("null"), wired) == {}
 
 
 def test_columns_are_selected_by_algorithm_and_point():
     rows = [{"algorithm": a, "seed": s, "n": n, "x": 10 * s + len(a)} for a in ("reno", "cubic") for n in (1, 2) for s in (2, 1)]
-    runs = table.frame(rows, [])
-    assert table.values_at(runs, "x", "cubic", {"n": "2"}).to_dict() == {1: 15, 2: 25}
-    assert table.values_at(runs, "x", "reno", {}).index.tolist() == [1, 1, 2, 2]
-    assert table.values_at(runs, "y", "reno", {}).empty
-    assert math.isnan(table.values_at(table.frame([{**rows[0], "x": None}], []), "x", "reno", {}).iloc[0])
+    runs = tables.frame(rows, [])
+    assert tables.values_at(runs, "x", "cubic", {"n": "2"}).to_dict() == {1: 15, 2: 25}
+    assert tables.values_at(runs, "x", "reno", {}).index.tolist() == [1, 1, 2, 2]
+    assert tables.values_at(runs, "y", "reno", {}).empty
+    assert math.isnan(tables.values_at(tables.frame([{**rows[0], "x": None}], []), "x", "reno", {}).iloc[0])

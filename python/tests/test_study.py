@@ -9,8 +9,8 @@ import pytest
 
 import tonopah as tp
 from tonopah import _core
-from tonopah.store import Store
-from tonopah.study import shipped
+from tonopah.spec.library import shipped
+from tonopah.store.store import Store
 
 
 @pytest.fixture
@@ -44,10 +44,10 @@ def test_an_interrupted_study_keeps_what_was_finished_and_goes_on(study, monkeyp
         real(jobs, threads, counted, *limits)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_core, "run_many", stops_after_five)
+    monkeypatch.setattr("tonopah.execution.runner.run_many", stops_after_five)
     with pytest.raises(KeyboardInterrupt):
         study.run(quiet=True, jobs=1)
-    monkeypatch.setattr(_core, "run_many", real)
+    monkeypatch.setattr("tonopah.execution.runner.run_many", real)
     left = study.missing()
     assert len(study.plan.runs) - left == len(stored) >= 5
     assert study.run(quiet=True) == left
@@ -77,7 +77,7 @@ def test_tables_are_tidy(study):
     runs, flows = study.table(), study.table("flow")
     assert list(runs.columns[:3]) == ["run", "algorithm", "seed"]
     assert {"network.flows", "network.nodes", "traffic.app.rate"} <= set(runs.columns)
-    assert {"goodput_bps", "student_ns3.delay_s", "utilisation_max"} <= set(runs.columns)
+    assert {"goodput_bps", "flowmonitor.delay_s", "utilisation_max"} <= set(runs.columns)
     assert len(runs) == len(study.plan.runs) - 2
     assert runs["run"].is_unique
     assert not flows.duplicated(["run", "flow"]).any()
@@ -87,16 +87,16 @@ def test_tables_are_tidy(study):
 def test_a_report_on_an_unfinished_study_says_so(study):
     study.run(quiet=True, replicates=2)
     with Store(study.folder) as store:
-        store.remember("study", store.recall("study") | {"replicates": 3})
+        store.remember("study", store.recall("study") | {"replicates": {"": 3}})
     again = tp.Study.open(study.folder)
     assert f"{again.missing()} of {len(again.plan.runs) - 2} runs are missing" in again.report().read_text()
 
 
-def test_series_of_typical_runs_are_stored(study):
+def test_series_of_representative_runs_are_stored(study):
     study.run(quiet=True)
     with Store(study.folder) as store:
-        cwnd = store.series(study.plan.parts[""].typical["cubic"].id, "cwnd")
-        queue = store.series(study.plan.parts[""].typical["cubic"].id, "queue")
+        cwnd = store.series(study.plan.parts[""].representative["cubic"].id, "cwnd")
+        queue = store.series(study.plan.parts[""].representative["cubic"].id, "queue")
     assert list(cwnd.columns) == ["t_s", "flow", "value"]
     assert list(queue.columns) == ["t_s", "link", "value"]
     assert len(list((study.folder / "series").iterdir())) == 2
@@ -110,7 +110,7 @@ def test_a_stored_study_is_opened_as_it_was_run(study):
 
 
 def test_a_folder_without_a_study_is_refused(tmp_path):
-    with pytest.raises(tp.InputError, match="holds no study"):
+    with pytest.raises(tp.InputError, match="contains no study"):
         tp.Study.open(tmp_path)
     (tmp_path / "runs.sqlite").write_bytes(b"not a database, but long enough to be read as one" * 100)
     with pytest.raises(tp.InputError, match="cannot be used as a store"):

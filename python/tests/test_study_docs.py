@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tonopah.claim_file import CONDITIONS, PERCENTS
-from tonopah.measure import KINDS
-from tonopah.part_file import FIGURE_KINDS, PART_KEYS
-from tonopah.plan import make_plan
-from tonopah.published import QUANTITIES
-from tonopah.scenario import parse
-from tonopah.study_file import TOP_KEYS, parse_spec
+from tonopah.scenario.document import parse
+from tonopah.spec.derived import KINDS
+from tonopah.spec.plan import make_plan
+from tonopah.spec.published import QUANTITIES
+from tonopah.spec.reader import parse_spec
+from tonopah.spec.schema import FIGURE_KINDS, json_schema
 
 TEXT = (Path(__file__).parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
@@ -24,5 +23,7 @@ def test_every_example_is_a_study(number):
 
 
 def test_every_key_is_described():
-    for key in (*TOP_KEYS, *PART_KEYS, *CONDITIONS, *PERCENTS, *KINDS, *FIGURE_KINDS, *QUANTITIES):
+    schema = json_schema()
+    tables = [schema, *schema["$defs"].values()]
+    for key in (*(key for table in tables for key in table["properties"]), *KINDS, *FIGURE_KINDS, *QUANTITIES):
         assert re.search(rf"\b{re.escape(key)}\b", TEXT), key

@@ -3,8 +3,8 @@
 import pytest
 
 import tonopah as tp
-from tonopah.scenario import put
-from tonopah.study_file import parse_spec, reduce_spec
+from tonopah.scenario.paths import put
+from tonopah.spec.reader import parse_spec, reduce_spec
 
 
 def test_a_study_is_read(study_document):
@@ -19,7 +19,7 @@ def test_a_study_is_read(study_document):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("quetsion", "?", "quetsion: unknown key (allowed: question, title, text, part, baseline"),
+        ("quetsion", "?", "quetsion: unknown key (allowed: question, title, text, scenario, compare, baseline"),
         ("baseline", "vegas", "baseline: 'vegas' is unknown (allowed: newreno, cubic)"),
         ("replicates", 0, "replicates: 0 is out of range"),
         ("replicates", True, "replicates: True is not a whole number"),
@@ -67,7 +67,7 @@ def test_quick_reduces_replicates_values_and_duration(study_document):
 
 
 def test_a_scenario_in_a_file_of_its_own(study_document, tmp_path):
-    from tonopah.scenario import to_toml
+    from tonopah.scenario.document import to_toml
 
     (tmp_path / "world.toml").write_text(to_toml(study_document["scenario"]))
     study_document["scenario"] = {"file": "world.toml"}

@@ -1,12 +1,14 @@
 """Studies of several parts: what a part takes from the file, variants, shared runs, and errors that name the part."""
 
+import copy
+
 import pytest
 
 import tonopah as tp
-from tonopah.part_file import merged
-from tonopah.plan import make_plan
-from tonopah.scenario import put
-from tonopah.study_file import parse_spec, reduce_spec
+from tonopah.scenario.paths import put
+from tonopah.spec.part import merge
+from tonopah.spec.plan import make_plan
+from tonopah.spec.reader import parse_spec, reduce_spec
 
 
 @pytest.fixture
@@ -14,8 +16,9 @@ def parts(study_document):
     """Two parts: the star of the file with two sweeps, and a dumbbell of its own."""
     document = study_document
     document["claim"] = []
+    sweeps = copy.deepcopy(document["sweep"][:2])
     document["part"] = [
-        {"id": "star", "title": "Star", "sweep": document["sweep"][:2], "figure": document["figure"][:2], "replicates": 2},
+        {"id": "star", "title": "Star", "sweep": sweeps, "figure": document["figure"][:2], "replicates": 2},
         {
             "id": "pairs", "scenario": {"network": {"kind": "dumbbell", "pairs": 2, "flows": 2}, "record": {"every": "20ms"}},
             "compare": {"variant": [
@@ -44,14 +47,14 @@ def test_a_part_has_what_it_states_and_else_what_the_file_states(parts):
 
 def test_merging_leaves_both_as_they_were():
     default, own = {"a": {"kind": "x", "b": [1]}, "c": {"d": 1, "e": 2}}, {"a": {"kind": "y"}, "c": {"e": 3}}
-    assert merged(default, own) == {"a": {"kind": "y"}, "c": {"d": 1, "e": 3}}
+    assert merge(default, own) == {"a": {"kind": "y"}, "c": {"d": 1, "e": 3}}
     assert default["c"]["e"] == 2
 
 
-def test_without_figures_of_series_the_typical_runs_show_window_and_queue(parts):
+def test_without_figures_of_series_the_representative_runs_show_window_and_queue(parts):
     parts["part"][1]["scenario"]["record"] = {"series": []}
     plan = make_plan(parse_spec(parts))
-    run = plan.parts["pairs"].typical["no hystart"]
+    run = plan.parts["pairs"].representative["no hystart"]
     assert '"series": ["cwnd", "queue"]' in run.scenario
     assert parse_spec(parts).parts[1].figures[-1].kind == "series"
 
@@ -85,11 +88,11 @@ def test_a_variant_changes_any_path(parts):
         ("part.1.compare", {}, "part[1].compare.cc: is missing"),
         ("part.1.compare.variant.0.set", {"tcp..cc": 1}, "tcp..cc: is not a path"),
         ("part.1.compare.variant.1.label", "cubic + newreno", "appears twice"),
-        ("part.1.measure", [{"name": "m", "kind": "mode"}], "part[1].measure[0].kind: 'mode' is unknown (allowed: recovery"),
-        ("part.1.measure", [{"name": "m", "kind": "recovery"}], "part[1].measure[0].at: is missing"),
-        ("part.1.measure", [{"name": "delay_s", "kind": "jain"}], "'delay_s' cannot be the name of a column"),
-        ("part.1.measure", [{"name": "m", "kind": "outage", "window": ["5s", "2s"]}], "window: ends before it begins"),
-        ("part.1.measure", [{"name": "m", "kind": "mean", "series": "cwnd", "window": ["5", "9s"]}], "'5' is not a time"),
+        ("part.1.derived", [{"name": "m", "kind": "mode"}], "part[1].derived[0].kind: 'mode' is unknown (allowed: recovery"),
+        ("part.1.derived", [{"name": "m", "kind": "recovery"}], "part[1].derived[0].at: is missing"),
+        ("part.1.derived", [{"name": "delay_s", "kind": "jain"}], "'delay_s' cannot be the name of a column"),
+        ("part.1.derived", [{"name": "m", "kind": "outage", "window": ["5s", "2s"]}], "window: ends before it begins"),
+        ("part.1.derived", [{"name": "m", "kind": "mean", "series": "cwnd", "window": ["5", "9s"]}], "'5' is not a time"),
         ("part.0.figure.0.x", ["network.flows", "tcp.mss"], "no sweep varies tcp.mss alone"),
         ("claim", [{"id": "C", "text": "t", "test": {"metric": "jain", "above": 0}}], "test[0].part: is missing (parts"),
         ("missing", [{"what": "figure 3"}], "missing[0].reason: is missing"),

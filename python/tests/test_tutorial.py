@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import tonopah as tp
-from tonopah import cli
-from tonopah.claims import judge
+from tonopah.analysis.claims import judge
+from tonopah.cli import main
 
 PAGE = Path(__file__).parents[2] / "docs" / "python-algorithm.md"
 BLOCK = re.compile(r"^```(\w+)( fails)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -43,7 +43,7 @@ def test_every_command_does_what_the_page_says(page, capsys):
     for command, fails in page:
         program, *arguments = shlex.split(command)
         assert program == "tonopah"
-        code = cli.main(arguments)
+        code = main.main(arguments)
         shown = capsys.readouterr()
         if fails:
             assert code == 2 and f"```text\n{shown.err}```" in text

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tonopah import _core, cli
+from tonopah import _core
+from tonopah.cli import main
 from tonopah.errors import InputError
-from tonopah.scenario import to_json
+from tonopah.scenario.document import to_json
 from tonopah.validate import convert, linux, losses, measures, packets, page, tracks, worlds
 from tonopah.validate.recordings import Case, Library, shipped
 from tonopah.validate.tracks import Track
@@ -189,21 +190,21 @@ def test_a_refused_case_is_reported_and_does_not_stop_the_others(monkeypatch):
 
 def test_command_compares_a_case_and_writes_page_and_figure(capsys, tmp_path):
     arguments = ["validate", "linux", "--case", "6.18/reno-tail-loss"]
-    assert cli.main([*arguments, "--out", str(tmp_path)]) == 0
+    assert main.main([*arguments, "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "Linux 6.18" in printed
-    assert "segments sent again" in printed
+    assert "segments retransmitted" in printed
     text = (tmp_path / "validation.md").read_text()
     assert "reno-tail-loss" in text
     assert (tmp_path / page.FIGURES / "linux-6.18-reno-tail-loss.png").stat().st_size > 3000
-    code = cli.main([*arguments, "--check", "--json"])
+    code = main.main([*arguments, "--check", "--json"])
     (found,) = json.loads(capsys.readouterr().out)
     assert found["case"] == "6.18/reno-tail-loss"
     assert code == (0 if found["met"] else 1)
 
 
 def test_command_writes_logs_side_by_side(capsys, tmp_path):
-    assert cli.main(["validate", "linux", "--case", "6.18/reno-tail-loss", "--log", str(tmp_path)]) == 0
+    assert main.main(["validate", "linux", "--case", "6.18/reno-tail-loss", "--log", str(tmp_path)]) == 0
     assert "6.18-reno-tail-loss.packets.txt" in capsys.readouterr().out
     assert "ours - kernel" in (tmp_path / "6.18-reno-tail-loss.packets.txt").read_text()
     assert "Open" in (tmp_path / "6.18-reno-tail-loss.flow0.txt").read_text()

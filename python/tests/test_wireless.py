@@ -6,9 +6,12 @@ from collections import Counter
 import pytest
 
 import tonopah as tp
-from tonopah import _core, cli, metrics, picture
-from tonopah.result import OWNERS
-from tonopah.study_file import SERIES
+from tonopah import _core, metrics
+from tonopah.cli import main
+from tonopah.plot import layout
+from tonopah.plot.network import describe, draw, legend
+from tonopah.scenario import document
+from tonopah.simulation import OWNERS, SERIES
 
 SVG = "{http://www.w3.org/2000/svg}svg"
 ADHOC = {
@@ -34,16 +37,16 @@ GATEWAY = {
 @pytest.mark.parametrize("scenario", [ADHOC, GATEWAY, {"duration": "1s", "network": {"kind": "infrastructure"}}])
 def test_every_wireless_network_has_a_picture(scenario):
     graph = tp.check(scenario)["graph"]
-    assert ET.fromstring(picture.draw(graph)).tag == SVG
-    assert "with radio" in picture.describe(graph)
-    assert picture.draw(graph) == picture.draw(graph)
+    assert ET.fromstring(draw(graph)).tag == SVG
+    assert "with radio" in describe(graph)
+    assert draw(graph) == draw(graph)
 
 
 def test_names_do_not_cover_each_other_and_ends_of_flows_keep_theirs():
     near = [{"name": name, "x": x, "y": 0} for name, x in (("left", 0), ("hidden", 99.9), ("end", 100))]
     world = {**GATEWAY, "node": near, "channel": [{"stations": ["left", "hidden", "end"]}], "link": [], "flow": []}
     graph = tp.check({**world, "flow": [{"from": "end", "to": "left"}]})["graph"]
-    text = picture.draw(graph)
+    text = draw(graph)
     assert all(f"<!-- {name} -->" in text for name in ("left", "end"))
     assert "<!-- hidden -->" not in text
 
@@ -52,10 +55,10 @@ def test_a_picture_shows_where_waypoints_lead():
     point = {"at": "1500ms", "x": 50, "y": 40, "jump": True}
     network = {"kind": "adhoc", "nodes": 2, "flows": 1, "own_mobility": {"n1": {"kind": "waypoints", "points": [point]}}}
     graph = tp.check({"duration": "2s", "network": network})["graph"]
-    text = picture.draw(graph)
+    text = draw(graph)
     assert "<!-- n1 from 1.5 s -->" in text
     assert "<!-- place after a move -->" in text
-    assert "Labels give" not in picture.legend(graph)
+    assert "Labels give" not in legend(graph)
 
 
 def test_reach_knows_neighbours_and_paths():
@@ -66,7 +69,7 @@ def test_reach_knows_neighbours_and_paths():
 
 
 def test_nodes_without_a_place_get_one():
-    place = picture.places(tp.check(GATEWAY)["graph"])
+    place = layout.node_positions(tp.check(GATEWAY)["graph"])
     assert place["far"] == (900.0, 100.0)
     assert place["server"][1] > 100
 
@@ -87,12 +90,12 @@ def test_energy_is_in_the_summary_and_has_definitions():
 
 def write(folder, scenario):
     path = folder / "world.toml"
-    path.write_text(tp.scenario.to_toml(scenario))
+    path.write_text(document.to_toml(scenario))
     return str(path)
 
 
 def test_the_command_line_shows_radio_and_energy(tmp_path, capsys):
-    assert cli.main(["run", write(tmp_path, ADHOC)]) == 0
+    assert main.main(["run", write(tmp_path, ADHOC)]) == 0
     shown = capsys.readouterr().out
     assert "unanswered" in shown
     assert "per packet" in shown
@@ -101,7 +104,7 @@ def test_the_command_line_shows_radio_and_energy(tmp_path, capsys):
 
 def test_an_animation_has_nodes_packets_and_energy(tmp_path):
     target = tmp_path / "world.xml"
-    assert cli.main(["run", write(tmp_path, ADHOC), "--netanim", str(target)]) == 0
+    assert main.main(["run", write(tmp_path, ADHOC), "--netanim", str(target)]) == 0
     root = ET.parse(target).getroot()
     assert (root.tag, root.get("ver")) == ("anim", "netanim-3.109")
     tags = Counter(element.tag for element in root)
@@ -117,7 +120,7 @@ def test_an_animation_has_nodes_packets_and_energy(tmp_path):
 
 def test_an_animation_shows_wires(tmp_path):
     target = tmp_path / "world.xml"
-    assert cli.main(["run", write(tmp_path, GATEWAY), "--netanim", str(target)]) == 0
+    assert main.main(["run", write(tmp_path, GATEWAY), "--netanim", str(target)]) == 0
     root = ET.parse(target).getroot()
     assert [link.get("ld") for link in root.iter("link")] == ["5 Mb/s, 2 ms"]
     packet = next(root.iter("p"))

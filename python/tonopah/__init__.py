@@ -11,15 +11,20 @@ study.run(quick=True)
 study.report()
 """
 
-from tonopah._core import engine_version
-from tonopah.congestion_control import Ack, Congestion, CongestionControl, Lost, RateSample, Sent, Setup, View
-from tonopah.endpoint import Endpoint, EndpointEvent, EndpointState, Segment
-from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError
-from tonopah.result import Result, algorithms, run
-from tonopah.scenario import check, load
-from tonopah.study import Study
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = engine_version()
+if TYPE_CHECKING:
+    from tonopah._core import engine_version
+    from tonopah.cc.base import Ack, Congestion, CongestionControl, Lost, RateSample, Sent, Setup, View
+    from tonopah.endpoint import Endpoint, EndpointEvent, EndpointState, Segment
+    from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError
+    from tonopah.scenario.document import load
+    from tonopah.simulation import Result, algorithms, check, run
+    from tonopah.study import Study
+
+    __version__: str
+
 __all__ = [
     "Ack",
     "AlgorithmError",
@@ -46,3 +51,29 @@ __all__ = [
     "load",
     "run",
 ]
+_NAMES = {
+    "_core": ("engine_version",),
+    "cc.base": ("Ack", "Congestion", "CongestionControl", "Lost", "RateSample", "Sent", "Setup", "View"),
+    "endpoint": ("Endpoint", "EndpointEvent", "EndpointState", "Segment"),
+    "errors": ("AlgorithmError", "InputError", "RunFailedError", "ScenarioError"),
+    "scenario.document": ("load",),
+    "simulation": ("Result", "algorithms", "check", "run"),
+    "study": ("Study",),
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name, imported at its first use (PEP 562): numpy and others are loaded only where they are needed."""
+    if name == "__version__":
+        value = __getattr__("engine_version")()
+    elif name in _MODULES:
+        value = getattr(import_module(f"tonopah.{_MODULES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'tonopah' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

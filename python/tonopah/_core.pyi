@@ -85,7 +85,7 @@ class View:
     """The window, not the application or the receiver, holds the sender back."""
     app_limited: bool
     """The application, not the network, sets the pace."""
-    idle_restart: bool
+    slow_start_after_idle: bool
     """The connection wants windows to shrink after silence."""
     may_grow: bool
     """Classic growth is allowed."""
@@ -286,13 +286,25 @@ def transmissions(
 def reach(scenario_json: str, seed: int = 1) -> str:
     """Return who reaches whom by radio at the start, and shortest paths of the flows, as JSON text: indices of nodes."""
 
-def survey(
+def ground_tracks(
     scenario_json: str, seed: int, at_s: float, until_s: float, step_s: float, algorithms: Algorithms | None = None
 ) -> str:
-    """Look at the satellites of a scenario at one instant, and from 0 to `until_s` every `step_s`; JSON text."""
+    """Return ground tracks of the satellites of a scenario at `at_s`, and paths from 0 to `until_s` every `step_s`; JSON text."""
 
 def algorithms() -> str:
     """Return the registry of congestion-control algorithms."""
+
+def parse_quantity(text: str, kind: str) -> float:
+    """Return a text such as "20ms" as a number in SI units; `kind` is one of `units()`.
+
+    Raises ValueError, which names the text and the units allowed.
+    """
+
+def split_quantity(text: str) -> tuple[float, str, str] | None:
+    """Return number, unit and kind of a text such as "20ms"; None if it is not a number with a unit."""
+
+def units() -> dict[str, list[str]]:
+    """Return the kinds of quantities, each with its units, the largest first."""
 
 def schema() -> str:
     """Return the JSON schema (draft 2020-12) of a scenario."""

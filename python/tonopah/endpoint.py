@@ -1,6 +1,6 @@
-"""One TCP endpoint driven by hand: you are its peer, its application and its clock.
+"""One TCP endpoint driven by hand: the caller is its peer, its application and its clock.
 
-The endpoint is the one that the simulator uses. Sequence numbers start at 0 with the SYN, so the first byte is number 1;
+The endpoint is the one that the simulator uses. Sequence numbers start at 0 with the SYN, so that the first byte has number 1;
 data is counted, not carried. Times are in seconds, sizes in bytes.
 """
 
@@ -9,22 +9,44 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from tonopah import _core
-from tonopah.algorithm import Bound, bind
+from tonopah._core import Endpoint as CoreEndpoint
+from tonopah._core import check_segment
+from tonopah.cc.binding import BoundScenario, bind
 from tonopah.errors import InputError
-from tonopah.scenario import refuse_odd_values
+from tonopah.scenario.document import reject_unsupported_values
 
 
 @dataclass(frozen=True, repr=False)
 class Segment:
-    """A TCP segment with the ECN field of its packet.
+    """A TCP segment with the ECN field of its packet (RFC 9293, 7323, 2018, 3168).
 
-    `flags` has the letters S (SYN), F (FIN), R (RST), E (ECE), W (CWR), e (AE) and . (ACK), such as `"S."`. `sack` holds
-    up to four blocks `(start, end)`, `timestamps_ms` is `(value, echo)`, `ecn` is one of `not_ect`, `ect0`, `ect1`, `ce`,
-    `ecn_bytes` the counts `(ect0, ce, ect1)` of the AccECN option. `mss_bytes`, `window_scale` and `sack_permitted` are
-    the options of a SYN. The window is that of the receiver in bytes, scaling already applied.
+    Parameters
+    ----------
+    seq, ack : int
+        Sequence and acknowledgment number.
+    len_bytes : int
+        Length of the payload.
+    flags : str
+        The letters S (SYN), F (FIN), R (RST), E (ECE), W (CWR), e (AE) and . (ACK), such as "S.".
+    window_bytes : int
+        Receive window in bytes, scaling applied.
+    sack : tuple of (int, int)
+        Up to four SACK blocks `(start, end)`.
+    timestamps_ms : (int, int), optional
+        TSval and TSecr in ms.
+    ecn : str
+        "not_ect", "ect0", "ect1" or "ce".
+    ecn_bytes : (int, int, int), optional
+        Counters of the AccECN option: ECT(0), CE and ECT(1), in bytes.
+    mss_bytes, window_scale : int, optional
+        Options of a SYN: the largest segment in bytes, and the shift count of the window.
+    sack_permitted : bool
+        Option of a SYN.
 
-    Raises ScenarioError when a field cannot be had, with the field and what is allowed.
+    Raises
+    ------
+    ScenarioError
+        A field has an impossible value; the error names the field and what is allowed.
     """
 
     seq: int = 0
@@ -41,15 +63,15 @@ class Segment:
     sack_permitted: bool = False
 
     def __post_init__(self) -> None:
-        _core.check_segment(self)
+        check_segment(self)
 
     def __repr__(self) -> str:
-        """Return the segment as it can be written: what differs from the defaults."""
+        """Return the constructor call, with the fields that differ from their defaults."""
         values = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
         return f"Segment({', '.join(f'{name}={value!r}' for name, value, default in values if value != default)})"
 
     def __str__(self) -> str:
-        """Return the segment as tcpdump would show it: flags, first:last(payload), acknowledgment, window, the rest."""
+        """Return the segment in the notation of tcpdump: flags, first:last(payload), acknowledgment, window, options."""
         words = [self.flags or "none", f"{self.seq}:{self.seq + self.len_bytes}({self.len_bytes})"]
         if "." in self.flags:
             words.append(f"ack {self.ack}")
@@ -65,7 +87,17 @@ class Segment:
 
 @dataclass(frozen=True)
 class EndpointEvent:
-    """What the application was told: `connected`, `delivered` (with `len_bytes`), `writable`, `peer_closed`, `closed`."""
+    """An event that the application was notified of.
+
+    Parameters
+    ----------
+    time_s : float
+        Time in seconds since the endpoint was made.
+    kind : str
+        "connected", "delivered" (with `len_bytes`), "writable", "peer_closed" or "closed".
+    len_bytes : int
+        Bytes delivered in order.
+    """
 
     time_s: float
     kind: str
@@ -74,14 +106,39 @@ class EndpointEvent:
 
 @dataclass(frozen=True)
 class EndpointState:
-    """How an endpoint stands. What its sender knows is None before the handshake is done.
+    """A snapshot of an endpoint; the values of its sender are None before the handshake is complete.
 
-    `phase` is the state of the connection (`established`, `fin_wait_1` …), `state` that of the sender (`open`,
-    `disorder`, `recovery`, `loss` …). `cwnd_bytes` is the algorithm's window; `send_window_bytes` is what the sender may
-    use now, which differs during recovery. `flight_bytes` is sent and not acknowledged, `pipe_bytes` is believed in the
-    network. `timers` has the deadlines that are set: `rto`, `tlp`, `reorder`, `pacing`, `persist`, `delayed_ack`,
-    `compressed_ack`, `time_wait`; `next_timeout_s` is the earliest. `room_bytes` is what the send buffer would take,
-    `readable_bytes` what waits for `read`. No limit, as `ssthresh_bytes` before the first loss, is None.
+    Parameters
+    ----------
+    now_s : float
+        Time in seconds since the endpoint was made.
+    phase : str
+        State of the connection (RFC 9293 §3.3.2): "established", "fin_wait_1", …
+    state : str, optional
+        State of the sender: "open", "disorder", "cwr", "recovery" or "loss".
+    cwnd_bytes, ssthresh_bytes : int, optional
+        Window and threshold of the algorithm in bytes; `ssthresh_bytes` is None before the first loss.
+    send_window_bytes : int, optional
+        Bytes that the sender may have outstanding, which differs from `cwnd_bytes` during recovery.
+    pipe_bytes : int, optional
+        Bytes estimated to be in the network (RFC 6675).
+    flight_bytes : int, optional
+        Bytes sent and not yet acknowledged (RFC 5681).
+    srtt_s, min_rtt_s, rto_s : float, optional
+        Smoothed RTT, smallest RTT sample and retransmission timeout (RFC 6298), in seconds.
+    next_timeout_s : float, optional
+        The earliest deadline of `timers`.
+    timers : dict of str to float
+        Deadlines in seconds of the timers that are set: "rto", "tlp", "reorder", "pacing", "persist", "delayed_ack",
+        "compressed_ack", "time_wait".
+    room_bytes : int, optional
+        Free space of the send buffer; None without a limit.
+    readable_bytes : int
+        Bytes received in order that the application has not read.
+    recovery_point : int, optional
+        Sequence number whose acknowledgment ends the current recovery.
+    timeouts, recoveries, retransmitted_segments : int
+        Numbers of retransmission timeouts, of recovery episodes and of segments retransmitted so far.
     """
 
     now_s: float
@@ -108,7 +165,7 @@ class EndpointState:
 class Endpoint:
     """A TCP endpoint driven by hand, made by `Endpoint.connect` or `Endpoint.listen`.
 
-    You are the peer. The handshake; the initial window of three segments leaves at once:
+    The caller is the peer. After the handshake the initial window of three segments is sent at once:
 
     >>> from tonopah import Endpoint, Segment
     >>> end = Endpoint.connect(tcp={"cc": "newreno", "recovery": "newreno", "mss": "1000B", "initial_window": "3p"})
@@ -120,7 +177,7 @@ class Endpoint:
     >>> [(segment.seq, segment.len_bytes) for time, segment in end.sent() if segment.len_bytes]
     [(1, 1000), (1001, 1000), (2001, 1000)]
 
-    Slow start: an acknowledgment of one segment lets two follow.
+    Slow start: the acknowledgment of one segment allows two more.
 
     >>> end.advance(0.1)
     >>> end.inject(Segment(seq=1, ack=1001, window_bytes=60_000))
@@ -129,7 +186,7 @@ class Endpoint:
     >>> end.state.cwnd_bytes, end.state.srtt_s
     (4000, 0.1)
 
-    The next segment is lost: the third duplicate acknowledgment sends it again, and the window is halved.
+    The next segment is lost: the third duplicate acknowledgment retransmits it and halves the window.
 
     >>> for _ in range(3):
     ...     end.inject(Segment(seq=1, ack=1001, window_bytes=60_000))
@@ -139,8 +196,8 @@ class Endpoint:
     ('recovery', 2000)
     """
 
-    def __init__(self, core: _core.Endpoint):
-        if not isinstance(core, _core.Endpoint):
+    def __init__(self, core: CoreEndpoint):
+        if not isinstance(core, CoreEndpoint):
             raise TypeError("an endpoint is made by Endpoint.connect() or Endpoint.listen()")
         self._core = core
 
@@ -148,59 +205,103 @@ class Endpoint:
     def connect(cls, tcp: Mapping[str, Any] | None = None, auto_read: bool = True) -> Self:
         """Return an active endpoint; its SYN is the first segment of `sent()`.
 
-        `tcp` holds the settings of a scenario's table `tcp` (docs/scenario.md), such as `{"cc": "cubic", "mss": "1000B"}`.
-        The application reads what arrives at once, as in a scenario; with `auto_read=False` only `read` does.
-        Raises ScenarioError, with the path of the key at fault, when the settings are wrong.
+        Parameters
+        ----------
+        tcp : mapping, optional
+            Settings as in the table `tcp` of a scenario (docs/scenario.md), such as `{"cc": "cubic", "mss": "1000B"}`.
+        auto_read : bool
+            Whether the application reads all data at once, as in a scenario; otherwise only `read` does.
+
+        Raises
+        ------
+        ScenarioError
+            The settings are wrong; the error names the path of the key at fault.
         """
         bound = engine_settings(tcp)
-        return cls(_core.Endpoint.connect(bound.text, auto_read, bound.algorithms))
+        return cls(CoreEndpoint.connect(bound.text, auto_read, bound.algorithms))
 
     @classmethod
     def listen(cls, tcp: Mapping[str, Any] | None = None, auto_read: bool = True) -> Self:
-        """Return a passive endpoint, which waits for a SYN. The arguments are as for `connect`."""
+        """Return a passive endpoint, which waits for a SYN; parameters and errors are those of `connect`."""
         bound = engine_settings(tcp)
-        return cls(_core.Endpoint.listen(bound.text, auto_read, bound.algorithms))
+        return cls(CoreEndpoint.listen(bound.text, auto_read, bound.algorithms))
 
     def write(self, n: int) -> int:
-        """Offer `n` bytes to send and return how many the send buffer took; an event `writable` tells when to go on."""
+        """Write to the send buffer.
+
+        Parameters
+        ----------
+        n : int
+            Bytes offered.
+
+        Returns
+        -------
+        int
+            Bytes accepted. If they are fewer, an event "writable" follows when there is room again.
+        """
         return self._core.write(n)
 
     def read(self, n: int) -> int:
-        """Read up to `n` bytes and return how many there were; the other side may be told that the window is open again."""
+        """Read data received in order, which may send a window update.
+
+        Parameters
+        ----------
+        n : int
+            Bytes to read at most.
+
+        Returns
+        -------
+        int
+            Bytes read.
+        """
         return self._core.read(n)
 
     def close(self) -> None:
-        """Send no more data than what was written."""
+        """Close the connection: a FIN follows the data that was written."""
         self._core.close()
 
     def advance(self, seconds: float) -> None:
-        """Let time pass. Timers on the way fire, and what they send carries their time."""
+        """Let time pass.
+
+        Timers expire in order, and the segments that they send carry the time of expiry.
+
+        Parameters
+        ----------
+        seconds : float
+            Time to pass.
+        """
         self._core.advance(seconds)
 
     def at(self, time_s: float) -> None:
-        """Let time pass until `time_s`, counted from when the endpoint was made."""
+        """Let time pass until `time_s`, in seconds since the endpoint was made."""
         self._core.at(time_s)
 
     def inject(self, segment: Segment) -> None:
-        """Let a segment arrive now."""
+        """Deliver a segment to the endpoint now."""
         self._core.inject(segment)
 
     def sent(self) -> list[tuple[float, Segment]]:
-        """Return what it has sent since the last call, each with its time in seconds."""
+        """Return the segments sent since the last call.
+
+        Returns
+        -------
+        list of (float, Segment)
+            Each segment with the time in seconds at which it was sent.
+        """
         return [(time_s, Segment(**values)) for time_s, values in self._core.sent()]
 
     def events(self) -> list[EndpointEvent]:
-        """Return what its application was told since the last call."""
+        """Return the events since the last call."""
         return [EndpointEvent(*event) for event in self._core.events()]
 
     @property
     def state(self) -> EndpointState:
-        """How it stands now."""
+        """A snapshot of the endpoint."""
         return EndpointState(**self._core.state())
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Its settings with every default filled in, as for `tcp` of a scenario."""
+        """Its settings with all defaults, as in the table `tcp` of a scenario."""
         return json.loads(self._core.settings())
 
     def __repr__(self) -> str:
@@ -211,11 +312,11 @@ class Endpoint:
         return text + ">"
 
 
-def engine_settings(tcp: Mapping[str, Any] | None) -> Bound:
+def engine_settings(tcp: Mapping[str, Any] | None) -> BoundScenario:
     """Return the settings as the engine takes them, or raise InputError for what is no table of settings."""
     if tcp is None:
-        return Bound("{}")
+        return BoundScenario("{}")
     if not isinstance(tcp, Mapping):
         raise InputError("tcp", f"{tcp!r} is not a table", 'such as {"cc": "cubic", "mss": "1000B"}')
-    refuse_odd_values(tcp, "tcp")
+    reject_unsupported_values(tcp, "tcp")
     return bind(tcp, path="tcp")

@@ -1,4 +1,4 @@
-"""Errors that a user can cause. Everything else that is raised is a defect of this package."""
+"""Errors that a user can cause. Any other exception is a defect of this package."""
 
 import traceback
 
@@ -17,7 +17,19 @@ __all__ = [
 
 
 class InputError(ScenarioError):
-    """Input that cannot be used: file (`source`), place in it (`path`), what is wrong (`message`), what is allowed (`hint`)."""
+    """Input that cannot be used.
+
+    Parameters
+    ----------
+    path : str
+        Place of the mistake, such as "network.flows"; empty if it is the whole input.
+    message : str
+        What is wrong.
+    hint : str, optional
+        What is allowed.
+    source : str, optional
+        File that contains the mistake.
+    """
 
     def __init__(self, path: str, message: str, hint: str | None = None, source: str | None = None):
         self.path, self.message, self.hint, self.source = path, message, hint, source
@@ -29,16 +41,16 @@ class InputError(ScenarioError):
 
 
 class RunFailedError(RuntimeError):
-    """A study that could not be finished: interrupted, or its store cannot be written."""
+    """A study that could not be finished: it was interrupted, or its store cannot be written."""
 
 
 def relay(error: ScenarioError, source: str | None = None, prefix: str = "", suffix: str = "") -> InputError:
-    """Return `error` with the file it came from, and with `prefix` before its path and `suffix` after its message."""
+    """Return `error` with its file, and with `prefix` before its path and `suffix` after its message."""
     path = ".".join(part for part in (prefix, error.path) if part)
     return InputError(path, f"{error.message}{suffix}", error.hint, getattr(error, "source", None) or source)
 
 
 def traceback_of(error: AlgorithmError) -> str:
-    """Return the traceback of what an algorithm raised, in this process or another."""
-    kept = getattr(error, "traceback", None)
-    return kept or "".join(traceback.format_exception(error.__cause__))
+    """Return the traceback of an exception in an algorithm, in this process or another."""
+    stored = getattr(error, "traceback", None)
+    return stored or "".join(traceback.format_exception(error.__cause__))

@@ -1,4 +1,4 @@
-//! One TCP endpoint driven by hand: its peer, its application and its clock are the caller.
+//! One TCP endpoint driven by hand: the caller is its peer, its application and its clock.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -8,25 +8,25 @@ use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyList};
 use sim::ScenarioError;
 use sim::scenario::{Further, TcpOptions};
-use tcp::config::Profile;
+use tcp::settings::ProfileName;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, Event, Segment, Snapshot, TcpConfig};
 
 use crate::{Algorithms, Failure, algorithm, segment};
 
-/// No more is written at once; more than any test sends.
-const MOST_BYTES: i64 = 1 << 40;
-/// About 31 years: times stay exact to a nanosecond or so.
-const MOST_SECONDS: f64 = 1e9;
-/// After so many deadlines Python may interrupt.
+/// Maximum of one write; more than any test sends.
+const MAX_BYTES: i64 = 1 << 40;
+/// Maximum time, about 31 years: times stay exact to about a nanosecond.
+const MAX_SECONDS: f64 = 1e9;
+/// Number of deadlines after which Python signals are checked.
 const DEADLINES: usize = 10_000;
-/// What one input may set off at most; an endpoint that has more to send at one instant does not stop.
-const MOST_SEGMENTS: usize = 100_000;
+/// Maximum number of segments sent on one input; an endpoint that sends more at one instant would never stop.
+const MAX_SEGMENTS: usize = 100_000;
 
-/// A connection with the clock, and what it has sent and told since it was last asked.
+/// A connection with its clock, and the segments and events since the last query.
 struct Hand {
     connection: Connection,
-    profile: Profile,
+    profile: ProfileName,
     config: TcpConfig,
     now: Time,
     sent: Vec<(Time, Segment)>,
@@ -53,20 +53,20 @@ impl Hand {
         Ok(hand)
     }
 
-    /// Takes what the endpoint has to send and to tell after an input.
+    /// Collects the segments and events of the connection after an input.
     fn drain(&mut self) {
         let now = self.now;
         let before = self.sent.len();
         while let Some(segment) = self.connection.poll_segment(now) {
             self.sent.push((now, segment));
-            assert!(self.sent.len() - before < MOST_SEGMENTS, "{MOST_SEGMENTS} segments at once, at {now}");
+            assert!(self.sent.len() - before < MAX_SEGMENTS, "{MAX_SEGMENTS} segments at once, at {now}");
         }
         while let Some(event) = self.connection.poll_event() {
             self.events.push((now, event));
         }
     }
 
-    /// Goes on to `to`, or to the last of [`DEADLINES`] deadlines on the way; true if that was all.
+    /// Advances to `to`, or to the last of [`DEADLINES`] deadlines on the way; true if `to` is reached.
     fn advance(&mut self, to: Time) -> bool {
         for _ in 0..DEADLINES {
             let Some(at) = self.connection.next_timeout().filter(|at| *at <= to) else {
@@ -96,7 +96,7 @@ impl Endpoint {
         Ok(Endpoint(Mutex::new(hand)))
     }
 
-    /// Lets `work` have the connection. After a broken invariant the connection is of no use and says so.
+    /// Runs `work` on the connection. After a broken invariant every further call is refused.
     fn with<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Hand) -> T) -> PyResult<T> {
         let done = catch_unwind(AssertUnwindSafe(|| {
             // Detached while it waits: another thread may be in an algorithm in Python.
@@ -106,7 +106,7 @@ impl Endpoint {
         done.map_or_else(|panic| Err(Failure::of(panic)), |done| done.map_err(Failure::Bug)).map_err(|e| e.to_py(py))
     }
 
-    /// Moves the clock.
+    /// Advances the clock.
     fn go_to(&self, py: Python<'_>, to: Time) -> PyResult<()> {
         while !self.with(py, |hand| hand.advance(to))? {
             py.check_signals()?;
@@ -115,16 +115,16 @@ impl Endpoint {
     }
 }
 
-/// A time from 0 to [`MOST_SECONDS`] seconds.
+/// A time from 0 to [`MAX_SECONDS`] seconds.
 fn seconds(value: &Bound<'_, PyAny>, field: &str) -> PyResult<Span> {
-    let number = value.extract::<f64>().ok().filter(|number| (0.0..=MOST_SECONDS).contains(number));
-    let allowed = || segment::wrong(value.py(), field, value, &format!("seconds from 0 to {MOST_SECONDS:e}"));
+    let number = value.extract::<f64>().ok().filter(|number| (0.0..=MAX_SECONDS).contains(number));
+    let allowed = || segment::wrong(value.py(), field, value, &format!("seconds from 0 to {MAX_SECONDS:e}"));
     number.map(Span::from_secs_f64).ok_or_else(allowed)
 }
 
 #[pymethods]
 impl Endpoint {
-    /// The active side: its SYN is sent at once. `tcp` is JSON text, as under `tcp` in a scenario; without `auto_read` only
+    /// Active open: its SYN is sent immediately. `tcp` is JSON text, as under `tcp` in a scenario; without `auto_read` only
     /// `read` reads.
     #[staticmethod]
     #[pyo3(signature = (tcp, auto_read, algorithms = None))]
@@ -132,16 +132,16 @@ impl Endpoint {
         Endpoint::open(py, tcp, auto_read, algorithms, Connection::connect)
     }
 
-    /// The passive side: it waits for a SYN.
+    /// Passive open: it waits for a SYN.
     #[staticmethod]
     #[pyo3(signature = (tcp, auto_read, algorithms = None))]
     fn listen(py: Python<'_>, tcp: &str, auto_read: bool, algorithms: Algorithms) -> PyResult<Endpoint> {
         Endpoint::open(py, tcp, auto_read, algorithms, Connection::listen)
     }
 
-    /// Offers bytes; gives how many the send buffer took.
+    /// Writes bytes; returns how many the send buffer accepted.
     fn write(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<u64> {
-        let bytes = segment::whole(bytes, "bytes", MOST_BYTES)?;
+        let bytes = segment::whole(bytes, "bytes", MAX_BYTES)?;
         self.with(py, |hand| {
             let taken = hand.connection.write(bytes);
             hand.drain();
@@ -149,9 +149,9 @@ impl Endpoint {
         })
     }
 
-    /// Reads up to so many bytes; gives how many there were.
+    /// Reads up to this many bytes; returns how many were available.
     fn read(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<u64> {
-        let bytes = segment::whole(bytes, "bytes", MOST_BYTES)?;
+        let bytes = segment::whole(bytes, "bytes", MAX_BYTES)?;
         self.with(py, |hand| {
             let taken = hand.connection.read(hand.now, bytes);
             hand.drain();
@@ -159,7 +159,7 @@ impl Endpoint {
         })
     }
 
-    /// No more data follows.
+    /// Closes the sending direction: a FIN follows the data written so far.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, |hand| {
             hand.connection.close();
@@ -185,7 +185,7 @@ impl Endpoint {
         self.go_to(py, to)
     }
 
-    /// A segment arrives.
+    /// Passes an arriving segment to the endpoint.
     fn inject(&self, py: Python<'_>, segment: &Bound<'_, PyAny>) -> PyResult<()> {
         let segment = segment::read(segment)?;
         self.with(py, |hand| {
@@ -194,7 +194,7 @@ impl Endpoint {
         })
     }
 
-    /// What it has sent since the last call: times and fields of the segments.
+    /// Segments sent since the last call: times and fields.
     fn sent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let sent = self.with(py, |hand| std::mem::take(&mut hand.sent))?;
         let list = PyList::empty(py);
@@ -204,20 +204,20 @@ impl Endpoint {
         Ok(list)
     }
 
-    /// What its application was told since the last call: times, names, and bytes of `delivered`.
+    /// Events for the application since the last call: times, names, and bytes of `delivered`.
     fn events(&self, py: Python<'_>) -> PyResult<Vec<(f64, &'static str, u64)>> {
         let events = self.with(py, |hand| std::mem::take(&mut hand.events))?;
-        let told = |event| match event {
+        let describe = |event| match event {
             Event::Connected => ("connected", 0),
             Event::Delivered(bytes) => ("delivered", bytes),
             Event::Writable => ("writable", 0),
             Event::PeerClosed => ("peer_closed", 0),
             Event::Closed => ("closed", 0),
         };
-        Ok(events.into_iter().map(|(at, event)| (at.as_secs_f64(), told(event).0, told(event).1)).collect())
+        Ok(events.into_iter().map(|(at, event)| (at.as_secs_f64(), describe(event).0, describe(event).1)).collect())
     }
 
-    /// How it stands, as `tonopah.EndpointState` takes it.
+    /// Its state, in the form of `tonopah.EndpointState`.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let fields = PyDict::new(py);
         self.with(py, |hand| state(hand, &fields))??;
@@ -247,17 +247,17 @@ fn state(hand: &Hand, fields: &Bound<'_, PyDict>) -> PyResult<()> {
     let connection = &hand.connection;
     let totals = connection.totals();
     fields.set_item("now_s", hand.now.as_secs_f64())?;
-    fields.set_item("phase", snake_case(&format!("{:?}", connection.phase())))?;
+    fields.set_item("phase", snake_case(&format!("{:?}", connection.state())))?;
     fields.set_item("next_timeout_s", connection.next_timeout().map(Time::as_secs_f64))?;
     let timers = PyDict::new(fields.py());
     connection.timers().try_for_each(|(name, at)| timers.set_item(name, at.as_secs_f64()))?;
     fields.set_item("timers", timers)?;
-    fields.set_item("room_bytes", limit(connection.room()))?;
+    fields.set_item("room_bytes", limit(connection.send_space()))?;
     fields.set_item("readable_bytes", connection.readable().0)?;
     fields.set_item("timeouts", totals.timeouts)?;
     fields.set_item("recoveries", totals.recoveries)?;
     fields.set_item("retransmitted_segments", totals.retransmitted_segments)?;
-    fields.set_item("recovery_point", connection.recovery_point())?;
+    fields.set_item("recovery_point", connection.recovery_point().map(|point| point.0))?;
     let snapshot = connection.snapshot();
     let bytes = |part: fn(&Snapshot) -> Bytes| snapshot.as_ref().and_then(|s| limit(part(s)));
     let span = |part: fn(&Snapshot) -> Option<Span>| snapshot.as_ref().and_then(part).map(Span::as_secs_f64);

@@ -2,10 +2,12 @@
 
 mod algorithm;
 mod endpoint;
+mod exception;
 mod object;
+mod quantity;
 mod running;
 mod segment;
-mod told;
+mod signals;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -24,6 +26,7 @@ use sim::scenario::Further;
 use sim::{Column, HashLog, Outcome, Scenario, Simulation, Sink, TextLog, Transmissions};
 use tcp::units::Span;
 
+use exception::AlgorithmException;
 use running::{Limits, Stopper};
 
 create_exception!(
@@ -42,19 +45,19 @@ create_exception!(
     "A defect of the engine: a broken invariant. Scenario and seed show it again."
 );
 
-/// Why a run did not give an outcome.
+/// Why a run has no outcome.
 enum Failure {
-    /// The user's mistake.
+    /// Invalid input.
     Scenario(sim::ScenarioError),
     /// An algorithm in Python raised.
-    Algorithm(algorithm::Raised),
-    /// Ours: a broken invariant.
+    Algorithm(AlgorithmException),
+    /// A defect of the engine: a broken invariant.
     Bug(String),
     /// More events or memory than allowed.
     Limit(String),
     /// A signal arrived; its handler raised.
     Interrupted(PyErr),
-    /// Somebody else was interrupted, and nobody waits for this run.
+    /// Another run was interrupted, and no caller waits for this one.
     GivenUp,
 }
 
@@ -65,13 +68,13 @@ type Algorithms = Option<BTreeMap<String, Py<algorithm::Algorithm>>>;
 type Series = Vec<(&'static str, Column)>;
 
 impl Failure {
-    /// What unwound: an exception on its way, or a broken invariant with its sentence.
+    /// The payload of an unwinding: an algorithm's exception, or a broken invariant with its message.
     fn of(panic: Box<dyn Any + Send>) -> Failure {
         let sentence = |panic: Box<dyn Any + Send>| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
         };
-        algorithm::Raised::of(panic).map_or_else(|panic| Failure::Bug(sentence(panic)), Failure::Algorithm)
+        AlgorithmException::of(panic).map_or_else(|panic| Failure::Bug(sentence(panic)), Failure::Algorithm)
     }
 
     fn to_py(&self, py: Python<'_>) -> PyErr {
@@ -100,12 +103,12 @@ impl From<sim::ScenarioError> for Failure {
     }
 }
 
-/// Runs `work`; a broken invariant becomes an error with its sentence.
+/// Runs `work`; a broken invariant becomes an error with its message.
 fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Failure::of(panic)))
 }
 
-/// What a run gives to Python.
+/// The results of a run for Python.
 struct Given {
     summary: String,
     series: Series,
@@ -218,9 +221,9 @@ fn run_many(
             match message {
                 Ok((_, Err(Failure::GivenUp))) | Err(RecvTimeoutError::Timeout) => {}
                 Ok((index, outcome)) => {
-                    let told = tell(py, &on_done, index, outcome);
-                    stop.fetch_or(!told.as_ref().is_ok_and(|go_on| *go_on), Ordering::Relaxed);
-                    result = result.and(told.map(|_| ()));
+                    let wants_more = report(py, &on_done, index, outcome);
+                    stop.fetch_or(!wants_more.as_ref().is_ok_and(|more| *more), Ordering::Relaxed);
+                    result = result.and(wants_more.map(|_| ()));
                 }
                 Err(RecvTimeoutError::Disconnected) => return result,
             }
@@ -228,8 +231,8 @@ fn run_many(
     })
 }
 
-/// Hands one result over; true if the caller wants more.
-fn tell(py: Python<'_>, on_done: &Py<PyAny>, index: usize, outcome: Result<Given, Failure>) -> PyResult<bool> {
+/// Reports one result to Python; true if the caller wants more.
+fn report(py: Python<'_>, on_done: &Py<PyAny>, index: usize, outcome: Result<Given, Failure>) -> PyResult<bool> {
     let answer = match outcome {
         Ok(given) => on_done.call1(py, (index, given.summary, to_dict(py, given.series)?))?,
         Err(failure) => on_done.call1(py, (index, failure.to_py(py).into_value(py), py.None()))?,
@@ -251,7 +254,7 @@ fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> P
     checked.map_err(|e| e.to_py(py))
 }
 
-/// Runs a scenario (JSON text) and gives its packet events as text, one line each.
+/// Runs a scenario (JSON text) and returns its packet events as text, one line each.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed = 1, algorithms = None))]
 fn trace(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> PyResult<String> {
@@ -261,7 +264,7 @@ fn trace(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> P
     Ok(given.trace)
 }
 
-/// Runs a scenario (JSON text) and gives the fingerprint of its packet events: the same on every machine.
+/// Runs a scenario (JSON text) and returns the fingerprint of its packet events, which is the same on every machine.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed = 1))]
 fn fingerprint(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
@@ -298,10 +301,10 @@ fn reach(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
     Ok(reach.map_err(|e| e.to_py(py))?.to_string())
 }
 
-/// Looks at the satellites of a scenario (JSON text) at `at_s`, and from 0 to `until_s` every `step_s`; JSON text.
+/// Ground tracks of the satellites of a scenario (JSON text) at `at_s`, and paths from 0 to `until_s` every `step_s`; JSON text.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed, at_s, until_s, step_s, algorithms = None))]
-fn survey(
+fn ground_tracks(
     py: Python<'_>,
     scenario: &str,
     seed: u64,
@@ -312,9 +315,10 @@ fn survey(
 ) -> PyResult<String> {
     let further = algorithm::further(algorithms);
     let [at, until, step] = [at_s, until_s, step_s].map(Span::from_secs_f64);
-    let surveyed = py
-        .detach(|| guarded(|| Ok(sim::survey(&Scenario::from_json(scenario)?.with(&further), seed, at, until, step)?)));
-    Ok(serde_json::to_string(&surveyed.map_err(|e| e.to_py(py))?).expect("a survey is plain data"))
+    let tracks = py.detach(|| {
+        guarded(|| Ok(sim::ground_tracks(&Scenario::from_json(scenario)?.with(&further), seed, at, until, step)?))
+    });
+    Ok(serde_json::to_string(&tracks.map_err(|e| e.to_py(py))?).expect("ground tracks are plain data"))
 }
 
 /// The congestion-control algorithms with parameters and profiles, as JSON text.
@@ -335,38 +339,39 @@ fn engine_version() -> &'static str {
     sim::VERSION
 }
 
-/// Which engine this is: a hash of its sources. Results of one build are the same bits; those of others are not mixed with them.
+/// Hash of the engine's sources. Results of one build are identical bit by bit; results of different builds are not mixed.
 #[pyfunction]
 fn engine_build() -> &'static str {
     env!("TONOPAH_ENGINE_BUILD")
 }
 
-/// Whether the build knew from a profile what is run often (`make profile-guided`).
+/// Whether the build was profile-guided (`make profile-guided`).
 #[pyfunction]
 fn profile_guided() -> bool {
     option_env!("TONOPAH_PROFILE_GUIDED").is_some()
 }
 
-/// What an algorithm in Python is told.
-fn add_told(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<told::Setup>()?;
-    module.add_class::<told::View>()?;
-    module.add_class::<told::Ack>()?;
-    module.add_class::<told::RateSample>()?;
-    module.add_class::<told::Congestion>()?;
-    module.add_class::<told::Sent>()?;
-    module.add_class::<told::Lost>()
+/// Adds the signals that an algorithm in Python receives.
+fn add_signals(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<signals::Setup>()?;
+    module.add_class::<signals::View>()?;
+    module.add_class::<signals::Ack>()?;
+    module.add_class::<signals::RateSample>()?;
+    module.add_class::<signals::Congestion>()?;
+    module.add_class::<signals::Sent>()?;
+    module.add_class::<signals::Lost>()
 }
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
-    module.add("AlgorithmError", module.py().get_type::<algorithm::AlgorithmError>())?;
+    module.add("AlgorithmError", module.py().get_type::<exception::AlgorithmError>())?;
     module.add("LimitError", module.py().get_type::<LimitError>())?;
     module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add_class::<algorithm::Algorithm>()?;
-    add_told(module)?;
+    add_signals(module)?;
     module.add_class::<endpoint::Endpoint>()?;
+    quantity::add(module)?;
     module.add_function(wrap_pyfunction!(segment::check_segment, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(run_many, module)?)?;
@@ -375,7 +380,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fingerprint, module)?)?;
     module.add_function(wrap_pyfunction!(transmissions, module)?)?;
     module.add_function(wrap_pyfunction!(reach, module)?)?;
-    module.add_function(wrap_pyfunction!(survey, module)?)?;
+    module.add_function(wrap_pyfunction!(ground_tracks, module)?)?;
     module.add_function(wrap_pyfunction!(algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;

@@ -1,8 +1,7 @@
 //! An object of a class in Python behind the congestion-control trait.
 //!
-//! After every call that may change them, what the object answers (window, rate, timers) is asked once and kept, so that a
-//! look at the window costs nothing. A method that does nothing is not called. An exception unwinds to where the run was
-//! started.
+//! After every call that may change them, the object's answers (window, rate, timers) are queried once and stored, so that
+//! reading the window costs nothing. A method that does nothing is not called. An exception unwinds to the start of the run.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -12,20 +11,20 @@ use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use tcp::cc::{self, CongestionControl, Value, Values, Window};
+use tcp::cc::{self, CongestionControl, ParamValues, Value, Window};
 use tcp::units::{Bytes, Rate, Span, Time};
 
-use crate::algorithm::{Raised, leak};
-use crate::told;
+use crate::exception::AlgorithmException;
+use crate::signals;
 
-/// No timer is set further ahead, nor any time-out longer: about 31 years.
-const MOST_SECONDS: f64 = 1e9;
+/// Upper bound of timers and time-outs: about 31 years.
+const MAX_SECONDS: f64 = 1e9;
 
 /// A class that makes algorithms.
 pub(crate) struct Class {
     pub(crate) name: &'static str,
     pub(crate) class: Py<PyAny>,
-    /// The names that its objects have observed; the engine wants names that live for ever.
+    /// The names that its objects have observed; the engine requires `'static` names.
     pub(crate) observed: Mutex<BTreeMap<String, &'static str>>,
 }
 
@@ -47,7 +46,7 @@ struct Methods {
     observe: Option<Py<PyAny>>,
 }
 
-/// What an object answers.
+/// The stored answers of an object.
 #[derive(Clone, Copy, Debug)]
 struct Answers {
     window: Window,
@@ -67,10 +66,10 @@ pub(crate) struct Object {
 
 impl Class {
     fn raise(&self, method: &'static str, at: Time, error: PyErr) -> ! {
-        resume_unwind(Box::new(Raised { algorithm: self.name, method, at, error }))
+        resume_unwind(Box::new(AlgorithmException { algorithm: self.name, method, at, error }))
     }
 
-    fn make(&self, py: Python<'_>, values: &Values, setup: &cc::Setup) -> PyResult<Methods> {
+    fn make(&self, py: Python<'_>, values: &ParamValues, setup: &cc::Setup) -> PyResult<Methods> {
         let params = PyDict::new(py);
         for (name, value) in values.iter() {
             match value {
@@ -78,8 +77,8 @@ impl Class {
                 Value::Flag(flag) => params.set_item(name, flag)?,
             }
         }
-        let object = self.class.bind(py).call((told::Setup::from(setup),), Some(&params))?;
-        let base = py.import("tonopah.congestion_control")?.getattr("CongestionControl")?;
+        let object = self.class.bind(py).call((signals::Setup::from(setup),), Some(&params))?;
+        let base = py.import("tonopah.cc.base")?.getattr("CongestionControl")?;
         // The base class says of its own methods which do nothing.
         let idle: Vec<String> = base.getattr("does_nothing")?.extract()?;
         let method = |name: &str| -> PyResult<Option<Py<PyAny>>> {
@@ -107,7 +106,7 @@ impl Class {
 }
 
 impl Object {
-    pub(crate) fn build(class: &'static Class, values: &Values, setup: &cc::Setup) -> Box<dyn CongestionControl> {
+    pub(crate) fn build(class: &'static Class, values: &ParamValues, setup: &cc::Setup) -> Box<dyn CongestionControl> {
         Python::attach(|py| {
             let methods = match class.make(py, values, setup) {
                 Ok(methods) => methods,
@@ -116,13 +115,13 @@ impl Object {
             let window = Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh };
             let answers = Answers { window, next_timer: None, head_timeout: None, pacing_rate: None };
             let mut object = Object { class, methods, mss: setup.mss, now: setup.now, answers };
-            object.ask_all(py);
+            object.query_all(py);
             Box::new(object)
         })
     }
 
-    /// Calls a method that may change the answers, and asks for them.
-    fn tell<A>(&mut self, now: Time, name: &'static str, method: fn(&Methods) -> Option<&Py<PyAny>>, args: A)
+    /// Calls a method that may change the answers, then queries them.
+    fn call<A>(&mut self, now: Time, name: &'static str, method: fn(&Methods) -> Option<&Py<PyAny>>, args: A)
     where
         A: for<'py> PyCallArgs<'py>,
     {
@@ -135,18 +134,18 @@ impl Object {
             if let Err(error) = method.call1(py, args) {
                 self.class.raise(name, now, error);
             }
-            self.ask_all(py);
+            self.query_all(py);
         });
     }
 
-    fn ask_all(&mut self, py: Python<'_>) {
+    fn query_all(&mut self, py: Python<'_>) {
         let Methods { window, next_timer, head_timeout, pacing_rate, .. } = &self.methods;
         let mss = self.mss;
         let answers = Answers {
-            window: self.ask(py, "window", window, |answer| window_of(answer, mss)),
-            next_timer: self.ask_if(py, "next_timer", next_timer, |s| Ok(Time::ZERO + seconds(s, 0.0)?)),
-            head_timeout: self.ask_if(py, "head_timeout", head_timeout, |s| seconds(s, 1e-9)),
-            pacing_rate: self.ask_if(py, "pacing_rate", pacing_rate, rate),
+            window: self.query(py, "window", window, |answer| window_of(answer, mss)),
+            next_timer: self.query_if(py, "next_timer", next_timer, |s| Ok(Time::ZERO + seconds(s, 0.0)?)),
+            head_timeout: self.query_if(py, "head_timeout", head_timeout, |s| seconds(s, 1e-9)),
+            pacing_rate: self.query_if(py, "pacing_rate", pacing_rate, rate),
         };
         if let Some(at) = answers.next_timer.filter(|at| *at < self.now) {
             self.class.raise("next_timer", self.now, PyValueError::new_err(format!("{at} is in the past")));
@@ -154,7 +153,7 @@ impl Object {
         self.answers = answers;
     }
 
-    fn ask<T>(
+    fn query<T>(
         &self,
         py: Python<'_>,
         name: &'static str,
@@ -165,7 +164,7 @@ impl Object {
         answer.unwrap_or_else(|error| self.class.raise(name, self.now, error))
     }
 
-    fn ask_if<T>(
+    fn query_if<T>(
         &self,
         py: Python<'_>,
         name: &'static str,
@@ -173,8 +172,13 @@ impl Object {
         read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
     ) -> Option<T> {
         let read = |answer: &Bound<'_, PyAny>| if answer.is_none() { Ok(None) } else { read(answer).map(Some) };
-        method.as_ref().and_then(|method| self.ask(py, name, method, read))
+        method.as_ref().and_then(|method| self.query(py, name, method, read))
     }
+}
+
+/// Text that is never freed.
+pub(crate) fn leak(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
 }
 
 fn wrong(answer: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
@@ -182,7 +186,7 @@ fn wrong(answer: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
     PyValueError::new_err(format!("{shown} is not {allowed}"))
 }
 
-/// cwnd and ssthresh; parts of bytes are cut off.
+/// cwnd and ssthresh, rounded down to whole bytes.
 fn window_of(answer: &Bound<'_, PyAny>, mss: Bytes) -> PyResult<Window> {
     let bytes = |value: &Bound<'_, PyAny>| -> Option<Bytes> {
         let number = value.extract::<f64>().ok().filter(|number| *number >= mss.as_f64())?;
@@ -202,10 +206,10 @@ fn window_of(answer: &Bound<'_, PyAny>, mss: Bytes) -> PyResult<Window> {
 }
 
 fn seconds(answer: &Bound<'_, PyAny>, least: f64) -> PyResult<Span> {
-    let number = answer.extract::<f64>().ok().filter(|number| (least..=MOST_SECONDS).contains(number));
+    let number = answer.extract::<f64>().ok().filter(|number| (least..=MAX_SECONDS).contains(number));
     number
         .map(Span::from_secs_f64)
-        .ok_or_else(|| wrong(answer, &format!("None or seconds from {least} to {MOST_SECONDS:e}")))
+        .ok_or_else(|| wrong(answer, &format!("None or seconds from {least} to {MAX_SECONDS:e}")))
 }
 
 fn rate(answer: &Bound<'_, PyAny>) -> PyResult<Rate> {
@@ -222,16 +226,16 @@ impl std::fmt::Debug for Object {
 
 impl CongestionControl for Object {
     fn on_ack(&mut self, ack: &cc::Ack, view: &cc::View) {
-        // The number that each data segment carries to its receiver, which has sent nothing, reports nothing; a call costs.
+        // The acknowledgment field of data segments to an endpoint that sends nothing carries no information; spare the call.
         if ack.prior_flight == Bytes::ZERO && ack.acked == Bytes::ZERO && !ack.echo {
             return;
         }
-        self.tell(view.now, "on_ack", |m| Some(&m.on_ack), (told::Ack::from(ack), told::View::from(view)));
+        self.call(view.now, "on_ack", |m| Some(&m.on_ack), (signals::Ack::from(ack), signals::View::from(view)));
     }
 
     fn on_congestion(&mut self, event: &cc::Congestion, view: &cc::View) {
-        let args = (told::Congestion::from(event), told::View::from(view));
-        self.tell(view.now, "on_congestion", |m| Some(&m.on_congestion), args);
+        let args = (signals::Congestion::from(event), signals::View::from(view));
+        self.call(view.now, "on_congestion", |m| Some(&m.on_congestion), args);
     }
 
     fn window(&self) -> Window {
@@ -239,29 +243,29 @@ impl CongestionControl for Object {
     }
 
     fn on_recovery_end(&mut self, view: &cc::View) {
-        self.tell(view.now, "on_recovery_end", |m| m.on_recovery_end.as_ref(), (told::View::from(view),));
+        self.call(view.now, "on_recovery_end", |m| m.on_recovery_end.as_ref(), (signals::View::from(view),));
     }
 
     fn on_undo(&mut self, before: Window, view: &cc::View) {
-        let before = (before.cwnd.0, told::Limit::from(before.ssthresh));
-        self.tell(view.now, "on_undo", |m| m.on_undo.as_ref(), (before, told::View::from(view)));
+        let before = (before.cwnd.0, signals::Limit::from(before.ssthresh));
+        self.call(view.now, "on_undo", |m| m.on_undo.as_ref(), (before, signals::View::from(view)));
     }
 
     fn on_sent(&mut self, sent: &cc::Sent) {
-        self.tell(sent.now, "on_sent", |m| m.on_sent.as_ref(), (told::Sent::from(sent),));
+        self.call(sent.now, "on_sent", |m| m.on_sent.as_ref(), (signals::Sent::from(sent),));
     }
 
     fn on_lost(&mut self, lost: &cc::Lost, view: &cc::View) {
-        self.tell(view.now, "on_lost", |m| m.on_lost.as_ref(), (told::Lost::from(lost), told::View::from(view)));
+        self.call(view.now, "on_lost", |m| m.on_lost.as_ref(), (signals::Lost::from(lost), signals::View::from(view)));
     }
 
     fn on_idle(&mut self, idle: Span, view: &cc::View) {
-        let args = (idle.as_secs_f64(), told::View::from(view));
-        self.tell(view.now, "on_idle", |m| m.on_idle.as_ref(), args);
+        let args = (idle.as_secs_f64(), signals::View::from(view));
+        self.call(view.now, "on_idle", |m| m.on_idle.as_ref(), args);
     }
 
     fn on_timer(&mut self, view: &cc::View) {
-        self.tell(view.now, "on_timer", |m| m.on_timer.as_ref(), (told::View::from(view),));
+        self.call(view.now, "on_timer", |m| m.on_timer.as_ref(), (signals::View::from(view),));
         if let Some(at) = self.answers.next_timer.filter(|at| *at <= view.now) {
             let error = PyValueError::new_err(format!("{at} after on_timer at that time: time would stand still"));
             self.class.raise("next_timer", view.now, error);
@@ -283,7 +287,7 @@ impl CongestionControl for Object {
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
         let Some(method) = &self.methods.observe else { return };
         let observed =
-            Python::attach(|py| self.ask(py, "observe", method, |answer| answer.extract::<BTreeMap<String, f64>>()));
+            Python::attach(|py| self.query(py, "observe", method, |answer| answer.extract::<BTreeMap<String, f64>>()));
         let mut names = self.class.observed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         for (name, value) in observed {
             let kept = *names.entry(name).or_insert_with_key(|name| leak(name));

@@ -1,4 +1,4 @@
-//! A run that can be interrupted, and that ends when it takes more events or memory than it may.
+//! A run with limits of events and memory that can be interrupted.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,10 +7,10 @@ use sim::{Outcome, Simulation};
 
 use crate::Failure;
 
-/// After so many events limits and interrupts are looked at: some hundredths of a second.
+/// Number of events between two checks of limits and interrupts: some hundredths of a second.
 const STEP: u64 = 1 << 16;
 
-/// What a run may take at most.
+/// Limits of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     pub(crate) events: Option<u64>,
@@ -18,7 +18,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// What a run has exceeded, if anything.
+    /// The limit that a run has exceeded, if any.
     fn exceeded(self, run: &Simulation) -> Option<String> {
         let place = || format!("at {} of the simulated time, after {} events", run.now(), run.events());
         if let Some(most) = self.events.filter(|most| run.events() >= *most) {
@@ -33,7 +33,7 @@ impl Limits {
     }
 }
 
-/// Who may end a run before its time.
+/// What may stop a run early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stopper<'a> {
     /// A signal to this process; the caller is detached.

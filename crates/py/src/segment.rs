@@ -1,14 +1,14 @@
-//! Segments as Python objects: any object with the fields of `tonopah.Segment` comes in, a dictionary of them goes out.
+//! Segments as Python objects: read from any object with the fields of `tonopah.Segment`, returned as a dictionary of them.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::ScenarioError;
 use tcp::units::Bytes;
-use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
+use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SeqNo, SeqRange, SynOptions, Timestamps};
 
 use crate::Failure;
 
-/// Letters of the flags, in the order in which they are written (as tcpdump has them).
+/// Letters of the flags in the order of tcpdump.
 const FLAGS: [(char, Flags); 7] = [
     ('S', Flags::SYN),
     ('F', Flags::FIN),
@@ -19,12 +19,12 @@ const FLAGS: [(char, Flags); 7] = [
     ('.', Flags::ACK),
 ];
 const ECN: [(&str, Ecn); 4] = [("not_ect", Ecn::NotEct), ("ect1", Ecn::Ect1), ("ect0", Ecn::Ect0), ("ce", Ecn::Ce)];
-/// Sequence numbers do not wrap and have no business near the end of their 64 bits.
-const FAR: i64 = 1 << 60;
+/// Maximum sequence number; sequence numbers do not wrap.
+const MAX_SEQ: i64 = 1 << 60;
 const MAX_LEN: i64 = 65_535;
 const MAX_U32: i64 = u32::MAX as i64;
 
-/// The user's mistake: what is wrong with the value of a field, and what is allowed.
+/// The error for an invalid field: its value, and what is allowed.
 pub(crate) fn wrong(py: Python<'_>, field: &str, value: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
     let shown = value.repr().map_or_else(|_| "this value".to_owned(), |text| text.to_string());
     let error = ScenarioError::new(field, format!("{shown} is not allowed")).with_hint(allowed);
@@ -58,7 +58,7 @@ fn optional<'py>(segment: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<(Bo
     Ok(Some(field(segment, name)?).filter(|(value, _)| !value.is_none()))
 }
 
-/// So many numbers in a tuple, each up to `most`.
+/// Numbers in a tuple of this length, each up to `most`.
 fn tuple<const N: usize>(value: &Bound<'_, PyAny>, path: &str, most: i64) -> PyResult<[u64; N]> {
     let items: Vec<Bound<'_, PyAny>> = value.extract().unwrap_or_default();
     let items: [Bound<'_, PyAny>; N] =
@@ -95,8 +95,8 @@ fn sack(segment: &Bound<'_, PyAny>) -> PyResult<Sack> {
     let blocks: Vec<Bound<'_, PyAny>> = value.extract().map_err(|_| allowed())?;
     let mut sack = Sack::default();
     for block in &blocks {
-        let [start, end] = tuple(block, &path, FAR)?;
-        if !sack.push(start, end) {
+        let [start, end] = tuple(block, &path, MAX_SEQ)?;
+        if !sack.push(SeqRange::new(SeqNo(start), SeqNo(end))) {
             return Err(allowed());
         }
     }
@@ -137,12 +137,12 @@ pub(crate) fn read(segment: &Bound<'_, PyAny>) -> PyResult<Segment> {
         None => None,
     };
     Ok(Segment {
-        seq: number(segment, "seq", FAR)?,
-        ack: number(segment, "ack", FAR)?,
+        seq: SeqNo(number(segment, "seq", MAX_SEQ)?),
+        ack: SeqNo(number(segment, "ack", MAX_SEQ)?),
         len: number(segment, "len_bytes", MAX_LEN)? as u32,
         flags: flags(segment)?,
         ecn: ecn(segment)?,
-        window: Bytes(number(segment, "window_bytes", FAR)?),
+        window: Bytes(number(segment, "window_bytes", MAX_SEQ)?),
         timestamps,
         sack: sack(segment)?,
         syn: syn_options(segment)?,
@@ -155,12 +155,13 @@ pub(crate) fn write<'py>(py: Python<'py>, segment: &Segment) -> PyResult<Bound<'
     let fields = PyDict::new(py);
     let set = FLAGS.iter().filter(|(_, flag)| segment.flags.contains(*flag));
     let ecn = ECN.iter().find(|(_, ecn)| *ecn == segment.ecn).map_or("", |(name, _)| name);
-    fields.set_item("seq", segment.seq)?;
-    fields.set_item("ack", segment.ack)?;
+    fields.set_item("seq", segment.seq.0)?;
+    fields.set_item("ack", segment.ack.0)?;
     fields.set_item("len_bytes", segment.len)?;
     fields.set_item("flags", set.map(|(letter, _)| letter).collect::<String>())?;
     fields.set_item("window_bytes", segment.window.0)?;
-    fields.set_item("sack", pyo3::types::PyTuple::new(py, segment.sack.blocks())?)?;
+    let blocks = segment.sack.blocks().map(|block| (block.start.0, block.end.0));
+    fields.set_item("sack", pyo3::types::PyTuple::new(py, blocks)?)?;
     fields.set_item("timestamps_ms", segment.timestamps.map(|t| (t.value, t.echo)))?;
     fields.set_item("ecn", ecn)?;
     fields.set_item("ecn_bytes", segment.ecn_bytes.map(|e| (e.ect0, e.ce, e.ect1)))?;

@@ -4,10 +4,10 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use serde_json::{Value, json};
-use sim::{Place, Scenario, Schedule, Simulation};
-use tcp::cc::Choice;
-use tcp::config::Profile;
+use sim::{EventList, Scenario, Simulation, TieBreak};
+use tcp::cc::CcConfig;
 use tcp::rng::Rng;
+use tcp::settings::ProfileName;
 use tcp::units::{Span, Time};
 use tcp::{Connection, TcpConfig};
 
@@ -22,12 +22,12 @@ fn schedule(bencher: Bencher, waiting: u64) {
     let mut rng = Rng::stream(1, "schedule");
     let mut ahead =
         move || [12_000, 120_000, 1_000_000, 20_000_000, 200_000_000][rng.below(5) as usize] + rng.below(1000);
-    let mut schedule = Schedule::default();
-    (0..waiting).for_each(|number| schedule.push(ahead(), Place::default(), number));
+    let mut list = EventList::default();
+    (0..waiting).for_each(|number| list.push(ahead(), TieBreak::default(), number));
     bencher.counter(ItemsCount::new(OPERATIONS)).bench_local(|| {
         for _ in 0..OPERATIONS {
-            let (now, number) = schedule.pop().expect("as many go in as come out");
-            schedule.push(now + ahead(), Place { pushed: now, tie: 0 }, number);
+            let (now, number) = list.pop().expect("as many go in as come out");
+            list.push(now + ahead(), TieBreak { pushed: now, tie: 0 }, number);
         }
     });
 }
@@ -37,8 +37,8 @@ fn schedule(bencher: Bencher, waiting: u64) {
 fn endpoint(bencher: Bencher) {
     const SEGMENTS: u64 = 10_000;
     bencher.counter(ItemsCount::new(SEGMENTS)).bench_local(|| {
-        let choice = Choice::new("reno", Some("linux"), &[]).expect("reno has a form for Linux");
-        let config = TcpConfig::of_profile(Profile::Linux, choice);
+        let cc = CcConfig::by_name("reno", Some("linux"), &[]).expect("reno has a form for Linux");
+        let config = TcpConfig::of_profile(ProfileName::Linux, cc);
         let (mut source, mut sink) = (Connection::connect(config.clone()), Connection::listen(config));
         source.write(SEGMENTS * 1448);
         let mut now = Time::ZERO;

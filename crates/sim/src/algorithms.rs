@@ -22,10 +22,10 @@ fn describe(algorithm: &Algorithm) -> Json {
         "name": algorithm.name,
         "title": algorithm.title,
         "reference": algorithm.reference,
-        "demands": {
-            "owns_window": algorithm.demands.owns_window,
-            "ecn": algorithm.demands.ecn,
-            "timestamps": algorithm.demands.timestamps,
+        "requirements": {
+            "owns_window": algorithm.requirements.owns_window,
+            "ecn": algorithm.requirements.ecn,
+            "timestamps": algorithm.requirements.timestamps,
         },
         "params": algorithm.params.iter().map(param).collect::<Json>(),
         "profiles": profiles,

@@ -1,29 +1,28 @@
-//! Who could reach whom, whatever a protocol makes of it: nodes are joined by links and by stations
-//! that can read one another's data frames when nobody disturbs them. A pure function of time, without an event.
+//! Connectivity of the network, independent of routing: nodes are connected by links, and by stations within range of
+//! each other's data frames. A function of time, without events.
 
 use std::collections::VecDeque;
 
 use tcp::units::{Span, Time};
 
-use crate::event::NodeId;
+use crate::ids::{NodeId, StationId};
 use crate::mobility::{Point, Track};
 use crate::network::Network;
-use crate::radio::frame::StationId;
-use crate::radio::propagation::Reach;
+use crate::radio::propagation::RadioRange;
 
 #[cfg(test)]
 mod tests;
 
-/// With moving stations, how often it is looked at who could reach whom.
+/// Sampling interval, with moving stations.
 const INTERVAL: Span = Span::from_millis(1000);
 
-/// Who is joined to whom, by node.
+/// Adjacency lists, by node.
 pub(crate) type Graph = Vec<Vec<u32>>;
 
-/// Sets of nodes that reach one another.
+/// Connected components.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Components {
-    /// By node, the number of its component; they are numbered by their first nodes.
+    /// By node, the number of its component, in the order of their first nodes.
     pub(crate) of: Vec<u32>,
     pub(crate) sizes: Vec<u32>,
 }
@@ -56,15 +55,15 @@ impl Components {
         components
     }
 
-    /// Nodes of the largest component; the first of several.
+    /// Nodes of the largest component, the first of several.
     pub(crate) fn largest(&self) -> Vec<usize> {
-        let most = self.sizes.iter().max();
-        let largest = self.sizes.iter().position(|size| Some(size) == most).map(|index| index as u32);
+        let max = self.sizes.iter().max();
+        let largest = self.sizes.iter().position(|size| Some(size) == max).map(|index| index as u32);
         (0..self.of.len()).filter(|node| Some(self.of[*node]) == largest).collect()
     }
 }
 
-/// Fewest steps from one node to another.
+/// Minimum number of hops between two nodes.
 pub(crate) fn hops(graph: &Graph, from: NodeId, to: NodeId) -> Option<u32> {
     let mut hops = vec![None; graph.len()];
     hops[from.index()] = Some(0);
@@ -83,16 +82,16 @@ pub(crate) fn hops(graph: &Graph, from: NodeId, to: NodeId) -> Option<u32> {
     hops[to.index()]
 }
 
-/// Stations that read each other, by their numbers. From west to east each looks only at those that are not too far east of
-/// it, so that in a wide field most pairs are never looked at.
-pub(crate) fn in_reach(places: &[Point], reach: &Reach) -> Graph {
-    let mut graph: Graph = vec![Vec::new(); places.len()];
-    let mut eastward: Vec<usize> = (0..places.len()).collect();
-    eastward.sort_by(|a, b| places[*a].x.total_cmp(&places[*b].x));
-    for (rank, i) in eastward.iter().enumerate() {
-        let near = |j: &&usize| places[**j].x - places[*i].x <= reach.limit();
-        for j in eastward[rank + 1..].iter().take_while(near) {
-            if reach.joins(places[*i], places[*j]) {
+/// Graph of stations within range of each other. Stations are sorted by x, and each is compared only with those not too
+/// far to its right, so that in a wide area most pairs are never examined.
+pub(crate) fn in_range_graph(positions: &[Point], reach: &RadioRange) -> Graph {
+    let mut graph: Graph = vec![Vec::new(); positions.len()];
+    let mut by_x: Vec<usize> = (0..positions.len()).collect();
+    by_x.sort_by(|a, b| positions[*a].x.total_cmp(&positions[*b].x));
+    for (rank, i) in by_x.iter().enumerate() {
+        let near = |j: &&usize| positions[**j].x - positions[*i].x <= reach.limit();
+        for j in by_x[rank + 1..].iter().take_while(near) {
+            if reach.in_range(positions[*i], positions[*j]) {
                 graph[*i].push(*j as u32);
                 graph[*j].push(*i as u32);
             }
@@ -102,99 +101,101 @@ pub(crate) fn in_reach(places: &[Point], reach: &Reach) -> Graph {
     graph
 }
 
-/// The stations of a channel.
+/// The stations of a subnet.
 #[derive(Debug)]
-struct Mesh {
+struct StationGroup {
     nodes: Vec<NodeId>,
     tracks: Vec<Track>,
-    reach: Reach,
-    /// By station, the access points it may belong to, if there are access points.
-    points: Option<Vec<Vec<StationId>>>,
+    reach: RadioRange,
+    /// By station, the access points it may associate with, if there are access points.
+    access_points: Option<Vec<Vec<StationId>>>,
 }
 
-/// What is needed to tell, later, who could reach whom.
+/// What connectivity over a run is computed from.
 #[derive(Debug)]
 pub(crate) struct Reachability {
     nodes: usize,
     wires: Vec<(NodeId, NodeId)>,
-    meshes: Vec<Mesh>,
+    groups: Vec<StationGroup>,
     placement_draws: Option<u32>,
 }
 
-/// Who could reach whom over a run.
+/// Connectivity over a run.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Connectivity {
     pub(crate) components: u64,
     pub(crate) largest: u64,
-    /// Neighbours of a node.
+    /// Mean number of neighbours of a node.
     pub(crate) mean_degree: f64,
-    /// By flow, at the start.
+    /// By flow, the hop count at time zero.
     pub(crate) hops: Vec<Option<u32>>,
-    /// By flow, the share of sampled instants with a path.
+    /// By flow, the fraction of sampled instants with a path.
     pub(crate) path_share: Vec<f64>,
     pub(crate) placement_draws: Option<u32>,
 }
 
 impl Reachability {
-    /// Of a network at the start, if it has stations; where they are was drawn so many times.
+    /// The network at time zero, if it has stations; `placement_draws` is the number of placements drawn.
     pub(crate) fn new(network: &Network, placement_draws: Option<u32>) -> Option<Reachability> {
-        let mesh = |channel: &crate::channel::Channel| Mesh {
+        let group = |channel: &crate::wireless::WirelessSubnet| StationGroup {
             nodes: channel.nodes.clone(),
-            tracks: channel.air.tracks().to_vec(),
-            reach: channel.air.data_reach(),
-            points: channel.cells().map(|cells| channel.stations().map(|station| cells.choice(station)).collect()),
+            tracks: channel.mac.tracks().to_vec(),
+            reach: channel.mac.data_reach(),
+            access_points: channel
+                .access_points()
+                .map(|access_points| channel.stations().map(|station| access_points.candidates(station)).collect()),
         };
-        let meshes: Vec<Mesh> = network.channels.iter().map(mesh).collect();
+        let groups: Vec<StationGroup> = network.channels.iter().map(group).collect();
         let wires = network.links.iter().filter_map(|link| Some((link.from, link.to?))).collect();
         let nodes = network.nodes.len();
-        (!meshes.is_empty()).then_some(Reachability { nodes, wires, meshes, placement_draws })
+        (!groups.is_empty()).then_some(Reachability { nodes, wires, groups, placement_draws })
     }
 
     fn moves(&self) -> bool {
-        self.meshes.iter().any(|mesh| mesh.tracks.iter().any(|track| !track.is_fixed()))
+        self.groups.iter().any(|group| group.tracks.iter().any(|track| !track.is_fixed()))
     }
 
-    /// Who is joined at `now`, which never goes back.
+    /// The graph at `now`, which must not decrease.
     fn graph(&mut self, now: Time) -> Graph {
         let mut graph: Graph = vec![Vec::new(); self.nodes];
         for (from, to) in &self.wires {
             graph[from.index()].push(to.0);
         }
-        for mesh in &mut self.meshes {
-            let places: Vec<Point> = mesh.tracks.iter_mut().map(|track| track.at(now)).collect();
-            let Some(points) = &mesh.points else {
-                for (station, neighbours) in in_reach(&places, &mesh.reach).into_iter().enumerate() {
-                    let nodes = neighbours.into_iter().map(|neighbour| mesh.nodes[neighbour as usize].0);
-                    graph[mesh.nodes[station].index()].extend(nodes);
+        for group in &mut self.groups {
+            let positions: Vec<Point> = group.tracks.iter_mut().map(|track| track.at(now)).collect();
+            let Some(access_points) = &group.access_points else {
+                for (station, neighbours) in in_range_graph(&positions, &group.reach).into_iter().enumerate() {
+                    let nodes = neighbours.into_iter().map(|neighbour| group.nodes[neighbour as usize].0);
+                    graph[group.nodes[station].index()].extend(nodes);
                 }
                 continue;
             };
-            for (station, point) in
-                points.iter().enumerate().flat_map(|(i, list)| list.iter().map(move |p| (i, p.index())))
+            for (station, access_point) in
+                access_points.iter().enumerate().flat_map(|(i, list)| list.iter().map(move |p| (i, p.index())))
             {
-                if mesh.reach.joins(places[station], places[point]) {
-                    let (station, point) = (mesh.nodes[station], mesh.nodes[point]);
-                    graph[station.index()].push(point.0);
-                    graph[point.index()].push(station.0);
+                if group.reach.in_range(positions[station], positions[access_point]) {
+                    let (station, access_point) = (group.nodes[station], group.nodes[access_point]);
+                    graph[station.index()].push(access_point.0);
+                    graph[access_point.index()].push(station.0);
                 }
             }
         }
         graph
     }
 
-    /// From the start to `end`, for flows between these nodes.
+    /// Samples connectivity from time zero to `end`, for flows between these nodes.
     pub(crate) fn run(mut self, end: Time, flows: &[(NodeId, NodeId)]) -> Connectivity {
         let graph = self.graph(Time::ZERO);
         let components = Components::new(&graph);
-        let joined = |components: &Components, (from, to): &(NodeId, NodeId)| {
+        let connected = |components: &Components, (from, to): &(NodeId, NodeId)| {
             u64::from(components.of[from.index()] == components.of[to.index()])
         };
-        let mut with_path: Vec<u64> = flows.iter().map(|flow| joined(&components, flow)).collect();
+        let mut with_path: Vec<u64> = flows.iter().map(|flow| connected(&components, flow)).collect();
         let mut samples = 1_u64;
         let mut now = Time::ZERO + INTERVAL;
         while self.moves() && now <= end {
             let later = Components::new(&self.graph(now));
-            with_path.iter_mut().zip(flows).for_each(|(count, flow)| *count += joined(&later, flow));
+            with_path.iter_mut().zip(flows).for_each(|(count, flow)| *count += connected(&later, flow));
             samples += 1;
             now = now + INTERVAL;
         }

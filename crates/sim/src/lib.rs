@@ -1,56 +1,53 @@
-//! A packet-level network simulator: one world, one seed, the same bits every time.
+//! A packet-level network simulator: one scenario, one seed, the same bits every time.
 //!
 //! Data flows one way: [`Scenario`] → [`Simulation`] → records → [`Summary`]. No clock, no threads, no files.
 
 #![forbid(unsafe_code)]
 
 mod algorithms;
-mod app;
+mod analysis;
 mod assemble;
-mod channel;
 mod connectivity;
-mod core;
-mod event;
+mod constellation;
+mod earth;
+mod engine;
 mod expand;
-mod flow;
 mod host;
+mod ids;
 mod invariants;
 mod link;
-mod loss;
 mod metrics;
 mod mobility;
 mod network;
+mod orbit;
 mod packet;
 mod qdisc;
 mod radio;
-mod reach;
-mod record;
 mod routing;
 pub mod scenario;
-pub mod schedule;
 mod series;
 mod simulation;
-mod space;
 mod summary;
-mod transmissions;
+mod wireless;
+mod world;
 
 pub use algorithms::algorithms;
-pub use event::{EndpointId, FlowId, LinkId, NodeId};
+pub use analysis::ground_track::{CurrentPath, GroundTrack, GroundTracks, PathSeries, TrackedTerminal, ground_tracks};
+pub use analysis::reach::Reach;
+pub use analysis::transmissions::Transmissions;
+pub use engine::event_list::{EventList, TieBreak};
+pub use engine::trace::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use expand::{expand, resolve};
-pub use metrics::report_defs::{NetSim, StudentNs2, StudentNs3};
+pub use ids::{EndpointId, FlowId, LinkId, NodeId};
+pub use metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk};
 pub use packet::{DropReason, Packet, Payload};
-pub use reach::Reach;
-pub use record::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use scenario::{Scenario, ScenarioError};
-pub use schedule::{Place, Schedule};
 pub use series::Column;
-pub use simulation::{Outcome, Simulation, Travel};
-pub use space::{CurrentPath, GroundTrack, PathSeries, Survey, SurveyTerminal, survey};
+pub use simulation::{EventMode, Outcome, Simulation};
 pub use summary::{
     ChannelSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy,
     NetworkRadio, NetworkSummary, NodeSummary, SpaceSummary, Summary, TerminalSummary,
 };
-pub use transmissions::Transmissions;
 
 /// Version of the engine; results of different versions are not mixed.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

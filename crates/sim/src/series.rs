@@ -1,12 +1,12 @@
-//! Series over time, recorded only when asked for: one column of times, of ids and of values each.
+//! Time series, recorded only on request: columns of times, ids and values.
 
 use tcp::cc::State;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Snapshot, Totals};
 
-use crate::core::Core;
-use crate::event::{FlowId, NodeId};
-use crate::flow::{Flow, Transport};
+use crate::engine::context::Context;
+use crate::host::flow::{Flow, Transport};
+use crate::ids::{FlowId, NodeId};
 use crate::mobility::Point;
 use crate::network::Network;
 use crate::scenario::{Every, RecordDef, SeriesName};
@@ -30,27 +30,27 @@ impl Column {
     }
 }
 
-/// What is recorded, and how.
+/// The series that a run records.
 #[derive(Debug)]
 pub(crate) struct Series {
     wanted: Vec<SeriesName>,
     every: Every,
     bin: Span,
     columns: Vec<Column>,
-    /// Last value by series and flow, to record changes only.
+    /// The last value by series and flow, to record changes only.
     last: Vec<Vec<f64>>,
     received: Vec<Bytes>,
     has_queued: Vec<bool>,
-    /// When the next sample is due.
+    /// Time of the next sample.
     next: Option<Time>,
-    /// Every input to a sender is to be looked at.
-    watches: bool,
+    /// Senders are sampled after every input.
+    on_flow_change: bool,
     /// By series and node: the last position.
-    places: Vec<Vec<f64>>,
+    positions: Vec<Vec<f64>>,
 }
 
 /// Series that an ACK can change.
-const OF_SENDER: [SeriesName; 9] = [
+const SENDER_SERIES: [SeriesName; 9] = [
     SeriesName::Cwnd,
     SeriesName::Ssthresh,
     SeriesName::SendWindow,
@@ -70,21 +70,22 @@ impl Series {
         let mut series = Series {
             columns: vec![Column::default(); wanted.len()],
             last: vec![vec![f64::NEG_INFINITY; flows]; wanted.len()],
-            places: vec![vec![f64::NAN; network.nodes.len()]; wanted.len()],
+            positions: vec![vec![f64::NAN; network.nodes.len()]; wanted.len()],
             wanted,
             every: record.every,
             bin: record.bin,
             received: vec![Bytes::ZERO; flows],
             has_queued: vec![false; network.links.len()],
             next: None,
-            watches: false,
+            on_flow_change: false,
         };
-        series.watches = series.every == Every::Change && series.wanted.iter().any(|name| OF_SENDER.contains(name));
+        series.on_flow_change =
+            series.every == Every::Change && series.wanted.iter().any(|name| SENDER_SERIES.contains(name));
         series.next = series.first_sample();
         series
     }
 
-    /// When the next sample is due, if any is.
+    /// Time of the next sample, if there is one.
     pub(crate) fn next_sample(&self) -> Option<Time> {
         self.next
     }
@@ -95,53 +96,53 @@ impl Series {
         self.columns.iter().map(|column| (column.t_s.len() * entry) as u64).sum()
     }
 
-    /// Distance of samples.
-    fn distance(&self) -> Span {
+    /// Time between two samples.
+    fn interval(&self) -> Span {
         match self.every {
             Every::Span(span) => span,
             Every::Change => self.bin,
         }
     }
 
-    /// When the first sample is due.
+    /// Time of the first sample, if there is one.
     fn first_sample(&self) -> Option<Time> {
-        let by_change_only = self.every == Every::Change && self.wanted.iter().all(|name| OF_SENDER.contains(name));
-        (!self.wanted.is_empty() && !by_change_only).then(|| Time::ZERO + self.distance())
+        let by_change_only = self.every == Every::Change && self.wanted.iter().all(|name| SENDER_SERIES.contains(name));
+        (!self.wanted.is_empty() && !by_change_only).then(|| Time::ZERO + self.interval())
     }
 
-    /// True if every input to a sender is to be looked at.
-    pub(crate) fn watches_changes(&self) -> bool {
-        self.watches
+    /// True if senders are sampled after every input.
+    pub(crate) fn samples_flow_changes(&self) -> bool {
+        self.on_flow_change
     }
 
-    /// Takes all samples of this instant; gives the next instant.
-    pub(crate) fn sample(&mut self, core: &Core, network: &mut Network, flows: &[Flow]) -> Time {
+    /// Takes all samples of this instant; returns the time of the next.
+    pub(crate) fn sample(&mut self, ctx: &Context, network: &mut Network, flows: &[Flow]) -> Time {
         for index in 0..self.wanted.len() {
             match self.wanted[index] {
-                SeriesName::Queue => self.sample_queues(core.now, network, index),
-                SeriesName::Throughput => self.sample_throughput(core, index),
-                SeriesName::Energy => self.sample_energy(core.now, network, index),
-                SeriesName::PositionX => self.sample_places(core.now, network, index, |place| place.x),
-                SeriesName::PositionY => self.sample_places(core.now, network, index, |place| place.y),
-                SeriesName::PositionZ => self.sample_places(core.now, network, index, |place| place.z),
-                SeriesName::RouteHops => self.sample_route_hops(core.now, network, flows, index),
-                SeriesName::PathDelay => self.sample_path_delay(core.now, network, flows, index),
+                SeriesName::Queue => self.sample_queues(ctx.now, network, index),
+                SeriesName::Throughput => self.sample_throughput(ctx, index),
+                SeriesName::Energy => self.sample_energy(ctx.now, network, index),
+                SeriesName::PositionX => self.sample_positions(ctx.now, network, index, |position| position.x),
+                SeriesName::PositionY => self.sample_positions(ctx.now, network, index, |position| position.y),
+                SeriesName::PositionZ => self.sample_positions(ctx.now, network, index, |position| position.z),
+                SeriesName::RouteHops => self.sample_route_hops(ctx.now, network, flows, index),
+                SeriesName::PathDelay => self.sample_path_delay(ctx.now, network, flows, index),
                 name if self.every != Every::Change => {
                     for (id, flow) in flows.iter().enumerate() {
                         if let Some(snapshot) = flow.snapshot() {
-                            self.columns[index].push(core.now, id, of_sender(name, flow, &snapshot));
+                            self.columns[index].push(ctx.now, id, sender_value(name, flow, &snapshot));
                         }
                     }
                 }
                 _ => {}
             }
         }
-        let next = core.now + self.distance();
+        let next = ctx.now + self.interval();
         self.next = Some(next);
         next
     }
 
-    /// Links where nothing ever waited are left out: their value is 0 throughout.
+    /// Samples the queues; a link whose queue was never used is excluded: its value is 0 throughout.
     fn sample_queues(&mut self, now: Time, network: &Network, index: usize) {
         for (id, link) in network.links.iter().enumerate() {
             self.has_queued[id] |= link.metrics.max_queue > 0;
@@ -159,10 +160,10 @@ impl Series {
         }
     }
 
-    fn sample_places(&mut self, now: Time, network: &mut Network, index: usize, axis: fn(Point) -> f64) {
+    fn sample_positions(&mut self, now: Time, network: &mut Network, index: usize, axis: fn(Point) -> f64) {
         for id in 0..network.nodes.len() {
-            let Some(place) = network.place(NodeId(id as u32), now) else { continue };
-            let (value, last) = (axis(place), &mut self.places[index][id]);
+            let Some(position) = network.position(NodeId(id as u32), now) else { continue };
+            let (value, last) = (axis(position), &mut self.positions[index][id]);
             if value != *last {
                 *last = value;
                 self.columns[index].push(now, id, value);
@@ -184,21 +185,21 @@ impl Series {
         }
     }
 
-    fn sample_throughput(&mut self, core: &Core, index: usize) {
-        let seconds = self.distance().as_secs_f64();
-        for (id, metrics) in core.flows.iter().enumerate() {
+    fn sample_throughput(&mut self, ctx: &Context, index: usize) {
+        let seconds = self.interval().as_secs_f64();
+        for (id, metrics) in ctx.flows.iter().enumerate() {
             let total = metrics.total_received_bytes;
             let bits = 8.0 * (total - self.received[id]).as_f64();
             self.received[id] = total;
-            self.columns[index].push(core.now, id, bits / seconds);
+            self.columns[index].push(ctx.now, id, bits / seconds);
         }
     }
 
-    /// Records what an input to a flow's sender changed.
+    /// Records what an input to the sender of a flow has changed.
     pub(crate) fn on_change(&mut self, now: Time, id: FlowId, flow: &Flow) {
         let Some(snapshot) = flow.snapshot() else { return };
-        for (index, name) in self.wanted.iter().enumerate().filter(|(_, name)| OF_SENDER.contains(name)) {
-            let value = of_sender(*name, flow, &snapshot);
+        for (index, name) in self.wanted.iter().enumerate().filter(|(_, name)| SENDER_SERIES.contains(name)) {
+            let value = sender_value(*name, flow, &snapshot);
             let last = &mut self.last[index][id.index()];
             if value.to_bits() != last.to_bits() {
                 *last = value;
@@ -213,7 +214,7 @@ impl Series {
     }
 }
 
-fn of_sender(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
+fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
     let bytes = |b: Bytes| if b == Bytes::MAX { f64::NAN } else { b.as_f64() };
     match name {
         SeriesName::Cwnd => bytes(snapshot.window.cwnd),

@@ -1,254 +1,269 @@
-//! The loop: pop an event, match it, call its component.
+//! The loop: takes the next event and calls the component that handles it.
 
-use tcp::units::{Span, Time};
+use tcp::units::Time;
 
 use crate::assemble::assemble;
-use crate::connectivity::Reachability;
-use crate::core::Core;
-use crate::event::{Event, FlowId, LinkId, NodeId};
-use crate::flow::Flow;
-use crate::host::Hosts;
+use crate::engine::event::Event;
+use crate::engine::trace::Sink;
+use crate::host::flow::Flow;
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::invariants;
-use crate::link::LinkChange;
-use crate::network::Network;
-use crate::record::Sink;
 use crate::scenario::{Scenario, ScenarioError, SeriesName};
-use crate::series::{Column, Series};
-use crate::space::Sky;
+use crate::series::Column;
 use crate::summary::{self, Summary};
+use crate::world::{Change, World};
 
-/// Bytes that a sender keeps of a segment in flight, and how small one is taken to be; for [`Simulation::held_bytes`].
-const REMEMBERED: u64 = 128;
+/// Memory that a sender takes for a segment in flight, and the size of a small one; for [`Simulation::held_bytes`].
+const SEGMENT_STATE_BYTES: u64 = 128;
 const SMALL_SEGMENT: u64 = 500;
 
-/// A foreseen change of a link.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Change {
-    pub(crate) link: LinkId,
-    pub(crate) change: LinkChange,
-}
-
-/// How packets travel over wires.
+/// How the hops of a packet over links become events. Results are the same but for the count of events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Travel {
-    /// An event for each step: what a sink hears is in order.
-    Plain,
-    /// What is certain beforehand is told at once. All results are the same but the count of events; what a sink hears of
-    /// transmissions and drops comes early.
-    Short,
+pub enum EventMode {
+    /// An event for each hop: a sink receives its records in order.
+    PerHop,
+    /// One event for all hops that are certain beforehand: a sink receives records of transmissions and drops early.
+    Coalesced,
 }
 
-/// A run that is ready to go.
+/// A run of a scenario with a seed.
+///
+/// The same scenario and seed give the same outcome, bit for bit.
+///
+/// ```
+/// use sim::{Scenario, Simulation};
+///
+/// let scenario = Scenario::from_json(
+///     r#"{"duration": "2s", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1,
+///         "bottleneck": {"rate": "2Mbps", "delay": "10ms", "queue": "20p"}}}"#,
+/// )?;
+/// let summary = Simulation::new(&scenario, 1)?.run().summary;
+/// assert!(summary.network.measures.goodput_bps > 1e6);
+/// assert_eq!(summary, Simulation::new(&scenario, 1)?.run().summary);
+/// # Ok::<(), sim::ScenarioError>(())
+/// ```
 #[derive(Debug)]
 pub struct Simulation {
-    pub(crate) core: Core,
-    pub(crate) network: Network,
-    pub(crate) hosts: Hosts,
-    pub(crate) changes: Vec<Change>,
-    pub(crate) series: Series,
-    /// Who could reach whom; of networks with radio.
-    pub(crate) reachability: Option<Reachability>,
-    /// The moving part of a constellation.
-    pub(crate) sky: Option<Box<Sky>>,
-    /// The world with nothing left to a default.
-    pub(crate) graph: Scenario,
-    /// The scenario as the user wrote it, with its defaults.
-    pub(crate) resolved: Scenario,
-    pub(crate) seed: u64,
+    pub(crate) world: World,
 }
 
-/// What a run gives.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// Metrics.
     pub summary: Summary,
-    /// The series asked for.
+    /// The series that the scenario asks for.
     pub series: Vec<(SeriesName, Column)>,
     /// What the sink gathered, if there was one.
     pub trace: Option<String>,
 }
 
 impl Simulation {
-    /// The simulation of `scenario` with `seed`.
+    /// Builds the simulation of `scenario` with `seed`.
+    ///
+    /// # Errors
+    ///
+    /// If the scenario describes no network that can be simulated; the error has the path of the key.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Simulation, ScenarioError> {
-        Simulation::travelling(scenario, seed, None, Travel::Short)
+        Simulation::with_event_mode(scenario, seed, None, EventMode::Coalesced)
     }
 
-    /// The same; `sink` hears every packet event.
+    /// Builds the simulation of `scenario` with `seed`; `sink` receives the record of every event of a packet.
+    ///
+    /// # Errors
+    ///
+    /// As [`Simulation::new`].
     pub fn with_sink(scenario: &Scenario, seed: u64, sink: Box<dyn Sink>) -> Result<Simulation, ScenarioError> {
-        Simulation::travelling(scenario, seed, Some(sink), Travel::Plain)
+        Simulation::with_event_mode(scenario, seed, Some(sink), EventMode::PerHop)
     }
 
-    /// The same with a choice of how packets travel: for proofs that it makes no difference.
-    pub fn travelling(
+    /// Builds the simulation with a choice of event mode: for proofs that it makes no difference.
+    ///
+    /// # Errors
+    ///
+    /// As [`Simulation::new`].
+    pub fn with_event_mode(
         scenario: &Scenario,
         seed: u64,
         sink: Option<Box<dyn Sink>>,
-        travel: Travel,
+        mode: EventMode,
     ) -> Result<Simulation, ScenarioError> {
-        let mut simulation = assemble(scenario, seed, sink)?;
-        if travel == Travel::Short && simulation.sky.is_none() {
-            let mut changing: Vec<LinkId> = simulation.changes.iter().map(|change| change.link).collect();
+        let mut simulation = Simulation { world: assemble(scenario, seed, sink)? };
+        let World { network, hosts, changes, constellation, .. } = &mut simulation.world;
+        if mode == EventMode::Coalesced && constellation.is_none() {
+            let mut changing: Vec<LinkId> = changes.iter().map(|change| change.link).collect();
             changing.sort_unstable();
             changing.dedup();
-            let ends: Vec<(NodeId, NodeId)> =
-                simulation.hosts.flows.iter().map(|flow| (flow.source, flow.sink)).collect();
-            simulation.network.take_shortcuts(&changing, &ends);
-            simulation.look_next();
+            let ends: Vec<(NodeId, NodeId)> = hosts.flows.iter().map(|flow| (flow.source, flow.sink)).collect();
+            network.enable_fast_path(&changing, &ends);
+            simulation.plan_observation();
         }
         Ok(simulation)
     }
 
-    /// Runs to the end. Panics if an invariant is broken: that is a bug, never the user's fault.
+    /// Runs to the end.
+    ///
+    /// # Panics
+    ///
+    /// If an invariant is violated: that is a bug of the engine, never the user's fault.
     pub fn run(mut self) -> Outcome {
         while !self.advance(u64::MAX) {}
         self.finish()
     }
 
-    /// Handles up to `most` events; true when the run is over. Between two calls the caller may look, or give up.
-    pub fn advance(&mut self, most: u64) -> bool {
-        let mut left = most;
+    /// Handles at most `max_events` events; true when the run is over. Between two calls the caller may read the state, or
+    /// give the run up.
+    ///
+    /// # Panics
+    ///
+    /// As [`Simulation::run`].
+    pub fn advance(&mut self, max_events: u64) -> bool {
+        let mut left = max_events;
         while left > 0 {
-            let part = left.min(invariants::distance());
+            let part = left.min(invariants::interval());
             for _ in 0..part {
-                match self.core.next() {
+                match self.world.ctx.next() {
                     Some(Event::Stop) | None => return true,
                     Some(event) => self.handle(event),
                 }
             }
-            invariants::check(self);
+            invariants::check(&self.world);
             left -= part;
         }
         false
     }
 
-    /// What the run gave. Panics if the books do not balance.
-    pub fn finish(mut self) -> Outcome {
-        self.network.settle(self.core.moment());
-        self.network.links.iter_mut().for_each(|link| link.close_books(self.core.now));
-        invariants::check(&self);
-        let summary = summary::of(&mut self);
-        let trace = self.core.sink.take().map(Sink::finish);
-        Outcome { summary, series: self.series.finish(), trace }
+    /// Ends the run and returns its results.
+    ///
+    /// # Panics
+    ///
+    /// As [`Simulation::run`].
+    pub fn finish(self) -> Outcome {
+        let mut world = self.world;
+        world.network.advance_to(world.ctx.key());
+        world.network.links.iter_mut().for_each(|link| link.finalize(world.ctx.now));
+        invariants::check(&world);
+        let summary = summary::of(&mut world);
+        let trace = world.ctx.sink.take().map(Sink::finish);
+        Outcome { summary, series: world.series.finish(), trace }
     }
 
-    /// Finds when somebody looks at what is measured: the next sample, the end of the warm-up or of the run.
-    fn look_next(&mut self) {
-        let (start, now) = (Time::ZERO, self.core.now);
-        let ends = [start + self.resolved.warmup, start + self.resolved.duration];
-        let looks = ends.into_iter().chain(self.series.next_sample());
-        self.core.looked_at = looks.filter(|at| *at > now).min().unwrap_or(now);
+    /// Sets the time of the next observation of metrics: a sample, the end of the warm-up or of the run.
+    fn plan_observation(&mut self) {
+        let World { ctx, series, resolved, .. } = &mut self.world;
+        let ends = [Time::ZERO + resolved.warmup, Time::ZERO + resolved.duration];
+        let observations = ends.into_iter().chain(series.next_sample());
+        ctx.next_observation = observations.filter(|at| *at > ctx.now).min().unwrap_or(ctx.now);
     }
 
     pub(crate) fn handle(&mut self, event: Event) {
-        let (core, network, hosts) = (&mut self.core, &mut self.network, &mut self.hosts);
+        let World { ctx, network, hosts, .. } = &mut self.world;
         match event {
             Event::Arrive { link, packet } => {
-                if network.on_arrive(core, link, packet) {
-                    let packet = core.deliver(packet);
-                    hosts.on_packet(core, network, &packet);
-                    self.watch(packet.to.flow());
+                if network.on_arrive(ctx, link, packet) {
+                    let packet = ctx.deliver(packet);
+                    hosts.on_packet(ctx, network, &packet);
+                    self.on_flow_change(packet.to.flow());
                 }
             }
-            Event::LinkReady { link } => network.links[link.index()].on_ready(core),
+            Event::LinkReady { link } => network.links[link.index()].on_ready(ctx),
             Event::Wake { endpoint } => {
-                hosts.on_wake(core, network, endpoint);
-                self.watch(endpoint.flow());
+                hosts.on_wake(ctx, network, endpoint);
+                self.on_flow_change(endpoint.flow());
             }
             Event::App { flow } => {
-                hosts.on_app(core, network, flow);
-                self.watch(flow);
+                hosts.on_app(ctx, network, flow);
+                self.on_flow_change(flow);
             }
-            seldom => self.handle_seldom(seldom),
+            other => self.handle_other(other),
         }
     }
 
-    /// Everything but packets on wires and their ends: out of the way of those.
+    /// Handles every event but those of packets on links and at their ends, which stay short without it.
     #[inline(never)]
-    fn handle_seldom(&mut self, event: Event) {
-        let (core, network, hosts) = (&mut self.core, &mut self.network, &mut self.hosts);
+    fn handle_other(&mut self, event: Event) {
+        let World { ctx, network, hosts, changes, series, constellation, .. } = &mut self.world;
         match event {
             Event::Change { index } => {
-                let Change { link, change } = self.changes[index as usize];
-                network.on_change(core, link, change);
+                let Change { link, change } = changes[index as usize];
+                network.on_change(ctx, link, change);
             }
-            Event::Sky => {
-                let sky = self.sky.as_mut().expect("only a constellation schedules its moves");
-                let next = sky.step(core, network);
-                core.schedule(next, Event::Sky);
+            Event::Constellation => {
+                let dynamics = constellation.as_mut().expect("only a constellation schedules its changes");
+                let next = dynamics.step(ctx, network);
+                ctx.schedule(next, Event::Constellation);
             }
             Event::Sample => {
-                network.settle(core.moment());
-                let next = self.series.sample(core, network, &hosts.flows);
-                core.schedule(next, Event::Sample);
-                self.look_next();
+                network.advance_to(ctx.key());
+                let next = series.sample(ctx, network, &hosts.flows);
+                ctx.schedule(next, Event::Sample);
+                self.plan_observation();
             }
             Event::WarmupEnds => self.on_warmup_end(),
             Event::Radio { channel, event } => {
-                if let Some(packet) = network.on_radio(core, channel, event) {
-                    hosts.on_packet(core, network, &packet);
-                    self.watch(packet.to.flow());
+                if let Some(packet) = network.on_radio(ctx, channel, event) {
+                    hosts.on_packet(ctx, network, &packet);
+                    self.on_flow_change(packet.to.flow());
                 }
             }
-            Event::Reroute { channel } => network.refresh(core, channel),
+            Event::WirelessRefresh { channel } => network.refresh(ctx, channel),
             Event::Arrive { .. } | Event::LinkReady { .. } | Event::Wake { .. } | Event::App { .. } | Event::Stop => {
                 unreachable!("the loop ends at Stop, and the others are handled")
             }
         }
     }
 
-    /// The world with nothing left to a default: nodes, links, flows.
+    /// The expanded scenario: nodes, links and flows with every default filled in.
     pub fn graph(&self) -> &Scenario {
-        &self.graph
+        &self.world.graph
     }
 
-    /// The scenario as the user wrote it, with its defaults.
+    /// The scenario as the user wrote it, with every default filled in.
     pub fn resolved(&self) -> &Scenario {
-        &self.resolved
+        &self.world.resolved
     }
 
-    /// Simulated time up to now.
+    /// The simulated time.
     pub fn now(&self) -> Time {
-        self.core.now
+        self.world.ctx.now
     }
 
-    /// Events handled up to now.
+    /// Number of events handled.
     pub fn events(&self) -> u64 {
-        self.core.events
+        self.world.ctx.events
     }
 
-    /// About how much memory that which grows takes: packets, future events, series, and what senders remember.
+    /// Memory that grows during a run, approximately: packets, future events, series, and the scoreboards of senders.
     pub fn held_bytes(&self) -> u64 {
-        let remembered = |flow: &Flow| flow.snapshot().map_or(0, |s| s.flight.0 / SMALL_SEGMENT * REMEMBERED);
-        self.core.held_bytes() + self.series.held_bytes() + self.hosts.flows.iter().map(remembered).sum::<u64>()
+        let World { ctx, hosts, series, .. } = &self.world;
+        let scoreboard = |flow: &Flow| flow.snapshot().map_or(0, |s| s.flight.0 / SMALL_SEGMENT * SEGMENT_STATE_BYTES);
+        ctx.held_bytes() + series.held_bytes() + hosts.flows.iter().map(scoreboard).sum::<u64>()
     }
 
+    /// Samples a flow after an input, if the scenario asks for it.
     #[inline]
-    fn watch(&mut self, id: FlowId) {
-        if self.series.watches_changes() {
+    fn on_flow_change(&mut self, id: FlowId) {
+        if self.world.series.samples_flow_changes() {
             self.record_change(id);
         }
     }
 
     #[inline(never)]
     fn record_change(&mut self, id: FlowId) {
-        self.series.on_change(self.core.now, id, &self.hosts.flows[id.index()]);
+        let World { ctx, hosts, series, .. } = &mut self.world;
+        series.on_change(ctx.now, id, &hosts.flows[id.index()]);
     }
 
     #[cold]
     #[inline(never)]
     fn on_warmup_end(&mut self) {
-        let now = self.core.now;
-        self.network.settle(self.core.moment());
-        self.core.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
-        self.network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
-        self.network.channels.iter_mut().for_each(|channel| channel.air.on_warmup_end(now));
-        self.hosts.flows.iter_mut().for_each(|flow| flow.window_area.restart(now));
-        self.look_next();
-    }
-
-    /// The part of the run that is measured.
-    pub(crate) fn measured(&self) -> Span {
-        self.core.now.since(Time::ZERO + self.resolved.warmup)
+        let World { ctx, network, hosts, .. } = &mut self.world;
+        let now = ctx.now;
+        network.advance_to(ctx.key());
+        ctx.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
+        network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
+        network.channels.iter_mut().for_each(|channel| channel.mac.on_warmup_end(now));
+        hosts.flows.iter_mut().for_each(|flow| flow.cwnd_integral.restart(now));
+        self.plan_observation();
     }
 }

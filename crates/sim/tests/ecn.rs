@@ -50,7 +50,7 @@ fn the_window_is_cut_once_per_round_trip_of_marks() {
     let mut scenario = world("classic", &json!("reno"), &marks_all);
     // With Linux's bundles the first segment after a reduction often meets five packets again, and its mark brings a second
     // reduction a round trip later; here each cycle has one, and the goodput of a window that is halved once.
-    scenario["tcp"]["bundles"] = json!(false);
+    scenario["tcp"]["tso_psh"] = json!(false);
     let summary = run(&scenario, 1);
     let measures = &summary.network.measures;
     // The echo stands until the sender answers, so that runs of marks cost one reduction: far fewer than marks.

@@ -1,4 +1,4 @@
-//! Stations that move, where they start, and who could reach whom.
+//! Mobility, placement and connectivity.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{fingerprint, refusal, run, scenario};
 use serde_json::{Value, json};
 use sim::scenario::NodeDef;
 
-/// Stations that read one another up to 250 m.
+/// Stations with a range of 250 m.
 fn adhoc(nodes: usize, duration: &str, network: Value) -> Value {
     let mut all = json!({
         "kind": "adhoc", "nodes": nodes, "flows": 0, "area": {"x": "1000m", "y": "1000m"},
@@ -24,7 +24,7 @@ fn with_flow(mut scenario: Value, from: &str, to: &str) -> Value {
     scenario
 }
 
-/// Three in a row, the outer ones out of reach of one another.
+/// Three stations in a row, the outer ones out of range of each other.
 fn row(duration: &str, own: Value) -> Value {
     let places = json!({"kind": "list", "positions": [[0, 0], [200, 0], [400, 0]]});
     with_flow(adhoc(3, duration, json!({"placement": places, "own_mobility": own})), "n0", "n2")
@@ -38,9 +38,9 @@ fn a_relay_that_leaves_takes_the_path_with_it() {
     // There is a path at 0, 1, ... 9 s of 0, 1, ... 20 s.
     assert_eq!((leaves.flows[0].hops, leaves.flows[0].path_share), (Some(2), Some(10.0 / 21.0)));
     let share = leaves.network.measures.goodput_bps / stays.network.measures.goodput_bps;
-    // 0.9 s without it are spent on attempts that nobody hears: packets of 40 ms distance, 9.1 of 20 s delivered.
+    // For 0.9 s transmissions fail: with packets every 40 ms, 9.1 of 20 s are delivered.
     assert!((share - 9.1 / 20.0).abs() < 0.005, "{share}");
-    // From the next interval on nodes know that there is no way.
+    // From the next update on there is no route.
     assert!(leaves.network.measures.drops.no_route > 200 && leaves.network.measures.drops.retry > 0);
 }
 
@@ -86,7 +86,7 @@ fn wandering_networks_are_repeatable_and_their_ways_do_not_depend_on_the_flows()
     }
 }
 
-/// One of two flows has no path: a result, not a mistake.
+/// One of two flows has no path: a result, not an error.
 #[test]
 fn flows_without_a_path_are_reported() {
     let places = json!({"kind": "list", "positions": [[0, 0], [200, 0], [900, 900]]});
@@ -126,7 +126,8 @@ fn placements_are_what_they_are_called() {
     let gap = |a: &(f64, f64), b: &(f64, f64)| ((a.0 - b.0).powi(2) + (a.1 - b.1).powi(2)).sqrt();
     let disc = places(json!({"placement": {"kind": "disc", "radius": "100m"}}), 400, 1);
     assert!(disc.iter().all(|place| gap(place, &(500.0, 500.0)) <= 100.0));
-    // Uniform in the disc: the mean squared radius is half of 100 m squared; it deviates by 100^2 / sqrt(12).
+    // Uniform in the disc: the mean squared radius is half of 100 m squared; its standard deviation is 100^2 /
+    // sqrt(12).
     let squares = disc.iter().map(|place| gap(place, &(500.0, 500.0)).powi(2)).sum::<f64>() / 400.0;
     assert!((squares - 5000.0).abs() < 4.0 * 2887.0 / 20.0, "{squares}");
     let apart = places(json!({"placement": {"kind": "poisson_disk", "distance": "60m"}}), 100, 1);

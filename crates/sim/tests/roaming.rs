@@ -1,11 +1,11 @@
-//! Stations that move from one access point to another (networks.md §6.7), and keys that a sweep needs.
+//! Reassociation of stations that move between access points (networks.md §6.7), and keys that a sweep needs.
 
 mod common;
 
 use common::{fingerprint, refusal, run, scenario};
 use serde_json::{Value, json};
 
-/// Cells 120 m apart whose access points are heard up to 100 m.
+/// Cells 120 m apart whose access points have a range of 100 m.
 fn cells(duration: &str, network: Value) -> Value {
     let mut all = json!({
         "kind": "infrastructure", "cells": 2, "stations_per_cell": 1, "flows": 0, "same_channel": true,
@@ -28,13 +28,13 @@ fn udp(rate: &str) -> Value {
     json!({"kind": "cbr", "rate": rate, "size": "500B", "transport": "udp"})
 }
 
-/// sta0 stands beside ap0 (100, 100) and is beside ap1 (220, 100) all at once at 5.05 s; or at 5 m/s.
+/// sta0 is beside ap0 (100, 100) and jumps beside ap1 (220, 100) at 5.05 s, or moves there at 5 m/s.
 fn leaves(jump: bool) -> Value {
     let (at, from) = if jump { ("5.05s", "0s") } else { ("25s", "1s") };
     json!({"sta0": {"kind": "waypoints", "points": [{"at": from, "x": 100, "y": 90}, {"at": at, "x": 220, "y": 90, "jump": jump}]}})
 }
 
-/// From the first beacon that is missed ten intervals of 102.4 ms pass until the station joins.
+/// Ten intervals of 102.4 ms pass from the first missed beacon until the station reassociates.
 #[test]
 fn a_station_joins_another_access_point_when_beacons_are_lost() {
     let near = |beacons: &str| {
@@ -44,19 +44,19 @@ fn a_station_joins_another_access_point_when_beacons_are_lost() {
     for beacons in ["none", "airtime"] {
         let summary = near(beacons);
         let radio = summary.network.radio;
-        assert_eq!(radio.handoffs, Some(1), "{beacons}");
+        assert_eq!(radio.reassociations, Some(1), "{beacons}");
         let measures = &summary.network.measures;
-        // 100 datagrams a second; the hole is between 9 and 11 intervals long, and its attempts come to nothing.
+        // 100 datagrams a second; the outage is between 9 and 11 intervals long, and its transmissions fail.
         let lost = measures.sent_packets - measures.received_packets;
         assert!((88..=118).contains(&lost), "{beacons}: {lost} of {}", measures.sent_packets);
-        assert!(measures.drops.handoff + measures.drops.retry >= lost - 2, "{beacons}: {:?}", measures.drops);
-        // 195 beacons of two access points, and four frames of joining.
+        assert!(measures.drops.reassociation + measures.drops.retry >= lost - 2, "{beacons}: {:?}", measures.drops);
+        // 195 beacons of two access points, and four frames of authentication and association.
         let messages = radio.message_count.unwrap();
         assert_eq!(messages, if beacons == "none" { 0 } else { messages.clamp(195, 203) }, "{beacons}");
     }
 }
 
-/// The station is always in reach of an access point, but hears that of the next cell only when it has left the first.
+/// The station is always in range of an access point, but scans for the next one only after it has lost the first.
 #[test]
 fn flows_survive_a_walk_in_both_directions() {
     for beacons in ["none", "airtime"] {
@@ -65,7 +65,7 @@ fn flows_survive_a_walk_in_both_directions() {
             let summary = run(&with_flow(cells("40s", fields.clone()), from, to, json!({"kind": "bulk"})), 1);
             let flow = &summary.flows[0];
             assert_eq!(flow.path_share, Some(1.0));
-            assert_eq!(summary.network.radio.handoffs, Some(1), "{beacons} {from}");
+            assert_eq!(summary.network.radio.reassociations, Some(1), "{beacons} {from}");
             assert!(flow.measures.goodput_bps > 3e6, "{beacons}: {}", flow.measures.goodput_bps);
         }
     }
@@ -76,11 +76,11 @@ fn what_waits_at_the_old_access_point_is_lost_and_counted() {
     let fields = json!({"own_mobility": leaves(true), "spacing": "160m"});
     let summary = run(&with_flow(cells("10s", fields), "sta1", "sta0", udp("3Mbps")), 1);
     let drops = summary.network.measures.drops;
-    // The queue of the access point, 50 packets, is full of packets that nobody answers.
-    assert!((45..=50).contains(&drops.handoff), "{drops:?}");
+    // The queue of the access point, 50 packets, is full of packets that are never acknowledged.
+    assert!((45..=50).contains(&drops.reassociation), "{drops:?}");
 }
 
-/// A station beyond all access points sends nothing, and comes back.
+/// A station out of range of all access points sends nothing, and reassociates when it returns.
 #[test]
 fn a_station_that_is_lost_comes_back() {
     let way = json!({"sta0": {"kind": "waypoints", "points": [
@@ -89,13 +89,13 @@ fn a_station_that_is_lost_comes_back() {
     ]}});
     let summary = run(&with_flow(cells("10s", json!({"own_mobility": way})), "sta0", "sta1", udp("400kbps")), 1);
     let measures = &summary.network.measures;
-    assert_eq!(summary.network.radio.handoffs, Some(1));
-    // Out of reach from 3 to 6 s; it knows from about 4 s on.
+    assert_eq!(summary.network.radio.reassociations, Some(1));
+    // Out of range from 3 to 6 s; its access point counts as lost from about 4 s on.
     assert!((150..=230).contains(&measures.drops.no_route), "{:?}", measures.drops);
     assert!((280..=330).contains(&(measures.sent_packets - measures.received_packets)), "{:?}", measures.drops);
 }
 
-/// 9.766 beacons a second take 1 Mb/s frames of 100 B: 0.96 % of the air at an access point, and what contention costs.
+/// 9.766 beacons per second, frames of 100 B at 1 Mb/s, take 0.96 % of the airtime of an access point, and contention.
 #[test]
 fn beacons_cost_airtime() {
     let goodput = |beacons: &str| {
@@ -123,7 +123,7 @@ fn roaming_is_repeatable_and_balances() {
         let scenario = cells("30s", fields);
         assert_eq!(fingerprint(&scenario, 5), fingerprint(&scenario, 5));
         let network = run(&scenario, 5).network;
-        assert!(network.radio.handoffs > Some(5) && network.measures.received_packets > 1000, "{beacons}");
+        assert!(network.radio.reassociations > Some(5) && network.measures.received_packets > 1000, "{beacons}");
     }
     // The same with base stations of a wired core.
     let core = json!({
@@ -135,7 +135,7 @@ fn roaming_is_repeatable_and_balances() {
     });
     assert_eq!(fingerprint(&core, 5), fingerprint(&core, 5));
     let network = run(&core, 5).network;
-    assert!(network.radio.handoffs > Some(5) && network.measures.received_packets > 1000);
+    assert!(network.radio.reassociations > Some(5) && network.measures.received_packets > 1000);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn cells_take_nodes_and_coverage() {
     let sizes: Vec<usize> = uneven.channel.iter().map(|channel| channel.stations.len()).collect();
     assert_eq!((uneven.node.len(), sizes), (21, vec![11, 10]));
     assert_eq!((uneven.flow[0].from.as_str(), uneven.flow[0].to.as_str()), ("sta0", "sta10"));
-    // 1 to 5 of the report: places are those of the first, as many times as far from the access point.
+    // 1 to 5 of the report: positions are those of the first, at a multiple of its distance from the access point.
     fields["radius"] = json!("20m");
     let far = |coverage: f64| {
         let mut fields = fields.clone();
@@ -161,7 +161,7 @@ fn cells_take_nodes_and_coverage() {
     assert!((far(3.0) / far(1.0) - 3.0).abs() < 1e-9);
 }
 
-/// One source and many sinks: distinct ones while there are enough, and the same ones however many flows there are.
+/// One source and many sinks: distinct while there are enough, and the same whatever the number of flows.
 #[test]
 fn one_random_source_sends_to_many_sinks() {
     let ends = |pattern: &str, flows: u32, seed: u64| -> Vec<(String, String)> {

@@ -5,7 +5,7 @@ mod common;
 use common::{fingerprint, refusal, run, scenario};
 use serde_json::{Value, json};
 
-/// Stations that read one another up to 250 m, wires that are never in the way.
+/// Stations with a range of 250 m, and links that are never the bottleneck.
 fn network(duration: &str, network: Value) -> Value {
     let mut all = json!({
         "kind": "wired_cum_wireless", "nodes": 2, "flows": 0,
@@ -47,12 +47,12 @@ fn the_shorthand_stands_for_a_core_base_stations_and_stations() {
     assert!(again.network == graph.network && again.link == graph.link && again.channel == graph.channel);
     let resolved = sim::resolve(&scenario(&text)).unwrap();
     assert_eq!(sim::resolve(&resolved).unwrap(), resolved);
-    // One more flow shifts no other's ends, one more node no other's place.
+    // Another flow changes no other's end nodes, another node no other's position.
     let more = sim::expand(&scenario(&network("1s", json!({"nodes": 11, "wired_share": 0.3, "flows": 6}))), 1).unwrap();
     assert_eq!(more.flow[3].to, graph.flow[3].to);
 }
 
-/// The wires being fast, a flow gets what it gets over one hop between two stations of the same radio.
+/// With fast links a flow has the throughput of one hop between two stations with the same radio.
 #[test]
 fn one_flow_gets_what_the_radio_gives() {
     for routing in ["shortest", "access_points", "dsdv"] {
@@ -74,8 +74,8 @@ fn one_flow_gets_what_the_radio_gives() {
     }
 }
 
-/// One station goes from one base station to the other, 400 m apart. Paths are found anew every second, and the station is
-/// always in reach of a base station.
+/// One station moves from one base station to the other, 400 m apart. Paths are updated every second, and the station
+/// is always in range of a base station.
 #[test]
 fn with_shortest_paths_stations_change_their_gateway() {
     let way =
@@ -94,7 +94,8 @@ fn with_shortest_paths_stations_change_their_gateway() {
     }
 }
 
-/// A packet that leaves the domain waits for a route to the gateway in std, and is dropped in ns2 (§9.4).
+/// A packet that leaves the domain is buffered for a route to the gateway in std, and dropped in ns2 (networks.md
+/// §9.4).
 #[test]
 fn packets_out_of_the_domain_do_not_wait_in_ns2() {
     let drops = |profile: &str| {
@@ -109,11 +110,13 @@ fn packets_out_of_the_domain_do_not_wait_in_ns2() {
     assert!(std.0 == 0 && std.2 > ns2.2, "{std:?}");
 }
 
-/// Two domains of one cell each, and a station of the first that only a station of the second joins to its base station.
+/// Two domains of one cell each, and a station of the first that only a station of the second connects to its base
+/// station.
 #[test]
 fn without_the_filter_routes_lead_through_other_domains() {
     let received = |filter: bool| {
-        // bs0 at (150, 300), bs1 at (450, 300); sta0 is out of reach of bs0 and nearer to it than to bs1, but in reach of sta1.
+        // bs0 at (150, 300), bs1 at (450, 300); sta0 is out of range of bs0 and nearer to it than to bs1, but in range
+        // of sta1.
         let places = json!({"kind": "list", "positions": [[290, 540], [310, 310]]});
         let routing = json!({"kind": "dsdv", "profile": "ns3", "domain_filter": filter});
         let fields = json!({
@@ -136,7 +139,7 @@ fn runs_are_repeatable_for_every_routing() {
         let scenario = network("15s", fields);
         assert_eq!(fingerprint(&scenario, 2), fingerprint(&scenario, 2), "{routing}");
         assert_ne!(fingerprint(&scenario, 2), fingerprint(&scenario, 3), "{routing}");
-        // Conservation is checked at the end of each run; something must have gone through.
+        // Packet conservation is checked at the end of each run; some data must have been delivered.
         assert!(run(&scenario, 2).network.measures.received_packets > 100, "{routing}");
     }
 }

@@ -1,18 +1,18 @@
-//! Explicit congestion notification: what the handshake agrees on, what a receiver echoes and what a sender reads from
-//! it (RFC 3168 §6.1, RFC 8257 §3, RFC 9768 §3).
+//! Explicit congestion notification: negotiation in the handshake, the receiver's feedback, and how the sender reads it
+//! (RFC 3168 §6.1, RFC 8257 §3, RFC 9768 §3).
 
-use crate::config::EcnMode;
 use crate::segment::{Ecn, EcnBytes, Flags, Segment};
+use crate::settings::EcnMode;
 use crate::units::Bytes;
 
-/// What RFC 9768 §3.2.1 has the counter of marked packets begin with.
-const FIRST_COUNT: u32 = 5;
-/// RFC 9768 §3.2.2.5.1: so many marks since the last ACK bring the next one at once.
-const MARKS_PER_ACK: u32 = 2;
-/// Values of the three-bit field that carries the counter.
-const ACE_VALUES: u64 = 8;
+/// Initial value of the CE packet counters r.cep and s.cep (RFC 9768 §3.2.1).
+const INITIAL_CEP: u32 = 5;
+/// RFC 9768 §3.2.2.5.1: CE marks since the last ACK that trigger an immediate ACK.
+const MAX_UNREPORTED_MARKS: u32 = 2;
+/// Number of values of the three-bit ACE field (RFC 9768 appendix A.2).
+const DIVACE: u64 = 8;
 
-/// The flags of a SYN that offers `mode` (RFC 3168 §6.1.1; RFC 9768 §3.1.1).
+/// ECN flags of a SYN that offers `mode` (RFC 3168 §6.1.1; RFC 9768 §3.1.1).
 pub(crate) fn offer(mode: EcnMode) -> Flags {
     match mode {
         EcnMode::Off => Flags::default(),
@@ -21,19 +21,19 @@ pub(crate) fn offer(mode: EcnMode) -> Flags {
     }
 }
 
-/// What the passive side makes of a SYN: the mode it takes up and the flags of its SYN-ACK.
-pub(crate) fn answer(mode: EcnMode, syn: &Segment) -> (EcnMode, Flags) {
+/// Passive open: the mode accepted from a SYN, and the ECN flags of the SYN-ACK.
+pub(crate) fn on_syn(mode: EcnMode, syn: &Segment) -> (EcnMode, Flags) {
     match (mode, ace_of(syn.flags)) {
         (EcnMode::Off, _) => (EcnMode::Off, Flags::default()),
-        (EcnMode::Accecn | EcnMode::L4s, 0b111) => (mode, ace(seen(syn.ecn))),
-        // An older server does not know the third bit: it sees a classic offer (RFC 9768 §3.1.2).
+        (EcnMode::Accecn | EcnMode::L4s, 0b111) => (mode, ace(reflected(syn.ecn))),
+        // An older server ignores AE and sees a classic offer (RFC 9768 §3.1.2).
         (_, 0b011 | 0b111) => (classic(mode), Flags::ECE),
         _ => (EcnMode::Off, Flags::default()),
     }
 }
 
-/// What the active side makes of the flags of a SYN-ACK (RFC 3168 §6.1.1; RFC 9768 table 2).
-pub(crate) fn settle(mode: EcnMode, syn_ack: Flags) -> EcnMode {
+/// Active open: the mode that the flags of a SYN-ACK accept (RFC 3168 §6.1.1; RFC 9768 table 2).
+pub(crate) fn on_syn_ack(mode: EcnMode, syn_ack: Flags) -> EcnMode {
     match (mode, ace_of(syn_ack)) {
         (EcnMode::Off, _) => EcnMode::Off,
         (EcnMode::Accecn | EcnMode::L4s, 0b010 | 0b011 | 0b100 | 0b110) => mode,
@@ -43,13 +43,13 @@ pub(crate) fn settle(mode: EcnMode, syn_ack: Flags) -> EcnMode {
     }
 }
 
-/// The mode in which an echo is one bit: AccECN falls back to the classic one.
+/// The one-bit mode that AccECN falls back to.
 fn classic(mode: EcnMode) -> EcnMode {
     if mode.is_accurate() { EcnMode::Classic } else { mode }
 }
 
-/// How a SYN-ACK says with which ECN field the SYN arrived (RFC 9768 §3.1.2).
-fn seen(ecn: Ecn) -> u32 {
+/// The ACE field of a SYN-ACK, which reflects the ECN field of the SYN (RFC 9768 §3.1.2).
+fn reflected(ecn: Ecn) -> u32 {
     match ecn {
         Ecn::NotEct => 0b010,
         Ecn::Ect1 => 0b011,
@@ -58,7 +58,7 @@ fn seen(ecn: Ecn) -> u32 {
     }
 }
 
-/// Three bits as AE, CWR and ECE.
+/// The ACE field as the flags AE, CWR and ECE.
 fn ace(bits: u32) -> Flags {
     let flag = |bit: u32, flag| if bits & bit != 0 { flag } else { Flags::default() };
     flag(4, Flags::AE).with(flag(2, Flags::CWR)).with(flag(1, Flags::ECE))
@@ -69,72 +69,73 @@ fn ace_of(flags: Flags) -> u32 {
     bit(Flags::AE, 4) + bit(Flags::CWR, 2) + bit(Flags::ECE, 1)
 }
 
-/// What an arriving ECN field asks of the ACKs.
+/// The ACK that an arriving ECN field triggers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum EchoWish {
-    /// Nothing beyond the usual.
+pub(crate) enum EchoAck {
+    /// None beyond the ACK policy's.
     None,
-    /// An ACK at once.
-    Now,
-    /// An ACK at once, and before it one of what was waiting, with the echo as it was.
+    /// An immediate ACK.
+    Immediate,
+    /// An immediate ACK, preceded by one for the delayed segments with the previous echo state (RFC 8257 §3.2).
     Split,
 }
 
-/// The receiver's side: what its ACKs say about marks.
+/// The receiver's side: the feedback that its ACKs carry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Echo {
     mode: EcnMode,
-    /// ECE goes out: until CWR comes (classic), or as the last data packet was marked (dctcp).
+    /// ECE is set: until CWR arrives (classic), or as the last data packet was marked (DCTCP's DCTCP.CE).
     echo: bool,
-    /// Marked packets, from [`FIRST_COUNT`] on (r.cep).
-    packets: u32,
+    /// r.cep: CE-marked packets, from [`INITIAL_CEP`] on.
+    cep: u32,
+    /// r.e0b, r.ceb, r.e1b.
     bytes: EcnBytes,
-    marks_since_ack: u32,
+    unreported_marks: u32,
     last_marked: bool,
 }
 
 impl Echo {
     pub(crate) fn new(mode: EcnMode) -> Echo {
         let bytes = EcnBytes::default();
-        Echo { mode, echo: false, packets: FIRST_COUNT, bytes, marks_since_ack: 0, last_marked: false }
+        Echo { mode, echo: false, cep: INITIAL_CEP, bytes, unreported_marks: 0, last_marked: false }
     }
 
-    /// A packet arrived; `new` if it brings data within the window.
+    /// A packet arrived; `new` if it carries data within the window.
     #[inline]
-    pub(crate) fn on_segment(&mut self, segment: &Segment, new: bool) -> EchoWish {
-        if self.mode == EcnMode::Off { EchoWish::None } else { self.on_ecn_field(segment, new) }
+    pub(crate) fn on_segment(&mut self, segment: &Segment, new: bool) -> EchoAck {
+        if self.mode == EcnMode::Off { EchoAck::None } else { self.on_ecn_field(segment, new) }
     }
 
     #[inline(never)]
-    fn on_ecn_field(&mut self, segment: &Segment, new: bool) -> EchoWish {
+    fn on_ecn_field(&mut self, segment: &Segment, new: bool) -> EchoAck {
         let marked = segment.ecn == Ecn::Ce;
         match self.mode {
-            EcnMode::Off => EchoWish::None,
+            EcnMode::Off => EchoAck::None,
             EcnMode::Classic => self.on_classic(segment, marked && new),
             EcnMode::Dctcp if new => self.on_dctcp(marked),
-            EcnMode::Dctcp => EchoWish::None,
+            EcnMode::Dctcp => EchoAck::None,
             EcnMode::Accecn | EcnMode::L4s => self.on_accurate(segment, marked),
         }
     }
 
-    /// RFC 3168 §6.1.3: from the mark on until the sender says that it has reduced its window.
-    fn on_classic(&mut self, segment: &Segment, marked: bool) -> EchoWish {
+    /// RFC 3168 §6.1.3: echo from the first mark until CWR.
+    fn on_classic(&mut self, segment: &Segment, marked: bool) -> EchoAck {
         let reduced = segment.flags.contains(Flags::CWR);
         let first = marked && !self.echo;
         self.echo = marked || (self.echo && !reduced);
-        // The window may be down to one segment, so that no second one will come.
-        if first || (reduced && segment.len > 0) { EchoWish::Now } else { EchoWish::None }
+        // The window may be one segment, so that no second segment will trigger the ACK.
+        if first || (reduced && segment.len > 0) { EchoAck::Immediate } else { EchoAck::None }
     }
 
-    /// RFC 8257 §3.2: a change of state is told at once; the two ACKs it allows keep the states apart.
-    fn on_dctcp(&mut self, marked: bool) -> EchoWish {
+    /// RFC 8257 §3.2: a change of state is reported immediately, in two ACKs that keep the states apart.
+    fn on_dctcp(&mut self, marked: bool) -> EchoAck {
         let changed = marked != self.echo;
         self.echo = marked;
-        if changed { EchoWish::Split } else { EchoWish::None }
+        if changed { EchoAck::Split } else { EchoAck::None }
     }
 
     /// RFC 9768 §3.2.1: packets of every kind are counted, of bytes the payload.
-    fn on_accurate(&mut self, segment: &Segment, marked: bool) -> EchoWish {
+    fn on_accurate(&mut self, segment: &Segment, marked: bool) -> EchoAck {
         let counter = match segment.ecn {
             Ecn::NotEct => None,
             Ecn::Ect1 => Some(&mut self.bytes.ect1),
@@ -144,16 +145,16 @@ impl Echo {
         if let Some(counter) = counter {
             *counter = counter.wrapping_add(segment.len);
         }
-        self.packets = self.packets.wrapping_add(u32::from(marked));
-        self.marks_since_ack += u32::from(marked);
-        // RFC 9768 §3.2.2.5.1: only data brings an ACK of its own.
+        self.cep = self.cep.wrapping_add(u32::from(marked));
+        self.unreported_marks += u32::from(marked);
+        // RFC 9768 §3.2.2.5.1: only data triggers an ACK.
         let first = marked && !self.last_marked;
         self.last_marked = marked;
-        let due = segment.len > 0 && marked && (first || self.marks_since_ack >= MARKS_PER_ACK);
-        if due { EchoWish::Now } else { EchoWish::None }
+        let due = segment.len > 0 && marked && (first || self.unreported_marks >= MAX_UNREPORTED_MARKS);
+        if due { EchoAck::Immediate } else { EchoAck::None }
     }
 
-    /// The flags of a segment that leaves now. `cwr`: the sender has reduced its window.
+    /// ECN flags of the next segment. `cwr`: the sender has reduced its window.
     #[inline]
     pub(crate) fn flags(&self, cwr: bool) -> Flags {
         if self.mode == EcnMode::Off { Flags::default() } else { self.echo_flags(cwr) }
@@ -164,12 +165,12 @@ impl Echo {
         match self.mode {
             EcnMode::Off => Flags::default(),
             EcnMode::Classic | EcnMode::Dctcp => ace(u32::from(cwr) * 2 + u32::from(self.echo)),
-            EcnMode::Accecn | EcnMode::L4s => ace(self.packets % ACE_VALUES as u32),
+            EcnMode::Accecn | EcnMode::L4s => ace(self.cep % DIVACE as u32),
         }
     }
 
-    /// The flags of the ACK that a change of state sends ahead (RFC 8257 §3.2).
-    pub(crate) fn flags_before(&self) -> Flags {
+    /// ECN flags of the ACK sent first on a change of state (RFC 8257 §3.2).
+    pub(crate) fn previous_flags(&self) -> Flags {
         if self.echo { Flags::default() } else { Flags::ECE }
     }
 
@@ -178,44 +179,44 @@ impl Echo {
         self.mode.is_accurate().then_some(self.bytes)
     }
 
-    /// Notes that an acknowledgment is leaving.
+    /// Records that an ACK is sent.
     pub(crate) fn on_ack_sent(&mut self) {
-        self.marks_since_ack = 0;
+        self.unreported_marks = 0;
     }
 }
 
 /// What an ACK reports about marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Marks {
-    /// Congestion is reported: ECE, or with AccECN a counter that has moved.
+    /// Congestion is reported: by ECE, or with AccECN by a counter that increased.
     pub(crate) echo: bool,
-    /// Payload reported as marked. With one bit of echo all that the ACK newly delivers counts.
+    /// Payload bytes reported as marked. With one-bit feedback all bytes that the ACK newly delivers.
     pub(crate) ce: Bytes,
 }
 
-/// The sender's side: what ACKs report.
+/// The sender's side: what ACKs have reported.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Feedback {
     mode: EcnMode,
-    /// Marked packets reported so far (s.cep).
-    packets: u64,
-    /// Marked bytes reported so far (s.ceb).
-    bytes: u32,
-    /// Marked bytes told before the option did: by packets alone.
-    ahead: Bytes,
+    /// s.cep: CE-marked packets reported so far.
+    cep: u64,
+    /// s.ceb: CE-marked bytes reported so far.
+    ceb: u32,
+    /// Marked bytes inferred from the ACE field alone, not yet covered by the option.
+    inferred: Bytes,
 }
 
 impl Feedback {
     pub(crate) fn new(mode: EcnMode) -> Feedback {
-        Feedback { mode, packets: u64::from(FIRST_COUNT), bytes: 0, ahead: Bytes::ZERO }
+        Feedback { mode, cep: u64::from(INITIAL_CEP), ceb: 0, inferred: Bytes::ZERO }
     }
 
-    /// True if a segment that acknowledges nothing new has nothing to say, and would leave no trace here.
+    /// True if a segment that acknowledges nothing new carries no ECN feedback.
     pub(crate) fn ignores(&self, segment: &Segment) -> bool {
         self.mode == EcnMode::Off || (!self.mode.is_accurate() && !segment.flags.contains(Flags::ECE))
     }
 
-    /// Reads an acceptable ACK with which `newly_delivered` bytes are known to have arrived.
+    /// Reads an acceptable ACK that newly delivers `newly_delivered` bytes.
     #[inline]
     pub(crate) fn on_ack(&mut self, segment: &Segment, newly_delivered: Bytes, mss: Bytes) -> Marks {
         if self.mode == EcnMode::Off { Marks::default() } else { self.read(segment, newly_delivered, mss) }
@@ -234,33 +235,36 @@ impl Feedback {
     }
 
     fn on_accurate(&mut self, segment: &Segment, newly_delivered: Bytes, mss: Bytes) -> Marks {
-        let least = (u64::from(ace_of(segment.flags)) + ACE_VALUES - self.packets % ACE_VALUES) % ACE_VALUES;
+        let d_cep = (u64::from(ace_of(segment.flags)) + DIVACE - self.cep % DIVACE) % DIVACE;
         let Some(reported) = segment.ecn_bytes else {
-            let packets = since_last(least, newly_delivered.0.div_ceil(mss.0));
-            self.packets += packets;
-            self.ahead += mss * packets;
+            let packets = d_safer_cep(d_cep, newly_delivered.0.div_ceil(mss.0));
+            self.cep += packets;
+            self.inferred += mss * packets;
             return Marks { echo: packets > 0, ce: mss * packets };
         };
-        // The counters never go back: a smaller one is on an ACK that was overtaken.
-        let bytes = reported.ce.wrapping_sub(self.bytes);
+        // The counters never decrease: a smaller value is from a reordered ACK.
+        let bytes = reported.ce.wrapping_sub(self.ceb);
         if bytes > u32::MAX / 2 {
             return Marks::default();
         }
-        // The option tells more than the field can; the field then only has to agree on the last three bits.
-        let packets = since_last(least, u64::from(bytes).div_ceil(mss.0));
-        self.packets += packets;
-        self.bytes = reported.ce;
+        // The option is more precise than the ACE field, which then only fixes the last three bits.
+        let packets = d_safer_cep(d_cep, u64::from(bytes).div_ceil(mss.0));
+        self.cep += packets;
+        self.ceb = reported.ce;
         let bytes = Bytes(u64::from(bytes));
-        let told = bytes.min(self.ahead);
-        self.ahead = self.ahead.saturating_sub(told);
-        Marks { echo: packets > 0 || bytes > told, ce: bytes.saturating_sub(told) }
+        let known = bytes.min(self.inferred);
+        self.inferred = self.inferred.saturating_sub(known);
+        Marks { echo: packets > 0 || bytes > known, ce: bytes.saturating_sub(known) }
     }
 }
 
-/// Marked packets since the last ACK, of which `least` is the number modulo 8. RFC 9768 §3.2.2.5.2 and appendix A.2: if
-/// so many packets can have arrived that the field may have cycled, the most it can stand for.
-fn since_last(least: u64, arrived: u64) -> u64 {
-    if arrived < ACE_VALUES || arrived < least { least } else { arrived - (arrived - least) % ACE_VALUES }
+/// dSafer.cep: marked packets since the last ACK, given their number modulo 8. RFC 9768 §3.2.2.5.2 and appendix A.2: if
+/// enough packets were newly acknowledged that the ACE field may have cycled, the largest consistent value.
+fn d_safer_cep(d_cep: u64, acked_packets: u64) -> u64 {
+    if acked_packets < DIVACE || acked_packets < d_cep {
+        return d_cep;
+    }
+    acked_packets - (acked_packets - d_cep) % DIVACE
 }
 
 #[cfg(test)]

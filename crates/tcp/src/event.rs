@@ -1,48 +1,21 @@
-//! What a connection tells its application, and the states it goes through.
+//! Events that a connection reports to its application.
 
-/// Where a connection stands (RFC 9293 §3.3.2).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Phase {
-    /// Waits for a SYN.
-    Listen,
-    /// A SYN is out.
-    SynSent,
-    /// A SYN-ACK is out.
-    SynReceived,
-    /// Data flows.
-    Established,
-    /// Closed here; the FIN is not yet acknowledged.
-    FinWait1,
-    /// Closed here; waits for the other side.
-    FinWait2,
-    /// Closed there.
-    CloseWait,
-    /// Closed on both sides at once; our FIN is not yet acknowledged.
-    Closing,
-    /// Closed there, then here; our FIN is not yet acknowledged.
-    LastAck,
-    /// Over, but remembered.
-    TimeWait,
-    /// Over.
-    Closed,
-}
-
-/// What the application is told.
+/// An event for the application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// The handshake is done.
+    /// The handshake is complete.
     Connected,
-    /// This many new bytes arrived in order: read already, or to be read by [`crate::Connection::read`].
+    /// This many bytes were received in order: already read, or to be read by [`crate::Connection::read`].
     Delivered(u64),
-    /// A write that was cut short may go on.
+    /// The send buffer has space again after a write it took in part.
     Writable,
-    /// The other side has sent its last byte, and it has been read.
+    /// The peer has closed, and all its data has been read.
     PeerClosed,
-    /// The connection is over, or was given up.
+    /// The connection is closed, reset or timed out.
     Closed,
 }
 
-/// Events not yet told.
+/// Events not yet reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pending {
     pub(crate) connected: bool,
@@ -53,9 +26,9 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// The next of them; `all_read` if the application has read all that arrived.
+    /// The next event; `all_read` if the application has read everything received.
     pub(crate) fn poll(&mut self, all_read: bool) -> Option<Event> {
-        // One test: mostly there is nothing.
+        // Nothing pending is the common case.
         if self.delivered == 0 && !(self.connected | self.writable | self.peer_closed | self.closed) {
             return None;
         }
@@ -72,7 +45,7 @@ impl Pending {
         if all_read && std::mem::take(&mut self.peer_closed) {
             return Some(Event::PeerClosed);
         }
-        // The end is told last: what arrived before it may still be read.
+        // Closed is reported last: data received before may still be read.
         if self.peer_closed {
             return None;
         }

@@ -5,17 +5,13 @@
 
 #![forbid(unsafe_code)]
 
-mod ack_policy;
 pub mod cc;
 pub mod config;
 mod connection;
 mod ecn;
 mod event;
-mod handshake;
 mod options;
 mod rate;
-mod reassembly;
-mod receive_window;
 mod receiver;
 mod recovery;
 pub mod rng;
@@ -24,11 +20,14 @@ mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
+mod seq;
+pub mod settings;
 mod timers;
 pub mod units;
 
 pub use config::TcpConfig;
-pub use connection::Connection;
-pub use event::{Event, Phase};
+pub use connection::{Connection, ConnectionState};
+pub use event::Event;
 pub use segment::{Ecn, EcnBytes, Flags, Sack, Segment, SynOptions, Timestamps};
 pub use sender::{Snapshot, Totals};
+pub use seq::{SeqNo, SeqRange};

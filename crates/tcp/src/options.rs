@@ -1,34 +1,35 @@
-//! Options: what the two ends agree on in the handshake (RFC 9293 §3.7.1, RFC 7323, RFC 2018), and the clock behind
-//! the timestamps.
+//! Options: what the two ends agree on in the handshake (RFC 9293 §3.7.1, RFC 7323, RFC 2018), and the timestamp clock.
 
-use crate::config::{EcnMode, TcpConfig};
+use crate::config::TcpConfig;
 use crate::segment::{Segment, SynOptions, Timestamps};
+use crate::seq::SeqNo;
+use crate::settings::EcnMode;
 use crate::units::{Bytes, Time};
 
-/// The most that the window field holds without scaling.
-pub(crate) const UNSCALED: Bytes = Bytes(65_535);
+/// Maximum of the window field without scaling.
+pub(crate) const MAX_UNSCALED: Bytes = Bytes(65_535);
 /// RFC 7323 §2.3
 const MAX_SHIFT: u8 = 14;
 
-/// The outcome of the handshake for one end.
+/// What one end of a connection uses after the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Agreed {
-    /// Largest payload of a segment to the other side.
+    /// Largest payload of a segment to the peer.
     pub(crate) mss: Bytes,
     /// SACK may be used.
     pub(crate) sack: bool,
     /// Every segment carries timestamps.
     pub(crate) timestamps: bool,
-    /// How marks are echoed.
+    /// The form of ECN feedback.
     pub(crate) ecn: EcnMode,
-    /// How our windows are written.
+    /// The scale of our window field.
     pub(crate) scale: Scale,
 }
 
 impl Agreed {
-    /// What `config` and the other side's SYN or SYN-ACK have in common.
+    /// What `config` and the peer's SYN or SYN-ACK have in common.
     pub(crate) fn new(config: &TcpConfig, theirs: &Segment, ecn: EcnMode) -> Agreed {
-        // A peer without options, such as one made of text, does not model them: nothing limits its segments.
+        // A peer that does not model options, such as a script's, has no limits.
         let Some(syn) = theirs.syn else {
             return Agreed { mss: config.mss, sack: false, timestamps: false, ecn, scale: Scale::Free };
         };
@@ -48,28 +49,28 @@ impl Agreed {
     }
 }
 
-/// How the window field stands for a window.
+/// How a window is encoded in the window field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Scale {
-    /// The other side does not model the field.
+    /// Unlimited: the peer does not model the field.
     Free,
-    /// As it is, so at most [`UNSCALED`]; in every SYN as well (RFC 7323 §2.2).
+    /// In bytes, so at most [`MAX_UNSCALED`]; in every SYN as well (RFC 7323 §2.2).
     Unscaled,
-    /// Shifted to the right by so many bits.
+    /// Shifted right by this many bits.
     Shift(u8),
 }
 
 impl Scale {
-    /// The largest window that can be written.
-    pub(crate) fn most(self) -> Bytes {
+    /// Maximum window that can be advertised.
+    pub(crate) fn max_window(self) -> Bytes {
         match self {
             Scale::Free => Bytes::MAX,
-            Scale::Unscaled => UNSCALED,
-            Scale::Shift(bits) => Bytes(UNSCALED.0 << bits),
+            Scale::Unscaled => MAX_UNSCALED,
+            Scale::Shift(bits) => Bytes(MAX_UNSCALED.0 << bits),
         }
     }
 
-    /// Windows are multiples of this.
+    /// Advertised windows are multiples of this.
     pub(crate) fn unit(self) -> u64 {
         match self {
             Scale::Free | Scale::Unscaled => 1,
@@ -78,15 +79,15 @@ impl Scale {
     }
 }
 
-/// The least shift that lets all of `buffer` be advertised (RFC 7323 §2.3).
+/// The smallest shift with which all of `buffer` can be advertised (RFC 7323 §2.3).
 fn shift_for(buffer: Bytes) -> u8 {
-    (0..MAX_SHIFT).find(|bits| UNSCALED.0 << bits >= buffer.0).unwrap_or(MAX_SHIFT)
+    (0..MAX_SHIFT).find(|bits| MAX_UNSCALED.0 << bits >= buffer.0).unwrap_or(MAX_SHIFT)
 }
 
-/// The options of our SYN, or of our SYN-ACK to `theirs`, which repeats only what the SYN offered.
+/// The options of our SYN, or of our SYN-ACK to the SYN `theirs`: only what that offered.
 pub(crate) fn offer(config: &TcpConfig, theirs: Option<&Segment>) -> SynOptions {
     let offered = |by: fn(&SynOptions) -> bool| theirs.is_none_or(|segment| segment.syn.as_ref().is_some_and(by));
-    // RFC 9293 §3.7.1: the option counts a segment's room without options.
+    // RFC 9293 §3.7.1: the MSS option does not subtract other options.
     let room = if config.timestamps { Segment::TIMESTAMPS } else { Bytes::ZERO };
     let scale = config.window_scale && offered(|syn| syn.window_scale.is_some());
     SynOptions {
@@ -96,14 +97,14 @@ pub(crate) fn offer(config: &TcpConfig, theirs: Option<&Segment>) -> SynOptions 
     }
 }
 
-/// The clock behind our timestamps and the other side's (RFC 7323 §4).
+/// The clock of our timestamps, and the peer's timestamp to echo (RFC 7323 §4).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clock {
     agreed: bool,
     /// TS.Recent
     recent: u32,
     /// Last.ACK.sent
-    last_ack_sent: u64,
+    last_ack_sent: SeqNo,
 }
 
 impl Clock {
@@ -112,7 +113,7 @@ impl Clock {
         (now.as_nanos() / 1_000_000) as u32
     }
 
-    /// The other side's SYN or SYN-ACK gives the first value to echo; it is about to be acknowledged.
+    /// The peer's SYN or SYN-ACK arrived: its timestamp is the first to echo, in the ACK about to be sent.
     pub(crate) fn on_syn(&mut self, theirs: &Segment) {
         self.last_ack_sent = theirs.end();
         self.recent = theirs.timestamps.map_or(0, |stamps| stamps.value);
@@ -122,8 +123,8 @@ impl Clock {
         self.agreed = agreed;
     }
 
-    /// RFC 7323 §4.3 (2): the echo is that of the earliest segment not yet acknowledged, so that the sender measures the
-    /// delay of our ACK as well, and never that of one beyond a gap.
+    /// RFC 7323 §4.3 (2): echo the timestamp of the earliest unacknowledged segment, so that the RTT includes the delay of
+    /// our ACK, and never that of an out-of-order segment.
     pub(crate) fn on_segment(&mut self, segment: &Segment) {
         if let Some(stamps) = segment.timestamps
             && segment.seq <= self.last_ack_sent
@@ -133,13 +134,13 @@ impl Clock {
         }
     }
 
-    /// The option of a segment that leaves now and acknowledges up to `ack`.
-    pub(crate) fn stamp(&mut self, now: Time, ack: u64) -> Option<Timestamps> {
+    /// The option of the next segment, which acknowledges up to `ack`.
+    pub(crate) fn stamp(&mut self, now: Time, ack: SeqNo) -> Option<Timestamps> {
         self.last_ack_sent = ack;
         self.agreed.then(|| Timestamps { value: Clock::at(now), echo: self.recent })
     }
 
-    /// The option of our SYN: offered, and in a SYN-ACK only if the SYN did.
+    /// The option of our SYN, or of our SYN-ACK if the SYN had it.
     pub(crate) fn stamp_syn(&self, now: Time, theirs: Option<&Segment>) -> Option<Timestamps> {
         let wanted = theirs.is_none_or(|segment| segment.timestamps.is_some());
         wanted.then(|| Timestamps { value: Clock::at(now), echo: self.recent })

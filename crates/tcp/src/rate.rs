@@ -3,80 +3,35 @@
 //! A sample spans the time between two transmissions an RTT apart and the time in which what was sent between them was
 //! reported; the longer one counts, so that neither bursts of data nor bunched ACKs raise the rate.
 
-use crate::scoreboard::Delivered;
+use crate::cc::RateSample;
+use crate::scoreboard::{Delivered, SendOrder, TxState};
 use crate::units::{Bytes, Rate, Span, Time};
-
-/// The sampler's state when a segment was sent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Stamp {
-    delivered: Bytes,
-    delivered_at: Time,
-    first_sent_at: Time,
-    /// Twice the pipe with the segment, and one if it is application-limited: a line of the cache has no room for more.
-    in_flight: u64,
-    /// Marked lost in all before.
-    pub(crate) lost: Bytes,
-}
-
-impl Stamp {
-    /// Pipe with the segment.
-    pub(crate) fn in_flight(&self) -> Bytes {
-        Bytes(self.in_flight / 2)
-    }
-
-    /// The application set the pace.
-    pub(crate) fn app_limited(&self) -> bool {
-        self.in_flight % 2 == 1
-    }
-}
-
-/// A sample of the delivery rate.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RateSample {
-    /// Delivered over the interval; absent when the interval is shorter than the least RTT and so tells nothing.
-    pub rate: Option<Rate>,
-    /// Delivered between the transmission of the newest reported segment and now.
-    pub delivered: Bytes,
-    /// Delivered in all when that segment was sent.
-    pub prior_delivered: Bytes,
-    /// The longer of the time to send and the time to report.
-    pub interval: Span,
-    /// When the newest reported segment was sent.
-    pub sent_at: Time,
-    /// Pipe with it at that time.
-    pub tx_in_flight: Bytes,
-    /// Marked lost since.
-    pub lost: Bytes,
-    /// The application, not the network, set the pace at some time in the interval.
-    pub app_limited: bool,
-}
 
 /// The sampler of one connection.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sampler {
+pub(crate) struct RateSampler {
     delivered: Bytes,
     delivered_at: Time,
     first_sent_at: Time,
-    /// Samples are application-limited until so much has been delivered; zero if they are not.
+    /// Samples are application-limited until `delivered` exceeds this; zero if they are not.
     app_limited_until: Bytes,
 }
 
 /// The newest segment that an ACK reports.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Newest {
-    sent_at: Time,
-    end: u64,
-    stamp: Stamp,
+pub(crate) struct NewestAcked {
+    order: SendOrder,
+    tx: TxState,
 }
 
-impl Newest {
+impl NewestAcked {
     /// Delivered in all when it was sent.
     pub(crate) fn prior_delivered(&self) -> Bytes {
-        self.stamp.delivered
+        self.tx.delivered
     }
 }
 
-impl Sampler {
+impl RateSampler {
     /// Everything delivered so far.
     pub(crate) fn delivered(&self) -> Bytes {
         self.delivered
@@ -88,53 +43,59 @@ impl Sampler {
     }
 
     /// A segment leaves that brings the pipe from `pipe` to `in_flight`; `lost` is everything marked lost so far.
-    pub(crate) fn on_sent(&mut self, now: Time, pipe: Bytes, in_flight: Bytes, lost: Bytes) -> Stamp {
+    pub(crate) fn on_sent(&mut self, now: Time, pipe: Bytes, in_flight: Bytes, lost: Bytes) -> TxState {
         if pipe == Bytes::ZERO {
             self.first_sent_at = now;
             self.delivered_at = now;
         }
-        Stamp {
+        TxState {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
-            in_flight: in_flight.0 * 2 + u64::from(self.app_limited()),
+            packed_in_flight: TxState::pack(in_flight, self.app_limited()),
             lost,
         }
     }
 
     /// An ACK reports a segment for the first time; `newest` is the newest one that it has reported so far.
-    pub(crate) fn on_delivered(&mut self, now: Time, segment: &Delivered, newest: &mut Option<Newest>) {
+    pub(crate) fn on_delivered(&mut self, now: Time, segment: &Delivered, newest: &mut Option<NewestAcked>) {
         self.delivered += segment.bytes;
         self.delivered_at = now;
-        if newest.is_none_or(|newest| (segment.sent_at, segment.end) > (newest.sent_at, newest.end)) {
-            *newest = Some(Newest { sent_at: segment.sent_at, end: segment.end, stamp: segment.stamp });
+        let order = segment.order();
+        if newest.is_none_or(|newest| order > newest.order) {
+            *newest = Some(NewestAcked { order, tx: segment.tx });
         }
     }
 
-    /// All that an ACK reports has been taken: the sample, if it reported anything, and `newest` was the newest of it.
+    /// The sample of an ACK, if it reported anything; `newest` is the newest segment that it reported.
     /// `lost` is everything marked lost.
-    pub(crate) fn sample(&mut self, newest: Option<&Newest>, min_rtt: Option<Span>, lost: Bytes) -> Option<RateSample> {
+    pub(crate) fn sample(
+        &mut self,
+        newest: Option<&NewestAcked>,
+        min_rtt: Option<Span>,
+        lost: Bytes,
+    ) -> Option<RateSample> {
         if self.app_limited() && self.delivered > self.app_limited_until {
             self.app_limited_until = Bytes::ZERO;
         }
-        let Newest { sent_at, stamp, .. } = newest?;
+        let NewestAcked { order: SendOrder { sent_at, .. }, tx } = newest?;
         self.first_sent_at = *sent_at;
-        let interval = sent_at.since(stamp.first_sent_at).max(self.delivered_at.since(stamp.delivered_at));
-        let delivered = self.delivered - stamp.delivered;
-        let telling = interval > Span::ZERO && min_rtt.is_none_or(|least| interval >= least);
+        let interval = sent_at.since(tx.first_sent_at).max(self.delivered_at.since(tx.delivered_at));
+        let delivered = self.delivered - tx.delivered;
+        let reliable = interval > Span::ZERO && min_rtt.is_none_or(|least| interval >= least);
         Some(RateSample {
-            rate: telling.then(|| Rate::of(delivered, interval)),
+            rate: reliable.then(|| Rate::of(delivered, interval)),
             delivered,
-            prior_delivered: stamp.delivered,
+            prior_delivered: tx.delivered,
             interval,
             sent_at: *sent_at,
-            tx_in_flight: stamp.in_flight(),
-            lost: lost.saturating_sub(stamp.lost),
-            app_limited: stamp.app_limited(),
+            tx_in_flight: tx.in_flight(),
+            lost: lost.saturating_sub(tx.lost),
+            app_limited: tx.app_limited(),
         })
     }
 
-    /// Nothing more to send and room for it: samples of what is in the network say little about the path.
+    /// There is room in the window and nothing to send: samples of what is in the network say little of the path.
     pub(crate) fn mark_app_limited(&mut self, pipe: Bytes) {
         self.app_limited_until = (self.delivered + pipe).max(Bytes(1));
     }
@@ -143,6 +104,7 @@ impl Sampler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seq::SeqNo;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -151,16 +113,16 @@ mod tests {
     /// 10 packets of 1000 B at 0, 1, … 9 ms, RTT 50 ms, one ACK each, then clocked by the ACKs.
     #[test]
     fn vectors_of_algorithms_9_5() {
-        let mut sampler = Sampler::default();
-        let mut sent: Vec<(Time, Stamp)> =
+        let mut sampler = RateSampler::default();
+        let mut sent: Vec<(Time, TxState)> =
             (0..10).map(|i| (at(i), sampler.on_sent(at(i), Bytes(1000 * i), Bytes::ZERO, Bytes::ZERO))).collect();
         let mut rates = Vec::new();
         for i in 0..11_usize {
-            let (sent_at, stamp) = sent[i];
+            let (sent_at, tx) = sent[i];
             let now = sent_at + Span::from_millis(50);
             let end = 1000 * (i as u64 + 1);
             let mut newest = None;
-            let segment = Delivered { end, bytes: Bytes(1000), transmissions: 1, sent_at, stamp };
+            let segment = Delivered { end: SeqNo(end), bytes: Bytes(1000), transmissions: 1, sent_at, tx };
             sampler.on_delivered(now, &segment, &mut newest);
             rates.push(
                 sampler.sample(newest.as_ref(), None, Bytes::ZERO).and_then(|sample| sample.rate).unwrap().as_bps()
@@ -176,9 +138,9 @@ mod tests {
 
     #[test]
     fn no_rate_over_less_than_the_least_rtt() {
-        let mut sampler = Sampler::default();
-        let stamp = sampler.on_sent(at(0), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
-        let segment = Delivered { end: 1000, bytes: Bytes(1000), transmissions: 1, sent_at: at(0), stamp };
+        let mut sampler = RateSampler::default();
+        let tx = sampler.on_sent(at(0), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
+        let segment = Delivered { end: SeqNo(1000), bytes: Bytes(1000), transmissions: 1, sent_at: at(0), tx };
         let mut newest = None;
         sampler.on_delivered(at(10), &segment, &mut newest);
         assert_eq!(sampler.sample(newest.as_ref(), Some(Span::from_millis(11)), Bytes::ZERO).unwrap().rate, None);
@@ -187,12 +149,13 @@ mod tests {
 
     #[test]
     fn application_limited_until_the_bubble_has_passed() {
-        let mut sampler = Sampler::default();
+        let mut sampler = RateSampler::default();
         sampler.mark_app_limited(Bytes(1000));
         let limited = sampler.on_sent(at(0), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
         assert!(limited.app_limited());
         for (end, still) in [(1000, true), (2000, false)] {
-            let segment = Delivered { end, bytes: Bytes(1000), transmissions: 1, sent_at: at(0), stamp: limited };
+            let segment =
+                Delivered { end: SeqNo(end), bytes: Bytes(1000), transmissions: 1, sent_at: at(0), tx: limited };
             let mut newest = None;
             sampler.on_delivered(at(10), &segment, &mut newest);
             assert!(sampler.sample(newest.as_ref(), None, Bytes::ZERO).unwrap().app_limited);

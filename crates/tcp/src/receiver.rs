@@ -1,51 +1,59 @@
-//! The receiving half: puts segments in order, decides when to acknowledge and how much more it takes.
+//! The receiving half: reassembles segments, decides when to acknowledge, and advertises the window.
 
-use crate::ack_policy::{AckPolicy, AckWish, InOrder};
+mod ack_policy;
+mod reassembly;
+mod receive_window;
+
+pub(crate) use ack_policy::AckTiming;
+
+use ack_policy::{AckPolicy, InOrder};
+use reassembly::Reassembly;
+use receive_window::{ReceiveWindow, ReceiverRtt};
+
 use crate::config::TcpConfig;
 use crate::options::{Agreed, Clock};
-use crate::reassembly::Reassembly;
-use crate::receive_window::{ReceiveWindow, ReceiverRtt};
 use crate::segment::{Flags, Sack, Segment};
+use crate::seq::{SeqNo, SeqRange};
 use crate::units::{Bytes, Span, Time};
 
 /// The receiving half.
-/// Fields lie in memory as written, those of every segment together.
 #[derive(Clone, Debug)]
+// Hot fields first; see connection.rs.
 #[repr(C)]
 pub(crate) struct Receiver {
     rtt: ReceiverRtt,
     acks: AckPolicy,
     window: ReceiveWindow,
-    /// In order and not yet read by the application.
+    /// Bytes received in order and not yet read by the application.
     unread: Bytes,
-    /// Where the FIN is, once it has been seen.
-    fin_at: Option<u64>,
+    /// The number after the FIN, once received.
+    fin_end: Option<SeqNo>,
     mss: Bytes,
-    /// The longest payload so far.
-    longest: u32,
+    /// Largest payload received so far.
+    largest_payload: u32,
     auto_read: bool,
     sack: bool,
     reassembly: Reassembly,
 }
 
 impl Receiver {
-    /// Expects the number after the SYN first.
+    /// A receiver that expects sequence number 1, the first after the SYN.
     pub(crate) fn new(config: &TcpConfig) -> Receiver {
         Receiver {
             auto_read: config.auto_read,
             sack: false,
             mss: config.mss,
-            reassembly: Reassembly::new(1),
+            reassembly: Reassembly::new(SeqNo::FIRST_DATA),
             acks: AckPolicy::new(config.delayed_ack, config.mss, config.rto.min),
             window: ReceiveWindow::new(config),
             rtt: ReceiverRtt::new(None),
-            fin_at: None,
+            fin_end: None,
             unread: Bytes::ZERO,
-            longest: 0,
+            largest_payload: 0,
         }
     }
 
-    /// The handshake is done.
+    /// Applies what the handshake agreed, and its RTT sample.
     pub(crate) fn agree(&mut self, agreed: &Agreed, rtt: Option<Span>) {
         self.sack = agreed.sack;
         self.mss = agreed.mss;
@@ -54,8 +62,8 @@ impl Receiver {
         self.rtt = ReceiverRtt::new(rtt);
     }
 
-    /// Next number expected.
-    pub(crate) fn rcv_nxt(&self) -> u64 {
+    /// RCV.NXT: next sequence number expected.
+    pub(crate) fn rcv_nxt(&self) -> SeqNo {
         self.reassembly.rcv_nxt
     }
 
@@ -64,113 +72,113 @@ impl Receiver {
         self.window.advertise(self.rcv_nxt(), self.unread)
     }
 
-    /// The window of an ACK that says less than what has arrived.
-    pub(crate) fn window_at(&self, ack: u64) -> Bytes {
-        self.window.up_to_edge(ack)
+    /// The window of an ACK for less than what has been received.
+    pub(crate) fn window_at(&self, ack: SeqNo) -> Bytes {
+        self.window.up_to_right_edge(ack)
     }
 
-    /// True once everything up to and including the FIN has arrived.
-    pub(crate) fn finished(&self) -> bool {
-        self.fin_at.is_some_and(|fin| self.rcv_nxt() > fin)
+    /// True once everything up to and including the FIN has been received.
+    pub(crate) fn fin_received(&self) -> bool {
+        self.fin_end.is_some_and(|fin_end| self.rcv_nxt() >= fin_end)
     }
 
-    /// Payload bytes received in order so far; the SYN is number 0.
+    /// Payload bytes received in order so far; the SYN has sequence number 0.
     pub(crate) fn in_order(&self) -> u64 {
-        self.rcv_nxt() - 1 - u64::from(self.finished())
+        (self.rcv_nxt() - SeqNo::FIRST_DATA).0 - u64::from(self.fin_received())
     }
 
-    /// Payload bytes that have come in order since `rcv_nxt` was `before`. If it has moved it was not beyond the FIN.
-    pub(crate) fn in_order_since(&self, before: u64) -> u64 {
-        if self.rcv_nxt() == before { 0 } else { self.rcv_nxt() - before - u64::from(self.finished()) }
+    /// Payload bytes received in order since `rcv_nxt` was `before`. If it has moved, it was not yet beyond the FIN.
+    pub(crate) fn in_order_since(&self, before: SeqNo) -> u64 {
+        if self.rcv_nxt() == before { 0 } else { (self.rcv_nxt() - before).0 - u64::from(self.fin_received()) }
     }
 
-    /// Bytes that wait for the application.
+    /// Bytes waiting to be read.
     pub(crate) fn unread(&self) -> Bytes {
         self.unread
     }
 
-    /// True if in-order segments wait for their ACK.
-    pub(crate) fn holds_back(&self) -> bool {
-        self.acks.holds_back()
+    /// True if a delayed ACK is outstanding.
+    pub(crate) fn has_delayed_ack(&self) -> bool {
+        self.acks.has_delayed_ack()
     }
 
-    /// The application reads up to `bytes`. Gives how many there were.
+    /// Reads up to `bytes`; returns how many were available.
     pub(crate) fn read(&mut self, now: Time, bytes: u64) -> u64 {
-        let taken = Bytes(bytes).min(self.unread);
-        self.unread = self.unread.saturating_sub(taken);
+        let read = Bytes(bytes).min(self.unread);
+        self.unread = self.unread.saturating_sub(read);
         self.window.on_read(now, self.in_order() - self.unread.0, self.rtt.get());
-        taken.0
+        read.0
     }
 
-    /// True if the other side is to be told that there is room again.
-    pub(crate) fn window_opens(&self) -> bool {
-        !self.finished() && self.window.opens(self.rcv_nxt(), self.unread)
+    /// True if a window update is to be sent.
+    pub(crate) fn window_update_due(&self) -> bool {
+        !self.fin_received() && self.window.update_due(self.rcv_nxt(), self.unread)
     }
 
-    /// True if the segment's number lies where data is expected (RFC 9293 §3.10.7.4).
-    pub(crate) fn expects(&self, seq: u64) -> bool {
+    /// True if `seq` lies within the receive window (RFC 9293 §3.10.7.4).
+    pub(crate) fn is_in_window(&self, seq: SeqNo) -> bool {
         let rcv_nxt = self.rcv_nxt();
-        seq == rcv_nxt || (rcv_nxt < seq && seq < rcv_nxt + self.window().0)
+        seq == rcv_nxt || (rcv_nxt < seq && seq < rcv_nxt + self.window())
     }
 
-    /// Takes a segment.
-    pub(crate) fn on_segment(&mut self, now: Time, segment: &Segment) -> AckWish {
+    /// Processes a segment (RFC 9293 §3.10.7.4).
+    pub(crate) fn on_segment(&mut self, now: Time, segment: &Segment) -> AckTiming {
         let rcv_nxt = self.rcv_nxt();
-        if segment.sequence_len() == 0 {
-            // RFC 9293 §3.10.7.4, §3.8.4: not acceptable, so answered; keep-alives and probes of a closed window live on it.
-            return if segment.seq < rcv_nxt { AckWish::Now } else { AckWish::None };
+        if segment.sequence_len() == Bytes::ZERO {
+            // RFC 9293 §3.10.7.4, §3.8.4: not acceptable, so acknowledged; keep-alives and zero-window probes rely on it.
+            return if segment.seq < rcv_nxt { AckTiming::Immediate } else { AckTiming::None };
         }
-        if segment.flags.contains(Flags::FIN) && self.fin_at.is_none() && segment.end() > rcv_nxt {
-            self.fin_at = Some(segment.end() - 1);
+        if segment.flags.contains(Flags::FIN) && self.fin_end.is_none() && segment.end() > rcv_nxt {
+            self.fin_end = Some(segment.end());
         }
-        // What lies beyond the window, or beyond the FIN (RFC 9293 §3.10.7.4), is cut off.
-        let mut end = segment.end().min(self.fin_at.map_or(u64::MAX, |fin| fin + 1));
-        if end > self.window.edge() {
-            end = end.min(rcv_nxt + self.window().0);
+        // RFC 9293 §3.10.7.4: trim what lies beyond the window or the FIN.
+        let mut end = self.fin_end.map_or(segment.end(), |fin_end| segment.end().min(fin_end));
+        if end > self.window.right_edge() {
+            end = end.min(rcv_nxt + self.window());
         }
         if end <= segment.seq.max(rcv_nxt) {
-            return self.on_nothing_new(segment);
+            return self.on_not_acceptable(segment);
         }
         if segment.seq > rcv_nxt {
-            return self.on_beyond(now, segment, end);
+            return self.on_out_of_order(now, segment, end);
         }
         self.on_in_order(now, segment, end)
     }
 
-    /// The ACK tells the sender where we are (RFC 9293 §3.10.7.4), and what came twice (RFC 2883 §4.1.1).
+    /// The ACK states RCV.NXT (RFC 9293 §3.10.7.4) and reports a duplicate (RFC 2883 §4.1.1).
     #[inline(never)]
-    fn on_nothing_new(&mut self, segment: &Segment) -> AckWish {
+    fn on_not_acceptable(&mut self, segment: &Segment) -> AckTiming {
         if segment.end() > self.rcv_nxt() {
-            return AckWish::Now;
+            return AckTiming::Immediate;
         }
-        self.reassembly.on_duplicate(segment.seq, segment.end());
+        self.reassembly.on_duplicate(SeqRange::new(segment.seq, segment.end()));
         self.acks.on_duplicate(self.window())
     }
 
     #[inline(never)]
-    fn on_beyond(&mut self, now: Time, segment: &Segment, end: u64) -> AckWish {
-        let known = self.reassembly.insert(segment.seq, end);
+    fn on_out_of_order(&mut self, now: Time, segment: &Segment, end: SeqNo) -> AckTiming {
+        let known = self.reassembly.insert(SeqRange::new(segment.seq, end));
         // Without SACK a window that changed would hide that the ACK is a duplicate (RFC 5681 §2).
         let grew = self.sack && !known && self.window.grow(segment, self.unread);
-        let wish = self.acks.on_beyond(now, grew, self.rtt.get());
-        // RFC 2883 §4: a duplicate is reported at once.
-        if known { AckWish::Now } else { wish }
+        let timing = self.acks.on_out_of_order(now, grew, self.rtt.get());
+        // RFC 2883 §4: a duplicate is reported immediately.
+        if known { AckTiming::Immediate } else { timing }
     }
 
-    fn on_in_order(&mut self, now: Time, segment: &Segment, end: u64) -> AckWish {
+    fn on_in_order(&mut self, now: Time, segment: &Segment, end: SeqNo) -> AckTiming {
         let before = self.rcv_nxt();
-        let gap = self.reassembly.advance(segment.seq, end);
+        let filled_gap = self.reassembly.advance(SeqRange::new(segment.seq, end));
         self.measure_rtt(now, segment);
         self.unread += Bytes(self.in_order_since(before));
         if self.auto_read {
             self.read(now, u64::MAX);
         }
-        let pushed = segment.len < self.longest || segment.flags.contains(Flags::PSH);
-        self.longest = self.longest.max(segment.len);
-        let grew = self.window.grow(segment, self.unread);
-        let what = InOrder { gap, fin: self.finished(), pushed, grew };
+        let pushed = segment.len < self.largest_payload || segment.flags.contains(Flags::PSH);
+        self.largest_payload = self.largest_payload.max(segment.len);
+        let window_grew = self.window.grow(segment, self.unread);
+        let arrived = InOrder { filled_gap, fin: self.fin_received(), pushed, window_grew };
         let Receiver { acks, window, reassembly, unread, .. } = self;
-        acks.on_in_order(now, what, || window.advertise(reassembly.rcv_nxt, *unread), self.rtt.get())
+        acks.on_in_order(now, arrived, || window.advertise(reassembly.rcv_nxt, *unread), self.rtt.get())
     }
 
     fn measure_rtt(&mut self, now: Time, segment: &Segment) {
@@ -184,17 +192,17 @@ impl Receiver {
         }
     }
 
-    /// True if an ACK that leaves now has something to say beyond its number.
-    pub(crate) fn has_report(&self) -> bool {
-        self.sack && self.reassembly.has_report()
+    /// True if the next ACK carries a SACK option.
+    pub(crate) fn has_sack(&self) -> bool {
+        self.sack && self.reassembly.has_sack()
     }
 
-    /// The SACK option of that ACK, in at most `room` blocks.
-    pub(crate) fn report(&mut self, room: usize) -> Sack {
-        self.reassembly.report(room)
+    /// The SACK option of the next ACK, in at most `room` blocks.
+    pub(crate) fn sack_option(&mut self, room: usize) -> Sack {
+        self.reassembly.sack_option(room)
     }
 
-    /// Notes that an acknowledgment of everything received is leaving, with `window`.
+    /// Records that an ACK of everything received is sent, with `window`.
     pub(crate) fn on_ack_sent(&mut self, window: Bytes) {
         self.acks.on_ack_sent();
         self.window.on_advertised(self.rcv_nxt(), window);

@@ -51,7 +51,11 @@ impl Rng {
         (self.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
-    /// Uniform in 0..bound without bias (Lemire 2019); `bound` must be above zero.
+    /// Uniform in 0..bound without bias (Lemire 2019).
+    ///
+    /// # Panics
+    ///
+    /// If `bound` is zero.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "a uniform draw needs at least one value");
         loop {

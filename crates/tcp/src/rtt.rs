@@ -2,86 +2,87 @@
 //!
 //! Karn's rule is kept by the caller: what was sent twice gives no sample.
 
-use crate::config::{RtoBounds, RttEstimator};
+use crate::seq::SeqNo;
+use crate::settings::{RtoBounds, RttAlgorithm};
 use crate::units::{Bytes, Span};
 
 /// The estimator.
-/// Fields lie in memory as written, those of every segment together.
+// Hot fields first; see connection.rs.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Rtt {
+pub(crate) struct RttEstimator {
     srtt: Option<Span>,
     min: Option<Span>,
     rttvar: Span,
     /// The time-out now, backed off: asked for several times an ACK.
     rto: Span,
-    kind: RttEstimator,
+    kind: RttAlgorithm,
     /// Expiries since the last sample; each doubles the time-out (§5.5), a sample ends it (§5, last paragraph).
     backoff: u32,
     bounds: RtoBounds,
-    spread: Spread,
+    linux: LinuxVariance,
 }
 
 /// Linux's variance term: the greatest mean deviation of a round; it rises at once and falls by a quarter per round.
 #[derive(Clone, Copy, Debug, Default)]
-struct Spread {
+struct LinuxVariance {
     /// Four times the mean deviation, in µs.
-    deviation: u64,
+    mdev: u64,
     /// The greatest of this round.
-    greatest: u64,
+    mdev_max: u64,
     /// The term itself.
-    term: u64,
+    rttvar: u64,
     /// The round ends when this has been acknowledged.
-    round_end: u64,
+    round_end: SeqNo,
     /// Eight times the smoothed RTT, in µs.
     srtt8: u64,
 }
 
-impl Spread {
-    fn first(&mut self, rtt: u64, least: u64, snd_nxt: u64) {
+impl LinuxVariance {
+    fn first(&mut self, rtt: u64, least: u64, snd_nxt: SeqNo) {
         self.srtt8 = rtt * 8;
         // The first time-out is three RTTs.
-        self.deviation = rtt * 2;
-        self.term = self.deviation.max(least);
-        self.greatest = self.term;
+        self.mdev = rtt * 2;
+        self.rttvar = self.mdev.max(least);
+        self.mdev_max = self.rttvar;
         self.round_end = snd_nxt;
     }
 
-    fn next(&mut self, rtt: u64, least: u64, snd_una: u64, snd_nxt: u64) {
+    fn next(&mut self, rtt: u64, least: u64, snd_una: SeqNo, snd_nxt: SeqNo) {
         let error = rtt as i64 - (self.srtt8 >> 3) as i64;
         self.srtt8 = self.srtt8.saturating_add_signed(error).max(1);
-        let mut change = error.abs() - (self.deviation >> 2) as i64;
+        let mut change = error.abs() - (self.mdev >> 2) as i64;
         if error < 0 && change > 0 {
             // An RTT that falls says little of how far it may rise (an idea of the Eifel timer).
             change >>= 3;
         }
-        self.deviation = self.deviation.saturating_add_signed(change);
-        if self.deviation > self.greatest {
-            self.greatest = self.deviation;
-            self.term = self.term.max(self.greatest);
+        self.mdev = self.mdev.saturating_add_signed(change);
+        if self.mdev > self.mdev_max {
+            self.mdev_max = self.mdev;
+            self.rttvar = self.rttvar.max(self.mdev_max);
         }
         if snd_una > self.round_end {
-            self.term -= self.term.saturating_sub(self.greatest) >> 2;
+            self.rttvar -= self.rttvar.saturating_sub(self.mdev_max) >> 2;
             self.round_end = snd_nxt;
-            self.greatest = least;
+            self.mdev_max = least;
         }
     }
 }
 
-impl Rtt {
-    pub(crate) fn new(bounds: RtoBounds, kind: RttEstimator) -> Rtt {
-        let (srtt, rttvar, min, spread) = (None, Span::ZERO, None, Spread::default());
-        let mut rtt = Rtt { bounds, kind, srtt, rttvar, min, backoff: 0, spread, rto: Span::ZERO };
+impl RttEstimator {
+    pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> RttEstimator {
+        let (srtt, rttvar, min, linux) = (None, Span::ZERO, None, LinuxVariance::default());
+        let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, backoff: 0, linux, rto: Span::ZERO };
         rtt.set_rto();
         rtt
     }
 
     /// Takes a sample of a segment that was sent once; `snd_una` and `snd_nxt` mark Linux's rounds.
-    pub(crate) fn sample(&mut self, r: Span, snd_una: u64, snd_nxt: u64) {
+    pub(crate) fn sample(&mut self, r: Span, snd_una: SeqNo, snd_nxt: SeqNo) {
         self.backoff = 0;
         match self.kind {
-            RttEstimator::Rfc => self.sample_rfc(r),
-            RttEstimator::Linux => self.sample_linux(r, snd_una, snd_nxt),
+            RttAlgorithm::Rfc => self.sample_rfc(r),
+            RttAlgorithm::Linux => self.sample_linux(r, snd_una, snd_nxt),
         }
         self.set_rto();
     }
@@ -101,14 +102,14 @@ impl Rtt {
         }
     }
 
-    fn sample_linux(&mut self, r: Span, snd_una: u64, snd_nxt: u64) {
+    fn sample_linux(&mut self, r: Span, snd_una: SeqNo, snd_nxt: SeqNo) {
         let (rtt, least) = (r.as_micros().max(1), self.bounds.min.as_micros());
         match self.srtt {
-            None => self.spread.first(rtt, least, snd_nxt),
-            Some(_) => self.spread.next(rtt, least, snd_una, snd_nxt),
+            None => self.linux.first(rtt, least, snd_nxt),
+            Some(_) => self.linux.next(rtt, least, snd_una, snd_nxt),
         }
-        self.srtt = Some(Span::from_micros(self.spread.srtt8) / 8);
-        self.rttvar = Span::from_micros(self.spread.deviation / 4);
+        self.srtt = Some(Span::from_micros(self.linux.srtt8) / 8);
+        self.rttvar = Span::from_micros(self.linux.mdev / 4);
     }
 
     /// Notes an RTT for the least one; it may be of another segment than the one the estimator takes.
@@ -125,11 +126,11 @@ impl Rtt {
         let base = match (self.srtt, self.kind) {
             (None, _) => self.bounds.initial,
             // §2.3: RTO = SRTT + max(G, 4 RTTVAR); §2.4: at least the minimum
-            (Some(srtt), RttEstimator::Rfc) => {
+            (Some(srtt), RttAlgorithm::Rfc) => {
                 (srtt + (self.rttvar * 4).max(self.bounds.granularity)).max(self.bounds.min)
             }
-            (Some(_), RttEstimator::Linux) => {
-                let micros = (self.spread.srtt8 >> 3) + self.spread.term;
+            (Some(_), RttAlgorithm::Linux) => {
+                let micros = (self.linux.srtt8 >> 3) + self.linux.rttvar;
                 let tick = self.bounds.granularity.as_micros().max(1);
                 Span::from_micros(micros.div_ceil(tick) * tick)
             }
@@ -177,18 +178,18 @@ impl Rtt {
 mod tests {
     use super::*;
 
-    fn estimator(min_ms: u64, kind: RttEstimator) -> Rtt {
+    fn estimator(min_ms: u64, kind: RttAlgorithm) -> RttEstimator {
         let ms = Span::from_millis;
         let bounds = RtoBounds { initial: ms(1000), min: ms(min_ms), max: ms(60_000), granularity: ms(1) };
-        Rtt::new(bounds, kind)
+        RttEstimator::new(bounds, kind)
     }
 
     #[test]
     fn vectors_of_algorithms_7_4() {
-        let mut rtt = estimator(0, RttEstimator::Rfc);
-        rtt.sample(Span::from_millis(100), 1, 2);
+        let mut rtt = estimator(0, RttAlgorithm::Rfc);
+        rtt.sample(Span::from_millis(100), SeqNo(1), SeqNo(2));
         assert_eq!(rtt.rto(), Span::from_millis(300));
-        rtt.sample(Span::from_millis(120), 1, 2);
+        rtt.sample(Span::from_millis(120), SeqNo(1), SeqNo(2));
         assert_eq!(rtt.rttvar(), Span::from_micros(42_500));
         assert_eq!(rtt.srtt(), Some(Span::from_micros(102_500)));
         assert_eq!(rtt.rto(), Span::from_micros(272_500));
@@ -196,24 +197,24 @@ mod tests {
 
     #[test]
     fn floor_backoff_and_ceiling() {
-        let mut rtt = estimator(1000, RttEstimator::Rfc);
+        let mut rtt = estimator(1000, RttAlgorithm::Rfc);
         assert_eq!(rtt.rto(), Span::from_millis(1000));
-        rtt.sample(Span::from_millis(100), 1, 2);
+        rtt.sample(Span::from_millis(100), SeqNo(1), SeqNo(2));
         assert_eq!(rtt.rto(), Span::from_millis(1000));
         for doubled in [2, 4, 8, 16, 32, 60, 60] {
             rtt.back_off();
             assert_eq!(rtt.rto(), Span::from_millis(doubled * 1000));
         }
-        rtt.sample(Span::from_millis(100), 1, 2);
+        rtt.sample(Span::from_millis(100), SeqNo(1), SeqNo(2));
         assert_eq!(rtt.rto(), Span::from_millis(1000));
     }
 
     /// The first samples of the recording reno-drop-one of Linux 6.1: srtt, rttvar and RTO in µs after each.
     #[test]
     fn linux_first_samples_of_a_recording() {
-        let mut rtt = estimator(200, RttEstimator::Linux);
+        let mut rtt = estimator(200, RttAlgorithm::Linux);
         for (sample, srtt, rttvar, rto) in [(50_027, 50_027, 25_013, 251_000), (50_617, 50_101, 18_908, 251_000)] {
-            rtt.sample(Span::from_micros(sample), 1, 14_481);
+            rtt.sample(Span::from_micros(sample), SeqNo(1), SeqNo(14_481));
             let (got_srtt, got_var) = (rtt.srtt().unwrap().as_micros(), rtt.rttvar().as_micros());
             assert!(got_srtt.abs_diff(srtt) <= 1 && got_var.abs_diff(rttvar) <= 2, "{got_srtt} {got_var}");
             assert_eq!(rtt.rto(), Span::from_micros(rto));
@@ -222,13 +223,13 @@ mod tests {
 
     #[test]
     fn linux_term_rises_at_once_and_falls_by_a_quarter_per_round() {
-        let mut rtt = estimator(200, RttEstimator::Linux);
-        rtt.sample(Span::from_millis(500), 1, 2);
+        let mut rtt = estimator(200, RttAlgorithm::Linux);
+        rtt.sample(Span::from_millis(500), SeqNo(1), SeqNo(2));
         assert_eq!(rtt.rto(), Span::from_millis(1500));
         let mut before = rtt.rto();
         for round in 1..20 {
             for _ in 0..50 {
-                rtt.sample(Span::from_millis(500), 10 * round, 10 * round + 9);
+                rtt.sample(Span::from_millis(500), SeqNo(10 * round), SeqNo(10 * round + 9));
             }
             assert!(rtt.rto() <= before);
             before = rtt.rto();

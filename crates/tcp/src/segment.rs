@@ -1,9 +1,9 @@
-//! A TCP segment, always parsed, with the ECN field of the IP packet that carries it. Payload is counted, not carried.
+//! A TCP segment in parsed form, with the ECN field of the IP packet that carries it. Payload is counted, not carried.
 //!
-//! Sequence numbers are 64 bits and start at 0 with the SYN, so the first data byte is number 1. Wrapping is not what
-//! this laboratory studies (`docs/models.md`); exporters wrap. Options are fields; [`Segment::header`] says what they
-//! cost on the wire.
+//! Sequence numbers are 64 bits and start at 0 with the SYN, so the first data byte is number 1. They do not wrap
+//! (`docs/models.md`); exporters wrap them. Options are fields; [`Segment::header`] is their size on the wire.
 
+use crate::seq::{SeqNo, SeqRange};
 use crate::units::Bytes;
 
 /// Control bits of RFC 9293 §3.1 that the model uses.
@@ -11,13 +11,13 @@ use crate::units::Bytes;
 pub struct Flags(u8);
 
 impl Flags {
-    /// Synchronise: opens a direction and occupies one sequence number.
+    /// Synchronize sequence numbers; occupies one sequence number.
     pub const SYN: Flags = Flags(1);
     /// The acknowledgment field is valid.
     pub const ACK: Flags = Flags(2);
-    /// No more data from the sender; occupies one sequence number.
+    /// No more data from sender; occupies one sequence number.
     pub const FIN: Flags = Flags(4);
-    /// Reset: the connection is gone.
+    /// Reset the connection.
     pub const RST: Flags = Flags(8);
     /// ECN echo: congestion was experienced (RFC 3168 §6.1); lowest bit of the ACE counter with AccECN (RFC 9768).
     pub const ECE: Flags = Flags(16);
@@ -25,8 +25,7 @@ impl Flags {
     pub const CWR: Flags = Flags(32);
     /// Accurate ECN (RFC 9768 §3.1); highest bit of the ACE counter.
     pub const AE: Flags = Flags(64);
-
-    /// The sender had no more to send at this moment (RFC 9293 §3.9.1.2). Understood by receivers, not set by senders.
+    /// Push: the sender had no more to send at this moment (RFC 9293 §3.9.1.2).
     pub const PSH: Flags = Flags(128);
 
     /// Both sets of bits.
@@ -38,11 +37,9 @@ impl Flags {
     pub const fn contains(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
-}
 
-impl Flags {
-    /// True if some bit of `other` is set.
-    pub(crate) const fn meets(self, other: Flags) -> bool {
+    /// True if any bit of `other` is set.
+    pub(crate) const fn intersects(self, other: Flags) -> bool {
         self.0 & other.0 != 0
     }
 }
@@ -50,31 +47,31 @@ impl Flags {
 /// The ECN field of the IP header (RFC 3168 §5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ecn {
-    /// The transport does not take marks.
+    /// Not ECN-capable.
     #[default]
     NotEct,
-    /// Takes marks, with the meaning of L4S (RFC 9331).
+    /// ECN-capable, with L4S semantics (RFC 9331).
     Ect1,
-    /// Takes marks.
+    /// ECN-capable.
     Ect0,
-    /// Congestion experienced: a queue marked it.
+    /// Congestion experienced: marked by a queue.
     Ce,
 }
 
 /// The timestamps option (RFC 7323 §3), in milliseconds of the sender's clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timestamps {
-    /// When the segment was sent.
+    /// TSval: when the segment was sent.
     pub value: u32,
-    /// The other side's value that it echoes.
+    /// TSecr: the peer's TSval that it echoes.
     pub echo: u32,
 }
 
-/// The SACK option (RFC 2018): up to four stretches `[start, end)`. The first may report a duplicate (RFC 2883).
+/// The SACK option (RFC 2018): up to four blocks `[start, end)`. The first may report a duplicate (RFC 2883).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sack {
-    /// Start of the first stretch; the others are told by their distance, to keep segments small.
-    base: u64,
+    /// Start of the first block; the others are stored by their distance, to keep segments small.
+    base: SeqNo,
     /// Distances of start and end from `base`.
     blocks: [(i32, i32); 4],
     len: u8,
@@ -87,25 +84,27 @@ impl std::fmt::Debug for Sack {
 }
 
 impl Sack {
-    /// Adds a stretch; false if there is no room, or if it is more than 2 GiB from the first.
-    pub fn push(&mut self, start: u64, end: u64) -> bool {
-        let base = if self.len == 0 { start } else { self.base };
-        let distance = |number: u64| i32::try_from(number.wrapping_sub(base) as i64);
+    /// Adds a block; false if the option is full, or if the block is more than 2 GiB from the first.
+    pub fn push(&mut self, range: SeqRange) -> bool {
+        let base = if self.len == 0 { range.start } else { self.base };
+        let distance = |number: SeqNo| i32::try_from(number.0.wrapping_sub(base.0) as i64);
         let free = self.blocks.get_mut(usize::from(self.len));
-        let (Some(block), Ok(start), Ok(end)) = (free, distance(start), distance(end)) else { return false };
+        let (Some(block), Ok(start), Ok(end)) = (free, distance(range.start), distance(range.end)) else {
+            return false;
+        };
         self.base = base;
         *block = (start, end);
         self.len += 1;
         true
     }
 
-    /// The stretches, in the order they were reported.
-    pub fn blocks(&self) -> impl ExactSizeIterator<Item = (u64, u64)> + '_ {
-        let number = |distance: i32| self.base.wrapping_add_signed(i64::from(distance));
-        self.blocks[..usize::from(self.len)].iter().map(move |(start, end)| (number(*start), number(*end)))
+    /// The blocks in order.
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = SeqRange> + '_ {
+        let number = |distance: i32| SeqNo(self.base.0.wrapping_add_signed(i64::from(distance)));
+        self.blocks[..usize::from(self.len)].iter().map(move |(start, end)| SeqRange::new(number(*start), number(*end)))
     }
 
-    /// True if there is none.
+    /// True if there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -114,7 +113,7 @@ impl Sack {
 /// Options that only a SYN carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SynOptions {
-    /// Largest payload the sender takes in a segment without options (RFC 9293 §3.7.1).
+    /// Largest payload its sender accepts in a segment without options (RFC 9293 §3.7.1).
     pub mss: u32,
     /// Window scale shift (RFC 7323 §2).
     pub window_scale: Option<u8>,
@@ -136,17 +135,17 @@ pub struct EcnBytes {
 /// One TCP segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment {
-    /// Number of the first byte (or of the SYN or FIN).
-    pub seq: u64,
-    /// Next byte expected from the other side; valid with [`Flags::ACK`].
-    pub ack: u64,
+    /// SEG.SEQ: sequence number of the first byte (or of the SYN or FIN).
+    pub seq: SeqNo,
+    /// SEG.ACK: next sequence number expected from the peer; valid with [`Flags::ACK`].
+    pub ack: SeqNo,
     /// Payload bytes.
     pub len: u32,
     /// Control bits.
     pub flags: Flags,
-    /// ECN field of the packet around it.
+    /// ECN field of the IP packet.
     pub ecn: Ecn,
-    /// Advertised receive window in bytes, scaling already applied.
+    /// SEG.WND: advertised window in bytes, scaling applied.
     pub window: Bytes,
     /// Timestamps option.
     pub timestamps: Option<Timestamps>,
@@ -159,46 +158,46 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Bytes of a TCP header without options (RFC 9293 §3.1).
+    /// Size of a TCP header without options (RFC 9293 §3.1).
     pub const BARE_HEADER: Bytes = Bytes(20);
-    /// Bytes of the timestamps option, padded.
+    /// Size of the timestamps option, padded.
     pub const TIMESTAMPS: Bytes = Bytes(12);
 
-    /// Bytes of the TCP header with its options, each padded to four as senders do.
+    /// Size of the TCP header with its options, each padded to four bytes as senders do.
     pub fn header(&self) -> Bytes {
         let timestamps = if self.timestamps.is_some() { Segment::TIMESTAMPS } else { Bytes::ZERO };
-        let seldom = !self.sack.is_empty() || self.ecn_bytes.is_some() || self.syn.is_some();
-        Segment::BARE_HEADER + timestamps + if seldom { self.seldom_options() } else { Bytes::ZERO }
+        let has_others = !self.sack.is_empty() || self.ecn_bytes.is_some() || self.syn.is_some();
+        Segment::BARE_HEADER + timestamps + if has_others { self.other_options() } else { Bytes::ZERO }
     }
 
-    /// Bytes of the options besides timestamps.
+    /// Size of the options other than timestamps.
     #[inline(never)]
-    fn seldom_options(&self) -> Bytes {
+    fn other_options(&self) -> Bytes {
         let optional = |present: bool, bytes: u64| if present { bytes } else { 0 };
         let blocks = self.sack.blocks().len() as u64;
         let mut options = optional(blocks > 0, 4 + 8 * blocks) + optional(self.ecn_bytes.is_some(), 12);
         if let Some(syn) = self.syn {
-            // SACK-permitted takes the place of the padding of the timestamps.
+            // SACK-permitted fits into the padding of the timestamps.
             let alone = syn.sack_permitted && self.timestamps.is_none();
             options += 4 + optional(syn.window_scale.is_some(), 4) + optional(alone, 4);
         }
         Bytes(options)
     }
 
-    /// Blocks that a SACK option can have beside the other options: 40 bytes are there for all (RFC 9293 §3.1).
-    pub(crate) fn room_for_blocks(&self) -> usize {
+    /// Maximum number of SACK blocks beside the other options, which share 40 bytes (RFC 9293 §3.1).
+    pub(crate) fn max_sack_blocks(&self) -> usize {
         let options = self.header() - Segment::BARE_HEADER;
         ((40 - options.0 - 4) / 8) as usize
     }
 
     /// Sequence numbers occupied: payload, plus one each for SYN and FIN.
-    pub fn sequence_len(&self) -> u64 {
+    pub fn sequence_len(&self) -> Bytes {
         let occupies = |flag| u64::from(self.flags.contains(flag));
-        u64::from(self.len) + occupies(Flags::SYN) + occupies(Flags::FIN)
+        Bytes(u64::from(self.len) + occupies(Flags::SYN) + occupies(Flags::FIN))
     }
 
     /// The sequence number after this segment.
-    pub fn end(&self) -> u64 {
+    pub fn end(&self) -> SeqNo {
         self.seq + self.sequence_len()
     }
 }
@@ -215,7 +214,7 @@ mod tests {
         segment.timestamps = timestamps;
         assert_eq!(segment.header(), Bytes(32));
         for blocks in 1..=3 {
-            assert!(segment.sack.push(blocks * 10, blocks * 10 + 5));
+            assert!(segment.sack.push(SeqRange::new(SeqNo(blocks * 10), SeqNo(blocks * 10 + 5))));
             assert_eq!(segment.header(), Bytes(36 + 8 * blocks));
         }
         let syn = SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true };
@@ -228,7 +227,7 @@ mod tests {
     fn a_fifth_block_is_refused() {
         let mut sack = Sack::default();
         for i in 0..5 {
-            assert_eq!(sack.push(i, i + 1), i < 4);
+            assert_eq!(sack.push(SeqRange::new(SeqNo(i), SeqNo(i + 1))), i < 4);
         }
         assert_eq!(sack.blocks().count(), 4);
     }

@@ -7,11 +7,11 @@ use crate::units::Time;
 pub(crate) enum Timer {
     /// Retransmission time-out (RFC 6298), of the SYN as well.
     Rto,
-    /// Probe for a lost tail (RFC 8985 §7).
+    /// Tail loss probe (RFC 8985 §7).
     Tlp,
-    /// Segments may turn out lost when nothing more arrives (RFC 8985 §6.2 step 5).
+    /// RACK: segments are lost if nothing more arrives (RFC 8985 §6.2 step 5).
     Reorder,
-    /// The next segment may leave.
+    /// The next segment may be sent.
     Pacing,
     /// The receiver's window is closed: ask whether it has opened (RFC 9293 §3.8.6.1).
     Persist,
@@ -21,7 +21,7 @@ pub(crate) enum Timer {
     CompressedAck,
     /// The connection is over but remembered.
     TimeWait,
-    /// What the congestion control waits for.
+    /// The deadline of the congestion control.
     Algorithm,
 }
 
@@ -31,7 +31,7 @@ impl Timer {
         ["rto", "tlp", "reorder", "pacing", "persist", "delayed_ack", "compressed_ack", "time_wait", "algorithm"];
 }
 
-/// Deadlines by purpose; the end of time for one that is not set, so that the earliest is a minimum without questions.
+/// Deadlines by purpose; the end of time for one that is not set, so that the earliest is a plain minimum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timers([Time; 9]);
 
@@ -44,10 +44,10 @@ impl Default for Timers {
 impl Timers {
     const NEVER: Time = Time::from_nanos(u64::MAX);
 
-    /// The timers that watch over what is outstanding; one of them at a time.
+    /// The timers that guard outstanding data; one of them runs at a time.
     pub(crate) const OF_LOSS: [Timer; 3] = [Timer::Rto, Timer::Tlp, Timer::Reorder];
 
-    /// Sets one of [`Timers::OF_LOSS`] and forgets the other two.
+    /// Sets one of [`Timers::OF_LOSS`] and stops the other two.
     pub(crate) fn arm_alone(&mut self, timer: Timer, at: Time) {
         Timers::OF_LOSS.iter().for_each(|other| self.stop(*other));
         self.arm(timer, at);
@@ -63,7 +63,7 @@ impl Timers {
         self.0[timer as usize] = at;
     }
 
-    /// Forgets a deadline.
+    /// Clears a deadline.
     pub(crate) fn stop(&mut self, timer: Timer) {
         self.0[timer as usize] = Timers::NEVER;
     }

@@ -4,11 +4,13 @@
 //! when it is made; a transmission time is rounded up. Text forms ("20ms", "10Mbps", "1460B") are what a scenario
 //! file holds; `Display` prints the shortest exact one and `FromStr` reads it back.
 
+mod grammar;
 mod text;
 
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
-pub use text::{ParseQuantityError, format_quantity, parse_quantity};
+pub use grammar::{Domain, ParseQuantityError, QuantityKind, Unit, from_text, text_schema};
+pub use text::{DURATION, RATE, SIZE};
 
 /// An instant: nanoseconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -129,7 +131,11 @@ impl Bytes {
         Bytes(self.0.saturating_add(other.0))
     }
 
-    /// How many whole segments of `mss` bytes.
+    /// Number of whole segments of `mss` bytes.
+    ///
+    /// # Panics
+    ///
+    /// If `mss` is zero.
     pub const fn segments(self, mss: Bytes) -> u64 {
         self.0 / mss.0
     }
@@ -266,6 +272,8 @@ mod tests {
             ("0.01ms", 10_000, "10us"),
             ("1.5 s", 1_500_000_000, "1500ms"),
             ("0s", 0, "0s"),
+            ("1min", 60_000_000_000, "60s"),
+            ("2h", 7_200_000_000_000, "7200s"),
         ] {
             let span: Span = text.parse().unwrap();
             assert_eq!(span.as_nanos(), nanos);
@@ -273,6 +281,8 @@ mod tests {
         }
         assert_eq!("100kB".parse::<Bytes>().unwrap(), Bytes(100_000));
         assert_eq!(Bytes::ZERO.to_string(), "0B");
+        assert_eq!("1KB".parse::<Bytes>().unwrap(), Bytes(1_000));
+        assert_eq!("4TB".parse::<Bytes>().unwrap().to_string(), "4000GB");
         assert_eq!("64KiB".parse::<Bytes>().unwrap(), Bytes(65_536));
         assert_eq!("2.5Mbps".parse::<Rate>().unwrap().to_string(), "2500kbps");
     }

@@ -4,8 +4,9 @@
 //! window is not larger after congestion or silence, grows only where growth is allowed, and never shrinks on an ACK.
 //! Sizes, times and parameters are drawn from the extremes.
 
+use tcp::SeqNo;
 use tcp::cc::{
-    ALGORITHMS, Ack, Algorithm, Cause, Choice, Congestion, CongestionControl, Head, Lost, ParamKind, RateSample,
+    ALGORITHMS, Ack, Algorithm, Cause, CcConfig, Congestion, CongestionControl, Head, Lost, ParamKind, RateSample,
     RttSample, Sent, Setup, State, Value, View, Window,
 };
 use tcp::rng::Rng;
@@ -41,7 +42,7 @@ fn rtt(rng: &mut Rng) -> Option<RttSample> {
 }
 
 /// The profile as it is, or with parameters anywhere in their ranges.
-fn choice(rng: &mut Rng, algorithm: &Algorithm, profile: &str) -> Choice {
+fn cc_config(rng: &mut Rng, algorithm: &Algorithm, profile: &str) -> CcConfig {
     let mut overrides = Vec::new();
     for param in algorithm.params {
         let value = match param.kind {
@@ -53,7 +54,7 @@ fn choice(rng: &mut Rng, algorithm: &Algorithm, profile: &str) -> Choice {
         }
     }
     let overrides = if rng.chance(0.5) { &overrides[..] } else { &[] };
-    Choice::new(algorithm.name, Some(profile), overrides).expect("values are in range")
+    CcConfig::by_name(algorithm.name, Some(profile), overrides).expect("values are in range")
 }
 
 /// A sender's outside: enough of it to tell an algorithm a consistent story.
@@ -79,8 +80,14 @@ impl World {
         let handshake_rtt = rng.chance(0.5).then(|| span(&mut rng));
         let (paced, seed) = (rng.chance(0.5), rng.next_u64());
         let setup = Setup { now: Time::ZERO, mss, initial_window, initial_ssthresh, handshake_rtt, paced, seed };
-        let cc = choice(&mut rng, algorithm, profile).build(&setup);
-        let view = View { mss, snd_una: 1, snd_nxt: 1, rwnd: Bytes(1 << 30), ..View::default() };
+        let cc = cc_config(&mut rng, algorithm, profile).build(&setup);
+        let view = View {
+            mss,
+            snd_una: SeqNo::FIRST_DATA,
+            snd_nxt: SeqNo::FIRST_DATA,
+            rwnd: Bytes(1 << 30),
+            ..View::default()
+        };
         let classic = CLASSIC.contains(&algorithm.name);
         let cwnd = cc.window().cwnd;
         World { rng, cc, view, cwnd, classic, undone: None }
@@ -97,8 +104,8 @@ impl World {
         view.pipe = view.flight;
         view.lost = Bytes(self.rng.below(view.flight.0 + 1));
         view.app_limited = self.rng.chance(0.2);
-        view.idle_restart = self.rng.chance(0.5);
-        view.snd_nxt = view.snd_nxt.max(view.snd_una + view.flight.0);
+        view.slow_start_after_idle = self.rng.chance(0.5);
+        view.snd_nxt = view.snd_nxt.max(view.snd_una + view.flight);
         view.rto = span(&mut self.rng);
         view.srtt = self.rng.chance(0.9).then(|| span(&mut self.rng));
         view.min_rtt = view.srtt;
@@ -146,7 +153,7 @@ impl World {
         let bytes = Bytes(1 + self.rng.below(self.view.mss.0));
         self.view.lost_total += bytes;
         let lost = Lost {
-            seq: self.view.snd_una + self.rng.below(self.view.flight.0 + 1),
+            seq: self.view.snd_una + Bytes(self.rng.below(self.view.flight.0 + 1)),
             bytes,
             sent_at: self.earlier(),
             tx_in_flight: self.view.pipe,
@@ -185,7 +192,7 @@ impl World {
             _ => self.view.mss * (1 + self.rng.below(2)),
         };
         let view = &mut self.view;
-        view.snd_una += acked.0;
+        view.snd_una += acked;
         view.snd_nxt = view.snd_nxt.max(view.snd_una);
         view.delivered += acked;
         view.round_start = self.rng.chance(0.1);

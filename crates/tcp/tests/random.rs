@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use settings::{Close, READ_PAUSE, Settings};
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Phase, Segment};
+use tcp::{ConnectionState, Segment};
 use watch::{Outcome, Watch, ensure};
 
 const SEQUENCES: u64 = 3_000;
@@ -94,7 +94,9 @@ impl World {
 
     /// True once both ends have only to remember.
     fn both_over(&self) -> bool {
-        self.ends.iter().all(|end| matches!(end.connection.phase(), Phase::TimeWait | Phase::Closed))
+        self.ends
+            .iter()
+            .all(|end| matches!(end.connection.state(), ConnectionState::TimeWait | ConnectionState::Closed))
     }
 
     /// When something happens next.
@@ -193,7 +195,8 @@ impl World {
         for (i, end) in self.ends.iter().enumerate() {
             let wanted: u64 = self.settings.ends[i].writes.iter().map(|(_, bytes)| bytes).sum();
             let delivered = self.ends[1 - i].told.delivered;
-            let whole = end.written == wanted && delivered == wanted && end.connection.phase() == Phase::Closed;
+            let whole =
+                end.written == wanted && delivered == wanted && end.connection.state() == ConnectionState::Closed;
             ensure(whole && end.told.peer_closed, || format!("nothing is pending, {wanted} B: {}", self.state()))?;
         }
         Ok(())
@@ -203,8 +206,8 @@ impl World {
         let each = |i: usize| {
             let end = &self.ends[i];
             let connection = &end.connection;
-            let (phase, next) = (connection.phase(), connection.next_timeout());
-            format!("{phase:?}, {} B written, {:?}, next {next:?}, {:?}", end.written, end.told, connection.snapshot())
+            let (state, next) = (connection.state(), connection.next_timeout());
+            format!("{state:?}, {} B written, {:?}, next {next:?}, {:?}", end.written, end.told, connection.snapshot())
         };
         format!("at {}\n  {}\n  {}", self.now, each(0), each(1))
     }

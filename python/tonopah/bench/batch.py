@@ -10,13 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tonopah import _core
+from tonopah._core import run_many
 from tonopah.bench.measure import spread
-from tonopah.execution import Execution, cores
-from tonopah.plan import make_plan
-from tonopah.runner import run_missing
-from tonopah.store import Store
-from tonopah.study_file import parse_spec
+from tonopah.execution.options import ExecutionOptions, cores
+from tonopah.execution.runner import run_missing
+from tonopah.spec.plan import make_plan
+from tonopah.spec.reader import parse_spec
+from tonopah.store.store import Store
 
 WHAT = "dumbbell, 10 flows, 10 s, four algorithms at 10 to 50 Mb/s"
 
@@ -37,16 +37,16 @@ def measure_study(turns: int, step: Callable[[], None] = lambda: None, small: in
     """Return runs per second on one thread and on all, their ratio, and the overhead of a run in wall-clock and CPU seconds.
 
     One thread and all take turns, so that a machine that slows down slows both. `small` and `large` are replicates of the study
-    of very short runs, from which the overhead is told, and of the one that fills the cores. `step` is called after each turn.
+    of very short runs, from which the overhead follows, and of the one that fills the cores. `step` is called after each turn.
     """
     threads = cores()
     found: dict[str, list[float]] = {name: [] for name in ("one_per_s", "all_per_s", "ratio", "overhead_s", "overhead_cpu_s")}
     busy, tiny = document(10, "10s", large), document(1, "20ms", small)
     runs = small_runs = 0
     for _ in range(turns):
-        runs, alone = carried_out(busy, 1)[:2]
-        together = carried_out(busy, threads)[1]
-        small_runs, wall, cpu = carried_out(tiny, 1)
+        runs, alone = time_study(busy, 1)[:2]
+        together = time_study(busy, threads)[1]
+        small_runs, wall, cpu = time_study(tiny, 1)
         engine_wall, engine_cpu = engine_alone(tiny)
         found["one_per_s"].append(runs / alone)
         found["all_per_s"].append(runs / together)
@@ -57,23 +57,23 @@ def measure_study(turns: int, step: Callable[[], None] = lambda: None, small: in
     return {"what": WHAT, "threads": threads, "runs": runs, "small_runs": small_runs} | {k: spread(v) for k, v in found.items()}
 
 
-def carried_out(study: dict[str, Any], threads: int) -> tuple[int, float, float]:
+def time_study(study: dict[str, Any], threads: int) -> tuple[int, float, float]:
     """Return the number of runs of a study, and wall-clock and CPU seconds from its text to the last stored run."""
     with tempfile.TemporaryDirectory(prefix="bench-", dir=Path.cwd()) as folder:
         start = clocks()
         plan = make_plan(parse_spec(study))
         with Store(folder) as store:
-            run_missing(plan, store, quiet=True, how=Execution(jobs=threads))
+            run_missing(plan, store, quiet=True, options=ExecutionOptions(jobs=threads))
         wall, cpu = (now - then for now, then in zip(clocks(), start, strict=True))
     return len(plan.runs), wall, cpu
 
 
 def engine_alone(study: dict[str, Any]) -> tuple[float, float]:
-    """Return wall-clock and CPU seconds of the runs of a study on one thread, whose results nobody looks at."""
-    how = Execution(jobs=1)
+    """Return wall-clock and CPU seconds of the runs of a study on one thread, without storing their results."""
+    options = ExecutionOptions(jobs=1)
     jobs = [(run.scenario, run.seed) for run in make_plan(parse_spec(study)).runs.values()]
     start = clocks()
-    _core.run_many(jobs, how.threads, lambda *_: True, *how.bounds)
+    run_many(jobs, options.threads, lambda *_: True, *options.run_limits)
     wall, cpu = (now - then for now, then in zip(clocks(), start, strict=True))
     return wall, cpu
 

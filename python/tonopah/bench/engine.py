@@ -27,7 +27,7 @@ def main() -> None:
     text, _ = core.run(scenario, int(seed))
     after = resource.getrusage(resource.RUSAGE_SELF)
     network = value(text, "network")
-    told = {
+    result = {
         "cpu_s": after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime,
         "goodput_bps": network["goodput_bps"],
         "flows_without_delivery": network["flows_without_delivery"],
@@ -36,7 +36,7 @@ def main() -> None:
         "control_frames": network["mac_control_frames"],
         "energy_j": network["energy_j"],
     }
-    print(json.dumps(told))
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

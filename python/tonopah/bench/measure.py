@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tonopah import _core
+from tonopah._core import __file__ as engine_file
 from tonopah.bench.worlds import SEED, WORLDS, World
 from tonopah.errors import InputError, RunFailedError
 from tonopah.peers import ns2, ns3, process
 from tonopah.peers.outcome import Outcome, Stopped
 from tonopah.peers.world_file import number
-from tonopah.scenario import to_json
+from tonopah.scenario.document import to_json
 
 OURS = "tonopah"
 STUDY = "study"
@@ -45,7 +45,7 @@ def select(names: str | None) -> tuple[World, ...]:
     if names is None:
         return WORLDS
     known = {world.name: world for world in WORLDS}
-    wanted = listed(names)
+    wanted = split_names(names)
     for name in wanted or [names]:
         if name not in known and name != STUDY:
             raise InputError("--only", f"{name!r} is unknown", f"known: {', '.join([*known, STUDY])}")
@@ -54,17 +54,17 @@ def select(names: str | None) -> tuple[World, ...]:
 
 def selects_study(names: str | None) -> bool:
     """Tell whether a list of names, or no list, asks for the measurement of a study."""
-    return names is None or STUDY in listed(names)
+    return names is None or STUDY in split_names(names)
 
 
-def listed(names: str) -> list[str]:
+def split_names(names: str) -> list[str]:
     """Return the names of a list with commas between them, each once."""
     return list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
 
 
 def peers_of(names: str | None) -> tuple[str, ...]:
     """Return the peers of a list of names with commas between them; raise an error if one is unknown or not installed."""
-    wanted = listed(names or "")
+    wanted = split_names(names or "")
     for name in wanted:
         if name not in PEERS:
             raise InputError("--against", f"{name!r} is unknown", f"known: {', '.join(PEERS)}")
@@ -75,18 +75,18 @@ def peers_of(names: str | None) -> tuple[str, ...]:
 def ours(scenario: dict[str, Any], segment_bytes: int) -> Outcome:
     """Run a scenario here, in a process of its own; its CPU time is that of the run, without the start of Python."""
     script = Path(__file__).with_name("engine.py")
-    done = process.run([sys.executable, "-I", "-S", str(script), _core.__file__, str(SEED)], to_json(scenario))
+    done = process.run([sys.executable, "-I", "-S", str(script), engine_file, str(SEED)], to_json(scenario))
     if done.code != 0:
         raise RunFailedError(f"a run failed: {done.errors.strip().splitlines()[-1] if done.errors.strip() else done.code}")
-    told = json.loads(done.output)
+    result = json.loads(done.output)
     return Outcome(
-        packets=round(told["goodput_bps"] * number(scenario["duration"]) / 8 / segment_bytes),
-        flows_without_delivery=told["flows_without_delivery"],
-        cpu_s=told["cpu_s"],
+        packets=round(result["goodput_bps"] * number(scenario["duration"]) / 8 / segment_bytes),
+        flows_without_delivery=result["flows_without_delivery"],
+        cpu_s=result["cpu_s"],
         memory_mib=done.memory_mib,
-        events=told["events"],
-        frames=None if told["data_frames"] is None else told["data_frames"] + told["control_frames"],
-        energy_j=told["energy_j"],
+        events=result["events"],
+        frames=None if result["data_frames"] is None else result["data_frames"] + result["control_frames"],
+        energy_j=result["energy_j"],
     )
 
 
@@ -106,8 +106,8 @@ def measure_world(world: World, options: Options, programs: ns3.Programs, step: 
     segment = round(number(scenario["tcp"]["mss"]))
     run: dict[str, Callable[[], Outcome | Stopped]] = {OURS: lambda: ours(scenario, segment)}
     theirs = {
-        "ns2": lambda: ns2.run(scenario, SEED, options.limit_s, **world.told),
-        "ns3": lambda: programs.run(scenario, SEED, options.limit_s, **world.told),
+        "ns2": lambda: ns2.run(scenario, SEED, options.limit_s, **world.settings),
+        "ns3": lambda: programs.run(scenario, SEED, options.limit_s, **world.settings),
     }
     run |= {name: theirs[name] for name in options.against if name in world.peers}
     found: dict[str, list[Outcome | Stopped]] = {name: [] for name in run}
@@ -117,7 +117,7 @@ def measure_world(world: World, options: Options, programs: ns3.Programs, step: 
             if not (found[name] and isinstance(found[name][-1], Stopped)):
                 found[name].append(start())
             step()
-    counted = ns2.run(scenario, SEED, options.limit_s, frames=1, **world.told) if world.radio and "ns2" in run else None
+    counted = ns2.run(scenario, SEED, options.limit_s, frames=1, **world.settings) if world.radio and "ns2" in run else None
     frames = {"ns2": counted.frames} if isinstance(counted, Outcome) else {}
     sides = [side(name, outcomes, frames.get(name)) for name, outcomes in found.items()]
     return {

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tonopah import _core
+from tonopah._core import __file__ as engine_file
+from tonopah._core import engine_version, profile_guided
 from tonopah.bench import tables
 from tonopah.bench.measure import OURS, PEERS, SAME_WORK, Options
 from tonopah.bench.worlds import WORLDS
@@ -17,16 +18,16 @@ HERE = Path(__file__).parent
 
 def facts(options: Options) -> dict[str, Any]:
     """Return what the results were measured with and on."""
-    extension = Path(_core.__file__).read_bytes()
+    extension = Path(engine_file).read_bytes()
     compiler = re.search(rb"rustc version [\d.]+", extension)
     return {
         "runs": options.runs,
-        "versions": {OURS: _core.engine_version()} | {name: PEERS[name].version() for name in options.against},
+        "versions": {OURS: engine_version()} | {name: PEERS[name].version() for name in options.against},
         "compilers": {
             OURS: compiler[0].decode().replace(" version", "") if compiler else "rustc",
             **({"ns3": ns3.compiler()} if "ns3" in options.against else {}),
         },
-        "profile_guided": _core.profile_guided(),
+        "profile_guided": profile_guided(),
         "optimised": b"attempt to add with overflow" not in extension,
         "start_cpu_s": {"ns2": ns2.start_cpu_s()} if "ns2" in options.against else {},
         "machine": machine(),
@@ -50,7 +51,7 @@ def machine() -> dict[str, Any]:
 
 
 def remarks(results: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what has to be said beside the tables: unequal work, runs that were stopped, peers that lack a world."""
+    """Return what has to be noted beside the tables: unequal work, runs that were stopped, peers that lack a world."""
     found = []
     for result in results:
         for ratio in result["ratios"]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tonopah.bench.measure import OURS
 from tonopah.bench.worlds import GROWTH
+from tonopah.terminal import plain_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -100,30 +101,28 @@ def span(values: Mapping[str, float] | None) -> str:
 
 
 def terminal_tables(results: Sequence[Mapping[str, Any]], runs: int, study: Mapping[str, Any] | None = None) -> list["Table"]:
-    """Return the tables for people, 80 columns wide: what each simulator did, the peers' CPU seconds over ours, and the rest."""
+    """Return the tables, 80 columns wide: what each simulator did, the peers' CPU seconds over ours, and the rest."""
     radio = any(result["radio"] for result in results)
     said = "one run" if runs == 1 else f"median of {runs} runs"
     columns = ["world", "", "CPU s", "data\npackets", "pkt\n/CPU s", "events\n/CPU s", "ev.\n/pkt"]
     columns += [*(["frames\n/CPU s"] if radio else []), "MiB"]
     rows = [row for result in results for row in short_side_rows(result, radio)]
-    found = [filled(f"CPU time, {said}", columns, rows)] if rows else []
+    found = [terminal_table(f"CPU time, {said}", columns, rows)] if rows else []
     rows = [row for result in results for row in short_ratio_rows(result, radio)]
     if rows:
         spread = "" if runs == 1 else ": median (least–greatest)"
         columns = ["world", "", "packets\nours/its", "CPU s", "CPU s\n/pkt", *(["CPU s\n/frame"] if radio else [])]
-        found.append(filled(f"Peer / Tonopah{spread}; above 1 Tonopah is faster", columns, rows))
+        found.append(terminal_table(f"Peer / Tonopah{spread}; above 1 Tonopah is faster", columns, rows))
     if growth := growth_rows(results):
-        found.append(filled("Growth with the number of flows", GROWTH_COLUMNS, growth))
+        found.append(terminal_table("Growth with the number of flows", GROWTH_COLUMNS, growth))
     if study:
         title = f"A study, {study['runs']} runs; overhead from {study['small_runs']} very short ones"
-        found.append(filled(title, ("", "", f"{runs} turns"), [[words, "", value] for words, value in study_rows(study)]))
+        found.append(terminal_table(title, ("", "", f"{runs} turns"), [[words, "", value] for words, value in study_rows(study)]))
     return found
 
 
-def filled(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
+def terminal_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
     """Return a table whose first two columns are text."""
-    from tonopah.render import plain_table
-
     table = plain_table(title)
     for index, name in enumerate(columns):
         table.add_column(name, justify="left" if index < 2 else "right", no_wrap=True)

@@ -17,7 +17,7 @@ GROWTH = "flows"
 
 @dataclass(frozen=True)
 class World:
-    """A scenario, and what a peer's program has to be told beside it."""
+    """A scenario, and the settings of the program of a peer."""
 
     name: str
     title: str
@@ -29,7 +29,7 @@ class World:
     """What a data packet passes on its way, in every simulator."""
     peers: tuple[str, ...] = ("ns2", "ns3")
     """Who has what it takes."""
-    told: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the world file for peers."""
     radio: bool = False
     """Chance has so large a part in it that two simulators need not deliver the same."""
@@ -179,10 +179,10 @@ FRAMES = "1 to 3 frames"
 SPACE = "up, down, 1 to 9 between satellites"
 
 WORLDS = (
-    World("wired10", "dumbbell, 10 flows, 100 Mb/s", 60, partial(dumbbell, 10), LINKS, told=RENO),
-    World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(dumbbell, 200), LINKS, told=RENO),
-    World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(dumbbell, 1000), LINKS, told=RENO),
-    World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(dumbbell, 10, gbps=10.0), LINKS, told=SACK),
+    World("wired10", "dumbbell, 10 flows, 100 Mb/s", 60, partial(dumbbell, 10), LINKS, settings=RENO),
+    World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(dumbbell, 200), LINKS, settings=RENO),
+    World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(dumbbell, 1000), LINKS, settings=RENO),
+    World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(dumbbell, 10, gbps=10.0), LINKS, settings=SACK),
     World("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), FRAMES, radio=True),
     World("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), FRAMES, radio=True),
     World("wifi200", "ad hoc 802.11b, 200 stations, 100 flows", 100, partial(adhoc, 200), FRAMES, radio=True),

@@ -55,5 +55,5 @@ class Reno(CongestionControl):
 
     def on_idle(self, idle_s: float, view: View) -> None:
         """Come down to the initial window after silence longer than the time-out (section 4.1)."""
-        if view.idle_restart and idle_s > view.rto_s:
+        if view.slow_start_after_idle and idle_s > view.rto_s:
             self.cwnd_bytes = min(self.cwnd_bytes, self.initial_window_bytes)

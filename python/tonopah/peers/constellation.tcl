@@ -10,7 +10,7 @@ source [lindex $argv 0]
 ns-random $seed
 HandoffManager set handoff_randomization_ true
 HandoffManager/Term set elevation_mask_ $elevation_deg
-HandoffManager/Term set term_handoff_int_ $handoff_interval_s
+HandoffManager/Term set term_handoff_int_ $handover_interval_s
 HandoffManager/Sat set sat_handoff_int_ $isl_interval_s
 HandoffManager/Sat set latitude_threshold_ $latitude_limit_deg
 HandoffManager/Sat set longitude_threshold_ 10

@@ -15,14 +15,14 @@ NAME = "ns-2"
 MISSING = "ns-2 is not installed: there is no program `ns` (Debian: apt-get install ns2)"
 
 
-def found() -> bool:
+def is_installed() -> bool:
     """Tell whether ns-2 is installed."""
     return shutil.which("ns") is not None
 
 
 def require() -> None:
     """Raise RunFailedError if ns-2 is not installed."""
-    if not found():
+    if not is_installed():
         raise RunFailedError(MISSING)
 
 
@@ -38,7 +38,7 @@ def start_cpu_s() -> float:
 
 
 def run(scenario: Mapping[str, Any], seed: int, cpu_limit_s: float | None = None, **extra: Any) -> Outcome | Stopped:
-    """Run a scenario in ns-2: the same places, movement, flows and start times; what is drawn else is its own.
+    """Run a scenario in ns-2: the same places, movement, flows and start times; all other random draws are its own.
 
     `extra` settings of the world file: `trace` (file for the events of agents), `frames=1` (count frames, which is slow).
     """

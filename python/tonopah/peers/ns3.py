@@ -22,7 +22,7 @@ MODULES = {
 """Kinds of network that ns-3 has, with the modules that their programs use. It has no satellites."""
 
 
-def found() -> bool:
+def is_installed() -> bool:
     """Tell whether the libraries and a compiler are there."""
     if shutil.which("pkg-config") is None or shutil.which("g++") is None:
         return False
@@ -31,7 +31,7 @@ def found() -> bool:
 
 def require() -> None:
     """Raise RunFailedError if ns-3 is not installed."""
-    if not found():
+    if not is_installed():
         raise RunFailedError(MISSING)
 
 
@@ -76,7 +76,7 @@ class Programs:
         return path
 
     def run(self, scenario: Mapping[str, Any], seed: int, cpu_limit_s: float | None = None, **extra: Any) -> Outcome | Stopped:
-        """Run a scenario in ns-3: the same places, movement, flows and start times; what is drawn else is its own."""
+        """Run a scenario in ns-3: the same places, movement, flows and start times; all other random draws are its own."""
         kind = scenario["network"]["kind"]
         program = self.program(kind)
         with tempfile.TemporaryDirectory() as folder:

@@ -35,7 +35,7 @@ class Stopped:
 def results_of(done: Finished, who: str, what: str) -> Mapping[str, str]:
     """Return the values that a program of ours printed as lines `result NAME VALUE`.
 
-    Both peers mix remarks of their own into the output. Raises RunFailedError when the program failed or said nothing.
+    Both peers mix remarks of their own into the output. Raises RunFailedError when the program failed or printed nothing.
     """
     lines = [line.split() for line in done.output.splitlines() if line.startswith("result ")]
     if done.code != 0 or not lines:

@@ -7,33 +7,31 @@ terminal LATITUDE LONGITUDE         on the ground, degrees
 flow FROM TO TIME                   numbers of stations, terminals or pairs of hosts, and the start
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from tonopah.scenario import check
-
-UNITS = {
-    "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9,
-    "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "W": 1.0, "mW": 1e-3, "uW": 1e-6, "m": 1.0, "km": 1e3, "m/s": 1.0,
-    "p": 1.0, "pps": 1.0, "Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9,
-}  # fmt: skip
+from tonopah._core import parse_quantity, split_quantity
+from tonopah.simulation import check
 
 
 def number(text: str) -> float:
-    """Return a resolved quantity of the engine, like "11Mbps", in its unit without prefix."""
-    found = re.fullmatch(r"(-?[\d.]+(?:e-?\d+)?)([A-Za-z/]+)", text)
-    if found is None or found[2] not in UNITS:
+    """Return a resolved quantity of the engine, like "11Mbps", in SI units.
+
+    As number times unit: the digests of ns-2's stored results hold the last digit of this product.
+    """
+    quantity = split_quantity(text)
+    if quantity is None:
         raise ValueError(f"{text!r} is not a quantity")
-    return float(found[1]) * UNITS[found[2]]
+    value, unit, kind = quantity
+    return value * parse_quantity(f"1{unit}", kind)
 
 
 def lines(settings: Mapping[str, Any], *parts: list[str]) -> str:
     """Return the text of a world file."""
-    told = [
+    head = [
         f"setting {name} {value!r}" if isinstance(value, float) else f"setting {name} {value}" for name, value in settings.items()
     ]
-    return "\n".join([*told, *(line for part in parts for line in part)]) + "\n"
+    return "\n".join([*head, *(line for part in parts for line in part)]) + "\n"
 
 
 def flow_lines(graph: Mapping[str, Any], index: Mapping[str, int]) -> list[str]:
@@ -108,7 +106,7 @@ def constellation(scenario: Mapping[str, Any], seed: int, extra: Mapping[str, An
         "elevation_deg", "latitude_limit_deg",
     )  # fmt: skip
     settings = {"seconds": number(graph["duration"]), **{name: network[name] for name in names}, **tcp_settings(graph)}
-    settings |= {f"{name}_s": number(network[name]) for name in ("handoff_interval", "isl_interval")}
+    settings |= {f"{name}_s": number(network[name]) for name in ("handover_interval", "isl_interval")}
     settings |= {f"{part}_rate": number(network[part]["rate"]) for part in ("uplink", "downlink", "isl")}
     settings["queue"] = round(number(network["isl"]["queue"]["limit"]))
     settings["seed"] = seed * 7919 + 104729

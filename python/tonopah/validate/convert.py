@@ -62,7 +62,8 @@ def convert(folders: Iterable[Path], out: Path) -> int:
         cases += [convert_case(folder, entry, release, out) for entry in index["cases"]]
         random += [(folder, entry) for entry in index["cases"] if "loss" in entry]
     lines = ",\n  ".join(json.dumps(case) for case in cases)
-    text = f'{{\n"kernels": {json.dumps(kernels)},\n"drawn": {json.dumps(drawn(random))},\n"cases": [\n  {lines}\n]\n}}\n'
+    drawn = json.dumps(find_random_losses(random))
+    text = f'{{\n"kernels": {json.dumps(kernels)},\n"drawn": {drawn},\n"cases": [\n  {lines}\n]\n}}\n'
     (out / "index.json").write_text(text, encoding="utf-8")
     return len(cases)
 
@@ -92,7 +93,7 @@ def convert_case(folder: Path, entry: Mapping[str, Any], kernel: str, out: Path)
     return made
 
 
-def drawn(random: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[int]:
+def find_random_losses(random: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[int]:
     """Return the numbers of the packets that all cases with random losses have lost, if they were sent."""
     if len({(entry["loss"], entry.get("flows", 1)) for _, entry in random}) > 1:
         raise ValueError("cases with random losses that do not share them are not foreseen")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tonopah import _core
-from tonopah.scenario import to_json
+from tonopah._core import run_many, trace
+from tonopah.scenario.document import to_json
 from tonopah.validate import measures, packets, worlds
 from tonopah.validate.measures import CaseResult
 from tonopah.validate.recordings import Case, Library
@@ -29,7 +29,7 @@ class Job:
         return to_json(worlds.scenario(worlds.as_recorded(self.case) if self.replay else self.case, self.seed))
 
     @property
-    def shown(self) -> bool:
+    def in_figures(self) -> bool:
         """Tables and figures show this run."""
         return self.seed == 1 and self.replay == (self.case.kind == "random")
 
@@ -62,7 +62,7 @@ def validate(
         step()
         return True
 
-    _core.run_many([(job.text, job.seed) for job in jobs], threads or os.cpu_count() or 1, take)
+    run_many([(job.text, job.seed) for job in jobs], threads or os.cpu_count() or 1, take)
     return list(results.values())
 
 
@@ -89,7 +89,7 @@ class Runs:
         tracks = [our_track(series, i) for i in range(self.case.flows)]
         kept = self.replayed if job.replay else self.sampled
         kept[job.seed] = [ours.at(theirs.t_s) for ours, theirs in zip(tracks, self.kernel, strict=True)]
-        if job.shown:
+        if job.in_figures:
             self.full = tracks
 
     @property
@@ -137,4 +137,4 @@ def judge(library: Library, runs: Runs) -> CaseResult:
 
 def our_log(case: Case) -> list[packets.Packet]:
     """Return the packets of our run of a case with one flow."""
-    return packets.our_packets(_core.trace(json.dumps(worlds.scenario(case)), 1))
+    return packets.our_packets(trace(json.dumps(worlds.scenario(case)), 1))

@@ -1,12 +1,12 @@
-"""A case under the magnifying glass: windows and packets of both sides in two columns, and where they differ first."""
+"""One case in detail: windows and packets of both sides in two columns, and the first difference."""
 
 import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from tonopah import _core
+from tonopah._core import run
 from tonopah.errors import InputError
-from tonopah.scenario import to_json
+from tonopah.scenario.document import to_json
 from tonopah.validate import linux, packets, worlds
 from tonopah.validate.recordings import Case, Library
 from tonopah.validate.tracks import Track, our_track
@@ -21,18 +21,18 @@ def write(library: Library, case: Case, folder: Path) -> list[str]:
     if lacking := worlds.missing(case):
         raise InputError("--case", f"{case.id}: {lacking}")
     folder.mkdir(parents=True, exist_ok=True)
-    said = [case.id]
-    _, series = _core.run(to_json(worlds.scenario(worlds.as_recorded(case))), 1)
+    report = [case.id]
+    _, series = run(to_json(worlds.scenario(worlds.as_recorded(case))), 1)
     for index, kernel in enumerate(linux.kernel_tracks(library, case)):
         ours = our_track(series, index).at(kernel.t_s)
         found = [f"flow {index}: {first_difference(kernel, ours)}"]
-        said += save(folder / f"{case.kernel}-{case.name}.flow{index}.txt", found, windows(kernel, ours))
+        report += save(folder / f"{case.kernel}-{case.name}.flow{index}.txt", found, windows(kernel, ours))
     if case.packets:
         theirs, mine = packets.kernel_packets(library.packets(case)), linux.our_log(case)
         found = packets.divergences(theirs, mine) or ["packets: no difference"]
         marks = ["mark #: another number; ~: another time"]
-        said += save(folder / f"{case.kernel}-{case.name}.packets.txt", found, packets.side_by_side(theirs, mine), marks)
-    return said
+        report += save(folder / f"{case.kernel}-{case.name}.packets.txt", found, packets.side_by_side(theirs, mine), marks)
+    return report
 
 
 def save(path: Path, found: list[str], lines: Iterator[str], notes: list[str] | None = None) -> list[str]:
@@ -44,7 +44,7 @@ def save(path: Path, found: list[str], lines: Iterator[str], notes: list[str] | 
 
 def windows(kernel: Track, ours: Track) -> Iterator[str]:
     """Yield window, ssthresh, state and retransmissions of both sides at the samples where one of them changes."""
-    yield f"  {'s':>10}  {'kernel: cwnd, ssthresh, state, sent again':<44} ours"
+    yield f"  {'s':>10}  {'kernel: cwnd, ssthresh, state, retransmits':<44} ours"
     last = ("", "")
     for i, t in enumerate(kernel.t_s):
         now = (values(kernel, i), values(ours, i))

@@ -1,4 +1,4 @@
-"""The random losses of the recordings, read back from what the sender said. data/linux/README.md describes the method.
+"""The random losses of the recordings, read back from the samples of the sender. data/linux/README.md describes the method.
 
 The link emulator drew once for each data packet that entered, from the same seed in every case: all cases with the same
 probability lost the packets with the same numbers. Each case shows the losses within its length, and so they check each other.
@@ -30,7 +30,7 @@ class Sender:
     sent: NDArray[np.int64]
     """Segments sent for the first time so far."""
     again: NDArray[np.int64]
-    """Segments sent again so far."""
+    """Segments retransmitted so far."""
     waiting: NDArray[np.int64]
     """Packets that may be in the network: no more can be in the queue."""
     holed: NDArray[np.bool_]
@@ -62,7 +62,7 @@ def holes(flow: Sender, queue: int) -> set[int]:
     # A segment was sent for the first time between the samples `after - 1` and `after`.
     after = np.minimum(np.searchsorted(flow.sent, lost + 1), len(flow.sent) - 1)
     before = np.maximum(after - 1, 0)
-    # What was sent again just then may have been sent before it or after it.
+    # What was retransmitted just then may have been sent before it or after it.
     certain = flow.again[before] == flow.again[after]
     roomy = np.maximum(flow.waiting[before], flow.waiting[after]) < queue
     return {int(number) for number in (lost + flow.again[after])[certain & roomy]}
@@ -75,7 +75,7 @@ class Repair:
     packets: range
     """Numbers of the packets, all of which were sent or lost in it."""
     again: int
-    """Segments sent again."""
+    """Segments retransmitted."""
 
 
 def repairs(flow: Sender) -> Iterator[Repair]:
@@ -87,7 +87,7 @@ def repairs(flow: Sender) -> Iterator[Repair]:
 
 
 def neighbours(flow: Sender, known: set[int]) -> set[int]:
-    """Return losses right behind a known one: two segments were sent again and only one hole was seen."""
+    """Return losses right behind a known one: two segments were retransmitted and only one hole was seen."""
     found = set()
     for repair in repairs(flow):
         inside = known.intersection(repair.packets)
@@ -97,7 +97,7 @@ def neighbours(flow: Sender, known: set[int]) -> set[int]:
 
 
 def unexplained(samples: "pd.DataFrame", lost: Iterable[int]) -> list[int]:
-    """Return for each repair, in which something is left over, how many more segments were sent again than were lost."""
+    """Return for each repair, in which something is left over, how many more segments were retransmitted than were lost."""
     more = [repair.again - len(set(lost).intersection(repair.packets)) for repair in repairs(sender(samples))]
     return [number for number in more if number]
 

@@ -135,7 +135,7 @@ def scripted_checks(case: Case, flow: FlowResult, ours: Sequence[Packet], kernel
     a, b = retransmitted(list(ours)), retransmitted(list(kernel))
     same = sorted(a) == sorted(b)
     order = "" if a == b or not same else " (in another order)"
-    found = [Check("segments sent again", numbers(a) + order, numbers(b), "the same", same)]
+    found = [Check("segments retransmitted", numbers(a) + order, numbers(b), "the same", same)]
     found += after_recovery(flow)
     rtt = 2 * case.owd_ms / 1000
     mine, theirs = completion(case, flow.episodes, ours), completion(case, flow.kernel_episodes, kernel)
@@ -155,7 +155,7 @@ def after_recovery(flow: FlowResult) -> list[Check]:
         met = len(mine) == len(theirs) and all(
             a == b or abs(a - b) <= SEGMENTS or (math.isnan(a) and math.isnan(b)) for a, b in zip(mine, theirs, strict=True)
         )
-        found.append(Check(f"{label} after recovery", listed(mine), listed(theirs), "± 1 segment", met))
+        found.append(Check(f"{label} after recovery", thresholds_text(mine), thresholds_text(theirs), "± 1 segment", met))
     return found
 
 
@@ -211,27 +211,27 @@ def shares_of(tracks: Sequence[Track]) -> list[float]:
 
 
 def mbps(value: float) -> str:
-    """Return a rate in Mb/s for people."""
+    """Return a rate in Mb/s."""
     return f"{value / 1e6:.3f}"
 
 
 def segments(value: float) -> str:
-    """Return a window in segments for people."""
+    """Return a window in segments."""
     return f"{value:.1f}"
 
 
 def seconds(value: float | None) -> str:
-    """Return an instant for people."""
+    """Return an instant."""
     return "never" if value is None else f"{value:.3f} s"
 
 
-def listed(values: Sequence[float]) -> str:
-    """Return numbers of segments for people."""
+def thresholds_text(values: Sequence[float]) -> str:
+    """Return numbers of segments."""
     return ", ".join("not set" if math.isnan(value) else f"{value:.1f}".removesuffix(".0") for value in values) or "no episode"
 
 
 def numbers(values: Sequence[int], most: int = 8) -> str:
-    """Return numbers of segments in their order for people: neighbours as a range, the first ones if there are many."""
+    """Return numbers of segments in their order: neighbours as a range, the first ones if there are many."""
     runs: list[list[int]] = []
     for value in values:
         if runs and value == runs[-1][1] + 1:
@@ -243,7 +243,7 @@ def numbers(values: Sequence[int], most: int = 8) -> str:
 
 
 def as_json(result: CaseResult) -> dict[str, Any]:
-    """Return a result for machines."""
+    """Return a result as data of JSON."""
     return {
         "case": result.case.id,
         "kind": result.case.kind,
@@ -256,7 +256,7 @@ def as_json(result: CaseResult) -> dict[str, Any]:
 
 
 def flow_json(flow: FlowResult) -> dict[str, Any]:
-    """Return a flow's measures for machines; not-a-number becomes null."""
+    """Return a flow's measures as data of JSON; not-a-number becomes null."""
     names = ("algorithm", "window_error", "window_ratio", "goodput_ratio", "goodput_bps", "kernel_goodput_bps",
              "retransmits", "kernel_retransmits")  # fmt: skip
     found = {name: plain(getattr(flow, name)) for name in names}

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from tonopah import _core
+from tonopah._core import run
 from tonopah.errors import InputError, RunFailedError
 from tonopah.peers import ns2, world_file
 from tonopah.peers.outcome import Outcome
-from tonopah.scenario import to_json
+from tonopah.scenario.document import to_json
 from tonopah.stats import mean_interval
 
 STORED = "data/ns2/adhoc.json"
@@ -94,7 +94,7 @@ class Comparison:
 
 def ours(seed: int) -> Result:
     """Run a placement here."""
-    summary = json.loads(_core.run(to_json(SCENARIO), seed)[0])
+    summary = json.loads(run(to_json(SCENARIO), seed)[0])
     network = summary["network"]
     return Result(
         throughput_bps=network["throughput_bps"],
@@ -110,7 +110,7 @@ def theirs(seed: int) -> Result:
         trace = Path(folder, "events.tr")
         ended = ns2.run(SCENARIO, seed, trace=trace)
         if not isinstance(ended, Outcome) or ended.energy_j is None:
-            raise RunFailedError(f"ns-2 told no energy on placement {seed}")
+            raise RunFailedError(f"ns-2 reported no energy on placement {seed}")
         received, delay_s, ratio = agents(trace)
     seconds = world_file.number(SCENARIO["duration"])
     return Result(received * SEGMENT_BYTES * 8 / seconds, delay_s, ratio, ended.energy_j / SCENARIO["network"]["nodes"])
@@ -138,7 +138,7 @@ def agents(trace: Path) -> tuple[int, float, float]:
 
 
 def world_digest(seed: int) -> str:
-    """Return a digest of what ns-2 is told of a placement, which says whether a stored result belongs to it."""
+    """Return a digest of what ns-2 is given for a placement; it shows whether a stored result belongs to it."""
     return hashlib.sha256(world_file.write(SCENARIO, seed).encode()).hexdigest()[:16]
 
 
@@ -175,7 +175,7 @@ def as_stored(comparison: Comparison) -> str:
     """Return ns-2's results as they are kept in the package."""
     entries = [{"world": world_digest(seed), **asdict(result)} for seed, result in enumerate(comparison.theirs, 1)]
     about = (
-        "ns-2 on placements 1, 2, … of `tonopah validate ns2`, written by its --store; `world` is a digest of what ns-2 was told"
+        "ns-2 on placements 1, 2, … of `tonopah validate ns2`, written by its --store; `world` is a digest of the input of ns-2"
     )
     return json.dumps({"about": about, "version": comparison.version, "results": entries}, indent=1, ensure_ascii=False) + "\n"
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tonopah.terminal import plain_table
 from tonopah.validate.ns2 import MEASURES, SCENARIO, Comparison, Measure, judge
 
 if TYPE_CHECKING:
@@ -52,9 +53,7 @@ def title(comparison: Comparison) -> str:
 
 
 def table(comparison: Comparison) -> "Table":
-    """Return the comparison for people."""
-    from tonopah.render import plain_table
-
+    """Return the comparison."""
     made = plain_table(title(comparison))
     for name in COLUMNS:
         made.add_column(name, justify="right" if name in COLUMNS[1:4] else "left", no_wrap=True)

@@ -1,18 +1,16 @@
 """Figures of a case: our window on the kernel's, a panel for each flow, and when the episodes of loss began."""
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tonopah import style
+from tonopah.plot import style
 from tonopah.validate.measures import CaseResult, FlowResult
 from tonopah.validate.tracks import Episode, Track
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # The kernel's line is broad and light, ours narrow and dark on top of it: where they agree both are seen.
 KERNEL: dict[str, Any] = {"color": style.COLOURS[6], "linewidth": 2.8}
@@ -20,16 +18,13 @@ OURS: dict[str, Any] = {"color": style.COLOURS[4], "linewidth": 1.0}
 MARKS = {"kernel": 1.10, "ours": 1.04}
 """Height of the marks of episodes above the panel, in parts of its height."""
 AFTER_S = 1.0
-"""Of a scripted loss so much is shown after the last episode is over."""
+"""Time shown after the end of the last episode of a scripted loss."""
 
 
 def draw(result: CaseResult, path: Path) -> None:
     """Write the figure of a compared case as PNG."""
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
-    count, limits = len(result.flows), shown(result)
-    with mpl.rc_context(style.SETTINGS):
+    count, limits = len(result.flows), time_range(result)
+    with style.settings() as plt:
         figure, panels = plt.subplots(count, 1, figsize=(7.2, 0.7 + 2.3 * count), sharex=True, squeeze=False)
         try:
             for index, (axes, flow) in enumerate(zip(panels[:, 0], result.flows, strict=True)):
@@ -40,18 +35,9 @@ def draw(result: CaseResult, path: Path) -> None:
             handles, labels = panels[0, 0].get_legend_handles_labels()
             labels = [label.format(kernel=f"Linux {result.case.kernel}") for label in labels]
             figure.legend(handles, labels, loc="outside lower center", ncols=4, handlelength=2.4)
-            save(figure, path)
+            style.write_png(figure, path)
         finally:
             plt.close(figure)
-
-
-def save(figure: "Figure", path: Path) -> None:
-    """Write the figure as PNG with few colours, a third of the size."""
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=100, metadata={"Software": None})
-    Image.open(buffer).convert("RGB").quantize(128, method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
 
 
 def title(result: CaseResult, index: int) -> str:
@@ -86,7 +72,7 @@ def mark(axes: "Axes", found: list[Episode], height: float, label: str, colour: 
     )  # fmt: skip
 
 
-def shown(result: CaseResult) -> tuple[float, float]:
+def time_range(result: CaseResult) -> tuple[float, float]:
     """Return the part of the time that is drawn: all of it, or with scripted losses until they are repaired."""
     end = max(float(flow.kernel.t_s[-1]) for flow in result.flows)
     if result.case.kind != "scripted":

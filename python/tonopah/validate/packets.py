@@ -80,7 +80,7 @@ def mark_again(packets: list[Packet]) -> list[Packet]:
 
 
 def retransmitted(packets: list[Packet]) -> list[int]:
-    """Return the numbers of the segments that were sent again, from 0, in the order of sending."""
+    """Return the numbers of the segments that were retransmitted, from 0, in the order of sending."""
     return [int(packet.number) for packet in packets if packet.again]
 
 

@@ -55,14 +55,14 @@ def text(library: Library, results: Sequence[CaseResult]) -> str:
         compared=len(compared),
         goals=sum(len(result.checks) for result in compared),
         goals_met=sum(check.met for result in compared for check in result.checks),
-        **drawn(library),
+        **random_losses(library),
         twins=[row for pair in twins(library) for row in twin_rows(library, *pair)],
         not_compared=terminal.not_compared(results),
         differences=(HERE / "differences.md").read_text(encoding="utf-8").strip(),
     )
 
 
-def drawn(library: Library) -> dict[str, str]:
+def random_losses(library: Library) -> dict[str, str]:
     """Return what the page says about the random losses of the recordings."""
     numbers = library.index["drawn"]
     return {"drawn": str(len(numbers)), "drawn_until": f"{max(numbers, default=-1) + 1:,}"}

@@ -103,7 +103,7 @@ class Library:
         return f"did you mean {', '.join(near)}?" if near else "like reno-drop-one, 'cubic-*' or '6.1/*'"
 
     def samples(self, case: Case) -> "pd.DataFrame":
-        """Return what TCP_INFO said: one row a sample, columns as in convert.SAMPLE_TYPES."""
+        """Return the samples of TCP_INFO, one row each, columns as in convert.SAMPLE_TYPES."""
         return read(self.folder / case.kernel / f"{case.name}.samples.parquet")
 
     def packets(self, case: Case) -> "pd.DataFrame":

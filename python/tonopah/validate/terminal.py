@@ -1,10 +1,10 @@
-"""What `tonopah validate` prints for people: a table of the cases, the goals that were missed."""
+"""What `tonopah validate` prints: a table of the cases, the goals that were missed."""
 
 from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from tonopah.render import plain_table
+from tonopah.terminal import plain_table
 from tonopah.validate.measures import CaseResult, FlowResult
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 FEW = 2
 """Up to so many cases all goals are printed, not only those that were missed."""
-COLUMNS = ("window\nerror %", "window\nratio", "goodput\nratio", "sent again\nours/Linux", "episodes\nours/Linux")
+COLUMNS = ("window\nerror %", "window\nratio", "goodput\nratio", "retransmits\nours/Linux", "episodes\nours/Linux")
 
 
 def tables(results: Sequence[CaseResult]) -> list["Table"]:
@@ -78,9 +78,9 @@ def not_compared(results: Sequence[CaseResult]) -> list[str]:
         if result.refused is not None:
             reason, _, detail = result.refused.partition(": ")
             reasons.setdefault(reason, {}).setdefault(detail, []).append(result.case.id)
-    return [f"{reason}: {'; '.join(affected(*entry) for entry in details.items())}" for reason, details in reasons.items()]
+    return [f"{reason}: {'; '.join(with_cases(*entry) for entry in details.items())}" for reason, details in reasons.items()]
 
 
-def affected(detail: str, names: Sequence[str]) -> str:
+def with_cases(detail: str, names: Sequence[str]) -> str:
     """Return a reason with the cases it holds for, or their number if they are many."""
     return f"{detail} ({', '.join(names) if len(names) <= FEW else f'{len(names)} cases'})"

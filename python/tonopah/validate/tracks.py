@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GRID_S = 0.01
 """Distance of the grid on which windows are compared: the sampling of the recordings in virtual time."""
 REDUCED, LOSS = 2, 4
-"""ca_state: from CWR on the window is reduced; Loss begins with a time-out."""
+"""ca_state: from CWR on the window is reduced; Loss begins with a timeout."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Track:
     """Segments; not a number while not set."""
     state: NDArray[np.float64]
     retransmits: NDArray[np.float64]
-    """Segments sent again so far."""
+    """Segments retransmitted so far."""
     acked: NDArray[np.float64]
     """Payload bytes acknowledged so far."""
 
@@ -102,7 +102,7 @@ def grid(kernel: Track) -> NDArray[np.float64]:
 
 
 def episodes(track: Track) -> list[Episode]:
-    """Return the episodes of reduced window. A time-out within a recovery begins another one."""
+    """Return the episodes of reduced window. A timeout within a recovery begins another one."""
     found, state = [], track.state
     before = np.concatenate([[0.0], state[:-1]])
     begins = np.flatnonzero((state >= REDUCED) & ((before < REDUCED) | ((state == LOSS) & (before != LOSS))))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tonopah.result import algorithms
+from tonopah.simulation import algorithms
 from tonopah.validate.recordings import Case
 
 REPLICATES = 10

@@ -1,4 +1,4 @@
-//! Components, paths, and how likely uniform placements are to be connected.
+//! Components, paths, and the probability that uniform placements are connected.
 
 use tcp::rng::Rng;
 
@@ -7,10 +7,10 @@ use crate::mobility::Field;
 use crate::radio::build;
 use crate::scenario::RadioDef;
 
-fn disc(range: f64) -> Reach {
+fn disc(range: f64) -> RadioRange {
     let text = format!(r#"{{"propagation": {{"kind": "range", "distance": "{range}m"}}}}"#);
     let def: RadioDef = serde_json::from_str(&text).unwrap();
-    build::build(&build::filled(&def, "").unwrap()).reach()
+    build::dcf::build(&build::with_defaults(&def, "").unwrap()).range()
 }
 
 /// Mean and variance.
@@ -20,7 +20,7 @@ fn moments(values: &[f64]) -> (f64, f64) {
     (mean, values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0))
 }
 
-/// Side and height of the field, range, nodes; P(connected), share of the largest component, P(a pair is connected):
+/// Side and height of the field, range, nodes; P(connected), fraction in the largest component, P(a pair is connected):
 /// means over 200 placements (`connectivity.py`, here to three digits).
 const TABLE: [(f64, f64, f64, u64, [f64; 3]); 41] = [
     (500.0, 0.0, 15.0, 20, [0.000, 0.071, 0.003]),
@@ -71,24 +71,24 @@ fn random_placements_are_as_connected_as_the_table_says() {
     const DRAWS: usize = 1000;
     for (side, height, range, nodes, expected) in TABLE {
         let field = Field::up_to(Point { x: side, y: side, z: height });
-        let mut draws = Rng::stream(1, &format!("{side}/{range}/{nodes}"));
+        let mut rng = Rng::stream(1, &format!("{side}/{range}/{nodes}"));
         let reach = disc(range);
         let mut seen: [Vec<f64>; 3] = Default::default();
         for _ in 0..DRAWS {
-            let places: Vec<Point> = (0..nodes).map(|_| field.anywhere(&mut draws)).collect();
-            let components = Components::new(&in_reach(&places, &reach));
+            let positions: Vec<Point> = (0..nodes).map(|_| field.random_position(&mut rng)).collect();
+            let components = Components::new(&in_range_graph(&positions, &reach));
             let pairs: u64 = components.sizes.iter().map(|size| u64::from(size * (size - 1))).sum();
             seen[0].push(f64::from(u8::from(components.sizes.len() == 1)));
             seen[1].push(components.largest().len() as f64 / nodes as f64);
             seen[2].push(pairs as f64 / (nodes * (nodes - 1)) as f64);
         }
         for (index, (seen, expected)) in seen.iter().zip(expected).enumerate() {
-            // The deviation of one draw comes from ours, which are more, so that rare exceptions show; the table is the
-            // mean of 200. Four standard errors of the difference: of 123 comparisons one would be beyond by chance in
-            // 130 runs of this test, and the draws are fixed.
+            // The variance is estimated from our draws, which are more numerous; the table has means of 200. Four
+            // standard errors of the difference: by chance one of 123 comparisons would exceed them in 130 runs of this
+            // test, and the draws are fixed.
             let (seen, mut variance) = moments(seen);
             if index == 0 {
-                // Laplace's rule for a share, so that 0 of many is not taken for never.
+                // Laplace's rule of succession, so that 0 of many is not taken for impossible.
                 let share = (seen * DRAWS as f64 + 1.0) / (DRAWS as f64 + 2.0);
                 variance = share * (1.0 - share);
             }
@@ -111,14 +111,14 @@ fn components_and_hops_of_a_small_graph() {
     assert_eq!(hops(&graph, NodeId(0), NodeId(4)), None);
 }
 
-/// Looking from west to east finds every pair.
+/// The comparison by x finds every pair.
 #[test]
-fn no_pair_in_reach_is_passed_over() {
+fn every_pair_in_range_is_found() {
     let field = Field::up_to(Point { x: 1000.0, y: 300.0, z: 40.0 });
-    let mut draws = Rng::stream(1, "placement");
-    let (reach, places) = (disc(90.0), (0..150).map(|_| field.anywhere(&mut draws)).collect::<Vec<Point>>());
-    for (i, neighbours) in in_reach(&places, &reach).into_iter().enumerate() {
-        let joined = |j: &u32| *j as usize != i && reach.joins(places[i], places[*j as usize]);
+    let mut rng = Rng::stream(1, "placement");
+    let (reach, positions) = (disc(90.0), (0..150).map(|_| field.random_position(&mut rng)).collect::<Vec<Point>>());
+    for (i, neighbours) in in_range_graph(&positions, &reach).into_iter().enumerate() {
+        let joined = |j: &u32| *j as usize != i && reach.in_range(positions[i], positions[*j as usize]);
         assert_eq!(neighbours, (0..150).filter(joined).collect::<Vec<u32>>(), "of {i}");
     }
 }

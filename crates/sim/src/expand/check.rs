@@ -1,4 +1,4 @@
-//! Checks of values that a shape hands on unchanged. Each error names the field as the user wrote it.
+//! Checks of values that an expanded scenario has unchanged. Each error names the field as the user wrote it.
 
 use tcp::units::{Bytes, Span};
 
@@ -47,6 +47,15 @@ fn check_loss(loss: &LossModel, path: &str) -> Result<(), ScenarioError> {
             probability("loss_good", model.loss_good)?;
             probability("loss_bad", model.loss_bad)
         }
+    }
+}
+
+/// Payload of a message of an application; nothing if it sends a stream.
+pub(super) fn message_size(app: &AppDef) -> Option<Bytes> {
+    match app {
+        AppDef::Bulk(_) => None,
+        AppDef::Cbr(cbr) => Some(cbr.size),
+        AppDef::OnOff(on_off) => Some(on_off.size),
     }
 }
 

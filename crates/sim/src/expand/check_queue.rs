@@ -58,16 +58,16 @@ pub(super) fn check_queue(queue: &Queue, path: &str) -> Result<(), ScenarioError
 }
 
 fn check_red(place: &Place<'_>, def: &RedDef) -> Result<(), ScenarioError> {
-    const MOST: f64 = 1e9;
+    const MAX_NODES: f64 = 1e9;
     if def.max_threshold.is_some() && def.min_threshold.is_none() {
         return Err(place.error("max_threshold", "needs min_threshold beside it".into()));
     }
-    let def = def.filled();
+    let def = def.with_defaults();
     def.limit.map_or(Ok(()), |limit| place.limit(limit))?;
     if let Some(min) = def.min_threshold {
-        place.number("min_threshold", min, MOST)?;
+        place.number("min_threshold", min, MAX_NODES)?;
         let max = def.max_threshold.unwrap_or(3.0 * min);
-        place.check("max_threshold", max, max > min && max <= MOST, &format!("above min_threshold ({min})"))?;
+        place.check("max_threshold", max, max > min && max <= MAX_NODES, &format!("above min_threshold ({min})"))?;
     }
     for (field, value) in [("weight", def.weight), ("max_p", def.max_p)] {
         value.map_or(Ok(()), |x| place.number(field, x, 1.0))?;

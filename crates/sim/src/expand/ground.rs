@@ -2,20 +2,20 @@
 
 use tcp::rng::Rng;
 
+use super::graph::within;
+use super::limits::MAX_TERMINALS;
+use crate::earth::cities;
+use crate::earth::land::is_land;
 use crate::scenario::{Constellation, GroundDef, LatitudeDef, PlaceDef, ScenarioError, TerminalDef, join};
-use crate::space::cities;
-use crate::space::land::is_land;
 
-/// The most terminals: routes lead to each from every satellite.
-const MOST_TERMINALS: u64 = 1000;
 /// Places drawn in search of one on land.
-const MOST_TRIES: u32 = 100_000;
+const MAX_TRIES: u32 = 100_000;
 
 /// The terminals that the scenario lists, cities with their places.
 pub(super) fn listed(def: &Constellation) -> Result<Vec<TerminalDef>, ScenarioError> {
     let number = def.nodes.saturating_add(def.terminals.len() as u64);
-    if !(2..=MOST_TERMINALS).contains(&number) {
-        let message = format!("{number} is not a number of terminals from 2 to {MOST_TERMINALS}");
+    if !(2..=MAX_TERMINALS).contains(&number) {
+        let message = format!("{number} is not a number of terminals from 2 to {MAX_TERMINALS}");
         let hint = "such as terminals = [\"Berkeley\", \"Boston\"], or nodes = 20";
         return Err(ScenarioError::new("network.terminals", message).with_hint(hint));
     }
@@ -71,7 +71,7 @@ pub(super) fn placement(def: &Constellation) -> Result<Option<GroundDef>, Scenar
 pub(super) fn all(full: &Constellation, seed: u64) -> Result<Vec<TerminalDef>, ScenarioError> {
     let mut terminals = full.terminals.clone();
     let Some(placement) = full.placement else { return Ok(terminals) };
-    let mut draws = Rng::stream(seed, "placement");
+    let mut rng = Rng::stream(seed, "placement");
     for i in 0..full.nodes {
         let name = format!("n{i}");
         let is_taken = |terminal: &TerminalDef| matches!(terminal, TerminalDef::Place(place) if place.name == name);
@@ -79,22 +79,22 @@ pub(super) fn all(full: &Constellation, seed: u64) -> Result<Vec<TerminalDef>, S
             let message = format!("{name:?} is the name of one of network.nodes too");
             return Err(ScenarioError::new(format!("network.terminals[{index}]"), message));
         }
-        let [lat_deg, lon_deg] = draw(placement, &mut draws)?;
+        let [lat_deg, lon_deg] = random_place(placement, &mut rng)?;
         terminals.push(TerminalDef::Place(PlaceDef { name, lat_deg, lon_deg }));
     }
     Ok(terminals)
 }
 
 /// A place; between two parallels the area is as the difference of their sines.
-fn draw(placement: GroundDef, draws: &mut Rng) -> Result<[f64; 2], ScenarioError> {
+fn random_place(placement: GroundDef, rng: &mut Rng) -> Result<[f64; 2], ScenarioError> {
     let (belt, dry) = match placement {
         GroundDef::Land(belt) => (belt, true),
         GroundDef::Globe(belt) => (belt, false),
     };
     let [south, north] = [belt.south_deg, belt.north_deg].map(|latitude| libm::sin(latitude.to_radians()));
-    for _ in 0..MOST_TRIES {
-        let lat_deg = libm::asin(south + (north - south) * draws.uniform()).to_degrees();
-        let lon_deg = 360.0 * draws.uniform() - 180.0;
+    for _ in 0..MAX_TRIES {
+        let lat_deg = libm::asin(south + (north - south) * rng.uniform()).to_degrees();
+        let lon_deg = 360.0 * rng.uniform() - 180.0;
         if !dry || is_land(lat_deg, lon_deg) {
             return Ok([lat_deg, lon_deg]);
         }
@@ -104,11 +104,11 @@ fn draw(placement: GroundDef, draws: &mut Rng) -> Result<[f64; 2], ScenarioError
 }
 
 /// Flow i between two terminals, each pair with the same chance.
-pub(super) fn drawn_ends(i: u64, full: &Constellation, seed: u64) -> [usize; 2] {
-    let mut draws = Rng::stream(seed, &format!("traffic/{i}/ends"));
+pub(super) fn random_ends(i: u64, full: &Constellation, seed: u64) -> [usize; 2] {
+    let mut rng = Rng::stream(seed, &format!("traffic/{i}/ends"));
     let among = full.terminals.len() as u64;
-    let from = draws.below(among);
-    [from as usize, ((from + 1 + draws.below(among - 1)) % among) as usize]
+    let from = rng.below(among);
+    [from as usize, ((from + 1 + rng.below(among - 1)) % among) as usize]
 }
 
 /// Flow i from the first half of the terminals to the second.
@@ -116,10 +116,4 @@ pub(super) fn halves(i: u64, full: &Constellation) -> [usize; 2] {
     let half = full.terminals.len() / 2;
     let i = i as usize % half;
     [i, half + i]
-}
-
-/// Refuses a number out of its range.
-pub(super) fn within(path: &str, value: f64, [least, most]: [f64; 2]) -> Result<(), ScenarioError> {
-    let message = format!("{value} is not from {least} to {most}");
-    if (least..=most).contains(&value) { Ok(()) } else { Err(ScenarioError::new(path, message)) }
 }

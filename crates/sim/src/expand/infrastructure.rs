@@ -1,16 +1,19 @@
-//! The shape of cells around access points in a row.
+//! The topology of cells around access points in a row.
 
 use tcp::rng::Rng;
 
-use super::shapes::{BACKBONE, count, filled, link};
-use super::wireless::{MOST_PAIRS, MOST_STATIONS, check_access_points, fill_mobility, set_moving, station};
-use super::{MOST_FLOWS, Shape};
+use super::graph::{FlowEnds, LinkDefaults, Topology, count, link, link_with_defaults, station};
+use super::limits::{MAX_FLOWS, MAX_PAIRS, MAX_STATIONS};
+use super::stations::{check_access_points, fill_mobility, set_moving};
 use crate::mobility::Point;
 use crate::radio::build;
 use crate::scenario::{
     AccessPointsDef, Adhoc, Area, ChannelDef, Graph, Infrastructure, Metres, MobilityDef, Network, NodeDef, RadioDef,
     Role, RoutingDef, ScenarioError, join,
 };
+
+/// ns-3's tutorial, which the reports started from.
+const BACKBONE: LinkDefaults = LinkDefaults { mbps: 5, delay_us: 2_000, queue_packets: 100 };
 
 /// An access point and its stations.
 struct Cell {
@@ -37,14 +40,14 @@ fn field_of(i: &Infrastructure) -> Adhoc {
 }
 
 /// The network with nothing left to a default.
-pub(super) fn fill(i: &Infrastructure) -> Result<Infrastructure, ScenarioError> {
+pub(super) fn with_defaults(i: &Infrastructure) -> Result<Infrastructure, ScenarioError> {
     let mut field = field_of(i);
     fill_mobility(&mut field)?;
-    let radio = build::filled(&i.radio, "network.radio")?;
+    let radio = build::with_defaults(&i.radio, "network.radio")?;
     check_access_points(&radio, "network.radio")?;
     Ok(Infrastructure {
         radio,
-        backbone: filled(&i.backbone, "network.backbone", &BACKBONE)?,
+        backbone: link_with_defaults(&i.backbone, "network.backbone", &BACKBONE)?,
         mobility: field.mobility,
         own_mobility: field.own_mobility,
         ..i.clone()
@@ -64,7 +67,7 @@ fn check_lengths(i: &Infrastructure) -> Result<(), ScenarioError> {
     }
     let moves = i.mobility != MobilityDef::default() || !i.own_mobility.is_empty();
     if moves && i.cells > 1 && !i.same_channel {
-        let message = "stations that move would leave the channel of their access point, the only one they hear";
+        let message = "mobile stations would leave the channel of their access point, the only one that they receive";
         let hint = "same_channel = true, or cells = 1";
         return Err(ScenarioError::new("network.same_channel", message).with_hint(hint));
     }
@@ -75,70 +78,71 @@ fn check_lengths(i: &Infrastructure) -> Result<(), ScenarioError> {
 fn sizes(i: &Infrastructure) -> Result<Vec<u64>, ScenarioError> {
     let cells = count("network.cells", i.cells, 1, 1000)?;
     let Some(nodes) = i.nodes else {
-        let per_cell = count("network.stations_per_cell", i.stations_per_cell, 1, MOST_STATIONS)?;
+        let per_cell = count("network.stations_per_cell", i.stations_per_cell, 1, MAX_STATIONS)?;
         return Ok(vec![per_cell; cells as usize]);
     };
     if nodes < 2 * cells {
         let message = format!("{nodes} nodes leave an access point without stations; at least {}", 2 * cells);
         return Err(ScenarioError::new("network.nodes", message));
     }
-    let stations = count("network.nodes", nodes, 2, cells * MOST_STATIONS)? - cells;
+    let stations = count("network.nodes", nodes, 2, cells * MAX_STATIONS)? - cells;
     Ok((0..cells).map(|cell| stations / cells + u64::from(cell < stations % cells)).collect())
 }
 
 /// All stations of a cell reach their access point, and so may reach one another: refuses more than would fit.
 fn check_crowd(sizes: &[u64]) -> Result<(), ScenarioError> {
     let pairs: u64 = sizes.iter().map(|size| size * size / 2).sum();
-    if sizes.iter().sum::<u64>() <= MOST_STATIONS && pairs <= MOST_PAIRS {
+    if sizes.iter().sum::<u64>() <= MAX_STATIONS && pairs <= MAX_PAIRS {
         return Ok(());
     }
-    let message = format!("more than {MOST_STATIONS} stations, or more than {MOST_PAIRS} pairs in their cells");
+    let message = format!("more than {MAX_STATIONS} stations, or more than {MAX_PAIRS} pairs in their cells");
     Err(ScenarioError::new("network.stations_per_cell", message).with_hint("fewer cells or stations"))
 }
 
-pub(super) fn shape(given: &Infrastructure, seed: u64) -> Result<Shape, ScenarioError> {
+pub(super) fn topology(given: &Infrastructure, seed: u64) -> Result<Topology, ScenarioError> {
     let sizes = sizes(given)?;
     check_crowd(&sizes)?;
-    let flows = count("network.flows", given.flows, 0, MOST_FLOWS)?;
+    let flows = count("network.flows", given.flows, 0, MAX_FLOWS)?;
     check_lengths(given)?;
-    let i = fill(given)?;
-    let mut draws = Rng::stream(seed, "placement");
-    let mut shape = Shape { network: Network::Graph(Graph { area: Some(area(&i)) }), ..Shape::default() };
+    let i = with_defaults(given)?;
+    let mut rng = Rng::stream(seed, "placement");
+    let mut topology = Topology { network: Network::Graph(Graph { area: Some(area(&i)) }), ..Topology::default() };
     let mut cells = Vec::new();
     let mut first = 0;
     for (index, size) in sizes.iter().enumerate() {
         if index > 0 {
-            shape.links.push(link(&format!("ap{}", index - 1), &format!("ap{index}"), &i.backbone));
+            topology.links.push(link(&format!("ap{}", index - 1), &format!("ap{index}"), &i.backbone));
         }
-        let nodes = cell(&i, index, first..first + size, &mut draws);
+        let nodes = cell(&i, index, first..first + size, &mut rng);
         let mut names = nodes.iter().map(|node| node.name.clone());
         let access_point = names.next().expect("a cell has an access point");
         cells.push(Cell { access_point, stations: names.collect() });
-        shape.nodes.extend(nodes);
+        topology.nodes.extend(nodes);
         first += size;
     }
-    set_moving(&field_of(&i), &mut shape.nodes)?;
-    shape.channels = channels(&i, cells);
+    set_moving(&field_of(&i), &mut topology.nodes)?;
+    topology.channels = channels(&i, cells);
     let (all, half) = (first, first.div_ceil(2));
-    let pair = |flow: u64| (format!("sta{}", flow % half), format!("sta{}", half + flow % (all - half).max(1)));
+    let ends =
+        |flow: u64| FlowEnds::new(format!("sta{}", flow % half), format!("sta{}", half + flow % (all - half).max(1)));
     if flows > 0 && all < 2 {
-        return Err(ScenarioError::new("network.flows", "one station has nobody to send to"));
+        return Err(ScenarioError::new("network.flows", "one station has no other to send to"));
     }
-    shape.pairs = (0..flows).map(pair).collect();
-    Ok(shape)
+    topology.flow_ends = (0..flows).map(ends).collect();
+    Ok(topology)
 }
 
 /// An access point and its stations in their places.
-fn cell(i: &Infrastructure, index: usize, numbers: std::ops::Range<u64>, draws: &mut Rng) -> Vec<NodeDef> {
+fn cell(i: &Infrastructure, index: usize, numbers: std::ops::Range<u64>, rng: &mut Rng) -> Vec<NodeDef> {
     let centre = Point { x: radius(i) + index as f64 * i.spacing.0, y: radius(i), z: 0.0 };
-    let mut anywhere = |number: u64| {
+    let mut random_station = |number: u64| {
         // Uniform in the disc: the square root of a uniform draw is the radius.
-        let (radius, angle) = (radius(i) * draws.uniform().sqrt(), std::f64::consts::TAU * draws.uniform());
+        let (radius, angle) = (radius(i) * rng.uniform().sqrt(), std::f64::consts::TAU * rng.uniform());
         let at = Point { x: centre.x + radius * libm::cos(angle), y: centre.y + radius * libm::sin(angle), z: 0.0 };
         station(format!("sta{number}"), Role::Station, at)
     };
     let access_point = station(format!("ap{index}"), Role::AccessPoint, centre);
-    std::iter::once(access_point).chain(numbers.map(&mut anywhere)).collect()
+    std::iter::once(access_point).chain(numbers.map(&mut random_station)).collect()
 }
 
 fn channels(i: &Infrastructure, cells: Vec<Cell>) -> Vec<ChannelDef> {

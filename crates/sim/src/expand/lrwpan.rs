@@ -3,7 +3,7 @@
 use tcp::TcpConfig;
 use tcp::units::Bytes;
 
-use super::transport_of;
+use super::check::{message_size, transport_of};
 use crate::radio::lrwpan::sixlowpan::{IPV6_HEADER, MTU};
 use crate::scenario::{
     EncapDef, FlowDef, Network, RadioDef, RadioProfile, Scenario, ScenarioError, Standard, TransportDef,
@@ -59,7 +59,7 @@ pub(super) fn check_size(
             refuse(path, config.mss, IPV6_HEADER + TCP_HEADER + options)
         }
         TransportDef::Udp => {
-            let size = super::message_size(&flow.app).unwrap_or(Bytes::ZERO);
+            let size = message_size(&flow.app).unwrap_or(Bytes::ZERO);
             refuse(format!("{path}.app.size"), size, IPV6_HEADER + UDP_HEADER)
         }
     }

@@ -1,9 +1,8 @@
-//! Mobility with its defaults filled in, and what it must not say.
+//! Mobility: its defaults, and what is refused.
 
 use tcp::units::Span;
 
-use super::placement::field_of;
-use super::wireless::check_area;
+use super::placement::{check_area, field_of};
 use crate::mobility::Point;
 use crate::scenario::{
     Area, GaussMarkovDef, MobilityDef, NodeDef, RandomWaypointDef, Scenario, ScenarioError, SetdestDef, Speed,
@@ -11,14 +10,14 @@ use crate::scenario::{
 };
 
 /// Faster than any vehicle; a limit at which arithmetic is still exact.
-const FASTEST: f64 = 10_000.0;
+const MAX_SPEED: f64 = 10_000.0;
 
 fn fail<T>(path: &str, field: &str, message: impl Into<String>) -> Result<T, ScenarioError> {
     Err(ScenarioError::new(join(path, field), message))
 }
 
 /// The mobility with nothing left to a default; `area` is the field of the network, if it has one.
-pub(super) fn filled(def: &MobilityDef, area: Option<&Area>, path: &str) -> Result<MobilityDef, ScenarioError> {
+pub(super) fn with_defaults(def: &MobilityDef, area: Option<&Area>, path: &str) -> Result<MobilityDef, ScenarioError> {
     Ok(match def {
         MobilityDef::Fixed(fixed) => MobilityDef::Fixed(*fixed),
         MobilityDef::RandomWaypoint(def) => MobilityDef::RandomWaypoint(random_waypoint(def, area, path)?),
@@ -40,7 +39,11 @@ fn field(own: Option<Area>, area: Option<&Area>, path: &str) -> Result<Option<Ar
 }
 
 fn check_speed(speed: Speed, path: &str, field: &str) -> Result<(), ScenarioError> {
-    if speed.0 <= FASTEST { Ok(()) } else { fail(path, field, format!("{speed} is not a speed up to {FASTEST}m/s")) }
+    if speed.0 <= MAX_SPEED {
+        Ok(())
+    } else {
+        fail(path, field, format!("{speed} is not a speed up to {MAX_SPEED}m/s"))
+    }
 }
 
 fn random_waypoint(
@@ -82,8 +85,8 @@ fn gauss_markov(def: &GaussMarkovDef, area: Option<&Area>, path: &str) -> Result
     let noises =
         [("speed_noise", def.speed_noise), ("direction_noise", def.direction_noise), ("pitch_noise", pitch_noise)];
     for (name, noise) in noises {
-        if !(0.0..=FASTEST).contains(&noise) {
-            return fail(path, name, format!("{noise} is not a standard deviation from 0 to {FASTEST}"));
+        if !(0.0..=MAX_SPEED).contains(&noise) {
+            return fail(path, name, format!("{noise} is not a standard deviation from 0 to {MAX_SPEED}"));
         }
     }
     Ok(GaussMarkovDef { field, pitch_noise: Some(pitch_noise), ..*def })
@@ -106,7 +109,7 @@ fn check_waypoints(way: &WaypointsDef, area: Option<&Area>, path: &str) -> Resul
     let Some(area) = area else { return Ok(()) };
     for (index, point) in way.points.iter().enumerate() {
         let place = Point { x: point.x, y: point.y, z: point.z.unwrap_or(0.0) };
-        if !field_of(area).holds(place) {
+        if !field_of(area).contains(place) {
             let message = format!("({}, {}, {}) is outside the field", place.x, place.y, place.z);
             let hint = format!("network.area is {} x {} x {}", area.x, area.y, area.z);
             return Err(ScenarioError::new(format!("{path}[{index}]"), message).with_hint(hint));
@@ -126,7 +129,7 @@ fn followed(setdest: &SetdestDef, area: Option<&Area>, path: &str) -> Result<Set
     for (index, order) in setdest.orders.iter().enumerate() {
         check_speed(order.speed, &join(path, &format!("orders[{index}]")), "speed")?;
     }
-    let obeyed = |x: f64, y: f64| area.is_none_or(|area| field_of(area).holds(Point { x, y, z: 0.0 }));
+    let obeyed = |x: f64, y: f64| area.is_none_or(|area| field_of(area).contains(Point { x, y, z: 0.0 }));
     let orders = setdest.orders.iter().filter(|order| obeyed(order.x, order.y)).copied().collect();
     Ok(SetdestDef { file: None, orders })
 }
@@ -138,13 +141,13 @@ pub(super) fn check_start(def: &MobilityDef, start: Point, path: &str) -> Result
         MobilityDef::GaussMarkov(def) => def.field,
         _ => None,
     };
-    let Some(area) = field.filter(|area| !field_of(area).holds(start)) else { return Ok(()) };
+    let Some(area) = field.filter(|area| !field_of(area).contains(start)) else { return Ok(()) };
     let message = format!("the node starts at ({}, {}, {}), outside this field", start.x, start.y, start.z);
     let hint = format!("it is {} x {} x {} from the origin", area.x, area.y, area.z);
     Err(ScenarioError::new(join(path, "field"), message).with_hint(hint))
 }
 
-/// The nodes of a graph with their mobility filled in.
+/// The nodes of a graph with nothing of their mobility left to a default.
 pub(super) fn nodes(scenario: &Scenario) -> Result<Vec<NodeDef>, ScenarioError> {
     let fill = |(index, node): (usize, &NodeDef)| {
         let Some(def) = &node.mobility else { return Ok(node.clone()) };
@@ -153,7 +156,7 @@ pub(super) fn nodes(scenario: &Scenario) -> Result<Vec<NodeDef>, ScenarioError> 
             let error = ScenarioError::new(path, format!("{:?} has no radio; only stations move", node.name));
             return Err(error.with_hint("add it to the stations of a channel"));
         }
-        let def = filled(def, None, &path)?;
+        let def = with_defaults(def, None, &path)?;
         let Some((x, y)) = node.x.zip(node.y) else {
             return Err(ScenarioError::new(format!("node[{index}]"), "a node that moves needs x and y to start from"));
         };

@@ -3,47 +3,36 @@
 //! Random topologies and start times are drawn here, each from a stream of its own, so the graph holds no chance but
 //! the medium's.
 
+mod adhoc;
 mod check;
 mod check_queue;
+mod constellation;
+mod dispatch;
+mod dumbbell;
+mod graph;
 mod ground;
 mod infrastructure;
+mod lan;
+mod limits;
+mod listed;
 mod lrwpan;
 mod mobility;
 mod placement;
-mod shapes;
-mod space;
+mod random_wired;
+mod star;
+mod stations;
 mod wired_cum_wireless;
-mod wireless;
 
 use tcp::TcpConfig;
 use tcp::rng::Rng;
 use tcp::units::Span;
 
-use crate::scenario::{
-    AppDef, ChannelDef, FlowDef, Graph, LinkDef, Network, NodeDef, Scenario, ScenarioError, TcpOptions, TransportDef,
-    join,
-};
+use crate::scenario::{FlowDef, Scenario, ScenarioError, TcpOptions, TransportDef, join};
+
+use check::message_size;
+use graph::FlowEnds;
 
 pub(crate) use check::{check_app, interval_nanos, transport_of};
-
-/// The most nodes of a scenario, and the most flows: with either, a world is built in a few seconds and takes less than two
-/// gigabytes.
-const MOST: u64 = 100_000;
-const MOST_FLOWS: u64 = 100_000;
-
-/// What a shorthand stands for.
-#[derive(Debug)]
-struct Shape {
-    /// A constellation stays what it is; anything else becomes a graph.
-    network: Network,
-    nodes: Vec<NodeDef>,
-    links: Vec<LinkDef>,
-    channels: Vec<ChannelDef>,
-    /// Ends of the flows that `network.flows` asks for.
-    pairs: Vec<(String, String)>,
-    /// Placements drawn until one was connected, if it had to be.
-    placement_draws: Option<u32>,
-}
 
 /// A world as an explicit graph.
 #[derive(Debug)]
@@ -53,39 +42,30 @@ pub(crate) struct Expanded {
     pub(crate) placement_draws: Option<u32>,
 }
 
-impl Default for Shape {
-    fn default() -> Shape {
-        Shape {
-            network: Network::Graph(Graph::default()),
-            nodes: Vec::new(),
-            links: Vec::new(),
-            channels: Vec::new(),
-            pairs: Vec::new(),
-            placement_draws: None,
-        }
-    }
-}
-
-/// The same world as an explicit graph, random parts drawn with `seed`.
+/// The same world as an explicit graph; its random parts depend on `seed`.
+///
+/// # Errors
+///
+/// A value out of its range, or values that do not go together; the path names the field as the user wrote it.
 pub fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError> {
-    Ok(draw(scenario, seed)?.graph)
+    Ok(expand_world(scenario, seed)?.graph)
 }
 
-/// The same, and how it was drawn.
-pub(crate) fn draw(scenario: &Scenario, seed: u64) -> Result<Expanded, ScenarioError> {
+/// The same, with what is to be known of its random parts.
+pub(crate) fn expand_world(scenario: &Scenario, seed: u64) -> Result<Expanded, ScenarioError> {
     check_times(scenario)?;
     let mut scenario = scenario.clone();
     lrwpan::set_segment_size(&mut scenario);
     let scenario = &scenario;
-    let shape = shapes::shape_of(scenario, seed)?;
+    let topology = dispatch::topology(scenario, seed)?;
     let common = scenario.tcp.resolve("tcp")?;
     check_app(&scenario.traffic.app, "traffic.app")?;
-    let mut flows = Vec::with_capacity(scenario.flow.len() + shape.pairs.len());
+    let mut flows = Vec::with_capacity(scenario.flow.len() + topology.flow_ends.len());
     for (index, flow) in scenario.flow.iter().enumerate() {
         flows.push(explicit_flow(scenario, flow, &common, &format!("flow[{index}]"))?);
     }
-    for (index, pair) in shape.pairs.iter().enumerate() {
-        let flow = generated_flow(scenario, pair, index, seed);
+    for (index, ends) in topology.flow_ends.iter().enumerate() {
+        let flow = generated_flow(scenario, ends, index, seed);
         flows.push(explicit_flow(scenario, &flow, &common, "traffic")?);
     }
     if flows.is_empty() {
@@ -93,25 +73,29 @@ pub(crate) fn draw(scenario: &Scenario, seed: u64) -> Result<Expanded, ScenarioE
         return Err(ScenarioError::new("flow", "the scenario has no flows").with_hint(hint));
     }
     let graph = Scenario {
-        network: shape.network,
-        node: shape.nodes,
-        link: shape.links,
-        channel: shape.channels,
+        network: topology.network,
+        node: topology.nodes,
+        link: topology.links,
+        channel: topology.channels,
         flow: flows,
-        tcp: spelled_out(&scenario.tcp, &common),
+        tcp: resolved_options(&scenario.tcp, &common),
         traffic: Default::default(),
         ..scenario.clone()
     };
-    Ok(Expanded { graph, placement_draws: shape.placement_draws })
+    Ok(Expanded { graph, placement_draws: topology.placement_draws })
 }
 
-/// The scenario with every default of its own shape filled in.
+/// The scenario with nothing left to a default; its kind of network stays.
+///
+/// # Errors
+///
+/// As [`expand`].
 pub fn resolve(scenario: &Scenario) -> Result<Scenario, ScenarioError> {
     let mut resolved = scenario.clone();
     lrwpan::set_segment_size(&mut resolved);
     let config = resolved.tcp.resolve("tcp")?;
-    resolved.tcp = spelled_out(&scenario.tcp, &config);
-    shapes::fill(&mut resolved)?;
+    resolved.tcp = resolved_options(&scenario.tcp, &config);
+    dispatch::fill(&mut resolved)?;
     Ok(resolved)
 }
 
@@ -134,11 +118,11 @@ fn check_times(scenario: &Scenario) -> Result<(), ScenarioError> {
 }
 
 /// What `options` stand for, with nothing left to their profile.
-fn spelled_out(options: &TcpOptions, config: &TcpConfig) -> TcpOptions {
+fn resolved_options(options: &TcpOptions, config: &TcpConfig) -> TcpOptions {
     TcpOptions::of(options.profile.unwrap_or_default(), config)
 }
 
-/// A flow with its settings spelled out, if it has any of its own: else they are the `common` ones, which the graph holds once.
+/// A flow with its settings resolved, if it has any of its own: otherwise they are the `common` ones, which the graph holds once.
 fn explicit_flow(
     scenario: &Scenario,
     flow: &FlowDef,
@@ -168,7 +152,7 @@ fn explicit_flow(
         error
     })?;
     check_sizes(scenario, flow, &config, path)?;
-    Ok(FlowDef { cc: None, tcp: spelled_out(&options, &config), ..flow.clone() })
+    Ok(FlowDef { cc: None, tcp: resolved_options(&options, &config), ..flow.clone() })
 }
 
 /// Refuses messages that never fit, into the send buffer or into a frame.
@@ -182,22 +166,14 @@ fn check_sizes(scenario: &Scenario, flow: &FlowDef, config: &TcpConfig, path: &s
     lrwpan::check_size(scenario, flow, config, path)
 }
 
-fn message_size(app: &AppDef) -> Option<tcp::units::Bytes> {
-    match app {
-        AppDef::Bulk(_) => None,
-        AppDef::Cbr(cbr) => Some(cbr.size),
-        AppDef::OnOff(on_off) => Some(on_off.size),
-    }
-}
-
 /// A flow of `network.flows`: the template, a start of its own.
-fn generated_flow(scenario: &Scenario, pair: &(String, String), index: usize, seed: u64) -> FlowDef {
+fn generated_flow(scenario: &Scenario, ends: &FlowEnds, index: usize, seed: u64) -> FlowDef {
     let traffic = &scenario.traffic;
     let jitter = Rng::stream(seed, &format!("traffic/{index}/start")).uniform() * traffic.start_jitter.as_secs_f64();
     let start = traffic.start + Span::from_secs_f64(jitter);
     FlowDef {
-        from: pair.0.clone(),
-        to: pair.1.clone(),
+        from: ends.from.clone(),
+        to: ends.to.clone(),
         cc: None,
         app: traffic.app.clone(),
         start: start.min(scenario.duration),

@@ -1,4 +1,4 @@
-//! Shapes of networks: counts, names and ends of flows.
+//! Topologies: counts, names and ends of flows.
 
 use super::*;
 

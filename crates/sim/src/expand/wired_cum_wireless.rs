@@ -1,11 +1,11 @@
-//! The shape of a wired core with base stations and their stations (networks.md §9.4, C1).
+//! The topology of a wired core with base stations and their stations (networks.md §9.4, C1).
 
 use tcp::rng::Rng;
 
-use super::placement::place;
-use super::shapes::{Defaults, MOST_ROUTED, count, filled, link, node};
-use super::wireless::{MOST_STATIONS, check_area, check_density, fill_mobility, set_moving, station};
-use super::{MOST_FLOWS, Shape};
+use super::graph::{FlowEnds, LinkDefaults, Topology, count, link, link_with_defaults, node, station};
+use super::limits::{MAX_FLOWS, MAX_ROUTERS, MAX_STATIONS};
+use super::placement::{check_area, place};
+use super::stations::{check_density, fill_mobility, set_moving};
 use crate::mobility::Point;
 use crate::radio::build;
 use crate::routing;
@@ -15,12 +15,12 @@ use crate::scenario::{
 };
 
 /// The links of ns-2's example of wired-cum-wireless.
-const WIRES: Defaults = Defaults(5, 2_000, 50);
+const WIRES: LinkDefaults = LinkDefaults { mbps: 5, delay_us: 2_000, queue_packets: 50 };
 
 /// The network with nothing left to a default.
-pub(super) fn fill(c: &WiredCumWireless) -> Result<WiredCumWireless, ScenarioError> {
-    let radio = build::filled(&c.radio, "network.radio")?;
-    let routing = routing::build::filled(&c.routing, radio.profile, "network.routing")?;
+pub(super) fn with_defaults(c: &WiredCumWireless) -> Result<WiredCumWireless, ScenarioError> {
+    let radio = build::with_defaults(&c.radio, "network.radio")?;
+    let routing = routing::build::with_defaults(&c.routing, radio.profile, "network.routing")?;
     if matches!(&routing, RoutingDef::AccessPoints(points) if !points.stations.is_empty()) {
         let error = ScenarioError::new("network.routing.stations", "the base stations are the access points");
         return Err(error.with_hint("leave it out"));
@@ -33,8 +33,8 @@ pub(super) fn fill(c: &WiredCumWireless) -> Result<WiredCumWireless, ScenarioErr
         routing,
         mobility: field.mobility,
         own_mobility: field.own_mobility,
-        access: filled(&c.access, "network.access", &WIRES)?,
-        core: filled(&c.core, "network.core", &WIRES)?,
+        access: link_with_defaults(&c.access, "network.access", &WIRES)?,
+        core: link_with_defaults(&c.core, "network.core", &WIRES)?,
         ..c.clone()
     })
 }
@@ -52,7 +52,7 @@ fn field_of(c: &WiredCumWireless) -> Adhoc {
 
 /// How many of the nodes are wired.
 fn hosts_of(c: &WiredCumWireless) -> Result<u64, ScenarioError> {
-    let nodes = count("network.nodes", c.nodes, 2, MOST_STATIONS)?;
+    let nodes = count("network.nodes", c.nodes, 2, MAX_STATIONS)?;
     if !(0.0..=1.0).contains(&c.wired_share) {
         let message = format!("{} is not a share from 0 to 1", c.wired_share);
         return Err(ScenarioError::new("network.wired_share", message));
@@ -60,33 +60,33 @@ fn hosts_of(c: &WiredCumWireless) -> Result<u64, ScenarioError> {
     Ok(((nodes as f64 * c.wired_share).round() as u64).clamp(1, nodes - 1))
 }
 
-pub(super) fn shape(given: &WiredCumWireless, seed: u64) -> Result<Shape, ScenarioError> {
+pub(super) fn topology(given: &WiredCumWireless, seed: u64) -> Result<Topology, ScenarioError> {
     let hosts = hosts_of(given)?;
     let stations = given.nodes - hosts;
-    let flows = count("network.flows", given.flows, 0, MOST_FLOWS)?;
-    count("network.routers", given.routers, 1, MOST_ROUTED)?;
-    let bases = count("network.base_stations", given.base_stations, 1, MOST_STATIONS)?;
-    let c = fill(given)?;
+    let flows = count("network.flows", given.flows, 0, MAX_FLOWS)?;
+    count("network.routers", given.routers, 1, MAX_ROUTERS)?;
+    let bases = count("network.base_stations", given.base_stations, 1, MAX_STATIONS)?;
+    let c = with_defaults(given)?;
     let field = field_of(&c);
-    let mut shape = Shape { network: Network::Graph(Graph { area: Some(c.area) }), ..Shape::default() };
-    add_core(&mut shape, &c, hosts);
+    let mut topology = Topology { network: Network::Graph(Graph { area: Some(c.area) }), ..Topology::default() };
+    add_core(&mut topology, &c, hosts);
     let base_names: Vec<String> = (0..bases).map(|i| format!("bs{i}")).collect();
     for (i, at) in in_rows(bases, c.area.x.0, c.area.y.0).into_iter().enumerate() {
-        shape.links.push(wire(i as u64 % c.routers, &base_names[i], &c.core));
-        shape.nodes.push(station(base_names[i].clone(), Role::BaseStation, at));
+        topology.links.push(wire(i as u64 % c.routers, &base_names[i], &c.core));
+        topology.nodes.push(station(base_names[i].clone(), Role::BaseStation, at));
     }
-    let reach = build::reach(&c.radio);
+    let reach = build::range(&c.radio);
     let placed = place(&field, stations, &reach, seed)?;
     check_density(&placed.places, reach.limit(), "network.nodes")?;
-    shape.placement_draws = placed.draws;
+    topology.placement_draws = placed.draws;
     let names: Vec<String> = (0..stations).map(|i| format!("sta{i}")).collect();
     let mut nodes: Vec<_> =
         placed.places.iter().zip(&names).map(|(at, name)| station(name.clone(), Role::Station, *at)).collect();
     set_moving(&field, &mut nodes)?;
-    shape.nodes.extend(nodes);
-    shape.channels = vec![channel(&c, base_names, names)];
-    shape.pairs = (0..flows).map(|i| ends(&c, i, hosts, stations, seed)).collect();
-    Ok(shape)
+    topology.nodes.extend(nodes);
+    topology.channels = vec![channel(&c, base_names, names)];
+    topology.flow_ends = (0..flows).map(|i| ends(&c, i, hosts, stations, seed)).collect();
+    Ok(topology)
 }
 
 fn channel(c: &WiredCumWireless, bases: Vec<String>, stations: Vec<String>) -> ChannelDef {
@@ -105,26 +105,26 @@ fn wire(router: u64, end: &str, options: &LinkOptions) -> LinkDef {
 }
 
 /// Routers in a row and their hosts, drawn above the field.
-fn add_core(shape: &mut Shape, c: &WiredCumWireless, hosts: u64) {
+fn add_core(topology: &mut Topology, c: &WiredCumWireless, hosts: u64) {
     let (width, depth) = (c.area.x.0, c.area.y.0);
     let column = width / c.routers as f64;
     for i in 0..c.routers {
         let name = format!("r{i}");
         if i > 0 {
-            shape.links.push(wire(i - 1, &name, &c.core));
+            topology.links.push(wire(i - 1, &name, &c.core));
         }
-        shape.nodes.push(node(name, Role::Router, (i as f64 + 0.5) * column, 1.2 * depth));
+        topology.nodes.push(node(name, Role::Router, (i as f64 + 0.5) * column, 1.2 * depth));
     }
     for i in 0..hosts {
         let (name, router) = (format!("w{i}"), i % c.routers);
         let neighbours = (hosts - router).div_ceil(c.routers);
         let x = (router as f64 + ((i / c.routers) as f64 + 0.5) / neighbours as f64) * column;
-        shape.links.push(wire(router, &name, &c.access));
-        shape.nodes.push(node(name, Role::Host, x, 1.4 * depth));
+        topology.links.push(wire(router, &name, &c.access));
+        topology.nodes.push(node(name, Role::Host, x, 1.4 * depth));
     }
 }
 
-/// So many places in rows that divide a field evenly.
+/// Positions in rows that divide a field evenly.
 fn in_rows(places: u64, width: f64, depth: f64) -> Vec<Point> {
     let columns = (places as f64).sqrt().ceil() as u64;
     let rows = places.div_ceil(columns);
@@ -138,15 +138,15 @@ fn in_rows(places: u64, width: f64, depth: f64) -> Vec<Point> {
 }
 
 /// The ends of a flow: a host and a station.
-fn ends(c: &WiredCumWireless, flow: u64, hosts: u64, stations: u64, seed: u64) -> (String, String) {
-    let mut draws = Rng::stream(seed, &format!("traffic/{flow}/ends"));
-    let (host, station) = (format!("w{}", draws.below(hosts)), format!("sta{}", draws.below(stations)));
+fn ends(c: &WiredCumWireless, flow: u64, hosts: u64, stations: u64, seed: u64) -> FlowEnds {
+    let mut rng = Rng::stream(seed, &format!("traffic/{flow}/ends"));
+    let (host, station) = (format!("w{}", rng.below(hosts)), format!("sta{}", rng.below(stations)));
     let down = match c.direction {
         Direction::Both => flow.is_multiple_of(2),
         Direction::ToStations => true,
         Direction::ToHosts => false,
     };
-    if down { (host, station) } else { (station, host) }
+    if down { FlowEnds::new(host, station) } else { FlowEnds::new(station, host) }
 }
 
 #[cfg(test)]

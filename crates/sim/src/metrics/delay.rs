@@ -6,7 +6,7 @@ use tcp::units::Span;
 const SUB: u32 = 64;
 const SUB_BITS: u32 = 6;
 
-/// A histogram with buckets of equal relative width, as long as what it has seen.
+/// A histogram with buckets of equal relative width, which grows with its range.
 #[derive(Clone, Debug, Default)]
 struct Histogram {
     /// Number of the first bucket kept.

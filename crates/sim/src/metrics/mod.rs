@@ -1,7 +1,7 @@
-//! Canonical metrics, counted on the fly, without a trace.
+//! Canonical metrics, counted during the run, without a trace.
 //!
-//! Tallies run over the whole run and prove that packets are conserved; everything else covers the measurement window,
-//! which begins when the warm-up ends. The students' definitions are derived in `report_defs.rs`.
+//! Tallies cover the whole run and prove that packets are conserved; everything else covers the measurement interval, which
+//! begins when the warm-up ends. Other definitions are derived in `report_defs.rs`.
 
 mod delay;
 pub(crate) mod report_defs;
@@ -10,8 +10,8 @@ use tcp::units::{Bytes, Span, Time};
 
 pub(crate) use delay::Delays;
 
-use crate::event::EndpointId;
-use crate::packet::{DropReason, Envelope, Packet};
+use crate::ids::EndpointId;
+use crate::packet::{DropReason, Packet, PacketHeader};
 
 /// Packets of the whole run: sent = delivered + dropped + in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -32,11 +32,11 @@ pub(crate) struct Direction {
     pub(crate) last_received: Option<Time>,
 }
 
-/// What is counted of a flow in the measurement window. A line of the cache for each direction, one for what each data
-/// packet counts, two for its delay, and the rest: between two packets of a flow come those of all others.
+/// Metrics of a flow in the measurement interval. A cache line for each direction, one for what each data packet counts, two
+/// for its delay, then the rest: between two packets of a flow come those of all others.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
-pub(crate) struct FlowWindow {
+pub(crate) struct IntervalMetrics {
     /// From the source, data and control.
     pub(crate) forward: Direction,
     /// From the sink.
@@ -64,47 +64,47 @@ pub(crate) struct FlowWindow {
     pub(crate) app_delays: Option<Box<Delays>>,
 }
 
-/// What is measured of a flow.
+/// Metrics of a flow.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct FlowMetrics {
     pub(crate) tally: Tally,
     /// Payload received over the whole run; series take differences.
     pub(crate) total_received_bytes: Bytes,
-    /// When the newest data packet received so far was sent.
+    /// Latest sending time of the data packets received so far.
     newest: Time,
-    pub(crate) window: FlowWindow,
+    pub(crate) interval: IntervalMetrics,
 }
 
 impl FlowMetrics {
-    pub(crate) fn on_sent(&mut self, now: Time, envelope: &Envelope, payload: Bytes) {
+    pub(crate) fn on_sent(&mut self, now: Time, header: &PacketHeader, payload: Bytes) {
         self.tally.sent += 1;
-        let direction = self.window.direction(envelope.to);
+        let direction = self.interval.direction(header.to);
         direction.sent += 1;
         direction.first_sent.get_or_insert(now);
-        if payload > Bytes::ZERO && !envelope.to.is_source() {
-            self.window.sent += 1;
-            if envelope.retransmission {
-                self.window.retransmitted += 1;
+        if payload > Bytes::ZERO && !header.to.is_source() {
+            self.interval.sent += 1;
+            if header.retransmission {
+                self.interval.retransmitted += 1;
             } else {
-                self.window.unique_sent_bytes += payload;
+                self.interval.unique_sent_bytes += payload;
             }
         }
     }
 
     pub(crate) fn on_received(&mut self, now: Time, packet: &Packet) {
         self.tally.delivered += 1;
-        let direction = self.window.direction(packet.to);
+        let direction = self.interval.direction(packet.to);
         direction.received += 1;
         direction.received_ip_bytes += packet.size;
         direction.last_received = Some(now);
         let payload = packet.payload_bytes();
         if payload > Bytes::ZERO && !packet.to.is_source() {
-            self.window.received += 1;
-            self.window.reordered += u64::from(packet.sent_at < self.newest);
+            self.interval.received += 1;
+            self.interval.reordered += u64::from(packet.sent_at < self.newest);
             self.newest = self.newest.max(packet.sent_at);
-            self.window.received_bytes += payload;
-            self.window.delays.add(now.since(packet.sent_at));
+            self.interval.received_bytes += payload;
+            self.interval.delays.add(now.since(packet.sent_at));
             self.total_received_bytes += payload;
         }
     }
@@ -112,26 +112,26 @@ impl FlowMetrics {
     #[inline(never)]
     pub(crate) fn on_dropped(&mut self, packet: &Packet, reason: DropReason) {
         self.tally.dropped += 1;
-        self.window.direction(packet.to).dropped += 1;
+        self.interval.direction(packet.to).dropped += 1;
         if packet.has_data() && !packet.to.is_source() {
-            self.window.drops[reason as usize] += 1;
+            self.interval.drops[reason as usize] += 1;
         }
     }
 
     #[inline(never)]
     pub(crate) fn on_marked(&mut self, packet: &Packet) {
         if packet.has_data() && !packet.to.is_source() {
-            self.window.marked += 1;
+            self.interval.marked += 1;
         }
     }
 
-    /// The measurement window begins.
+    /// The measurement interval begins.
     pub(crate) fn on_warmup_end(&mut self) {
-        self.window = FlowWindow::default();
+        self.interval = IntervalMetrics::default();
     }
 }
 
-impl FlowWindow {
+impl IntervalMetrics {
     fn direction(&mut self, to: EndpointId) -> &mut Direction {
         if to.is_source() { &mut self.reverse } else { &mut self.forward }
     }
@@ -142,7 +142,7 @@ impl FlowWindow {
     }
 
     /// Adds another flow's counts.
-    pub(crate) fn merge(&mut self, other: &FlowWindow) {
+    pub(crate) fn merge(&mut self, other: &IntervalMetrics) {
         self.forward.merge(&other.forward);
         self.reverse.merge(&other.reverse);
         self.sent += other.sent;
@@ -163,12 +163,12 @@ impl FlowWindow {
         }
     }
 
-    /// A message was read so long after it was written.
+    /// A message was read `delay` after it was written.
     pub(crate) fn on_message(&mut self, delay: Span) {
         self.app_delays.get_or_insert_default().add(delay);
     }
 
-    /// What `of` tells of the delays of messages.
+    /// A statistic of the delays of messages.
     pub(crate) fn app_delay(&self, of: impl Fn(&Delays) -> Option<f64>) -> Option<f64> {
         self.app_delays.as_deref().and_then(of)
     }
@@ -185,8 +185,8 @@ impl Direction {
     }
 }
 
-/// What is measured of a simplex link. `offered`, `delivered`, `drops` and `marks` cover the whole run, the rest the
-/// window. What every packet counts comes first: see `Link`.
+/// Metrics of a simplex link. `offered`, `delivered`, `drops` and `marks` cover the whole run, the rest the measurement
+/// interval. Hot fields first; see `Link`.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct LinkMetrics {
@@ -195,7 +195,7 @@ pub(crate) struct LinkMetrics {
     pub(crate) transmitted: u64,
     pub(crate) transmitted_bytes: Bytes,
     pub(crate) busy: Span,
-    /// Time that transmitted packets had waited.
+    /// Sum of the waiting times of transmitted packets.
     pub(crate) waited: Span,
     pub(crate) max_queue: u64,
     queue_length: u64,
@@ -215,44 +215,44 @@ impl LinkMetrics {
         self.waited += waited;
     }
 
-    /// Takes back what was booked beforehand and does not begin any more.
-    pub(crate) fn take_back(&mut self, size: Bytes, transmission: Span, waited: Span) {
+    /// Uncounts a transmission that was counted in advance and does not begin before the end of the run.
+    pub(crate) fn uncount(&mut self, size: Bytes, transmission: Span, waited: Span) {
         self.transmitted -= 1;
         self.transmitted_bytes -= size;
         self.busy = self.busy.saturating_sub(transmission);
         self.waited = self.waited.saturating_sub(waited);
     }
 
-    /// What packets wait, each for itself, sums up to the integral of their number. The part of `waited` before the window
-    /// does not count, what is still waiting at the end does.
+    /// Corrects the integral of the queue length, which is the sum of the waiting times of packets: the time that those queued
+    /// at the end have waited is added, the time before the measurement interval subtracted.
     pub(crate) fn correct_area(&mut self, still: Span, before: Span) {
         self.queue_area += i128::from(still.as_nanos()) - i128::from(before.as_nanos());
     }
 
-    /// A packet now waits; `length` counts it.
+    /// A packet was enqueued; `length` includes it.
     pub(crate) fn queue_grew(&mut self, now: Time, length: u64) {
-        self.queue_becomes(now, length);
+        self.set_queue_length(now, length);
         self.max_queue = self.max_queue.max(length);
     }
 
-    /// Packets have left; so many still wait.
+    /// Packets have left the queue; `length` remain.
     pub(crate) fn queue_shrank(&mut self, now: Time, length: u64) {
-        self.queue_becomes(now, length);
+        self.set_queue_length(now, length);
     }
 
-    fn queue_becomes(&mut self, now: Time, length: u64) {
+    fn set_queue_length(&mut self, now: Time, length: u64) {
         self.queue_area += i128::from(self.queue_length) * i128::from(now.since(self.queue_since).as_nanos());
         self.queue_length = length;
         self.queue_since = now;
     }
 
-    /// Time-weighted mean queue length over `window`, which ends now.
-    pub(crate) fn mean_queue(&mut self, now: Time, window: Span) -> f64 {
-        self.queue_becomes(now, self.queue_length);
-        if window == Span::ZERO { 0.0 } else { self.queue_area as f64 / window.as_nanos() as f64 }
+    /// Time-weighted mean queue length over the `measured` time, which ends now.
+    pub(crate) fn mean_queue(&mut self, now: Time, measured: Span) -> f64 {
+        self.set_queue_length(now, self.queue_length);
+        if measured == Span::ZERO { 0.0 } else { self.queue_area as f64 / measured.as_nanos() as f64 }
     }
 
-    /// The measurement window begins.
+    /// The measurement interval begins.
     pub(crate) fn on_warmup_end(&mut self, now: Time) {
         *self = LinkMetrics {
             offered: self.offered,
@@ -272,7 +272,7 @@ impl LinkMetrics {
     }
 }
 
-/// What is counted at a node, over the whole run.
+/// Packets counted at a node, over the whole run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NodeMetrics {
     pub(crate) sent: u64,
@@ -282,7 +282,7 @@ pub(crate) struct NodeMetrics {
 }
 
 impl NodeMetrics {
-    /// Packets that had to do with it.
+    /// Packets that it handled.
     pub(crate) fn handled(&self) -> u64 {
         self.sent + self.received + self.forwarded + self.no_route
     }

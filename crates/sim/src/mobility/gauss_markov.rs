@@ -1,65 +1,66 @@
-//! Gauss-Markov in three dimensions as ns-3 has it: speed, direction and pitch remember themselves
-//! from step to step and drift towards their means.
+//! Gauss-Markov in three dimensions as ns-3 has it: speed, direction and pitch are autoregressive
+//! processes that revert to their means.
 
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::{Field, Leg, Point};
+use super::leg::{Field, Leg, Point};
 use crate::scenario::GaussMarkovDef;
 
-/// A quantity with memory.
+/// A first-order autoregressive process.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Drift {
+pub(super) struct Ar1 {
     pub(super) value: f64,
     pub(super) mean: f64,
     /// Standard deviation of the noise.
     pub(super) noise: f64,
 }
 
-impl Drift {
-    fn at_mean(mean: f64, noise: f64) -> Drift {
-        Drift { value: mean, mean, noise }
+impl Ar1 {
+    fn at_mean(mean: f64, noise: f64) -> Ar1 {
+        Ar1 { value: mean, mean, noise }
     }
 
-    /// s = a s + (1 - a) mean + sqrt(1 - a^2) N. (ns-3 cuts N off at 10 deviations, which nobody lives to see.)
-    pub(super) fn step(&mut self, memory: f64, draws: &mut Rng) {
+    /// s = a s + (1 - a) mean + sqrt(1 - a^2) N. (ns-3 truncates N at 10 standard deviations, which makes no
+    /// difference.)
+    pub(super) fn step(&mut self, memory: f64, rng: &mut Rng) {
         let fresh = (1.0 - memory * memory).sqrt();
-        self.value = memory * self.value + (1.0 - memory) * self.mean + fresh * self.noise * draws.normal();
+        self.value = memory * self.value + (1.0 - memory) * self.mean + fresh * self.noise * rng.normal();
     }
 }
 
-/// A node's rule and its draws.
+/// The model of a node, with its random stream.
 #[derive(Clone, Debug)]
 pub(super) struct GaussMarkov {
     memory: f64,
     interval: Span,
-    pub(super) speed: Drift,
-    pub(super) direction: Drift,
-    pub(super) pitch: Drift,
+    pub(super) speed: Ar1,
+    pub(super) direction: Ar1,
+    pub(super) pitch: Ar1,
     field: Field,
-    draws: Rng,
+    rng: Rng,
 }
 
 impl GaussMarkov {
-    /// Each node keeps a mean direction of its own.
-    pub(super) fn new(def: &GaussMarkovDef, field: Field, mut draws: Rng) -> GaussMarkov {
-        let direction = std::f64::consts::TAU * draws.uniform();
+    /// Each node has a mean direction of its own.
+    pub(super) fn new(def: &GaussMarkovDef, field: Field, mut rng: Rng) -> GaussMarkov {
+        let direction = std::f64::consts::TAU * rng.uniform();
         let flat = field.low.z == field.high.z;
         GaussMarkov {
             memory: def.alpha,
             interval: def.interval,
-            speed: Drift::at_mean(def.speed.0, def.speed_noise),
-            direction: Drift::at_mean(direction, def.direction_noise),
-            pitch: Drift::at_mean(0.0, def.pitch_noise.unwrap_or(if flat { 0.0 } else { 1.0 })),
+            speed: Ar1::at_mean(def.speed.0, def.speed_noise),
+            direction: Ar1::at_mean(direction, def.direction_noise),
+            pitch: Ar1::at_mean(0.0, def.pitch_noise.unwrap_or(if flat { 0.0 } else { 1.0 })),
             field,
-            draws,
+            rng,
         }
     }
 
-    /// The next step: drawn, then turned round where it would leave the field.
+    /// The next leg: drawn at random, then reflected where it would leave the field.
     pub(super) fn step(&mut self, now: Time, here: Point) -> Leg {
         for drift in [&mut self.speed, &mut self.direction, &mut self.pitch] {
-            drift.step(self.memory, &mut self.draws);
+            drift.step(self.memory, &mut self.rng);
         }
         let (speed, level) = (self.speed.value, libm::cos(self.pitch.value));
         let mut velocity = Point {
@@ -69,7 +70,7 @@ impl GaussMarkov {
         };
         let length = self.interval.as_secs_f64();
         let there = velocity.times_from(length, here);
-        let inside = self.field.nearest(there);
+        let inside = self.field.clamp(there);
         if there.x != inside.x {
             velocity.x = -velocity.x;
             self.direction.mean = std::f64::consts::PI - self.direction.mean;
@@ -86,8 +87,8 @@ impl GaussMarkov {
             self.direction.value = self.direction.mean;
             self.pitch.value = self.pitch.mean;
         }
-        // In a small field the way back may leave it as well: it then ends at the wall.
-        let end = self.field.nearest(velocity.times_from(length, here));
+        // In a small field the reflected leg may leave it as well: it then ends at the boundary.
+        let end = self.field.clamp(velocity.times_from(length, here));
         Leg::between(now, now + self.interval, here, end)
     }
 }

@@ -1,200 +1,75 @@
-//! Where nodes are: functions of time, evaluated when asked. No event moves anybody.
+//! Mobility: positions of nodes as functions of time, evaluated on demand. No event moves a node.
 
 mod gauss_markov;
-mod listed;
+mod given;
+mod leg;
 mod random_waypoint;
 #[cfg(test)]
 mod tests;
 
 use tcp::rng::Rng;
-use tcp::units::{Span, Time};
+use tcp::units::Time;
 
 use crate::scenario::{MobilityDef, NodeDef, Speed};
 use gauss_markov::GaussMarkov;
+use leg::NEVER;
+pub(crate) use leg::{Field, Leg, Point, seconds};
 use random_waypoint::RandomWaypoint;
 
-/// A place in metres; also the way between two places.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) struct Point {
-    pub(crate) x: f64,
-    pub(crate) y: f64,
-    pub(crate) z: f64,
-}
-
-impl Point {
-    /// Metres between two places.
-    pub(crate) fn distance(self, other: Point) -> f64 {
-        self.to(other).length()
-    }
-
-    /// The way from here to there.
-    fn to(self, other: Point) -> Point {
-        Point { x: other.x - self.x, y: other.y - self.y, z: other.z - self.z }
-    }
-
-    /// This way taken `factor` times, from `start`.
-    fn times_from(self, factor: f64, start: Point) -> Point {
-        Point { x: start.x + self.x * factor, y: start.y + self.y * factor, z: start.z + self.z * factor }
-    }
-
-    /// Of a way.
-    pub(crate) fn length(self) -> f64 {
-        (self.x * self.x + self.y * self.y + self.z * self.z).sqrt()
-    }
-}
-
-/// A box that nodes stay in.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Field {
-    pub(crate) low: Point,
-    pub(crate) high: Point,
-}
-
-impl Field {
-    /// From the origin to `high`.
-    pub(crate) fn up_to(high: Point) -> Field {
-        Field { low: Point::default(), high }
-    }
-
-    pub(crate) fn holds(&self, p: Point) -> bool {
-        let within = |p: f64, low: f64, high: f64| (low..=high).contains(&p);
-        within(p.x, self.low.x, self.high.x)
-            && within(p.y, self.low.y, self.high.y)
-            && within(p.z, self.low.z, self.high.z)
-    }
-
-    /// The nearest place inside.
-    fn nearest(&self, p: Point) -> Point {
-        let Field { low, high } = self;
-        Point { x: p.x.clamp(low.x, high.x), y: p.y.clamp(low.y, high.y), z: p.z.clamp(low.z, high.z) }
-    }
-
-    /// Anywhere with the same chance.
-    pub(crate) fn anywhere(&self, draws: &mut Rng) -> Point {
-        let mut between = |low: f64, high: f64| low + (high - low) * draws.uniform();
-        Point {
-            x: between(self.low.x, self.high.x),
-            y: between(self.low.y, self.high.y),
-            z: between(self.low.z, self.high.z),
-        }
-    }
-}
-
-/// A straight way in an interval of time, or a rest.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Leg {
-    pub(crate) from: Time,
-    pub(crate) until: Time,
-    pub(crate) start: Point,
-    /// Where it ends, exactly.
-    pub(crate) end: Point,
-    /// Metres per second along each axis.
-    pub(crate) velocity: Point,
-}
-
-/// Seconds from one instant to another, both as nanoseconds.
-pub(crate) fn seconds(from: f64, to: f64) -> f64 {
-    (to - from) * 1e-9
-}
-
-impl Leg {
-    /// A rest at `place` until `until`.
-    fn rest(from: Time, until: Time, place: Point) -> Leg {
-        Leg { from, until, start: place, end: place, velocity: Point::default() }
-    }
-
-    /// The straight way from one place to another in a given time.
-    fn between(from: Time, until: Time, start: Point, end: Point) -> Leg {
-        let rate = if until > from { 1.0 / until.since(from).as_secs_f64() } else { 0.0 };
-        Leg { from, until, start, end, velocity: start.to(end).times_from(rate, Point::default()) }
-    }
-
-    /// The straight way from one place to another at `speed` metres per second.
-    fn at_speed(from: Time, start: Point, end: Point, speed: f64) -> Leg {
-        let way = start.to(end);
-        let length = way.length();
-        if length == 0.0 {
-            return Leg::rest(from, from, start);
-        }
-        let velocity = way.times_from(speed / length, Point::default());
-        Leg { from, until: after(from, length / speed), start, end, velocity }
-    }
-
-    /// Where the node is at an instant of the leg.
-    pub(crate) fn at(&self, now: Time) -> Point {
-        if now >= self.until {
-            return self.end;
-        }
-        self.velocity.times_from(seconds(self.from.as_nanos() as f64, now.as_nanos() as f64), self.start)
-    }
-
-    /// The same leg, broken off at `until`.
-    fn cut(self, until: Time) -> Leg {
-        if until >= self.until { self } else { Leg { until, end: self.at(until), ..self } }
-    }
-}
-
-/// The end of time: a node rests from its last leg on.
-const NEVER: Time = Time::from_nanos(u64::MAX);
-
-/// So many seconds after `from`; never, if that is more than a run can last.
-fn after(from: Time, seconds: f64) -> Time {
-    if seconds < 1e10 { from + Span::from_nanos((seconds * 1e9).round() as u64) } else { NEVER }
-}
-
-/// The way of one node.
+/// The trajectory of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Track {
-    /// It stays.
+    /// A fixed position.
     Fixed(Point),
-    /// It moves.
+    /// A moving node.
     Moving(Box<Journey>),
 }
 
-/// A node under way.
+/// A moving node: its leg and its model.
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     leg: Leg,
     model: Model,
 }
 
-/// Where the next leg comes from.
+/// Source of the next leg.
 #[derive(Clone, Debug)]
 enum Model {
-    /// Legs known beforehand, the next one last.
-    Listed(Vec<Leg>),
+    /// Given legs, the next one last.
+    Given(Vec<Leg>),
     RandomWaypoint(RandomWaypoint),
     GaussMarkov(GaussMarkov),
 }
 
 impl Track {
-    /// The way of a node that is at `place` at first and moves as `def` says, in `field`, with draws of its own.
-    pub(crate) fn new(def: &MobilityDef, place: Point, field: Field, draws: Rng) -> Track {
+    /// The trajectory of a node that starts at `position` and moves by `def` within `field`, with a random stream of
+    /// its own.
+    pub(crate) fn new(def: &MobilityDef, position: Point, field: Field, rng: Rng) -> Track {
         let (leg, model) = match def {
-            MobilityDef::Fixed(_) => return Track::Fixed(place),
-            MobilityDef::Waypoints(way) => listed::waypoints(&way.points, place),
-            MobilityDef::Setdest(setdest) => listed::orders(&setdest.orders, place),
+            MobilityDef::Fixed(_) => return Track::Fixed(position),
+            MobilityDef::Waypoints(displacement) => given::waypoints(&displacement.points, position),
+            MobilityDef::Setdest(setdest) => given::orders(&setdest.orders, position),
             MobilityDef::RandomWaypoint(def) => {
                 let [min, max] = [def.speed_min, def.speed_max].map(|Speed(speed)| speed);
-                let (leg, model) = RandomWaypoint::new([min, max], def.pause, field, draws).first(place, def.steady);
+                let (leg, model) = RandomWaypoint::new([min, max], def.pause, field, rng).first(position, def.steady);
                 (leg, Model::RandomWaypoint(model))
             }
             MobilityDef::GaussMarkov(def) => {
-                let mut model = GaussMarkov::new(def, field, draws);
-                (model.step(Time::ZERO, place), Model::GaussMarkov(model))
+                let mut model = GaussMarkov::new(def, field, rng);
+                (model.step(Time::ZERO, position), Model::GaussMarkov(model))
             }
         };
         Track::Moving(Box::new(Journey { leg, model }))
     }
 
-    /// Straight on from `start` for ever, at so many metres per second along each axis.
+    /// Motion from `start` without end at a constant velocity, metres per second.
     #[cfg(test)]
     pub(crate) fn straight(start: Point, velocity: Point) -> Track {
         let leg = Leg { from: Time::ZERO, until: NEVER, start, end: start, velocity };
-        Track::Moving(Box::new(Journey { leg, model: Model::Listed(Vec::new()) }))
+        Track::Moving(Box::new(Journey { leg, model: Model::Given(Vec::new()) }))
     }
 
-    /// The way of a node of an expanded scenario.
+    /// The trajectory of a node of an expanded scenario.
     pub(crate) fn of(node: &NodeDef, seed: u64) -> Track {
         let Some(def) = &node.mobility else { return Track::Fixed(Track::start(node)) };
         let area = match def {
@@ -207,13 +82,13 @@ impl Track {
         Track::new(def, Track::start(node), field, Rng::stream(seed, &format!("node/{}/mobility", node.name)))
     }
 
-    /// Where the scenario puts a node at first.
+    /// Initial position of a node.
     pub(crate) fn start(node: &NodeDef) -> Point {
         let or_0 = |at: Option<f64>| at.unwrap_or(0.0);
         Point { x: or_0(node.x), y: or_0(node.y), z: or_0(node.z) }
     }
 
-    /// Where the node is at `now`; asked with times that never go back.
+    /// Position at `now`, which must not decrease from call to call.
     pub(crate) fn at(&mut self, now: Time) -> Point {
         match self {
             Track::Fixed(point) => *point,
@@ -221,7 +96,7 @@ impl Track {
         }
     }
 
-    /// The leg that the node is on at `now`; asked with times that never go back.
+    /// The leg at `now`, which must not decrease from call to call.
     pub(crate) fn leg(&mut self, now: Time) -> Leg {
         match self {
             Track::Fixed(point) => Leg::rest(Time::ZERO, NEVER, *point),
@@ -240,7 +115,7 @@ impl Journey {
         while now >= self.leg.until && self.leg.until < NEVER {
             let Leg { until, end, .. } = self.leg;
             self.leg = match &mut self.model {
-                Model::Listed(legs) => legs.pop().unwrap_or_else(|| Leg::rest(until, NEVER, end)),
+                Model::Given(legs) => legs.pop().unwrap_or_else(|| Leg::rest(until, NEVER, end)),
                 Model::RandomWaypoint(model) => model.next(until, end),
                 Model::GaussMarkov(model) => model.step(until, end),
             };

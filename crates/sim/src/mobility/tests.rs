@@ -1,6 +1,7 @@
-//! Vectors computed apart from this code, and statistics of long ways.
+//! Independently computed vectors, and statistics of long trajectories.
 
 use super::*;
+use tcp::units::Span;
 
 fn mobility(text: &str) -> MobilityDef {
     serde_json::from_str(text).unwrap()
@@ -45,7 +46,7 @@ fn a_later_order_overrides_and_one_without_speed_stops() {
         {"at": "7s", "x": 0, "y": 0, "speed": "0m/s"},
         {"at": "8s", "x": 50, "y": 0, "speed": "40m/s"}]}"#;
     let mut track = track(orders, point(0.0, 0.0, 3.0), field(100.0, 100.0, 5.0), 1);
-    for (seconds, place) in [
+    for (seconds, position) in [
         (4.0, point(40.0, 0.0, 3.0)),
         (5.0, point(50.0, 0.0, 3.0)),
         (6.0, point(50.0, 20.0, 3.0)),
@@ -53,17 +54,17 @@ fn a_later_order_overrides_and_one_without_speed_stops() {
         (8.5, point(50.0, 20.0, 3.0)),
         (9.0, point(50.0, 0.0, 3.0)),
     ] {
-        assert!(near(track.at(at(seconds)), place), "{seconds} s: {:?}", track.at(at(seconds)));
+        assert!(near(track.at(at(seconds)), position), "{seconds} s: {:?}", track.at(at(seconds)));
     }
 }
 
 #[test]
 fn waypoints_are_reached_in_time_or_all_at_once() {
-    let way = r#"{"kind": "waypoints", "points": [
+    let text = r#"{"kind": "waypoints", "points": [
         {"at": "4s", "x": 40, "y": 0}, {"at": "9.1s", "x": 0, "y": 400, "z": 7, "jump": true},
         {"at": "10.1s", "x": 10, "y": 400}]}"#;
-    let mut track = track(way, point(0.0, 0.0, 0.0), field(500.0, 500.0, 10.0), 1);
-    for (seconds, place) in [
+    let mut track = track(text, point(0.0, 0.0, 0.0), field(500.0, 500.0, 10.0), 1);
+    for (seconds, position) in [
         (0.0, point(0.0, 0.0, 0.0)),
         (1.0, point(10.0, 0.0, 0.0)),
         (9.0, point(40.0, 0.0, 0.0)),
@@ -71,13 +72,13 @@ fn waypoints_are_reached_in_time_or_all_at_once() {
         (9.6, point(5.0, 400.0, 7.0)),
         (99.0, point(10.0, 400.0, 7.0)),
     ] {
-        assert!(near(track.at(at(seconds)), place), "{seconds} s: {:?}", track.at(at(seconds)));
+        assert!(near(track.at(at(seconds)), position), "{seconds} s: {:?}", track.at(at(seconds)));
     }
 }
 
 /// Vector 2: without noise, from (95, 0, 50) along x at 5 m/s, in a box of +-100.
 #[test]
-fn gauss_markov_turns_round_before_the_wall() {
+fn gauss_markov_is_reflected_before_the_wall() {
     let MobilityDef::GaussMarkov(def) = mobility(r#"{"kind": "gauss_markov", "alpha": 1.0, "speed": "5m/s"}"#) else {
         unreachable!()
     };
@@ -90,11 +91,11 @@ fn gauss_markov_turns_round_before_the_wall() {
     assert_eq!((second.until, second.end), (at(2.0), point(95.0, 0.0, 50.0)));
     assert_eq!(second.velocity, point(-5.0, 0.0, 0.0));
     assert_eq!((model.direction.mean, model.direction.value), (std::f64::consts::PI, std::f64::consts::PI));
-    // It goes on the way back.
+    // It continues on the way back.
     assert!(near(model.step(second.until, second.end).end, point(90.0, 0.0, 50.0)));
 }
 
-/// Each wall turns its own component round, and the mean with it.
+/// Each wall reverses its own component, and the mean with it.
 #[test]
 fn gauss_markov_reflects_on_every_axis() {
     let MobilityDef::GaussMarkov(def) = mobility(r#"{"kind": "gauss_markov", "alpha": 1.0, "speed": "10m/s"}"#) else {
@@ -117,19 +118,19 @@ fn gauss_markov_reflects_on_every_axis() {
         let back = model.step(Time::ZERO, start);
         assert!((model.direction.mean - mean_direction).abs() < 1e-12, "{start:?}: {}", model.direction.mean);
         assert!((model.pitch.mean - mean_pitch).abs() < 1e-12, "{start:?}: {}", model.pitch.mean);
-        assert!((back.velocity.length() - 10.0).abs() < 1e-9 && walls.holds(back.end));
+        assert!((back.velocity.length() - 10.0).abs() < 1e-9 && walls.contains(back.end));
     }
 }
 
 /// Without walls in the way, speed has the stationary moments of its recursion.
 #[test]
 fn gauss_markov_has_its_mean_speed_and_its_spread() {
-    let mut draws = Rng::stream(5, "drift");
-    let mut drift = gauss_markov::Drift { value: 5.0, mean: 5.0, noise: 2.0 };
+    let mut rng = Rng::stream(5, "drift");
+    let mut drift = gauss_markov::Ar1 { value: 5.0, mean: 5.0, noise: 2.0 };
     let (steps, memory) = (200_000, 0.85);
     let mut values = Vec::with_capacity(steps);
     for _ in 0..steps {
-        drift.step(memory, &mut draws);
+        drift.step(memory, &mut rng);
         values.push(drift.value);
     }
     let n = steps as f64;
@@ -151,7 +152,7 @@ const WANDERERS: [&str; 4] = [
 ];
 
 #[test]
-fn a_way_has_no_gaps_and_stays_in_the_field() {
+fn a_trajectory_has_no_gaps_and_stays_in_the_field() {
     let walls = field(25.0, 25.0, 25.0);
     for text in WANDERERS {
         for seed in 0..5 {
@@ -164,7 +165,7 @@ fn a_way_has_no_gaps_and_stays_in_the_field() {
                 // Just before its end a leg is as near to it as its speed allows.
                 let before = leg.at(Time::from_nanos(leg.until.as_nanos().saturating_sub(1).max(leg.from.as_nanos())));
                 assert!(before.distance(leg.end) < 1e-6 || leg.from == leg.until, "{text}: {leg:?}");
-                assert!(walls.holds(leg.end) && walls.holds(leg.start));
+                assert!(walls.contains(leg.end) && walls.contains(leg.start));
                 leg = next;
             }
         }
@@ -172,7 +173,7 @@ fn a_way_has_no_gaps_and_stays_in_the_field() {
 }
 
 #[test]
-fn asking_more_often_changes_nothing() {
+fn evaluating_more_often_changes_nothing() {
     for text in WANDERERS {
         let new = || track(text, point(12.0, 3.0, 20.0), field(25.0, 25.0, 25.0), 7);
         let (mut often, mut seldom) = (new(), new());
@@ -185,7 +186,7 @@ fn asking_more_often_changes_nothing() {
     }
 }
 
-/// Vector 3, and E[1/v] from the durations: unit square of 1 km, no rest.
+/// Vector 3, and E[1/v] from the durations: square of 1 km, no pause.
 #[test]
 fn random_waypoint_has_its_mean_leg_and_slowness() {
     let text = r#"{"kind": "random_waypoint", "speed_min": "5m/s", "speed_max": "25m/s", "pause": "0s"}"#;
@@ -200,11 +201,12 @@ fn random_waypoint_has_its_mean_leg_and_slowness() {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     // Standard deviation of a leg 0.248 L; neighbours share an end, which at most doubles the variance of the mean.
     assert!((mean(&lengths) - 521.4).abs() < 4.0 * 248.0 * (2.0_f64 / 50_000.0).sqrt(), "{}", mean(&lengths));
-    // E[1/v] = ln 5 / 20 = 0.080472 s/m; E[1/v^2] = 1/125, so 1/v deviates by 0.0390.
+    // E[1/v] = ln 5 / 20 = 0.080472 s/m; E[1/v^2] = 1/125, so the standard deviation of 1/v is 0.0390.
     assert!((mean(&slowness) - 0.080_472).abs() < 4.0 * 0.0390 / 50_000_f64.sqrt(), "{}", mean(&slowness));
 }
 
-/// A steady start is what the ordinary start becomes: shares of resting nodes, moments of places and of speeds.
+/// A steady start has the stationary distribution that the ordinary start approaches: fraction of resting nodes,
+/// moments of positions and of speeds.
 #[test]
 fn a_steady_start_is_stationary() {
     let walls = field(1000.0, 1000.0, 0.0);
@@ -214,17 +216,17 @@ fn a_steady_start_is_stationary() {
         )
     };
     const NODES: u64 = 20_000;
-    // Of many nodes: resting or not, distance from the middle squared, speed of those on the way.
-    let look = |text: &str, when: f64| {
+    // Means over nodes: resting or not, squared distance from the middle, speed of moving ones.
+    let means = |text: &str, when: f64| {
         let mut sums = [0.0; 3];
         let mut moving = 0.0;
         for node in 0..NODES {
             let mut track = track(text, point(500.0, 500.0, 0.0), walls, node);
             let leg = track.leg(at(when));
-            let place = track.at(at(when));
+            let position = track.at(at(when));
             let rests = leg.velocity.length() == 0.0;
             sums[0] += f64::from(u8::from(rests));
-            sums[1] += ((place.x - 500.0).powi(2) + (place.y - 500.0).powi(2)) / 1e6;
+            sums[1] += ((position.x - 500.0).powi(2) + (position.y - 500.0).powi(2)) / 1e6;
             if !rests {
                 sums[2] += leg.velocity.length();
                 moving += 1.0;
@@ -232,16 +234,18 @@ fn a_steady_start_is_stationary() {
         }
         [sums[0] / NODES as f64, sums[1] / NODES as f64, sums[2] / moving]
     };
-    // E[P] / (E[P] + E[D] E[1/v]) = 60 / (60 + 521.4 * ln 20 / 19) = 0.42190; speed (max - min) / ln(max / min) = 6.3424.
+    // E[P] / (E[P] + E[D] E[1/v]) = 60 / (60 + 521.4 * ln 20 / 19) = 0.42190; speed (max - min) / ln(max / min) =
+    // 6.3424.
     let (rests, speed) = (60.0 / (60.0 + 521.405 * 20_f64.ln() / 19.0), 19.0 / 20_f64.ln());
-    let [now, later, grown] = [look(&kind(true), 0.0), look(&kind(true), 300.0), look(&kind(false), 3000.0)];
+    let [now, later, grown] = [means(&kind(true), 0.0), means(&kind(true), 300.0), means(&kind(false), 3000.0)];
     let n = NODES as f64;
     for [rest_share, spread, mean_speed] in [now, later, grown] {
         assert!((rest_share - rests).abs() < 4.0 * (rests * (1.0 - rests) / n).sqrt(), "{rest_share} of {rests}");
-        // Speed of density 1/v: E[v^2] = (max^2 - min^2) / (2 ln 20) = 66.59, so it deviates by 5.13.
+        // Speed of density 1/v: E[v^2] = (max^2 - min^2) / (2 ln 20) = 66.59, so its standard deviation is 5.13.
         let error = 5.13 / (n * (1.0 - rests)).sqrt();
         assert!((mean_speed - speed).abs() < 4.0 * error, "{mean_speed} of {speed}");
-        // Places crowd in the middle: less than the 1/6 of a uniform placement; the three agree. Deviation below 0.13.
+        // Positions concentrate in the middle: less than the 1/6 of a uniform distribution; the three agree. Standard
+        // deviation below 0.13.
         assert!(spread < 0.15 && (spread - now[1]).abs() < 4.0 * 0.13 * (2.0 / n).sqrt(), "{spread} and {}", now[1]);
     }
 }

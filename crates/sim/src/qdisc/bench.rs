@@ -1,19 +1,20 @@
-//! A workbench for the tests of disciplines: a queue of its own, fed and emptied by hand.
+//! A test bench for disciplines: a queue that tests fill and empty by hand.
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 use tcp::{Ecn, Segment};
 
-use super::{Ledger, Qdisc, Waiting};
-use crate::core::Core;
-use crate::event::{Event, FlowId, LinkId, NodeId};
+use super::{Qdisc, QueueContext, QueuedPacket};
+use crate::engine::context::Context;
+use crate::engine::event::Event;
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::metrics::LinkMetrics;
-use crate::packet::{DropReason, Envelope, Packet};
+use crate::packet::{DropReason, Packet, PacketHeader};
 use crate::scenario::Queue;
 
 /// A queue before a transmitter of 10 Mb/s that is busy all the time.
 pub(super) struct Bench {
-    core: Core,
+    ctx: Context,
     metrics: LinkMetrics,
     pub(super) queue: Qdisc,
     held: u64,
@@ -28,13 +29,13 @@ impl Bench {
         let def: Queue = serde_json::from_str(queue).unwrap_or_else(|e| panic!("{e}"));
         let rate = Rate::from_bps(10_000_000).unwrap();
         let queue = Qdisc::new(&def, rate, Span::from_millis(10), Rng::stream(1, "test"));
-        Bench { core: Core::new(FLOWS, None), metrics: LinkMetrics::default(), queue, held: 0 }
+        Bench { ctx: Context::new(FLOWS, None), metrics: LinkMetrics::default(), queue, held: 0 }
     }
 
     /// Moves the clock.
     pub(super) fn at(&mut self, time: Time) {
-        self.core.schedule(time, Event::Sample);
-        self.core.next();
+        self.ctx.schedule(time, Event::Sample);
+        self.ctx.next();
     }
 
     /// A packet of 1000 bytes of flow 0 comes.
@@ -44,21 +45,21 @@ impl Bench {
 
     pub(super) fn enqueue_of(&mut self, flow: u32, size: u64, ecn: Ecn) -> Result<(), DropReason> {
         let segment = Segment { len: size as u32 - 40, ecn, ..Segment::default() };
-        let envelope = Envelope {
+        let header = PacketHeader {
             to: FlowId(flow).sink(),
             destination: NodeId(1),
             size: Bytes(size),
-            sent_at: self.core.now,
+            sent_at: self.ctx.now,
             retransmission: false,
             ttl: 64,
         };
-        let packet = self.core.packets.insert_segment(&envelope, &segment);
-        let arrival = Waiting { packet, size: Bytes(size), since: self.core.now };
-        let result = self.queue.enqueue(&mut ledger(&mut self.core, &mut self.metrics), arrival);
+        let packet = self.ctx.packets.insert_segment(&header, &segment);
+        let arrival = QueuedPacket { packet, size: Bytes(size), since: self.ctx.now };
+        let result = self.queue.enqueue(&mut queue_context(&mut self.ctx, &mut self.metrics), arrival);
         match result {
             Ok(()) => self.held += 1,
             Err(_) => {
-                self.core.packets.remove(arrival.packet);
+                self.ctx.packets.remove(arrival.packet);
             }
         }
         self.check();
@@ -67,10 +68,10 @@ impl Bench {
 
     /// Flow and mark of the next packet that leaves.
     pub(super) fn dequeue_packet(&mut self) -> Option<Packet> {
-        let next = self.queue.dequeue(&mut ledger(&mut self.core, &mut self.metrics))?;
+        let next = self.queue.dequeue(&mut queue_context(&mut self.ctx, &mut self.metrics))?;
         self.held -= 1;
         self.check();
-        Some(self.core.packets.remove(next.packet))
+        Some(self.ctx.packets.remove(next.packet))
     }
 
     /// The mark of the next packet that leaves.
@@ -89,16 +90,16 @@ impl Bench {
 
     /// Packets of a flow that its metrics count as marked.
     pub(super) fn marks_of_flow(&self, flow: u32) -> u64 {
-        self.core.flows[flow as usize].window.marked
+        self.ctx.flows[flow as usize].interval.marked
     }
 
-    /// Packets dropped after they had been taken in.
+    /// Packets dropped after they had been enqueued.
     pub(super) fn drops(&self, reason: DropReason) -> u64 {
         self.metrics.drops[reason as usize]
     }
 }
 
-fn ledger<'a>(core: &'a mut Core, metrics: &'a mut LinkMetrics) -> Ledger<'a> {
-    let busy = core.now;
-    Ledger::new(core, metrics, LinkId(0), busy)
+fn queue_context<'a>(ctx: &'a mut Context, metrics: &'a mut LinkMetrics) -> QueueContext<'a> {
+    let busy = ctx.now;
+    QueueContext::new(ctx, metrics, LinkId(0), busy)
 }

@@ -2,7 +2,8 @@
 
 use tcp::units::{Bytes, Span, Time};
 
-use super::{Fifo, Ledger, Limit, Waiting};
+use super::context::QueueContext;
+use super::fifo::{Fifo, Limit, QueuedPacket};
 use crate::packet::DropReason;
 use crate::scenario::CodelDef;
 
@@ -11,7 +12,7 @@ use crate::scenario::CodelDef;
 pub(super) struct Settings {
     pub(super) target: Span,
     pub(super) interval: Span,
-    /// A queue that holds no more than this is short, however long it takes.
+    /// Nothing is dropped from a queue of at most this size (RFC 8289 §5.4).
     pub(super) mtu: Bytes,
     pub(super) ecn: bool,
 }
@@ -19,7 +20,7 @@ pub(super) struct Settings {
 /// The control law's state; FQ-CoDel has one for each of its queues.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Control {
-    /// When the wait will have been above target for an interval; unset while it is below.
+    /// When the sojourn time will have been above target for an interval; `None` while it is below.
     first_above: Option<Time>,
     dropping: bool,
     /// Drops since the dropping state was entered.
@@ -46,7 +47,7 @@ impl Codel {
     }
 
     #[inline(never)]
-    pub(super) fn enqueue(&mut self, arrival: Waiting) -> Result<(), DropReason> {
+    pub(super) fn enqueue(&mut self, arrival: QueuedPacket) -> Result<(), DropReason> {
         if self.limit.refuses(&self.waiting, &arrival) {
             return Err(DropReason::Queue);
         }
@@ -55,32 +56,32 @@ impl Codel {
     }
 
     #[inline(never)]
-    pub(super) fn dequeue(&mut self, ledger: &mut Ledger<'_>) -> Option<Waiting> {
-        self.control.dequeue(&self.settings, &mut self.waiting, ledger)
+    pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
+        self.control.dequeue(&self.settings, &mut self.waiting, ctx)
     }
 }
 
 impl Control {
-    /// RFC 8289 §5.5, `dequeue`: the next packet to send, after those that have to go.
+    /// RFC 8289 §5.5, `dequeue`: the next packet to send, after those that are dropped.
     pub(super) fn dequeue(
         &mut self,
         settings: &Settings,
         waiting: &mut Fifo,
-        ledger: &mut Ledger<'_>,
-    ) -> Option<Waiting> {
-        let now = ledger.now();
-        let (mut next, mut ok_to_drop) = self.pop(settings, waiting, ledger);
+        ctx: &mut QueueContext<'_>,
+    ) -> Option<QueuedPacket> {
+        let now = ctx.now();
+        let (mut next, mut ok_to_drop) = self.pop(settings, waiting, ctx);
         if self.dropping {
             self.dropping = ok_to_drop;
             while self.dropping && now >= self.drop_next {
                 let head = next?;
                 self.count += 1;
-                if settings.ecn && ledger.mark(&head) {
+                if settings.ecn && ctx.mark(&head) {
                     self.drop_next = self.after(self.drop_next, settings);
                     return Some(head);
                 }
-                ledger.drop(&head, DropReason::Aqm);
-                (next, ok_to_drop) = self.pop(settings, waiting, ledger);
+                ctx.drop(&head, DropReason::Aqm);
+                (next, ok_to_drop) = self.pop(settings, waiting, ctx);
                 self.dropping = ok_to_drop;
                 if ok_to_drop {
                     self.drop_next = self.after(self.drop_next, settings);
@@ -88,28 +89,28 @@ impl Control {
             }
         } else if ok_to_drop {
             let head = next?;
-            if !(settings.ecn && ledger.mark(&head)) {
-                ledger.drop(&head, DropReason::Aqm);
-                next = self.pop(settings, waiting, ledger).0;
+            if !(settings.ecn && ctx.mark(&head)) {
+                ctx.drop(&head, DropReason::Aqm);
+                next = self.pop(settings, waiting, ctx).0;
             }
             self.enter(now, settings);
         }
         next
     }
 
-    /// RFC 8289 §5.4, `dodequeue`: the head, and whether it has been bad for so long that it may be dropped.
-    fn pop(&mut self, settings: &Settings, waiting: &mut Fifo, ledger: &Ledger<'_>) -> (Option<Waiting>, bool) {
+    /// RFC 8289 §5.4, `dodequeue`: the head, and whether the sojourn time has been above target for an interval.
+    fn pop(&mut self, settings: &Settings, waiting: &mut Fifo, ctx: &QueueContext<'_>) -> (Option<QueuedPacket>, bool) {
         let next = waiting.pop();
-        let long = next.is_some_and(|head| ledger.sojourn(&head) >= settings.target && waiting.bytes() > settings.mtu);
+        let long = next.is_some_and(|head| ctx.sojourn(&head) >= settings.target && waiting.bytes() > settings.mtu);
         if !long {
             self.first_above = None;
             return (next, false);
         }
-        let first_above = *self.first_above.get_or_insert(ledger.now() + settings.interval);
-        (next, ledger.now() >= first_above)
+        let first_above = *self.first_above.get_or_insert(ctx.now() + settings.interval);
+        (next, ctx.now() >= first_above)
     }
 
-    /// Begins to drop, at the rate of the last time if that was not long ago.
+    /// Enters the dropping state, at the drop rate of the last time if that was recent.
     fn enter(&mut self, now: Time, settings: &Settings) {
         self.dropping = true;
         let delta = self.count.saturating_sub(self.last_count);

@@ -1,7 +1,8 @@
 //! DropTail: the arriving packet is dropped if the queue is full. With a threshold it is the switch
 //! of DCTCP (RFC 8257 §3.1): the queue at an arrival, and nothing else, decides about the mark.
 
-use super::{Fifo, Ledger, Limit, Waiting};
+use super::context::QueueContext;
+use super::fifo::{Fifo, Limit, QueuedPacket};
 use crate::packet::DropReason;
 use crate::scenario::DropTailDef;
 
@@ -9,7 +10,7 @@ use crate::scenario::DropTailDef;
 #[derive(Debug)]
 pub(crate) struct DropTail {
     limit: Limit,
-    /// An arrival that finds more than so many packets waiting is marked, if it can be.
+    /// An arrival that finds more packets than this is marked, if it is ECN-capable.
     mark_threshold: u64,
     pub(super) waiting: Fifo,
 }
@@ -24,7 +25,7 @@ impl DropTail {
         }
     }
 
-    /// How much may wait.
+    /// The limit of the queue.
     pub(crate) fn limit(&self) -> Limit {
         self.limit
     }
@@ -35,12 +36,12 @@ impl DropTail {
     }
 
     #[inline]
-    pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
+    pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
         if self.limit.refuses(&self.waiting, &arrival) {
             return Err(DropReason::Queue);
         }
         if self.waiting.packets() > self.mark_threshold {
-            ledger.mark(&arrival);
+            ctx.mark(&arrival);
         }
         self.waiting.push(arrival);
         Ok(())

@@ -1,25 +1,36 @@
-//! What every discipline is made of: a first-in first-out queue that knows its bytes, and a limit.
+//! The parts of every discipline: a first-in first-out queue that counts its bytes, and a limit.
 
 use std::collections::VecDeque;
 
-use tcp::units::Bytes;
+use tcp::units::{Bytes, Time};
 
-use super::Waiting;
+use crate::ids::PacketId;
 use crate::scenario::Amount;
 
-/// How much may wait.
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueuedPacket {
+    /// The packet.
+    pub packet: PacketId,
+    /// Its size on this link, overhead included.
+    pub size: Bytes,
+    /// Time of its arrival.
+    pub since: Time,
+}
+
+/// The limit of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Limit {
-    /// So many packets.
+    /// Packets.
     Packets(u64),
-    /// So many bytes, link overhead included.
+    /// Bytes, link overhead included.
     Bytes(Bytes),
-    /// Anything.
+    /// None.
     Unlimited,
 }
 
 impl Limit {
-    /// True if so much is too much.
+    /// True if a queue of this size exceeds the limit.
     pub(crate) fn is_exceeded(self, packets: u64, bytes: Bytes) -> bool {
         match self {
             Limit::Packets(limit) => packets > limit,
@@ -28,8 +39,8 @@ impl Limit {
         }
     }
 
-    /// True if `arrival` does not fit behind what waits already.
-    pub(super) fn refuses(self, waiting: &Fifo, arrival: &Waiting) -> bool {
+    /// True if `arrival` does not fit into the queue.
+    pub(super) fn refuses(self, waiting: &Fifo, arrival: &QueuedPacket) -> bool {
         self.is_exceeded(waiting.packets() + 1, waiting.bytes() + arrival.size)
     }
 }
@@ -47,25 +58,25 @@ impl From<Amount> for Limit {
 /// A first-in first-out queue.
 #[derive(Debug, Default)]
 pub(super) struct Fifo {
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<QueuedPacket>,
     bytes: Bytes,
 }
 
 impl Fifo {
-    pub(super) fn push(&mut self, arrival: Waiting) {
+    pub(super) fn push(&mut self, arrival: QueuedPacket) {
         self.bytes += arrival.size;
         self.waiting.push_back(arrival);
     }
 
-    pub(super) fn pop(&mut self) -> Option<Waiting> {
+    pub(super) fn pop(&mut self) -> Option<QueuedPacket> {
         let next = self.waiting.pop_front()?;
         self.bytes -= next.size;
         Some(next)
     }
 
-    /// Takes those out that are wanted; the others keep their order.
-    pub(super) fn take(&mut self, wanted: &impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
-        let (taken, left): (Vec<Waiting>, Vec<Waiting>) = self.waiting.drain(..).partition(wanted);
+    /// Removes the packets for which `wanted` is true; the others keep their order.
+    pub(super) fn take(&mut self, wanted: &impl Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
+        let (taken, left): (Vec<QueuedPacket>, Vec<QueuedPacket>) = self.waiting.drain(..).partition(wanted);
         self.waiting.extend(left);
         self.bytes = self.waiting.iter().map(|waiting| waiting.size).fold(Bytes::ZERO, |sum, size| sum + size);
         taken

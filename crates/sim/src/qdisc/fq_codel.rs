@@ -7,12 +7,13 @@ use tcp::rng::Rng;
 use tcp::units::Bytes;
 
 use super::codel::{Control, Settings};
-use super::{Fifo, Ledger, Limit, Waiting};
-use crate::event::EndpointId;
+use super::context::QueueContext;
+use super::fifo::{Fifo, Limit, QueuedPacket};
+use crate::ids::EndpointId;
 use crate::packet::DropReason;
 use crate::scenario::FqCodelDef;
 
-/// RFC 8290 §4.1: at an overload at most so many packets are dropped at once, and at most half of a queue's bytes.
+/// RFC 8290 §4.1: on overload at most this many packets are dropped at once, and at most half of the bytes of a queue.
 const BATCH: u64 = 64;
 
 /// An FQ-CoDel queue.
@@ -21,7 +22,7 @@ pub(crate) struct FqCodel {
     limit: Limit,
     quantum: i64,
     settings: Settings,
-    /// Makes the hash another one in each run and on each link.
+    /// Perturbation of the hash, different in each run and on each link.
     salt: u64,
     queues: Vec<Queue>,
     new: VecDeque<u32>,
@@ -35,13 +36,13 @@ pub(crate) struct FqCodel {
 struct Queue {
     waiting: Fifo,
     control: Control,
-    /// Bytes it may still send in this round.
+    /// Bytes that it may still send in this round.
     deficit: i64,
-    /// It is on one of the lists.
+    /// True if it is on one of the lists.
     active: bool,
 }
 
-/// Where an active queue stands.
+/// The list of an active queue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
     New,
@@ -50,12 +51,12 @@ enum List {
 
 impl FqCodel {
     /// An empty queue.
-    pub(super) fn new(def: &FqCodelDef, mut draws: Rng) -> FqCodel {
+    pub(super) fn new(def: &FqCodelDef, mut rng: Rng) -> FqCodel {
         FqCodel {
             limit: def.limit.into(),
             quantum: def.quantum.0 as i64,
             settings: Settings { target: def.target, interval: def.interval, mtu: def.mtu, ecn: def.ecn },
-            salt: draws.next_u64(),
+            salt: rng.next_u64(),
             queues: (0..def.queues).map(|_| Queue::default()).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
@@ -73,10 +74,10 @@ impl FqCodel {
         ((z ^ (z >> 31)) % self.queues.len() as u64) as usize
     }
 
-    /// RFC 8290 §4.1: the arrival is taken in; if that is too much, the fattest queue pays.
+    /// RFC 8290 §4.1: the arrival is enqueued; beyond the limit, packets of the longest queue are dropped.
     #[inline(never)]
-    pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
-        let index = self.index_of(ledger.packet(&arrival).to);
+    pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
+        let index = self.index_of(ctx.packet(&arrival).to);
         let queue = &mut self.queues[index];
         if !queue.active {
             queue.active = true;
@@ -87,20 +88,20 @@ impl FqCodel {
         self.packets += 1;
         self.bytes += arrival.size;
         while self.limit.is_exceeded(self.packets, self.bytes) {
-            self.drop_from_the_fattest(ledger);
+            self.drop_from_longest(ctx);
         }
         Ok(())
     }
 
-    fn drop_from_the_fattest(&mut self, ledger: &mut Ledger<'_>) {
+    fn drop_from_longest(&mut self, ctx: &mut QueueContext<'_>) {
         // Of equals the first, so that the choice is the same on every machine.
-        let fattest = self.queues.iter_mut().rev().max_by_key(|queue| queue.waiting.bytes());
-        let queue = fattest.expect("there is at least one queue");
+        let longest = self.queues.iter_mut().rev().max_by_key(|queue| queue.waiting.bytes());
+        let queue = longest.expect("there is at least one queue");
         let enough = queue.waiting.bytes() / 2;
         let mut gone = Bytes::ZERO;
         for _ in 0..BATCH {
             let Some(head) = queue.waiting.pop() else { break };
-            ledger.drop(&head, DropReason::Queue);
+            ctx.drop(&head, DropReason::Queue);
             gone += head.size;
             self.packets -= 1;
             if gone >= enough {
@@ -112,7 +113,7 @@ impl FqCodel {
 
     /// RFC 8290 §4.2: new queues first, then the old ones in turn.
     #[inline(never)]
-    pub(super) fn dequeue(&mut self, ledger: &mut Ledger<'_>) -> Option<Waiting> {
+    pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
         loop {
             let list = if self.new.is_empty() { List::Old } else { List::New };
             let index = *if list == List::New { self.new.front() } else { self.old.front() }?;
@@ -123,7 +124,7 @@ impl FqCodel {
                 continue;
             }
             let (packets, bytes) = (queue.waiting.packets(), queue.waiting.bytes());
-            let next = queue.control.dequeue(&self.settings, &mut queue.waiting, ledger);
+            let next = queue.control.dequeue(&self.settings, &mut queue.waiting, ctx);
             self.packets -= packets - queue.waiting.packets();
             self.bytes -= bytes - queue.waiting.bytes();
             match next {
@@ -147,9 +148,9 @@ impl FqCodel {
         self.old.extend(head);
     }
 
-    /// Takes those out that are wanted, queue by queue and without CoDel's judgement.
-    pub(super) fn take(&mut self, wanted: &impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
-        let taken: Vec<Waiting> = self.queues.iter_mut().flat_map(|queue| queue.waiting.take(wanted)).collect();
+    /// Removes the packets for which `wanted` is true, queue by queue, without CoDel.
+    pub(super) fn take(&mut self, wanted: &impl Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
+        let taken: Vec<QueuedPacket> = self.queues.iter_mut().flat_map(|queue| queue.waiting.take(wanted)).collect();
         self.packets -= taken.len() as u64;
         taken.iter().for_each(|gone| self.bytes -= gone.size);
         taken

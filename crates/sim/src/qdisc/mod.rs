@@ -1,13 +1,13 @@
-//! Queue disciplines: what waits in front of a transmitter, what is dropped, and what is marked.
+//! Queue disciplines: which packets wait for a transmitter, which are dropped, and which are marked.
 //!
 //! The packet in transmission is not in the queue. A new discipline: one file, one variant, one of `Queue` in
 //! `scenario/queue.rs`.
 
 mod codel;
+mod context;
 mod drop_tail;
 mod fifo;
 mod fq_codel;
-mod ledger;
 mod pie;
 mod red;
 
@@ -15,85 +15,73 @@ mod red;
 mod bench;
 
 use codel::Codel;
+pub(crate) use context::QueueContext;
 use drop_tail::DropTail;
-use fifo::Fifo;
-pub(crate) use fifo::Limit;
+pub(crate) use fifo::{Limit, QueuedPacket};
 use fq_codel::FqCodel;
-pub(crate) use ledger::Ledger;
 use pie::Pie;
 use red::Red;
 
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Rate, Span, Time};
+use tcp::units::{Bytes, Rate, Span};
 
-use crate::packet::{DropReason, PacketId};
+use crate::packet::DropReason;
 use crate::scenario::Queue;
 
-/// A packet waiting for the transmitter.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Waiting {
-    /// The packet.
-    pub packet: PacketId,
-    /// Its size on this link, overhead included.
-    pub size: Bytes,
-    /// When it came.
-    pub since: Time,
-}
-
-/// A queue discipline. Those with much state are boxed, one box per link, to keep a link small; their entry points are
-/// not inlined, to keep the path of a packet through drop-tail short.
+/// A queue discipline. Those with much state are boxed to keep a link small; their entry points are not inlined, to keep
+/// the code path of drop-tail short.
 #[derive(Debug)]
 pub(crate) enum Qdisc {
-    /// First in, first out; what does not fit is dropped.
+    /// First in, first out; an arrival at a full queue is dropped.
     DropTail(DropTail),
     /// Drops by the average length.
     Red(Box<Red>),
-    /// Drops by the least wait of an interval.
+    /// Drops by the minimum sojourn time of an interval.
     Codel(Box<Codel>),
-    /// A queue for each flow, each under CoDel.
+    /// A queue for each flow, each with CoDel.
     FqCodel(Box<FqCodel>),
-    /// Drops by a probability that a controller of the delay sets.
+    /// Drops with a probability that a controller of the queueing delay sets.
     Pie(Box<Pie>),
 }
 
 impl Qdisc {
-    /// The empty queue before a transmitter of this rate and delay. A discipline that draws has `draws` for itself.
-    pub(crate) fn new(queue: &Queue, rate: Rate, delay: Span, draws: Rng) -> Qdisc {
+    /// The empty queue before a transmitter of this rate and delay; `rng` is for this queue alone.
+    pub(crate) fn new(queue: &Queue, rate: Rate, delay: Span, rng: Rng) -> Qdisc {
         match queue {
             Queue::DropTail(def) => Qdisc::DropTail(DropTail::new(def)),
-            Queue::Red(def) => Qdisc::Red(Box::new(Red::new(def, rate, delay, draws))),
+            Queue::Red(def) => Qdisc::Red(Box::new(Red::new(def, rate, delay, rng))),
             Queue::Codel(def) => Qdisc::Codel(Box::new(Codel::new(def))),
-            Queue::FqCodel(def) => Qdisc::FqCodel(Box::new(FqCodel::new(def, draws))),
-            Queue::Pie(def) => Qdisc::Pie(Box::new(Pie::new(def, draws))),
+            Queue::FqCodel(def) => Qdisc::FqCodel(Box::new(FqCodel::new(def, rng))),
+            Queue::Pie(def) => Qdisc::Pie(Box::new(Pie::new(def, rng))),
         }
     }
 
-    /// Takes a packet in, or says why not. Others may be dropped for it.
+    /// Enqueues a packet, or returns why not. Others may be dropped for it.
     #[inline]
-    pub(crate) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
+    pub(crate) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
         match self {
-            Qdisc::DropTail(queue) => queue.enqueue(ledger, arrival),
-            Qdisc::Red(queue) => queue.enqueue(ledger, arrival),
+            Qdisc::DropTail(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::Red(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Codel(queue) => queue.enqueue(arrival),
-            Qdisc::FqCodel(queue) => queue.enqueue(ledger, arrival),
-            Qdisc::Pie(queue) => queue.enqueue(ledger, arrival),
+            Qdisc::FqCodel(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::Pie(queue) => queue.enqueue(ctx, arrival),
         }
     }
 
-    /// Gives the next packet to transmit. Others may be dropped before it; `None` leaves the queue empty.
+    /// Returns the next packet to transmit. Others may be dropped before it; `None` if the queue is empty then.
     #[inline]
-    pub(crate) fn dequeue(&mut self, ledger: &mut Ledger<'_>) -> Option<Waiting> {
+    pub(crate) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
         match self {
             Qdisc::DropTail(queue) => queue.waiting.pop(),
             Qdisc::Red(queue) => queue.waiting.pop(),
-            Qdisc::Codel(queue) => queue.dequeue(ledger),
-            Qdisc::FqCodel(queue) => queue.dequeue(ledger),
-            Qdisc::Pie(queue) => queue.dequeue(ledger),
+            Qdisc::Codel(queue) => queue.dequeue(ctx),
+            Qdisc::FqCodel(queue) => queue.dequeue(ctx),
+            Qdisc::Pie(queue) => queue.dequeue(ctx),
         }
     }
 
-    /// Takes the packets out that are wanted, without the discipline's judgement.
-    pub(crate) fn take(&mut self, wanted: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
+    /// Removes the packets for which `wanted` is true; the discipline does not count this as departures.
+    pub(crate) fn take(&mut self, wanted: impl Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
         match self {
             Qdisc::DropTail(queue) => queue.waiting.take(&wanted),
             Qdisc::Red(queue) => queue.waiting.take(&wanted),
@@ -103,7 +91,7 @@ impl Qdisc {
         }
     }
 
-    /// Packets waiting.
+    /// Number of packets queued.
     #[inline]
     pub(crate) fn packets(&self) -> u64 {
         match self {
@@ -115,7 +103,7 @@ impl Qdisc {
         }
     }
 
-    /// Bytes waiting, link overhead included.
+    /// Bytes queued, link overhead included.
     pub(crate) fn bytes(&self) -> Bytes {
         match self {
             Qdisc::DropTail(queue) => queue.waiting.bytes(),

@@ -3,7 +3,8 @@
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::{Fifo, Ledger, Limit, Waiting};
+use super::context::QueueContext;
+use super::fifo::{Fifo, Limit, QueuedPacket};
 use crate::packet::DropReason;
 use crate::scenario::{DelayEstimator, PieDef};
 
@@ -20,14 +21,14 @@ pub(crate) struct Pie {
     /// Sum of the drop probabilities since the last drop.
     accumulated: f64,
     next_update: Time,
-    /// Wait of the last packet that left; zero if it left nothing behind.
-    last_wait: Span,
+    /// Sojourn time of the last packet that left; zero if it left the queue empty.
+    last_sojourn: Span,
     departures: Departures,
-    draws: Rng,
+    rng: Rng,
     pub(super) waiting: Fifo,
 }
 
-/// The controller (RFC 8033 §4.2): what is known at its updates.
+/// The state of the controller (RFC 8033 §4.2).
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Control {
     p: f64,
@@ -36,10 +37,10 @@ struct Control {
     burst_allowance: Span,
 }
 
-/// How fast a queue that is long enough empties (RFC 8033 §5.3).
+/// The measured departure rate (RFC 8033 §5.3).
 #[derive(Clone, Copy, Debug, Default)]
 struct Departures {
-    /// When the measurement under way began.
+    /// Start of the current measurement.
     since: Option<Time>,
     bytes: u64,
     /// Seconds in which the threshold's bytes leave; zero until measured.
@@ -48,31 +49,31 @@ struct Departures {
 
 impl Pie {
     /// An empty queue.
-    pub(super) fn new(def: &PieDef, draws: Rng) -> Pie {
+    pub(super) fn new(def: &PieDef, rng: Rng) -> Pie {
         Pie {
             limit: def.limit.into(),
             def: def.clone(),
             control: Control { p: 0.0, delay: 0.0, burst_allowance: def.max_burst },
             accumulated: 0.0,
             next_update: Time::ZERO + def.update,
-            last_wait: Span::ZERO,
+            last_sojourn: Span::ZERO,
             departures: Departures::default(),
-            draws,
+            rng,
             waiting: Fifo::default(),
         }
     }
 
     #[inline(never)]
-    pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
-        self.catch_up(ledger.now());
+    pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
+        self.catch_up(ctx.now());
         if self.limit.refuses(&self.waiting, &arrival) {
             self.accumulated = 0.0;
             return Err(DropReason::Queue);
         }
         if self.control.burst_allowance == Span::ZERO && self.decides_to_drop() {
-            // RFC 8033 §5.1: beyond the threshold even who takes marks is dropped.
+            // RFC 8033 §5.1: beyond the threshold even ECN-capable packets are dropped.
             let may_mark = self.def.ecn && self.control.p <= self.def.mark_p;
-            if !(may_mark && ledger.mark(&arrival)) {
+            if !(may_mark && ctx.mark(&arrival)) {
                 return Err(DropReason::Aqm);
             }
         }
@@ -81,34 +82,34 @@ impl Pie {
     }
 
     #[inline(never)]
-    pub(super) fn dequeue(&mut self, ledger: &mut Ledger<'_>) -> Option<Waiting> {
-        self.catch_up(ledger.now());
+    pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
+        self.catch_up(ctx.now());
         let before = self.waiting.bytes().0;
         let next = self.waiting.pop()?;
         let left_some = self.waiting.packets() > 0;
-        self.last_wait = if left_some { ledger.sojourn(&next) } else { Span::ZERO };
-        self.departures.on_departure(ledger.now(), before, next.size.0, self.def.departure_threshold.0);
+        self.last_sojourn = if left_some { ctx.sojourn(&next) } else { Span::ZERO };
+        self.departures.on_departure(ctx.now(), before, next.size.0, self.def.departure_threshold.0);
         Some(next)
     }
 
-    /// Takes those out that are wanted, without a measurement: they do not leave through the transmitter.
-    pub(super) fn take(&mut self, wanted: &impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
+    /// Removes the packets for which `wanted` is true, without a measurement: they do not leave through the transmitter.
+    pub(super) fn take(&mut self, wanted: &impl Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
         let taken = self.waiting.take(wanted);
         if self.waiting.packets() == 0 && !taken.is_empty() {
-            self.last_wait = Span::ZERO;
+            self.last_sojourn = Span::ZERO;
         }
         taken
     }
 
-    /// Makes up for the updates that have become due. Between arrivals and departures nothing moves that they depend on,
-    /// so it is exact to do them late.
+    /// Carries out the updates that have become due. What they depend on changes at arrivals and departures only, so that
+    /// it is exact to do them late.
     fn catch_up(&mut self, now: Time) {
         while self.next_update <= now {
             self.next_update = self.next_update + self.def.update;
             let was = self.control;
             self.control.update(&self.def, self.queueing_delay());
             if self.control == was {
-                // At rest: all further updates would change as little.
+                // A fixed point: all further updates would change nothing.
                 let whole = now.since(self.next_update).as_nanos() / self.def.update.as_nanos();
                 self.next_update = self.next_update + self.def.update * whole;
             }
@@ -118,7 +119,7 @@ impl Pie {
     /// The delay now, in seconds.
     fn queueing_delay(&self) -> f64 {
         match self.def.estimator {
-            DelayEstimator::Timestamps => self.last_wait.as_secs_f64(),
+            DelayEstimator::Timestamps => self.last_sojourn.as_secs_f64(),
             DelayEstimator::DepartureRate => {
                 self.waiting.bytes().as_f64() * self.departures.average / self.def.departure_threshold.as_f64()
             }
@@ -128,16 +129,16 @@ impl Pie {
     /// RFC 8033 §4.1 and §5.4.
     fn decides_to_drop(&mut self) -> bool {
         let Control { p, delay, .. } = self.control;
-        let calm = delay < self.def.target.as_secs_f64() / 2.0 && p < 0.2;
-        if calm || self.waiting.bytes() <= self.def.mean_packet * 2 {
+        let light_load = delay < self.def.target.as_secs_f64() / 2.0 && p < 0.2;
+        if light_load || self.waiting.bytes() <= self.def.mean_packet * 2 {
             return false;
         }
         if !self.def.derandomise {
-            return self.draws.chance(p);
+            return self.rng.chance(p);
         }
         self.accumulated = if p == 0.0 { 0.0 } else { self.accumulated + p };
         let (never, always) = ACCUMULATED;
-        let drop = self.accumulated >= always || (self.accumulated >= never && self.draws.chance(p));
+        let drop = self.accumulated >= always || (self.accumulated >= never && self.rng.chance(p));
         if drop {
             self.accumulated = 0.0;
         }
@@ -146,7 +147,7 @@ impl Pie {
 }
 
 impl Control {
-    /// RFC 8033 §4.2, §4.4: the probability from the delay and its trend, and what is left of the allowance for bursts.
+    /// RFC 8033 §4.2, §4.4: the probability from the delay and its trend, and the remaining burst allowance.
     fn update(&mut self, def: &PieDef, delay: f64) {
         let target = def.target.as_secs_f64();
         let mut change = def.alpha * (delay - target) + def.beta * (delay - self.delay);

@@ -3,7 +3,8 @@
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 
-use super::{Fifo, Ledger, Limit, Waiting};
+use super::context::QueueContext;
+use super::fifo::{Fifo, Limit, QueuedPacket};
 use crate::packet::DropReason;
 use crate::scenario::RedDef;
 
@@ -24,11 +25,11 @@ pub(crate) struct Red {
     /// Packets since the last drop or mark, or since the average rose above `min`; of mean size in byte mode.
     count: f64,
     adapted_at: Time,
-    draws: Rng,
+    rng: Rng,
     pub(super) waiting: Fifo,
 }
 
-/// What does not change during a run.
+/// The parameters that stay constant.
 #[derive(Debug)]
 struct Settings {
     mean_packet: f64,
@@ -42,20 +43,20 @@ struct Settings {
     interval: Span,
 }
 
-/// What happens to an arrival.
+/// The decision about an arrival.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Verdict {
     Pass,
-    /// Chance decided.
+    /// At random.
     Early,
-    /// The average is above all thresholds.
+    /// The average is above the last threshold.
     Forced,
 }
 
 impl Red {
-    /// An empty queue before a transmitter of this rate and delay, from which come the values left to RED itself.
-    pub(super) fn new(def: &RedDef, rate: Rate, delay: Span, draws: Rng) -> Red {
-        let def = def.filled();
+    /// An empty queue before a transmitter of this rate and delay, from which automatic parameters are derived.
+    pub(super) fn new(def: &RedDef, rate: Rate, delay: Span, rng: Rng) -> Red {
+        let def = def.with_defaults();
         let given = "filled in from the profile";
         let mean_packet = def.mean_packet.expect(given).as_f64();
         let packets_per_second = rate.as_bps() as f64 / (8.0 * mean_packet);
@@ -82,25 +83,25 @@ impl Red {
             average: 0.0,
             count: 0.0,
             adapted_at: Time::ZERO,
-            draws,
+            rng,
             waiting: Fifo::default(),
         }
     }
 
     #[inline(never)]
-    pub(super) fn enqueue(&mut self, ledger: &mut Ledger<'_>, arrival: Waiting) -> Result<(), DropReason> {
-        self.observe(ledger.idle());
+    pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
+        self.observe(ctx.idle());
         if self.settings.adaptive {
-            self.adapt(ledger.now());
+            self.adapt(ctx.now());
         }
-        let verdict = self.judge(arrival.size);
+        let verdict = self.decide(arrival.size);
         if self.limit.refuses(&self.waiting, &arrival) {
             self.count = 0.0;
             return Err(DropReason::Queue);
         }
-        // Beyond `mark_p` the queue is out of control and even who takes marks is dropped (RFC 3168 §7).
+        // Beyond `mark_p` even ECN-capable packets are dropped (RFC 3168 §7).
         let may_mark = self.settings.ecn && verdict == Verdict::Early && self.probability() <= self.settings.mark_p;
-        if verdict != Verdict::Pass && !(may_mark && ledger.mark(&arrival)) {
+        if verdict != Verdict::Pass && !(may_mark && ctx.mark(&arrival)) {
             return Err(DropReason::Aqm);
         }
         self.waiting.push(arrival);
@@ -122,7 +123,7 @@ impl Red {
     }
 
     /// Every interval the greatest probability moves so that the average returns to the middle of the thresholds.
-    /// As in ns-2 an arrival finds out that the interval is over.
+    /// As in ns-2 this happens at the first arrival after the interval.
     fn adapt(&mut self, now: Time) {
         if now.since(self.adapted_at) < self.settings.interval {
             return;
@@ -149,7 +150,7 @@ impl Red {
         }
     }
 
-    fn judge(&mut self, size: Bytes) -> Verdict {
+    fn decide(&mut self, size: Bytes) -> Verdict {
         let base = self.probability();
         if self.average < self.min {
             self.count = 0.0;
@@ -161,7 +162,7 @@ impl Red {
         }
         let relative = if self.settings.byte_mode { size.as_f64() / self.settings.mean_packet } else { 1.0 };
         self.count += relative;
-        if self.draws.chance(spread(base, self.count, self.settings.wait) * relative) {
+        if self.rng.chance(spread(base, self.count, self.settings.wait) * relative) {
             self.count = 0.0;
             return Verdict::Early;
         }

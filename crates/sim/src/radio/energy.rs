@@ -1,39 +1,39 @@
-//! What a radio consumes: powers times the exact time in each state. No events: a state lasts until the
-//! next change, and changes are seen when the station is looked at.
+//! Energy consumption: the power of each radio state times the exact time spent in it. It needs no events: time is
+//! accounted when the station is next advanced.
 //!
-//! The models differ in what counts as receiving. ns-2 counts every signal at or above carrier sense, once where signals
-//! overlap; ns-3 counts the frame that the receiver follows. ns-2 books a whole frame when it begins and idle time at the
-//! next frame, so that what it logs lags or leads; here a state is booked as it passes (a departure: a battery runs out
-//! at most one frame sooner or later).
+//! The models differ in what counts as receiving. ns-2 counts every signal at or above carrier sense, once where
+//! signals overlap; ns-3 counts the frame that the receiver is locked on. ns-2 charges a whole frame when it begins and
+//! idle time at the next frame, so its log leads or lags; here time is charged as it passes (a departure: a battery is
+//! depleted at most one frame sooner or later).
 
 use tcp::units::{Span, Time};
 
 /// What counts as receiving.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Receives {
-    /// ns-2: signals of at least this many watts in the air, for whomever they are.
-    Signals { least: f64 },
-    /// ns-3: the frame the receiver is locked on.
+pub(crate) enum RxCriterion {
+    /// ns-2: all signals of at least this many watts, whatever their receiver address.
+    Signals { min_power: f64 },
+    /// ns-3: the frame that the receiver is locked on.
     Frames,
 }
 
-/// The consumption of every radio of a channel. Watts; joules.
+/// Power of each radio state, and the initial energy. Watts; joules.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct EnergyModel {
-    pub(crate) receives: Receives,
+    pub(crate) rx_criterion: RxCriterion,
     pub(crate) tx: f64,
     pub(crate) rx: f64,
     pub(crate) idle: f64,
-    /// With nothing left a radio neither sends nor receives; no limit if absent.
+    /// A depleted radio neither transmits nor receives; unlimited if absent.
     pub(crate) initial: Option<f64>,
 }
 
-/// What a radio does.
+/// State of a radio.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Activity {
-    Sends,
-    Receives,
-    Idles,
+pub(super) enum RadioState {
+    Tx,
+    Rx,
+    Idle,
 }
 
 /// Time spent in each state.
@@ -42,11 +42,11 @@ struct Times {
     tx: Span,
     rx: Span,
     idle: Span,
-    /// Without energy.
+    /// Depleted.
     off: Span,
 }
 
-/// Energy consumed since measurements began, joules.
+/// Energy consumed in the measurement interval, joules.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Consumed {
     pub(crate) tx: f64,
@@ -60,31 +60,31 @@ impl Consumed {
     }
 }
 
-/// The meter of one radio.
+/// Energy meter of one radio.
 #[derive(Clone, Debug)]
-pub(crate) struct Meter {
+pub(crate) struct EnergyMeter {
     model: EnergyModel,
     times: Times,
-    /// `times` when measurements began.
-    before: Times,
-    /// Everything up to here is in `times`.
+    /// `times` at the start of the measurement interval.
+    at_warmup_end: Times,
+    /// `times` accounts for everything before this time.
     read_at: Time,
-    /// When the energy ran out.
+    /// Time of depletion.
     empty_at: Option<Time>,
 }
 
-impl Meter {
-    pub(super) fn new(model: EnergyModel) -> Meter {
+impl EnergyMeter {
+    pub(super) fn new(model: EnergyModel) -> EnergyMeter {
         let empty_at = model.initial.filter(|joules| *joules <= 0.0).map(|_| Time::ZERO);
-        Meter { model, times: Times::default(), before: Times::default(), read_at: Time::ZERO, empty_at }
+        EnergyMeter { model, times: Times::default(), at_warmup_end: Times::default(), read_at: Time::ZERO, empty_at }
     }
 
-    pub(super) fn receives(&self) -> Receives {
-        self.model.receives
+    pub(super) fn rx_criterion(&self) -> RxCriterion {
+        self.model.rx_criterion
     }
 
-    /// The radio did this from the last reading to `now`.
-    pub(super) fn pass(&mut self, now: Time, activity: Activity) {
+    /// Charges the time since the last reading to `state`.
+    pub(super) fn account(&mut self, now: Time, state: RadioState) {
         let span = now.since(self.read_at);
         let from = self.read_at;
         self.read_at = self.read_at.max(now);
@@ -92,25 +92,25 @@ impl Meter {
             self.times.off += span;
             return;
         }
-        let watts = match activity {
-            Activity::Sends => self.model.tx,
-            Activity::Receives => self.model.rx,
-            Activity::Idles => self.model.idle,
+        let watts = match state {
+            RadioState::Tx => self.model.tx,
+            RadioState::Rx => self.model.rx,
+            RadioState::Idle => self.model.idle,
         };
         let lasts = self.left().filter(|left| watts > 0.0 && watts * span.as_secs_f64() >= *left);
         let alive = lasts.map_or(span, |left| Span::from_secs_f64(left / watts).min(span));
-        let times = match activity {
-            Activity::Sends => &mut self.times.tx,
-            Activity::Receives => &mut self.times.rx,
-            Activity::Idles => &mut self.times.idle,
+        let times = match state {
+            RadioState::Tx => &mut self.times.tx,
+            RadioState::Rx => &mut self.times.rx,
+            RadioState::Idle => &mut self.times.idle,
         };
         *times += alive;
         self.times.off += span.saturating_sub(alive);
         self.empty_at = lasts.map(|_| from + alive);
     }
 
-    /// True if no energy is left.
-    pub(super) fn empty(&self) -> bool {
+    /// True if the radio is depleted.
+    pub(super) fn is_empty(&self) -> bool {
         self.empty_at.is_some()
     }
 
@@ -118,7 +118,7 @@ impl Meter {
         self.empty_at
     }
 
-    /// Joules left, if they are limited.
+    /// Joules left, if limited.
     fn left(&self) -> Option<f64> {
         Some((self.model.initial? - self.joules(self.times).total()).max(0.0))
     }
@@ -132,7 +132,7 @@ impl Meter {
     }
 
     pub(super) fn on_warmup_end(&mut self) {
-        self.before = self.times;
+        self.at_warmup_end = self.times;
     }
 
     /// Consumed since the run began, joules.
@@ -140,20 +140,26 @@ impl Meter {
         self.joules(self.times).total()
     }
 
-    /// Consumed since measurements began. Panics if time was lost or made, or a battery gave more than it held: a bug.
+    /// Energy consumed in the measurement interval.
+    ///
+    /// Panics if the times do not add up to the time of the last reading, or a battery gave more than it held: bugs.
     pub(crate) fn consumed(&self) -> Consumed {
         let Times { tx, rx, idle, off } = self.times;
-        let booked = tx + rx + idle + off;
-        assert!(Time::ZERO + booked == self.read_at, "{booked} of {} are booked by a radio's meter", self.read_at);
-        // A nanosecond of rounding when the battery ran out.
+        let accounted = tx + rx + idle + off;
+        assert!(
+            Time::ZERO + accounted == self.read_at,
+            "{accounted} of {} are accounted for by an energy meter",
+            self.read_at
+        );
+        // Depletion is rounded to a nanosecond.
         let spare = 1e-9 * self.model.tx.max(self.model.rx).max(self.model.idle);
         let overdrawn = self.model.initial.is_some_and(|joules| self.total() > joules * (1.0 + 1e-12) + spare);
         assert!(!overdrawn, "a battery of {:?} J gave {} J", self.model.initial, self.total());
         let since = |now: Span, then: Span| now.saturating_sub(then);
         self.joules(Times {
-            tx: since(tx, self.before.tx),
-            rx: since(rx, self.before.rx),
-            idle: since(idle, self.before.idle),
+            tx: since(tx, self.at_warmup_end.tx),
+            rx: since(rx, self.at_warmup_end.rx),
+            idle: since(idle, self.at_warmup_end.idle),
             off: Span::ZERO,
         })
     }
@@ -164,13 +170,13 @@ mod tests {
     use tcp::rng::Rng;
 
     use super::*;
-    use crate::radio::contention::Contention;
-    use crate::radio::errors::{Header, Mode};
-    use crate::radio::frame::StationId;
-    use crate::radio::receiver::{Arrival, Fate, Receiver, Reception, Waits};
+    use crate::ids::StationId;
+    use crate::radio::backoff::Backoff;
+    use crate::radio::errors::{Mode, PhyHeader};
+    use crate::radio::receiver::{MacTiming, Receiver, Reception, Signal, SignalState};
 
-    fn meter(initial: Option<f64>) -> Meter {
-        Meter::new(EnergyModel { receives: Receives::Frames, tx: 1.0, rx: 0.5, idle: 0.1, initial })
+    fn meter(initial: Option<f64>) -> EnergyMeter {
+        EnergyMeter::new(EnergyModel { rx_criterion: RxCriterion::Frames, tx: 1.0, rx: 0.5, idle: 0.1, initial })
     }
 
     fn at(ms: u64) -> Time {
@@ -180,59 +186,59 @@ mod tests {
     #[test]
     fn energy_is_power_times_time() {
         let mut meter = meter(None);
-        meter.pass(at(100), Activity::Idles);
+        meter.account(at(100), RadioState::Idle);
         meter.on_warmup_end();
-        meter.pass(at(1100), Activity::Sends);
-        meter.pass(at(3100), Activity::Receives);
-        meter.pass(at(3100), Activity::Sends);
+        meter.account(at(1100), RadioState::Tx);
+        meter.account(at(3100), RadioState::Rx);
+        meter.account(at(3100), RadioState::Tx);
         assert_eq!(meter.consumed(), Consumed { tx: 1.0, rx: 1.0, idle: 0.0 });
         assert!((meter.total() - 2.01).abs() < 1e-12);
     }
 
     #[test]
-    fn a_battery_gives_what_it_holds() {
+    fn a_battery_gives_no_more_than_its_initial_energy() {
         let mut meter = meter(Some(0.25));
-        meter.pass(at(1000), Activity::Idles);
-        assert!(!meter.empty());
-        meter.pass(at(3000), Activity::Sends);
+        meter.account(at(1000), RadioState::Idle);
+        assert!(!meter.is_empty());
+        meter.account(at(3000), RadioState::Tx);
         assert_eq!(meter.empty_at(), Some(at(1150)));
-        meter.pass(at(9000), Activity::Sends);
+        meter.account(at(9000), RadioState::Tx);
         assert!((meter.consumed().total() - 0.25).abs() < 1e-12);
     }
 
-    /// Arrivals of [0, 8] and [4, 10] ms are 10 ms of receiving; the station sends during 2 more.
+    /// Signals of [0, 8] and [4, 10] ms are 10 ms of reception; the station transmits during 2 more.
     #[test]
-    fn overlapping_arrivals_are_charged_once() {
-        let waits = Waits {
+    fn overlapping_signals_are_charged_once() {
+        let timing = MacTiming {
             slot: Span::from_micros(20),
             difs: Span::from_micros(50),
             eifs: Span::from_micros(364),
             reception: Reception::Capture { carrier_sense: 1e-11, receive: 1e-10, ratio: 10.0 },
-            grades: Vec::new(),
-            preamble: Header { end: Span::ZERO, length: Span::ZERO, bits: 0.0, mode: Mode::Dbpsk, tail: Span::ZERO },
+            rate_modes: Vec::new(),
+            preamble: PhyHeader { end: Span::ZERO, length: Span::ZERO, bits: 0.0, mode: Mode::Dbpsk, tail: Span::ZERO },
         };
-        let arrival = |number, start, end| Arrival {
+        let signal = |number, start, end| Signal {
             number,
             from: StationId(1),
             start: at(start),
             end: at(end),
             power: 1e-9,
-            grade: 0,
-            wanted: false,
-            reserves: Span::ZERO,
-            unanswered: None,
-            fate: Fate::Coming,
+            rate_index: 0,
+            is_received: false,
+            duration: Span::ZERO,
+            nav_timeout: None,
+            state: SignalState::Pending,
         };
-        let model = EnergyModel { receives: Receives::Signals { least: 1e-11 }, ..meter(None).model };
+        let model = EnergyModel { rx_criterion: RxCriterion::Signals { min_power: 1e-11 }, ..meter(None).model };
         let mut receiver = Receiver::new(Rng::stream(1, "frame_error"));
-        receiver.meter = Some(Meter::new(model));
-        let mut contention = Contention::new(31, Rng::stream(1, "test"));
-        receiver.expect(arrival(1, 0, 8));
-        receiver.expect(arrival(2, 4, 10));
-        receiver.expect(arrival(3, 11, 20));
-        receiver.settle(at(12), &waits, &mut contention);
-        receiver.send(at(12), at(14), &waits, &mut contention);
-        receiver.settle(at(100), &waits, &mut contention);
+        receiver.meter = Some(EnergyMeter::new(model));
+        let mut backoff = Backoff::new(31, Rng::stream(1, "test"));
+        receiver.add_signal(signal(1, 0, 8));
+        receiver.add_signal(signal(2, 4, 10));
+        receiver.add_signal(signal(3, 11, 20));
+        receiver.advance_to(at(12), &timing, &mut backoff);
+        receiver.send(at(12), at(14), &timing, &mut backoff);
+        receiver.advance_to(at(100), &timing, &mut backoff);
         let meter = receiver.read_meter(at(100)).expect("there is a meter");
         assert_eq!(meter.times.rx, Span::from_millis(10 + 1 + 6));
         assert_eq!(meter.times.tx, Span::from_millis(2));
@@ -241,6 +247,6 @@ mod tests {
 
     #[test]
     fn an_empty_battery_is_empty_from_the_start() {
-        assert!(meter(Some(0.0)).empty());
+        assert!(meter(Some(0.0)).is_empty());
     }
 }

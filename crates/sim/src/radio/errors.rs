@@ -1,51 +1,52 @@
-//! The chance that bits survive noise (rule c): ratio of signal to noise and interference in, linear.
+//! Bit error models: the probability that bits survive, given the signal-to-noise-and-interference ratio (SINR,
+//! linear).
 
 use tcp::units::{Rate, Span, Time};
 
-/// A rate with what it takes to read it.
+/// A data rate with its modulation and the SINR that it needs.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Grade {
+pub(crate) struct RateMode {
     pub(crate) rate: Rate,
-    /// Ratio to noise and interference that a frame of 1536 B needs.
+    /// SINR at which half of all frames of 1536 B survive.
     pub(crate) ratio: f64,
     pub(crate) mode: Mode,
 }
 
-/// What comes before the bits of a frame.
+/// What precedes the PSDU: preamble and PHY header.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Header {
-    /// The frame proper begins so long after the signal.
+pub(crate) struct PhyHeader {
+    /// Time from the start of the signal to the start of the PSDU.
     pub(crate) end: Span,
-    /// The last part of that is a header of so many bits.
+    /// Duration of the PHY header, the last part of that, and its bits.
     pub(crate) length: Span,
     pub(crate) bits: f64,
     pub(crate) mode: Mode,
-    /// Silence that belongs to the frame.
+    /// Signal extension: silence that belongs to the frame.
     pub(crate) tail: Span,
 }
 
-impl Header {
-    /// The chance that a frame of this length outlives the part of it between two instants, counted from its start.
-    pub(super) fn survival(&self, grade: &Grade, length: Span, (from, to): (Span, Span), ratio: f64) -> f64 {
+impl PhyHeader {
+    /// Probability that a frame of this length survives the interval between two instants, counted from its start.
+    pub(super) fn survival(&self, rate_mode: &RateMode, length: Span, (from, to): (Span, Span), ratio: f64) -> f64 {
         let overlap = |start: Span, end: Span| to.min(end).saturating_sub(from.max(start)).as_secs_f64();
         let of_header = overlap(self.end.saturating_sub(self.length), self.end) / self.length.as_secs_f64();
-        let payload = overlap(self.end, length.saturating_sub(self.tail)) * grade.rate.as_bps() as f64;
-        self.mode.survival(of_header * self.bits, ratio) * grade.mode.survival(payload, ratio)
+        let payload = overlap(self.end, length.saturating_sub(self.tail)) * rate_mode.rate.as_bps() as f64;
+        self.mode.survival(of_header * self.bits, ratio) * rate_mode.mode.survival(payload, ratio)
     }
 }
 
-/// What the frame in hand has gone through: its chance so far, and the ratio since an instant.
+/// State of the reception in progress: probability of survival so far, and the SINR since an instant.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Ordeal {
-    pub(super) chance: f64,
+pub(super) struct ReceptionState {
+    pub(super) survival: f64,
     pub(super) ratio: f64,
     pub(super) since: Time,
 }
 
-/// How bits are put on the carrier.
+/// Modulation, with the code rate of OFDM.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Mode {
-    /// OFDM: points of the constellation, and the convolutional code.
+    /// OFDM: constellation points and convolutional code.
     Ofdm { points: u32, code: Code },
     /// 1 Mb/s.
     Dbpsk,
@@ -67,7 +68,7 @@ pub(crate) enum Code {
     ThreeQuarters,
 }
 
-/// A code's spectrum: the factor, the weight of the first term, the distance of two terms, the terms.
+/// Distance spectrum of a convolutional code: factor, exponent of the first term, step of the exponents, terms.
 struct Spectrum {
     factor: f64,
     first: i32,
@@ -106,7 +107,7 @@ const THREE_QUARTERS: Spectrum = Spectrum {
 };
 
 impl Mode {
-    /// The chance that one bit is wrong.
+    /// Bit error rate.
     fn bit_error(self, ratio: f64) -> f64 {
         match self {
             Mode::Ofdm { points, code } => coded(uncoded(points, ratio), code),
@@ -117,7 +118,7 @@ impl Mode {
                 factor / per_bit.sqrt() * libm::exp(-(2.0 - root) * per_bit)
             }
             Mode::Oqpsk => oqpsk(ratio),
-            // Fits that ns-3 uses, between 0.1 and 10.
+            // Fits used by ns-3, valid between 0.1 and 10.
             _ if ratio > 10.0 => 0.0,
             _ if ratio < 0.1 => 0.5,
             Mode::Cck5 => {
@@ -132,13 +133,13 @@ impl Mode {
         }
     }
 
-    /// The chance that so many bits are all right.
+    /// Probability that all of `bits` bits survive.
     pub(super) fn survival(self, bits: f64, ratio: f64) -> f64 {
-        if bits <= 0.0 { 1.0 } else { all_right(self.bit_error(ratio), bits) }
+        if bits <= 0.0 { 1.0 } else { survival_of(self.bit_error(ratio), bits) }
     }
 }
 
-fn all_right(error: f64, bits: f64) -> f64 {
+fn survival_of(error: f64, bits: f64) -> f64 {
     libm::exp(bits * libm::log1p(-error.clamp(0.0, 1.0)))
 }
 
@@ -161,7 +162,7 @@ fn coded(error: f64, code: Code) -> f64 {
         Code::TwoThirds => TWO_THIRDS,
         Code::ThreeQuarters => THREE_QUARTERS,
     };
-    // Σ term · base^(first + k · step) by Horner's rule: a tenth of the time that ten powers take.
+    // Σ term · base^(first + k · step) by Horner's rule: ten times as fast as ten powers.
     let squared = 4.0 * error * (1.0 - error);
     let base = squared.sqrt();
     let step = if spectrum.step == 2 { squared } else { base };
@@ -170,7 +171,7 @@ fn coded(error: f64, code: Code) -> f64 {
     (spectrum.factor * sum * first).min(1.0)
 }
 
-/// The chance that one bit of O-QPSK with 16 sequences of chips is wrong (IEEE 802.15.4, 2.4 GHz).
+/// Bit error rate of O-QPSK with 16 chip sequences (IEEE 802.15.4, 2.4 GHz).
 fn oqpsk(ratio: f64) -> f64 {
     let mut choose = 1.0;
     let mut sum = 0.0;
@@ -211,9 +212,9 @@ mod tests {
         }
     }
 
-    /// The half-way points of 1536 B that the thresholds of the other rule are.
+    /// The SINR at which half of all frames of 1536 B survive: the thresholds of the SINR rule.
     #[test]
-    fn half_way_points() {
+    fn half_of_the_frames_survive_at_the_thresholds() {
         let ofdm = |points, code| Mode::Ofdm { points, code };
         let table = [
             (ofdm(2, Code::Half), 3.43),
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_survives_silence_and_no_bits_survive_anything() {
+    fn no_bits_survive_no_signal_and_zero_bits_survive_anything() {
         for mode in [Mode::Dbpsk, Mode::Dqpsk, Mode::Cck5, Mode::Cck11, Mode::Ofdm { points: 2, code: Code::Half }] {
             assert!(mode.survival(1000.0, 0.0) < 1e-100 && mode.survival(0.0, 0.0) == 1.0, "{mode:?}");
         }

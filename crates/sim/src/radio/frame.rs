@@ -1,36 +1,24 @@
-//! Frames on the air.
+//! MAC frames.
 
 use tcp::units::{Bytes, Rate, Span};
 
-use crate::packet::PacketId;
-use crate::record::FrameKind;
+use crate::engine::trace::FrameKind;
+use crate::ids::{FrameId, MessageId, PacketId, StationId};
 
-/// Index of a station: a node's radio.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct StationId(pub(crate) u32);
-
-/// Index of a message of routing or address resolution.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct MessageId(pub(crate) u32);
-
-/// Index of a frame in the slab.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct FrameId(u32);
-
-impl StationId {
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// What a data frame carries.
+/// Payload of a data frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Content {
     Packet(PacketId),
     Message(MessageId),
 }
 
-/// What a frame is for.
+impl Content {
+    pub(crate) fn is_packet(self) -> bool {
+        matches!(self, Content::Packet(_))
+    }
+}
+
+/// Type of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Rts,
@@ -40,7 +28,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// As records have it.
+    /// The type for the trace.
     pub(super) fn recorded(self) -> FrameKind {
         match self {
             Kind::Rts => FrameKind::Rts,
@@ -51,46 +39,46 @@ impl Kind {
     }
 }
 
-/// A frame.
+/// A MAC frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Frame {
     pub(crate) kind: Kind,
     pub(crate) from: StationId,
-    /// `None` for all that hear it.
+    /// Receiver address; `None` for broadcast.
     pub(crate) to: Option<StationId>,
-    /// Counts the data frames of a sender; a retransmission keeps its number.
+    /// Sequence number of a data frame; retransmissions repeat it.
     pub(crate) sequence: u32,
-    /// Size of the network-layer packet in it.
+    /// Size of the network-layer packet.
     pub(crate) size: Bytes,
     pub(crate) rate: Rate,
-    /// The duration field: how long it reserves the medium beyond its end.
-    pub(crate) reserves: Span,
-    /// The same at all stations, and different for each transmission.
+    /// Duration field: how long the medium is reserved after the frame.
+    pub(crate) duration: Span,
+    /// Number of the transmission, unique on the channel.
     pub(crate) number: u64,
-    /// Which part of a datagram it carries.
-    pub(crate) part: Part,
+    /// The fragment of a datagram that it carries.
+    pub(crate) fragment: Fragment,
 }
 
-/// A part of a datagram, which 802.15.4 may cut into several frames.
+/// A fragment of a datagram; only 802.15.4 fragments (RFC 4944 §5.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Part {
-    /// The datagram's number at its sender.
-    pub(crate) datagram: u32,
+pub(crate) struct Fragment {
+    /// Datagram tag, unique at its sender.
+    pub(crate) tag: u32,
     /// From 0.
     pub(crate) index: u32,
-    pub(crate) of: u32,
+    pub(crate) count: u32,
 }
 
-impl Part {
-    /// All of it.
-    pub(crate) const WHOLE: Part = Part { datagram: 0, index: 0, of: 1 };
+impl Fragment {
+    /// An unfragmented datagram.
+    pub(crate) const ONLY: Fragment = Fragment { tag: 0, index: 0, count: 1 };
 }
 
-/// The frames whose end somebody waits for.
+/// The frames that some station is receiving.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     frames: Vec<Frame>,
-    /// Parallel to `frames`: stations that have still to hear of the end.
+    /// Parallel to `frames`: stations that have not handled the end yet.
     readers: Vec<u32>,
     free: Vec<FrameId>,
 }
@@ -108,7 +96,7 @@ impl Frames {
         id
     }
 
-    /// One of the readers takes it; true with it if that was the last.
+    /// The frame for one of its readers; true with it for the last one.
     pub(crate) fn read(&mut self, id: FrameId) -> (Frame, bool) {
         let left = &mut self.readers[id.0 as usize];
         *left -= 1;

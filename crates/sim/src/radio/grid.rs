@@ -1,106 +1,106 @@
-//! A grid over the stations of a channel as they were some time ago. None has gone farther since than the greatest speed
-//! allows, so that much more than the reach holds every station in reach.
+//! A grid over the positions of stations some time ago. The maximum speed bounds how far they have moved since, so a
+//! search radius enlarged by that distance finds every station within reach.
 
 use tcp::units::Time;
 
-use super::whereabouts::Legs;
+use super::legs::Legs;
 use crate::mobility::Point;
 
-/// Rows and columns at most.
-const MOST_CELLS: f64 = 256.0;
-/// The grid is laid anew when stations may have gone this share of the reach.
+/// Maximum number of rows, and of columns.
+const MAX_CELLS: f64 = 256.0;
+/// The grid is rebuilt when stations may have moved by this fraction of the reach.
 const DRIFT: f64 = 0.125;
-/// Speeds are expected up to this multiple of the greatest one now.
+/// Speeds up to this multiple of the present maximum do not invalidate the grid.
 const HEADROOM: f64 = 1.25;
-/// Share of the field within which looking cell by cell beats a straight pass over all.
+/// Fraction of the area below which searching cells is faster than scanning all stations.
 const WORTHWHILE: f64 = 0.125;
-/// Metres that rounding cannot make up.
+/// Metres; larger than any rounding error.
 const SLACK: f64 = 1e-3;
 
 /// Stations by cell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Grid {
-    /// By station, where it was when the grid was laid; empty before.
-    laid: Vec<Point>,
-    laid_at: Time,
-    /// Metres per second that no station has exceeded since.
+    /// By station, its position when the grid was built; empty if the grid is invalid.
+    positions: Vec<Point>,
+    built_at: Time,
+    /// Upper bound of all speeds since then, metres per second.
     top_speed: f64,
     corner: Point,
-    /// Sides of a cell.
+    /// Size of a cell.
     width: f64,
     depth: f64,
     columns: usize,
     rows: usize,
-    pays: bool,
+    is_worthwhile: bool,
     /// The stations of cell c are members[starts[c]..starts[c + 1]], in order.
     starts: Vec<u32>,
     members: Vec<u32>,
 }
 
 impl Grid {
-    /// Metres that a station may have gone since the grid was laid.
+    /// Upper bound of the distance that a station has moved since the grid was built, metres.
     fn drift(&self, now: Time) -> f64 {
-        self.top_speed * now.since(self.laid_at).as_secs_f64() + SLACK
+        self.top_speed * now.since(self.built_at).as_secs_f64() + SLACK
     }
 
-    /// A station is on a new leg: one that is too fast, or that has jumped, makes the grid void.
+    /// Handles a new leg of a station: a speed above the bound or a jump invalidates the grid.
     pub(super) fn on_new_leg(&mut self, legs: &Legs, index: usize, now: Time) {
-        let Some(laid) = self.laid.get(index) else { return };
-        if legs.speed(index) > self.top_speed || laid.distance(legs.at(index, now)) > self.drift(now) {
-            self.laid.clear();
+        let Some(position) = self.positions.get(index) else { return };
+        if legs.speed(index) > self.top_speed || position.distance(legs.at(index, now)) > self.drift(now) {
+            self.positions.clear();
         }
     }
 
-    /// Lays the grid anew if it is void or too old.
-    pub(super) fn keep_fresh(&mut self, legs: &Legs, reach: f64, now: Time) {
-        if self.laid.is_empty() || self.drift(now) > SLACK + DRIFT * reach {
-            self.lay(legs, reach, now);
+    /// Rebuilds the grid if it is invalid or too old.
+    pub(super) fn refresh(&mut self, legs: &Legs, reach: f64, now: Time) {
+        if self.positions.is_empty() || self.drift(now) > SLACK + DRIFT * reach {
+            self.build(legs, reach, now);
         }
     }
 
-    fn lay(&mut self, legs: &Legs, reach: f64, now: Time) {
-        self.laid.clear();
-        self.laid.extend((0..legs.stations()).map(|index| legs.at(index, now)));
-        self.laid_at = now;
+    fn build(&mut self, legs: &Legs, reach: f64, now: Time) {
+        self.positions.clear();
+        self.positions.extend((0..legs.stations()).map(|index| legs.at(index, now)));
+        self.built_at = now;
         self.top_speed = HEADROOM * (0..legs.stations()).map(|index| legs.speed(index)).fold(0.0, f64::max);
         let extremes = |axis: fn(&Point) -> f64| {
-            let places = self.laid.iter().map(axis);
-            (places.clone().fold(f64::INFINITY, f64::min), places.fold(f64::NEG_INFINITY, f64::max))
+            let values = self.positions.iter().map(axis);
+            (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max))
         };
         let ((left, right), (front, back)) = (extremes(|p| p.x), extremes(|p| p.y));
-        let cells = |side: f64| (side / (reach / 2.0)).ceil().clamp(1.0, MOST_CELLS);
+        let cells = |side: f64| (side / (reach / 2.0)).ceil().clamp(1.0, MAX_CELLS);
         let (columns, rows) = (cells(right - left), cells(back - front));
         self.corner = Point { x: left, y: front, z: 0.0 };
         self.width = ((right - left) / columns).max(SLACK);
         self.depth = ((back - front) / rows).max(SLACK);
         (self.columns, self.rows) = (columns as usize, rows as usize);
-        let looked_at = (2.0 * reach + self.width) * (2.0 * reach + self.depth);
-        self.pays = looked_at < WORTHWHILE * (right - left) * (back - front);
-        self.sort_in();
+        let examined = (2.0 * reach + self.width) * (2.0 * reach + self.depth);
+        self.is_worthwhile = examined < WORTHWHILE * (right - left) * (back - front);
+        self.sort_into_cells();
     }
 
     /// Counting sort of the stations by cell.
-    fn sort_in(&mut self) {
+    fn sort_into_cells(&mut self) {
         self.starts.clear();
         self.starts.resize(self.columns * self.rows + 1, 0);
-        for place in &self.laid {
-            let cell = self.cell(place);
+        for position in &self.positions {
+            let cell = self.cell(position);
             self.starts[cell + 1] += 1;
         }
         for cell in 1..self.starts.len() {
             self.starts[cell] += self.starts[cell - 1];
         }
         self.members.clear();
-        self.members.resize(self.laid.len(), 0);
-        // From the last station down, each cell fills from its end.
-        for (index, place) in self.laid.iter().enumerate().rev() {
-            let cell = self.cell(place);
+        self.members.resize(self.positions.len(), 0);
+        // In reverse order of stations, each cell fills from its end.
+        for (index, position) in self.positions.iter().enumerate().rev() {
+            let cell = self.cell(position);
             self.starts[cell + 1] -= 1;
             self.members[self.starts[cell + 1] as usize] = index as u32;
         }
         // Each entry has become the start of its own cell; the first is 0 already.
         self.starts.remove(0);
-        self.starts.push(self.laid.len() as u32);
+        self.starts.push(self.positions.len() as u32);
     }
 
     fn column(&self, x: f64) -> usize {
@@ -111,23 +111,23 @@ impl Grid {
         (((y - self.corner.y) / self.depth) as usize).min(self.rows - 1)
     }
 
-    fn cell(&self, place: &Point) -> usize {
-        self.row(place.y) * self.columns + self.column(place.x)
+    fn cell(&self, position: &Point) -> usize {
+        self.row(position.y) * self.columns + self.column(position.x)
     }
 
-    /// True if a look at the surroundings spares most of the stations.
-    pub(super) fn pays(&self) -> bool {
-        self.pays
+    /// True if a search of the grid is faster than a scan of all stations.
+    pub(super) fn is_worthwhile(&self) -> bool {
+        self.is_worthwhile
     }
 
-    /// Calls `look` with every station that may be within reach of `here` at `now`.
-    pub(super) fn each_candidate(&self, here: Point, reach: f64, now: Time, mut look: impl FnMut(u32)) {
+    /// Calls `visit` with every station that may be within reach of `here` at `now`.
+    pub(super) fn each_candidate(&self, here: Point, reach: f64, now: Time, mut visit: impl FnMut(u32)) {
         let radius = reach + self.drift(now);
         for row in self.row(here.y - radius)..=self.row(here.y + radius) {
             let cells = row * self.columns;
             let first = self.starts[cells + self.column(here.x - radius)];
             let last = self.starts[cells + self.column(here.x + radius) + 1];
-            self.members[first as usize..last as usize].iter().for_each(|index| look(*index));
+            self.members[first as usize..last as usize].iter().for_each(|index| visit(*index));
         }
     }
 }

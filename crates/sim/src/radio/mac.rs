@@ -1,24 +1,24 @@
-//! The medium of a channel with the MAC that its stations follow.
+//! The MAC of a channel, by standard.
 
 use tcp::units::Time;
 
-use super::air::{Air, Counts, Upcall};
-use super::energy::Meter;
-use super::frame::{FrameId, StationId};
-use super::lrwpan::Pan;
-use super::message::Messages;
-use super::propagation::Reach;
-use super::queue::Request;
-use crate::core::Core;
+use super::energy::EnergyMeter;
+use super::lrwpan::LrWpanMac;
+use super::propagation::RadioRange;
+use crate::engine::context::Context;
+use crate::ids::{FrameId, StationId};
 use crate::mobility::{Point, Track};
+use crate::radio::dcf::DcfMac;
+use crate::radio::messages::Messages;
+use crate::radio::service::{MacCounters, MacIndication, MacRequest};
 
-/// A channel's medium.
+/// The MAC of all stations of a channel.
 #[derive(Debug)]
 pub(crate) enum Mac {
     /// 802.11.
-    Dcf(Box<Air>),
+    Dcf(Box<DcfMac>),
     /// 802.15.4.
-    Lrwpan(Box<Pan>),
+    Lrwpan(Box<LrWpanMac>),
 }
 
 impl Mac {
@@ -27,89 +27,89 @@ impl Mac {
         matches!(self, Mac::Lrwpan(_))
     }
 
-    /// The medium of 802.11, which alone has access points: [`crate::expand`] refuses those of 802.15.4.
-    pub(crate) fn dcf(&mut self) -> &mut Air {
+    /// The MAC of 802.11, which alone has access points: scenarios with 802.15.4 access points are refused.
+    pub(crate) fn dcf(&mut self) -> &mut DcfMac {
         match self {
-            Mac::Dcf(air) => air,
+            Mac::Dcf(dcf) => dcf,
             Mac::Lrwpan(_) => unreachable!("802.15.4 with access points is refused"),
         }
     }
 
     pub(crate) fn stations(&self) -> usize {
         match self {
-            Mac::Dcf(air) => air.stations(),
-            Mac::Lrwpan(pan) => pan.hearing.stations(),
+            Mac::Dcf(dcf) => dcf.stations(),
+            Mac::Lrwpan(lrwpan) => lrwpan.medium.stations(),
         }
     }
 
-    /// What the radio of a station has consumed up to now, if that is modelled.
-    pub(crate) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut Meter> {
+    /// Energy meter of a station's radio, read at `now`; `None` if energy is not modelled.
+    pub(crate) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut EnergyMeter> {
         match self {
-            Mac::Dcf(air) => air.meter(station, now),
-            Mac::Lrwpan(pan) => pan.meter(station, now),
+            Mac::Dcf(dcf) => dcf.meter(station, now),
+            Mac::Lrwpan(lrwpan) => lrwpan.meter(station, now),
         }
     }
 
-    /// Where a station is; asked with times that never go back.
-    pub(crate) fn place(&mut self, station: StationId, now: Time) -> Point {
+    /// Position of a station; `now` must not decrease from call to call.
+    pub(crate) fn position(&mut self, station: StationId, now: Time) -> Point {
         match self {
-            Mac::Dcf(air) => air.place(station, now),
-            Mac::Lrwpan(pan) => pan.hearing.place(station, now),
+            Mac::Dcf(dcf) => dcf.position(station, now),
+            Mac::Lrwpan(lrwpan) => lrwpan.medium.position(station, now),
         }
     }
 
-    /// Measurements begin.
+    /// Starts the measurement interval.
     pub(crate) fn on_warmup_end(&mut self, now: Time) {
         match self {
-            Mac::Dcf(air) => air.on_warmup_end(now),
-            Mac::Lrwpan(pan) => pan.on_warmup_end(now),
+            Mac::Dcf(dcf) => dcf.on_warmup_end(now),
+            Mac::Lrwpan(lrwpan) => lrwpan.on_warmup_end(now),
         }
     }
 
-    /// What a station has done.
-    pub(crate) fn counts(&self, station: StationId) -> Counts {
+    /// Counters of a station.
+    pub(crate) fn counters(&self, station: StationId) -> MacCounters {
         match self {
-            Mac::Dcf(air) => air.counts(station),
-            Mac::Lrwpan(pan) => pan.counts(station),
+            Mac::Dcf(dcf) => dcf.counters(station),
+            Mac::Lrwpan(lrwpan) => lrwpan.counters(station),
         }
     }
 
-    /// The ways of the stations.
+    /// Tracks of the stations.
     pub(crate) fn tracks(&self) -> &[Track] {
         match self {
-            Mac::Dcf(air) => air.tracks(),
-            Mac::Lrwpan(pan) => pan.hearing.tracks(),
+            Mac::Dcf(dcf) => dcf.tracks(),
+            Mac::Lrwpan(lrwpan) => lrwpan.medium.tracks(),
         }
     }
 
-    /// True if some station moves.
-    pub(crate) fn moves(&self) -> bool {
+    /// True if any station moves.
+    pub(crate) fn is_mobile(&self) -> bool {
         match self {
-            Mac::Dcf(air) => air.moves(),
-            Mac::Lrwpan(pan) => pan.hearing.moves(),
+            Mac::Dcf(dcf) => dcf.is_mobile(),
+            Mac::Lrwpan(lrwpan) => lrwpan.medium.is_mobile(),
         }
     }
 
-    /// Who can read whom.
-    pub(crate) fn data_reach(&self) -> Reach {
+    /// The range within which data frames are readable.
+    pub(crate) fn data_reach(&self) -> RadioRange {
         match self {
-            Mac::Dcf(air) => air.data_reach(),
-            Mac::Lrwpan(pan) => {
-                let propagation = pan.hearing.propagation.expect("only tests have a given relation");
-                Reach::new(propagation, pan.least_power())
+            Mac::Dcf(dcf) => dcf.data_reach(),
+            Mac::Lrwpan(lrwpan) => {
+                let propagation = lrwpan.medium.propagation.expect("only tests have a given relation");
+                RadioRange::new(propagation, lrwpan.min_rx_power())
             }
         }
     }
 
-    /// The stations that can read a frame of `station` at `now` if nothing disturbs it.
+    /// Stations that can receive a data frame of `station` at `now`, absent interference.
     pub(crate) fn neighbours(&mut self, station: StationId, now: Time) -> Vec<StationId> {
         match self {
-            Mac::Dcf(air) => air.neighbours(station, now),
-            Mac::Lrwpan(pan) => {
-                let mut hearers = Vec::new();
-                pan.hearing.of(station, now, &mut hearers);
-                let least = pan.least_power();
-                hearers.iter().filter(|hearer| hearer.power >= least).map(|hearer| hearer.station).collect()
+            Mac::Dcf(dcf) => dcf.neighbours(station, now),
+            Mac::Lrwpan(lrwpan) => {
+                let mut listeners = Vec::new();
+                lrwpan.medium.listeners_of(station, now, &mut listeners);
+                let min = lrwpan.min_rx_power();
+                listeners.iter().filter(|listener| listener.power >= min).map(|listener| listener.station).collect()
             }
         }
     }
@@ -117,75 +117,75 @@ impl Mac {
     /// Packets that a station holds.
     pub(crate) fn holds(&self, station: StationId) -> u64 {
         match self {
-            Mac::Dcf(air) => air.holds(station),
-            Mac::Lrwpan(pan) => pan.holds(station),
+            Mac::Dcf(dcf) => dcf.holds(station),
+            Mac::Lrwpan(lrwpan) => lrwpan.holds(station),
         }
     }
 
-    /// The messages under way.
+    /// Messages in queues and on the air.
     pub(crate) fn messages(&mut self) -> &mut Messages {
         match self {
-            Mac::Dcf(air) => &mut air.messages,
-            Mac::Lrwpan(pan) => &mut pan.messages,
+            Mac::Dcf(dcf) => &mut dcf.messages,
+            Mac::Lrwpan(lrwpan) => &mut lrwpan.messages,
         }
     }
 
-    /// What the network layer has not been told yet.
-    pub(crate) fn pop_upcall(&mut self) -> Option<Upcall> {
+    /// The next indication to the layer above.
+    pub(crate) fn pop_indication(&mut self) -> Option<MacIndication> {
         match self {
-            Mac::Dcf(air) => air.upcalls.pop_front(),
-            Mac::Lrwpan(pan) => pan.upcalls.pop_front(),
+            Mac::Dcf(dcf) => dcf.indications.pop_front(),
+            Mac::Lrwpan(lrwpan) => lrwpan.indications.pop_front(),
         }
     }
 
-    /// Takes something to send.
-    pub(crate) fn enqueue(&mut self, core: &mut Core, at: StationId, request: Request) {
+    /// Accepts a request to transmit.
+    pub(crate) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
         match self {
-            Mac::Dcf(air) => air.enqueue(core, at, request),
-            Mac::Lrwpan(pan) => pan.enqueue(core, at, request),
+            Mac::Dcf(dcf) => dcf.enqueue(ctx, at, request),
+            Mac::Lrwpan(lrwpan) => lrwpan.enqueue(ctx, at, request),
         }
     }
 
-    /// Gives back a request that waits for `to`, the way there being gone.
-    pub(crate) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<Request> {
+    /// Removes a queued request for `to`, to be routed again.
+    pub(crate) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<MacRequest> {
         match self {
-            Mac::Dcf(air) => air.withdraw(at, to),
-            Mac::Lrwpan(pan) => pan.withdraw(at, to),
+            Mac::Dcf(dcf) => dcf.withdraw(at, to),
+            Mac::Lrwpan(lrwpan) => lrwpan.withdraw(at, to),
         }
     }
 
-    pub(crate) fn on_frame_end(&mut self, core: &mut Core, at: StationId, frame: FrameId) {
+    pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, frame: FrameId) {
         match self {
-            Mac::Dcf(air) => air.on_frame_end(core, at, frame),
-            Mac::Lrwpan(pan) => pan.on_frame_end(core, at, frame),
+            Mac::Dcf(dcf) => dcf.on_frame_end(ctx, at, frame),
+            Mac::Lrwpan(lrwpan) => lrwpan.on_frame_end(ctx, at, frame),
         }
     }
 
-    pub(crate) fn on_access(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
         match self {
-            Mac::Dcf(air) => air.on_access(core, at),
-            Mac::Lrwpan(pan) => pan.on_access(core, at),
+            Mac::Dcf(dcf) => dcf.on_access(ctx, at),
+            Mac::Lrwpan(lrwpan) => lrwpan.on_access(ctx, at),
         }
     }
 
-    pub(crate) fn on_respond(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         match self {
-            Mac::Dcf(air) => air.on_respond(core, at),
-            Mac::Lrwpan(pan) => pan.on_respond(core, at),
+            Mac::Dcf(dcf) => dcf.on_respond(ctx, at),
+            Mac::Lrwpan(lrwpan) => lrwpan.on_respond(ctx, at),
         }
     }
 
-    pub(crate) fn on_exchange_over(&mut self, core: &mut Core, at: StationId) {
+    pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         match self {
-            Mac::Dcf(air) => air.on_exchange_over(core, at),
-            Mac::Lrwpan(pan) => pan.on_exchange_over(core, at),
+            Mac::Dcf(dcf) => dcf.on_exchange_over(ctx, at),
+            Mac::Lrwpan(lrwpan) => lrwpan.on_exchange_over(ctx, at),
         }
     }
 
-    /// Fragments of 802.15.4 may have waited too long.
-    pub(crate) fn on_forget(&mut self, core: &mut Core, at: StationId) {
-        if let Mac::Lrwpan(pan) = self {
-            pan.on_forget(core, at);
+    /// Handles the reassembly timeout of a station (802.15.4).
+    pub(crate) fn on_reassembly_timeout(&mut self, ctx: &mut Context, at: StationId) {
+        if let Mac::Lrwpan(lrwpan) = self {
+            lrwpan.on_reassembly_timeout(ctx, at);
         }
     }
 }

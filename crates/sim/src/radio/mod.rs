@@ -1,24 +1,25 @@
-//! Radio: the shared medium and the MACs of 802.11 and 802.15.4.
+//! Radio: the shared medium, and the MACs of IEEE 802.11 and IEEE 802.15.4 upon it.
 
-pub(crate) mod air;
+mod backoff;
 pub(crate) mod build;
-mod contention;
+pub(crate) mod dcf;
 pub(crate) mod energy;
 pub(crate) mod errors;
 pub(crate) mod frame;
 mod grid;
-pub(crate) mod hearing;
+mod legs;
 pub(crate) mod lrwpan;
 pub(crate) mod mac;
-pub(crate) mod message;
+pub(crate) mod medium;
+pub(crate) mod messages;
+mod neighbours;
 pub(crate) mod phy;
 pub(crate) mod propagation;
 pub(crate) mod queue;
-pub(crate) mod rate_control;
 mod receiver;
-pub(crate) mod rules;
+#[cfg(test)]
+mod reference_dcf;
+pub(crate) mod service;
+pub(crate) mod streams;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod twin;
-mod whereabouts;

@@ -1,17 +1,17 @@
-//! Timing of the 802.11 physical layers: slots, spaces and how long a frame is in the air.
+//! Timing of the 802.11 PHYs: slot time, interframe spaces and airtime.
 
 use tcp::units::{Bytes, Rate, Span};
 
-/// How bits become time.
+/// Modulation family, which decides the airtime.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Coding {
-    /// DSSS and CCK: a preamble at a fixed rate, then the bits. The standard counts whole microseconds; ns-2 does not.
+    /// DSSS and CCK: a preamble at a fixed rate, then the PSDU, rounded up to whole microseconds, though not in ns-2.
     Dsss { preamble: Span, whole_micros: bool },
-    /// OFDM of 20 MHz: a preamble of 20 us and symbols of 4 us; 11g adds a silence of 6 us after each frame.
+    /// OFDM of 20 MHz: a preamble of 20 us and symbols of 4 us; 802.11g adds a signal extension of 6 us.
     Ofdm { extension: Span },
 }
 
-/// A physical layer with its rates.
+/// A PHY with its rates.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Phy {
     pub(crate) coding: Coding,
@@ -19,21 +19,21 @@ pub(crate) struct Phy {
     pub(crate) sifs: Span,
     pub(crate) cw_min: u32,
     pub(crate) cw_max: u32,
-    /// Of data to one station; the highest if stations look for a rate themselves.
+    /// Rate of unicast data frames; the maximum if rate control adapts it.
     pub(crate) data_rate: Rate,
-    /// Of RTS, CTS and ACK; lower if the data are.
+    /// Rate of RTS, CTS and ACK, unless the data rate is lower.
     pub(crate) control_rate: Rate,
-    /// Of broadcasts; the lowest that every station understands.
+    /// Rate of broadcasts; the lowest of the basic rate set.
     pub(crate) basic_rate: Rate,
 }
 
-/// Request to send, on the air.
+/// Size of an RTS.
 const RTS: Bytes = Bytes(20);
-/// Clear to send and acknowledgment.
+/// Size of a CTS and of an ACK.
 const CTS: Bytes = Bytes(14);
 
 impl Phy {
-    /// How long a frame of so many MAC bytes is in the air.
+    /// Airtime of an MPDU.
     pub(crate) fn airtime(&self, frame: Bytes, rate: Rate) -> Span {
         match self.coding {
             Coding::Dsss { preamble, whole_micros } => {
@@ -57,15 +57,16 @@ impl Phy {
 
     /// EIFS = SIFS + DIFS + an ACK at the lowest basic rate.
     pub(crate) fn eifs(&self) -> Span {
-        self.sifs + self.difs() + self.answer(self.basic_rate)
+        self.sifs + self.difs() + self.ack_airtime(self.basic_rate)
     }
 
-    pub(crate) fn rts(&self, rate: Rate) -> Span {
+    /// Airtime of an RTS.
+    pub(crate) fn rts_airtime(&self, rate: Rate) -> Span {
         self.airtime(RTS, rate)
     }
 
-    /// Of a CTS, and of an ACK.
-    pub(crate) fn answer(&self, rate: Rate) -> Span {
+    /// Airtime of a CTS, and of an ACK.
+    pub(crate) fn ack_airtime(&self, rate: Rate) -> Span {
         self.airtime(CTS, rate)
     }
 }
@@ -108,8 +109,13 @@ mod tests {
         ];
         for (phy, difs, eifs, rts, cts, data) in table {
             let data_frame = phy.airtime(Bytes(1536), phy.data_rate);
-            let measured =
-                [phy.difs(), phy.eifs(), phy.rts(phy.control_rate), phy.answer(phy.control_rate), data_frame];
+            let measured = [
+                phy.difs(),
+                phy.eifs(),
+                phy.rts_airtime(phy.control_rate),
+                phy.ack_airtime(phy.control_rate),
+                data_frame,
+            ];
             assert_eq!(measured.map(|span| span.as_nanos() / 1000), [difs, eifs, rts, cts, data], "{phy:?}");
         }
     }

@@ -1,126 +1,165 @@
-//! What waits in front of a station's MAC.
+//! The interface queue in front of a station's MAC, the same for 802.11 and 802.15.4.
 
 use std::collections::VecDeque;
 
-use tcp::units::{Bytes, Span, Time};
+use tcp::units::{Span, Time};
 
-use super::frame::{Content, StationId};
+use super::messages::Messages;
+use crate::ids::StationId;
+use crate::radio::service::{MacIndication, MacRequest};
 
-/// Something to send.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Request {
-    pub(crate) content: Content,
-    /// The next station; `None` for all that hear it.
-    pub(crate) to: Option<StationId>,
-    /// Size of the network-layer packet.
-    pub(crate) size: Bytes,
-    pub(crate) since: Time,
-    /// It belongs to a routing protocol.
-    pub(crate) is_routing: bool,
-}
-
-/// How the queue keeps order.
+/// Discipline of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Order {
-    /// First in, first out; what comes to a full queue is dropped.
+pub(crate) enum QueueOrder {
+    /// First in, first out; a request to a full queue is dropped.
     Fifo,
     /// ns-2's PriQueue: routing messages go to the head, and the tail is dropped when that fills the queue.
     RoutingFirst,
 }
 
-/// The interface queue.
+/// The requests of a station that the MAC has not accepted yet.
 #[derive(Clone, Debug)]
-pub(super) struct InterfaceQueue {
-    waiting: VecDeque<Request>,
+pub(super) struct StationQueue {
+    requests: VecDeque<MacRequest>,
     limit: usize,
-    order: Order,
-    /// What waited longer is dropped (ns-3: 500 ms).
+    order: QueueOrder,
+    /// A request that waits longer is dropped (ns-3: 500 ms).
     lifetime: Option<Span>,
 }
 
-impl InterfaceQueue {
-    pub(super) fn new(limit: usize, order: Order, lifetime: Option<Span>) -> InterfaceQueue {
-        InterfaceQueue { waiting: VecDeque::new(), limit, order, lifetime }
+impl StationQueue {
+    pub(super) fn new(limit: usize, order: QueueOrder, lifetime: Option<Span>) -> StationQueue {
+        StationQueue { requests: VecDeque::new(), limit, order, lifetime }
     }
 
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.waiting.len()
+        self.requests.len()
     }
 
-    /// Takes a request in; gives the one that is dropped for it, if any.
-    pub(super) fn push(&mut self, request: Request) -> Option<Request> {
-        if self.order == Order::RoutingFirst && request.is_routing {
-            self.waiting.push_front(request);
-            return if self.waiting.len() >= self.limit { self.waiting.pop_back() } else { None };
+    /// Packets in the queue.
+    pub(super) fn packets(&self) -> u64 {
+        self.requests.iter().filter(|request| request.content.is_packet()).count() as u64
+    }
+
+    /// Appends a request; one that is dropped for it is indicated to the layer above.
+    pub(super) fn enqueue(
+        &mut self,
+        request: MacRequest,
+        messages: &mut Messages,
+        indications: &mut VecDeque<MacIndication>,
+    ) {
+        if let Some(request) = self.push(request) {
+            messages.release(request.content);
+            indications.push_back(MacIndication::QueueFull { request });
         }
-        if self.waiting.len() >= self.limit {
+    }
+
+    /// Removes the next request for the MAC to transmit, and drops those whose lifetime is over.
+    pub(super) fn next(
+        &mut self,
+        now: Time,
+        messages: &mut Messages,
+        indications: &mut VecDeque<MacIndication>,
+    ) -> Option<MacRequest> {
+        while let Some(request) = self.pop_expired(now) {
+            messages.release(request.content);
+            indications.push_back(MacIndication::Expired { request });
+        }
+        self.requests.pop_front()
+    }
+
+    /// Removes a request for `to`, to be routed again.
+    pub(super) fn withdraw(&mut self, to: StationId, messages: &mut Messages) -> Option<MacRequest> {
+        let index = self.requests.iter().position(|request| request.to == Some(to))?;
+        let request = self.requests.remove(index)?;
+        messages.release(request.content);
+        Some(request)
+    }
+
+    /// Appends a request; returns the one that is dropped for it, if any.
+    fn push(&mut self, request: MacRequest) -> Option<MacRequest> {
+        if self.order == QueueOrder::RoutingFirst && request.is_routing {
+            self.requests.push_front(request);
+            return if self.requests.len() >= self.limit { self.requests.pop_back() } else { None };
+        }
+        if self.requests.len() >= self.limit {
             return Some(request);
         }
-        self.waiting.push_back(request);
+        self.requests.push_back(request);
         None
     }
 
-    /// Takes a frame of management in, before all others and whatever the limit.
-    pub(super) fn push_first(&mut self, request: Request) {
-        self.waiting.push_front(request);
+    /// Prepends a management frame, whatever the limit.
+    pub(super) fn push_first(&mut self, request: MacRequest) {
+        self.requests.push_front(request);
     }
 
-    /// The request that is next.
-    pub(super) fn first(&self) -> Option<&Request> {
-        self.waiting.front()
+    /// The next request.
+    pub(super) fn first(&self) -> Option<&MacRequest> {
+        self.requests.front()
     }
 
-    /// What waits for `from` goes to `to` instead.
+    /// Changes the receiver address of requests for `from` to `to`.
     pub(super) fn readdress(&mut self, from: StationId, to: StationId) {
-        self.waiting.iter_mut().filter(|request| request.to == Some(from)).for_each(|request| request.to = Some(to));
+        self.requests.iter_mut().filter(|request| request.to == Some(from)).for_each(|request| request.to = Some(to));
     }
 
-    /// What has waited too long, one by one.
-    pub(super) fn pop_expired(&mut self, now: Time) -> Option<Request> {
+    fn pop_expired(&mut self, now: Time) -> Option<MacRequest> {
         let lifetime = self.lifetime?;
-        self.waiting.pop_front_if(|request| request.since + lifetime < now)
-    }
-
-    pub(super) fn pop(&mut self) -> Option<Request> {
-        self.waiting.pop_front()
-    }
-
-    /// Takes out a request for `to`, when the way there is gone.
-    pub(super) fn take_for(&mut self, to: StationId) -> Option<Request> {
-        let index = self.waiting.iter().position(|request| request.to == Some(to))?;
-        self.waiting.remove(index)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Request> {
-        self.waiting.iter()
+        self.requests.pop_front_if(|request| request.since + lifetime < now)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::MessageId;
     use super::*;
+    use crate::ids::MessageId;
+    use crate::packet::message::Message;
+    use crate::radio::frame::Content;
+    use tcp::units::Bytes;
 
-    fn message(id: u32) -> Request {
-        Request {
-            content: Content::Message(MessageId(id)),
+    /// The messages at a station, each numbered in order of its request.
+    fn requests(messages: &mut Messages) -> [MacRequest; 3] {
+        [(); 3].map(|()| MacRequest {
+            content: Content::Message(messages.insert(Message::Beacon)),
             to: None,
             size: Bytes(32),
             since: Time::ZERO,
             is_routing: true,
-        }
+        })
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
     }
 
     /// A routing message that fills a queue of three drops the tail.
     #[test]
     fn routing_goes_first_and_the_tail_makes_room() {
-        let mut queue = InterfaceQueue::new(3, Order::RoutingFirst, None);
-        queue.push(message(2));
-        queue.push(message(1));
-        let dropped = queue.push(message(9)).map(|request| request.content);
-        assert_eq!(dropped, Some(Content::Message(MessageId(2))));
-        let left: Vec<Content> = std::iter::from_fn(|| queue.pop()).map(|request| request.content).collect();
-        assert_eq!(left, [9, 1].map(|id| Content::Message(MessageId(id))));
+        let (mut messages, mut indications) = (Messages::default(), VecDeque::new());
+        let mut queue = StationQueue::new(3, QueueOrder::RoutingFirst, None);
+        let requests = requests(&mut messages);
+        requests.iter().for_each(|request| queue.enqueue(*request, &mut messages, &mut indications));
+        assert_eq!(indications, [MacIndication::QueueFull { request: requests[0] }]);
+        let left = [(); 3].map(|()| queue.next(at(1), &mut messages, &mut indications));
+        assert_eq!(left, [Some(requests[2]), Some(requests[1]), None]);
+    }
+
+    /// Requests older than the lifetime are indicated, and their messages are released.
+    #[test]
+    fn old_requests_are_dropped_before_the_next_one() {
+        let (mut messages, mut indications) = (Messages::default(), VecDeque::new());
+        let mut queue = StationQueue::new(3, QueueOrder::Fifo, Some(Span::from_millis(500)));
+        let [old, first, _] = requests(&mut messages);
+        queue.enqueue(old, &mut messages, &mut indications);
+        let young = MacRequest { since: at(1), to: Some(StationId(4)), ..first };
+        queue.enqueue(young, &mut messages, &mut indications);
+        assert_eq!(queue.next(at(501), &mut messages, &mut indications), Some(young));
+        assert_eq!(indications, [MacIndication::Expired { request: old }]);
+        assert_eq!(messages.insert(Message::Beacon), MessageId(0), "the place of the old message is free again");
+        queue.enqueue(young, &mut messages, &mut indications);
+        assert_eq!(queue.withdraw(StationId(4), &mut messages), Some(young));
+        assert_eq!(queue.next(at(2), &mut messages, &mut indications), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Ad hoc on-demand distance vector (RFC 3561): routes are asked for when they are wanted, in growing rings, and
-//! forgotten when they are not used. Local repair, gratuitous replies and blacklists are left out.
+//! Ad hoc on-demand distance vector (RFC 3561): routes are discovered on demand by an expanding ring search, and expire
+//! when they are not used. Not modelled: local repair, gratuitous RREPs, blacklists.
 
 mod routes;
 #[cfg(test)]
@@ -10,79 +10,80 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::outbox::{Outbox, jitter};
-use super::{IP_HEADER, NextHop, Outgoing, UDP_HEADER};
-use crate::radio::frame::StationId;
-use crate::radio::message::{Aodv as AodvMessage, Message, RouteReply, RouteRequest, Unreachable};
+use super::next_hop::NextHop;
+use super::outbox::{Outbox, Outgoing, jitter};
+use crate::ids::StationId;
+use crate::packet::header::{IP_HEADER, UDP_HEADER};
+use crate::packet::message::{AodvMessage, Message, RouteReply, RouteRequest, Unreachable};
 use routes::Routes;
 
-const REQUEST_SIZE: Bytes = Bytes(24);
-const REPLY_SIZE: Bytes = Bytes(20);
-const ERROR_SIZE: Bytes = Bytes(4);
-const ERROR_LINE: Bytes = Bytes(8);
-/// RFC 3561 §10.
+const RREQ_SIZE: Bytes = Bytes(24);
+const RREP_SIZE: Bytes = Bytes(20);
+const RERR_SIZE: Bytes = Bytes(4);
+const RERR_ENTRY_SIZE: Bytes = Bytes(8);
+/// Configuration parameters (RFC 3561 §10).
 const MY_ROUTE_TIMEOUT: Span = Span::from_millis(11_200);
 const NET_DIAMETER: u32 = 35;
-const NODE_TRAVERSAL: Span = Span::from_millis(40);
-const NET_TRAVERSAL: Span = Span::from_millis(2_800);
-const PATH_DISCOVERY: Span = Span::from_millis(5_600);
-const REQUEST_RETRIES: u32 = 2;
+const NODE_TRAVERSAL_TIME: Span = Span::from_millis(40);
+const NET_TRAVERSAL_TIME: Span = Span::from_millis(2_800);
+const PATH_DISCOVERY_TIME: Span = Span::from_millis(5_600);
+const RREQ_RETRIES: u32 = 2;
 const TTL_INCREMENT: u32 = 2;
 const TTL_THRESHOLD: u32 = 7;
 const TIMEOUT_BUFFER: u64 = 2;
 const HELLO_INTERVAL: Span = Span::from_millis(1_000);
 const ALLOWED_HELLO_LOSS: u64 = 2;
-/// Requests, and errors, that a station makes in a second.
-const RATE_LIMIT: usize = 10;
+/// RREQ_RATELIMIT and RERR_RATELIMIT: maximum number per second.
+const RREQ_RATELIMIT: usize = 10;
 const SECOND: Span = Span::from_millis(1_000);
-/// Stations that pass a flood on do so at different times.
+/// Stations forward a flood at different times.
 const BROADCAST_JITTER: Span = Span::from_millis(10);
 
-/// What differs between profiles.
+/// Parameters that differ between profiles.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct AodvRules {
     pub(crate) active_timeout: Span,
-    /// The first ring.
+    /// TTL_START: the TTL of the first ring.
     pub(crate) ttl_start: u32,
-    /// Neighbours say that they are there.
+    /// Stations broadcast hello messages.
     pub(crate) hellos: bool,
 }
 
-/// A search for a destination.
+/// A route discovery for a destination.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Search {
+struct Discovery {
     ttl: u32,
-    /// Requests sent to the whole network.
-    wide: u32,
-    /// No answer until then: the next ring, or the end.
+    /// RREQs with TTL = NET_DIAMETER sent so far.
+    network_wide: u32,
+    /// Timeout: the next ring, or the end of the discovery.
     until: Time,
 }
 
-/// The agent of one station.
+/// The AODV agent of a station.
 #[derive(Clone, Debug)]
 pub(crate) struct Aodv {
     me: StationId,
     rules: AodvRules,
     sequence: u32,
-    request_id: u32,
+    rreq_id: u32,
     routes: Routes,
-    searches: BTreeMap<StationId, Search>,
-    /// Requests heard, by originator and number, until when they are remembered.
-    heard: BTreeMap<(StationId, u32), Time>,
-    /// Neighbours that sent a hello, and when they count as gone.
+    discoveries: BTreeMap<StationId, Discovery>,
+    /// RREQs received, by originator and RREQ ID, with the time at which they are forgotten.
+    seen_requests: BTreeMap<(StationId, u32), Time>,
+    /// Neighbours that sent a hello, with the time at which the link counts as broken.
     neighbours: BTreeMap<StationId, Time>,
     hello_at: Option<Time>,
-    /// Of the last second.
+    /// RREQs and RERRs of the last second.
     requests: Vec<Time>,
     errors: Vec<Time>,
-    draws: Rng,
+    rng: Rng,
     pub(super) outbox: Outbox,
 }
 
-/// True if one more event at `now` keeps to the rate; it is noted.
+/// True if one more message at `now` is within the rate limit; it is then counted.
 fn within_rate(events: &mut Vec<Time>, now: Time) -> bool {
     events.retain(|at| *at + SECOND > now);
-    let within = events.len() < RATE_LIMIT;
+    let within = events.len() < RREQ_RATELIMIT;
     if within {
         events.push(now);
     }
@@ -90,21 +91,21 @@ fn within_rate(events: &mut Vec<Time>, now: Time) -> bool {
 }
 
 impl Aodv {
-    pub(crate) fn new(me: StationId, rules: AodvRules, mut draws: Rng) -> Aodv {
-        let hello_at = rules.hellos.then(|| Time::ZERO + jitter(&mut draws, HELLO_INTERVAL));
+    pub(crate) fn new(me: StationId, rules: AodvRules, mut rng: Rng) -> Aodv {
+        let hello_at = rules.hellos.then(|| Time::ZERO + jitter(&mut rng, HELLO_INTERVAL));
         Aodv {
             me,
             rules,
             sequence: 0,
-            request_id: 0,
+            rreq_id: 0,
             routes: Routes::default(),
-            searches: BTreeMap::new(),
-            heard: BTreeMap::new(),
+            discoveries: BTreeMap::new(),
+            seen_requests: BTreeMap::new(),
             neighbours: BTreeMap::new(),
             hello_at,
             requests: Vec::new(),
             errors: Vec::new(),
-            draws,
+            rng,
             outbox: Outbox::default(),
         }
     }
@@ -112,84 +113,91 @@ impl Aodv {
     pub(super) fn next_hop(&self, now: Time, destination: StationId) -> NextHop {
         match self.routes.valid(now, destination) {
             Some(route) => NextHop::Via(route.next),
-            None if self.searches.contains_key(&destination) => NextHop::Wait,
+            None if self.discoveries.contains_key(&destination) => NextHop::Wait,
             None => NextHop::None,
         }
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {
-        let searches = self.searches.values().map(|search| search.until);
+        let discoveries = self.discoveries.values().map(|discovery| discovery.until);
         let neighbours = self.neighbours.values().copied();
-        searches.chain(neighbours).chain(self.hello_at).chain(self.outbox.next_due()).min()
+        discoveries.chain(neighbours).chain(self.hello_at).chain(self.outbox.next_due()).min()
     }
 
     pub(super) fn on_timer(&mut self, now: Time) {
-        let over: Vec<StationId> =
-            self.searches.iter().filter(|(_, search)| search.until <= now).map(|(station, _)| *station).collect();
+        let over: Vec<StationId> = self
+            .discoveries
+            .iter()
+            .filter(|(_, discovery)| discovery.until <= now)
+            .map(|(station, _)| *station)
+            .collect();
         for destination in over {
-            self.widen(now, destination);
+            self.expand_ring(now, destination);
         }
         let silent: Vec<StationId> =
             self.neighbours.iter().filter(|(_, until)| **until <= now).map(|(station, _)| *station).collect();
         for neighbour in silent {
-            self.lose(now, neighbour);
+            self.on_neighbour_lost(now, neighbour);
         }
         if self.hello_at.is_some_and(|at| at <= now) {
-            self.hello(now);
+            self.send_hello(now);
         }
     }
 
     fn broadcast(&mut self, due: Time, message: AodvMessage) {
         let size = match &message {
-            AodvMessage::Request(_) => REQUEST_SIZE,
-            AodvMessage::Reply(_) => REPLY_SIZE,
-            AodvMessage::Error(lost) => ERROR_SIZE + ERROR_LINE * lost.len() as u64,
+            AodvMessage::Request(_) => RREQ_SIZE,
+            AodvMessage::Reply(_) => RREP_SIZE,
+            AodvMessage::Error(lost) => RERR_SIZE + RERR_ENTRY_SIZE * lost.len() as u64,
         };
         let size = size + IP_HEADER + UDP_HEADER;
         self.outbox.push(due, Outgoing { message: Message::Aodv(message), size, to: None });
     }
 
-    fn reply(&mut self, now: Time, to: StationId, reply: RouteReply) {
+    fn unicast_rrep(&mut self, now: Time, to: StationId, reply: RouteReply) {
         let message = Message::Aodv(AodvMessage::Reply(reply));
-        self.outbox.push(now, Outgoing { message, size: REPLY_SIZE + IP_HEADER + UDP_HEADER, to: Some(to) });
+        self.outbox.push(now, Outgoing { message, size: RREP_SIZE + IP_HEADER + UDP_HEADER, to: Some(to) });
     }
 
-    /// Begins a search, unless one is under way (§6.3, §6.4).
-    pub(super) fn seek(&mut self, now: Time, destination: StationId) {
-        if self.searches.contains_key(&destination) || self.routes.valid(now, destination).is_some() {
+    /// Starts a route discovery, unless one is in progress (§6.3, §6.4).
+    pub(super) fn discover(&mut self, now: Time, destination: StationId) {
+        if self.discoveries.contains_key(&destination) || self.routes.valid(now, destination).is_some() {
             return;
         }
-        // A route that was there gives a hint of how far it is.
+        // The hop count of an expired route is a first estimate (§6.4).
         let hops = self.routes.known_hops(destination);
         let ttl = hops.map_or(self.rules.ttl_start, |hops| hops + TTL_INCREMENT);
-        self.search(now, destination, if ttl > TTL_THRESHOLD { NET_DIAMETER } else { ttl }, 0);
+        self.start_discovery(now, destination, if ttl > TTL_THRESHOLD { NET_DIAMETER } else { ttl }, 0);
     }
 
-    /// Nobody has answered in time.
-    fn widen(&mut self, now: Time, destination: StationId) {
-        let Some(Search { ttl, wide, .. }) = self.searches.remove(&destination) else { return };
-        if self.routes.valid(now, destination).is_some() || wide > REQUEST_RETRIES {
+    /// Continues a discovery that timed out with the next ring.
+    fn expand_ring(&mut self, now: Time, destination: StationId) {
+        let Some(Discovery { ttl, network_wide, .. }) = self.discoveries.remove(&destination) else { return };
+        if self.routes.valid(now, destination).is_some() || network_wide > RREQ_RETRIES {
             return;
         }
         let next = if ttl + TTL_INCREMENT > TTL_THRESHOLD { NET_DIAMETER } else { ttl + TTL_INCREMENT };
-        self.search(now, destination, next, wide);
+        self.start_discovery(now, destination, next, network_wide);
     }
 
-    fn search(&mut self, now: Time, destination: StationId, ttl: u32, wide: u32) {
+    fn start_discovery(&mut self, now: Time, destination: StationId, ttl: u32, network_wide: u32) {
         let is_wide = ttl == NET_DIAMETER;
-        // Each further request to all waits twice as long (§6.3).
-        let wait =
-            if is_wide { NET_TRAVERSAL * (1 << wide) } else { NODE_TRAVERSAL * 2 * (u64::from(ttl) + TIMEOUT_BUFFER) };
-        let search = Search { ttl, wide: wide + u32::from(is_wide), until: now + wait };
-        self.searches.insert(destination, search);
+        // Binary exponential backoff of repeated RREQs (§6.3).
+        let wait = if is_wide {
+            NET_TRAVERSAL_TIME * (1 << network_wide)
+        } else {
+            NODE_TRAVERSAL_TIME * 2 * (u64::from(ttl) + TIMEOUT_BUFFER)
+        };
+        let discovery = Discovery { ttl, network_wide: network_wide + u32::from(is_wide), until: now + wait };
+        self.discoveries.insert(destination, discovery);
         if !within_rate(&mut self.requests, now) {
             return;
         }
         self.sequence += 1;
-        self.request_id += 1;
-        self.heard.insert((self.me, self.request_id), now + PATH_DISCOVERY);
+        self.rreq_id += 1;
+        self.seen_requests.insert((self.me, self.rreq_id), now + PATH_DISCOVERY_TIME);
         let request = RouteRequest {
-            id: self.request_id,
+            id: self.rreq_id,
             hops: 0,
             ttl,
             originator: self.me,
@@ -200,7 +208,7 @@ impl Aodv {
         self.broadcast(now, AodvMessage::Request(request));
     }
 
-    fn hello(&mut self, now: Time) {
+    fn send_hello(&mut self, now: Time) {
         let reply = RouteReply {
             hops: 0,
             destination: self.me,
@@ -209,7 +217,7 @@ impl Aodv {
             lifetime: HELLO_INTERVAL * ALLOWED_HELLO_LOSS,
         };
         self.broadcast(now, AodvMessage::Reply(reply));
-        self.hello_at = Some(now + HELLO_INTERVAL + jitter(&mut self.draws, BROADCAST_JITTER));
+        self.hello_at = Some(now + HELLO_INTERVAL + jitter(&mut self.rng, BROADCAST_JITTER));
     }
 
     pub(super) fn on_message(&mut self, now: Time, from: StationId, message: &AodvMessage) {
@@ -217,36 +225,36 @@ impl Aodv {
             *until = now + HELLO_INTERVAL * ALLOWED_HELLO_LOSS;
         }
         match message {
-            AodvMessage::Request(request) => self.on_request(now, from, request),
+            AodvMessage::Request(request) => self.on_rreq(now, from, request),
             AodvMessage::Reply(reply) if reply.destination == reply.originator => self.on_hello(now, from, reply),
-            AodvMessage::Reply(reply) => self.on_reply(now, from, reply),
-            AodvMessage::Error(lost) => self.on_error(now, from, lost),
+            AodvMessage::Reply(reply) => self.on_rrep(now, from, reply),
+            AodvMessage::Error(lost) => self.on_rerr(now, from, lost),
         }
     }
 
-    /// §6.9.
+    /// Handles a hello message (§6.9).
     fn on_hello(&mut self, now: Time, from: StationId, hello: &RouteReply) {
         self.routes.learn(now, from, Some(hello.destination_sequence), from, 1, now + hello.lifetime);
         self.neighbours.insert(from, now + HELLO_INTERVAL * ALLOWED_HELLO_LOSS);
     }
 
-    /// §6.5.
-    fn on_request(&mut self, now: Time, from: StationId, request: &RouteRequest) {
+    /// Handles an RREQ (§6.5).
+    fn on_rreq(&mut self, now: Time, from: StationId, request: &RouteRequest) {
         self.routes.learn(now, from, None, from, 1, now + self.rules.active_timeout);
-        self.heard.retain(|_, until| *until > now);
-        if self.heard.insert((request.originator, request.id), now + PATH_DISCOVERY).is_some() {
+        self.seen_requests.retain(|_, until| *until > now);
+        if self.seen_requests.insert((request.originator, request.id), now + PATH_DISCOVERY_TIME).is_some() {
             return;
         }
         let hops = request.hops + 1;
-        let far = NODE_TRAVERSAL * 2 * u64::from(hops);
-        let until = now + (NET_TRAVERSAL * 2).saturating_sub(far);
+        let far = NODE_TRAVERSAL_TIME * 2 * u64::from(hops);
+        let until = now + (NET_TRAVERSAL_TIME * 2).saturating_sub(far);
         self.routes.learn(now, request.originator, Some(request.originator_sequence), from, hops, until);
         if request.destination == self.me {
             if request.destination_sequence == Some(self.sequence) {
                 self.sequence += 1;
             }
             self.sequence = self.sequence.max(request.destination_sequence.unwrap_or(0));
-            return self.answer(now, from, request, 0, self.sequence, MY_ROUTE_TIMEOUT);
+            return self.send_rrep(now, from, request, 0, self.sequence, MY_ROUTE_TIMEOUT);
         }
         let fresh = self.routes.valid(now, request.destination).copied().filter(|route| {
             route.next != from
@@ -255,79 +263,92 @@ impl Aodv {
         if let Some((route, sequence)) = fresh.and_then(|route| route.sequence.map(|sequence| (route, sequence))) {
             self.routes.add_precursor(request.destination, from);
             self.routes.add_precursor(request.originator, route.next);
-            return self.answer(now, from, request, route.hops, sequence, route.expires.since(now));
+            return self.send_rrep(now, from, request, route.hops, sequence, route.expires.since(now));
         }
         if request.ttl > 1 {
             let known = self.routes.sequence(request.destination);
             let destination_sequence = request.destination_sequence.max(known);
             let request = RouteRequest { hops, ttl: request.ttl - 1, destination_sequence, ..*request };
-            let due = now + jitter(&mut self.draws, BROADCAST_JITTER);
+            let due = now + jitter(&mut self.rng, BROADCAST_JITTER);
             self.broadcast(due, AodvMessage::Request(request));
         }
     }
 
-    /// §6.6.
-    fn answer(&mut self, now: Time, to: StationId, request: &RouteRequest, hops: u32, sequence: u32, lifetime: Span) {
+    /// Generates an RREP (§6.6).
+    fn send_rrep(
+        &mut self,
+        now: Time,
+        to: StationId,
+        request: &RouteRequest,
+        hops: u32,
+        sequence: u32,
+        lifetime: Span,
+    ) {
         let RouteRequest { destination, originator, .. } = *request;
-        self.reply(now, to, RouteReply { hops, destination, destination_sequence: sequence, originator, lifetime });
+        self.unicast_rrep(
+            now,
+            to,
+            RouteReply { hops, destination, destination_sequence: sequence, originator, lifetime },
+        );
     }
 
-    /// §6.7.
-    fn on_reply(&mut self, now: Time, from: StationId, reply: &RouteReply) {
+    /// Handles an RREP (§6.7).
+    fn on_rrep(&mut self, now: Time, from: StationId, reply: &RouteReply) {
         self.routes.learn(now, from, None, from, 1, now + self.rules.active_timeout);
         let (destination, hops) = (reply.destination, reply.hops + 1);
         self.routes.learn(now, destination, Some(reply.destination_sequence), from, hops, now + reply.lifetime);
         if reply.originator == self.me {
-            self.searches.remove(&destination);
+            self.discoveries.remove(&destination);
             return;
         }
         let Some(back) = self.routes.valid(now, reply.originator).copied() else { return };
         self.routes.add_precursor(destination, back.next);
         self.routes.add_precursor(from, back.next);
         self.routes.extend(now, reply.originator, now + self.rules.active_timeout);
-        self.reply(now, back.next, RouteReply { hops, ..*reply });
+        self.unicast_rrep(now, back.next, RouteReply { hops, ..*reply });
     }
 
-    /// §6.11.
-    fn on_error(&mut self, now: Time, from: StationId, lost: &[Unreachable]) {
-        let mut told = Vec::new();
+    /// Handles an RERR (§6.11).
+    fn on_rerr(&mut self, now: Time, from: StationId, lost: &[Unreachable]) {
+        let mut unreachable = Vec::new();
         for Unreachable { destination, sequence } in lost {
             let concerned = self.routes.valid(now, *destination).is_some_and(|route| route.next == from);
-            if concerned && self.routes.breaks(now, *destination, Some(*sequence)) {
-                told.push(Unreachable { destination: *destination, sequence: *sequence });
+            if concerned && self.routes.invalidate(now, *destination, Some(*sequence)) {
+                unreachable.push(Unreachable { destination: *destination, sequence: *sequence });
             }
         }
-        self.tell(now, told);
+        self.send_rerr(now, unreachable);
     }
 
-    fn tell(&mut self, now: Time, lost: Vec<Unreachable>) {
+    fn send_rerr(&mut self, now: Time, lost: Vec<Unreachable>) {
         if !lost.is_empty() && within_rate(&mut self.errors, now) {
-            let due = now + jitter(&mut self.draws, BROADCAST_JITTER);
+            let due = now + jitter(&mut self.rng, BROADCAST_JITTER);
             self.broadcast(due, AodvMessage::Error(lost));
         }
     }
 
-    /// A neighbour is gone: those who send by way of it hear of it.
-    pub(super) fn lose(&mut self, now: Time, neighbour: StationId) {
+    /// Handles a broken link: precursors receive an RERR (§6.11, case i).
+    pub(super) fn on_neighbour_lost(&mut self, now: Time, neighbour: StationId) {
         self.neighbours.remove(&neighbour);
-        let mut told = Vec::new();
-        for destination in self.routes.by_way_of(now, neighbour) {
-            let has_precursors = self.routes.breaks(now, destination, None);
+        let mut unreachable = Vec::new();
+        for destination in self.routes.destinations_via(now, neighbour) {
+            let has_precursors = self.routes.invalidate(now, destination, None);
             if has_precursors {
                 let sequence = self.routes.sequence(destination).unwrap_or(0);
-                told.push(Unreachable { destination, sequence });
+                unreachable.push(Unreachable { destination, sequence });
             }
         }
-        self.tell(now, told);
+        self.send_rerr(now, unreachable);
     }
 
-    /// A packet that only passes finds no route: its senders hear of it (§6.11, case ii).
+    /// Handles a forwarded packet without a route: its senders receive an RERR (§6.11, case ii).
     pub(super) fn on_no_route(&mut self, now: Time, destination: StationId) {
         let sequence = self.routes.sequence(destination).unwrap_or(0);
-        self.tell(now, vec![Unreachable { destination, sequence }]);
+        self.send_rerr(now, vec![Unreachable { destination, sequence }]);
     }
 
-    /// A route that is used stays (§6.2): to the destination, to the next station, and to the previous one.
+    /// Extends the lifetimes of the routes that a packet uses (§6.2): to the destination, the next hop and the previous
+    /// hop.
     pub(super) fn on_used(&mut self, now: Time, destination: StationId, previous: Option<StationId>) {
         let until = now + self.rules.active_timeout;
         let next = self.routes.valid(now, destination).map(|route| route.next);

@@ -1,54 +1,56 @@
-//! From the description of a routing protocol to the agents of a channel.
+//! From the definition of a routing protocol in a scenario to the agents of a subnet.
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span};
 
 use super::aodv::AodvRules;
 use super::dsdv::DsdvRules;
-use super::waiting::WaitingLimits;
-use super::{Agent, Aodv, Dsdv, DsdvNs3, IP_HEADER, UDP_HEADER, Waiting};
-use crate::radio::frame::StationId;
+use super::route_buffer::BufferLimits;
+use super::{Agent, Aodv, Dsdv, DsdvNs3, RouteBuffer};
+use crate::ids::StationId;
+use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::scenario::{AodvDef, AodvProfile, DsdvDef, DsdvProfile, RadioProfile, RoutingDef, ScenarioError, join};
 
-/// ns-2 starts a packet with this TTL.
+/// Initial TTL in ns-2.
 const NS2_TTL: u8 = 32;
-/// What ns-2's DSDV puts on every packet that a transport sends.
+/// Header that ns-2's DSDV adds to every packet of a transport.
 const NS2_ROUTING_HEADER: Bytes = Bytes(20);
-/// Packets wait for a route no longer than this in ns-3, and in AODV.
+/// Maximum time that a packet is buffered for a route, in AODV and in ns-3's DSDV.
 const LIFETIME: Span = Span::from_millis(30_000);
-/// Longest update of `std` on 802.11.
+/// Maximum size of an update of `std` on 802.11.
 pub(crate) const MTU: Bytes = Bytes(1500);
 
-/// How the stations of a channel route by messages.
+/// The routing agents of a subnet, and the properties of their protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct Protocol {
     pub(crate) agents: Vec<Agent>,
-    /// By station: packets that wait for a route.
-    pub(crate) waiting: Vec<Waiting>,
-    /// Bytes on every packet of a transport.
+    /// By station, packets that wait for a route.
+    pub(crate) buffers: Vec<RouteBuffer>,
+    /// Header on every packet of a transport.
     pub(crate) packet_header: Bytes,
-    /// Stations that may pass a packet on.
+    /// Initial TTL, if the protocol sets one.
     pub(crate) ttl: Option<u8>,
-    /// A packet that the MAC gave up looks for another way, instead of being dropped.
-    pub(crate) keeps_failed: bool,
-    /// After a failure, so do those that wait for the same neighbour.
+    /// A packet that the MAC gave up is routed again instead of dropped.
+    pub(crate) reroutes_failed: bool,
+    /// The MAC reports link failures to the agent; queued packets for the same neighbour share the fate of the failed
+    /// one.
     pub(crate) link_feedback: bool,
-    /// Stations do not listen to messages of other gateways' domains.
+    /// Stations ignore messages from domains of other gateways.
     pub(crate) domain_filter: bool,
-    /// ns-2: a packet that leaves the domain does not wait for a route to the gateway (§9.4).
-    pub(crate) waits_inside_only: bool,
+    /// ns-2: a packet that leaves the domain is not buffered for a route to the gateway (networks.md §9.4).
+    pub(crate) buffers_inside_only: bool,
 }
 
-/// Fills in what a protocol leaves to its profile; errors start at `path`.
-pub(crate) fn filled(def: &RoutingDef, radio: RadioProfile, path: &str) -> Result<RoutingDef, ScenarioError> {
+/// The definition of a protocol with the defaults of its profile; errors start at `path`.
+pub(crate) fn with_defaults(def: &RoutingDef, radio: RadioProfile, path: &str) -> Result<RoutingDef, ScenarioError> {
     match def {
-        RoutingDef::Dsdv(dsdv) => filled_dsdv(dsdv, radio, path).map(RoutingDef::Dsdv),
-        RoutingDef::Aodv(aodv) => filled_aodv(aodv, radio, path).map(RoutingDef::Aodv),
+        RoutingDef::Dsdv(dsdv) => dsdv_with_defaults(dsdv, radio, path).map(RoutingDef::Dsdv),
+        RoutingDef::Aodv(aodv) => aodv_with_defaults(aodv, radio, path).map(RoutingDef::Aodv),
         RoutingDef::Shortest(_) | RoutingDef::AccessPoints(_) => Ok(def.clone()),
     }
 }
 
-fn filled_dsdv(def: &DsdvDef, radio: RadioProfile, path: &str) -> Result<DsdvDef, ScenarioError> {
+fn dsdv_with_defaults(def: &DsdvDef, radio: RadioProfile, path: &str) -> Result<DsdvDef, ScenarioError> {
     let profile = def.profile.unwrap_or(match radio {
         RadioProfile::Std => DsdvProfile::Std,
         RadioProfile::Ns2 => DsdvProfile::Ns2,
@@ -62,7 +64,7 @@ fn filled_dsdv(def: &DsdvDef, radio: RadioProfile, path: &str) -> Result<DsdvDef
     Ok(DsdvDef { profile: Some(profile), update_interval: Some(interval), settling: Some(settling), domain_filter })
 }
 
-fn filled_aodv(def: &AodvDef, radio: RadioProfile, path: &str) -> Result<AodvDef, ScenarioError> {
+fn aodv_with_defaults(def: &AodvDef, radio: RadioProfile, path: &str) -> Result<AodvDef, ScenarioError> {
     let profile = def.profile.unwrap_or(match radio {
         RadioProfile::Std => AodvProfile::Std,
         RadioProfile::Ns2 => AodvProfile::Ns2,
@@ -75,38 +77,38 @@ fn filled_aodv(def: &AodvDef, radio: RadioProfile, path: &str) -> Result<AodvDef
     Ok(AodvDef { profile: Some(profile), active_timeout: Some(active_timeout), hellos: Some(hellos) })
 }
 
-fn within(span: Span, least: Span, path: &str) -> Result<(), ScenarioError> {
-    let most = Span::from_millis(3_600_000);
-    if span < least || span > most {
-        return Err(ScenarioError::new(path, format!("{span} is not from {least} to {most}")));
+fn within(span: Span, min: Span, path: &str) -> Result<(), ScenarioError> {
+    let max = Span::from_millis(3_600_000);
+    if span < min || span > max {
+        return Err(ScenarioError::new(path, format!("{span} is not from {min} to {max}")));
     }
     Ok(())
 }
 
-/// The agents that a filled-in definition stands for; none if routes need no messages. `mtu` is the longest message that is
-/// not cut, `draws` by station.
-pub(crate) fn protocol(def: &RoutingDef, stations: u32, mtu: Bytes, draws: impl Fn(u32) -> Rng) -> Option<Protocol> {
+/// The agents that a definition with defaults describes; `None` if it has no messages. `mtu` is the longest
+/// unfragmented message; `rng` gives the stream of a station.
+pub(crate) fn protocol(def: &RoutingDef, stations: u32, mtu: Bytes, rng: impl Fn(u32) -> Rng) -> Option<Protocol> {
     let agents =
-        (0..stations).map(|station| agent(def, StationId(station), mtu, draws(station))).collect::<Option<Vec<_>>>()?;
+        (0..stations).map(|station| agent(def, StationId(station), mtu, rng(station))).collect::<Option<Vec<_>>>()?;
     let limits = match def {
         RoutingDef::Dsdv(def) => dsdv_limits(def),
-        _ => WaitingLimits { per_destination: 64, total: 64, lifetime: Some(LIFETIME) },
+        _ => BufferLimits { per_destination: 64, total: 64, lifetime: Some(LIFETIME) },
     };
     let dsdv = |profile| matches!(def, RoutingDef::Dsdv(def) if def.profile == Some(profile));
     let aodv = |profile| matches!(def, RoutingDef::Aodv(def) if def.profile == Some(profile));
     Some(Protocol {
         agents,
-        waiting: (0..stations).map(|_| Waiting::new(limits)).collect(),
+        buffers: (0..stations).map(|_| RouteBuffer::new(limits)).collect(),
         packet_header: if dsdv(DsdvProfile::Ns2) { NS2_ROUTING_HEADER } else { Bytes::ZERO },
         ttl: (dsdv(DsdvProfile::Ns2) || aodv(AodvProfile::Ns2)).then_some(NS2_TTL),
-        keeps_failed: dsdv(DsdvProfile::Std),
+        reroutes_failed: dsdv(DsdvProfile::Std),
         link_feedback: dsdv(DsdvProfile::Std) || matches!(def, RoutingDef::Aodv(_)),
         domain_filter: !matches!(def, RoutingDef::Dsdv(def) if def.domain_filter == Some(false)),
-        waits_inside_only: dsdv(DsdvProfile::Ns2),
+        buffers_inside_only: dsdv(DsdvProfile::Ns2),
     })
 }
 
-fn agent(def: &RoutingDef, me: StationId, mtu: Bytes, draws: Rng) -> Option<Agent> {
+fn agent(def: &RoutingDef, me: StationId, mtu: Bytes, rng: Rng) -> Option<Agent> {
     match def {
         RoutingDef::Shortest(_) | RoutingDef::AccessPoints(_) => None,
         RoutingDef::Dsdv(def) => {
@@ -116,23 +118,23 @@ fn agent(def: &RoutingDef, me: StationId, mtu: Bytes, draws: Rng) -> Option<Agen
             let header = if std { IP_HEADER + UDP_HEADER } else { IP_HEADER };
             let rules = DsdvRules { interval, settling, header, mtu: std.then_some(mtu), link_feedback: std };
             Some(match def.profile {
-                Some(DsdvProfile::Ns3) => Agent::DsdvNs3(DsdvNs3::new(me, interval, settling, draws)),
-                _ => Agent::Dsdv(Dsdv::new(me, rules, draws)),
+                Some(DsdvProfile::Ns3) => Agent::DsdvNs3(DsdvNs3::new(me, interval, settling, rng)),
+                _ => Agent::Dsdv(Dsdv::new(me, rules, rng)),
             })
         }
-        RoutingDef::Aodv(def) => Some(Agent::Aodv(Aodv::new(me, aodv_rules(def), draws))),
+        RoutingDef::Aodv(def) => Some(Agent::Aodv(Aodv::new(me, aodv_rules(def), rng))),
     }
 }
 
-fn dsdv_limits(def: &DsdvDef) -> WaitingLimits {
+fn dsdv_limits(def: &DsdvDef) -> BufferLimits {
     let ns3 = def.profile == Some(DsdvProfile::Ns3);
-    WaitingLimits { per_destination: 5, total: if ns3 { 500 } else { usize::MAX }, lifetime: ns3.then_some(LIFETIME) }
+    BufferLimits { per_destination: 5, total: if ns3 { 500 } else { usize::MAX }, lifetime: ns3.then_some(LIFETIME) }
 }
 
 fn aodv_rules(def: &AodvDef) -> AodvRules {
     AodvRules {
         active_timeout: def.active_timeout.expect("a filled-in AODV has a timeout"),
-        // ns-2 begins with a ring of 5.
+        // ns-2 starts with a ring of 5.
         ttl_start: if def.profile == Some(AodvProfile::Ns2) { 5 } else { 1 },
         hellos: def.hellos.expect("a filled-in AODV has hellos or none"),
     }

@@ -1,53 +1,30 @@
-//! How packets find their way: shortest paths over wires, and the protocols of stations that find routes by messages.
+//! Routing: shortest paths over links, and the routing protocols of wireless stations.
 //!
-//! A protocol is an agent per station without clock or network: it is told what arrives and what time it is, and says
-//! what to send, when to be asked again, and where a packet goes.
+//! A protocol is one agent per station without clock or network: it is given each message with the time, and returns
+//! the messages to send, its next timer, and the next hop of a packet.
 
 mod aodv;
-mod arp;
 pub(crate) mod build;
 mod dsdv;
+mod next_hop;
 mod outbox;
+mod route_buffer;
 mod shortest;
-mod waiting;
 
-use tcp::units::{Bytes, Time};
+use tcp::units::Time;
 
-use crate::radio::frame::StationId;
-use crate::radio::message::Message;
+use crate::ids::StationId;
+use crate::packet::message::Message;
 pub(crate) use aodv::Aodv;
-pub(crate) use arp::{Arp, Resolution};
+pub(crate) use dsdv::Dsdv;
 pub(crate) use dsdv::ns3::DsdvNs3;
-pub(crate) use dsdv::{Dsdv, LINE as DSDV_LINE};
+pub(crate) use dsdv::table::ENTRY_SIZE as DSDV_ENTRY_SIZE;
+pub(crate) use next_hop::NextHop;
+pub(crate) use outbox::Outgoing;
+pub(crate) use route_buffer::RouteBuffer;
 pub(crate) use shortest::{Edge, Routes};
-pub(crate) use waiting::Waiting;
 
-/// IPv4 without options.
-pub(crate) const IP_HEADER: Bytes = Bytes(20);
-pub(crate) const UDP_HEADER: Bytes = Bytes(8);
-
-/// What a station does with a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum NextHop {
-    /// It goes to this station.
-    Via(StationId),
-    /// There may be a route soon.
-    Wait,
-    /// There is no route.
-    None,
-}
-
-/// A message to send.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Outgoing {
-    pub(crate) message: Message,
-    /// Size at the network layer.
-    pub(crate) size: Bytes,
-    /// `None` for all that hear it.
-    pub(crate) to: Option<StationId>,
-}
-
-/// The routing protocol of one station.
+/// The routing agent of a station.
 #[derive(Clone, Debug)]
 pub(crate) enum Agent {
     Dsdv(Dsdv),
@@ -56,7 +33,7 @@ pub(crate) enum Agent {
 }
 
 impl Agent {
-    /// A message has come from a neighbour.
+    /// Handles a message of a neighbour.
     pub(crate) fn on_message(&mut self, now: Time, from: StationId, message: &Message) {
         match (self, message) {
             (Agent::Dsdv(dsdv), Message::Dsdv(update)) => dsdv.on_update(now, from, update),
@@ -66,7 +43,7 @@ impl Agent {
         }
     }
 
-    /// The time that `next_timer` named may have come.
+    /// Handles the timer.
     pub(crate) fn on_timer(&mut self, now: Time) {
         match self {
             Agent::Dsdv(dsdv) => dsdv.on_timer(now),
@@ -75,7 +52,7 @@ impl Agent {
         }
     }
 
-    /// When the agent has something to do or to send next.
+    /// Time of the next timer or message.
     pub(crate) fn next_timer(&mut self) -> Option<Time> {
         match self {
             Agent::Dsdv(dsdv) => dsdv.next_timer(),
@@ -84,7 +61,7 @@ impl Agent {
         }
     }
 
-    /// The next message that is due.
+    /// The next due message.
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<Outgoing> {
         match self {
             Agent::Dsdv(dsdv) => dsdv.outbox.pop(now),
@@ -93,7 +70,7 @@ impl Agent {
         }
     }
 
-    /// Where a packet for `destination` goes now.
+    /// Next hop of a packet for `destination`.
     pub(crate) fn next_hop(&self, now: Time, destination: StationId) -> NextHop {
         match self {
             Agent::Dsdv(dsdv) => dsdv.next_hop(destination),
@@ -102,8 +79,8 @@ impl Agent {
         }
     }
 
-    /// True if it has a route to a station without asking for one.
-    pub(crate) fn knows(&self, destination: StationId) -> bool {
+    /// True if a proactive protocol has a route to a station.
+    pub(crate) fn has_route(&self, destination: StationId) -> bool {
         match self {
             Agent::Dsdv(dsdv) => matches!(dsdv.next_hop(destination), NextHop::Via(_)),
             Agent::DsdvNs3(dsdv) => matches!(dsdv.next_hop(destination), NextHop::Via(_)),
@@ -111,35 +88,35 @@ impl Agent {
         }
     }
 
-    /// A packet of this station, or from beyond the channel, wants a route that there is not.
-    pub(crate) fn seek(&mut self, now: Time, destination: StationId) {
+    /// Starts a route discovery for a packet that originates here or enters the subnet here.
+    pub(crate) fn discover(&mut self, now: Time, destination: StationId) {
         match self {
-            Agent::Dsdv(dsdv) => dsdv.seek(now, destination),
+            Agent::Dsdv(dsdv) => dsdv.discover(now, destination),
             Agent::DsdvNs3(_) => {}
-            Agent::Aodv(aodv) => aodv.seek(now, destination),
+            Agent::Aodv(aodv) => aodv.discover(now, destination),
         }
     }
 
-    /// A packet that only passes is given up for want of a route.
+    /// Handles a forwarded packet dropped for lack of a route.
     pub(crate) fn on_no_route(&mut self, now: Time, destination: StationId) {
         if let Agent::Aodv(aodv) = self {
             aodv.on_no_route(now, destination);
         }
     }
 
-    /// A packet goes to `destination`; it came from `previous`, if it only passes.
+    /// Handles the use of a route; `previous` is the last hop of a forwarded packet.
     pub(crate) fn on_used(&mut self, now: Time, destination: StationId, previous: Option<StationId>) {
         if let Agent::Aodv(aodv) = self {
             aodv.on_used(now, destination, previous);
         }
     }
 
-    /// The MAC has given up a frame to `station`.
+    /// Handles a link failure reported by the MAC.
     pub(crate) fn on_link_failure(&mut self, now: Time, station: StationId) {
         match self {
             Agent::Dsdv(dsdv) => dsdv.on_link_failure(now, station),
             Agent::DsdvNs3(_) => {}
-            Agent::Aodv(aodv) => aodv.lose(now, station),
+            Agent::Aodv(aodv) => aodv.on_neighbour_lost(now, station),
         }
     }
 }

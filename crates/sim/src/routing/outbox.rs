@@ -1,17 +1,28 @@
-//! Messages that leave a little later: jitter keeps neighbours from answering one event at one instant.
+//! Messages delayed by jitter, so that neighbours do not respond to one event at the same instant.
 
 use tcp::rng::Rng;
-use tcp::units::{Span, Time};
+use tcp::units::{Bytes, Span, Time};
 
-use super::Outgoing;
+use crate::ids::StationId;
+use crate::packet::message::Message;
 
-/// A station's messages on their way to the interface queue.
+/// A message for transmission.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) message: Message,
+    /// Size at the network layer.
+    pub(crate) size: Bytes,
+    /// Next hop; `None` for broadcast.
+    pub(crate) to: Option<StationId>,
+}
+
+/// Messages of an agent with the times at which they are due.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outbox(Vec<(Time, Outgoing)>);
 
-/// Uniform from zero to `most`.
-pub(super) fn jitter(draws: &mut Rng, most: Span) -> Span {
-    Span::from_nanos((draws.uniform() * most.as_nanos() as f64) as u64)
+/// Uniform from zero to `max`.
+pub(super) fn jitter(rng: &mut Rng, max: Span) -> Span {
+    Span::from_nanos((rng.uniform() * max.as_nanos() as f64) as u64)
 }
 
 impl Outbox {
@@ -23,7 +34,7 @@ impl Outbox {
         self.0.iter().map(|(due, _)| *due).min()
     }
 
-    /// The first message that is due.
+    /// Removes the first due message.
     pub(super) fn pop(&mut self, now: Time) -> Option<Outgoing> {
         let due = self.next_due().filter(|due| *due <= now)?;
         let index = self.0.iter().position(|(at, _)| *at == due)?;

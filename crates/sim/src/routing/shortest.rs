@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use crate::event::{LinkId, NodeId};
+use crate::ids::{LinkId, NodeId};
 
 /// An edge as routing sees it.
 #[derive(Clone, Copy, Debug)]

@@ -6,11 +6,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tcp::cc::{Algorithm, Choice, Value};
-use tcp::config::Profile;
+use tcp::cc::{Algorithm, CcConfig, Value};
+use tcp::settings::ProfileName;
 
-use super::parse::{ScenarioError, join};
-use super::{Scenario, TcpOptions};
+use super::error::{ScenarioError, join};
 
 /// Algorithms that are not listed in `tcp`, by the name that a scenario writes.
 pub type Further = BTreeMap<String, &'static Algorithm>;
@@ -20,7 +19,7 @@ pub type Further = BTreeMap<String, &'static Algorithm>;
 pub struct CcChoice {
     /// The algorithm. With a colon it is a class in Python, FILE:CLASS, written under `python`.
     pub name: String,
-    /// Its historical form; that of the connection's profile if it has one, else the first it lists, unless given.
+    /// Its profile. Default: the one of the connection's profile if it exists, otherwise the first of the algorithm.
     pub profile: Option<String>,
     /// Parameters that differ from the profile.
     pub params: BTreeMap<String, Value>,
@@ -39,20 +38,21 @@ impl CcChoice {
         if self.name.contains(':') { "python" } else { "name" }
     }
 
-    fn give(&mut self, further: &Further) {
+    /// Means the algorithm of `further` that it names, if there is one.
+    pub(super) fn give(&mut self, further: &Further) {
         self.given = further.get(&self.name).copied();
     }
 
     /// Looks the choice up; the error's path starts at `path`.
-    pub(super) fn resolve(&self, path: &str, connection: Profile) -> Result<Choice, ScenarioError> {
+    pub(super) fn resolve(&self, path: &str, connection: ProfileName) -> Result<CcConfig, ScenarioError> {
         // A connection in the form of a stack takes the algorithm in its form for that stack, if it has one.
         let algorithm = self.given.or_else(|| tcp::cc::find(&self.name));
         let own = algorithm.and_then(|a| a.profile(connection.of_algorithms())).map(|p| p.name);
         let profile = self.profile.as_deref().or(own);
         let params: Vec<(String, Value)> = self.params.iter().map(|(k, v)| (k.clone(), *v)).collect();
         let chosen = match algorithm {
-            Some(algorithm) => Choice::of(algorithm, profile, &params),
-            None => Choice::new(&self.name, profile, &params),
+            Some(algorithm) => CcConfig::of(algorithm, profile, &params),
+            None => CcConfig::by_name(&self.name, profile, &params),
         };
         chosen.map_err(|e| {
             let bare = self.params.is_empty() && self.profile.is_none();
@@ -65,33 +65,13 @@ impl CcChoice {
         })
     }
 
-    pub(super) fn of(choice: &Choice) -> CcChoice {
+    pub(super) fn of(choice: &CcConfig) -> CcChoice {
         CcChoice {
             name: choice.algorithm.name.to_owned(),
             profile: Some(choice.profile.to_owned()),
             params: choice.values.iter().map(|(k, v)| (k.to_owned(), v)).collect(),
             given: Some(choice.algorithm).filter(|algorithm| tcp::cc::find(algorithm.name).is_none()),
         }
-    }
-}
-
-impl TcpOptions {
-    /// The same, where a choice of congestion control that names one of `further` means that one.
-    pub fn with(mut self, further: &Further) -> TcpOptions {
-        self.cc.iter_mut().for_each(|cc| cc.give(further));
-        self
-    }
-}
-
-impl Scenario {
-    /// The same, where a choice of congestion control that names one of `further` means that one.
-    pub fn with(mut self, further: &Further) -> Scenario {
-        self.tcp = self.tcp.with(further);
-        for flow in &mut self.flow {
-            flow.cc.iter_mut().for_each(|cc| cc.give(further));
-            flow.tcp = std::mem::take(&mut flow.tcp).with(further);
-        }
-        self
     }
 }
 
@@ -168,6 +148,7 @@ impl JsonSchema for CcChoice {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Scenario;
     use super::*;
 
     const STANDING: Algorithm = Algorithm { name: "my.py:Standing", ..*tcp::cc::ALGORITHMS[0] };

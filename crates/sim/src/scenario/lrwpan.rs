@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How datagrams are put into frames of 127 B.
+/// Encapsulation of datagrams in frames of 127 B.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EncapDef {
     /// IPv6 with compressed headers (RFC 6282) and fragments (RFC 4944), up to 1280 B.
     Sixlowpan,
-    /// IPv4 as it is, as in ns-2. What does not fit into one frame is dropped, and counted as `too_long`.
+    /// Plain IPv4, as in ns-2. A datagram that does not fit into one frame is dropped, and counted as `too_long`.
     RawIpv4,
 }
 
@@ -17,38 +17,38 @@ pub enum EncapDef {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AddressLength {
-    /// 16 bits: 11 B of MAC around what a frame carries.
+    /// 16 bits: 11 B of MAC header and trailer.
     Short,
     /// 64 bits: 23 B.
     Long,
 }
 
-/// Settings of 802.15.4 without beacons; what is left out comes from the radio's profile.
+/// Settings of 802.15.4 without beacons; a key left out takes the value of the radio's profile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LrwpanDef {
-    /// How datagrams are put into frames: `raw_ipv4` in ns2, `sixlowpan` otherwise.
+    /// Encapsulation of datagrams. Default: `raw_ipv4` in ns2, `sixlowpan` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encap: Option<EncapDef>,
-    /// Addresses in frames; `short` unless given. Without effect in ns2, whose frames have 7 B of MAC.
+    /// Addresses in frames. Default: `short`. Without effect in ns2, whose frames have 7 B of MAC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub addresses: Option<AddressLength>,
-    /// Frames to one station are acknowledged and repeated; true unless given.
+    /// Unicast frames are acknowledged and retransmitted. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acks: Option<bool>,
-    /// A sender leaves 192 us after a short frame and 640 us after one of more than 18 B; false in ns2, true otherwise.
+    /// Interframe spacing: 192 us after a short frame, 640 us after one of more than 18 B. Default: false in ns2, true otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spaces: Option<bool>,
-    /// The first backoff is drawn from 0 to 2^min_be - 1 periods of 320 us; 3 unless given.
+    /// macMinBE: the first backoff is uniform from 0 to 2^min_be - 1 periods of 320 us. Default: 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_be: Option<u32>,
-    /// The exponent grows with each busy assessment, up to this; 5 unless given.
+    /// macMaxBE: the exponent grows with each busy CCA up to this. Default: 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_be: Option<u32>,
-    /// After so many busy assessments another one gives the frame up; 4 unless given.
+    /// macMaxCSMABackoffs: the frame is dropped at one more busy CCA than this. Default: 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_backoffs: Option<u32>,
-    /// A frame without an answer is sent again so often; 3 unless given.
+    /// macMaxFrameRetries: retransmissions of a frame without ACK. Default: 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
 }

@@ -1,27 +1,28 @@
 //! The part of the schema that describes how nodes move.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use tcp::units::Span;
 
-use super::parse::{read, tagged};
+use super::area::Area;
 use super::quantity::Speed;
-use super::wireless::Area;
+use super::tagged::tagged_enum;
 
-/// How a node moves. Places are exact at every instant; nothing moves in steps.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum MobilityDef {
-    /// Not at all.
-    Fixed(FixedDef),
-    /// Rest, go straight to anywhere in the field, rest again.
-    RandomWaypoint(RandomWaypointDef),
-    /// Speed, direction and pitch with memory (ns-3's model, three-dimensional).
-    GaussMarkov(GaussMarkovDef),
-    /// From place to place, each at a given time.
-    Waypoints(WaypointsDef),
-    /// Orders as in the movement files of ns-2.
-    Setdest(SetdestDef),
+tagged_enum! {
+    /// Mobility of a node. Positions are exact at every time; no node moves in steps.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum MobilityDef ("a mobility") {
+        /// Stationary.
+        "fixed" => Fixed(FixedDef),
+        /// Pause, move straight to a random point of the field, pause again.
+        "random_waypoint" => RandomWaypoint(RandomWaypointDef),
+        /// Speed, direction and pitch with memory (ns-3's model, three-dimensional).
+        "gauss_markov" => GaussMarkov(GaussMarkovDef),
+        /// From waypoint to waypoint, each at a given time.
+        "waypoints" => Waypoints(WaypointsDef),
+        /// `setdest` commands as in the movement files of ns-2.
+        "setdest" => Setdest(SetdestDef),
+    }
 }
 
 impl Default for MobilityDef {
@@ -30,23 +31,7 @@ impl Default for MobilityDef {
     }
 }
 
-impl<'de> Deserialize<'de> for MobilityDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<MobilityDef, D::Error> {
-        tagged(
-            d,
-            "a mobility",
-            &[
-                ("fixed", |v| read(v).map(MobilityDef::Fixed)),
-                ("random_waypoint", |v| read(v).map(MobilityDef::RandomWaypoint)),
-                ("gauss_markov", |v| read(v).map(MobilityDef::GaussMarkov)),
-                ("waypoints", |v| read(v).map(MobilityDef::Waypoints)),
-                ("setdest", |v| read(v).map(MobilityDef::Setdest)),
-            ],
-        )
-    }
-}
-
-/// A node that stays where it is.
+/// A stationary node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedDef {}
@@ -55,18 +40,18 @@ pub struct FixedDef {}
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RandomWaypointDef {
-    /// The speed of every way, instead of a range from `speed_min` to `speed_max`.
+    /// Speed of every leg, instead of a range from `speed_min` to `speed_max`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<Speed>,
-    /// Least speed; above 0 m/s, or the mean speed would sink for as long as the run lasts.
+    /// Minimum speed; above 0 m/s, or the mean speed would decay throughout the run.
     pub speed_min: Speed,
-    /// Greatest speed; each way is gone at a speed drawn uniformly in between.
+    /// Maximum speed; the speed of each leg is uniform in between.
     pub speed_max: Speed,
-    /// Rest at each place, the first included.
+    /// Pause at each point, including the first.
     pub pause: Span,
-    /// Start as after a long time, not at the placement: with the stationary distribution of places, speeds and rests.
+    /// Start in steady state instead of at the placement: with the stationary distribution of positions, speeds and pauses.
     pub steady: bool,
-    /// The field; that of the network unless given.
+    /// The field. Default: that of the network.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<Area>,
 }
@@ -84,7 +69,7 @@ impl Default for RandomWaypointDef {
     }
 }
 
-/// Gauss-Markov. At the walls of the field a node turns round.
+/// Gauss-Markov. A node is reflected at the border of the field.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GaussMarkovDef {
@@ -92,16 +77,16 @@ pub struct GaussMarkovDef {
     pub interval: Span,
     /// Memory from 0 (none) to 1 (straight lines, ns-3's default).
     pub alpha: f64,
-    /// Mean speed. The mean direction is drawn for each node, the mean pitch is level.
+    /// Mean speed. The mean direction of each node is random, the mean pitch is 0.
     pub speed: Speed,
     /// Standard deviation of the noise of speed, m/s.
     pub speed_noise: f64,
     /// Standard deviation of the noise of direction, rad.
     pub direction_noise: f64,
-    /// Standard deviation of the noise of pitch, rad; 1 unless given, 0 in a flat field.
+    /// Standard deviation of the noise of pitch, rad. Default: 1, in a flat field 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pitch_noise: Option<f64>,
-    /// The field; that of the network unless given.
+    /// The field. Default: that of the network.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<Area>,
 }
@@ -120,55 +105,55 @@ impl Default for GaussMarkovDef {
     }
 }
 
-/// A way through given places.
+/// A track through given points.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WaypointsDef {
-    /// In the order of time; after the last one the node rests.
+    /// In the order of time; the node stays at the last one.
     pub points: Vec<Waypoint>,
 }
 
-/// A place and when a node is there.
+/// A point and the time at which the node is there.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
-    /// When it is there.
+    /// Time of arrival.
     pub at: Span,
     /// Metres.
     pub x: f64,
     /// Metres.
     pub y: f64,
-    /// Height in metres; as before unless given.
+    /// Height in metres. Default: that of the point before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub z: Option<f64>,
-    /// Rest at the place before and be here all at once, instead of going straight.
+    /// Stay at the point before and jump here, instead of moving straight.
     #[serde(default)]
     pub jump: bool,
 }
 
-/// Movement as ns-2 has it.
+/// Movement as in ns-2.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SetdestDef {
-    /// A movement file, its name relative to the scenario's; as `network.mobility` of an `adhoc` network only. Its
-    /// places become the placement, and its orders `network.own_mobility`.
+    /// A movement file, its name relative to the scenario's; as `network.mobility` of an `adhoc` network only. Its positions
+    /// become the placement, and its commands `network.own_mobility`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Orders in the order of time.
+    /// Commands in the order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub orders: Vec<SetdestOrder>,
 }
 
-/// Go straight to a place and rest there; a later order overrides. An order to leave the field is ignored, as in ns-2.
+/// Move straight to a point and stay there; a later command overrides. A command to leave the field is ignored, as in ns-2.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetdestOrder {
-    /// When the node sets out.
+    /// Time of departure.
     pub at: Span,
     /// Metres.
     pub x: f64,
     /// Metres.
     pub y: f64,
-    /// How fast it goes.
+    /// Speed.
     pub speed: Speed,
 }

@@ -1,13 +1,10 @@
-//! Quantities of space and radio, and their text forms.
+//! Quantities of space and radio, their text forms, and the list of all kinds of quantities.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use super::text::{from_text, text_schema};
+use tcp::text_quantity;
+use tcp::units::{DURATION, Domain, ParseQuantityError, QuantityKind, RATE, SIZE, Unit};
 
 /// A distance in metres.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
@@ -17,13 +14,13 @@ pub struct Metres(pub f64);
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub struct Speed(pub f64);
 
-/// A power in watts.
+/// A power in watts, above zero.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub struct Power(pub f64);
 
-/// A power that something consumes, in watts; 0 W is possible.
+/// A power that a device consumes, in watts; 0 W is possible.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
-pub struct Draw(pub f64);
+pub struct Consumption(pub f64);
 
 /// An energy in joules.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
@@ -33,70 +30,200 @@ pub struct Energy(pub f64);
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub struct Frequency(pub f64);
 
-/// Reads a number with one of these units; the factor turns it into the base unit.
-fn scaled(text: &str, what: &str, units: &[(&str, f64)]) -> Result<f64, String> {
-    let known = || units.iter().map(|(unit, _)| format!("\"1{unit}\"")).collect::<Vec<_>>().join(", ");
-    let read = units.iter().find_map(|(unit, factor)| {
-        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
-        Some(number * factor).filter(|value| value.is_finite())
-    });
-    read.ok_or_else(|| format!("{text:?} is not {what}; write a number with its unit: {}", known()))
+const LENGTH: QuantityKind = QuantityKind {
+    name: "length",
+    noun: "a distance",
+    example: "250m",
+    units: &[Unit::new("km", 1e3), Unit::new("m", 1.0)],
+    domain: Domain::Real,
+    base_per_si: 1.0,
+};
+
+const SPEED: QuantityKind = QuantityKind {
+    name: "speed",
+    noun: "a speed",
+    example: "5m/s",
+    units: &[Unit::new("m/s", 1.0), Unit::new("km/h", 1.0 / 3.6)],
+    domain: Domain::NonNegative,
+    base_per_si: 1.0,
+};
+
+const POWER: QuantityKind = QuantityKind {
+    name: "power",
+    noun: "a power",
+    example: "16dBm",
+    units: &[Unit::new("W", 1.0), Unit::new("mW", 1e-3), Unit::decibel("dBm", 1e-3)],
+    domain: Domain::Positive,
+    base_per_si: 1.0,
+};
+
+const CONSUMPTION: QuantityKind = QuantityKind {
+    name: "consumption",
+    noun: "a power",
+    example: "0.66W",
+    units: &[Unit::new("W", 1.0), Unit::new("mW", 1e-3), Unit::new("uW", 1e-6)],
+    domain: Domain::NonNegative,
+    base_per_si: 1.0,
+};
+
+const CURRENT: QuantityKind = QuantityKind {
+    name: "current",
+    noun: "a current",
+    example: "17.4mA",
+    units: &[Unit::new("A", 1.0), Unit::new("mA", 1e-3), Unit::new("uA", 1e-6)],
+    domain: Domain::NonNegative,
+    base_per_si: 1.0,
+};
+
+const VOLTAGE: QuantityKind = QuantityKind {
+    name: "voltage",
+    noun: "a voltage",
+    example: "3V",
+    units: &[Unit::new("V", 1.0)],
+    domain: Domain::NonNegative,
+    base_per_si: 1.0,
+};
+
+const ENERGY: QuantityKind = QuantityKind {
+    name: "energy",
+    noun: "an energy",
+    example: "10J",
+    units: &[
+        Unit::new("Wh", 3600.0),
+        Unit::new("kJ", 1e3),
+        Unit::new("mWh", 3.6),
+        Unit::new("J", 1.0),
+        Unit::new("mJ", 1e-3),
+    ],
+    domain: Domain::NonNegative,
+    base_per_si: 1.0,
+};
+
+const FREQUENCY: QuantityKind = QuantityKind {
+    name: "frequency",
+    noun: "a frequency",
+    example: "2412MHz",
+    units: &[Unit::new("GHz", 1e9), Unit::new("MHz", 1e6)],
+    domain: Domain::Positive,
+    base_per_si: 1.0,
+};
+
+/// Numbers of packets.
+pub(super) const PACKETS: QuantityKind = QuantityKind {
+    name: "packets",
+    noun: "a number of packets",
+    example: "33p",
+    units: &[Unit::new("p", 1.0)],
+    domain: Domain::Counted,
+    base_per_si: 1.0,
+};
+
+/// Packets per second.
+pub(super) const PACKET_RATE: QuantityKind = QuantityKind {
+    name: "packet_rate",
+    noun: "a packet rate",
+    example: "200pps",
+    units: &[Unit::new("pps", 1.0)],
+    domain: Domain::Positive,
+    base_per_si: 1.0,
+};
+
+/// All kinds of quantities that have a text form. No unit is in two of them, but for those of `consumption`, which come last.
+pub const KINDS: [&QuantityKind; 13] = [
+    &DURATION,
+    &RATE,
+    &SIZE,
+    &PACKETS,
+    &PACKET_RATE,
+    &LENGTH,
+    &SPEED,
+    &POWER,
+    &ENERGY,
+    &FREQUENCY,
+    &CURRENT,
+    &VOLTAGE,
+    &CONSUMPTION,
+];
+
+/// A number with its unit, as written.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Written {
+    /// The number, in `unit`.
+    pub number: f64,
+    /// The unit.
+    pub unit: &'static str,
+    /// The kind of quantity that has this unit.
+    pub kind: &'static str,
+}
+
+/// Number, unit and kind of a text such as `"20ms"`; `None` if it is not a number with a unit of some kind.
+pub fn split_quantity(text: &str) -> Option<Written> {
+    KINDS.iter().find_map(|kind| {
+        let (number, unit) = kind.split(text).ok()?;
+        number.is_finite().then_some(Written { number, unit: unit.name, kind: kind.name })
+    })
+}
+
+/// Reads a text as a quantity of the kind with this name, in SI units.
+///
+/// # Errors
+///
+/// An unknown kind, or a text that is not a quantity of the kind; the message names the units.
+pub fn parse_quantity(text: &str, kind: &str) -> Result<f64, ParseQuantityError> {
+    if kind == CONSUMPTION.name {
+        return text.parse().map(|Consumption(watts)| watts);
+    }
+    let Some(found) = KINDS.iter().find(|known| known.name == kind) else {
+        let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        return Err(ParseQuantityError(format!("unknown kind {kind:?}; known: {}", known.join(", "))));
+    };
+    found.parse_si(text)
 }
 
 impl FromStr for Metres {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Metres, String> {
-        scaled(text, "a distance", &[("km", 1e3), ("m", 1.0)]).map(Metres)
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Metres, ParseQuantityError> {
+        LENGTH.parse(text).map(Metres)
     }
 }
 
 impl FromStr for Speed {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Speed, String> {
-        let speed = scaled(text, "a speed", &[("km/h", 1.0 / 3.6), ("m/s", 1.0)])?;
-        if speed < 0.0 { Err(format!("{text:?} is below 0; a speed has no direction")) } else { Ok(Speed(speed)) }
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Speed, ParseQuantityError> {
+        SPEED.parse(text).map(Speed)
     }
 }
 
 impl FromStr for Power {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Power, String> {
-        if let Some(level) = text.strip_suffix("dBm").and_then(|number| number.trim().parse::<f64>().ok()) {
-            return Ok(Power::from_dbm(level));
-        }
-        let watts = scaled(text, "a power", &[("mW", 1e-3), ("W", 1.0), ("dBm", f64::NAN)])?;
-        if watts > 0.0 { Ok(Power(watts)) } else { Err(format!("{text:?} is not a power above 0")) }
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Power, ParseQuantityError> {
+        POWER.parse(text).map(Power)
     }
 }
 
-impl FromStr for Draw {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Draw, String> {
+impl FromStr for Consumption {
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Consumption, ParseQuantityError> {
         // As data sheets have it: current times voltage.
-        let product = text.split_once(" x ").and_then(|(current, voltage)| {
-            let amperes = scaled(current, "a current", &[("uA", 1e-6), ("mA", 1e-3), ("A", 1.0)]).ok()?;
-            Some(amperes * scaled(voltage, "a voltage", &[("V", 1.0)]).ok()?)
-        });
-        let units = [("uW", 1e-6), ("mW", 1e-3), ("W", 1.0), ("mA x 3V", f64::NAN)];
-        let watts = product.map_or_else(|| scaled(text, "a power", &units), Ok)?;
-        if watts >= 0.0 { Ok(Draw(watts)) } else { Err(format!("{text:?} is below 0W")) }
+        if let Some((current, voltage)) = text.split_once(" x ") {
+            return Ok(Consumption(CURRENT.parse(current)? * VOLTAGE.parse(voltage)?));
+        }
+        let with_product = |error| ParseQuantityError(format!("{error}, or a product such as \"17.4mA x 3V\""));
+        CONSUMPTION.parse(text).map(Consumption).map_err(with_product)
     }
 }
 
 impl FromStr for Energy {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Energy, String> {
-        let units = [("mJ", 1e-3), ("kJ", 1e3), ("J", 1.0), ("mWh", 3.6), ("Wh", 3600.0)];
-        let joules = scaled(text, "an energy", &units)?;
-        if joules >= 0.0 { Ok(Energy(joules)) } else { Err(format!("{text:?} is below 0J")) }
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Energy, ParseQuantityError> {
+        ENERGY.parse(text).map(Energy)
     }
 }
 
 impl FromStr for Frequency {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Frequency, String> {
-        let hertz = scaled(text, "a frequency", &[("GHz", 1e9), ("MHz", 1e6)])?;
-        if hertz > 0.0 { Ok(Frequency(hertz)) } else { Err(format!("{text:?} is not a frequency above 0")) }
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Frequency, ParseQuantityError> {
+        FREQUENCY.parse(text).map(Frequency)
     }
 }
 
@@ -130,7 +257,7 @@ impl fmt::Display for Power {
     }
 }
 
-impl fmt::Display for Draw {
+impl fmt::Display for Consumption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}W", self.0)
     }
@@ -148,37 +275,14 @@ impl fmt::Display for Frequency {
     }
 }
 
-/// Text in files, with an example for whoever got it wrong.
-macro_rules! written_as_text {
-    ($($name:ident $example:literal $description:literal;)*) => {$(
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<$name, D::Error> {
-                from_text(d, $example)
-            }
-        }
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                s.collect_str(self)
-            }
-        }
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                text_schema($description, $example)
-            }
-        }
-    )*};
-}
-
-written_as_text! {
-    Metres "250m" "a distance such as \"250m\" or \"1.5km\"";
-    Speed "5m/s" "a speed such as \"5m/s\" or \"18km/h\"";
-    Power "16dBm" "a power such as \"16dBm\", \"40mW\" or \"0.28W\"";
-    Draw "0.66W" "a power such as \"0.66W\", \"395mW\" or \"17.4mA x 3V\"";
-    Energy "10J" "an energy such as \"10J\", \"500mJ\" or \"2Wh\"";
-    Frequency "2412MHz" "a frequency such as \"914MHz\" or \"5.15GHz\"";
+text_quantity! {
+    Metres, "Metres", LENGTH.example, LENGTH.description();
+    Speed, "Speed", SPEED.example, SPEED.description();
+    Power, "Power", POWER.example, POWER.description();
+    Consumption, "Consumption", CONSUMPTION.example,
+        format!("{}, or a current times a voltage such as \"17.4mA x 3V\"", CONSUMPTION.description());
+    Energy, "Energy", ENERGY.example, ENERGY.description();
+    Frequency, "Frequency", FREQUENCY.example, FREQUENCY.description();
 }
 
 #[cfg(test)]
@@ -190,20 +294,52 @@ mod tests {
         assert_eq!("1.5km".parse(), Ok(Metres(1500.0)));
         assert_eq!("18km/h".parse(), Ok(Speed(5.0)));
         assert_eq!("40mW".parse(), Ok(Power(0.04)));
+        assert_eq!("16dBm".parse(), Ok(Power::from_dbm(16.0)));
         assert!(("16.0206dBm".parse::<Power>().unwrap().0 - 0.04).abs() < 1e-7);
         assert_eq!("914MHz".parse(), Ok(Frequency(914e6)));
-        assert!(("0.38A x 3V".parse::<Draw>().unwrap().0 - 1.14).abs() < 1e-12);
-        assert_eq!("0W".parse(), Ok(Draw(0.0)));
+        assert!(("0.38A x 3V".parse::<Consumption>().unwrap().0 - 1.14).abs() < 1e-12);
+        assert_eq!("0W".parse(), Ok(Consumption(0.0)));
         assert_eq!("2Wh".parse(), Ok(Energy(7200.0)));
     }
 
     #[test]
     fn what_is_wrong_is_refused_with_the_units() {
-        assert!("250".parse::<Metres>().unwrap_err().contains("\"1km\", \"1m\""));
-        assert!("-5m/s".parse::<Speed>().unwrap_err().contains("below 0"));
-        assert!("0W".parse::<Power>().unwrap_err().contains("above 0"));
-        assert!("17mA".parse::<Draw>().unwrap_err().contains("\"1mA x 3V\""));
-        assert!("-1J".parse::<Energy>().unwrap_err().contains("below 0J"));
+        let wrong = |result: Result<(), ParseQuantityError>| result.unwrap_err().0;
+        assert!(wrong("250".parse::<Metres>().map(drop)).contains("(units: km, m)"));
+        assert!(wrong("-5m/s".parse::<Speed>().map(drop)).contains("below zero"));
+        assert!(wrong("0W".parse::<Power>().map(drop)).contains("above zero"));
+        assert!(wrong("17mA".parse::<Consumption>().map(drop)).contains("\"17.4mA x 3V\""));
+        assert!(wrong("17mA x 3".parse::<Consumption>().map(drop)).contains("(units: V)"));
+        assert!(wrong("-1J".parse::<Energy>().map(drop)).contains("below zero"));
         assert!("nanm".parse::<Metres>().is_err());
+    }
+
+    #[test]
+    fn every_kind_reads_its_example_and_each_of_its_units() {
+        for kind in KINDS {
+            assert!(parse_quantity(kind.example, kind.name).is_ok(), "{}", kind.name);
+            for unit in kind.units {
+                let written = split_quantity(&format!("1{}", unit.name)).expect("a unit that is known");
+                assert_eq!((written.number, written.unit), (1.0, unit.name));
+                assert!(written.kind == kind.name || kind.name == CONSUMPTION.name, "{}", unit.name);
+            }
+        }
+    }
+
+    #[test]
+    fn quantities_by_the_name_of_their_kind_are_in_si_units() {
+        for (text, kind, value) in [
+            ("20ms", "duration", 0.02),
+            ("1min", "duration", 60.0),
+            ("1KB", "size", 1000.0),
+            ("18km/h", "speed", 5.0),
+            ("33p", "packets", 33.0),
+            ("2mA x 3V", "consumption", 0.006),
+        ] {
+            assert_eq!(parse_quantity(text, kind), Ok(value), "{text}");
+        }
+        assert!(parse_quantity("1s", "age").unwrap_err().0.contains("known: duration, rate"));
+        assert_eq!(split_quantity("20"), None);
+        assert_eq!(split_quantity("wifi"), None);
     }
 }

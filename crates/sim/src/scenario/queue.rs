@@ -1,49 +1,28 @@
 //! The part of the schema that describes queues: a discipline and its parameters.
 
 use schemars::{JsonSchema, Schema, json_schema};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tcp::units::{Bytes, Span};
 
-use super::parse::{read, tagged};
+use super::tagged::tagged_enum;
 use super::text::Amount;
 
-/// A queue discipline. The packet in transmission is not in the queue.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[schemars(transform = with_text_form)]
-pub enum Queue {
-    /// First in, first out; what does not fit is dropped.
-    DropTail(DropTailDef),
-    /// Random early detection: drops or marks arrivals by the average length.
-    Red(RedDef),
-    /// Controlled delay: drops or marks at the head when the wait stays above a target.
-    Codel(CodelDef),
-    /// A queue for each flow, served in turn, each under CoDel.
-    FqCodel(FqCodelDef),
-    /// Proportional integral controller: drops or marks arrivals with a probability that keeps the wait at a target.
-    Pie(PieDef),
-}
-
-impl<'de> Deserialize<'de> for Queue {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Queue, D::Error> {
-        let value = Value::deserialize(d)?;
-        if let Value::String(text) = &value {
-            return text.parse().map(Queue::drop_tail).map_err(D::Error::custom);
-        }
-        let kinds = tagged(
-            value,
-            "a queue",
-            &[
-                ("drop_tail", |v| read(v).map(Queue::DropTail)),
-                ("red", |v| read(v).map(Queue::Red)),
-                ("codel", |v| read(v).map(Queue::Codel)),
-                ("fq_codel", |v| read(v).map(Queue::FqCodel)),
-                ("pie", |v| read(v).map(Queue::Pie)),
-            ],
-        );
-        kinds.map_err(D::Error::custom)
+tagged_enum! {
+    /// A queue discipline. The packet in transmission is not in the queue.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    #[schemars(transform = with_text_form)]
+    pub enum Queue ("a queue", text: Queue::from_text) {
+        /// First in, first out; a packet that does not fit is dropped.
+        "drop_tail" => DropTail(DropTailDef),
+        /// Random early detection: drops or marks arrivals by the average queue length.
+        "red" => Red(RedDef),
+        /// Controlled delay: drops or marks at the head when the sojourn time stays above a target.
+        "codel" => Codel(CodelDef),
+        /// A queue for each flow, served by deficit round robin, each with CoDel.
+        "fq_codel" => FqCodel(FqCodelDef),
+        /// Proportional integral controller: drops or marks arrivals with a probability that keeps the queueing delay at a target.
+        "pie" => Pie(PieDef),
     }
 }
 
@@ -56,15 +35,19 @@ fn with_text_form(schema: &mut Schema) {
 }
 
 impl Queue {
+    fn from_text(text: &str) -> Result<Queue, String> {
+        text.parse().map(Queue::drop_tail)
+    }
+
     /// DropTail with this limit.
     pub fn drop_tail(limit: Amount) -> Queue {
         Queue::DropTail(DropTailDef { limit, mark_threshold: None })
     }
 
-    /// The same with nothing left to a profile.
-    pub fn filled(&self) -> Queue {
+    /// The queue with nothing left to a profile.
+    pub fn with_defaults(&self) -> Queue {
         match self {
-            Queue::Red(red) => Queue::Red(red.filled()),
+            Queue::Red(red) => Queue::Red(red.with_defaults()),
             other => other.clone(),
         }
     }
@@ -74,26 +57,26 @@ impl Queue {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DropTailDef {
-    /// What may wait, in packets or bytes.
+    /// Limit of the queue, in packets or bytes.
     pub limit: Amount,
-    /// An ECN-capable packet that finds more than this many packets waiting is marked (the switch of DCTCP). Default: no
+    /// An ECN-capable packet that arrives at a queue of more than this many packets is marked (the switch of DCTCP). Default: no
     /// marks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark_threshold: Option<u64>,
 }
 
-/// RED (Floyd, Jacobson 1993). What is left out takes the value of the profile.
+/// RED (Floyd, Jacobson 1993). A key left out takes the value of the profile.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RedDef {
-    /// Whose defaults: `std` unless given.
+    /// Profile of the defaults. Default: `std`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<RedProfile>,
-    /// What may wait. `std` and `ns2`: 50 packets, `ns3`: 25.
+    /// Limit of the queue. `std` and `ns2`: 50 packets, `ns3`: 25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Amount>,
-    /// Average length in packets from which some are dropped. `ns3`: 5; otherwise automatic, max(5, target_delay x packets
-    /// per second / 2).
+    /// Average length in packets above which packets are dropped with a probability. `ns3`: 5; otherwise automatic,
+    /// max(5, target_delay x packets per second / 2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<f64>,
     /// Average length at which `max_p` is reached. `ns3`: 15; otherwise automatic, 3 x min_threshold.
@@ -109,7 +92,7 @@ pub struct RedDef {
     /// From max_threshold to twice that the probability rises to 1; otherwise it jumps. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gentle: Option<bool>,
-    /// A drop keeps the next one away for a while. Default: true.
+    /// Spread drops evenly: none for a number of packets after a drop. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<bool>,
     /// The drop probability is proportional to the size of the packet. `ns2`: true, otherwise false (RFC 7141 §2.1).
@@ -118,10 +101,10 @@ pub struct RedDef {
     /// The length is counted in bytes / mean_packet, not in packets. `ns2`: true, otherwise false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_in_bytes: Option<bool>,
-    /// Size for which rates and sizes stand. `std`: 1000 B, otherwise 500 B.
+    /// Mean packet size, for rates and lengths in packets. `std`: 1000 B, otherwise 500 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_packet: Option<Bytes>,
-    /// Queueing delay that the automatic thresholds aim at. Default: 5 ms.
+    /// Target queueing delay of the automatic thresholds. Default: 5 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_delay: Option<Span>,
     /// Marks ECN-capable packets instead of dropping them. Default: false.
@@ -133,12 +116,12 @@ pub struct RedDef {
     /// `max_p` follows the average (Floyd, Gummadi, Shenker 2001). Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<bool>,
-    /// How often it does. Default: 500 ms.
+    /// Interval of these adaptations. Default: 500 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Span>,
 }
 
-/// Whose defaults RED has.
+/// Profile of RED's defaults.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RedProfile {
@@ -153,7 +136,7 @@ pub enum RedProfile {
 
 impl RedDef {
     /// With the values of the profile, but for what is automatic.
-    pub fn filled(&self) -> RedDef {
+    pub fn with_defaults(&self) -> RedDef {
         let profile = self.profile.unwrap_or_default();
         let (ns2, ns3) = (profile == RedProfile::Ns2, profile == RedProfile::Ns3);
         let only_ns3 = |value: f64| ns3.then_some(value);
@@ -184,13 +167,13 @@ impl RedDef {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CodelDef {
-    /// What may wait.
+    /// Limit of the queue.
     pub limit: Amount,
-    /// Wait that is acceptable as a standing one.
+    /// Acceptable standing queueing delay (TARGET).
     pub target: Span,
-    /// How long the wait may stay above it; about the longest round trip.
+    /// Time that the delay may stay above it (INTERVAL); about the longest RTT.
     pub interval: Span,
-    /// A queue that holds no more than this is never too long.
+    /// A queue of at most this size is never dropped from.
     pub mtu: Bytes,
     /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
@@ -212,17 +195,17 @@ impl Default for CodelDef {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FqCodelDef {
-    /// What may wait in all queues together.
+    /// Limit of all queues together.
     pub limit: Amount,
-    /// Queues that flows are hashed into.
+    /// Number of queues that flows are hashed into.
     pub queues: u64,
-    /// What a queue may send in a round.
+    /// Quantum of a queue in a round.
     pub quantum: Bytes,
-    /// Wait that is acceptable as a standing one.
+    /// Acceptable standing queueing delay (TARGET).
     pub target: Span,
-    /// How long the wait may stay above it; about the longest round trip.
+    /// Time that the delay may stay above it (INTERVAL); about the longest RTT.
     pub interval: Span,
-    /// A queue that holds no more than this is never too long.
+    /// A queue of at most this size is never dropped from.
     pub mtu: Bytes,
     /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
@@ -240,29 +223,29 @@ impl Default for FqCodelDef {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PieDef {
-    /// What may wait.
+    /// Limit of the queue.
     pub limit: Amount,
-    /// Queueing delay to keep.
+    /// Target queueing delay.
     pub target: Span,
-    /// Distance of the updates of the drop probability.
+    /// Update interval of the drop probability.
     pub update: Span,
     /// Gain of the deviation from the target, per second.
     pub alpha: f64,
     /// Gain of the trend, per second.
     pub beta: f64,
-    /// How long a burst after a quiet time passes untouched.
+    /// Burst allowance.
     pub max_burst: Span,
-    /// Two packets of this size may always wait.
+    /// A queue below two packets of this size is never dropped from.
     pub mean_packet: Bytes,
     /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
     /// Above this drop probability ECN-capable packets are dropped too.
     pub mark_p: f64,
-    /// Keeps drops apart from each other and bounds the gaps.
+    /// De-randomisation: keeps drops apart and bounds the gaps between them.
     pub derandomise: bool,
-    /// Where the queueing delay comes from.
+    /// Estimator of the queueing delay.
     pub estimator: DelayEstimator,
-    /// Bytes over which the departure rate is measured, if the delay comes from there.
+    /// Bytes over which the departure rate is measured, with that estimator.
     pub departure_threshold: Bytes,
 }
 
@@ -285,13 +268,13 @@ impl Default for PieDef {
     }
 }
 
-/// Where PIE's queueing delay comes from.
+/// Estimator of PIE's queueing delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DelayEstimator {
-    /// The wait of the packet that left last.
+    /// Sojourn time of the packet that left last.
     #[default]
     Timestamps,
-    /// Bytes waiting / measured departure rate.
+    /// Queue length / measured departure rate.
     DepartureRate,
 }

@@ -8,23 +8,23 @@ use tcp::units::{Bytes, Rate, Span};
 
 use super::energy::EnergyDef;
 use super::lrwpan::LrwpanDef;
-use super::parse::{read, tagged};
 use super::quantity::{Frequency, Metres, Power};
+use super::tagged::tagged_enum;
 
-/// A channel: stations that share the medium. Two channels do not disturb one another.
+/// A channel: stations that share the medium. Channels do not interfere with one another.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChannelDef {
-    /// Names of the nodes with a radio on it; a node has one radio at most.
+    /// Names of the nodes with a radio on this channel; a node has one radio at most.
     pub stations: Vec<String>,
     /// The radio of every station.
     #[serde(default)]
     pub radio: RadioDef,
-    /// How packets find their way among the stations.
+    /// Routing among the stations.
     #[serde(default)]
     pub routing: RoutingDef,
-    /// The station through which the rest of the network is reached, if any; or a list of several, each for its domain, the
-    /// stations nearest to it at the start. With `shortest` routing it is the nearest by hops, whenever paths are found.
+    /// Gateway to the rest of the network, if any; or a list of several, each for its domain, the stations nearest to it at the
+    /// start. With `shortest` routing it is the nearest by hops, whenever paths are computed.
     #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub gateway: Vec<String>,
 }
@@ -42,16 +42,16 @@ fn one_or_more<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<String>, D::Error>
     }
 }
 
-/// Which model of 802.11 to follow.
+/// Implementation of 802.11 to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RadioProfile {
-    /// The standard, reception by the ratio of signal to interference.
+    /// The standard; reception by the signal-to-interference-and-noise ratio (SINR).
     #[default]
     Std,
-    /// ns-2.35 with its departures: 1 Mb/s, RTS before every frame, two-ray ground, thresholds and capture.
+    /// ns-2.35 with its deviations: 1 Mb/s, RTS before every frame, two-ray ground, thresholds and capture.
     Ns2,
-    /// ns-3: log-distance propagation, its thresholds and its models of bit errors, its queue of 500 packets and 500 ms.
+    /// ns-3: log-distance propagation, its thresholds and bit-error models, its queue of 500 packets and 500 ms.
     Ns3,
 }
 
@@ -67,7 +67,7 @@ pub enum Standard {
     A,
     /// 802.11g: OFDM at 2.4 GHz.
     G,
-    /// 802.15.4 at 2.4 GHz: 250 kb/s, frames of 127 B, unslotted CSMA/CA. Settings of its own are in `lrwpan`.
+    /// 802.15.4 at 2.4 GHz: 250 kb/s, frames of 127 B, unslotted CSMA/CA. Further settings are in `lrwpan`.
     #[serde(rename = "802.15.4")]
     Lrwpan,
 }
@@ -82,111 +82,97 @@ pub enum Preamble {
     Short,
 }
 
-/// How the rate of data frames is found.
+/// Rate control of data frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RateControlDef {
     /// Always `data_rate`.
     Fixed,
-    /// By neighbour, from the lowest rate: up after ten successes or fifteen frames, down after two failures, or one right
-    /// after a rise.
+    /// Auto rate fallback for each neighbour, from the lowest rate: up after ten successes or fifteen frames, down after two
+    /// failures, or one directly after a rise.
     Arf,
 }
 
-/// A radio; what is left out comes from the profile.
+/// A radio; a key left out takes the value of the profile.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RadioDef {
-    /// The model to follow; `std` unless given.
+    /// Implementation to follow. Default: `std`.
     pub profile: RadioProfile,
-    /// The standard: `b` in std, `dsss` in ns2, `a` in ns3. With `802.15.4` the rates, RTS and the retries of 802.11 do not
-    /// apply, and the profile is `std` or `ns2`.
+    /// The standard. Default: `b` in std, `dsss` in ns2, `a` in ns3. With `802.15.4` the rates, RTS and the retries of 802.11 do
+    /// not apply, and the profile is `std` or `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,
-    /// Rate of data frames to one station; the highest of the standard in std, 1 Mbps in ns2, 6 Mbps in ns3. With `arf`
-    /// the highest that is tried, unless given that of the standard.
+    /// Rate of unicast data frames. Default: the highest of the standard in std, 1 Mbps in ns2, 6 Mbps in ns3. With `arf` the
+    /// highest rate that is tried; default: that of the standard.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_rate: Option<Rate>,
-    /// How a station finds the rate of data frames to a neighbour; `fixed` unless given.
+    /// Rate control of data frames. Default: `fixed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_control: Option<RateControlDef>,
-    /// Rate of RTS, CTS and ACK; the highest basic rate up to the data rate unless given.
+    /// Rate of RTS, CTS and ACK. Default: the highest basic rate up to the data rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control_rate: Option<Rate>,
-    /// Rate of broadcasts; the lowest of the standard unless given.
+    /// Rate of broadcasts. Default: the lowest of the standard.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub basic_rate: Option<Rate>,
-    /// Preamble of DSSS frames; long unless given.
+    /// Preamble of DSSS frames. Default: long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preamble: Option<Preamble>,
-    /// Frames above this size, MAC header included, ask first with RTS. 0 B in ns2, off otherwise.
+    /// RTS threshold: frames above this size, MAC header included, are preceded by RTS/CTS. Default: 0 B in ns2, off otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rts_threshold: Option<Bytes>,
-    /// Attempts of RTS and of frames up to the RTS threshold; 7 unless given.
+    /// Short retry limit: attempts of RTS and of frames up to the RTS threshold. Default: 7.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_retries: Option<u32>,
-    /// Attempts of longer frames; 4 unless given.
+    /// Long retry limit: attempts of longer frames. Default: 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long_retries: Option<u32>,
-    /// Packets that wait at a station; 50 in std and ns2, 500 in ns3.
+    /// Limit of the interface queue, packets. Default: 50 in std and ns2, 500 in ns3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<u32>,
-    /// What waited longer is dropped; 500 ms in ns3, never otherwise.
+    /// Lifetime of a packet in the queue. Default: 500 ms in ns3, unlimited otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_lifetime: Option<Span>,
-    /// How power falls with distance: two-ray ground in ns2, log-distance otherwise. With 802.15.4 in std 46.6777 dB are lost
-    /// on the first metre, so that 0 dBm reach 41 m.
+    /// Propagation model. Default: two-ray ground in ns2, log-distance otherwise. With 802.15.4 in std the loss at 1 m is
+    /// 46.6777 dB, so that 0 dBm reaches 41 m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub propagation: Option<PropagationDef>,
-    /// Nothing is heard beyond this distance.
+    /// Signals are not received beyond this distance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_range: Option<Metres>,
-    /// Transmission power; 20 dBm in std, 0.28183815 W in ns2, 16.0206 dBm in ns3; 0 dBm in std with 802.15.4.
+    /// Transmission power. Default: 20 dBm in std, 0.28183815 W in ns2, 16.0206 dBm in ns3; 0 dBm in std with 802.15.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
-    /// Carrier frequency; 914 MHz in ns2, 2412 MHz or 5150 MHz otherwise; 2405 MHz in std with 802.15.4.
+    /// Carrier frequency. Default: 914 MHz in ns2, 2412 MHz or 5150 MHz otherwise; 2405 MHz in std with 802.15.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency: Option<Frequency>,
-    /// Scales the reach: signals are as strong at this multiple of the distance. Carrier sense reaches farther too.
+    /// Factor of the range: signals are as strong at this multiple of the distance. It applies to carrier sense as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range_multiplier: Option<f64>,
-    /// What the radio consumes; not modelled unless given. `{}` takes the profile's powers.
+    /// Energy consumption. Default: not modelled. `{}` takes the profile's powers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy: Option<EnergyDef>,
-    /// How stations learn the addresses of neighbours: `ns2` in ns2, `none` otherwise.
+    /// Address resolution. Default: `ns2` in ns2, `none` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arp: Option<ArpDef>,
-    /// What only 802.15.4 has.
+    /// Settings of 802.15.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lrwpan: Option<LrwpanDef>,
 }
 
-/// How power falls with distance.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum PropagationDef {
-    /// Free space (Friis).
-    Friis(FriisDef),
-    /// Free space up to the crossover, then reflected by the ground.
-    TwoRay(TwoRayDef),
-    /// A power of the distance.
-    LogDistance(LogDistanceDef),
-    /// Full power up to a distance, nothing beyond.
-    Range(RangeDef),
-}
-
-impl<'de> Deserialize<'de> for PropagationDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<PropagationDef, D::Error> {
-        tagged(
-            d,
-            "a propagation model",
-            &[
-                ("friis", |v| read(v).map(PropagationDef::Friis)),
-                ("two_ray", |v| read(v).map(PropagationDef::TwoRay)),
-                ("log_distance", |v| read(v).map(PropagationDef::LogDistance)),
-                ("range", |v| read(v).map(PropagationDef::Range)),
-            ],
-        )
+tagged_enum! {
+    /// Propagation model.
+    #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum PropagationDef ("a propagation model") {
+        /// Free space (Friis).
+        "friis" => Friis(FriisDef),
+        /// Free space up to the crossover distance, two-ray ground reflection beyond.
+        "two_ray" => TwoRay(TwoRayDef),
+        /// Log-distance path loss.
+        "log_distance" => LogDistance(LogDistanceDef),
+        /// Full power up to a distance, no signal beyond.
+        "range" => Range(RangeDef),
     }
 }
 
@@ -213,9 +199,9 @@ impl Default for TwoRayDef {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LogDistanceDef {
-    /// Power of the distance.
+    /// Path-loss exponent.
     pub exponent: f64,
-    /// Loss at 1 m in dB; free space at the carrier frequency unless given (ns-3: 46.6777).
+    /// Path loss at 1 m, dB. Default: that of free space at the carrier frequency (ns-3: 46.6777).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_at_1m_db: Option<f64>,
 }
@@ -234,19 +220,20 @@ pub struct RangeDef {
     pub distance: Metres,
 }
 
-/// How packets find their way among the stations of a channel.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum RoutingDef {
-    /// Shortest paths over the stations in reach, known to all without a message: the clean baseline.
-    Shortest(ShortestDef),
-    /// Everything goes through access points; a station belongs to the one it hears best at the start, and if it moves, joins
-    /// another when it has lost that.
-    AccessPoints(AccessPointsDef),
-    /// Destination-sequenced distance vector.
-    Dsdv(DsdvDef),
-    /// Ad hoc on-demand distance vector (RFC 3561).
-    Aodv(AodvDef),
+tagged_enum! {
+    /// Routing among the stations of a channel.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum RoutingDef ("a routing") {
+        /// Shortest paths by hops over the stations in range, known to all without messages: the ideal baseline.
+        "shortest" => Shortest(ShortestDef),
+        /// All packets pass through access points; a station is associated with the one of the strongest signal at the start. If
+        /// it moves, it reassociates when it has lost that.
+        "access_points" => AccessPoints(AccessPointsDef),
+        /// Destination-sequenced distance vector.
+        "dsdv" => Dsdv(DsdvDef),
+        /// Ad hoc on-demand distance vector (RFC 3561).
+        "aodv" => Aodv(AodvDef),
+    }
 }
 
 impl Default for RoutingDef {
@@ -255,26 +242,11 @@ impl Default for RoutingDef {
     }
 }
 
-impl<'de> Deserialize<'de> for RoutingDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<RoutingDef, D::Error> {
-        tagged(
-            d,
-            "a routing",
-            &[
-                ("shortest", |v| read(v).map(RoutingDef::Shortest)),
-                ("access_points", |v| read(v).map(RoutingDef::AccessPoints)),
-                ("dsdv", |v| read(v).map(RoutingDef::Dsdv)),
-                ("aodv", |v| read(v).map(RoutingDef::Aodv)),
-            ],
-        )
-    }
-}
-
 /// Shortest paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ShortestDef {
-    /// With moving stations, how often paths are found anew.
+    /// Interval at which paths are recomputed, with mobile stations.
     pub interval: Span,
 }
 
@@ -291,90 +263,90 @@ pub struct AccessPointsDef {
     /// The stations that are access points; only for a graph, where it must name one or more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stations: Vec<String>,
-    /// What is modelled of beacons, one in 102.4 ms, and of joining an access point.
+    /// Model of beacons, one in 102.4 ms, and of (re)association.
     #[serde(default)]
     pub beacons: BeaconsDef,
 }
 
-/// Beacons of access points. A moving station that misses ten in a row joins the access point that it hears best then; what
-/// waits for it at the old one is lost.
+/// Beacons of access points. A mobile station that misses ten in a row reassociates with the access point of the strongest
+/// signal; packets queued for it at the old one are lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BeaconsDef {
-    /// They are not sent; stations know what they would hear, and join at once.
+    /// Beacons are not sent; stations know which they would receive, and reassociate immediately.
     #[default]
     None,
-    /// They are sent, and stations join by two exchanges of short frames.
+    /// Beacons are sent, and stations reassociate by two exchanges of short frames.
     Airtime,
 }
 
-/// Whose DSDV.
+/// Implementation of DSDV to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DsdvProfile {
-    /// ns-2's state machine with link failures told by the MAC, and UDP and IP headers on its messages.
+    /// ns-2's state machine with link failures reported by the MAC, and UDP and IP headers on its messages.
     #[default]
     Std,
-    /// ns-2.35: 20 B of header, no word from the MAC.
+    /// ns-2.35: 20 B of header, no reports by the MAC.
     Ns2,
-    /// ns-3: changes are advertised at once, settling of 5 s.
+    /// ns-3: changes are advertised immediately, settling time of 5 s.
     Ns3,
 }
 
-/// DSDV; what is left out comes from the profile.
+/// DSDV; a key left out takes the value of the profile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DsdvDef {
-    /// Whose; that of the radio unless given.
+    /// Implementation to follow. Default: the radio's profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<DsdvProfile>,
-    /// Between two full updates: exactly about so long in ns3, three quarters of it to all of it otherwise. Default: 15 s.
-    /// A neighbour that is silent for three intervals is gone.
+    /// Interval of full updates: almost constant in ns3, random from three quarters of it to all of it otherwise. Default: 15 s.
+    /// A neighbour that is silent for three intervals is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_interval: Option<Span>,
-    /// First settling time of a route: 5 s in ns3; 6 s otherwise, and news of the route waits for twice as long.
+    /// Initial settling time of a route. Default: 5 s in ns3; 6 s otherwise, where an advertisement waits for twice as long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settling: Option<Span>,
-    /// With several gateways, stations do not listen to updates of other domains; they do in ns2.
+    /// With several gateways, stations ignore updates of other domains. Default: false in ns2, true otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain_filter: Option<bool>,
 }
 
-/// Whose AODV.
+/// Implementation of AODV to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AodvProfile {
-    /// RFC 3561 with link failures told by the MAC.
+    /// RFC 3561 with link failures reported by the MAC.
     #[default]
     Std,
-    /// ns-2.35: a first ring of 5 hops, routes that last 10 s.
+    /// ns-2.35: a first ring of 5 hops, route lifetime of 10 s.
     Ns2,
-    /// ns-3: the RFC with hellos, and link failures told by the MAC as well.
+    /// ns-3: the RFC with hello messages, and link failures reported by the MAC as well.
     Ns3,
 }
 
-/// AODV (RFC 3561); what is left out comes from the profile.
+/// AODV (RFC 3561); a key left out takes the value of the profile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AodvDef {
-    /// Whose; that of the radio unless given.
+    /// Implementation to follow. Default: the radio's profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<AodvProfile>,
-    /// A route that is not used is good for so long: 10 s in ns2, 3 s otherwise.
+    /// ACTIVE_ROUTE_TIMEOUT: lifetime of an unused route. Default: 10 s in ns2, 3 s otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_timeout: Option<Span>,
-    /// Every station says each second that it is there; one that is silent for two is gone. Only in ns3.
+    /// Hello messages, one each second; a neighbour that is silent for two is removed. Default: true in ns3, false otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hellos: Option<bool>,
 }
 
-/// How a station learns the address of a neighbour.
+/// Address resolution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArpDef {
-    /// It knows it.
+    /// Addresses are known in advance; no ARP traffic.
     #[default]
     None,
-    /// As in ns-2: it asks all, holds one packet meanwhile, and never forgets.
+    /// As in ns-2: a broadcast request, one packet held meanwhile, entries without expiry.
     Ns2,
 }

@@ -3,14 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::TcpConfig;
-use tcp::config::{Descent, EcnMode, Profile, RecoveryKind, RttEstimator};
+use tcp::settings::{CwndReductionKind, EcnMode, ProfileName, RecoveryKind, RttAlgorithm};
 use tcp::units::{Bytes, Span};
 
-use super::cc_choice::CcChoice;
-use super::parse::{ScenarioError, join};
+use super::cc_choice::{CcChoice, Further};
+use super::error::{ScenarioError, join};
+use super::parse::from_json;
 use super::text::Amount;
 
-/// What a user writes for a setting, and what the endpoint is given.
+/// The form of a setting in a scenario, and its value in a [`TcpConfig`].
 trait Setting<T> {
     fn value(self, mss: Bytes) -> T;
     fn of(value: &T) -> Self;
@@ -42,14 +43,14 @@ impl Setting<Bytes> for Amount {
 /// Writes [`TcpOptions`] from the list of settings: name, form in a scenario, place in [`TcpConfig`].
 macro_rules! options {
     ($($(#[$doc:meta])* $name:ident: $form:ty => $($place:ident).+,)*) => {
-        /// Settings of TCP endpoints; what is left out comes from the profile. The table of profiles is in the manual.
+        /// Settings of TCP endpoints; a key left out takes the value of the profile. The table of profiles is in the manual.
         #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct TcpOptions {
-            /// The set of values to start from; `rfc` unless given.
+            /// Set of values to start from. Default: `rfc`.
             #[serde(skip_serializing_if = "Option::is_none")]
-            pub profile: Option<Profile>,
-            /// Congestion control: a name, or a table with name, profile and parameters; `newreno` unless given.
+            pub profile: Option<ProfileName>,
+            /// Congestion control: a name, or a table with name, profile and parameters. Default: `newreno`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub cc: Option<CcChoice>,
             $($(#[$doc])*
@@ -73,8 +74,8 @@ macro_rules! options {
                 })*
             }
 
-            /// Options that give this configuration with nothing left to the profile.
-            pub fn of(profile: Profile, config: &TcpConfig) -> TcpOptions {
+            /// The options of this configuration, with none left to the profile.
+            pub fn of(profile: ProfileName, config: &TcpConfig) -> TcpOptions {
                 TcpOptions {
                     profile: Some(profile),
                     cc: Some(CcChoice::of(&config.cc)),
@@ -87,101 +88,121 @@ macro_rules! options {
 
 // The segment size comes first: others are written in segments.
 options! {
-    /// Largest payload of a segment. With timestamps the SYN offers 12 bytes more. In a network of 802.15.4 with 6LoWPAN 256 B
-    /// unless given, which are three frames: a longer segment has less overhead, but is lost with any of its fragments.
+    /// Largest payload of a segment. With timestamps the SYN offers 12 bytes more. Default in a network of
+    /// 802.15.4 with 6LoWPAN: 256 B, which are three frames; a longer segment has less overhead, but is lost with any fragment.
     mss: Bytes => mss,
-    /// Loss detection and repair; what the algorithm's own form came with, if it insists on one.
+    /// Loss detection and recovery. Default: that of the algorithm if its profile requires one, otherwise that of the profile.
     recovery: RecoveryKind => recovery,
-    /// The way down to the reduced window, for recoveries `sack` and `rack`.
-    descent: Descent => descent,
-    /// cwnd after the handshake; unless given as the profile has it for the segment size.
+    /// How cwnd comes down to the reduced window in recovery, for `recovery` `sack` and `rack`.
+    cwnd_reduction: CwndReductionKind => cwnd_reduction,
+    /// cwnd after the handshake. Default: the profile's value for the segment size.
     initial_window: Amount => initial_window,
     /// ssthresh after the handshake.
     initial_ssthresh: Amount => initial_ssthresh,
-    /// Receive buffer: the most that is advertised.
+    /// Receive buffer: the largest window advertised.
     recv_buffer: Bytes => recv_buffer,
-    /// The advertised window at first; each segment opens it by two, up to the buffer. Unlimited opens it at once.
+    /// First advertised window; each segment received opens it by two, up to the buffer. `"unlimited"` opens it fully.
     initial_recv_window: Amount => initial_recv_window,
-    /// The advertised window starts small and keeps ahead of the application, as in Linux.
+    /// Receive buffer auto-tuning as in Linux: the advertised window starts small and stays ahead of the application.
     recv_autotune: bool => recv_autotune,
-    /// Data accepted from the application and not yet acknowledged.
+    /// Send buffer: data accepted from the application and not yet acknowledged.
     send_buffer: Amount => send_buffer,
-    /// An ACK at the latest for every so many segments; 1 acknowledges each at once.
+    /// Delayed ACKs: an ACK at the latest for every n-th segment; 1 acknowledges each immediately.
     ack_every: u32 => delayed_ack.segments,
-    /// An ACK at the latest after this.
+    /// Delayed ACKs: longest delay of an ACK.
     ack_delay: Span => delayed_ack.timeout,
-    /// Linux's quick ACKs: so many at the start and after trouble are not delayed, and none while the window still opens.
+    /// Quick ACKs (Linux): this many ACKs at the start and after loss or reordering are not delayed, and none while the
+    /// advertised window opens.
     quick_acks: u32 => delayed_ack.quick,
-    /// Duplicate ACKs after the third wait for one another this long at most; 0 sends each at once.
+    /// ACK compression (Linux): duplicate ACKs after the third are merged for at most this long; 0 sends each immediately.
     ack_compression: Span => delayed_ack.compression,
-    /// What ends a write is acknowledged when it is read, and the FIN like data (Linux).
+    /// A segment with PSH is acknowledged when it is read, and a FIN like data (Linux).
     ack_push: bool => delayed_ack.push,
     /// Retransmission time-out before the first RTT sample.
     rto_initial: Span => rto.initial,
-    /// Least retransmission time-out; for estimator `linux` its least variance term.
+    /// Minimum retransmission time-out; with estimator `linux`, minimum of its variance term.
     rto_min: Span => rto.min,
-    /// Greatest retransmission time-out.
+    /// Maximum retransmission time-out.
     rto_max: Span => rto.max,
-    /// The estimator behind the time-out.
-    rtt_estimator: RttEstimator => rtt_estimator,
+    /// Algorithm of the RTT estimator, from which the time-out follows.
+    rtt_estimator: RttAlgorithm => rtt_estimator,
     /// Offer selective acknowledgments (RFC 2018).
     sack: bool => sack,
     /// Offer timestamps (RFC 7323).
     timestamps: bool => timestamps,
     /// Offer window scaling (RFC 7323); without it no window exceeds 65535 B.
     window_scale: bool => window_scale,
-    /// Congestion marks: off, classic (RFC 3168), dctcp (RFC 8257), accecn (RFC 9768) or l4s (RFC 9331); what the algorithm
-    /// reads, if it depends on one form.
+    /// Explicit congestion notification: off, classic (RFC 3168), dctcp (RFC 8257), accecn (RFC 9768) or l4s (RFC 9331). Default:
+    /// the mode that the algorithm requires, if it requires one.
     ecn: EcnMode => ecn,
-    /// Duplicate ACKs, or segments reported beyond a gap, that mean loss.
+    /// DupThresh: number of duplicate ACKs, or of segments SACKed above a hole, that indicates loss.
     dup_thresh: u32 => dup_thresh,
-    /// One new segment on each of the first two duplicate ACKs (RFC 3042).
+    /// Limited transmit: one new segment on each of the first two duplicate ACKs (RFC 3042).
     limited_transmit: bool => limited_transmit,
-    /// Of several partial ACKs only the first restarts the retransmission timer (RFC 6582).
+    /// The impatient variant of NewReno: only the first partial ACK restarts the retransmission timer (RFC 6582).
     impatient: bool => impatient,
-    /// Probe for a lost tail before the time-out (RFC 8985); with recovery `rack` and SACK.
+    /// Tail loss probe (RFC 8985); with recovery `rack` and SACK.
     tlp: bool => tlp,
-    /// Tell spurious time-outs by what is acknowledged after them (RFC 5682); with recovery `rack`.
+    /// F-RTO: detect spurious time-outs by the ACKs that follow (RFC 5682); with recovery `rack`.
     frto: bool => frto,
-    /// Take back a reduction that timestamps or duplicate reports show to be spurious; with recovery `rack`.
+    /// Undo a reduction that timestamps (RFC 3522) or DSACK (RFC 3708) show to be spurious; with recovery `rack`.
     undo: bool => undo,
-    /// A segment that is not full waits for the one before (Nagle, with Minshall's refinement).
+    /// Nagle's algorithm with Minshall's modification: a segment that is not full waits for the one before.
     nagle: bool => nagle,
     /// Spread transmissions over the RTT.
     pacing: bool => pacing,
-    /// The window grows only while it is used.
+    /// Congestion window validation (RFC 7661): cwnd grows only while it is used.
     cwnd_validation: bool => cwnd_validation,
-    /// Segments that leave at one instant are packets for the network card, whose last segment has PSH (Linux).
-    bundles: bool => bundles,
-    /// The window shrinks after silence (RFC 5681 section 4.1).
-    idle_restart: bool => idle_restart,
+    /// Segmentation offload as in Linux: segments sent at one instant are one burst, whose last segment has PSH.
+    tso_psh: bool => tso_psh,
+    /// Restart from the restart window after an idle period (RFC 5681 §4.1).
+    slow_start_after_idle: bool => slow_start_after_idle,
     /// Retransmissions of the SYN before giving up.
     syn_retries: u32 => syn_retries,
-    /// How long the side that closed first remembers the connection.
+    /// Length of the TIME-WAIT state.
     time_wait: Span => time_wait,
 }
 
 impl TcpOptions {
-    /// True if nothing is set.
+    /// Reads the settings of endpoints from JSON text, as under `tcp` in a scenario; errors start at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Text that is not JSON, an unknown key, or a value of the wrong kind; the error has the path of the key.
+    pub fn from_json(text: &str, path: &str) -> Result<TcpOptions, ScenarioError> {
+        from_json(text, path, "", |_| ())
+    }
+
+    /// The same, where a choice of congestion control that names one of `further` means that one.
+    pub fn with(mut self, further: &Further) -> TcpOptions {
+        self.cc.iter_mut().for_each(|cc| cc.give(further));
+        self
+    }
+
+    /// True if no option is set.
     pub fn is_empty(&self) -> bool {
         *self == TcpOptions::default()
     }
 
     /// The settings they stand for; errors start at `path`.
+    ///
+    /// # Errors
+    ///
+    /// An unknown algorithm, profile or parameter, or a value out of its range; the error has the path of the key.
     pub fn resolve(&self, path: &str) -> Result<TcpConfig, ScenarioError> {
         let profile = self.profile.unwrap_or_default();
         let cc = self.cc.clone().unwrap_or_else(|| CcChoice::named("newreno"));
         let mut config = TcpConfig::of_profile(profile, cc.resolve(&join(path, "cc"), profile)?);
         if let Some(mss) = self.mss {
-            config.initial_window = tcp::config::initial_window(profile, mss);
+            config.initial_window = tcp::settings::initial_window(profile, mss);
         }
         if let Some(recovery) = self.recovery {
             // Another recovery than the algorithm came with brings SACK, or leaves it, unless that is given too.
             config.sack = recovery.uses_sack();
         }
-        let demands = config.cc.algorithm.demands;
-        config.ecn = demands.ecn.unwrap_or(config.ecn);
-        config.timestamps |= demands.timestamps;
+        let requirements = config.cc.algorithm.requirements;
+        config.ecn = requirements.ecn.unwrap_or(config.ecn);
+        config.timestamps |= requirements.timestamps;
         self.apply(&mut config);
         check_demands(&config, path)?;
         check(&config, path)?;
@@ -189,15 +210,15 @@ impl TcpOptions {
     }
 }
 
-/// What an algorithm cannot do without is not to be switched off.
+/// Refuses settings that switch off what the algorithm requires.
 fn check_demands(config: &TcpConfig, path: &str) -> Result<(), ScenarioError> {
-    let (name, demands) = (config.cc.algorithm.name, config.cc.algorithm.demands);
-    if let Some(ecn) = demands.ecn.filter(|ecn| *ecn != config.ecn) {
+    let (name, requirements) = (config.cc.algorithm.name, config.cc.algorithm.requirements);
+    if let Some(ecn) = requirements.ecn.filter(|ecn| *ecn != config.ecn) {
         let message =
             format!("{name} reads congestion marks of the form {:?}, not {:?}", ecn.name(), config.ecn.name());
         return Err(ScenarioError::new(join(path, "ecn"), message).with_hint("leave `ecn` out, or take another `cc`"));
     }
-    if demands.timestamps && !config.timestamps {
+    if requirements.timestamps && !config.timestamps {
         let message = format!("{name} measures delay by timestamps");
         return Err(ScenarioError::new(join(path, "timestamps"), message)
             .with_hint("leave `timestamps` out, or take another `cc`"));

@@ -1,20 +1,19 @@
 //! Values with more than one kind of unit, and their text forms.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tcp::units::{Bytes, Rate, Span};
+use tcp::text_quantity;
+use tcp::units::{Bytes, DURATION, ParseQuantityError, Rate, Span};
+
+use super::quantity::{PACKET_RATE, PACKETS};
 
 /// An amount of data: packets (`"33p"`), bytes (`"64kB"`) or `"unlimited"`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Amount {
-    /// So many packets (segments, for a window).
+    /// A number of packets (of segments, for a window).
     Packets(u64),
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
     /// Any.
     Unlimited,
@@ -44,9 +43,8 @@ impl FromStr for Amount {
         if text == "unlimited" {
             return Ok(Amount::Unlimited);
         }
-        if let Some(number) = text.strip_suffix('p') {
-            let wrong = |_| format!("{text:?} is not a number of packets; write such as \"33p\"");
-            return number.trim().parse().map(Amount::Packets).map_err(wrong);
+        if text.trim_end().ends_with('p') {
+            return PACKETS.parse_whole(text).map(Amount::Packets).map_err(|e| e.to_string());
         }
         text.parse().map(Amount::Bytes).map_err(|e| format!("{e}, packets such as \"33p\", or \"unlimited\""))
     }
@@ -65,17 +63,14 @@ impl fmt::Display for Amount {
 impl FromStr for PacketRate {
     type Err = String;
     fn from_str(text: &str) -> Result<PacketRate, String> {
-        let Some(number) = text.strip_suffix("pps") else {
-            return text
-                .parse()
-                .map(PacketRate::Bits)
-                .map_err(|e| format!("{e}, or packets per second such as \"200pps\""));
-        };
-        match number.trim().parse::<f64>() {
-            Ok(rate) if rate > 0.0 && rate <= 1e9 => Ok(PacketRate::Packets(rate)),
-            _ => {
-                Err(format!("{text:?} is not a packet rate; write a number above 0 and up to 1e9, such as \"200pps\""))
-            }
+        if !text.trim_end().ends_with("pps") {
+            let with_packets = |e: ParseQuantityError| format!("{e}, or packets per second such as \"200pps\"");
+            return text.parse().map(PacketRate::Bits).map_err(with_packets);
+        }
+        match PACKET_RATE.parse(text) {
+            Ok(rate) if rate <= 1e9 => Ok(PacketRate::Packets(rate)),
+            Ok(_) => Err(format!("{text:?} is not a packet rate: the largest is 1e9pps")),
+            Err(e) => Err(e.to_string()),
         }
     }
 }
@@ -112,82 +107,11 @@ impl fmt::Display for Every {
     }
 }
 
-/// Reads a text with a unit; anything else is refused with an example.
-pub(super) fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
-    d: D,
-    example: &str,
-) -> Result<T, D::Error> {
-    match serde_json::Value::deserialize(d)? {
-        serde_json::Value::String(text) => text.parse().map_err(D::Error::custom),
-        other => Err(D::Error::custom(format!("{other} is not a text with a unit such as {example:?}"))),
-    }
-}
-
-pub(super) fn text_schema(description: &str, example: &str) -> Schema {
-    json_schema!({"type": "string", "description": description, "examples": [example]})
-}
-
-impl<'de> Deserialize<'de> for Amount {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Amount, D::Error> {
-        from_text(d, "33p")
-    }
-}
-
-impl<'de> Deserialize<'de> for PacketRate {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<PacketRate, D::Error> {
-        from_text(d, "200pps")
-    }
-}
-
-impl<'de> Deserialize<'de> for Every {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Every, D::Error> {
-        from_text(d, "10ms")
-    }
-}
-
-impl Serialize for Amount {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
-    }
-}
-
-impl Serialize for PacketRate {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
-    }
-}
-
-impl Serialize for Every {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
-    }
-}
-
-impl JsonSchema for Amount {
-    fn schema_name() -> Cow<'static, str> {
-        "Amount".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        text_schema("packets such as \"33p\", a size such as \"64kB\", or \"unlimited\"", "33p")
-    }
-}
-
-impl JsonSchema for PacketRate {
-    fn schema_name() -> Cow<'static, str> {
-        "PacketRate".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        text_schema("packets per second such as \"200pps\", or payload bits such as \"1Mbps\"", "200pps")
-    }
-}
-
-impl JsonSchema for Every {
-    fn schema_name() -> Cow<'static, str> {
-        "Every".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        text_schema("a time such as \"10ms\", or \"change\"", "10ms")
-    }
+text_quantity! {
+    Amount, "Amount", PACKETS.example, "packets such as \"33p\", a size such as \"64kB\", or \"unlimited\"";
+    PacketRate, "PacketRate", PACKET_RATE.example,
+        "packets per second such as \"200pps\", or payload bits such as \"1Mbps\"";
+    Every, "Every", DURATION.example, "a time such as \"10ms\", or \"change\"";
 }
 
 #[cfg(test)]
@@ -211,7 +135,7 @@ mod tests {
     fn wrong_texts_are_refused() {
         assert!("-3p".parse::<Amount>().unwrap_err().contains("33p"));
         assert!("many".parse::<Amount>().unwrap_err().contains("unlimited"));
-        assert!("0pps".parse::<PacketRate>().unwrap_err().contains("above 0"));
+        assert!("0pps".parse::<PacketRate>().unwrap_err().contains("above zero"));
         assert!("0ms".parse::<Every>().unwrap_err().contains("above zero"));
     }
 }

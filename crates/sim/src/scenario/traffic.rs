@@ -1,15 +1,15 @@
 //! The part of the schema that describes flows and applications.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, Span};
 
 use super::cc_choice::CcChoice;
-use super::parse::{read, tagged};
+use super::tagged::tagged_enum;
 use super::tcp_options::TcpOptions;
 use super::text::PacketRate;
 
-/// What the flows that `network.flows` asks for carry.
+/// Traffic of the flows that `network.flows` generates.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Traffic {
@@ -17,9 +17,9 @@ pub struct Traffic {
     pub app: AppDef,
     /// When flows start.
     pub start: Span,
-    /// Each flow starts later by a uniform draw up to this, against phase effects.
+    /// Each flow starts later by a uniform random time up to this, against phase effects.
     pub start_jitter: Span,
-    /// When flows stop; the end of the run unless given.
+    /// When flows stop. Default: at the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
 }
@@ -38,7 +38,7 @@ pub struct FlowDef {
     pub from: String,
     /// The node that receives it.
     pub to: String,
-    /// Congestion control; `tcp.cc` unless given.
+    /// Congestion control. Default: `tcp.cc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cc: Option<CcChoice>,
     /// The application.
@@ -47,7 +47,7 @@ pub struct FlowDef {
     /// When it starts.
     #[serde(default)]
     pub start: Span,
-    /// When it stops; the end of the run unless given.
+    /// When it stops. Default: at the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
     /// Settings that differ from those of `tcp`.
@@ -55,16 +55,17 @@ pub struct FlowDef {
     pub tcp: TcpOptions,
 }
 
-/// An application.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum AppDef {
-    /// Sends as fast as TCP allows.
-    Bulk(BulkDef),
-    /// Writes messages at a constant rate.
-    Cbr(CbrDef),
-    /// Writes messages at a constant rate during periods of activity.
-    OnOff(OnOffDef),
+tagged_enum! {
+    /// An application.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum AppDef ("an application") {
+        /// Sends as fast as TCP allows.
+        "bulk" => Bulk(BulkDef),
+        /// Writes messages at a constant rate.
+        "cbr" => Cbr(CbrDef),
+        /// Writes messages at a constant rate during periods of activity.
+        "on_off" => OnOff(OnOffDef),
+    }
 }
 
 impl Default for AppDef {
@@ -73,25 +74,11 @@ impl Default for AppDef {
     }
 }
 
-impl<'de> Deserialize<'de> for AppDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<AppDef, D::Error> {
-        tagged(
-            d,
-            "an application",
-            &[
-                ("bulk", |v| read(v).map(AppDef::Bulk)),
-                ("cbr", |v| read(v).map(AppDef::Cbr)),
-                ("on_off", |v| read(v).map(AppDef::OnOff)),
-            ],
-        )
-    }
-}
-
 /// A bulk transfer.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BulkDef {
-    /// How much; without end unless given. A flow that ends closes its connection and has a completion time.
+    /// Bytes to send. Default: unlimited. A flow that ends closes its connection and has a completion time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
 }
@@ -104,10 +91,10 @@ pub struct CbrDef {
     pub rate: PacketRate,
     /// Payload of a message.
     pub size: Bytes,
-    /// What carries them.
+    /// Transport protocol.
     #[serde(default)]
     pub transport: TransportDef,
-    /// What happens to a message that the send buffer has no room for.
+    /// Treatment of a message that does not fit into the send buffer.
     #[serde(default)]
     pub on_full: Full,
 }
@@ -120,21 +107,21 @@ pub struct OnOffDef {
     pub rate: PacketRate,
     /// Payload of a message.
     pub size: Bytes,
-    /// What carries them.
+    /// Transport protocol.
     #[serde(default)]
     pub transport: TransportDef,
-    /// What happens to a message that the send buffer has no room for.
+    /// Treatment of a message that does not fit into the send buffer.
     #[serde(default)]
     pub on_full: Full,
-    /// How long activity lasts. Default: exponential with mean 0.5 s (ns-2).
+    /// Length of the periods of activity. Default: exponential with mean 0.5 s (ns-2).
     #[serde(default)]
     pub on: PeriodDef,
-    /// How long silence lasts. Default: exponential with mean 0.5 s (ns-2).
+    /// Length of the periods of silence. Default: exponential with mean 0.5 s (ns-2).
     #[serde(default)]
     pub off: PeriodDef,
 }
 
-/// What carries an application's messages.
+/// Transport protocol of an application's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TransportDef {
@@ -145,27 +132,28 @@ pub enum TransportDef {
     Udp,
 }
 
-/// What happens to a message that the send buffer has no room for.
+/// Treatment of a message that does not fit into the send buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Full {
-    /// The application waits until it fits, and skips the messages that fell due meanwhile.
+    /// The application blocks until it fits, and skips the messages that are due meanwhile.
     #[default]
     Block,
     /// It is discarded (ns-3's OnOff application).
     Drop,
 }
 
-/// How long a period lasts.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum PeriodDef {
-    /// Always as long.
-    Constant(ConstantDef),
-    /// Exponential.
-    Exponential(ExponentialDef),
-    /// Pareto.
-    Pareto(ParetoDef),
+tagged_enum! {
+    /// Distribution of the length of a period.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum PeriodDef ("a period") {
+        /// Constant.
+        "constant" => Constant(ConstantDef),
+        /// Exponential.
+        "exponential" => Exponential(ExponentialDef),
+        /// Pareto.
+        "pareto" => Pareto(ParetoDef),
+    }
 }
 
 impl Default for PeriodDef {
@@ -174,25 +162,11 @@ impl Default for PeriodDef {
     }
 }
 
-impl<'de> Deserialize<'de> for PeriodDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<PeriodDef, D::Error> {
-        tagged(
-            d,
-            "a period",
-            &[
-                ("constant", |v| read(v).map(PeriodDef::Constant)),
-                ("exponential", |v| read(v).map(PeriodDef::Exponential)),
-                ("pareto", |v| read(v).map(PeriodDef::Pareto)),
-            ],
-        )
-    }
-}
-
-/// Always as long.
+/// Constant.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConstantDef {
-    /// How long.
+    /// Length.
     pub length: Span,
 }
 

@@ -1,40 +1,41 @@
-//! The part of the schema that describes networks of radios: where stations are, and which kinds of network there are.
+//! The part of the schema that describes wireless networks: their kinds, and the placement of stations.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
+use super::area::Area;
+use super::link::LinkOptions;
 use super::mobility::MobilityDef;
-use super::network::LinkOptions;
-use super::parse::{read, tagged};
 use super::quantity::Metres;
 use super::radio::{BeaconsDef, RadioDef, RoutingDef};
+use super::tagged::tagged_enum;
 
-/// Stations of one channel that pass packets on for one another.
+/// Stations of one channel that forward packets for one another.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Adhoc {
     /// Stations.
     pub nodes: u64,
-    /// Flows to make from `traffic`.
+    /// Flows to generate from `traffic`.
     pub flows: u64,
-    /// Between which stations: random pairs unless given.
+    /// Sources and sinks of the flows. Default: random pairs.
     pub pattern: FlowPattern,
-    /// Draw their ends from the largest set of stations that reach one another at the start, by way of others.
+    /// Select sources and sinks from the largest set of stations that are connected at the start, over one or more hops.
     pub connected_pairs: bool,
     /// The field.
     pub area: Area,
-    /// Where stations are at first.
+    /// Initial placement of stations.
     pub placement: PlacementDef,
-    /// How stations move from there.
+    /// Mobility of the stations.
     pub mobility: MobilityDef,
-    /// How single stations move instead, by name.
+    /// Mobility of single stations instead, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub own_mobility: BTreeMap<String, MobilityDef>,
     /// The radio of every station.
     pub radio: RadioDef,
-    /// How packets find their way.
+    /// Routing.
     pub routing: RoutingDef,
 }
 
@@ -55,47 +56,47 @@ impl Default for Adhoc {
     }
 }
 
-/// Between which stations flows go.
+/// Sources and sinks of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlowPattern {
     /// Random pairs of distinct stations.
     #[default]
     Pairs,
-    /// From one random station to the others in random order, all over again if there are more flows.
+    /// From one random station to the others in random order, repeated if there are more flows.
     OneSource,
-    /// To one random station from the others in random order, all over again if there are more flows.
+    /// To one random station from the others in random order, repeated if there are more flows.
     OneSink,
 }
 
-/// Cells around access points, each on a channel of its own, joined by wire.
+/// Cells around access points that wires connect, each on its own channel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Infrastructure {
     /// Access points, in a row.
     pub cells: u64,
-    /// Stations around each.
+    /// Stations of each cell.
     pub stations_per_cell: u64,
-    /// Stations and access points together, instead of `stations_per_cell`: the stations are spread evenly over the cells.
+    /// Stations and access points together, instead of `stations_per_cell`; the stations are spread evenly over the cells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
-    /// Flows to make from `traffic`: from a station of the first half of the cells to one of the second half.
+    /// Flows to generate from `traffic`: from a station of the first half of the cells to one of the second half.
     pub flows: u64,
     /// Stations are placed uniformly up to this far from their access point.
     pub radius: Metres,
-    /// Scales `radius`: the coverage area of an access point in multiples. Whether the radio reaches that far is up to it.
+    /// Factor of `radius`, for the coverage area of an access point; it does not change the range of the radio.
     pub coverage: f64,
-    /// All cells share one channel and disturb one another. Stations that move between cells need this: they have one radio,
-    /// which stays on its channel.
+    /// All cells share one channel and interfere with one another. Stations that move between cells need this: they have one
+    /// radio, which stays on its channel.
     pub same_channel: bool,
     /// Distance of neighbouring access points.
     pub spacing: Metres,
-    /// How stations move, by default in the box around all cells.
+    /// Mobility of the stations. Default field: the box around all cells.
     pub mobility: MobilityDef,
-    /// How single stations move instead, by name.
+    /// Mobility of single stations instead, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub own_mobility: BTreeMap<String, MobilityDef>,
-    /// What is modelled of beacons and of joining an access point.
+    /// Model of beacons and of (re)association.
     pub beacons: BeaconsDef,
     /// The radio of every station and access point.
     pub radio: RadioDef,
@@ -123,40 +124,23 @@ impl Default for Infrastructure {
     }
 }
 
-/// A field: from 0 to these.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Area {
-    /// Width.
-    pub x: Metres,
-    /// Depth.
-    pub y: Metres,
-    /// Height; 0 m is flat.
-    pub z: Metres,
-}
-
-impl Default for Area {
-    fn default() -> Area {
-        Area { x: Metres(500.0), y: Metres(500.0), z: Metres(0.0) }
+tagged_enum! {
+    /// Initial placement of stations.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum PlacementDef ("a placement") {
+        /// Uniformly at random in the field.
+        "uniform" => Uniform(UniformDef),
+        /// In rows and columns.
+        "grid" => Grid(GridDef),
+        /// Uniformly at random in a disc around the centre of the field.
+        "disc" => Disc(DiscDef),
+        /// Uniformly at random with a minimum distance.
+        "poisson_disk" => PoissonDisk(PoissonDiskDef),
+        /// One after another, each at random within range of an earlier one: always connected, but clustered and not uniform.
+        "grow" => Grow(GrowDef),
+        /// Listed positions.
+        "list" => List(ListedDef),
     }
-}
-
-/// Where stations are at first.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum PlacementDef {
-    /// Anywhere in the field with the same chance.
-    Uniform(UniformDef),
-    /// In rows and columns.
-    Grid(GridDef),
-    /// Anywhere in a disc around the middle of the field, with the same chance.
-    Disc(DiscDef),
-    /// Anywhere, but not too near to one another.
-    PoissonDisk(PoissonDiskDef),
-    /// One after another, each anywhere in reach of one before: always connected, but clustered and not uniform.
-    Grow(GrowDef),
-    /// One by one.
-    List(ListedDef),
 }
 
 impl Default for PlacementDef {
@@ -165,28 +149,11 @@ impl Default for PlacementDef {
     }
 }
 
-impl<'de> Deserialize<'de> for PlacementDef {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<PlacementDef, D::Error> {
-        tagged(
-            d,
-            "a placement",
-            &[
-                ("uniform", |v| read(v).map(PlacementDef::Uniform)),
-                ("grid", |v| read(v).map(PlacementDef::Grid)),
-                ("disc", |v| read(v).map(PlacementDef::Disc)),
-                ("poisson_disk", |v| read(v).map(PlacementDef::PoissonDisk)),
-                ("grow", |v| read(v).map(PlacementDef::Grow)),
-                ("list", |v| read(v).map(PlacementDef::List)),
-            ],
-        )
-    }
-}
-
 /// Uniform placement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UniformDef {
-    /// Draw anew until every station reaches every other, by way of others.
+    /// Repeat until all stations are connected, over one or more hops.
     pub connected: bool,
 }
 
@@ -208,20 +175,20 @@ pub struct DiscDef {
     pub radius: Metres,
 }
 
-/// Uniform draws, of which those too near to an earlier one are dropped.
+/// Uniform random positions; those too near to an earlier one are rejected.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoissonDiskDef {
-    /// Least distance of two stations.
+    /// Minimum distance of two stations.
     pub distance: Metres,
 }
 
-/// Uniform draws, of which those out of reach of every earlier one are dropped.
+/// Uniform random positions; those out of range of every earlier one are rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GrowDef {}
 
-/// Given places.
+/// Listed positions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListedDef {

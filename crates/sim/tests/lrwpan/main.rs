@@ -38,7 +38,7 @@ fn assert_near(measured: f64, expected: f64, within: f64, what: &str) {
     assert!((measured / expected - 1.0).abs() < within, "{what}: {measured} of {expected}");
 }
 
-/// Goodput of datagrams over one hop by the formula of backoff, frame, ACK and space, within 0.5 %.
+/// Goodput of datagrams over one hop by the formula of backoff, frame, ACK and interframe space, within 0.5 %.
 #[test]
 fn one_hop_of_datagrams() {
     let table = [
@@ -68,14 +68,14 @@ fn tcp_hop(mss: u64, ack_every: u32, radio: Value) -> Value {
     value
 }
 
-/// The same of TCP, as if segments and ACKs took turns and each frame had its space after it; MSS, kb/s with an ACK for
-/// each segment, and for every second.
+/// The same for TCP, if segments and ACKs alternate and each frame is followed by its interframe space; MSS, kb/s with
+/// an ACK per segment, and per two.
 const TCP_ROWS: [(u64, f64, f64); 5] =
     [(40, 35.2, 44.8), (80, 61.7, 76.0), (100, 55.3, 63.9), (536, 102.8, 107.8), (1220, 116.8, 119.6)];
-/// Where the turn passes from one station to the other, nobody waits for the space of the last frame: twice in a cycle.
+/// A station does not wait for the interframe space of a frame it has received: twice in a cycle.
 const SPACES_MS: f64 = 2.0 * 0.640;
 
-/// A window of one segment makes them take turns; within 0.5 %.
+/// With a window of one segment they alternate; within 0.5 %.
 #[test]
 fn one_hop_of_tcp_in_turns() {
     for (mss, row, _) in TCP_ROWS {
@@ -86,7 +86,7 @@ fn one_hop_of_tcp_in_turns() {
     }
 }
 
-/// With a larger window both contend: part of the spaces is used, and now and then both send at once.
+/// With a larger window both contend: interframe spaces are partly used, and collisions occur.
 #[test]
 fn one_hop_of_tcp() {
     for (mss, each, every_second) in TCP_ROWS {
@@ -109,7 +109,7 @@ fn one_hop_of_tcp_as_in_ns2() {
     }
 }
 
-/// What does not fit is dropped, and said to be: ns-2's MAC falls silent for ever instead.
+/// Datagrams that do not fit are dropped and counted; ns-2's MAC stops transmitting for ever instead.
 #[test]
 fn what_does_not_fit_is_dropped() {
     let radio = json!({"standard": "802.15.4", "profile": "ns2"});
@@ -122,12 +122,12 @@ fn what_does_not_fit_is_dropped() {
     let long = sent(93);
     assert!(long.measures.received_packets == 0 && long.measures.drops.too_long > 10, "{long:?}");
     assert_eq!(long.radio.mac_too_long, Some(long.measures.drops.too_long));
-    // 512 B become 7 in ns-2's eight bits and pass at 300 kb/s.
+    // ns-2 truncates 519 B to 7 in eight bits, which pass at 300 kb/s.
     assert_eq!(sent(484).measures.received_packets, 0);
 }
 
-/// Two stations that do not hear one another send fragments to one between them, and nobody acknowledges: most datagrams miss
-/// some. They are dropped 60 s after their first fragment, and every packet is accounted for.
+/// Two stations hidden from each other send fragments to one between them without ACKs: most datagrams are incomplete.
+/// They are dropped 60 s after their first fragment, and every packet is accounted for.
 #[test]
 fn missing_fragments_are_waited_for_sixty_seconds() {
     let app = udp(256, "10kbps");
@@ -161,8 +161,8 @@ fn nothing_is_lost_count_of_in_the_middle_of_a_datagram() {
     assert!(in_flight > 20, "{in_flight} in flight in all runs");
 }
 
-/// By the CC2420's data sheet: a frame of 127 B costs 222.163 uJ to send, its ACK 19.853 uJ to hear; listening and turning before it
-/// 320 us of reception.
+/// By the CC2420's data sheet: a frame of 127 B costs 222.163 uJ to transmit and its ACK 19.853 uJ to receive; CCA and
+/// turnaround before it cost 320 us of reception.
 #[test]
 fn energy_of_a_frame() {
     let flows = json!([{"from": "n0", "to": "n1", "app": udp(109, "1kbps"), "start": "1s"}]);
@@ -182,9 +182,9 @@ fn wrong_values_are_refused() {
         refusal(&row(5.0, 2, radio, flows, "1s"))
     };
     let cases = [
-        (json!({"standard": "802.15.4", "data_rate": "1Mbps"}), "network.radio.data_rate: is of 802.11"),
+        (json!({"standard": "802.15.4", "data_rate": "1Mbps"}), "network.radio.data_rate: applies to 802.11 only"),
         (json!({"standard": "802.15.4", "profile": "ns3"}), "network.radio.profile: 802.15.4 is modelled"),
-        (json!({"lrwpan": {}}), "network.radio.lrwpan: is of 802.15.4"),
+        (json!({"lrwpan": {}}), "network.radio.lrwpan: applies to 802.15.4 only"),
         (lrwpan(json!({"max_be": 9})), "network.radio.lrwpan.max_be: 9 is not from 3 to 8"),
         (lrwpan(json!({"min_be": 6})), "network.radio.lrwpan.min_be: 6 is not from 0 to 5"),
         (lrwpan(json!({"encap": "ipv6"})), "network.radio.lrwpan.encap"),

@@ -1,4 +1,4 @@
-//! The networks of the reports: one sink, a mesh, and a field that is no network at all.
+//! The networks of the reports: one sink, a mesh, and stations that are not connected at all.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn one_sink(nodes: u64, speed: Option<&str>) -> Value {
     value
 }
 
-/// P2: any to any over several hops, mobile.
+/// P2: random pairs over several hops, mobile.
 fn mesh() -> Value {
     json!({
         "duration": "60s",
@@ -49,7 +49,7 @@ fn field(range: &str) -> Value {
     })
 }
 
-/// The offered 800 kb/s exceed what the channel carries: a total of tens of kb/s, shared by all, whether they move or not.
+/// The offered 800 kb/s exceed the capacity: a total of tens of kb/s, shared by all, whether they move or not.
 #[test]
 fn one_sink_is_saturated() {
     for speed in [None, Some("5m/s"), Some("25m/s")] {
@@ -87,7 +87,7 @@ fn a_mesh_delivers() {
     }
 }
 
-/// With 15 m on 500 m there is no network, and the summary says so.
+/// With a range of 15 m on 500 m there is no network, and the summary reports that.
 #[test]
 fn partitions_are_reported() {
     let network = run(&field("15m"), 1).network;
@@ -110,7 +110,7 @@ fn dsdv(stations: usize, profile: &str) -> Value {
 }
 
 /// A full update of ns-2's DSDV has 20 + 12 n bytes and 7 of MAC: with 8 stations all pass, with 9 none do. Here it
-/// is split: 9 lines fit beside the headers.
+/// is split: 9 routes fit beside the headers.
 #[test]
 fn updates_of_dsdv_fit_or_are_split() {
     let too_long = |stations, profile| run(&dsdv(stations, profile), 1).network.radio.mac_too_long.unwrap();

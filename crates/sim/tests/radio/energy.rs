@@ -1,4 +1,4 @@
-//! What radios consume: vectors by hand, and batteries.
+//! Energy consumption: vectors computed by hand, and batteries.
 
 use serde_json::{Value, json};
 use sim::{NodeSummary, Simulation, Summary};
@@ -55,8 +55,8 @@ fn one_packet_with_rts() {
     assert_close(radio.airtime_s.unwrap(), 9904e-6, "airtime");
 }
 
-/// A run of ns-2 with 12 packets of 1000 B and one exchange of address resolution: a request of 28 B
-/// (688 us as broadcast) and its answer with RTS, CTS and ACK.
+/// A run of ns-2 with 12 packets of 1000 B and one ARP exchange: a request of 28 B
+/// (688 us as broadcast) and its reply with RTS, CTS and ACK.
 #[test]
 fn twelve_packets_as_in_ns2() {
     let mut scenario = cell(2, "972B", "6.9s", "ns2", json!({}));
@@ -110,7 +110,7 @@ fn without_energy_nothing_is_said_about_it() {
 fn an_empty_station_neither_sends_nor_receives() {
     let summary = run(&cell(3, "1032B", "20s", "ns2", json!({"initial": "20mJ"})), 1);
     let measures = &summary.network.measures;
-    // 6.376 mJ a packet at the sender: 0.87 mJ are left for the fourth, whose data are sent to their end.
+    // 6.376 mJ a packet at the sender: 0.87 mJ remain for the fourth, whose data frame is transmitted to its end.
     assert_eq!((measures.received_packets, measures.sent_packets), (4, 39));
     assert!(measures.drops.retry > 20, "{measures:?}");
     assert_close(total(&summary.nodes[0]), 20e-3, "the sender");
@@ -133,7 +133,7 @@ fn idle_drains_a_battery_at_its_exact_time() {
     assert_eq!(summary.network.measures.received_packets, 0);
 }
 
-/// Reading meters, which looks at all stations, changes nothing.
+/// Reading meters, which advances all stations, changes nothing.
 #[test]
 fn a_meter_changes_no_packet() {
     for profile in ["ns2", "std", "ns3"] {
@@ -167,7 +167,7 @@ fn energy_and_positions_over_time() {
     assert!(energy.value.windows(4).all(|pair| pair[3] >= pair[0]), "energy is never given back");
 }
 
-/// Frames are in the trace; they last as long as the standard says.
+/// The trace has all frames, with the airtimes of the standard.
 #[test]
 fn frames_are_in_the_trace() {
     let lines = events(&cell(2, "1032B", "1.3s", "ns2", json!({})), 1);

@@ -1,4 +1,4 @@
-//! Networks of radios against tables and reference runs.
+//! Wireless networks against tables and reference runs.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -8,7 +8,7 @@ mod routing;
 use common::run;
 use serde_json::{Value, json};
 
-/// Stations in a row, 802.11 as ns-2 has it at 2 Mb/s with 1 Mb/s for control, DSDV. Routes settle
+/// Stations in a row, 802.11 of ns-2 at 2 Mb/s with a control rate of 1 Mb/s, DSDV. Routes settle
 /// before the flow starts.
 fn chain(hops: usize, rts: &str, app: Value) -> Value {
     let positions: Vec<[f64; 2]> = (0..=hops).map(|i| [200.0 * i as f64, 0.0]).collect();
@@ -18,8 +18,8 @@ fn chain(hops: usize, rts: &str, app: Value) -> Value {
             "kind": "adhoc", "nodes": hops + 1, "flows": 0, "area": {"x": "2000m", "y": "1m"},
             "placement": {"kind": "list", "positions": positions},
             "radio": {"profile": "ns2", "data_rate": "2Mbps", "basic_rate": "1Mbps", "rts_threshold": rts},
-            // A single hop of the reference runs has no protocol. Without RTS a row of six has two ways to carry 392 kb/s:
-            // all of it, if nothing ever disturbs the phase of the source, or 0.33. Address resolution at the start
+            // A single hop of the reference runs has no protocol. Without RTS a row of six has two regimes at 392 kb/s:
+            // all of it is carried if nothing ever disturbs the phase of the source, or else 0.33. ARP at the start
             // always disturbs it, the broadcasts of DSDV alone in one of three seeds.
             "routing": {"kind": if hops == 1 { "shortest" } else { "dsdv" }},
         },
@@ -68,7 +68,7 @@ fn chains() {
     }
 }
 
-/// Two flows, S1 to R1 and S2 to R2, whose senders may not hear one another.
+/// Two flows, S1 to R1 and S2 to R2, whose senders may be hidden from each other.
 fn pair_of_flows(x: [f64; 4], rts: &str, rate: &str) -> Value {
     let positions: Vec<[f64; 2]> = x.iter().map(|x| [*x, 0.0]).collect();
     let app = udp(rate);
@@ -79,7 +79,8 @@ fn pair_of_flows(x: [f64; 4], rts: &str, rate: &str) -> Value {
             "placement": {"kind": "list", "positions": positions},
             "radio": {
                 "profile": "ns2", "data_rate": "2Mbps", "basic_rate": "1Mbps", "rts_threshold": rts,
-                // Both sources ask at the same instants, and hidden from one another would never be understood.
+                // Both sources would send ARP requests at the same instants and, hidden from each other, always
+                // collide.
                 "arp": "none",
             },
         },
@@ -112,7 +113,7 @@ fn hidden_terminals() {
     }
 }
 
-/// Two stations 100 m apart, 802.11 as ns-2 has it: rates of data and control, the RTS threshold.
+/// Two stations 100 m apart, 802.11 of ns-2: data rate, control rate and RTS threshold.
 fn ns2_hop(data: &str, control: &str, rts: &str, mss: u64, app: Value) -> f64 {
     let value = json!({
         "duration": "60s", "warmup": "15s",
@@ -175,12 +176,13 @@ fn one_hop_of_tcp_as_in_ns2() {
     assert!(worst < 0.02, "{worst}");
 }
 
-/// TCP over one hop by the standard, between an ACK's access that is all waiting and one that costs none.
+/// TCP over one hop by the standard, between bounds in which the channel access of an ACK costs all of its backoff and
+/// none.
 ///
-/// Those bounds know no collision, but data and ACKs contend: each of the two accesses of a cycle meets the other's in the
-/// same slot once in 32 times (216 of 3830 data frames are sent again), which costs the data frame, EIFS and up to half
-/// the doubled window of slots. At 2 Mb/s, where that is most, the lower bound is that much lower; ns-2's own 1.4067 Mb/s
-/// is below the 1.43 without collisions, too. The others hold as they are.
+/// Those bounds neglect collisions, but data and ACKs contend: the two accesses of a cycle fall into the same slot once
+/// in 32 times (216 of 3830 data frames are retransmitted), which costs the data frame, EIFS and up to half the doubled
+/// contention window. At 2 Mb/s, where that is most, the lower bound is that much lower; ns-2's own 1.4067 Mb/s is
+/// below the 1.43 without collisions, too. The others hold as they are.
 #[test]
 fn one_hop_of_tcp_by_the_standard() {
     // radio; microseconds that a collision costs; bounds with an ACK per segment, and per two

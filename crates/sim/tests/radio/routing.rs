@@ -1,4 +1,4 @@
-//! Routing protocols over radio: how soon routes are there, and what comes of them.
+//! Routing protocols over radio: convergence, overhead and throughput.
 
 use serde_json::{Value, json};
 
@@ -22,15 +22,15 @@ fn start_up(hops: usize, routing: &Value) -> Value {
     })
 }
 
-/// Seconds until something first arrives.
+/// Seconds until the first arrival.
 fn first_delivery(scenario: &Value, seed: u64) -> f64 {
     let log = events(scenario, seed);
     let line = log.iter().find(|line| line.contains(" delivered "));
     line.map_or(f64::INFINITY, |line| line.split(' ').next().unwrap().parse().unwrap())
 }
 
-/// Routes of h hops come after 12 s (h - 1) and up to 2 s, unless a broadcast is lost: then a period later, or
-/// several. ns-2 over 40 seeds that are far apart: the first quarter of the runs, and the share of those that lost nothing.
+/// Routes of h hops are found after 12 s (h - 1) and up to 2 s, or one or several periods later if broadcasts are lost.
+/// ns-2 over 40 seeds that are far apart: the first quarter of the runs, and the fraction of those that lost nothing.
 /// (With seeds from 1 to 10, as in the reference runs, the first draw of its generator is close to 0 in every run.)
 #[test]
 fn dsdv_of_ns2_needs_twelve_seconds_per_hop() {
@@ -50,14 +50,14 @@ fn dsdv_of_ns2_needs_twelve_seconds_per_hop() {
         let least = 12.0 * (hops - 1) as f64;
         assert!(times[0] >= least && times[0] < least + 2.0, "{hops} hops: {} at first", times[0]);
         assert!((times[15] - quarter).abs() < 1.0, "{hops} hops: {} after a quarter of the runs", times[15]);
-        // Two standard errors of the difference of two shares, of 40 and 60 runs.
+        // Two standard errors of the difference of two proportions, of 40 and 60 runs.
         let share = times.iter().filter(|time| **time < least + 4.5).count() as f64 / 60.0;
         assert!((share - on_time).abs() < 0.20, "{hops} hops: {share} on time");
     }
 }
 
-/// Routing costs what ns-2's does: 117 updates of 7,440 B in the row of six over 200 s; here with address resolution,
-/// five neighbours of which ask.
+/// The routing overhead is that of ns-2: 117 updates of 7,440 B in the row of six over 200 s; here with ARP requests
+/// of five neighbours.
 #[test]
 fn messages_are_counted() {
     let channel = run(&start_up(5, &json!({"kind": "dsdv"})), 1).channels.remove(0);
@@ -95,9 +95,9 @@ fn adhoc() -> Value {
     })
 }
 
-/// Within 8 % and 0.02: payload in b/s and delivery ratio of ns-2, the mean of two of its seeds on the very placements
+/// Within 8 % and 0.02: payload in b/s and delivery ratio of ns-2, the mean of two of its seeds with the placements
 /// and flows of our seeds. (From one placement to another throughput differs by
-/// more: with the fourth, two flows far apart hardly disturb one another.)
+/// more: with the fourth, two flows far apart hardly interfere.)
 #[test]
 fn adhoc_reference_scenario() {
     let table = [

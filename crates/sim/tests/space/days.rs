@@ -1,7 +1,7 @@
 //! A day of paths, against a separate calculation in another language. Means within 0.5 %, extremes within 1 %.
 
 use serde_json::json;
-use sim::{PathSeries, Survey, survey};
+use sim::{GroundTracks, PathSeries, ground_tracks};
 use tcp::units::Span;
 
 use super::common::scenario;
@@ -9,15 +9,15 @@ use super::iridium;
 
 const DAY_S: u64 = 86_400;
 
-/// The reference calculation looks at hand-overs each 60 s and at the path each 120 s.
-fn day(terminals: &[&str], altitude_km: f64) -> Survey {
-    let every = json!({"altitude_km": altitude_km, "handoff_interval": "60s", "isl_interval": "60s"});
+/// The reference calculation looks at handovers each 60 s and at the path each 120 s.
+fn day(terminals: &[&str], altitude_km: f64) -> GroundTracks {
+    let every = json!({"altitude_km": altitude_km, "handover_interval": "60s", "isl_interval": "60s"});
     look(terminals, every, 120.0)
 }
 
-fn look(terminals: &[&str], changes: serde_json::Value, step_s: f64) -> Survey {
+fn look(terminals: &[&str], changes: serde_json::Value, step_s: f64) -> GroundTracks {
     let scenario = scenario(&iridium(terminals, changes));
-    survey(&scenario, 1, Span::ZERO, Span::from_millis(1000 * DAY_S), Span::from_secs_f64(step_s)).unwrap()
+    ground_tracks(&scenario, 1, Span::ZERO, Span::from_millis(1000 * DAY_S), Span::from_secs_f64(step_s)).unwrap()
 }
 
 /// Least, mean and greatest delay in milliseconds; every instant has a path.
@@ -44,8 +44,8 @@ fn delays_between_cities_over_a_day() {
         (["Sao Paulo", "Sydney"], [51.8, 68.4, 94.8]),
     ];
     for (ends, should) in table {
-        let survey = day(&ends, 780.0);
-        let is = statistics(&survey.paths[0]);
+        let tracks = day(&ends, 780.0);
+        let is = statistics(&tracks.paths[0]);
         println!("{ends:?} {is:.2?}");
         close(&format!("{ends:?}"), is, should);
     }
@@ -76,9 +76,9 @@ fn hand_overs_per_terminal_and_hour() {
 #[test]
 fn ns_2_measures_the_same_delays() {
     // ns-2's own example: a packet each 60.01 s, checks each 10 s: 20.69, 53.79 and 132.36 ms.
-    let survey = look(&["Berkeley", "Boston"], json!({}), 60.01);
-    let is = statistics(&survey.paths[0]);
+    let tracks = look(&["Berkeley", "Boston"], json!({}), 60.01);
+    let is = statistics(&tracks.paths[0]);
     println!("{is:.2?}");
     close("checks each 10 s", is, [20.69, 53.79, 132.36]);
-    assert!(survey.paths[0].hops.iter().all(|hops| (3..=11).contains(hops)));
+    assert!(tracks.paths[0].hops.iter().all(|hops| (3..=11).contains(hops)));
 }

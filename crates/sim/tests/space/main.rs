@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// ns-2's example between two terminals; checks come without chance, so that a number is a number.
 fn iridium(terminals: &[&str], changes: Value) -> Value {
     let mut network = json!({
-        "kind": "constellation", "preset": "iridium", "profile": "ns2", "handoff_jitter": "0s", "terminals": terminals,
+        "kind": "constellation", "preset": "iridium", "profile": "ns2", "handover_jitter": "0s", "terminals": terminals,
     });
     for (key, value) in changes.as_object().unwrap() {
         network[key] = value.clone();

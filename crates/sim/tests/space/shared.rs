@@ -10,7 +10,7 @@ use super::iridium;
 /// A geostationary satellite over America, two flows of datagrams: 125 packets/s each, where 184.5 fit through one downlink.
 fn relay(changes: Value) -> Value {
     let mut network = json!({
-        "kind": "constellation", "preset": "geo", "profile": "ns2", "node_deg": -95, "handoff_jitter": "0s",
+        "kind": "constellation", "preset": "geo", "profile": "ns2", "node_deg": -95, "handover_jitter": "0s",
         "uplink": {"rate": "10Mbps"}, "downlink": {"rate": "1.5Mbps"},
         "terminals": ["Berkeley", "Boston", "Los Angeles", "New York"],
     });
@@ -54,7 +54,7 @@ fn neighbours(changes: Value) -> Summary {
         .unwrap()
         .push(json!({"name": "ship", "lat_deg": 42.2, "lon_deg": -70.9}));
     world["duration"] = json!("600s");
-    world["network"]["handoff_jitter"] = json!("5s");
+    world["network"]["handover_jitter"] = json!("5s");
     world["tcp"]["recv_buffer"] = json!("1MB");
     world["flow"] = json!([{"from": "Berkeley", "to": "Boston"}, {"from": "Seattle", "to": "ship"}]);
     run(&world, 2)
@@ -63,7 +63,7 @@ fn neighbours(changes: Value) -> Summary {
 #[test]
 fn who_leaves_takes_only_its_own_packets_along() {
     let lost = neighbours(json!({}));
-    let kept = neighbours(json!({"handoff_requeue": true}));
+    let kept = neighbours(json!({"handover_requeue": true}));
     let handovers = |summary: &Summary, i: usize| summary.space.as_ref().unwrap().terminals[i].handover_times_s.clone();
     assert_ne!(handovers(&lost, 1), handovers(&lost, 3), "both leave at once: choose another seed");
     for flow in &lost.flows {

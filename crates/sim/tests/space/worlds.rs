@@ -1,7 +1,7 @@
 //! Constellations that carry packets.
 
 use serde_json::{Value, json};
-use sim::{Simulation, Summary, survey};
+use sim::{Simulation, Summary, ground_tracks};
 use tcp::units::Span;
 
 use super::common::{events, fingerprint, refusal, run, scenario};
@@ -31,7 +31,8 @@ fn the_first_packet_of_ns_2_s_example() {
     let delivered = lines.iter().find(|line| line.contains("delivered")).unwrap();
     let at: f64 = delivered.split_whitespace().next().unwrap().parse().unwrap();
     assert!((at - 1.0364).abs() < 0.5e-4, "{at}");
-    let look = survey(&scenario(&world), 1, Span::from_millis(1000), Span::ZERO, Span::from_millis(1000)).unwrap();
+    let look =
+        ground_tracks(&scenario(&world), 1, Span::from_millis(1000), Span::ZERO, Span::from_millis(1000)).unwrap();
     assert_eq!(look.current[0].nodes, ["Berkeley", "sat2.4", "sat3.4", "sat4.4", "Boston"]);
 }
 
@@ -50,7 +51,7 @@ fn handovers(summary: &Summary) -> Vec<f64> {
 #[test]
 fn tcp_survives_hand_overs_as_in_ns_2() {
     // ns-2.35 with the same two terminals, NewReno, window and ssthresh of 1000 packets: 106290 of 106493 data packets
-    // received, hand-overs at 389.2 and 528.1 s, and in the second after that of the source 50 packets instead of 178.
+    // received, handovers at 389.2 and 528.1 s, and in the second after that of the source 50 packets instead of 178.
     let mut world = loaded(json!({}));
     world["record"] = json!({"series": ["throughput"], "every": "1s"});
     let outcome = Simulation::new(&scenario(&world), 1).unwrap().run();
@@ -63,14 +64,14 @@ fn tcp_survives_hand_overs_as_in_ns_2() {
     let rates = &outcome.series[0].1.value;
     println!("{:?}", &rates[515..530]);
     let full = rates[500];
-    assert!(rates[520] < 0.7 * full, "the hand-over is not seen: {}", rates[520]);
+    assert!(rates[520] < 0.7 * full, "the handover is not seen: {}", rates[520]);
     assert!(rates[525..530].iter().all(|rate| *rate > 0.95 * full), "the flow does not come back");
 }
 
 #[test]
 fn what_waits_takes_the_new_route_if_it_may() {
     let lost = run(&loaded(json!({})), 1).network.measures.drops.link_down;
-    let kept = run(&loaded(json!({"handoff_requeue": true})), 1).network.measures;
+    let kept = run(&loaded(json!({"handover_requeue": true})), 1).network.measures;
     assert!(lost > 5, "{lost}");
     assert_eq!(kept.drops.link_down, 0);
 }
@@ -87,14 +88,15 @@ fn a_path_that_becomes_shorter_lets_packets_overtake() {
 }
 
 #[test]
-fn the_series_of_the_path_delay_is_what_the_survey_finds() {
+fn the_series_of_the_path_delay_is_that_of_the_ground_tracks() {
     let mut world = iridium(&["London", "Tokyo"], json!({}));
     world["record"] = json!({"series": ["path_delay"], "every": "10s"});
     world["flow"][0]["start"] = json!("100s");
     world["duration"] = json!("1001s");
     let series = Simulation::new(&scenario(&world), 1).unwrap().run().series.remove(0).1;
-    let surveyed = survey(&scenario(&world), 1, Span::ZERO, Span::from_millis(1_001_000), Span::from_millis(10_000));
-    let path = surveyed.unwrap().paths.remove(0);
+    let tracks =
+        ground_tracks(&scenario(&world), 1, Span::ZERO, Span::from_millis(1_001_000), Span::from_millis(10_000));
+    let path = tracks.unwrap().paths.remove(0);
     for (t, delay) in path.t_s.iter().zip(&path.delay_s).skip(1) {
         let at = series.t_s.iter().position(|time| time == t).unwrap();
         assert!((series.value[at] - delay.unwrap()).abs() < 1e-7, "{t}: {} {delay:?}", series.value[at]);
@@ -117,7 +119,7 @@ fn a_geostationary_satellite_is_a_relay_that_stands_still() {
 fn the_second_preset_joins_cities_all_day() {
     let network = json!({"kind": "constellation", "preset": "starlink", "terminals": ["New York", "London"]});
     let world = scenario(&datagrams(network, "30s"));
-    let path = survey(&world, 1, Span::ZERO, Span::from_millis(7_200_000), Span::from_millis(300_000))
+    let path = ground_tracks(&world, 1, Span::ZERO, Span::from_millis(7_200_000), Span::from_millis(300_000))
         .unwrap()
         .paths
         .remove(0);
@@ -135,7 +137,8 @@ fn the_second_preset_joins_cities_all_day() {
 fn links_across_the_seam_shorten_the_longest_ways() {
     let longest = |seam: bool| {
         let world = scenario(&iridium(&["Berkeley", "Boston"], json!({"seam": seam})));
-        let day = survey(&world, 1, Span::ZERO, Span::from_millis(86_400_000), Span::from_millis(300_000)).unwrap();
+        let day =
+            ground_tracks(&world, 1, Span::ZERO, Span::from_millis(86_400_000), Span::from_millis(300_000)).unwrap();
         day.paths[0].delay_s.iter().map(|delay| delay.unwrap()).fold(0.0, f64::max)
     };
     assert!(longest(true) < 0.7 * longest(false));
@@ -143,14 +146,15 @@ fn links_across_the_seam_shorten_the_longest_ways() {
 
 #[test]
 fn the_expanded_scenario_is_the_same_world() {
-    let world = iridium(&["Berkeley", "Boston"], json!({"handoff_jitter": "5s", "start_at": "500s", "flows": 2}));
+    let world = iridium(&["Berkeley", "Boston"], json!({"handover_jitter": "5s", "start_at": "500s", "flows": 2}));
     let graph = sim::expand(&scenario(&world), 3).unwrap();
     assert_eq!(graph.flow.len(), 3);
     assert_eq!(sim::expand(&graph, 3).unwrap(), graph);
     let again = serde_json::to_value(&graph).unwrap();
     assert_eq!(fingerprint(&world, 3), fingerprint(&again, 3));
-    let day =
-        |seed| survey(&scenario(&world), seed, Span::ZERO, Span::from_millis(86_400_000), Span::from_millis(3_600_000));
+    let day = |seed| {
+        ground_tracks(&scenario(&world), seed, Span::ZERO, Span::from_millis(86_400_000), Span::from_millis(3_600_000))
+    };
     assert_ne!(day(3).unwrap().terminals, day(4).unwrap().terminals);
     let resolved = serde_json::to_value(sim::resolve(&scenario(&world)).unwrap()).unwrap();
     assert_eq!(fingerprint(&world, 3), fingerprint(&resolved, 3));
@@ -160,7 +164,8 @@ fn the_expanded_scenario_is_the_same_world() {
 fn a_later_start_is_a_later_time_of_the_same_constellation() {
     let delay = |start_at: &str, at: u64| {
         let world = scenario(&iridium(&["Berkeley", "Boston"], json!({"start_at": start_at, "gsl_policy": "highest"})));
-        survey(&world, 1, Span::from_millis(1000 * at), Span::ZERO, Span::from_millis(1000)).unwrap().current[0].delay_s
+        ground_tracks(&world, 1, Span::from_millis(1000 * at), Span::ZERO, Span::from_millis(1000)).unwrap().current[0]
+            .delay_s
     };
     let (early, late) = (delay("0s", 50_000).unwrap(), delay("40000s", 10_000).unwrap());
     assert!((early - late).abs() < 1e-9, "{early} {late}");
@@ -182,7 +187,7 @@ fn mistakes_are_named() {
     told(json!({"planes": 100, "satellites": 100}), &["network.satellites", "10000"]);
     told(json!({"preset": "geo", "seam": true}), &["network.seam", "star"]);
     told(json!({"route_interval": "0s"}), &["network.route_interval", "0s"]);
-    told(json!({"handoff_jitter": "10s"}), &["network.handoff_jitter", "10s"]);
+    told(json!({"handover_jitter": "10s"}), &["network.handover_jitter", "10s"]);
     told(json!({"preset": "geo", "node_deg": 100}), &["network.terminals[0]", "Berkeley"]);
     let mut world = iridium(&["Berkeley", "Boston"], json!({}));
     world["flow"][0]["to"] = json!("sat0.0");

@@ -1,108 +1,79 @@
-//! What the loss-based high-speed algorithms share: slow start, the cut at a loss, silence, undo (RFC 5681).
+//! The common part of the loss-based high-speed algorithms: Reno's window with another increase and decrease.
 //!
-//! They differ in how fast the window grows above ssthresh and in what a loss leaves of it; everything around that is
-//! here. Two forms of a window exist: whole segments of cwnd, as Linux counts, and real numbers measured against the
-//! flight, as RFC 5681 has it. Growth below one byte is kept, so that real increments add up exactly.
+//! They differ in how fast cwnd grows above ssthresh and in the decrease factor. Two forms of arithmetic exist: whole
+//! segments of cwnd, as in Linux, and real numbers relative to FlightSize, as in RFC 5681. Growth below one byte is kept, so
+//! that real increments add up exactly.
 
-use super::{Ack, Congestion, Counter, IdleRule, Param, ParamKind, Setup, Value, Values, View, Window};
+use super::algorithm::Setup;
+use super::parameters::{Param, ParamValues};
+use super::reno_window::RenoWindow;
+use super::signals::{Ack, Congestion, View};
+use super::window::IdleRule;
 use crate::units::{Bytes, Span};
 
-/// How many segments an ACK may add in slow start.
-pub(super) const SLOW_START_LIMIT: Param = Param {
-    name: "slow_start_limit",
-    kind: ParamKind::Number { min: 1.0, max: 1e6 },
-    default: Value::Number(1.0),
-    unit: "segments",
-    doc: "the most that one ACK adds to cwnd in slow start",
-    source: "RFC 5681 eq. 2; RFC 3465 calls it L",
-};
+/// Whether a decrease starts from cwnd or FlightSize.
+pub(super) const OF_CWND: Param = Param::flag("of_cwnd", false)
+    .doc("ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out")
+    .source("Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight");
 
-/// What a loss is measured against.
-pub(super) const OF_CWND: Param = Param {
-    name: "of_cwnd",
-    kind: ParamKind::Flag,
-    default: Value::Flag(false),
-    unit: "",
-    doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
-    source: "Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
-};
-
-/// Kernels since 3.15 count every acknowledged segment in slow start.
-pub(super) const UNLIMITED: Value = Value::Number(1e6);
-
-/// A window with the moves that are the same everywhere.
+/// Reno's window with real-valued growth and decrease.
 #[derive(Debug)]
 pub(super) struct Aimd {
-    pub(super) window: Window,
-    counter: Counter,
+    pub(super) reno: RenoWindow,
     /// Growth not yet in cwnd, below one byte.
     fraction: f64,
-    initial_window: Bytes,
-    slow_start_limit: Bytes,
     of_cwnd: bool,
 }
 
 impl Aimd {
-    pub(super) fn new(values: &Values, setup: &Setup) -> Aimd {
-        Aimd {
-            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            counter: Counter::default(),
-            fraction: 0.0,
-            initial_window: setup.initial_window,
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
-            of_cwnd: values.flag("of_cwnd"),
-        }
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Aimd {
+        let of_cwnd = values.flag(OF_CWND.name);
+        Aimd { reno: RenoWindow::new(values, setup, IdleRule::of(of_cwnd)), fraction: 0.0, of_cwnd }
     }
 
-    /// Slow start. Gives the acknowledged bytes that are left for congestion avoidance.
+    /// Slow start. Returns the acknowledged bytes that are left for congestion avoidance.
     pub(super) fn slow_start(&mut self, ack: &Ack, view: &View) -> Bytes {
-        if !view.may_grow {
-            Bytes::ZERO
-        } else if self.window.in_slow_start() {
-            self.window.slow_start(ack.acked, self.slow_start_limit)
-        } else {
-            ack.acked
-        }
+        self.reno.slow_start(ack, view)
     }
 
     /// cwnd in whole segments.
     pub(super) fn segments(&self, mss: Bytes) -> u64 {
-        self.window.cwnd.segments(mss).max(1)
+        self.reno.window.cwnd.segments(mss).max(1)
     }
 
     /// cwnd in segments, with the growth below one byte.
     pub(super) fn exact(&self, mss: Bytes) -> f64 {
-        (self.window.cwnd.as_f64() + self.fraction) / mss.as_f64()
+        (self.reno.window.cwnd.as_f64() + self.fraction) / mss.as_f64()
     }
 
-    /// One segment for each `price` segments that are acknowledged.
+    /// Grows by one segment for every `price` segments acknowledged.
     pub(super) fn grow_per(&mut self, price: u64, acked: Bytes, mss: Bytes) {
-        self.counter.grow(&mut self.window, acked, mss * price, mss);
+        self.reno.counter.grow(&mut self.reno.window, acked, mss * price, mss);
     }
 
-    /// So many segments more.
+    /// Grows by `segments`.
     pub(super) fn grow_by(&mut self, segments: f64, mss: Bytes) {
         let bytes = self.fraction + segments * mss.as_f64();
         self.fraction = bytes - libm::floor(bytes);
-        self.window.cwnd += Bytes(bytes as u64);
+        self.reno.window.cwnd += Bytes(bytes as u64);
     }
 
-    /// The window that a loss is measured against, in segments.
+    /// The window that a decrease starts from, in segments.
     pub(super) fn at_loss(&self, event: &Congestion, mss: Bytes) -> f64 {
         if self.of_cwnd { self.segments(mss) as f64 } else { event.flight.as_f64() / mss.as_f64() }
     }
 
-    /// Leaves `kept` segments, two at least (RFC 5681 eq. 4), or starts again from the loss window after a time-out.
+    /// Sets ssthresh to `kept` segments, two at least (RFC 5681 eq. 4), and cwnd to it or, after a time-out, to the loss
+    /// window.
     pub(super) fn reduce(&mut self, kept: f64, event: &Congestion, mss: Bytes) {
         let ssthresh = if self.of_cwnd { mss * kept as u64 } else { Bytes((kept * mss.as_f64()) as u64) };
         let ssthresh = ssthresh.max(mss * 2);
-        self.counter.reset();
         self.fraction = 0.0;
-        self.window.reduce(ssthresh, event);
+        self.reno.reduce(ssthresh, event);
     }
 
-    /// After silence.
+    /// After an idle period.
     pub(super) fn on_idle(&mut self, idle: Span, view: &View) {
-        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.of_cwnd));
+        self.reno.on_idle(idle, view);
     }
 }

@@ -5,10 +5,11 @@
 //! 2020). The rest is NewReno as in ns-3, where the study ran: growth by the ACK. Profile `seed` does
 //! what the study measured, `report` what its text says, `paper` what it says of the original, whose body is not at hand.
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, State, Value,
-    Values, View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, State, View};
+use super::window::{IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// Slow start back to the last maximum.
@@ -16,7 +17,7 @@ pub(super) const ASRAN: Algorithm = Algorithm {
     name: "asran",
     title: "ASRAN: slow start back to the window of the last loss",
     reference: "Lee et al. 2020, Adaptive TCP Transmission Adjustment for UAV Network Infrastructure",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "seed", set: &[], recovery: None },
@@ -39,38 +40,21 @@ const PAPER: &[(&str, Value)] = &[
 ];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "half_of_cwnd",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the window of a loss is cwnd, instead of the flight",
-        source: "the report says cwnd, the study's code takes the flight",
-    },
-    Param {
-        name: "halve_on_dupack",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "after fast retransmit cwnd is half, and slow start leads to ssthresh; else it is ssthresh at once, which may be no reduction",
-        source: "the report says half; in ns-3 recovery brings cwnd to ssthresh",
-    },
-    Param {
-        name: "rto_in_recovery_updates",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "a time-out that interrupts fast recovery is remembered too",
-        source: "order of calls in ns-3",
-    },
-    Param {
-        name: "every_loss_updates",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the window of a time-out is remembered, as that of a fast retransmit is",
-        source: "the paper",
-    },
+    Param::flag("half_of_cwnd", false)
+        .doc("the window of a loss is cwnd, instead of the flight")
+        .source("the report says cwnd, the study's code takes the flight"),
+    Param::flag("halve_on_dupack", false)
+        .doc(
+            "after fast retransmit cwnd is half, and slow start leads to ssthresh; else it is ssthresh at once, \
+             which may be no reduction",
+        )
+        .source("the report says half; in ns-3 recovery brings cwnd to ssthresh"),
+    Param::flag("rto_in_recovery_updates", true)
+        .doc("a time-out that interrupts fast recovery is remembered too")
+        .source("order of calls in ns-3"),
+    Param::flag("every_loss_updates", false)
+        .doc("the window of a time-out is remembered, as that of a fast retransmit is")
+        .source("the paper"),
 ];
 
 #[derive(Debug)]
@@ -86,7 +70,7 @@ struct Asran {
 }
 
 impl Asran {
-    fn new(values: &Values, setup: &Setup) -> Asran {
+    fn new(values: &ParamValues, setup: &Setup) -> Asran {
         Asran {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             initial_window: setup.initial_window,
@@ -143,9 +127,7 @@ impl CongestionControl for Asran {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart {
-            self.window.after_idle(idle, view.rto, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Restart);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -155,8 +137,8 @@ impl CongestionControl for Asran {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Choice;
     use super::*;
+    use crate::cc::config::CcConfig;
 
     const MSS: Bytes = Bytes(1460);
 
@@ -171,10 +153,10 @@ mod tests {
             paced: false,
             seed: 1,
         };
-        Asran::new(&Choice::new("asran", Some(profile), &changed).unwrap().values, &setup)
+        Asran::new(&CcConfig::by_name("asran", Some(profile), &changed).unwrap().values, &setup)
     }
 
-    /// A loss at a window of `cwnd` segments, all of them in flight. Gives ssthresh, last_max and cwnd after it.
+    /// A loss at a window of `cwnd` segments, all of them in flight. Returns ssthresh, last_max and cwnd after it.
     fn lose_in(state: State, asran: &mut Asran, cwnd: u64, cause: Cause) -> [u64; 3] {
         asran.window.cwnd = MSS * cwnd;
         let flight = MSS * cwnd;

@@ -1,10 +1,10 @@
 //! BBRv1: send at the bandwidth of the bottleneck, with a window of twice the bandwidth-delay product (Cardwell and
 //! others 2016; Linux `tcp_bbr`).
 //!
-//! The model of the path is the largest delivery rate of ten rounds and the least RTT of ten seconds. Pacing at a cycle
+//! The model of the path is the largest delivery rate of ten rounds and the minimum RTT of ten seconds. Pacing at a cycle
 //! of gains around 1 probes for more bandwidth and drains what that left in the queue; a dip to four segments measures
 //! the RTT anew. Loss moves the window only while it is repaired. Profile `linux` has the kernel's integers, profile
-//! `ns3` the values of that simulator in the same machine. Left out: 16-bit overflow of the kernel's excess of ACKs.
+//! `ns3` the values of that simulator in the same machine. Not modelled: 16-bit overflow of Linux's `extra_acked`.
 
 mod aggregation;
 mod model;
@@ -12,8 +12,14 @@ mod params;
 mod policer;
 mod rate;
 
+use params::Settings;
+
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
 use super::filter::{Dip, WindowedMax};
-use super::{Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Setup, State, Values, View, Window};
+use super::parameters::ParamValues;
+use super::signals::{Ack, Cause, Congestion, State, View};
+use super::window::Window;
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span, Time};
 use aggregation::Aggregation;
@@ -25,7 +31,7 @@ pub(super) const BBR: Algorithm = Algorithm {
     name: "bbr",
     title: "BBR version 1: bandwidth and round-trip propagation time",
     reference: "Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016, ACM Queue 14(5)",
-    demands: Demands { owns_window: true, ..Demands::NONE },
+    requirements: Requirements { owns_window: true, ..Requirements::NONE },
     params: params::PARAMS,
     profiles: params::PROFILES,
     build: &|values, setup| Box::new(Bbr::new(values, setup)),
@@ -35,14 +41,14 @@ pub(super) const BBR: Algorithm = Algorithm {
 const CYCLE: [u64; 8] = [GAIN * 5 / 4, GAIN * 3 / 4, GAIN, GAIN, GAIN, GAIN, GAIN, GAIN];
 /// The pipe is full when the bandwidth has not grown by a quarter in three rounds.
 const FULL_ROUNDS: u32 = 3;
-/// From this rate on (bytes per second) two segments leave at once.
+/// From this rate on (bytes per second) a burst has two segments at least.
 const PAIRS_FROM: u64 = 150_000;
-/// The most that leaves at once: a packet of 64 KiB less headers.
-const MOST_AT_ONCE: u64 = 65_215;
-/// Window before there is an RTT, and so much has to arrive before the model limits the window.
+/// Maximum pacing quantum: a TSO packet of 64 KiB less headers.
+const MAX_QUANTUM: u64 = 65_215;
+/// Window before there is an RTT sample; as many bytes must be delivered before the model limits the window.
 const INITIAL: u64 = 10;
 /// The kernel's windows have 32 bits.
-const MOST: u64 = u32::MAX as u64;
+const MAX_WINDOW: u64 = u32::MAX as u64;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
@@ -58,7 +64,7 @@ struct Bbr {
     settings: Settings,
     rng: Rng,
     cwnd: u64,
-    /// BDP when the queue of the start was to be drained: tells used windows from unused ones, as in Linux.
+    /// BDP when the queue of the start was to be drained: distinguishes used windows from unused ones, as in Linux.
     ssthresh: Option<u64>,
     mode: Mode,
     pacing: u64,
@@ -68,11 +74,11 @@ struct Bbr {
     max_bw: WindowedMax,
     min_rtt_us: Option<u64>,
     min_rtt_at: Time,
-    /// Least RTT ever.
+    /// Minimum RTT ever.
     floor_us: Option<u64>,
     rounds: u64,
     round_start: bool,
-    /// The round ends when something sent after so much had arrived is acknowledged.
+    /// The round ends when a segment sent after this much had been delivered is acknowledged.
     round_end: Bytes,
     full_bw: u64,
     full_rounds: u32,
@@ -93,37 +99,9 @@ struct Bbr {
     policer: Policer,
 }
 
-#[derive(Debug)]
-struct Settings {
-    mss: Bytes,
-    startup_gain: u64,
-    cwnd_gain: u64,
-    bw_window: u64,
-    min_rtt_window: Span,
-    probe_rtt_time: Span,
-    min_cwnd: u64,
-    margin: u64,
-    bundles: bool,
-}
-
-/// A time in whole milliseconds, as the kernel's clock has it.
-fn ticks(time: Time) -> u64 {
-    time.as_nanos() / 1_000_000
-}
-
 impl Bbr {
-    fn new(values: &Values, setup: &Setup) -> Bbr {
-        let settings = Settings {
-            mss: setup.mss,
-            startup_gain: rate::gain(values.number("startup_gain")),
-            cwnd_gain: rate::gain(values.number("cwnd_gain")),
-            bw_window: values.number("bw_window") as u64,
-            min_rtt_window: Span::from_secs_f64(values.number("min_rtt_window")),
-            probe_rtt_time: Span::from_secs_f64(values.number("probe_rtt_time")),
-            min_cwnd: values.number("min_cwnd") as u64,
-            margin: values.number("pacing_margin") as u64,
-            bundles: values.flag("bundles"),
-        };
+    fn new(values: &ParamValues, setup: &Setup) -> Bbr {
+        let settings = Settings::new(values, setup);
         let min_rtt_us = setup.handshake_rtt.map(|rtt| rtt.as_micros());
         let mut bbr = Bbr {
             rng: Rng::stream(setup.seed, "bbr"),
@@ -192,13 +170,13 @@ impl Bbr {
         self.policer.bw().unwrap_or(self.max_bw())
     }
 
-    /// Segments that leave at once: a millisecond's worth (1/1024 s).
+    /// Segments per burst: a millisecond's worth (1/1024 s; Linux bbr_tso_segs_goal).
     fn bundle(&self) -> u64 {
         if !self.settings.bundles {
             return 1;
         }
         let least = if self.pacing < PAIRS_FROM { 1 } else { 2 };
-        ((self.pacing >> 10).min(MOST_AT_ONCE) / self.settings.mss.0).max(least).min(127)
+        ((self.pacing >> 10).min(MAX_QUANTUM) / self.settings.mss.0).max(least).min(127)
     }
 
     /// ceil(gain bw min_rtt)
@@ -282,7 +260,7 @@ impl Bbr {
                 self.cwnd = self.cwnd.max(self.settings.min_cwnd);
             }
         }
-        let most = if self.mode == Mode::ProbeRtt { self.settings.min_cwnd } else { MOST };
+        let most = if self.mode == Mode::ProbeRtt { self.settings.min_cwnd } else { MAX_WINDOW };
         self.cwnd = self.cwnd.min(most);
     }
 }
@@ -352,7 +330,7 @@ impl CongestionControl for Bbr {
         // On paths shorter than some milliseconds Linux makes larger bundles (tcp_tso_rtt_log).
         let shift = self.floor_us.map_or(64, |rtt| rtt >> 9).min(63);
         let extra = if self.settings.bundles { (65_536_u64 >> shift) / self.settings.mss.0 } else { 0 };
-        Some(self.settings.mss * (self.bundle() + extra).min((MOST_AT_ONCE / self.settings.mss.0).max(1)))
+        Some(self.settings.mss * (self.bundle() + extra).min((MAX_QUANTUM / self.settings.mss.0).max(1)))
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

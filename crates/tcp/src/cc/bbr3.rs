@@ -1,9 +1,9 @@
 //! BBRv3: BBR that also listens to loss (draft-ietf-ccwg-bbr, text of August 2026).
 //!
-//! Besides bandwidth and least RTT the model has two bounds for what is in flight: a long-term one, learnt where a probe
+//! Besides bandwidth and minimum RTT the model has two bounds for what is in flight: a long-term one, learnt where a probe
 //! for bandwidth lost more than 2 %, and a short-term one, lowered by every round with loss between probes. Probes are
 //! two to three seconds or as many rounds apart as Reno needs to grow by its window, so that Reno and CUBIC can live
-//! beside it. Left out: ECN, connections without SACK (every loss too much), Linux's own version, which differs from
+//! beside it. Not modelled: ECN, connections without SACK (every loss too much), Linux's own version, which differs from
 //! the draft. Where the draft's table and pseudocode disagree (bounds while draining) the table is followed.
 
 mod control;
@@ -12,9 +12,16 @@ mod params;
 mod probe_rtt;
 mod signals;
 
+use params::Settings;
+
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
 use super::filter::{Dip, WindowedMax};
-use super::{Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Lost, Setup, State, Values, View, Window};
+use super::parameters::ParamValues;
+use super::signals::{Ack, Cause, Congestion, Lost, State, View};
+use super::window::Window;
 use crate::rng::Rng;
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Version 3.
@@ -22,7 +29,7 @@ pub(super) const BBR3: Algorithm = Algorithm {
     name: "bbr3",
     title: "BBR version 3: bandwidth, round-trip propagation time and loss",
     reference: "draft-ietf-ccwg-bbr (August 2026)",
-    demands: Demands { owns_window: true, ..Demands::NONE },
+    requirements: Requirements { owns_window: true, ..Requirements::NONE },
     params: params::PARAMS,
     profiles: params::PROFILES,
     build: &|values, setup| Box::new(Bbr3::new(values, setup)),
@@ -52,9 +59,9 @@ impl Mode {
     }
 }
 
-/// What the ACKs of a probe tell (ack_phase in the draft).
+/// What the ACKs of a probe acknowledge (ack_phase in the draft).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Acks {
+enum AckPhase {
     Init,
     Refilling,
     ProbeStarting,
@@ -85,7 +92,7 @@ struct FullPipe {
 
 /// Packet-timed rounds (§5.5.1).
 #[derive(Clone, Copy, Debug, Default)]
-struct Round {
+struct RoundCounter {
     count: u64,
     end: Bytes,
     start: bool,
@@ -93,20 +100,20 @@ struct Round {
 
 /// Upper bounds; infinite if unset.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
+struct ModelBounds {
     bw_short: f64,
     inflight_short: f64,
     inflight_long: f64,
 }
 
-impl Bounds {
-    const NONE: Bounds =
-        Bounds { bw_short: f64::INFINITY, inflight_short: f64::INFINITY, inflight_long: f64::INFINITY };
+impl ModelBounds {
+    const NONE: ModelBounds =
+        ModelBounds { bw_short: f64::INFINITY, inflight_short: f64::INFINITY, inflight_long: f64::INFINITY };
 }
 
 /// What a round has delivered, and lost (§5.5.10.3).
 #[derive(Clone, Copy, Debug, Default)]
-struct Signals {
+struct CongestionSignals {
     bw_latest: f64,
     inflight_latest: f64,
     round_end: Bytes,
@@ -114,13 +121,13 @@ struct Signals {
     loss_in_round: bool,
     /// Gaps in the round, and where the last one ends.
     gaps: u32,
-    gap_end: u64,
+    gap_end: SeqNo,
 }
 
 /// The probe for bandwidth (§5.3.3).
 #[derive(Clone, Copy, Debug)]
 struct Probe {
-    acks: Acks,
+    acks: AckPhase,
     /// Bytes acknowledged that raise the long-term bound by a segment.
     up_cnt: f64,
     up_acked: f64,
@@ -134,7 +141,7 @@ struct Probe {
     rounds: u64,
 }
 
-/// Least RTT (§5.3.4.3).
+/// Minimum RTT (§5.3.4.3).
 #[derive(Clone, Copy, Debug)]
 struct MinRtt {
     least: Option<Span>,
@@ -169,10 +176,10 @@ struct Bbr3 {
     /// Largest rate of the previous and of this cycle.
     max_bw: [f64; 2],
     sample: Sample,
-    round: Round,
+    round: RoundCounter,
     full: FullPipe,
-    bounds: Bounds,
-    signals: Signals,
+    bounds: ModelBounds,
+    signals: CongestionSignals,
     probe: Probe,
     rtt: MinRtt,
     extra: Extra,
@@ -182,67 +189,13 @@ struct Bbr3 {
     prior_cwnd: f64,
     prior_state: State,
     /// State and bounds when the loss episode under way began.
-    undo: Option<(Mode, Bounds)>,
-}
-
-#[derive(Debug)]
-struct Settings {
-    mss: f64,
-    initial_window: f64,
-    startup_gain: f64,
-    drain_gain: f64,
-    up_gain: f64,
-    down_gain: f64,
-    cwnd_gain: f64,
-    up_cwnd_gain: f64,
-    probe_rtt_gain: f64,
-    loss_threshold: f64,
-    beta: f64,
-    headroom: f64,
-    min_cwnd: f64,
-    margin: f64,
-    startup_losses: u32,
-    probe_wait: f64,
-    probe_rounds: f64,
-    min_rtt_window: Span,
-    probe_rtt_interval: Span,
-    probe_rtt_time: Span,
-    precautionary: bool,
-}
-
-impl Settings {
-    fn new(values: &Values, setup: &Setup) -> Settings {
-        let mss = setup.mss.as_f64();
-        Settings {
-            mss,
-            initial_window: setup.initial_window.as_f64(),
-            startup_gain: values.number("startup_gain"),
-            drain_gain: values.number("drain_gain"),
-            up_gain: values.number("up_gain"),
-            down_gain: values.number("down_gain"),
-            cwnd_gain: values.number("cwnd_gain"),
-            up_cwnd_gain: values.number("up_cwnd_gain"),
-            probe_rtt_gain: values.number("probe_rtt_gain"),
-            loss_threshold: values.number("loss_threshold"),
-            beta: values.number("beta"),
-            headroom: values.number("headroom"),
-            min_cwnd: values.number("min_cwnd") * mss,
-            margin: values.number("pacing_margin") / 100.0,
-            startup_losses: values.number("startup_losses") as u32,
-            probe_wait: values.number("probe_wait"),
-            probe_rounds: values.number("probe_rounds"),
-            min_rtt_window: Span::from_secs_f64(values.number("min_rtt_window")),
-            probe_rtt_interval: Span::from_secs_f64(values.number("probe_rtt_interval")),
-            probe_rtt_time: Span::from_secs_f64(values.number("probe_rtt_time")),
-            precautionary: values.flag("precautionary"),
-        }
-    }
+    undo: Option<(Mode, ModelBounds)>,
 }
 
 impl Bbr3 {
-    fn new(values: &Values, setup: &Setup) -> Bbr3 {
+    fn new(values: &ParamValues, setup: &Setup) -> Bbr3 {
         let probe = Probe {
-            acks: Acks::Init,
+            acks: AckPhase::Init,
             up_cnt: f64::INFINITY,
             up_acked: 0.0,
             up_rounds: 0,
@@ -273,10 +226,10 @@ impl Bbr3 {
             bw: 0.0,
             max_bw: [0.0; 2],
             sample: Sample::default(),
-            round: Round::default(),
+            round: RoundCounter::default(),
             full: FullPipe::default(),
-            bounds: Bounds::NONE,
-            signals: Signals::default(),
+            bounds: ModelBounds::NONE,
+            signals: CongestionSignals::default(),
             probe,
             rtt,
             extra: Extra { start: setup.now, delivered: 0.0, filter: WindowedMax::new() },
@@ -384,7 +337,7 @@ impl CongestionControl for Bbr3 {
         if let Some(least) = self.rtt.least {
             put("min_rtt_s", least.as_secs_f64());
         }
-        let Bounds { bw_short, inflight_short, inflight_long } = self.bounds;
+        let ModelBounds { bw_short, inflight_short, inflight_long } = self.bounds;
         let bounds =
             [("bw_short_bps", bw_short * 8.0), ("inflight_short", inflight_short), ("inflight_long", inflight_long)];
         bounds.into_iter().filter(|(_, value)| value.is_finite()).for_each(|(name, value)| put(name, value));

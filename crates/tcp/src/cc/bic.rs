@@ -6,12 +6,14 @@
 //! truncation keeps near two for undelayed ACKs. The paper's own form (binary search to the midpoint, maximum step 32)
 //! is left out: its details were not checked against the paper.
 
-use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
-use super::cubic::linux::{HZ, ticks};
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, State, Value,
-    Values, View, Window,
-};
+use super::aimd::{Aimd, OF_CWND};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::jiffies::{HZ, jiffies};
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
+use super::signals::{Ack, Cause, Congestion, State, View};
+use super::window::Window;
 use crate::units::{Bytes, Span};
 
 /// Binary search for the window.
@@ -19,7 +21,7 @@ pub(super) const BIC: Algorithm = Algorithm {
     name: "bic",
     title: "BIC: binary search for the window of the last loss",
     reference: "Xu, Harfoush, Rhee 2004, Binary Increase Congestion Control",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: &[], recovery: None },
@@ -43,80 +45,32 @@ const NS3: &[(&str, Value)] = &[
 ];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "beta",
-        kind: ParamKind::Number { min: 0.1, max: 0.99 },
-        default: Value::Number(819.0 / 1024.0),
-        unit: "",
-        doc: "what remains of the window after a loss",
-        source: "Linux 819/1024, ns-3 0.8",
-    },
-    Param {
-        name: "max_increment",
-        kind: ParamKind::Number { min: 1.0, max: 1000.0 },
-        default: Value::Number(16.0),
-        unit: "segments",
-        doc: "the most that the window grows per round",
-        source: "Linux tcp_bic",
-    },
-    Param {
-        name: "low_window",
-        kind: ParamKind::Number { min: 0.0, max: 1000.0 },
-        default: Value::Number(14.0),
-        unit: "segments",
-        doc: "up to this window Reno's growth and cut",
-        source: "Linux tcp_bic",
-    },
-    Param {
-        name: "smooth_part",
-        kind: ParamKind::Number { min: 1.0, max: 1000.0 },
-        default: Value::Number(20.0),
-        unit: "rounds",
-        doc: "rounds that the last four segments before the maximum take",
-        source: "Linux 20, ns-3 5",
-    },
-    Param {
-        name: "fast_convergence",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "a loss below the last maximum lowers the maximum, to make room for new flows",
-        source: "Xu, Harfoush, Rhee 2004",
-    },
-    Param {
-        name: "convergence",
-        kind: ParamKind::Number { min: 0.1, max: 1.0 },
-        default: Value::Number(1843.0 / 2048.0),
-        unit: "",
-        doc: "part of the window that the maximum is lowered to",
-        source: "Linux (1 + beta) / 2, ns-3 0.8",
-    },
-    Param {
-        name: "ack_ratio",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "growth is faster by the number of segments per ACK",
-        source: "Linux",
-    },
-    Param {
-        name: "one_more",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "waits for one segment more than cnt",
-        source: "ns-3",
-    },
-    Param {
-        name: "forgets",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "a time-out wipes out what was learned",
-        source: "Linux",
-    },
-    Param { default: UNLIMITED, ..SLOW_START_LIMIT },
-    Param { default: Value::Flag(true), ..OF_CWND },
+    Param::number("beta", 0.1..=0.99, 819.0 / 1024.0)
+        .doc("what remains of the window after a loss")
+        .source("Linux 819/1024, ns-3 0.8"),
+    Param::number("max_increment", 1.0..=1000.0, 16.0)
+        .unit("segments")
+        .doc("maximum growth of the window per round")
+        .source("Linux tcp_bic"),
+    Param::number("low_window", 0.0..=1000.0, 14.0)
+        .unit("segments")
+        .doc("up to this window Reno's growth and cut")
+        .source("Linux tcp_bic"),
+    Param::number("smooth_part", 1.0..=1000.0, 20.0)
+        .unit("rounds")
+        .doc("rounds that the last four segments before the maximum take")
+        .source("Linux 20, ns-3 5"),
+    Param::flag("fast_convergence", true)
+        .doc("a loss below the last maximum lowers the maximum, to make room for new flows")
+        .source("Xu, Harfoush, Rhee 2004"),
+    Param::number("convergence", 0.1..=1.0, 1843.0 / 2048.0)
+        .doc("part of the window that the maximum is lowered to")
+        .source("Linux (1 + beta) / 2, ns-3 0.8"),
+    Param::flag("ack_ratio", true).doc("growth is faster by the number of segments per ACK").source("Linux"),
+    Param::flag("one_more", false).doc("waits for one segment more than cnt").source("ns-3"),
+    Param::flag("forgets", true).doc("a time-out wipes out what was learned").source("Linux"),
+    SLOW_START_LIMIT.default(UNLIMITED),
+    OF_CWND.default(Value::Flag(true)),
 ];
 
 /// The part of the distance to the maximum that a round covers is one in this many (kernel: BICTCP_B).
@@ -127,7 +81,7 @@ const STALE: u64 = HZ / 32;
 const CNT_BEFORE_LOSS: u64 = 20;
 /// An ACK counts for no more segments than this. Linux has no bound, but the larger the ratio, the faster the window
 /// grows and with it what an ACK covers.
-const MOST_PER_ACK: u32 = 65_535;
+const MAX_PER_ACK: u32 = 65_535;
 /// log2 of the scale of the number of segments per ACK.
 const RATIO_SHIFT: u32 = 4;
 
@@ -167,7 +121,7 @@ impl Default for Search {
 }
 
 impl Bic {
-    fn new(values: &Values, setup: &Setup) -> Bic {
+    fn new(values: &ParamValues, setup: &Setup) -> Bic {
         Bic {
             base: Aimd::new(values, setup),
             beta: values.number("beta"),
@@ -237,12 +191,12 @@ impl CongestionControl for Bic {
         if self.was_open {
             // ratio = 15/16 ratio + 1/16 sample, as integers
             let ratio = self.search.ratio;
-            self.search.ratio = ratio - (ratio >> RATIO_SHIFT) + u64::from(ack.cumulative_segments.min(MOST_PER_ACK));
+            self.search.ratio = ratio - (ratio >> RATIO_SHIFT) + u64::from(ack.cumulative_segments.min(MAX_PER_ACK));
         }
         self.was_open = view.state == State::Open;
         let acked = self.base.slow_start(ack, view);
         if acked > Bytes::ZERO {
-            self.update_cnt(self.base.segments(view.mss), ticks(view.now));
+            self.update_cnt(self.base.segments(view.mss), jiffies(view.now));
             self.base.grow_per(self.search.cnt + u64::from(self.one_more), acked, view.mss);
         }
     }
@@ -261,11 +215,11 @@ impl CongestionControl for Bic {
     }
 
     fn window(&self) -> Window {
-        self.base.window
+        self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+        self.base.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
@@ -296,8 +250,8 @@ mod tests {
             seed: 1,
         };
         let set = [("ack_ratio".to_owned(), Value::Flag(false))];
-        let choice = super::super::Choice::new("bic", Some("linux"), &set).expect("the choice is right");
-        let mut bic = Bic::new(&choice.values, &setup);
+        let config = crate::cc::config::CcConfig::by_name("bic", Some("linux"), &set).expect("a registered profile");
+        let mut bic = Bic::new(&config.values, &setup);
         bic.search.last_max = last_max;
         bic.update_cnt(w, 0);
         bic.search.cnt as f64

@@ -1,6 +1,6 @@
 //! CDG: backs off when the RTT rises, by chance in proportion to how fast (Hayes, Armitage 2011).
 //!
-//! Each round its least and greatest RTT are compared with those of the round before; the sums over the last eight rounds are
+//! Each round its minimum and maximum RTT are compared with those of the round before; the sums over the last eight rounds are
 //! the gradient g. A positive one reduces the window with probability 1 - exp(-g / G). Backoffs that do not help stop after
 //! five: whoever fills the queue does not listen. A shadow window, which those backoffs leave alone, keeps CDG alive beside
 //! flows that go by loss. Profile `linux` is the kernel's module, with its HyStart; only its table of exponentials is left out.
@@ -9,12 +9,14 @@ mod memory;
 
 use memory::{Memory, Pair, Queue};
 
-use super::delay::is_asked;
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile};
+use super::round_rtt::is_cong_avoid_called;
+use super::signals::{Ack, Congestion, View};
+use super::window::{Counter, IdleRule, Window};
 use crate::rng::Rng;
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span};
 
 /// Probabilistic backoff on the gradient of delay.
@@ -22,77 +24,39 @@ pub(super) const CDG: Algorithm = Algorithm {
     name: "cdg",
     title: "CDG: backs off by chance when the delay rises",
     reference: "Hayes, Armitage 2011, Revisiting TCP Congestion Control using Delay Gradients",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Cdg::new(values, setup)),
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "window",
-        kind: ParamKind::Number { min: 1.0, max: 256.0 },
-        default: Value::Number(8.0),
-        unit: "rounds",
-        doc: "gradients are summed over so many rounds",
-        source: "Linux tcp_cdg, window",
-    },
-    Param {
-        name: "backoff_beta",
-        kind: ParamKind::Number { min: 0.1, max: 1.0 },
-        default: Value::Number(724.0 / 1024.0),
-        unit: "",
-        doc: "what remains of the window after a backoff",
-        source: "Linux tcp_cdg, backoff_beta: the root of 1/2 in 1/1024",
-    },
-    Param {
-        name: "backoff_factor",
-        kind: ParamKind::Number { min: 0.0, max: 1e4 },
-        default: Value::Number(42.0),
-        unit: "1/s",
-        doc: "the gradient's sum times this is the exponent of the probability",
-        source: "Linux tcp_cdg, backoff_factor: 1000 / (G window) with G = 3",
-    },
-    Param {
-        name: "use_ineff",
-        kind: ParamKind::Number { min: 0.0, max: 1e4 },
-        default: Value::Number(5.0),
-        unit: "",
-        doc: "backoffs in a row without effect before they stop; 0: they never do",
-        source: "Linux tcp_cdg, use_ineff",
-    },
-    Param {
-        name: "use_shadow",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "a loss goes by the shadow window, which backoffs leave alone",
-        source: "Linux tcp_cdg, use_shadow",
-    },
-    Param {
-        name: "use_tolerance",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "a loss while the queue is not believed full leaves the window",
-        source: "Linux tcp_cdg, use_tolerance",
-    },
-    Param {
-        name: "hystart_train",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "slow start ends when closely spaced ACKs have come for half the least RTT",
-        source: "Linux tcp_cdg, hystart_detect bit 0",
-    },
-    Param {
-        name: "hystart_delay",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "slow start ends when the RTT has risen by an eighth of its least",
-        source: "Linux tcp_cdg, hystart_detect bit 1",
-    },
+    Param::number("window", 1.0..=256.0, 8.0)
+        .unit("rounds")
+        .doc("rounds over which gradients are summed")
+        .source("Linux tcp_cdg, window"),
+    Param::number("backoff_beta", 0.1..=1.0, 724.0 / 1024.0)
+        .doc("what remains of the window after a backoff")
+        .source("Linux tcp_cdg, backoff_beta: the root of 1/2 in 1/1024"),
+    Param::number("backoff_factor", 0.0..=1e4, 42.0)
+        .unit("1/s")
+        .doc("the gradient's sum times this is the exponent of the probability")
+        .source("Linux tcp_cdg, backoff_factor: 1000 / (G window) with G = 3"),
+    Param::number("use_ineff", 0.0..=1e4, 5.0)
+        .doc("backoffs in a row without effect before they stop; 0: they never do")
+        .source("Linux tcp_cdg, use_ineff"),
+    Param::flag("use_shadow", true)
+        .doc("a loss goes by the shadow window, which backoffs leave alone")
+        .source("Linux tcp_cdg, use_shadow"),
+    Param::flag("use_tolerance", false)
+        .doc("a loss while the queue is not believed full leaves the window")
+        .source("Linux tcp_cdg, use_tolerance"),
+    Param::flag("hystart_train", true)
+        .doc("slow start ends when closely spaced ACKs have come for half the minimum RTT")
+        .source("Linux tcp_cdg, hystart_detect bit 0"),
+    Param::flag("hystart_delay", true)
+        .doc("slow start ends when the RTT has risen by an eighth of its minimum")
+        .source("Linux tcp_cdg, hystart_detect bit 1"),
 ];
 
 #[derive(Debug)]
@@ -123,8 +87,8 @@ struct Settings {
 }
 
 impl Cdg {
-    fn new(values: &Values, setup: &Setup) -> Cdg {
-        let mut memory = Memory::new(1, setup.initial_window.segments(setup.mss));
+    fn new(values: &ParamValues, setup: &Setup) -> Cdg {
+        let mut memory = Memory::new(SeqNo::FIRST_DATA, setup.initial_window.segments(setup.mss));
         // The kernel's first round holds the RTT of the handshake.
         memory.rtt =
             setup.handshake_rtt.map(|rtt| rtt.as_micros().max(1) as i64).map(|rtt| Pair { min: rtt, max: rtt });
@@ -221,7 +185,7 @@ impl CongestionControl for Cdg {
             self.memory.queue = Queue::Unknown;
             self.memory.begin_round(view);
         }
-        if !is_asked(ack, view) {
+        if !is_cong_avoid_called(ack, view) {
             return;
         }
         if self.window.in_slow_start() && self.memory.slow_start_ends(view, &self.settings) {
@@ -258,13 +222,10 @@ impl CongestionControl for Cdg {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if !view.idle_restart {
-            return;
-        }
-        if idle > view.rto {
+        if view.slow_start_after_idle && idle > view.rto {
             self.memory = Memory::new(view.snd_nxt, self.window.cwnd.segments(view.mss));
         }
-        self.window.halve_while_idle(idle, view, self.initial_window);
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Halve);
     }
 
     fn wants_reduction(&self) -> bool {

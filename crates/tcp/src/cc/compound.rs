@@ -3,13 +3,15 @@
 //! The sum W may be in the network. As long as fewer than gamma segments wait in the queue, the delay window grows by
 //! alpha W^k - 1 per round, more than Reno as W grows; beyond, it gives up what waits. A loss halves the sum. So a path
 //! without queue is filled fast, and where a queue stands Reno remains. Profile `linux26` is the module that ns-2.35 carries,
-//! with the least RTT of the round and an integer root. Left out: the later tuning of gamma (draft-sridharan-tcpm-ctcp).
+//! with the minimum RTT of the round and an integer root. Not modelled: the later tuning of gamma (draft-sridharan-tcpm-ctcp).
 
-use super::delay::Delay;
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::round_rtt::RoundRtt;
+use super::signals::{Ack, Cause, Congestion, View};
+use super::window::{Counter, IdleRule, Window};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span};
 
 /// The sum of a loss window and a delay window.
@@ -17,7 +19,7 @@ pub(super) const COMPOUND: Algorithm = Algorithm {
     name: "compound",
     title: "Compound: Reno's window and one that goes by delay",
     reference: "Tan, Song, Zhang, Sridharan 2006, A Compound TCP Approach",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "paper", set: &[], recovery: None },
@@ -29,62 +31,32 @@ pub(super) const COMPOUND: Algorithm = Algorithm {
 const LINUX26: &[(&str, Value)] = &[("integer", Value::Flag(true)), ("low_window", Value::Number(0.0))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "alpha",
-        kind: ParamKind::Number { min: 0.01, max: 1.0 },
-        default: Value::Number(0.125),
-        unit: "",
-        doc: "the delay window grows by alpha W^k - 1 per round",
-        source: "Tan et al. 2006, section IV",
-    },
-    Param {
-        name: "k",
-        kind: ParamKind::Number { min: 0.1, max: 1.0 },
-        default: Value::Number(0.75),
-        unit: "",
-        doc: "the exponent of that growth; profile paper",
-        source: "Tan et al. 2006, section IV",
-    },
-    Param {
-        name: "gamma",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(30.0),
-        unit: "segments",
-        doc: "with so many of its segments in the queue the delay window shrinks",
-        source: "Tan et al. 2006, section IV",
-    },
-    Param {
-        name: "zeta",
-        kind: ParamKind::Number { min: 0.01, max: 100.0 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "so much of what waits the delay window gives up per round",
-        source: "Tan et al. 2006",
-    },
-    Param {
-        name: "beta",
-        kind: ParamKind::Number { min: 0.1, max: 0.9 },
-        default: Value::Number(0.5),
-        unit: "",
-        doc: "part of the whole window given up at a loss; profile paper",
-        source: "Tan et al. 2006, section IV",
-    },
-    Param {
-        name: "low_window",
-        kind: ParamKind::Number { min: 0.0, max: 1e6 },
-        default: Value::Number(41.0),
-        unit: "segments",
-        doc: "below this whole window the delay window does not grow",
-        source: "draft-sridharan-tcpm-ctcp",
-    },
-    Param {
-        name: "integer",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the module in ns-2.35: least RTT of the round, W that of a round ago, integer root; a loss leaves the delay window",
-        source: "ns-2.35, TCP-Linux",
-    },
+    Param::number("alpha", 0.01..=1.0, 0.125)
+        .doc("the delay window grows by alpha W^k - 1 per round")
+        .source("Tan et al. 2006, section IV"),
+    Param::number("k", 0.1..=1.0, 0.75)
+        .doc("the exponent of that growth; profile paper")
+        .source("Tan et al. 2006, section IV"),
+    Param::number("gamma", 1.0..=1e6, 30.0)
+        .unit("segments")
+        .doc("segments in the queue from which on the delay window shrinks")
+        .source("Tan et al. 2006, section IV"),
+    Param::number("zeta", 0.01..=100.0, 1.0)
+        .doc("share of the queued segments that the delay window gives up per round")
+        .source("Tan et al. 2006"),
+    Param::number("beta", 0.1..=0.9, 0.5)
+        .doc("part of the whole window given up at a loss; profile paper")
+        .source("Tan et al. 2006, section IV"),
+    Param::number("low_window", 0.0..=1e6, 41.0)
+        .unit("segments")
+        .doc("below this whole window the delay window does not grow")
+        .source("draft-sridharan-tcpm-ctcp"),
+    Param::flag("integer", false)
+        .doc(
+            "the module in ns-2.35: minimum RTT of the round, W that of a round ago, integer root; \
+             a loss leaves the delay window",
+        )
+        .source("ns-2.35, TCP-Linux"),
 ];
 
 /// With `integer` a round is judged if it had more samples than this.
@@ -97,9 +69,9 @@ struct Compound {
     /// The delay window.
     delay_window: Bytes,
     counter: Counter,
-    delay: Delay,
+    delay: RoundRtt,
     /// `snd_nxt` when the last round began: what it acknowledges is the window of a round ago.
-    began_at: u64,
+    began_at: SeqNo,
     initial_window: Bytes,
     settings: Settings,
     /// What waited in the queue when the last round ended, in segments.
@@ -132,13 +104,13 @@ impl Settings {
 }
 
 impl Compound {
-    fn new(values: &Values, setup: &Setup) -> Compound {
+    fn new(values: &ParamValues, setup: &Setup) -> Compound {
         Compound {
             loss: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             delay_window: Bytes::ZERO,
             counter: Counter::default(),
-            delay: Delay::default(),
-            began_at: 1,
+            delay: RoundRtt::default(),
+            began_at: SeqNo(1),
             initial_window: setup.initial_window,
             settings: Settings {
                 alpha: values.number("alpha"),
@@ -172,7 +144,7 @@ impl Compound {
     }
 
     fn delay_round_size(&self) -> Bytes {
-        Bytes(self.delay.end().saturating_sub(self.began_at))
+        self.delay.end().since(self.began_at)
     }
 
     /// A round has ended.
@@ -205,7 +177,7 @@ impl Compound {
 impl CongestionControl for Compound {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.delay.on_ack(ack);
-        if self.delay.calms_down(view) {
+        if self.delay.returns_to_open(view) {
             self.began_at = self.delay.end();
             self.delay.begin_round(view);
         }
@@ -269,11 +241,11 @@ impl CongestionControl for Compound {
             // The module begins again whenever something is sent with nothing outstanding.
             self.loss.cwnd = self.whole();
             self.delay_window = Bytes::ZERO;
-            self.delay.forget(view);
+            self.delay.reset(view);
         }
-        if view.idle_restart {
+        if view.slow_start_after_idle {
             let mut window = self.window();
-            window.after_idle(idle, view.rto, self.initial_window);
+            window.on_idle(idle, view, self.initial_window, IdleRule::Restart);
             self.split(window.cwnd);
         }
     }

@@ -4,14 +4,15 @@
 //! packets in the queue. It moves by v / delta segments per round trip towards it; v doubles while the direction stays the
 //! same. A queue that is never nearly empty must have others in it that fill it: delta then follows an AIMD rule of its own,
 //! in the competitive mode. The paper doubles v from the third round trip in one direction on, the code of its authors from
-//! the first; `turns_at_once` tells when it is given up. Left out: the choice of delta by purpose, and the jitter on the times of sending.
+//! the first; `turns_at_once` tells when it is given up. Not modelled: the choice of delta by purpose, and the jitter on the times of sending.
 
 mod windowed;
 
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Demands, Lost, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::signals::{Ack, Congestion, Lost, View};
+use super::window::Window;
 use crate::units::{Bytes, Rate, Span, Time};
 use windowed::{Extreme, Windowed};
 
@@ -20,7 +21,7 @@ pub(super) const COPA: Algorithm = Algorithm {
     name: "copa",
     title: "Copa: a rate inverse to the queueing delay",
     reference: "Arun, Balakrishnan 2018, Copa: Practical Delay-Based Congestion Control for the Internet",
-    demands: Demands { owns_window: true, ..Demands::NONE },
+    requirements: Requirements { owns_window: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[
         Profile { name: "paper", set: &[], recovery: None },
@@ -38,67 +39,36 @@ pub(super) const COPA: Algorithm = Algorithm {
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "delta",
-        kind: ParamKind::Number { min: 0.01, max: 10.0 },
-        default: Value::Number(0.5),
-        unit: "1/packets",
-        doc: "weight of delay against rate: a flow keeps about 1/delta packets in the queue",
-        source: "Copa (2018)",
-    },
-    Param {
-        name: "mode_switching",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "compete with flows that fill queues: 1/delta grows by 1 per RTT and halves on loss",
-        source: "Copa (2018)",
-    },
-    Param {
-        name: "mode_rtts",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(5.0),
-        unit: "RTTs",
-        doc: "within so many the queue must have been nearly empty, or others are filling it",
-        source: "Copa (2018): 5; the code of the authors: 4",
-    },
-    Param {
-        name: "nearly_empty",
-        kind: ParamKind::Number { min: 0.0, max: 1.0 },
-        default: Value::Number(0.1),
-        unit: "",
-        doc: "the part of the greatest queueing delay below which the queue counts as nearly empty",
-        source: "Copa (2018)",
-    },
-    Param {
-        name: "doubles_after",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(3.0),
-        unit: "RTTs",
-        doc: "v doubles once the window has moved in one direction so often",
-        source: "Copa (2018): 3; the code of the authors: 1",
-    },
-    Param {
-        name: "turns_at_once",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "a v above 1 is given up when the window passes its target, not at the next look once per RTT",
-        source: "the paper leaves open when a change of direction is seen; mvfst: at once",
-    },
-    Param {
-        name: "min_rtt_window",
-        kind: ParamKind::Number { min: 1.0, max: 1000.0 },
-        default: Value::Number(10.0),
-        unit: "s",
-        doc: "the least RTT is forgotten after this",
-        source: "Copa (2018)",
-    },
+    Param::number("delta", 0.01..=10.0, 0.5)
+        .unit("1/packets")
+        .doc("weight of delay against rate: a flow keeps about 1/delta packets in the queue")
+        .source("Copa (2018)"),
+    Param::flag("mode_switching", true)
+        .doc("compete with flows that fill queues: 1/delta grows by 1 per RTT and halves on loss")
+        .source("Copa (2018)"),
+    Param::number("mode_rtts", 1.0..=100.0, 5.0)
+        .unit("RTTs")
+        .doc("the queue must have been nearly empty within this many; otherwise other flows are filling it")
+        .source("Copa (2018): 5; the code of the authors: 4"),
+    Param::number("nearly_empty", 0.0..=1.0, 0.1)
+        .doc("the part of the maximum queueing delay below which the queue counts as nearly empty")
+        .source("Copa (2018)"),
+    Param::number("doubles_after", 1.0..=100.0, 3.0)
+        .unit("RTTs")
+        .doc("v doubles once the window has moved in one direction so often")
+        .source("Copa (2018): 3; the code of the authors: 1"),
+    Param::flag("turns_at_once", true)
+        .doc("a v above 1 is given up when the window passes its target, not at the next check, once per RTT")
+        .source("the paper leaves open when a change of direction is seen; mvfst: at once"),
+    Param::number("min_rtt_window", 1.0..=1000.0, 10.0)
+        .unit("s")
+        .doc("expiry of the minimum RTT")
+        .source("Copa (2018)"),
 ];
 
 /// The window in segments never falls below this.
-const LEAST: f64 = 2.0;
-/// Heavy loss: this share over two RTTs and so many segments cuts the window to `HEAVY_CUT`.
+const MIN_WINDOW: f64 = 2.0;
+/// Heavy loss: this share over two RTTs and this many segments cuts the window to `HEAVY_CUT`.
 const HEAVY_SHARE: f64 = 0.3;
 const HEAVY_SEGMENTS: f64 = 20.0;
 const HEAVY_CUT: f64 = 0.7;
@@ -153,7 +123,7 @@ struct Copa {
 }
 
 impl Copa {
-    fn new(values: &Values, setup: &Setup) -> Copa {
+    fn new(values: &ParamValues, setup: &Setup) -> Copa {
         let delta = values.number("delta");
         let slow_start = setup.initial_window < setup.initial_ssthresh;
         Copa {
@@ -286,7 +256,7 @@ impl Copa {
     }
 
     fn settle(&mut self, ssthresh: Bytes) {
-        self.w = self.w.max(LEAST);
+        self.w = self.w.max(MIN_WINDOW);
         let cwnd = Bytes((self.w * self.mss.as_f64()) as u64).max(self.mss);
         self.window = Window { cwnd, ssthresh: if self.slow_start { ssthresh } else { cwnd } };
     }

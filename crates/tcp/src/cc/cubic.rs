@@ -9,10 +9,12 @@ pub(super) mod linux;
 mod linux26;
 mod rfc;
 
+use super::algorithm::{Algorithm, Requirements, Setup};
 use super::hystart::{self, HyStart, PlusPlus};
-use super::{
-    Ack, Algorithm, Cause, Congestion, Demands, Param, ParamKind, Profile, Setup, Value, Values, View, Window,
-};
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::SLOW_START_LIMIT;
+use super::signals::{Ack, Cause, Congestion, View};
+use super::window::Window;
 use crate::units::{Bytes, Span};
 
 /// The cubic function of time.
@@ -20,7 +22,7 @@ pub(super) const CUBIC: Algorithm = Algorithm {
     name: "cubic",
     title: "CUBIC: a cubic function of the time since the last loss",
     reference: "RFC 9438",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },
@@ -33,9 +35,9 @@ pub(super) const CUBIC: Algorithm = Algorithm {
     ],
     build: &|values, setup| {
         if values.flag("linux26") {
-            Box::new(linux26::Linux26::new(values, setup))
+            Box::new(linux26::Linux26Cubic::new(values, setup))
         } else if values.flag("integer") {
-            Box::new(linux::Linux::new(values, setup))
+            Box::new(linux::LinuxCubic::new(values, setup))
         } else {
             Box::new(rfc::Rfc::new(values, setup))
         }
@@ -101,94 +103,47 @@ const NETSIM: &[(&str, Value)] = &[
 ];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "beta",
-        kind: ParamKind::Number { min: 0.1, max: 0.9 },
-        default: Value::Number(0.7),
-        unit: "",
-        doc: "what remains of the window after a loss",
-        source: "RFC 9438 section 4.6; Linux 717/1024",
-    },
-    Param {
-        name: "c",
-        kind: ParamKind::Number { min: 0.01, max: 10.0 },
-        default: Value::Number(0.4),
-        unit: "segments/s^3",
-        doc: "steepness of the curve",
-        source: "RFC 9438 section 5.1; Linux 410/1024",
-    },
-    Param {
-        name: "fast_convergence",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "a loss below the last maximum lowers the plateau, to make room for new flows",
-        source: "RFC 9438 section 4.7",
-    },
-    Param {
-        name: "reno_friendly",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "never slower than Reno would be",
-        source: "RFC 9438 section 4.3; Linux tcp_friendliness",
-    },
-    Param {
-        name: "per_segment",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "growth per acknowledged segment, so that delayed ACKs cost nothing, instead of per ACK; profile rfc",
-        source: "RFC 9438 section 4.4 says per ACK",
-    },
-    Param {
-        name: "slow_start_limit",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(1.0),
-        unit: "segments",
-        doc: "the most that one ACK adds to cwnd in slow start",
-        source: "RFC 5681 eq. 2; RFC 3465 calls it L",
-    },
-    Param {
-        name: "integer",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the kernel's arithmetic: whole segments, whole milliseconds, losses measured against cwnd",
-        source: "Linux tcp_cubic",
-    },
-    Param {
-        name: "linux26",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the arithmetic of Linux 2.6.22: as `integer`, but ACKs are counted, over an estimate of segments per ACK",
-        source: "Linux 2.6.22 tcp_cubic",
-    },
-    Param {
-        name: "max_increment",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(16.0),
-        unit: "segments",
-        doc: "the most by which the window grows in 100 ms above the plateau; with linux26",
-        source: "Linux 2.6.22 tcp_cubic",
-    },
-    Param {
-        name: "slow_start_at_threshold",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "slow start goes on at cwnd = ssthresh, and does not stop there",
-        source: "Linux before 3.15",
-    },
+    Param::number("beta", 0.1..=0.9, 0.7)
+        .doc("what remains of the window after a loss")
+        .source("RFC 9438 section 4.6; Linux 717/1024"),
+    Param::number("c", 0.01..=10.0, 0.4)
+        .unit("segments/s^3")
+        .doc("steepness of the curve")
+        .source("RFC 9438 section 5.1; Linux 410/1024"),
+    Param::flag("fast_convergence", true)
+        .doc("a loss below the last maximum lowers the plateau, to make room for new flows")
+        .source("RFC 9438 section 4.7"),
+    Param::flag("reno_friendly", true)
+        .doc("never slower than Reno would be")
+        .source("RFC 9438 section 4.3; Linux tcp_friendliness"),
+    Param::flag("per_segment", true)
+        .doc("growth per acknowledged segment, so that delayed ACKs cost nothing, instead of per ACK; profile rfc")
+        .source("RFC 9438 section 4.4 says per ACK"),
+    SLOW_START_LIMIT,
+    Param::flag("integer", false)
+        .doc("the kernel's arithmetic: whole segments, whole milliseconds, losses measured against cwnd")
+        .source("Linux tcp_cubic"),
+    Param::flag("linux26", false)
+        .doc(
+            "the arithmetic of Linux 2.6.22: as `integer`, but ACKs are counted, over an estimate of segments per \
+             ACK",
+        )
+        .source("Linux 2.6.22 tcp_cubic"),
+    Param::number("max_increment", 1.0..=1e6, 16.0)
+        .unit("segments")
+        .doc("maximum growth of the window in 100 ms above the plateau; with linux26")
+        .source("Linux 2.6.22 tcp_cubic"),
+    Param::flag("slow_start_at_threshold", false)
+        .doc("slow start goes on at cwnd = ssthresh, and does not stop there")
+        .source("Linux before 3.15"),
     hystart::ENABLED,
     hystart::PLUS_PLUS,
     hystart::LOW_WINDOW,
     hystart::ACK_DELTA,
     hystart::TRAIN,
     hystart::RISE,
-    hystart::LEAST_RISE,
-    hystart::MOST_RISE,
+    hystart::MIN_RISE,
+    hystart::MAX_RISE,
     hystart::CUSHION,
     hystart::CLOCK,
     hystart::FIRST_SAMPLES,
@@ -202,7 +157,7 @@ const SETTLING: Span = Span::from_millis(1000);
 
 /// What all forms share: the window, slow start and its end.
 #[derive(Debug)]
-struct Base {
+struct CubicWindow {
     window: Window,
     hystart: HyStart,
     /// Until the first loss, if wanted.
@@ -214,13 +169,13 @@ struct Base {
     reno_friendly: bool,
 }
 
-impl Base {
-    fn new(values: &Values, setup: &Setup) -> Base {
+impl CubicWindow {
+    fn new(values: &ParamValues, setup: &Setup) -> CubicWindow {
         let plus_plus = values.flag("hystart_plus_plus").then(PlusPlus::new);
         // RFC 9406 §4.3: L is infinite when paced.
         let unlimited = plus_plus.is_some() && setup.paced;
         let limit = setup.mss * values.number("slow_start_limit") as u64;
-        Base {
+        CubicWindow {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             hystart: HyStart::new(values, setup),
             plus_plus,
@@ -236,7 +191,7 @@ impl Base {
         self.window.in_slow_start() || (self.at_threshold && self.window.cwnd == self.window.ssthresh)
     }
 
-    /// Takes the RTT sample and does slow start. Gives the acknowledged bytes that are left for congestion avoidance.
+    /// Takes the RTT sample and does slow start. Returns the acknowledged bytes that are left for congestion avoidance.
     fn slow_start(&mut self, ack: &Ack, view: &View, epoch_age: Option<Span>) -> Bytes {
         if epoch_age.is_none_or(|age| age >= SETTLING) {
             let slow_start = self.in_slow_start();

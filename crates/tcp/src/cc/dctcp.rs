@@ -3,22 +3,25 @@
 //! Once per round trip the marked share F enters a moving average alpha; an echo of marks takes alpha / 2 of the window, at
 //! most once per window of data. Losses halve it, and between reductions it grows as Reno's. Profile `rfc` counts what the
 //! ACK under way reports before alpha is used, in real numbers; profile `linux` is the kernel's integer form, which looks
-//! before it counts. The receiver's half, an echo that follows every change of state, is in `ecn.rs`. Left out: pacing
+//! before it counts. The receiver's half, an echo that follows every change of state, is in `ecn.rs`. Not modelled: pacing
 //! below two segments, and Linux's protective load balancing, which moves a flow to another path.
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup,
-    State, Value, Values, View, Window,
-};
-use crate::config::EcnMode;
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
+use super::signals::{Ack, Cause, Congestion, State, View};
+use super::window::{IdleRule, Window};
+use crate::seq::SeqNo;
+use crate::settings::EcnMode;
 use crate::units::{Bytes, Span};
 
 /// Reduction by the share of marks.
 pub(super) const DCTCP: Algorithm = Algorithm {
     name: "dctcp",
-    title: "DCTCP: a reduction in proportion to the share of marks",
+    title: "DCTCP: a reduction in proportion to the alpha of marks",
     reference: "RFC 8257; Alizadeh et al. 2010, Data Center TCP",
-    demands: Demands { ecn: Some(EcnMode::Dctcp), ..Demands::NONE },
+    requirements: Requirements { ecn: Some(EcnMode::Dctcp), ..Requirements::NONE },
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },
@@ -30,62 +33,42 @@ pub(super) const DCTCP: Algorithm = Algorithm {
 const LINUX: &[(&str, Value)] = &[("integer", Value::Flag(true)), ("slow_start_limit", Value::Number(1e6))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "gain",
-        kind: ParamKind::Number { min: 1.0 / 1024.0, max: 1.0 },
-        default: Value::Number(1.0 / 16.0),
-        unit: "",
-        doc: "weight of the last round trip in alpha; the integer form takes the nearest part 1/n",
-        source: "RFC 8257 section 4.2; Linux dctcp_shift_g",
-    },
-    Param {
-        name: "first_alpha",
-        kind: ParamKind::Number { min: 0.0, max: 1.0 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "alpha before anything is known; 1 makes the first reduction a halving",
-        source: "RFC 8257 section 4.2; Linux dctcp_alpha_on_init",
-    },
-    Param {
-        name: "slow_start_limit",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(1.0),
-        unit: "segments",
-        doc: "the most that one ACK adds to cwnd in slow start",
-        source: "RFC 5681 eq. 2; RFC 3465 calls it L",
-    },
-    Param {
-        name: "integer",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the kernel's arithmetic: alpha in 1/1024, whole segments, losses measured against cwnd, and an ACK that \
-              ends a round trip belongs to the next",
-        source: "Linux tcp_dctcp",
-    },
+    Param::number("gain", 1.0 / 1024.0..=1.0, 1.0 / 16.0)
+        .doc("weight of the last round trip in alpha; the integer form takes the nearest part 1/n")
+        .source("RFC 8257 section 4.2; Linux dctcp_shift_g"),
+    Param::number("first_alpha", 0.0..=1.0, 1.0)
+        .doc("alpha before anything is known; 1 makes the first reduction a halving")
+        .source("RFC 8257 section 4.2; Linux dctcp_alpha_on_init"),
+    SLOW_START_LIMIT,
+    Param::flag("integer", false)
+        .doc(
+            "the kernel's arithmetic: alpha in 1/1024, whole segments, losses measured against cwnd, and an ACK that \
+             ends a round trip belongs to the next",
+        )
+        .source("Linux tcp_dctcp"),
 ];
 
 /// alpha, and how it is reckoned.
 #[derive(Clone, Copy, Debug)]
-enum Share {
+enum Alpha {
     Real {
         alpha: f64,
         gain: f64,
     },
-    /// alpha in 1/1024; the weight is one of so many parts.
+    /// alpha in 1/1024; the weight is one of this many parts.
     Integer {
         alpha: u64,
         parts: u64,
     },
 }
 
-impl Share {
-    fn new(values: &Values) -> Share {
+impl Alpha {
+    fn new(values: &ParamValues) -> Alpha {
         let (alpha, gain) = (values.number("first_alpha"), values.number("gain"));
         if values.flag("integer") {
-            Share::Integer { alpha: (1024.0 * alpha) as u64, parts: libm::round(1.0 / gain) as u64 }
+            Alpha::Integer { alpha: (1024.0 * alpha) as u64, parts: libm::round(1.0 / gain) as u64 }
         } else {
-            Share::Real { alpha, gain }
+            Alpha::Real { alpha, gain }
         }
     }
 
@@ -94,11 +77,11 @@ impl Share {
         let most = delivered.0.max(1);
         match self {
             // RFC 8257 §3.3 step 6: alpha = alpha (1 - g) + g M
-            Share::Real { alpha, gain } => {
+            Alpha::Real { alpha, gain } => {
                 let marked_share = (marked.as_f64() / most as f64).min(1.0);
                 *alpha += *gain * (marked_share - *alpha);
             }
-            Share::Integer { alpha, parts } => {
+            Alpha::Integer { alpha, parts } => {
                 // Below one part in `parts` the average still falls, or it would never reach zero.
                 let down = (*alpha / *parts).max(1).min(*alpha);
                 let up = u128::from(marked.0) * u128::from(1024 / *parts) / u128::from(most);
@@ -109,16 +92,16 @@ impl Share {
 
     fn value(&self) -> f64 {
         match *self {
-            Share::Real { alpha, .. } => alpha,
-            Share::Integer { alpha, .. } => alpha as f64 / 1024.0,
+            Alpha::Real { alpha, .. } => alpha,
+            Alpha::Integer { alpha, .. } => alpha as f64 / 1024.0,
         }
     }
 
     /// RFC 8257 §3.3 step 9: cwnd = cwnd (1 - alpha / 2)
     fn reduced(&self, cwnd: Bytes, mss: Bytes) -> Bytes {
         match *self {
-            Share::Real { alpha, .. } => Bytes((cwnd.as_f64() * (1.0 - alpha / 2.0)) as u64),
-            Share::Integer { alpha, .. } => {
+            Alpha::Real { alpha, .. } => Bytes((cwnd.as_f64() * (1.0 - alpha / 2.0)) as u64),
+            Alpha::Integer { alpha, .. } => {
                 let segments = cwnd.segments(mss);
                 mss * (segments - ((u128::from(segments) * u128::from(alpha)) >> 11) as u64)
             }
@@ -127,50 +110,44 @@ impl Share {
     }
 
     fn is_integer(&self) -> bool {
-        matches!(self, Share::Integer { .. })
+        matches!(self, Alpha::Integer { .. })
     }
 }
 
 /// Counts of delivered and marked bytes since the start.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct DeliveredCounts {
     delivered: Bytes,
     marked: Bytes,
 }
 
-impl Counts {
-    fn of(view: &View) -> Counts {
-        Counts { delivered: view.delivered, marked: view.delivered_ce }
+impl DeliveredCounts {
+    fn of(view: &View) -> DeliveredCounts {
+        DeliveredCounts { delivered: view.delivered, marked: view.delivered_ce }
     }
 }
 
 #[derive(Debug)]
 struct Dctcp {
-    window: Window,
-    counter: Counter,
-    share: Share,
-    initial_window: Bytes,
-    slow_start_limit: Bytes,
+    reno: RenoWindow,
+    alpha: Alpha,
     /// DCTCP.WindowEnd: the round trip ends when this is acknowledged.
-    round_end: u64,
-    at_round_start: Counts,
-    at_last_ack: Counts,
+    round_end: SeqNo,
+    at_round_start: DeliveredCounts,
+    at_last_ack: DeliveredCounts,
     /// The ACK under way has ended its round trip already.
     round_taken: bool,
     state: State,
 }
 
 impl Dctcp {
-    fn new(values: &Values, setup: &Setup) -> Dctcp {
+    fn new(values: &ParamValues, setup: &Setup) -> Dctcp {
         Dctcp {
-            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            counter: Counter::default(),
-            share: Share::new(values),
-            initial_window: setup.initial_window,
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
-            round_end: 0,
-            at_round_start: Counts::default(),
-            at_last_ack: Counts::default(),
+            reno: RenoWindow::new(values, setup, IdleRule::of(values.flag("integer"))),
+            alpha: Alpha::new(values),
+            round_end: SeqNo::default(),
+            at_round_start: DeliveredCounts::default(),
+            at_last_ack: DeliveredCounts::default(),
             round_taken: false,
             state: State::Open,
         }
@@ -183,29 +160,18 @@ impl Dctcp {
         }
         self.round_taken = true;
         // Linux asks before it counts what the ACK reports, RFC 8257 §3.3 after.
-        let now = if self.share.is_integer() { self.at_last_ack } else { Counts::of(view) };
+        let now = if self.alpha.is_integer() { self.at_last_ack } else { DeliveredCounts::of(view) };
         let start = self.at_round_start;
         let marked = now.marked.saturating_sub(start.marked);
-        self.share.take(marked, now.delivered.saturating_sub(start.delivered));
+        self.alpha.take(marked, now.delivered.saturating_sub(start.delivered));
         self.at_round_start = now;
         self.round_end = view.snd_nxt;
     }
 
     /// Half of `cwnd`: what a loss leaves (RFC 8257 §3.5).
     fn half(&self, cwnd: Bytes, mss: Bytes) -> Bytes {
-        let half = if self.share.is_integer() { mss * (cwnd.segments(mss) / 2) } else { cwnd / 2 };
+        let half = if self.alpha.is_integer() { mss * (cwnd.segments(mss) / 2) } else { cwnd / 2 };
         half.max(mss * 2)
-    }
-
-    fn grow(&mut self, mut acked: Bytes, mss: Bytes) {
-        if self.window.in_slow_start() {
-            acked = self.window.slow_start(acked, self.slow_start_limit);
-        }
-        if acked > Bytes::ZERO && !self.window.in_slow_start() {
-            // RFC 5681 §3.1: one MSS per cwnd of acknowledged bytes
-            let per_increment = self.window.cwnd;
-            self.counter.grow(&mut self.window, acked, per_increment, mss);
-        }
     }
 }
 
@@ -213,66 +179,64 @@ impl CongestionControl for Dctcp {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.end_round(view);
         self.round_taken = false;
-        self.at_last_ack = Counts::of(view);
+        self.at_last_ack = DeliveredCounts::of(view);
         if (self.state, view.state) == (State::Cwr, State::Recovery) {
             // A loss while the window comes down for marks halves what is left of it: RFC 8257 §3.5 leaves no choice. The
             // episode has begun already, so that nobody asks.
-            let left = ack.prior_pipe.min(self.window.cwnd);
-            self.window.cut(self.half(left, view.mss));
+            let left = ack.prior_pipe.min(self.reno.window.cwnd);
+            self.reno.window.cut(self.half(left, view.mss));
         }
         self.state = view.state;
-        if view.may_grow && ack.acked > Bytes::ZERO {
-            self.grow(ack.acked, view.mss);
-        }
+        self.reno.grow(ack, view);
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        self.counter.reset();
         if event.cause == Cause::Ecn {
+            self.reno.counter.reset();
             self.end_round(view);
-            self.window.cut(self.share.reduced(self.window.cwnd, view.mss));
+            self.reno.window.cut(self.alpha.reduced(self.reno.window.cwnd, view.mss));
             return;
         }
-        let base = if self.share.is_integer() { self.window.cwnd } else { event.flight };
+        let base = if self.alpha.is_integer() { self.reno.window.cwnd } else { event.flight };
         let ssthresh = self.half(base, view.mss);
-        self.window.reduce(ssthresh, event);
+        self.reno.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {
-        self.window
+        self.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.share.is_integer()));
+        self.reno.on_idle(idle, view);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        put("alpha", self.share.value());
+        put("alpha", self.alpha.value());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Choice;
     use super::super::driver::{Driver, MSS, near};
     use super::*;
+    use crate::cc::config::CcConfig;
 
     /// RFC 8257 §3.3: alpha 1 and a quarter marked; alpha 0.1; the floor.
     #[test]
     fn vectors_of_algorithms_8_10() {
         for (profile, alpha, window) in [("rfc", 0.953125, 52.34375), ("linux", 976.0 / 1024.0, 53.0)] {
-            let mut share = Share::new(&Choice::new("dctcp", Some(profile), &[]).unwrap().values);
-            share.take(MSS * 25, MSS * 100);
-            assert!(near(share.value(), alpha), "{profile}: {}", share.value());
-            let reduced = share.reduced(MSS * 100, MSS).as_f64() / MSS.as_f64();
+            let mut estimator = Alpha::new(&CcConfig::by_name("dctcp", Some(profile), &[]).unwrap().values);
+            estimator.take(MSS * 25, MSS * 100);
+            assert!(near(estimator.value(), alpha), "{profile}: {}", estimator.value());
+            let reduced = estimator.reduced(MSS * 100, MSS).as_f64() / MSS.as_f64();
             assert!((reduced - window).abs() <= 1e-3, "{profile}: {reduced}");
         }
-        assert_eq!(Share::Real { alpha: 0.1, gain: 0.0625 }.reduced(MSS * 100, MSS), MSS * 95);
-        assert_eq!(Share::Real { alpha: 1.0, gain: 0.0625 }.reduced(MSS * 3, MSS), MSS * 2);
+        assert_eq!(Alpha::Real { alpha: 0.1, gain: 0.0625 }.reduced(MSS * 100, MSS), MSS * 95);
+        assert_eq!(Alpha::Real { alpha: 1.0, gain: 0.0625 }.reduced(MSS * 3, MSS), MSS * 2);
     }
 
     #[test]
@@ -283,7 +247,7 @@ mod tests {
                 let mut dctcp = Driver::new("dctcp", profile, &changed, 100, None);
                 // The round trip under way ends later than this echo.
                 dctcp.ack(1, None);
-                dctcp.view.snd_una -= 1;
+                dctcp.view.snd_una.0 -= 1;
                 let slow_start = dctcp.cwnd() - 100.0;
                 dctcp.congestion(cause);
                 let wanted = if cause == Cause::Timeout { cwnd } else { cwnd + slow_start * cwnd / 100.0 };

@@ -1,14 +1,17 @@
 //! Drives an algorithm without a network, for vectors that were computed apart from this code.
 
-use super::{
-    Ack, Cause, Choice, Congestion, CongestionControl, Head, RateSample, RttSample, Setup, State, Value, View,
-};
+use super::algorithm::Setup;
+use super::config::CcConfig;
+use super::controller::CongestionControl;
+use super::parameters::Value;
+use super::signals::{Ack, Cause, Congestion, Head, RateSample, RttSample, State, View};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// The segment size: a round number.
 pub(super) const MSS: Bytes = Bytes(1000);
 
-/// An algorithm and what it is told of the sender; tests set the fields of `view` that matter to them.
+/// An algorithm and the signals it receives; tests set the fields of `view` that matter to them.
 #[derive(Debug)]
 pub(super) struct Driver {
     pub(super) cc: Box<dyn CongestionControl>,
@@ -19,9 +22,9 @@ impl Driver {
     /// `cc` in `profile` with some parameters changed; cwnd and ssthresh in segments at the start. The time is 1 s.
     pub(super) fn new(cc: &str, profile: &str, changed: &[(&str, Value)], cwnd: u64, ssthresh: Option<u64>) -> Driver {
         let changed: Vec<(String, Value)> = changed.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        let choice = Choice::new(cc, Some(profile), &changed).expect("the test's choice is right");
+        let config = CcConfig::by_name(cc, Some(profile), &changed).expect("a registered profile and parameters");
         let now = Time::ZERO + Span::from_millis(1000);
-        let cc = choice.build(&Setup {
+        let cc = config.build(&Setup {
             now,
             mss: MSS,
             initial_window: MSS * cwnd,
@@ -33,14 +36,14 @@ impl Driver {
         let view = View {
             now,
             mss: MSS,
-            snd_una: 1,
-            snd_nxt: 1 + cwnd * MSS.0,
+            snd_una: SeqNo::FIRST_DATA,
+            snd_nxt: SeqNo::FIRST_DATA + MSS * cwnd,
             flight: MSS * cwnd,
             pipe: MSS * cwnd,
             rwnd: Bytes(1 << 30),
             rto: Span::from_millis(1000),
             cwnd_limited: true,
-            idle_restart: true,
+            slow_start_after_idle: true,
             may_grow: true,
             ..View::default()
         };
@@ -76,7 +79,7 @@ impl Driver {
             prior_pipe: self.view.pipe,
             ..Ack::default()
         };
-        self.tell(&ack);
+        self.ack_with(&ack);
     }
 
     /// An ACK of one segment that samples an RTT and a delivery rate: `segments` arrived in that RTT. It
@@ -106,9 +109,9 @@ impl Driver {
     }
 
     /// Any ACK: `acked` counts as acknowledged cumulatively, and as much new data leaves.
-    pub(super) fn tell(&mut self, ack: &Ack) {
-        self.view.snd_una += ack.acked.0;
-        self.view.snd_nxt = self.view.snd_nxt.max(self.view.snd_una) + ack.acked.0;
+    pub(super) fn ack_with(&mut self, ack: &Ack) {
+        self.view.snd_una += ack.acked;
+        self.view.snd_nxt = self.view.snd_nxt.max(self.view.snd_una) + ack.acked;
         self.view.delivered += ack.acked;
         self.cc.on_ack(ack, &self.view);
     }
@@ -136,9 +139,9 @@ impl Driver {
 
     /// The episode is over.
     pub(super) fn recovered(&mut self) {
-        let descended = self.view.state.descends();
+        let was_reducing = self.view.state.in_cwnd_reduction();
         (self.view.state, self.view.may_grow) = (State::Open, true);
-        if descended {
+        if was_reducing {
             self.cc.on_recovery_end(&self.view);
         }
     }

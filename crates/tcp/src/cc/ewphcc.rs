@@ -6,12 +6,13 @@
 //! time-outs are Vegas'. Profile `seed` is the code as it was, but W stays below 2^31 segments, where ns-2 overflows;
 //! `seed_fixed` is ours and not the default.
 
-use super::vegas::{Bounds, GAMMA, LEAST, MOST, Native, RoundEnd};
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Sent, Setup, Value,
-    Values, View, Window,
-};
-use crate::config::RecoveryKind;
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, Sent, View};
+use super::vegas::{Bounds, GAMMA, MAX_WINDOW, MIN_WINDOW, Native, RoundEnd};
+use super::window::Window;
+use crate::settings::RecoveryKind;
 use crate::units::{Bytes, Span, Time};
 
 /// EWPHCC.
@@ -19,52 +20,45 @@ pub(super) const EWPHCC: Algorithm = Algorithm {
     name: "ewphcc",
     title: "EWPHCC: Vegas with targets from weighted delays and losses",
     reference: "S. J. Hisham, BUET 2023, ns-2.35",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: &[
-        number(
-            "phi",
-            0.0,
-            1.0,
-            0.8,
-            "",
-            "weight of the old value in the averages of RTT and loss",
-            "the author's code",
-        ),
-        number(
-            "alpha",
-            0.0,
-            1e3,
-            1.0,
-            "segments",
-            "taken off the window per round trip in the critical phase, which is rare: the window is tiny or the last RTT far \
-             below the mean of its round",
-            "ns-2.35 v_alpha_",
-        ),
+        Param::number("phi", 0.0..=1.0, 0.8)
+            .doc("weight of the old value in the averages of RTT and loss")
+            .source("the author's code"),
+        Param::number("alpha", 0.0..=1e3, 1.0)
+            .unit("segments")
+            .doc(
+                "taken off the window per round trip in the critical phase, which is rare: the window is tiny or the \
+                 last RTT far below the mean of its round",
+            )
+            .source("ns-2.35 v_alpha_"),
         GAMMA,
-        flag(
-            "relative_delay",
-            "queueing delay and the average of RTTs in units of the base RTT. Without it they are seconds: the target is 2 over \
-             the queueing delay, so 20 ms of queue add 71 segments per round trip and 1 ms adds 1400",
-        ),
-        flag(
-            "loss_per_packet",
-            "losses per packet sent. Without it they are per second of the expired segment's age: the weight passes 1 at the \
-             second loss, and from there every loss makes the increase larger",
-        ),
-        flag(
-            "only_if_used",
-            "the window grows only while it is used. Without it a flow that the receiver holds back doubles its window every \
-             round trip without end, and only the receiver's window bounds what is sent",
-        ),
-        Param {
-            name: "ghost_losses",
-            kind: ParamKind::Flag,
-            default: Value::Flag(true),
-            unit: "",
-            doc: "an ACK of everything, one of the two after a retransmission, counts as a loss: ns-2 finds no next segment and \
-                  takes one as old as the connection. It ends the doubling a little earlier and weighs little, for that age is long",
-            source: "the study's code, on ns-2.35 tcp-vegas",
-        },
+        Param::flag("relative_delay", false)
+            .doc(
+                "queueing delay and the average of RTTs in units of the base RTT. Without it they are seconds: the \
+                 target is 2 over the queueing delay, so 20 ms of queue add 71 segments per round trip and 1 ms adds \
+                 1400",
+            )
+            .source(REPAIR),
+        Param::flag("loss_per_packet", false)
+            .doc(
+                "losses per packet sent. Without it they are per second of the expired segment's age: the weight \
+                 passes 1 at the second loss, and from there every loss makes the increase larger",
+            )
+            .source(REPAIR),
+        Param::flag("only_if_used", false)
+            .doc(
+                "the window grows only while it is used. Without it a flow that the receiver holds back doubles its \
+                 window every round trip without end, and only the receiver's window bounds what is sent",
+            )
+            .source(REPAIR),
+        Param::flag("ghost_losses", true)
+            .doc(
+                "an ACK of everything, one of the two after a retransmission, counts as a loss: ns-2 finds no next \
+                 segment and takes one as old as the connection. It ends the doubling a little earlier and weighs \
+                 little, for that age is long",
+            )
+            .source("the study's code, on ns-2.35 tcp-vegas"),
     ],
     profiles: &[
         Profile { name: "seed", set: &[], recovery: Some(RecoveryKind::Vegas) },
@@ -73,35 +67,14 @@ pub(super) const EWPHCC: Algorithm = Algorithm {
     build: &|values, setup| Box::new(Ewphcc::new(values, setup)),
 };
 
+const REPAIR: &str = "ours: a repair of the study's units";
+
 const FIXED: &[(&str, Value)] = &[
     ("relative_delay", Value::Flag(true)),
     ("loss_per_packet", Value::Flag(true)),
     ("only_if_used", Value::Flag(true)),
     ("ghost_losses", Value::Flag(false)),
 ];
-
-const fn number(
-    name: &'static str,
-    min: f64,
-    max: f64,
-    default: f64,
-    unit: &'static str,
-    doc: &'static str,
-    source: &'static str,
-) -> Param {
-    Param { name, kind: ParamKind::Number { min, max }, default: Value::Number(default), unit, doc, source }
-}
-
-const fn flag(name: &'static str, doc: &'static str) -> Param {
-    Param {
-        name,
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc,
-        source: "ours: a repair of the study's units",
-    }
-}
 
 /// The weight of a value against what it was.
 fn average(phi: f64, old: f64, new: f64) -> f64 {
@@ -130,7 +103,7 @@ struct Ewphcc {
     /// T_D as it was last worked out.
     delay_target: f64,
     sent: f64,
-    phase: Phase,
+    phase: ControlPhase,
     /// Losses that were none: the age of a segment that was never sent.
     ghosts: f64,
     /// ACKs of new data on which the fine timer still looks at the oldest segment, and how many once this one is over.
@@ -142,7 +115,7 @@ struct Ewphcc {
 
 /// What the last round led to.
 #[derive(Clone, Copy, Debug, Default)]
-enum Phase {
+enum ControlPhase {
     /// Vegas' slow start.
     #[default]
     SlowStart,
@@ -157,7 +130,7 @@ enum Phase {
 }
 
 impl Ewphcc {
-    fn new(values: &Values, setup: &Setup) -> Ewphcc {
+    fn new(values: &ParamValues, setup: &Setup) -> Ewphcc {
         let alpha = values.number("alpha");
         // Vegas' own decision in congestion avoidance does not run.
         let vegas = Native::new(Bounds { alpha, beta: alpha, gamma: values.number("gamma") }, setup);
@@ -175,7 +148,7 @@ impl Ewphcc {
             loss_target: vegas.w,
             delay_target: vegas.w,
             sent: 0.0,
-            phase: Phase::default(),
+            phase: ControlPhase::default(),
             ghosts: 0.0,
             worried: 0,
             worried_next: 0,
@@ -198,18 +171,18 @@ impl Ewphcc {
         let threshold = self.vegas.ssthresh / expected;
         let selected = by_delay != 0.0 && by_loss != 0.0 && queueing != 0.0 && delay >= threshold;
         let (next, phase) = if !selected {
-            (2.0 * w, Phase::Normal)
+            (2.0 * w, ControlPhase::Normal)
         } else {
             let delay_threshold = (outstanding * (delay - least_delay) / by_delay).abs();
             let loss_threshold = (outstanding * (loss - least_loss) / by_loss).abs();
             if delay < delay_threshold.max(loss_threshold) {
                 // d_i, which no clean sample sets in the original.
                 let d = if sampled { delay } else { 0.0 };
-                (w + self.targets(d, queueing), Phase::Control)
+                (w + self.targets(d, queueing), ControlPhase::Control)
             } else if delay < self.vegas.timeout {
-                ((w - self.alpha).max(LEAST), Phase::Critical)
+                ((w - self.alpha).max(MIN_WINDOW), ControlPhase::Critical)
             } else {
-                (w / 2.0, Phase::TimeOut)
+                (w / 2.0, ControlPhase::TimeOut)
             }
         };
         self.phase = phase;
@@ -217,10 +190,10 @@ impl Ewphcc {
         if grows && self.only_if_used && !view.cwnd_limited {
             return;
         }
-        if next > MOST {
+        if next > MAX_WINDOW {
             self.saturated += 1.0;
         }
-        self.vegas.w = next.clamp(1.0, MOST);
+        self.vegas.w = next.clamp(1.0, MAX_WINDOW);
     }
 
     /// The increase of the control phase: sqrt((a^2 + b^2) / 2), a = |(1 - P_D) T_D|, b = |(1 - P_L) T_L|.
@@ -264,7 +237,7 @@ impl CongestionControl for Ewphcc {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         if let Some(round) = self.vegas.begin_ack(ack, view) {
             if self.vegas.in_slow_start() {
-                self.phase = Phase::SlowStart;
+                self.phase = ControlPhase::SlowStart;
                 self.vegas.decide_in_slow_start();
             } else {
                 self.decide(&round, view);

@@ -1,6 +1,6 @@
 //! Filters that both generations of BBR need: a windowed maximum, and which samples a dip of the window spoils.
 
-use super::RateSample;
+use super::signals::RateSample;
 use crate::units::{Bytes, Time};
 
 /// The largest of recent values, after Kathleen Nichols: the best, the best after it and the best after that, so that

@@ -1,16 +1,17 @@
 //! TCP-FR, "faster recovery": after a loss the window is what the path carries, not half of what was sent.
 //!
-//! The returning ACKs give an estimate of bandwidth, BWE; times the least RTT it is the path's capacity, to which ssthresh
+//! The returning ACKs give an estimate of bandwidth, BWE; times the minimum RTT it is the path's capacity, to which ssthresh
 //! is set on a loss (Casetti, Gerla, Lee, Mascolo, Sanadidi, MILCOM 2000). GFR, "gradual faster
 //! recovery", lets ssthresh rise towards it while nothing is lost, so that slow start goes on. The rest is NewReno as in
 //! ns-3, where the study ran: growth by the ACK. Profile `seed_quirks` has what the study's code did besides its text;
 //! its window of one byte after a time-out is left out, for ns-3 overwrote it, and so is its endless bandwidth from two
 //! ACKs at once: they count as one here.
 
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values, View,
-    Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::signals::{Ack, Congestion, View};
+use super::window::{IdleRule, Window};
 use crate::units::{Bytes, Span, Time};
 
 /// Faster recovery by a bandwidth estimate.
@@ -18,7 +19,7 @@ pub(super) const FR: Algorithm = Algorithm {
     name: "fr",
     title: "TCP-FR: ssthresh from a bandwidth estimate, with GFR",
     reference: "Casetti et al. 2000, TCP with faster recovery",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "seed", set: &[], recovery: None },
@@ -38,82 +39,36 @@ const QUIRKS: &[(&str, Value)] = &[
 const PAPER: &[(&str, Value)] = &[("gfr_interval", Value::Number(500.0)), ("count_dupacks", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "alpha",
-        kind: ParamKind::Number { min: 0.0, max: 0.999 },
-        default: Value::Number(0.8),
-        unit: "",
-        doc: "weight of the old bandwidth estimate",
-        source: "the study's report",
-    },
-    Param {
-        name: "a",
-        kind: ParamKind::Number { min: 1.0, max: 16.0 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "ssthresh = BWE x RTTmin / a: 1 where few connections share the path, 2 where many do",
-        source: "the study's report",
-    },
-    Param {
-        name: "gfr",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "in congestion avoidance below BWE x RTTmin, ssthresh rises halfway to it",
-        source: "the study's report",
-    },
-    Param {
-        name: "gfr_interval",
-        kind: ParamKind::Number { min: 0.0, max: 60_000.0 },
-        default: Value::Number(0.0),
-        unit: "ms",
-        doc: "ssthresh rises at most this often; 0: on every ACK",
-        source: "the study on every ACK, the paper every 500 ms",
-    },
-    Param {
-        name: "count_dupacks",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "a duplicate ACK that reports nothing else stands for one delivered segment",
-        source: "the paper counts returning ACKs",
-    },
-    Param {
-        name: "one_segment_per_ack",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "quirk: an ACK counts one segment whatever it covers, so that delayed ACKs halve the estimate",
-        source: "quirk 1 of the study's code",
-    },
-    Param {
-        name: "bits_as_bytes",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "quirk: BWE x RTTmin in bits is taken for bytes, eight times too much",
-        source: "quirk 2 of the study's code",
-    },
-    Param {
-        name: "no_linear_growth",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "quirk: no growth in congestion avoidance but through GFR",
-        source: "quirk 4 of the study's code",
-    },
-    Param {
-        name: "clock_from_zero",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "quirk: the first sample spreads its bytes over all time since the start of the run",
-        source: "quirk 5 of the study's code",
-    },
+    Param::number("alpha", 0.0..=0.999, 0.8).doc("weight of the old bandwidth estimate").source("the study's report"),
+    Param::number("a", 1.0..=16.0, 1.0)
+        .doc("ssthresh = BWE x RTTmin / a: 1 where few connections share the path, 2 where many do")
+        .source("the study's report"),
+    Param::flag("gfr", true)
+        .doc("in congestion avoidance below BWE x RTTmin, ssthresh rises halfway to it")
+        .source("the study's report"),
+    Param::number("gfr_interval", 0.0..=60_000.0, 0.0)
+        .unit("ms")
+        .doc("ssthresh rises at most this often; 0: on every ACK")
+        .source("the study on every ACK, the paper every 500 ms"),
+    Param::flag("count_dupacks", false)
+        .doc("a duplicate ACK that reports nothing else stands for one delivered segment")
+        .source("the paper counts returning ACKs"),
+    Param::flag("one_segment_per_ack", false)
+        .doc("quirk: an ACK counts one segment whatever it covers, so that delayed ACKs halve the estimate")
+        .source("quirk 1 of the study's code"),
+    Param::flag("bits_as_bytes", false)
+        .doc("quirk: BWE x RTTmin in bits is taken for bytes, eight times too much")
+        .source("quirk 2 of the study's code"),
+    Param::flag("no_linear_growth", false)
+        .doc("quirk: no growth in congestion avoidance but through GFR")
+        .source("quirk 4 of the study's code"),
+    Param::flag("clock_from_zero", false)
+        .doc("quirk: the first sample spreads its bytes over all time since the start of the run")
+        .source("quirk 5 of the study's code"),
 ];
 
 /// No path holds more; a bandwidth from ACKs that were bunched together can say anything.
-const MOST: f64 = (1_u64 << 40) as f64;
+const MAX_BYTES: f64 = (1_u64 << 40) as f64;
 
 #[derive(Debug)]
 struct Fr {
@@ -141,7 +96,7 @@ struct Fr {
 }
 
 impl Fr {
-    fn new(values: &Values, setup: &Setup) -> Fr {
+    fn new(values: &ParamValues, setup: &Setup) -> Fr {
         let gfr_interval = Span::from_secs_f64(values.number("gfr_interval") / 1e3);
         Fr {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
@@ -196,7 +151,7 @@ impl Fr {
     fn capacity(&self) -> Option<f64> {
         let bits = self.bandwidth * self.least_rtt?.as_secs_f64();
         let bytes = if self.bits_as_bytes { bits } else { bits / 8.0 };
-        (bytes > 0.0).then_some(bytes.min(MOST))
+        (bytes > 0.0).then_some(bytes.min(MAX_BYTES))
     }
 
     /// if cwnd > ssthresh and cwnd < BWE RTTmin: ssthresh += (BWE RTTmin - ssthresh) / 2. Looked at on ACKs, the only
@@ -251,12 +206,10 @@ impl CongestionControl for Fr {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        // The next sample is not to take the silence for a slow path.
+        // The next sample is not to take the idle period for a slow path.
         self.sampled = view.now;
         self.pending = Bytes::ZERO;
-        if view.idle_restart {
-            self.window.after_idle(idle, view.rto, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Restart);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

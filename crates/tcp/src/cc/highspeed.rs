@@ -5,11 +5,13 @@
 //! the formulas of section 5 per acknowledged segment. Profile `linux` uses the table of appendix B, worked out here by
 //! the rule that made it, and counts ACKs, not segments. Limited slow start (RFC 3742) is left out.
 
-use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values, View,
-    Window,
-};
+use super::aimd::{Aimd, OF_CWND};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
+use super::signals::{Ack, Congestion, View};
+use super::window::Window;
 use crate::units::{Bytes, Span};
 
 /// Reno with a(W) and b(W).
@@ -17,7 +19,7 @@ pub(super) const HIGHSPEED: Algorithm = Algorithm {
     name: "highspeed",
     title: "HighSpeed TCP: Reno for large windows",
     reference: "RFC 3649",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },
@@ -30,38 +32,20 @@ const LINUX: &[(&str, Value)] =
     &[("table", Value::Flag(true)), ("slow_start_limit", UNLIMITED), ("of_cwnd", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "low_window",
-        kind: ParamKind::Number { min: 1.0, max: 1000.0 },
-        default: Value::Number(38.0),
-        unit: "segments",
-        doc: "up to this window Reno's increase and decrease",
-        source: "RFC 3649 section 5: Low_Window",
-    },
-    Param {
-        name: "high_window",
-        kind: ParamKind::Number { min: 2000.0, max: 1e6 },
-        default: Value::Number(83_000.0),
-        unit: "segments",
-        doc: "the window at which high_decrease is reached",
-        source: "RFC 3649 section 5: High_Window",
-    },
-    Param {
-        name: "high_decrease",
-        kind: ParamKind::Number { min: 0.01, max: 0.5 },
-        default: Value::Number(0.1),
-        unit: "",
-        doc: "what a loss takes of a window of high_window",
-        source: "RFC 3649 section 5: High_Decrease",
-    },
-    Param {
-        name: "table",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "whole increases by the table of appendix B, per ACK, and decreases in parts of 256",
-        source: "Linux",
-    },
+    Param::number("low_window", 1.0..=1000.0, 38.0)
+        .unit("segments")
+        .doc("up to this window Reno's increase and decrease")
+        .source("RFC 3649 section 5: Low_Window"),
+    Param::number("high_window", 2000.0..=1e6, 83_000.0)
+        .unit("segments")
+        .doc("the window at which high_decrease is reached")
+        .source("RFC 3649 section 5: High_Window"),
+    Param::number("high_decrease", 0.01..=0.5, 0.1)
+        .doc("what a loss takes of a window of high_window")
+        .source("RFC 3649 section 5: High_Decrease"),
+    Param::flag("table", false)
+        .doc("whole increases by the table of appendix B, per ACK, and decreases in parts of 256")
+        .source("Linux"),
     SLOW_START_LIMIT,
     OF_CWND,
 ];
@@ -70,7 +54,7 @@ const PARAMS: &[Param] = &[
 const ROWS: usize = 72;
 
 /// b(W) would be nothing beyond 570,000 segments.
-const LEAST_DECREASE: f64 = 0.01;
+const MIN_DECREASE: f64 = 0.01;
 
 /// What depends on the window.
 #[derive(Debug)]
@@ -96,7 +80,7 @@ impl Response {
         }
         // RFC 3649 §5: b(w) = (B - 0.5) (log w - log W) / (log W_1 - log W) + 0.5; positive for any window
         let part = libm::log(w / self.low_window) / libm::log(self.high_window / self.low_window);
-        (0.5 + (self.high_decrease - 0.5) * part).max(LEAST_DECREASE)
+        (0.5 + (self.high_decrease - 0.5) * part).max(MIN_DECREASE)
     }
 
     /// a(W) for the loss rate `p` that goes with the window: w^2 p(w) 2 b(w) / (2 - b(w)), RFC 3649 §5.
@@ -153,7 +137,7 @@ struct HighSpeed {
 }
 
 impl HighSpeed {
-    fn new(values: &Values, setup: &Setup) -> HighSpeed {
+    fn new(values: &ParamValues, setup: &Setup) -> HighSpeed {
         let response = Response {
             low_window: values.number("low_window"),
             high_window: values.number("high_window"),
@@ -169,7 +153,7 @@ impl HighSpeed {
         self.count += self.row as u64 + 1;
         if self.count >= w {
             self.count -= w;
-            self.base.window.cwnd += mss;
+            self.base.reno.window.cwnd += mss;
         }
     }
 
@@ -183,7 +167,7 @@ impl HighSpeed {
 impl CongestionControl for HighSpeed {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         let by_table = !self.table.is_empty();
-        let below = self.base.window.in_slow_start();
+        let below = self.base.reno.window.in_slow_start();
         let acked = self.base.slow_start(ack, view);
         // In Linux the ACK that ends slow start does nothing more.
         if acked == Bytes::ZERO || by_table && below {
@@ -207,11 +191,11 @@ impl CongestionControl for HighSpeed {
     }
 
     fn window(&self) -> Window {
-        self.base.window
+        self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+        self.base.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
@@ -228,9 +212,9 @@ impl CongestionControl for HighSpeed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Cause;
     use super::super::driver::{Driver, near};
     use super::*;
+    use crate::cc::signals::Cause;
 
     const RFC: Response = Response { low_window: 38.0, high_window: 83_000.0, high_decrease: 0.1 };
 

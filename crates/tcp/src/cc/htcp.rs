@@ -1,17 +1,19 @@
 //! H-TCP: the window grows faster the longer the last loss is ago (Leith, Shorten 2004).
 //!
 //! Up to a second after a loss it is Reno; then the increase alpha is a quadratic function of the time since. What a
-//! loss leaves, beta, is the ratio of least and greatest RTT, which empties the queue just so, unless the throughput has
+//! loss leaves, beta, is the ratio of minimum and maximum RTT, which empties the queue just so, unless the throughput has
 //! changed by more than a fifth since the last loss. Profile `linux` is the kernel's integer form in `linux.rs`, with
 //! alpha scaled by the RTT; `paper` the same in real numbers; `ns3` has that simulator's quirks.
 
 mod linux;
 
-use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, State, Value, Values,
-    View, Window,
-};
+use super::aimd::{Aimd, OF_CWND};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
+use super::signals::{Ack, Congestion, State, View};
+use super::window::Window;
 use crate::units::{Bytes, Span, Time};
 
 /// Growth by the time since the last loss.
@@ -19,7 +21,7 @@ pub(super) const HTCP: Algorithm = Algorithm {
     name: "htcp",
     title: "H-TCP: growth by the time since the last loss",
     reference: "Leith, Shorten 2004, H-TCP: TCP for high-speed and long-distance networks",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: LINUX, recovery: None },
@@ -28,7 +30,7 @@ pub(super) const HTCP: Algorithm = Algorithm {
     ],
     build: &|values, setup| {
         if values.flag("integer") {
-            Box::new(linux::Linux::new(values, setup))
+            Box::new(linux::LinuxHtcp::new(values, setup))
         } else {
             Box::new(Real::new(values, setup))
         }
@@ -41,39 +43,21 @@ const LINUX: &[(&str, Value)] =
 const NS3: &[(&str, Value)] = &[("rtt_scaling", Value::Flag(false)), ("ns3_quirks", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "rtt_scaling",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "growth per second instead of per round: alpha in proportion to the RTT, 1 at 100 ms",
-        source: "Leith, Shorten 2004; Linux use_rtt_scaling",
-    },
-    Param {
-        name: "bandwidth_switch",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "half of the window goes when the throughput has changed by more than a fifth between two losses",
-        source: "Leith, Shorten 2004; Linux use_bandwidth_switch",
-    },
-    Param {
-        name: "integer",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the kernel's arithmetic: whole segments, whole milliseconds, alpha and beta in 1/128",
-        source: "Linux tcp_htcp",
-    },
-    Param {
-        name: "ns3_quirks",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "alpha counts bytes per ACK beside Reno's growth, beta is not limited and needs a rising throughput, RTTs \
-              are forgotten at each loss; without integer",
-        source: "ns-3",
-    },
+    Param::flag("rtt_scaling", true)
+        .doc("growth per second instead of per round: alpha in proportion to the RTT, 1 at 100 ms")
+        .source("Leith, Shorten 2004; Linux use_rtt_scaling"),
+    Param::flag("bandwidth_switch", true)
+        .doc("half of the window goes when the throughput has changed by more than a fifth between two losses")
+        .source("Leith, Shorten 2004; Linux use_bandwidth_switch"),
+    Param::flag("integer", false)
+        .doc("the kernel's arithmetic: whole segments, whole milliseconds, alpha and beta in 1/128")
+        .source("Linux tcp_htcp"),
+    Param::flag("ns3_quirks", false)
+        .doc(
+            "alpha counts bytes per ACK beside Reno's growth, beta is not limited and needs a rising throughput, RTTs \
+             are forgotten at each loss; without integer",
+        )
+        .source("ns-3"),
     SLOW_START_LIMIT,
     OF_CWND,
 ];
@@ -93,7 +77,7 @@ struct Real {
     ns3_quirks: bool,
     beta: f64,
     last_loss: Time,
-    rtts: Option<Range>,
+    rtts: Option<RttRange>,
     /// Acknowledged since the last loss, while all was well.
     acked: Bytes,
     /// Throughput between the last two losses, in bytes per second; absent before the second.
@@ -101,9 +85,9 @@ struct Real {
     saved: Saved,
 }
 
-/// Least and greatest RTT.
+/// Minimum and maximum RTT.
 #[derive(Clone, Copy, Debug)]
-struct Range {
+struct RttRange {
     least: Span,
     greatest: Span,
 }
@@ -112,13 +96,13 @@ struct Range {
 #[derive(Clone, Copy, Debug, Default)]
 struct Saved {
     last_loss: Time,
-    rtts: Option<Range>,
+    rtts: Option<RttRange>,
     acked: Bytes,
     throughput: Option<f64>,
 }
 
 impl Real {
-    fn new(values: &Values, setup: &Setup) -> Real {
+    fn new(values: &ParamValues, setup: &Setup) -> Real {
         let ns3_quirks = values.flag("ns3_quirks");
         Real {
             base: Aimd::new(values, setup),
@@ -140,7 +124,7 @@ impl Real {
             self.acked += ack.acked;
         }
         if let Some(rtt) = ack.rtt.map(|rtt| rtt.latest) {
-            let range = self.rtts.get_or_insert(Range { least: rtt, greatest: rtt });
+            let range = self.rtts.get_or_insert(RttRange { least: rtt, greatest: rtt });
             range.least = range.least.min(rtt);
             range.greatest = range.greatest.max(rtt);
         }
@@ -209,11 +193,11 @@ impl CongestionControl for Real {
     }
 
     fn window(&self) -> Window {
-        self.base.window
+        self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+        self.base.reno.window.restore(before);
         let Saved { last_loss, rtts, acked, throughput } = self.saved;
         (self.last_loss, self.rtts, self.throughput) = (last_loss, rtts, throughput);
         self.acked += acked;

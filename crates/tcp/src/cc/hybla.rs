@@ -5,11 +5,13 @@
 //! Linux, 50 ms in ns-3. Linux counts rho in eighths by its least smoothed RTT and starts from rho segments. The paper's
 //! further parts (bandwidth estimate for the first ssthresh, packet spacing) are left out, as in Linux and ns-3.
 
-use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, State, Value, Values,
-    View, Window,
-};
+use super::aimd::{Aimd, OF_CWND};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
+use super::signals::{Ack, Congestion, State, View};
+use super::window::Window;
 use crate::units::{Bytes, Span};
 
 /// Growth in time instead of round trips.
@@ -17,7 +19,7 @@ pub(super) const HYBLA: Algorithm = Algorithm {
     name: "hybla",
     title: "Hybla: growth as with a reference RTT",
     reference: "Caini, Firrincieli 2004, TCP Hybla: a TCP enhancement for heterogeneous networks",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: LINUX, recovery: None },
@@ -37,46 +39,24 @@ const LINUX: &[(&str, Value)] = &[
 const NS3: &[(&str, Value)] = &[("rtt0", Value::Number(50.0)), ("per_segment", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "rtt0",
-        kind: ParamKind::Number { min: 1.0, max: 1000.0 },
-        default: Value::Number(25.0),
-        unit: "ms",
-        doc: "the reference RTT",
-        source: "Linux 25 ms, ns-3 50 ms",
-    },
-    Param {
-        name: "eighths",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "rho in eighths from the least smoothed RTT, growth in 1/128 segments, and only while nothing is lost",
-        source: "Linux",
-    },
-    Param {
-        name: "per_segment",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "congestion avoidance counts acknowledged segments instead of ACKs; without eighths",
-        source: "ns-3",
-    },
-    Param {
-        name: "start_from_rho",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the initial window is rho segments",
-        source: "Caini, Firrincieli 2004: W(0) = rho; Linux",
-    },
+    Param::number("rtt0", 1.0..=1000.0, 25.0).unit("ms").doc("the reference RTT").source("Linux 25 ms, ns-3 50 ms"),
+    Param::flag("eighths", false)
+        .doc("rho in eighths from the minimum smoothed RTT, growth in 1/128 segments, and only while nothing is lost")
+        .source("Linux"),
+    Param::flag("per_segment", false)
+        .doc("congestion avoidance counts acknowledged segments instead of ACKs; without eighths")
+        .source("ns-3"),
+    Param::flag("start_from_rho", false)
+        .doc("the initial window is rho segments")
+        .source("Caini, Firrincieli 2004: W(0) = rho; Linux"),
     SLOW_START_LIMIT,
     OF_CWND,
 ];
 
 /// Linux's limit of the window, in segments, and of the exponent in slow start; the others keep to it as well, for the
 /// paper's growth knows no bound.
-const MOST_SEGMENTS: u64 = 65_535;
-const MOST_RHO: f64 = 16.0;
+const MAX_SEGMENTS: u64 = 65_535;
+const MAX_RHO: f64 = 16.0;
 /// 2^(i/8), in 1/128.
 const EIGHTH_POWERS: [u64; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 
@@ -96,7 +76,7 @@ struct Hybla {
 }
 
 impl Hybla {
-    fn new(values: &Values, setup: &Setup) -> Hybla {
+    fn new(values: &ParamValues, setup: &Setup) -> Hybla {
         let mut hybla = Hybla {
             base: Aimd::new(values, setup),
             rtt0: Span::from_secs_f64(values.number("rtt0") / 1e3),
@@ -110,12 +90,12 @@ impl Hybla {
         hybla.learn(setup.handshake_rtt);
         if values.flag("start_from_rho") {
             let segments = libm::floor(hybla.rho) as u64;
-            hybla.base.window.cwnd = setup.mss * segments.min(MOST_SEGMENTS);
+            hybla.base.reno.window.cwnd = setup.mss * segments.min(MAX_SEGMENTS);
         }
         hybla
     }
 
-    /// rho = max(RTT / RTT0, 1) of the least RTT.
+    /// rho = max(RTT / RTT0, 1) of the minimum RTT.
     fn learn(&mut self, rtt: Option<Span>) {
         let Some(rtt) = rtt.filter(|rtt| self.least.is_none_or(|least| *rtt < least)) else { return };
         self.least = Some(rtt);
@@ -126,10 +106,10 @@ impl Hybla {
 
     /// Real numbers: the formulas as they are.
     fn grow(&mut self, acked: Bytes, mss: Bytes) {
-        let window = &mut self.base.window;
+        let window = &mut self.base.reno.window;
         if window.in_slow_start() {
             // 2^rho - 1 per ACK, up to ssthresh
-            let more = (libm::exp2(self.rho.min(MOST_RHO)) - 1.0) * mss.as_f64();
+            let more = (libm::exp2(self.rho.min(MAX_RHO)) - 1.0) * mss.as_f64();
             window.cwnd = window.cwnd.saturating_add(Bytes(more as u64)).min(window.ssthresh);
         } else {
             let units = if self.per_segment { acked.as_f64() / mss.as_f64() } else { 1.0 };
@@ -142,9 +122,9 @@ impl Hybla {
     /// Linux: rho in eighths, the increment in 1/128 of a segment, cwnd in whole ones.
     fn grow_in_eighths(&mut self, mss: Bytes) {
         let eighths = (self.rho * 8.0) as u64;
-        let slow_start = self.base.window.in_slow_start();
+        let slow_start = self.base.reno.window.in_slow_start();
         let increment = if slow_start {
-            (1 << (eighths / 8).min(MOST_RHO as u64)) * EIGHTH_POWERS[(eighths % 8) as usize] - 128
+            (1 << (eighths / 8).min(MAX_RHO as u64)) * EIGHTH_POWERS[(eighths % 8) as usize] - 128
         } else {
             // rho^2 in 1/128 is twice its square in eighths
             2 * eighths * eighths / self.base.segments(mss)
@@ -162,7 +142,7 @@ impl Hybla {
             segments += 1;
             self.idle_acks = 0;
         }
-        let window = &mut self.base.window;
+        let window = &mut self.base.reno.window;
         let limit = if slow_start { window.ssthresh } else { Bytes::MAX };
         window.cwnd = window.cwnd.saturating_add(mss * segments).min(limit);
     }
@@ -178,13 +158,13 @@ impl Hybla {
 
 impl CongestionControl for Hybla {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        if ack.acked > Bytes::ZERO && !view.state.descends() {
+        if ack.acked > Bytes::ZERO && !view.state.in_cwnd_reduction() {
             self.learn(if self.eighths { view.srtt } else { view.min_rtt });
         }
         if !view.may_grow || ack.acked == Bytes::ZERO {
             return;
         }
-        let before = self.base.window.cwnd;
+        let before = self.base.reno.window.cwnd;
         if !self.eighths {
             self.grow(ack.acked, view.mss);
         } else if view.state == State::Open {
@@ -192,8 +172,8 @@ impl CongestionControl for Hybla {
         } else {
             self.grow_like_reno(ack, view);
         }
-        let window = &mut self.base.window;
-        window.cwnd = window.cwnd.min(view.mss * MOST_SEGMENTS).max(before);
+        let window = &mut self.base.reno.window;
+        window.cwnd = window.cwnd.min(view.mss * MAX_SEGMENTS).max(before);
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
@@ -203,11 +183,11 @@ impl CongestionControl for Hybla {
     }
 
     fn window(&self) -> Window {
-        self.base.window
+        self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+        self.base.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
@@ -222,8 +202,9 @@ impl CongestionControl for Hybla {
 #[cfg(test)]
 mod tests {
     use super::super::driver::Driver;
-    use super::super::{Cause, Choice};
     use super::*;
+    use crate::cc::config::CcConfig;
+    use crate::cc::signals::Cause;
 
     /// RTT 100 ms: rho 4 with 25 ms and 2 with 50 ms.
     #[test]
@@ -262,7 +243,7 @@ mod tests {
     fn the_initial_window_is_rho() {
         for (rtt_ms, segments) in [(10, 1), (40, 1), (100, 4), (600, 24)] {
             let mss = Bytes(1000);
-            let cc = Choice::new("hybla", Some("linux"), &[]).expect("the choice is right").build(&Setup {
+            let cc = CcConfig::by_name("hybla", Some("linux"), &[]).expect("a registered profile").build(&Setup {
                 now: crate::units::Time::ZERO,
                 mss,
                 initial_window: mss * 10,

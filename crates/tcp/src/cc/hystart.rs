@@ -1,7 +1,7 @@
 //! HyStart: leaves slow start before it overshoots (Ha, Rhee 2011), as Linux does since 5.6.
 //!
 //! Two signs end slow start: ACKs that keep coming closely spaced for longer than half the base delay, or a round whose
-//! least RTT has risen by an eighth of it. Both are looked for on each RTT sample once the window has 16 segments;
+//! minimum RTT has risen by an eighth of it. Both are looked for on each RTT sample once the window has 16 segments;
 //! rounds begin by sequence number, whatever the window. The clock is in microseconds. What other implementations do
 //! differently are parameters (`params.rs`), those of seed 002 included. `plus_plus.rs` has its
 //! successor.
@@ -9,7 +9,10 @@
 mod params;
 mod plus_plus;
 
-use super::{Ack, Setup, Values, View};
+use super::algorithm::Setup;
+use super::parameters::ParamValues;
+use super::signals::{Ack, View};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Time};
 
 pub(super) use params::*;
@@ -17,7 +20,7 @@ pub(super) use plus_plus::PlusPlus;
 
 /// Samples of a round before its delay is judged (Linux HYSTART_MIN_SAMPLES).
 const MIN_SAMPLES: u32 = 8;
-/// Bytes that a sender hands down at once at most (Linux sk_gso_max_size).
+/// Maximum size of a TSO packet (Linux sk_gso_max_size).
 const LARGEST_BUNDLE: u64 = 65_536;
 
 /// What the forms of HyStart differ in. Times in µs.
@@ -47,7 +50,7 @@ pub(super) struct HyStart {
     form: Form,
     /// Packets leave at the pace of an RTT, so that a train as long as the whole delay is normal.
     paced: bool,
-    /// Least sample; 0 before the first.
+    /// Minimum sample; 0 before the first.
     delay_min: u64,
     found: bool,
     round: Round,
@@ -60,8 +63,8 @@ struct Round {
     /// The last ACK of the train.
     last_ack: u64,
     /// The round is over when this has been acknowledged.
-    end_seq: u64,
-    /// Least sample of the round; absent before the first.
+    end_seq: SeqNo,
+    /// Minimum sample of the round; absent before the first.
     least_rtt: Option<u64>,
     samples: u32,
 }
@@ -80,7 +83,7 @@ fn ack_delay(view: &View, cwnd: Bytes) -> u64 {
 }
 
 impl Form {
-    fn new(values: &Values) -> Form {
+    fn new(values: &ParamValues) -> Form {
         let micros = |name| (values.number(name) * 1e3) as u64;
         Form {
             enabled: values.flag("hystart"),
@@ -112,12 +115,12 @@ impl Form {
 }
 
 impl HyStart {
-    pub(super) fn new(values: &Values, setup: &Setup) -> HyStart {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> HyStart {
         let form = Form::new(values);
         HyStart { form, paced: setup.paced, delay_min: 0, found: false, round: Round::default() }
     }
 
-    /// Least RTT sample taken, in µs; 0 before the first.
+    /// Minimum RTT sample taken, in µs; 0 before the first.
     pub(super) fn delay_min(&self) -> u64 {
         self.delay_min
     }

@@ -3,14 +3,16 @@
 //! A window that grows by alpha segments per round and gives up beta of itself at a loss, like Reno's. Once per round both
 //! follow the mean queueing delay, measured against the most ever seen: without queue alpha is 10 and beta 1/8, with a full
 //! queue alpha 0.3 and beta 1/2. Profile `linux` is the kernel's fixed-point form, `paper` the same in real numbers, and
-//! `linux26` the kernel's up to 2.6.23, which kept beta of the window where it should have given it up. Left out: ageing of
-//! the greatest RTT, which none of them has.
+//! `linux26` the kernel's up to 2.6.23, which kept beta of the window where it should have given it up. Not modelled: ageing of
+//! the maximum RTT, which none of them has.
 
-use super::delay::is_asked;
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::round_rtt::is_cong_avoid_called;
+use super::signals::{Ack, Cause, Congestion, View};
+use super::window::{Counter, IdleRule, Window};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span};
 
 /// Increase and decrease by delay.
@@ -18,7 +20,7 @@ pub(super) const ILLINOIS: Algorithm = Algorithm {
     name: "illinois",
     title: "Illinois: increase and decrease follow the queueing delay",
     reference: "Liu, Basar, Srikant 2008, TCP-Illinois",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "linux", set: &[("integer", Value::Flag(true))], recovery: None },
@@ -33,70 +35,37 @@ pub(super) const ILLINOIS: Algorithm = Algorithm {
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "alpha_max",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(10.0),
-        unit: "segments",
-        doc: "growth per round without queueing delay",
-        source: "Linux tcp_illinois, ALPHA_MAX",
-    },
-    Param {
-        name: "alpha_min",
-        kind: ParamKind::Number { min: 0.01, max: 1.0 },
-        default: Value::Number(0.3),
-        unit: "segments",
-        doc: "growth per round with the greatest queueing delay",
-        source: "Linux tcp_illinois, ALPHA_MIN",
-    },
-    Param {
-        name: "beta_min",
-        kind: ParamKind::Number { min: 0.05, max: 0.5 },
-        default: Value::Number(0.125),
-        unit: "",
-        doc: "part of the window given up at a loss with little delay",
-        source: "Linux tcp_illinois, BETA_MIN",
-    },
-    Param {
-        name: "beta_max",
-        kind: ParamKind::Number { min: 0.5, max: 0.9 },
-        default: Value::Number(0.5),
-        unit: "",
-        doc: "part of the window given up at a loss with much delay",
-        source: "Linux tcp_illinois, BETA_MAX",
-    },
-    Param {
-        name: "win_thresh",
-        kind: ParamKind::Number { min: 0.0, max: 1e6 },
-        default: Value::Number(15.0),
-        unit: "segments",
-        doc: "below this window it is Reno",
-        source: "Linux tcp_illinois, win_thresh",
-    },
-    Param {
-        name: "theta",
-        kind: ParamKind::Number { min: 1.0, max: 255.0 },
-        default: Value::Number(5.0),
-        unit: "rounds",
-        doc: "rounds without delay before alpha goes back to its greatest value",
-        source: "Linux tcp_illinois, theta",
-    },
-    Param {
-        name: "integer",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "the kernel's arithmetic: alpha in 1/128, beta in 1/64, whole segments, what was counted beyond an increment lost",
-        source: "Linux tcp_illinois, ALPHA_SHIFT and BETA_SHIFT",
-    },
-    Param {
-        name: "inverted_cut",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "after a loss beta of the window remains instead of 1 - beta",
-        source: "Linux 2.6.22, as in ns-2.35",
-    },
+    Param::number("alpha_max", 1.0..=100.0, 10.0)
+        .unit("segments")
+        .doc("growth per round without queueing delay")
+        .source("Linux tcp_illinois, ALPHA_MAX"),
+    Param::number("alpha_min", 0.01..=1.0, 0.3)
+        .unit("segments")
+        .doc("growth per round with the maximum queueing delay")
+        .source("Linux tcp_illinois, ALPHA_MIN"),
+    Param::number("beta_min", 0.05..=0.5, 0.125)
+        .doc("part of the window given up at a loss with little delay")
+        .source("Linux tcp_illinois, BETA_MIN"),
+    Param::number("beta_max", 0.5..=0.9, 0.5)
+        .doc("part of the window given up at a loss with much delay")
+        .source("Linux tcp_illinois, BETA_MAX"),
+    Param::number("win_thresh", 0.0..=1e6, 15.0)
+        .unit("segments")
+        .doc("below this window it is Reno")
+        .source("Linux tcp_illinois, win_thresh"),
+    Param::number("theta", 1.0..=255.0, 5.0)
+        .unit("rounds")
+        .doc("rounds without delay before alpha goes back to its maximum")
+        .source("Linux tcp_illinois, theta"),
+    Param::flag("integer", false)
+        .doc(
+            "the kernel's arithmetic: alpha in 1/128, beta in 1/64, whole segments, what was counted beyond an \
+             increment lost",
+        )
+        .source("Linux tcp_illinois, ALPHA_SHIFT and BETA_SHIFT"),
+    Param::flag("inverted_cut", false)
+        .doc("after a loss beta of the window remains instead of 1 - beta")
+        .source("Linux 2.6.22, as in ns-2.35"),
 ];
 
 /// RTT samples count as this at most, in µs: the kernel's products fit 32 bits then.
@@ -115,7 +84,7 @@ struct Illinois {
     alpha: u64,
     /// In 2^-`beta_bits`.
     beta: u64,
-    /// The mean delay has been above the low threshold since alpha was last at its greatest.
+    /// The mean delay has been above the low threshold since alpha was last at its maximum.
     above: bool,
     /// Rounds below it since.
     low_rounds: u64,
@@ -143,7 +112,7 @@ struct Samples {
     sum: u64,
     count: u64,
     /// The round is over when more than this has been acknowledged.
-    end: u64,
+    end: SeqNo,
 }
 
 impl Samples {
@@ -151,7 +120,7 @@ impl Samples {
         (self.sum, self.count, self.end) = (0, 0, view.snd_nxt);
     }
 
-    /// d_a, the mean queueing delay of the round, and d_m, the greatest ever.
+    /// d_a, the mean queueing delay of the round, and d_m, the maximum ever.
     fn delays(&self) -> Option<(u64, u64)> {
         let base = self.least?;
         Some((self.sum.checked_div(self.count)? - base, self.most - base))
@@ -159,7 +128,7 @@ impl Samples {
 }
 
 impl Limits {
-    fn new(values: &Values) -> Limits {
+    fn new(values: &ParamValues) -> Limits {
         let integer = values.flag("integer");
         let (alpha_bits, beta_bits) = if integer { (7, 6) } else { (30, 30) };
         let scaled = |name, bits: u32| (values.number(name) * (1_u64 << bits) as f64) as u64;
@@ -180,7 +149,7 @@ impl Limits {
         (1 << self.alpha_bits, 1 << (self.beta_bits - 1))
     }
 
-    /// beta rises from its least at 10 % of the greatest delay to its greatest at 80 %.
+    /// beta rises from its least at 10 % of the maximum delay to its maximum at 80 %.
     fn beta(&self, mean: u64, most: u64) -> u64 {
         let (d2, d3) = (most / 10, 8 * most / 10);
         let (least, greatest) = self.beta;
@@ -196,7 +165,7 @@ impl Limits {
 }
 
 impl Illinois {
-    fn new(values: &Values, setup: &Setup) -> Illinois {
+    fn new(values: &ParamValues, setup: &Setup) -> Illinois {
         let limits = Limits::new(values);
         Illinois {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
@@ -278,7 +247,7 @@ impl CongestionControl for Illinois {
         if let Some(sample) = ack.rtt {
             self.sample(sample.latest);
         }
-        if is_asked(ack, view) && view.snd_una > self.samples.end {
+        if is_cong_avoid_called(ack, view) && view.snd_una > self.samples.end {
             self.update(view);
         }
         if !view.may_grow || ack.acked == Bytes::ZERO {
@@ -319,9 +288,7 @@ impl CongestionControl for Illinois {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

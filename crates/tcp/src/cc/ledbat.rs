@@ -3,15 +3,16 @@
 //! Queueing delay is the one-way delay now, the least of some samples, above the least of the last minutes. The window
 //! moves in proportion to the distance from the target, at most as fast as Reno's, and halves on loss. One-way delays
 //! come from timestamps of 1 ms: either minimum is off by less than a tick, so queueing delay is off by less than 1 ms,
-//! a hundredth of the target of 100 ms. Left out: slow start, which the RFC does not have, and its own time-out CTO,
+//! a hundredth of the target of 100 ms. Not modelled: slow start, which the RFC does not have, and its own time-out CTO,
 //! for which TCP's stands.
 
 use std::collections::VecDeque;
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::signals::{Ack, Cause, Congestion, View};
+use super::window::Window;
 use crate::units::{Bytes, Span, Time};
 
 /// A queue of its own, of a fixed delay.
@@ -19,7 +20,7 @@ pub(super) const LEDBAT: Algorithm = Algorithm {
     name: "ledbat",
     title: "LEDBAT: low extra delay background transport",
     reference: "RFC 6817",
-    demands: Demands { timestamps: true, ..Demands::NONE },
+    requirements: Requirements { timestamps: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: None },
@@ -29,62 +30,33 @@ pub(super) const LEDBAT: Algorithm = Algorithm {
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "target",
-        kind: ParamKind::Number { min: 1.0, max: 1e4 },
-        default: Value::Number(100.0),
-        unit: "ms",
-        doc: "queueing delay to hold (TARGET)",
-        source: "RFC 6817 section 2.5: at most 100 ms; 25 ms in its first drafts",
-    },
-    Param {
-        name: "gain",
-        kind: ParamKind::Number { min: 0.01, max: 1.0 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "share of Reno's growth at an empty queue (GAIN)",
-        source: "RFC 6817 section 2.5: at most 1",
-    },
-    Param {
-        name: "base_history",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(10.0),
-        unit: "min",
-        doc: "how long the least delay is remembered (BASE_HISTORY)",
-        source: "RFC 6817 section 2.5",
-    },
-    Param {
-        name: "current_filter",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(4.0),
-        unit: "samples",
-        doc: "the delay now is the least of so many (CURRENT_FILTER)",
-        source: "RFC 6817 section 2.5 asks for at most an RTT of them",
-    },
-    Param {
-        name: "allowed_increase",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(1.0),
-        unit: "segments",
-        doc: "cwnd exceeds the flight by so much at most (ALLOWED_INCREASE)",
-        source: "RFC 6817 section 2.5",
-    },
-    Param {
-        name: "init_window",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(2.0),
-        unit: "segments",
-        doc: "cwnd to start from, if the connection's is not smaller (INIT_CWND)",
-        source: "RFC 6817 section 2.5",
-    },
-    Param {
-        name: "min_window",
-        kind: ParamKind::Number { min: 1.0, max: 100.0 },
-        default: Value::Number(2.0),
-        unit: "segments",
-        doc: "delay does not take cwnd below this (MIN_CWND)",
-        source: "RFC 6817 section 2.5",
-    },
+    Param::number("target", 1.0..=1e4, 100.0)
+        .unit("ms")
+        .doc("queueing delay to hold (TARGET)")
+        .source("RFC 6817 section 2.5: at most 100 ms; 25 ms in its first drafts"),
+    Param::number("gain", 0.01..=1.0, 1.0)
+        .doc("share of Reno's growth at an empty queue (GAIN)")
+        .source("RFC 6817 section 2.5: at most 1"),
+    Param::number("base_history", 1.0..=100.0, 10.0)
+        .unit("min")
+        .doc("history of the minimum delay (BASE_HISTORY)")
+        .source("RFC 6817 section 2.5"),
+    Param::number("current_filter", 1.0..=100.0, 4.0)
+        .unit("samples")
+        .doc("the current delay is the minimum of this many samples (CURRENT_FILTER)")
+        .source("RFC 6817 section 2.5 asks for at most an RTT of them"),
+    Param::number("allowed_increase", 1.0..=100.0, 1.0)
+        .unit("segments")
+        .doc("maximum by which cwnd exceeds the flight (ALLOWED_INCREASE)")
+        .source("RFC 6817 section 2.5"),
+    Param::number("init_window", 1.0..=100.0, 2.0)
+        .unit("segments")
+        .doc("cwnd to start from, if the connection's is not smaller (INIT_CWND)")
+        .source("RFC 6817 section 2.5"),
+    Param::number("min_window", 1.0..=100.0, 2.0)
+        .unit("segments")
+        .doc("delay does not take cwnd below this (MIN_CWND)")
+        .source("RFC 6817 section 2.5"),
 ];
 
 const MINUTE: u64 = 60_000_000_000;
@@ -100,12 +72,12 @@ struct Ledbat {
     allowed_increase: Bytes,
     init_window: Bytes,
     min_window: Bytes,
-    delays: Delays,
+    delays: DelayHistory,
 }
 
 /// One-way delays, up to a constant.
 #[derive(Debug)]
-struct Delays {
+struct DelayHistory {
     /// The least of each of the last minutes, the oldest first.
     minutes: VecDeque<Span>,
     minute: u64,
@@ -115,7 +87,7 @@ struct Delays {
     current_filter: usize,
 }
 
-impl Delays {
+impl DelayHistory {
     /// RFC 6817 §2.4.2, update_base_delay and update_current_delay.
     fn note(&mut self, delay: Span, now: Time) {
         let minute = now.as_nanos() / MINUTE;
@@ -145,7 +117,7 @@ fn push(samples: &mut VecDeque<Span>, sample: Span, most: usize) {
 }
 
 impl Ledbat {
-    fn new(values: &Values, setup: &Setup) -> Ledbat {
+    fn new(values: &ParamValues, setup: &Setup) -> Ledbat {
         let segments = |name| setup.mss * values.number(name) as u64;
         let cwnd = setup.initial_window.min(segments("init_window"));
         Ledbat {
@@ -156,7 +128,7 @@ impl Ledbat {
             allowed_increase: segments("allowed_increase"),
             init_window: cwnd,
             min_window: segments("min_window"),
-            delays: Delays {
+            delays: DelayHistory {
                 minutes: VecDeque::new(),
                 minute: 0,
                 current: VecDeque::new(),
@@ -179,7 +151,7 @@ impl CongestionControl for Ledbat {
             self.delays.note(delay, view.now);
         }
         let Some(queueing) = self.delays.queueing() else { return };
-        if view.state.descends() || ack.acked == Bytes::ZERO {
+        if view.state.in_cwnd_reduction() || ack.acked == Bytes::ZERO {
             return;
         }
         let cwnd = self.window.cwnd.as_f64() + self.fraction;
@@ -218,7 +190,7 @@ impl CongestionControl for Ledbat {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart && idle > view.rto {
+        if view.slow_start_after_idle && idle > view.rto {
             self.set(self.window.cwnd.min(self.init_window));
         }
     }
@@ -240,7 +212,7 @@ mod tests {
 
     fn ack(ledbat: &mut Driver, one_way_ms: u64) {
         let one_way = Some(Span::from_millis(one_way_ms));
-        ledbat.tell(&Ack { acked: MSS, acked_segments: 1, one_way, prior_flight: MSS * 20, ..Ack::default() });
+        ledbat.ack_with(&Ack { acked: MSS, acked_segments: 1, one_way, prior_flight: MSS * 20, ..Ack::default() });
     }
 
     /// A window of ten segments after a base delay of 1000 ms and three samples of `now_ms`.
@@ -269,7 +241,7 @@ mod tests {
     fn the_window_stays_near_the_flight_and_above_its_floor() {
         let mut ledbat = at("rfc", 1000);
         let one_way = Some(Span::from_millis(1000));
-        ledbat.tell(&Ack { acked: MSS, one_way, prior_flight: MSS * 4, ..Ack::default() });
+        ledbat.ack_with(&Ack { acked: MSS, one_way, prior_flight: MSS * 4, ..Ack::default() });
         assert_eq!(ledbat.cwnd(), 5.0);
         (0..100).for_each(|_| ack(&mut ledbat, 9000));
         assert_eq!(ledbat.cwnd(), 2.0);

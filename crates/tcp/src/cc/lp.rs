@@ -5,20 +5,23 @@
 //! Profile `paper` keeps the extremes for life, `ns3` and `linux` set them anew with each sign. All want an ACK per
 //! segment: the wait of a delayed ACK counts as delay and keeps small windows small. Linux takes the difference of two
 //! clocks for the delay: with its random start of timestamps, 32 bits are spent on that start, no sign is seen, and
-//! Reno remains, as recorded. Left out: the kernel's guess of the other clock's rate.
+//! Reno remains, as recorded. Not modelled: the kernel's guess of the other clock's rate.
 
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
-};
-use crate::units::{Bytes, Span, Time};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::jiffies::jiffies;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
+use super::signals::{Ack, Congestion, View};
+use super::window::{IdleRule, Window};
+use crate::units::{Bytes, Span};
 
 /// Low priority by one-way delay.
 pub(super) const LP: Algorithm = Algorithm {
     name: "lp",
     title: "TCP-LP: low priority, yields when one-way delay rises",
     reference: "Kuzmanovic, Knightly 2003, TCP-LP: A Distributed Algorithm for Low Priority Data Transfer",
-    demands: Demands { timestamps: true, ..Demands::NONE },
+    requirements: Requirements { timestamps: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[
         Profile { name: "paper", set: &[], recovery: None },
@@ -46,105 +49,55 @@ const LINUX: &[(&str, Value)] = &[
 ];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "slow_start_limit",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(1.0),
-        unit: "segments",
-        doc: "the most that one ACK adds to cwnd in slow start",
-        source: "RFC 5681 eq. 2; Linux has no limit",
-    },
-    Param {
-        name: "delta",
-        kind: ParamKind::Number { min: 0.0, max: 100.0 },
-        default: Value::Number(15.0),
-        unit: "%",
-        doc: "how far into the range of delays the mean may rise",
-        source: "Kuzmanovic, Knightly 2003, delta = 0.15",
-    },
-    Param {
-        name: "inference",
-        kind: ParamKind::Number { min: 0.0, max: 100.0 },
-        default: Value::Number(3.0),
-        unit: "RTT",
-        doc: "time after a sign in which the window does not grow and a second sign leaves one segment",
-        source: "Kuzmanovic, Knightly 2003; Linux tcp_lp",
-    },
-    Param {
-        name: "settling",
-        kind: ParamKind::Number { min: 0.0, max: 100.0 },
-        default: Value::Number(2.0),
-        unit: "RTT",
-        doc: "signs so soon after one tell of the same queue: half an RTT of silence, one to see it, a late mean",
-        source: "our reading of Kuzmanovic, Knightly 2003, who want a second sign; Linux and ns-3 have none",
-    },
-    Param {
-        name: "forgets_extremes",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "a sign sets the least delay to the mean and the greatest to twice that, instead of keeping both for life",
-        source: "Linux tcp_lp, ns-3 TcpLp",
-    },
-    Param {
-        name: "lowers_ssthresh",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "a sign takes ssthresh down with cwnd, so that additive increase follows and not slow start",
-        source: "Kuzmanovic, Knightly 2003; not in Linux and ns-3",
-    },
-    Param {
-        name: "pauses_slow_start",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "slow start too waits for the inference time to end",
-        source: "Linux tcp_lp; ns-3 pauses congestion avoidance only",
-    },
-    Param {
-        name: "yields_at_threshold",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "a mean delay equal to the threshold is a sign",
-        source: "Linux so, ns-3 not",
-    },
-    Param {
-        name: "half_of_cwnd",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
-        source: "Linux takes cwnd, ns-3 and RFC 5681 eq. 4 the flight",
-    },
-    Param {
-        name: "clock_offset",
-        kind: ParamKind::Number { min: 0.0, max: 4_294_967_295.0 },
-        default: Value::Number(0.0),
-        unit: "ms",
-        doc: "how far the receiver's timestamps are ahead of the sender's clock",
-        source: "Linux starts them at random; from 2^29 on, seven cases of eight, TCP-LP sees no sign",
-    },
+    SLOW_START_LIMIT.source("RFC 5681 eq. 2; Linux has no limit"),
+    Param::number("delta", 0.0..=100.0, 15.0)
+        .unit("%")
+        .doc("how far into the range of delays the mean may rise")
+        .source("Kuzmanovic, Knightly 2003, delta = 0.15"),
+    Param::number("inference", 0.0..=100.0, 3.0)
+        .unit("RTT")
+        .doc("time after a sign in which the window does not grow and a second sign leaves one segment")
+        .source("Kuzmanovic, Knightly 2003; Linux tcp_lp"),
+    Param::number("settling", 0.0..=100.0, 2.0)
+        .unit("RTT")
+        .doc(
+            "signs within this time after one indicate the same queue: half an RTT of silence, one to see it, a late \
+              mean",
+        )
+        .source("our reading of Kuzmanovic, Knightly 2003, who want a second sign; Linux and ns-3 have none"),
+    Param::flag("forgets_extremes", false)
+        .doc(
+            "a sign sets the least delay to the mean and the greatest to twice that, instead of keeping both for \
+             life",
+        )
+        .source("Linux tcp_lp, ns-3 TcpLp"),
+    Param::flag("lowers_ssthresh", true)
+        .doc("a sign takes ssthresh down with cwnd, so that additive increase follows and not slow start")
+        .source("Kuzmanovic, Knightly 2003; not in Linux and ns-3"),
+    Param::flag("pauses_slow_start", true)
+        .doc("slow start too waits for the inference time to end")
+        .source("Linux tcp_lp; ns-3 pauses congestion avoidance only"),
+    Param::flag("yields_at_threshold", false)
+        .doc("a mean delay equal to the threshold is a sign")
+        .source("Linux so, ns-3 not"),
+    Param::flag("half_of_cwnd", false)
+        .doc("ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out")
+        .source("Linux takes cwnd, ns-3 and RFC 5681 eq. 4 the flight"),
+    Param::number("clock_offset", 0.0..=4_294_967_295.0, 0.0)
+        .unit("ms")
+        .doc("how far the receiver's timestamps are ahead of the sender's clock")
+        .source("Linux starts them at random; from 2^29 on, seven cases of eight, TCP-LP sees no sign"),
 ];
-
-/// A whole number of milliseconds, the unit of timestamps here and in Linux.
-fn millis(time: Time) -> u64 {
-    time.as_nanos() / 1_000_000
-}
 
 #[derive(Debug)]
 struct Lp {
-    window: Window,
-    counter: Counter,
-    initial_window: Bytes,
-    slow_start_limit: Bytes,
+    reno: RenoWindow,
     inference: f64,
     settling: f64,
     lowers_ssthresh: bool,
     pauses_slow_start: bool,
     half_of_cwnd: bool,
-    delays: Delays,
+    delays: OneWayDelays,
     /// In ms, the receiver's delay included, as of the last ACK that showed one.
     rtt: f64,
     last_sign: Option<u64>,
@@ -153,7 +106,7 @@ struct Lp {
 
 /// One-way delays in milliseconds; 32 bits that overflow, as in Linux and ns-3, which matters with a clock offset.
 #[derive(Debug)]
-struct Delays {
+struct OneWayDelays {
     clock_offset: u32,
     delta: u32,
     yields_at_threshold: bool,
@@ -162,11 +115,11 @@ struct Delays {
     mean: u32,
     least: u32,
     most: u32,
-    /// The greatest of all; `most` is the one before it.
+    /// The maximum of all; `most` is the one before it.
     most_of_all: u32,
 }
 
-impl Delays {
+impl OneWayDelays {
     /// Takes a delay.
     fn note(&mut self, one_way: Span) {
         let delay = ((one_way.as_nanos() / 1_000_000) as u32).wrapping_add(self.clock_offset);
@@ -208,18 +161,15 @@ impl Delays {
 }
 
 impl Lp {
-    fn new(values: &Values, setup: &Setup) -> Lp {
+    fn new(values: &ParamValues, setup: &Setup) -> Lp {
         Lp {
-            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            counter: Counter::default(),
-            initial_window: setup.initial_window,
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+            reno: RenoWindow::new(values, setup, IdleRule::of(values.flag("half_of_cwnd"))),
             inference: values.number("inference"),
             settling: values.number("settling"),
             lowers_ssthresh: values.flag("lowers_ssthresh"),
             pauses_slow_start: values.flag("pauses_slow_start"),
             half_of_cwnd: values.flag("half_of_cwnd"),
-            delays: Delays {
+            delays: OneWayDelays {
                 clock_offset: values.number("clock_offset") as u32,
                 delta: values.number("delta") as u32,
                 yields_at_threshold: values.flag("yields_at_threshold"),
@@ -242,7 +192,7 @@ impl Lp {
             }
             self.rtt = rtt.oldest.as_nanos() as f64 / 1e6;
         }
-        let now = millis(view.now);
+        let now = jiffies(view.now);
         let since_sign = self.last_sign.map(|sign| (now - sign) as f64);
         self.inferring = since_sign.is_some_and(|since| since < libm::floor(self.inference * self.rtt));
         let settling = since_sign.is_some_and(|since| since < self.settling * self.rtt);
@@ -251,11 +201,11 @@ impl Lp {
         }
         self.last_sign = Some(now);
         // A window that comes down already is not touched: recovery's would replace it.
-        if !view.state.descends() {
-            let half = view.mss * (self.window.cwnd.segments(view.mss) / 2).max(1);
-            self.window.cwnd = if self.inferring { view.mss } else { half };
+        if !view.state.in_cwnd_reduction() {
+            let half = view.mss * (self.reno.window.cwnd.segments(view.mss) / 2).max(1);
+            self.reno.window.cwnd = if self.inferring { view.mss } else { half };
             if self.lowers_ssthresh {
-                self.window.ssthresh = self.window.ssthresh.min(half.max(view.mss * 2));
+                self.reno.window.ssthresh = self.reno.window.ssthresh.min(half.max(view.mss * 2));
             }
         }
     }
@@ -264,33 +214,32 @@ impl Lp {
 impl CongestionControl for Lp {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.look_for_sign(ack, view);
-        let paused = self.inferring && (self.pauses_slow_start || !self.window.in_slow_start());
-        if view.may_grow && ack.acked > Bytes::ZERO && !paused {
-            self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
+        let paused = self.inferring && (self.pauses_slow_start || !self.reno.window.in_slow_start());
+        if !paused {
+            self.reno.grow(ack, view);
         }
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         let ssthresh = if self.half_of_cwnd {
-            view.mss * (self.window.cwnd.segments(view.mss) / 2).max(2)
+            view.mss * (self.reno.window.cwnd.segments(view.mss) / 2).max(2)
         } else {
             // RFC 5681 eq. 4
             Bytes(event.flight.0 / 2).max(view.mss * 2)
         };
-        self.counter.reset();
-        self.window.reduce(ssthresh, event);
+        self.reno.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {
-        self.window
+        self.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.half_of_cwnd));
+        self.reno.on_idle(idle, view);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

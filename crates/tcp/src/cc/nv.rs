@@ -1,84 +1,93 @@
-//! TCP-NV: compares the window with what the rate and the least RTT explain (Brakmo 2010; Linux tcp_nv).
+//! TCP-NV: compares the window with what the rate and the minimum RTT explain (Brakmo 2010; Linux tcp_nv).
 //!
 //! A descendant of Vegas for data centres. Each ACK gives a rate, what was delivered in an RTT over that RTT; the
-//! greatest of a round times the least RTT is the window that makes no queue. Above it and ten segments more the window
+//! maximum of a round times the minimum RTT is the window that makes no queue. Above it and ten segments more the window
 //! comes down by 30 % of the excess and stops growing; two below that it grows again, as Reno's. Decisions need enough
-//! ACKs; the least RTT is measured anew about every 5 s, at random times. Where the queue never drains, that takes ten
-//! segments of it for the path each time. Integers as in Linux 6.1. Left out: base RTTs set by a BPF program, and the
+//! ACKs; the minimum RTT is measured anew about every 5 s, at random times. Where the queue never drains, that takes ten
+//! segments of it for the path each time. Integers as in Linux 6.1. Not modelled: base RTTs set by a BPF program, and the
 //! faster growth that the kernel has switched off.
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, State,
-    Value, Values, View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::jiffies::jiffies;
+use super::parameters::{Param, ParamValues, Profile};
+use super::signals::{Ack, Cause, Congestion, State, View};
+use super::window::{Counter, IdleRule, Window};
 use crate::rng::Rng;
-use crate::units::{Bytes, Span, Time};
+use crate::seq::SeqNo;
+use crate::units::{Bytes, Span};
 
-/// Congestion avoidance by rate and least RTT.
+/// Congestion avoidance by rate and minimum RTT.
 pub(super) const NV: Algorithm = Algorithm {
     name: "nv",
     title: "TCP-NV: a queue of about ten segments, by rate and least RTT",
     reference: "Brakmo 2010, TCP-NV: Congestion Avoidance for Data Centers; Linux tcp_nv",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Nv::new(values, setup)),
 };
 
-/// A whole number with a kernel default.
-const fn whole(name: &'static str, max: f64, default: f64, unit: &'static str, doc: &'static str) -> Param {
-    Param {
-        name,
-        kind: ParamKind::Number { min: 0.0, max },
-        default: Value::Number(default),
-        unit,
-        doc,
-        source: "Linux tcp_nv",
-    }
-}
+const KERNEL: &str = "Linux tcp_nv";
 
 const PARAMS: &[Param] = &[
-    whole("pad", 1e4, 10.0, "segments", "queue that is allowed"),
-    whole("pad_buffer", 1e4, 2.0, "segments", "the window grows again so far below the allowed queue"),
-    whole("reset_period", 1e3, 5.0, "s", "mean time after which the least RTT is measured anew; varies by a quarter"),
-    whole("min_cwnd", 1e3, 2.0, "segments", "delay does not take cwnd below this"),
-    whole(
-        "cong_dec_mult",
-        128.0,
-        38.0,
-        "1/128",
-        "share of the excess that a decision takes away; 0 takes it down at once",
-    ),
-    whole("loss_dec_factor", 1024.0, 819.0, "1/1024", "what remains of the window after a loss"),
-    whole("dec_eval_min_calls", 255.0, 60.0, "ACKs", "samples before the window comes down"),
-    whole("inc_eval_min_calls", 255.0, 20.0, "ACKs", "samples before the window grows again"),
-    whole("ssthresh_eval_min_calls", 255.0, 30.0, "ACKs", "samples before the first slow start ends"),
-    whole("stop_rtt_cnt", 255.0, 10.0, "RTT", "without enough samples the window stops growing after so long"),
-    whole("rtt_min_cnt", 255.0, 2.0, "RTT", "least time between a decision and one to come down"),
-    whole(
-        "growth_rate_neg",
-        1e4,
-        8.0,
-        "decisions",
-        "a growth slowed by time-outs doubles after so many; 0 never slows",
-    ),
+    Param::number("pad", 0.0..=1e4, 10.0).unit("segments").doc("queue that is allowed").source(KERNEL),
+    Param::number("pad_buffer", 0.0..=1e4, 2.0)
+        .unit("segments")
+        .doc("distance below the allowed queue at which the window grows again")
+        .source(KERNEL),
+    Param::number("reset_period", 0.0..=1e3, 5.0)
+        .unit("s")
+        .doc("mean time after which the minimum RTT is measured anew; varies by a quarter")
+        .source(KERNEL),
+    Param::number("min_cwnd", 0.0..=1e3, 2.0)
+        .unit("segments")
+        .doc("delay does not take cwnd below this")
+        .source(KERNEL),
+    Param::number("cong_dec_mult", 0.0..=128.0, 38.0)
+        .unit("1/128")
+        .doc("share of the excess that a decision takes away; 0 takes it down immediately")
+        .source(KERNEL),
+    Param::number("loss_dec_factor", 0.0..=1024.0, 819.0)
+        .unit("1/1024")
+        .doc("what remains of the window after a loss")
+        .source(KERNEL),
+    Param::number("dec_eval_min_calls", 0.0..=255.0, 60.0)
+        .unit("ACKs")
+        .doc("samples before the window comes down")
+        .source(KERNEL),
+    Param::number("inc_eval_min_calls", 0.0..=255.0, 20.0)
+        .unit("ACKs")
+        .doc("samples before the window grows again")
+        .source(KERNEL),
+    Param::number("ssthresh_eval_min_calls", 0.0..=255.0, 30.0)
+        .unit("ACKs")
+        .doc("samples before the first slow start ends")
+        .source(KERNEL),
+    Param::number("stop_rtt_cnt", 0.0..=255.0, 10.0)
+        .unit("RTT")
+        .doc("time without enough samples after which the window stops growing")
+        .source(KERNEL),
+    Param::number("rtt_min_cnt", 0.0..=255.0, 2.0)
+        .unit("RTT")
+        .doc("minimum time between a decision and one to come down")
+        .source(KERNEL),
+    Param::number("growth_rate_neg", 0.0..=1e4, 8.0)
+        .unit("decisions")
+        .doc("a growth slowed by time-outs doubles after this many; 0 never slows")
+        .source(KERNEL),
 ];
 
-/// Growth is slowed by at most so many halvings.
+/// Growth is slowed by at most this many halvings.
 const SLOWEST: u32 = 8;
 /// Bounds of `Nv::needed` (kernel: NV_MIN_CWND, NV_TSO_CWND_BOUND + 1) and its step.
-const LEAST_NEEDED: u64 = 4;
-const MOST_NEEDED: u64 = 81;
+const MIN_NEEDED: u64 = 4;
+const MAX_NEEDED: u64 = 81;
 const NEEDED_STEP: u64 = 2;
 /// The kernel's rates are in 100 bit/s: bytes x 8 x 10^6 µs / 100.
 const RATE_SCALE: u64 = 80_000;
 /// A counter of eight bits.
-const MOST_CALLS: u64 = 255;
-
-/// The kernel's clock at HZ = 1000.
-fn ticks(time: Time) -> u64 {
-    time.as_nanos() / 1_000_000
-}
+const MAX_CALLS: u64 = 255;
 
 /// Parameters as the kernel has them.
 #[derive(Debug)]
@@ -131,20 +140,20 @@ struct Measured {
     max_rate: u64,
     /// Smoothed RTT of its own, half old and half new; 0 before the first.
     avg_rtt: u64,
-    round_end: u64,
-    last_una: u64,
+    round_end: SeqNo,
+    last_una: SeqNo,
     /// Decisions in a row that saw no queue.
     calm: u64,
 }
 
 impl Measured {
-    fn begin(una: u64) -> Measured {
+    fn begin(una: SeqNo) -> Measured {
         Measured { round_end: una, last_una: una, ..Measured::default() }
     }
 }
 
 impl Nv {
-    fn new(values: &Values, setup: &Setup) -> Nv {
+    fn new(values: &ParamValues, setup: &Setup) -> Nv {
         let number = |name| values.number(name) as u64;
         Nv {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
@@ -170,11 +179,11 @@ impl Nv {
             state: State::Open,
             reset_due: false,
             // The first after 2 s.
-            reset_min_rtt_at: ticks(setup.now) + 2_000,
+            reset_min_rtt_at: jiffies(setup.now) + 2_000,
             min_rtt: u64::from(u32::MAX),
             min_rtt_new: u64::from(u32::MAX),
-            needed: LEAST_NEEDED,
-            measured: Measured::begin(1),
+            needed: MIN_NEEDED,
+            measured: Measured::begin(SeqNo::FIRST_DATA),
         }
     }
 
@@ -182,7 +191,7 @@ impl Nv {
     fn measure(&mut self, ack: &Ack, view: &View) {
         let Some(rtt) = ack.rtt else { return };
         let measured = &mut self.measured;
-        let acked = view.snd_una.saturating_sub(measured.last_una);
+        let acked = view.snd_una.since(measured.last_una).0;
         measured.last_una = view.snd_una;
         // What was delivered since the newest reported segment left: what was in flight with it and has arrived.
         let Some(rate) = ack.rate.filter(|rate| rate.delivered > Bytes::ZERO) else { return };
@@ -196,16 +205,16 @@ impl Nv {
         let avg_rtt = measured.avg_rtt;
         let rate = (rate.delivered.0.saturating_mul(RATE_SCALE) / avg_rtt).min(u64::from(u32::MAX));
         measured.max_rate = measured.max_rate.max(rate);
-        measured.calls = (measured.calls + 1).min(MOST_CALLS);
+        measured.calls = (measured.calls + 1).min(MAX_CALLS);
         self.min_rtt = self.min_rtt.min(avg_rtt);
         self.min_rtt_new = self.min_rtt_new.min(avg_rtt);
-        self.reset_min_rtt(ticks(view.now));
+        self.reset_min_rtt(jiffies(view.now));
         if self.measured.round_end < view.snd_una {
             self.end_round(acked, view);
         }
     }
 
-    /// The least RTT of the last period takes the place of the one before.
+    /// The minimum RTT of the last period takes the place of the one before.
     fn reset_min_rtt(&mut self, now: u64) {
         if now < self.reset_min_rtt_at {
             return;
@@ -215,17 +224,17 @@ impl Nv {
         // 3/4 to 5/4 of the period
         let part = (384 + self.rng.below(256)) as f64 / 512.0;
         self.reset_min_rtt_at = now + (self.tuning.reset_period * 1e3 * part) as u64;
-        self.needed = (self.needed / 2).max(LEAST_NEEDED);
+        self.needed = (self.needed / 2).max(MIN_NEEDED);
     }
 
     fn end_round(&mut self, acked: u64, view: &View) {
         let measured = &mut self.measured;
         measured.round_end = view.snd_nxt;
-        measured.rounds = (measured.rounds + 1).min(MOST_CALLS);
+        measured.rounds = (measured.rounds + 1).min(MAX_CALLS);
         // One ACK for a whole round: the window is too small for how ACKs are bundled.
-        if measured.calls == 1 && acked >= (self.needed - 1) * view.mss.0 && self.needed < MOST_NEEDED {
-            self.needed = (self.needed + NEEDED_STEP).min(MOST_NEEDED);
-            measured.round_end = view.snd_nxt + self.needed * view.mss.0;
+        if measured.calls == 1 && acked >= (self.needed - 1) * view.mss.0 && self.needed < MAX_NEEDED {
+            self.needed = (self.needed + NEEDED_STEP).min(MAX_NEEDED);
+            measured.round_end = view.snd_nxt + view.mss * self.needed;
             measured.calls = 0;
             self.may_grow = true;
             return;
@@ -244,7 +253,7 @@ impl Nv {
         }
     }
 
-    /// The window that the greatest rate and the least RTT explain, in segments: W = rate x min_rtt.
+    /// The window that the maximum rate and the minimum RTT explain, in segments: W = rate x min_rtt.
     fn explained(&self, mss: Bytes) -> u64 {
         self.measured.max_rate.saturating_mul(self.min_rtt) / (RATE_SCALE * mss.0)
     }
@@ -341,9 +350,7 @@ impl CongestionControl for Nv {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

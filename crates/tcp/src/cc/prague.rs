@@ -4,14 +4,16 @@
 //! millisecond. As in DCTCP an average alpha of the share of marks decides how far the window comes down, at most once per
 //! round trip; unlike there, every unmarked segment makes it grow, also on the way down, and fractions of a segment count.
 //! After some hundred round trips a short RTT grows and falls as if it were `target_rtt`, so that RTTs share fairly. Written
-//! after the kernel of the L4S team. Left out: its test for queues that mark as RFC 3168 has it (off
+//! after the kernel of the L4S team. Not modelled: its test for queues that mark as RFC 3168 has it (off
 //! by default there), its other two ways to be independent of the RTT, and windows below one segment.
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, State, Value,
-    Values, View, Window,
-};
-use crate::config::EcnMode;
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile};
+use super::signals::{Ack, Cause, Congestion, State, View};
+use super::window::Window;
+use crate::seq::SeqNo;
+use crate::settings::EcnMode;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// DCTCP for L4S.
@@ -19,57 +21,34 @@ pub(super) const PRAGUE: Algorithm = Algorithm {
     name: "prague",
     title: "Prague: DCTCP for the Internet, with L4S marks",
     reference: "draft-briscoe-iccrg-prague-congestion-control; RFC 9331; the kernel of the L4S team",
-    demands: Demands { owns_window: true, ecn: Some(EcnMode::L4s), timestamps: false },
+    requirements: Requirements { owns_window: true, ecn: Some(EcnMode::L4s), timestamps: false },
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Prague::new(values, setup)),
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "gain",
-        kind: ParamKind::Number { min: 1.0 / 1024.0, max: 1.0 },
-        default: Value::Number(1.0 / 16.0),
-        unit: "",
-        doc: "weight of the last round trip in alpha",
-        source: "L4S team's tcp_prague: PRAGUE_SHIFT_G",
-    },
-    Param {
-        name: "first_alpha",
-        kind: ParamKind::Number { min: 0.0, max: 1.0 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "alpha until a mark has been seen; 1 makes the first reduction a halving",
-        source: "L4S team's tcp_prague: prague_init",
-    },
-    Param {
-        name: "rtt_independence",
-        kind: ParamKind::Flag,
-        default: Value::Flag(true),
-        unit: "",
-        doc: "an RTT below `target_rtt` grows by (RTT / target)^2 and reacts once per target",
-        source: "L4S team's tcp_prague: prague_rtt_scaling",
-    },
-    Param {
-        name: "target_rtt",
-        kind: ParamKind::Number { min: 0.0001, max: 1.0 },
-        default: Value::Number(0.025),
-        unit: "s",
-        doc: "the RTT that shorter ones behave like",
-        source: "L4S team's tcp_prague: prague_rtt_target",
-    },
-    Param {
-        name: "transition",
-        kind: ParamKind::Number { min: 0.0, max: 1e6 },
-        default: Value::Number(500.0),
-        unit: "round trips",
-        doc: "after slow start so many round trips pass before the RTT ceases to matter",
-        source: "L4S team's tcp_prague: prague_rtt_transition",
-    },
+    Param::number("gain", 1.0 / 1024.0..=1.0, 1.0 / 16.0)
+        .doc("weight of the last round trip in alpha")
+        .source("L4S team's tcp_prague: PRAGUE_SHIFT_G"),
+    Param::number("first_alpha", 0.0..=1.0, 1.0)
+        .doc("alpha until a mark has been seen; 1 makes the first reduction a halving")
+        .source("L4S team's tcp_prague: prague_init"),
+    Param::flag("rtt_independence", true)
+        .doc("an RTT below `target_rtt` grows by (RTT / target)^2 and reacts once per target")
+        .source("L4S team's tcp_prague: prague_rtt_scaling"),
+    Param::number("target_rtt", 0.0001..=1.0, 0.025)
+        .unit("s")
+        .doc("the RTT that shorter ones behave like")
+        .source("L4S team's tcp_prague: prague_rtt_target"),
+    Param::number("transition", 0.0..=1e6, 500.0)
+        .unit("round trips")
+        .doc("round trips after slow start until the RTT ceases to matter")
+        .source("L4S team's tcp_prague: prague_rtt_transition"),
 ];
 
-/// The window does not step below so many segments on marks.
-const LEAST: f64 = 2.0;
+/// The window does not step below this many segments on marks.
+const MIN_WINDOW: f64 = 2.0;
 
 #[derive(Debug)]
 struct Prague {
@@ -91,7 +70,7 @@ struct Prague {
     before_loss: f64,
     reduced_at: Time,
     /// The round trip ends when this is acknowledged.
-    round_end: u64,
+    round_end: SeqNo,
     rounds: u64,
     round_began: Time,
     delivered: Bytes,
@@ -101,7 +80,7 @@ struct Prague {
 }
 
 impl Prague {
-    fn new(values: &Values, setup: &Setup) -> Prague {
+    fn new(values: &ParamValues, setup: &Setup) -> Prague {
         let target_rtt = Span::from_secs_f64(values.number("target_rtt"));
         Prague {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
@@ -116,7 +95,7 @@ impl Prague {
             in_loss: false,
             before_loss: 0.0,
             reduced_at: Time::ZERO,
-            round_end: 0,
+            round_end: SeqNo::default(),
             rounds: 0,
             round_began: setup.now,
             delivered: Bytes::ZERO,
@@ -146,7 +125,7 @@ impl Prague {
     /// One step of the window in force towards the target.
     fn step(&mut self) {
         let wanted = Bytes((libm::ceil(self.target) * self.mss.as_f64()) as u64);
-        let least = Bytes((LEAST * self.mss.as_f64()) as u64);
+        let least = Bytes((MIN_WINDOW * self.mss.as_f64()) as u64);
         if self.window.cwnd > wanted && self.window.cwnd > least {
             self.window.cwnd = self.window.cwnd.saturating_sub(self.mss).max(wanted).max(least);
             self.window.ssthresh = self.window.cwnd;
@@ -258,6 +237,7 @@ impl CongestionControl for Prague {
 mod tests {
     use super::super::driver::{Driver, MSS, near};
     use super::*;
+    use crate::cc::parameters::Value;
 
     fn prague(changed: &[(&str, Value)], cwnd: u64) -> Driver {
         Driver::new("prague", "linux", changed, cwnd, Some(cwnd))
@@ -271,7 +251,7 @@ mod tests {
         assert!(near(prague.internal("target"), 47.5));
         assert_eq!(prague.cwnd(), 50.0);
         for cwnd in [49.0, 48.0, 48.0] {
-            prague.tell(&Ack { acked: MSS, ce: MSS, ..Ack::default() });
+            prague.ack_with(&Ack { acked: MSS, ce: MSS, ..Ack::default() });
             assert_eq!((prague.cwnd(), prague.ssthresh()), (cwnd, cwnd));
         }
     }
@@ -297,9 +277,9 @@ mod tests {
         let mut prague = prague(&[], 50);
         prague.congestion(Cause::Ecn);
         assert!(near(prague.internal("target"), 25.0));
-        prague.tell(&Ack { acked: MSS * 2, ce: MSS, ..Ack::default() });
+        prague.ack_with(&Ack { acked: MSS * 2, ce: MSS, ..Ack::default() });
         assert!(near(prague.internal("target"), 25.0 + 1.0 / 25.0));
-        prague.tell(&Ack { acked: MSS * 2, ce: MSS * 2, ..Ack::default() });
+        prague.ack_with(&Ack { acked: MSS * 2, ce: MSS * 2, ..Ack::default() });
         assert!(near(prague.internal("target"), 25.0 + 1.0 / 25.0));
     }
 
@@ -309,7 +289,7 @@ mod tests {
         prague.ack(100, Some(80.0));
         assert_eq!(prague.internal("alpha"), 1.0);
         prague.view.delivered_ce += MSS * 25;
-        prague.tell(&Ack { acked: MSS * 100, ce: MSS * 25, ..Ack::default() });
+        prague.ack_with(&Ack { acked: MSS * 100, ce: MSS * 25, ..Ack::default() });
         assert!(near(prague.internal("alpha"), 0.953125));
     }
 

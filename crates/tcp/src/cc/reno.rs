@@ -5,11 +5,13 @@
 //! congestion avoidance one segment per window of acknowledged bytes. Profile `rfc` takes half of the flight, profile
 //! `linux` half of cwnd. Profiles `ns2` and `ns3` are those of the simulators, which count ACKs instead of bytes; ns-3's Reno counts segments, as Linux does.
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup,
-    Value, Values, View, Window,
-};
-use crate::config::RecoveryKind;
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{RenoWindow, SLOW_START_LIMIT};
+use super::signals::{Ack, Congestion, View};
+use super::window::{IdleRule, Window};
+use crate::settings::RecoveryKind;
 use crate::units::{Bytes, Span};
 
 /// Slow start again after every loss.
@@ -17,7 +19,7 @@ pub(super) const TAHOE: Algorithm = Algorithm {
     name: "tahoe",
     title: "Tahoe: slow start after every loss",
     reference: "Jacobson 1988, Congestion Avoidance and Control",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Tahoe) },
@@ -31,7 +33,7 @@ pub(super) const RENO: Algorithm = Algorithm {
     name: "reno",
     title: "Reno: fast retransmit and fast recovery",
     reference: "RFC 5681",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[], recovery: Some(RecoveryKind::Reno) },
@@ -47,7 +49,7 @@ pub(super) const NEWRENO: Algorithm = Algorithm {
     name: "newreno",
     title: "NewReno: fast recovery over partial ACKs",
     reference: "RFC 5681, RFC 6582",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "rfc", set: &[("careful_exit", Value::Flag(true))], recovery: Some(RecoveryKind::NewReno) },
@@ -63,62 +65,25 @@ const NS2: &[(&str, Value)] =
     &[("half_of_cwnd", Value::Flag(true)), ("half_of_rwnd", Value::Flag(true)), ("per_ack", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "slow_start_limit",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(1.0),
-        unit: "segments",
-        doc: "the most that one ACK adds to cwnd in slow start",
-        source: "RFC 5681 eq. 2; RFC 3465 calls it L",
-    },
-    Param {
-        name: "beta",
-        kind: ParamKind::Number { min: 0.1, max: 0.9 },
-        default: Value::Number(0.5),
-        unit: "",
-        doc: "what remains of the window after a loss",
-        source: "RFC 5681 eq. 4",
-    },
-    Param {
-        name: "half_of_cwnd",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out",
-        source: "Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight",
-    },
-    Param {
-        name: "half_of_rwnd",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "with half_of_cwnd: of no more than the receiver's window, which bounds what is sent if cwnd does not",
-        source: "ns-2.35 halves min(cwnd, window_)",
-    },
-    Param {
-        name: "per_ack",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "an ACK adds a segment in slow start, MSS^2/cwnd bytes beyond, whatever it acknowledges",
-        source: "RFC 5681 eq. 3; ns-2.35 and ns-3's NewReno",
-    },
-    Param {
-        name: "careful_exit",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "leave recovery with at most one segment more than the flight, against bursts",
-        source: "RFC 6582 section 3.2 step 3, option 1",
-    },
+    SLOW_START_LIMIT,
+    Param::number("beta", 0.1..=0.9, 0.5).doc("what remains of the window after a loss").source("RFC 5681 eq. 4"),
+    Param::flag("half_of_cwnd", false)
+        .doc("ssthresh from cwnd, in whole segments, instead of from the flight; idle windows halve per time-out")
+        .source("Linux and ns-2 take cwnd, RFC 5681 eq. 4 the flight"),
+    Param::flag("half_of_rwnd", false)
+        .doc("with half_of_cwnd: of no more than the receiver's window, which bounds what is sent if cwnd does not")
+        .source("ns-2.35 halves min(cwnd, window_)"),
+    Param::flag("per_ack", false)
+        .doc("an ACK adds a segment in slow start, MSS^2/cwnd bytes beyond, whatever it acknowledges")
+        .source("RFC 5681 eq. 3; ns-2.35 and ns-3's NewReno"),
+    Param::flag("careful_exit", false)
+        .doc("leave recovery with at most one segment more than the flight, against bursts")
+        .source("RFC 6582 section 3.2 step 3, option 1"),
 ];
 
 #[derive(Debug)]
 struct Reno {
-    window: Window,
-    counter: Counter,
-    initial_window: Bytes,
-    slow_start_limit: Bytes,
+    reno: RenoWindow,
     beta: f64,
     half_of_cwnd: bool,
     half_of_rwnd: bool,
@@ -128,12 +93,9 @@ struct Reno {
 }
 
 impl Reno {
-    fn new(values: &Values, setup: &Setup) -> Reno {
+    fn new(values: &ParamValues, setup: &Setup) -> Reno {
         Reno {
-            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            counter: Counter::default(),
-            initial_window: setup.initial_window,
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+            reno: RenoWindow::new(values, setup, IdleRule::of(values.flag("half_of_cwnd"))),
             beta: values.number("beta"),
             half_of_cwnd: values.flag("half_of_cwnd"),
             half_of_rwnd: values.flag("half_of_rwnd"),
@@ -150,16 +112,16 @@ impl CongestionControl for Reno {
             return;
         }
         if self.per_ack {
-            self.window.grow_per_ack(ack.acked_segments.max(1), view.mss);
+            self.reno.window.grow_per_ack(ack.acked_segments.max(1), view.mss);
             return;
         }
-        self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
+        self.reno.grow(ack, view);
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         let base = match (self.half_of_cwnd, self.half_of_rwnd) {
-            (true, true) => self.window.cwnd.min(view.rwnd),
-            (true, false) => self.window.cwnd,
+            (true, true) => self.reno.window.cwnd.min(view.rwnd),
+            (true, false) => self.reno.window.cwnd,
             (false, _) => event.flight,
         };
         // RFC 5681 eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS)
@@ -168,38 +130,38 @@ impl CongestionControl for Reno {
             // Linux and ns-2 count whole segments.
             ssthresh = view.mss * ssthresh.segments(view.mss);
         }
-        self.counter.reset();
-        if event.cause == Cause::Timeout || self.dup_ack_collapses {
-            self.window.collapse(ssthresh, event);
+        if self.dup_ack_collapses {
+            self.reno.counter.reset();
+            self.reno.window.collapse(ssthresh, event);
         } else {
-            self.window.cut(ssthresh);
+            self.reno.reduce(ssthresh, event);
         }
     }
 
     fn window(&self) -> Window {
-        self.window
+        self.reno.window
     }
 
     fn on_recovery_end(&mut self, view: &View) {
         if self.careful_exit {
             // RFC 6582 §3.2 step 3 (1): cwnd = min(ssthresh, max(FlightSize, SMSS) + SMSS)
-            self.window.cwnd = self.window.ssthresh.min(view.flight.max(view.mss) + view.mss);
+            self.reno.window.cwnd = self.reno.window.ssthresh.min(view.flight.max(view.mss) + view.mss);
         }
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(self.half_of_cwnd));
+        self.reno.on_idle(idle, view);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::driver::Driver;
-    use super::*;
+    use crate::cc::signals::Cause;
 
     /// RFC 5681 §3.1, eq. 2 to 4.
     #[test]

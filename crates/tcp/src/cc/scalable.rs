@@ -5,11 +5,13 @@
 //! Reno does; the kernel has no such window but never grows faster than one segment per ACK. Kernels and simulators
 //! before 2017 wait for 50 instead of 100 segments, to make up for delayed ACKs.
 
-use super::aimd::{Aimd, OF_CWND, SLOW_START_LIMIT, UNLIMITED};
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Demands, Param, ParamKind, Profile, Setup, Value, Values, View,
-    Window,
-};
+use super::aimd::{Aimd, OF_CWND};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{SLOW_START_LIMIT, UNLIMITED};
+use super::signals::{Ack, Congestion, View};
+use super::window::Window;
 use crate::units::{Bytes, Span};
 
 /// Growth in proportion to the window.
@@ -17,7 +19,7 @@ pub(super) const SCALABLE: Algorithm = Algorithm {
     name: "scalable",
     title: "Scalable TCP: growth in proportion to the window",
     reference: "Kelly 2003, Scalable TCP: Improving Performance in Highspeed Wide Area Networks",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[
         Profile { name: "paper", set: &[], recovery: None },
@@ -48,54 +50,24 @@ const NS3: &[(&str, Value)] =
     &[("counted", Value::Flag(true)), ("segments", Value::Number(50.0)), ("legacy_window", Value::Number(0.0))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "segments",
-        kind: ParamKind::Number { min: 1.0, max: 1e4 },
-        default: Value::Number(100.0),
-        unit: "segments",
-        doc: "acknowledged segments that add one to the window",
-        source: "Kelly 2003: a = 0.01; ns-2.35 and ns-3 50",
-    },
-    Param {
-        name: "cut",
-        kind: ParamKind::Number { min: 0.01, max: 0.9 },
-        default: Value::Number(0.125),
-        unit: "",
-        doc: "what a loss takes of the window",
-        source: "Kelly 2003: b = 0.125",
-    },
-    Param {
-        name: "legacy_window",
-        kind: ParamKind::Number { min: 0.0, max: 1e6 },
-        default: Value::Number(16.0),
-        unit: "segments",
-        doc: "up to this window Reno's growth and cut",
-        source: "Kelly 2003: lwnd; the kernel has none",
-    },
-    Param {
-        name: "counted",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "counts segments and adds whole ones, at most one per window of them, instead of a part for each",
-        source: "Linux tcp_scalable: min(W, 100)",
-    },
-    Param {
-        name: "per_ack",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "an ACK counts one segment, whatever it acknowledges; with counted",
-        source: "Linux 2.6.22 in ns-2.35 does not count segments",
-    },
-    Param {
-        name: "one_more",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "waits for one segment more than it should; with counted",
-        source: "Linux 2.6.22 in ns-2.35",
-    },
+    Param::number("segments", 1.0..=1e4, 100.0)
+        .unit("segments")
+        .doc("acknowledged segments that add one to the window")
+        .source("Kelly 2003: a = 0.01; ns-2.35 and ns-3 50"),
+    Param::number("cut", 0.01..=0.9, 0.125).doc("what a loss takes of the window").source("Kelly 2003: b = 0.125"),
+    Param::number("legacy_window", 0.0..=1e6, 16.0)
+        .unit("segments")
+        .doc("up to this window Reno's growth and cut")
+        .source("Kelly 2003: lwnd; the kernel has none"),
+    Param::flag("counted", false)
+        .doc("counts segments and adds whole ones, at most one per window of them, instead of a part for each")
+        .source("Linux tcp_scalable: min(W, 100)"),
+    Param::flag("per_ack", false)
+        .doc("an ACK counts one segment, whatever it acknowledges; with counted")
+        .source("Linux 2.6.22 in ns-2.35 does not count segments"),
+    Param::flag("one_more", false)
+        .doc("waits for one segment more than it should; with counted")
+        .source("Linux 2.6.22 in ns-2.35"),
     SLOW_START_LIMIT,
     OF_CWND,
 ];
@@ -112,7 +84,7 @@ struct Scalable {
 }
 
 impl Scalable {
-    fn new(values: &Values, setup: &Setup) -> Scalable {
+    fn new(values: &ParamValues, setup: &Setup) -> Scalable {
         Scalable {
             base: Aimd::new(values, setup),
             segments: values.number("segments"),
@@ -159,11 +131,11 @@ impl CongestionControl for Scalable {
     }
 
     fn window(&self) -> Window {
-        self.base.window
+        self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+        self.base.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
@@ -173,9 +145,9 @@ impl CongestionControl for Scalable {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Cause;
     use super::super::driver::{Driver, near};
     use super::*;
+    use crate::cc::signals::Cause;
 
     /// Growth over one window of ACKs of one segment each, as many as the window had at the start.
     fn round(sender: &mut Driver) -> f64 {

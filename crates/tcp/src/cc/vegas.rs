@@ -3,50 +3,52 @@
 //! Brakmo and Peterson 1995: expected less actual rate, times the base RTT, is the backlog; below alpha the window grows by
 //! one per round trip, above beta it shrinks by one. `vegas/native.rs` has the form of ns-2.35, with a fine timer of its own,
 //! `vegas/rounds.rs` Linux 5 and 6, Linux 2.6.22 and ns-3. The default is `linux`: it is what runs
-//! today, and what can be checked against recordings. Left out are `maxcwnd_` and ns-2's slots of a circular array, where what
+//! today, and what can be checked against recordings. Not modelled are `maxcwnd_` and ns-2's slots of a circular array, where what
 //! was never sent looks a second older than the connection. EWPHCC builds on the native form.
 
 mod native;
 mod rounds;
 
-use super::{Algorithm, Demands, Param, ParamKind, Profile, Value};
-use crate::config::RecoveryKind;
+use super::algorithm::{Algorithm, Requirements};
+use super::parameters::{Param, Profile, Value};
+use super::reno_window::SLOW_START_LIMIT;
+use crate::settings::RecoveryKind;
 
-pub(super) use native::{Bounds, LEAST, MOST, Native, RoundEnd};
+pub(super) use native::{Bounds, MAX_WINDOW, MIN_WINDOW, Native, RoundEnd};
 
 /// Vegas.
 pub(super) const VEGAS: Algorithm = Algorithm {
     name: "vegas",
     title: "Vegas: a few packets in the queue",
     reference: "Brakmo, Peterson 1995, TCP Vegas: End to End Congestion Avoidance on a Global Internet",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: &[
         ALPHA,
         BETA,
         GAMMA,
         NATIVE,
-        SLOW_START_LIMIT,
-        flag(
-            "by_target",
-            "the backlog is W - floor(W base / rtt) instead of floor(W (rtt - base) / base)",
-            "Linux 2.6.22, ns-3",
-        ),
-        flag(
-            "sent_window",
-            "the W of the backlog is what the round before sent, in half packets; a step is counted from the window at the \
-             start of the round; ssthresh becomes 2 when slow start is left, and stays",
-            "Linux 2.6.22",
-        ),
-        flag(
-            "barely_lower",
-            "ssthresh is one segment below the window, also after a loss: cwnd falls by one segment instead of half",
-            "ns-3",
-        ),
-        flag(
-            "keeps_base",
-            "the base RTT outlives silence and time-outs that left nothing in the network; Linux measures it anew",
-            "ns-3 knows no CWND_RESTART and TX_START",
-        ),
+        SLOW_START_LIMIT.doc("maximum increase of cwnd per ACK in slow start; not in native Vegas"),
+        Param::flag("by_target", false)
+            .doc("the backlog is W - floor(W base / rtt) instead of floor(W (rtt - base) / base)")
+            .source("Linux 2.6.22, ns-3"),
+        Param::flag("sent_window", false)
+            .doc(
+                "the W of the backlog is what the round before sent, in half packets; a step is counted from the \
+                  window at the start of the round; ssthresh becomes 2 when slow start is left, and stays",
+            )
+            .source("Linux 2.6.22"),
+        Param::flag("barely_lower", false)
+            .doc(
+                "ssthresh is one segment below the window, also after a loss: cwnd falls by one segment instead of \
+                  half",
+            )
+            .source("ns-3"),
+        Param::flag("keeps_base", false)
+            .doc(
+                "the base RTT outlives silence and time-outs that left nothing in the network; Linux measures it \
+                  anew",
+            )
+            .source("ns-3 knows no CWND_RESTART and TX_START"),
     ],
     profiles: &[
         Profile { name: "linux", set: &[("slow_start_limit", Value::Number(1e6))], recovery: None },
@@ -74,39 +76,23 @@ const NS2: &[(&str, Value)] =
 const NS3: &[(&str, Value)] =
     &[("by_target", Value::Flag(true)), ("barely_lower", Value::Flag(true)), ("keeps_base", Value::Flag(true))];
 
-const fn packets(name: &'static str, default: f64, doc: &'static str) -> Param {
-    Param {
-        name,
-        kind: ParamKind::Number { min: 0.0, max: 1e3 },
-        default: Value::Number(default),
-        unit: "segments",
-        doc,
-        source: "Linux tcp_vegas; ns-2 has 1, 3, 1",
-    }
-}
+const PACKETS: &str = "Linux tcp_vegas; ns-2 has 1, 3, 1";
 
-const fn flag(name: &'static str, doc: &'static str, source: &'static str) -> Param {
-    Param { name, kind: ParamKind::Flag, default: Value::Flag(false), unit: "", doc, source }
-}
-
-const ALPHA: Param = packets("alpha", 2.0, "below this backlog the window grows by one segment per round trip");
-const BETA: Param = packets("beta", 4.0, "above this backlog it shrinks by one");
+const ALPHA: Param = Param::number("alpha", 0.0..=1e3, 2.0)
+    .unit("segments")
+    .doc("below this backlog the window grows by one segment per round trip")
+    .source(PACKETS);
+const BETA: Param =
+    Param::number("beta", 0.0..=1e3, 4.0).unit("segments").doc("above this backlog it shrinks by one").source(PACKETS);
 /// The backlog that ends slow start.
-pub(super) const GAMMA: Param = packets("gamma", 1.0, "above this backlog slow start ends");
-const NATIVE: Param = flag(
-    "native",
-    "ns-2's own Vegas: a real-valued window, the mean RTT of a round, slow start every other round trip, a quarter off after a \
-     loss",
-    "ns-2.35 tcp-vegas",
-);
-const SLOW_START_LIMIT: Param = Param {
-    name: "slow_start_limit",
-    kind: ParamKind::Number { min: 1.0, max: 1e6 },
-    default: Value::Number(1.0),
-    unit: "segments",
-    doc: "the most that one ACK adds to cwnd in slow start; not in native Vegas",
-    source: "RFC 5681 eq. 2; RFC 3465 calls it L",
-};
+pub(super) const GAMMA: Param =
+    Param::number("gamma", 0.0..=1e3, 1.0).unit("segments").doc("above this backlog slow start ends").source(PACKETS);
+const NATIVE: Param = Param::flag("native", false)
+    .doc(
+        "ns-2's own Vegas: a real-valued window, the mean RTT of a round, slow start every other round trip, a \
+          quarter off after a loss",
+    )
+    .source("ns-2.35 tcp-vegas");
 
 #[cfg(test)]
 mod tests;

@@ -3,21 +3,23 @@
 //! N, the segments that wait in the network, is what Vegas estimates: W less what base RTT and actual RTT leave of it. A
 //! loss with N below 3 is taken for chance and costs a fifth of the window; above, half. From N = 3 on the window grows
 //! every second round only. Profile `linux` is the kernel's module, which judges N anew on each ACK, profile `ns3` its
-//! port. Left out: the paper's smoothed RTT and its new base RTT after each loss, which neither has.
+//! port. Not modelled: the paper's smoothed RTT and its new base RTT after each loss, which neither has.
 
-use super::delay::{Delay, is_asked};
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, IdleRule, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{RenoWindow, SLOW_START_LIMIT, UNLIMITED};
+use super::round_rtt::{RoundRtt, is_cong_avoid_called};
+use super::signals::{Ack, Congestion, View};
+use super::window::{IdleRule, Window};
 use crate::units::{Bytes, Span};
 
-/// Reno that tells random losses from congestion.
+/// Reno that distinguishes random losses from congestion.
 pub(super) const VENO: Algorithm = Algorithm {
     name: "veno",
     title: "Veno: smaller cuts where the delay says that a loss was chance",
     reference: "Fu, Liew 2003, TCP Veno",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
     build: &|values, setup| Box::new(Veno::new(values, setup)),
@@ -31,54 +33,30 @@ const NS3: &[(&str, Value)] = &[
 ];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "beta",
-        kind: ParamKind::Number { min: 0.5, max: 1000.0 },
-        default: Value::Number(3.0),
-        unit: "segments",
-        doc: "from so many waiting segments on a loss means congestion",
-        source: "Fu, Liew 2003; Linux tcp_veno",
-    },
-    Param {
-        name: "random_loss_beta",
-        kind: ParamKind::Number { min: 0.1, max: 1.0 },
-        default: Value::Number(0.8),
-        unit: "",
-        doc: "what remains of the window after a loss by chance; after congestion it is half",
-        source: "Fu, Liew 2003; Linux tcp_veno: 4/5",
-    },
-    Param {
-        name: "resolution",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(2.0),
-        unit: "1/segment",
-        doc: "waiting segments are counted in such parts, rounded up",
-        source: "Linux counts half segments, ns-3 whole ones",
-    },
-    Param {
-        name: "slow_start_limit",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(1e6),
-        unit: "segments",
-        doc: "the most that one ACK adds to cwnd in slow start",
-        source: "RFC 5681 eq. 2; RFC 3465 calls it L; Linux has no limit",
-    },
-    Param {
-        name: "from_flight",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "ssthresh from the flight, instead of from cwnd in whole segments; idle windows restart instead of halving",
-        source: "ns-3 takes the flight, Linux cwnd",
-    },
-    Param {
-        name: "forgets_samples",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "counts RTT samples from zero after each ACK; growth needs three and is thus Reno's while each ACK brings one",
-        source: "ns-3 tcp-veno; its round is one ACK",
-    },
+    Param::number("beta", 0.5..=1000.0, 3.0)
+        .unit("segments")
+        .doc("queued segments from which on a loss means congestion")
+        .source("Fu, Liew 2003; Linux tcp_veno"),
+    Param::number("random_loss_beta", 0.1..=1.0, 0.8)
+        .doc("what remains of the window after a loss by chance; after congestion it is half")
+        .source("Fu, Liew 2003; Linux tcp_veno: 4/5"),
+    Param::number("resolution", 1.0..=1e6, 2.0)
+        .unit("1/segment")
+        .doc("waiting segments are counted in such parts, rounded up")
+        .source("Linux counts half segments, ns-3 whole ones"),
+    SLOW_START_LIMIT.default(UNLIMITED).source("RFC 5681 eq. 2; RFC 3465 calls it L; Linux has no limit"),
+    Param::flag("from_flight", false)
+        .doc(
+            "ssthresh from the flight, instead of from cwnd in whole segments; idle windows restart instead of \
+             halving",
+        )
+        .source("ns-3 takes the flight, Linux cwnd"),
+    Param::flag("forgets_samples", false)
+        .doc(
+            "counts RTT samples from zero after each ACK; growth needs three and is thus Reno's while each ACK \
+             brings one",
+        )
+        .source("ns-3 tcp-veno; its round is one ACK"),
 ];
 
 /// Growth goes by the delay once there are more samples than this.
@@ -86,9 +64,8 @@ const TOO_FEW_SAMPLES: u64 = 2;
 
 #[derive(Debug)]
 struct Veno {
-    window: Window,
-    counter: Counter,
-    delay: Delay,
+    reno: RenoWindow,
+    delay: RoundRtt,
     /// N in parts of a segment.
     waiting: u64,
     /// The next increment in congestion is due, not put off for a round.
@@ -97,35 +74,30 @@ struct Veno {
     beta: u64,
     parts: u64,
     random_loss_beta: f64,
-    slow_start_limit: Bytes,
-    initial_window: Bytes,
     from_flight: bool,
     forgets_samples: bool,
 }
 
 impl Veno {
-    fn new(values: &Values, setup: &Setup) -> Veno {
+    fn new(values: &ParamValues, setup: &Setup) -> Veno {
         let parts = values.number("resolution") as u64;
         Veno {
-            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            counter: Counter::default(),
-            delay: Delay::default(),
+            reno: RenoWindow::new(values, setup, IdleRule::of(!values.flag("from_flight"))),
+            delay: RoundRtt::default(),
             waiting: 0,
             due: true,
             beta: libm::round(values.number("beta") * parts as f64) as u64,
             parts,
             random_loss_beta: values.number("random_loss_beta"),
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
-            initial_window: setup.initial_window,
             from_flight: values.flag("from_flight"),
             forgets_samples: values.flag("forgets_samples"),
         }
     }
 
-    /// N = W - W base / least. Without a sample since the last judgement, as after recovery, the kernel's least RTT is
+    /// N = W - W base / least. Without a sample since the last judgement, as after recovery, the kernel's minimum RTT is
     /// infinite, which makes the whole window wait.
     fn judge(&mut self, view: &View) {
-        let w = u128::from(self.window.cwnd.segments(view.mss) * self.parts);
+        let w = u128::from(self.reno.window.cwnd.segments(view.mss) * self.parts);
         let (base, least) = (self.delay.base.unwrap_or(0), self.delay.least.unwrap_or(u64::MAX));
         let flowing = w * u128::from(base) / u128::from(least);
         self.waiting = (w - flowing) as u64;
@@ -136,20 +108,17 @@ impl Veno {
     }
 
     fn grow(&mut self, ack: &Ack, view: &View, by_delay: bool) {
-        let mut acked = ack.acked;
-        if self.window.in_slow_start() {
-            acked = self.window.slow_start(acked, self.slow_start_limit);
-        }
-        if acked == Bytes::ZERO || self.window.in_slow_start() {
+        let acked = self.reno.slow_start(ack, view);
+        if acked == Bytes::ZERO || self.reno.window.in_slow_start() {
             return;
         }
-        let per_increment = self.window.cwnd;
+        let per_increment = self.reno.window.cwnd;
         if !(by_delay && self.is_congested()) {
-            self.counter.grow(&mut self.window, acked, per_increment, view.mss);
-        } else if self.counter.is_overdue(acked, per_increment) {
+            self.reno.counter.grow(&mut self.reno.window, acked, per_increment, view.mss);
+        } else if self.reno.counter.is_overdue(acked, per_increment) {
             // Every second window of acknowledged data buys a segment.
             if self.due {
-                self.window.cwnd += view.mss;
+                self.reno.window.cwnd += view.mss;
             }
             self.due = !self.due;
         }
@@ -159,10 +128,10 @@ impl Veno {
 impl CongestionControl for Veno {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.delay.on_ack(ack);
-        if self.delay.calms_down(view) {
+        if self.delay.returns_to_open(view) {
             self.delay.least = None;
         }
-        if !is_asked(ack, view) || !view.may_grow {
+        if !is_cong_avoid_called(ack, view) || !view.may_grow {
             return;
         }
         // In Disorder and after a time-out growth is Reno's.
@@ -182,22 +151,21 @@ impl CongestionControl for Veno {
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
         let kept = if self.is_congested() { 0.5 } else { self.random_loss_beta };
-        let base = if self.from_flight { event.flight } else { view.mss * self.window.cwnd.segments(view.mss) };
+        let base = if self.from_flight { event.flight } else { view.mss * self.reno.window.cwnd.segments(view.mss) };
         let mut ssthresh = Bytes((base.as_f64() * kept) as u64);
         if !self.from_flight {
             ssthresh = view.mss * ssthresh.segments(view.mss);
         }
         let ssthresh = ssthresh.max(view.mss * 2);
-        self.counter.reset();
-        self.window.reduce(ssthresh, event);
+        self.reno.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {
-        self.window
+        self.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
@@ -205,7 +173,7 @@ impl CongestionControl for Veno {
             // The kernel begins again whenever something is sent with nothing outstanding, but the count of samples stays.
             (self.delay.base, self.delay.least, self.due) = (None, None, true);
         }
-        self.window.on_idle(idle, view, self.initial_window, IdleRule::of(!self.from_flight));
+        self.reno.on_idle(idle, view);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -220,7 +188,7 @@ impl CongestionControl for Veno {
 mod tests {
     use super::super::driver::Driver;
     use super::*;
-    use crate::cc::Cause;
+    use crate::cc::signals::Cause;
 
     /// A sender in congestion avoidance with a base RTT of 100 ms whose last ACK had `rtt_ms`.
     fn after(profile: &str, cwnd: u64, rtt_ms: f64) -> Driver {

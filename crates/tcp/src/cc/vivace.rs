@@ -3,7 +3,7 @@
 //! Time is cut into monitor intervals of about an RTT, each sent at a rate of its own. What became of an interval's packets
 //! gives its utility: more rate is good, a growing RTT and loss are bad. A pair of intervals a little above and a little
 //! below the rate tells the slope, and the rate takes a step up it, the longer the more steps went the same way, within a
-//! bound. The constants are the paper's. Left out: the paper's second look at a pair whose measurements contradict each
+//! bound. The constants are the paper's. Not modelled: the paper's second look at a pair whose measurements contradict each
 //! other, and the scavenger's and the loss-tolerant utility.
 
 mod ascent;
@@ -11,10 +11,11 @@ mod monitor;
 
 use std::collections::VecDeque;
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Demands, Lost, Param, ParamKind, Profile, Sent, Setup, Value,
-    Values, View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile};
+use super::signals::{Ack, Cause, Congestion, Lost, Sent, View};
+use super::window::Window;
 use crate::rng::Rng;
 use crate::units::{Bytes, Rate, Span};
 use ascent::Ascent;
@@ -25,100 +26,57 @@ pub(super) const VIVACE: Algorithm = Algorithm {
     name: "vivace",
     title: "PCC Vivace: a rate that climbs the gradient of its utility",
     reference: "Dong et al. 2018, PCC Vivace: Online-Learning Congestion Control",
-    demands: Demands { owns_window: true, ..Demands::NONE },
+    requirements: Requirements { owns_window: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[Profile { name: "paper", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Vivace::new(values, setup)),
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "exponent",
-        kind: ParamKind::Number { min: 0.1, max: 1.0 },
-        default: Value::Number(0.9),
-        unit: "",
-        doc: "utility of a rate of x Mb/s is x to this power, less what delay and loss cost",
-        source: "Vivace (2018), as in WebRTC's module pcc: t",
-    },
-    Param {
-        name: "delay_cost",
-        kind: ParamKind::Number { min: 0.0, max: 1e5 },
-        default: Value::Number(900.0),
-        unit: "",
-        doc: "what each Mb/s costs per second of RTT growth in a second",
-        source: "Vivace (2018), as in WebRTC's module pcc: b",
-    },
-    Param {
-        name: "loss_cost",
-        kind: ParamKind::Number { min: 0.0, max: 1e5 },
-        default: Value::Number(11.35),
-        unit: "",
-        doc: "what each Mb/s costs at a loss rate of 1",
-        source: "Vivace (2018), as in WebRTC's module pcc: c",
-    },
-    Param {
-        name: "slope_floor",
-        kind: ParamKind::Number { min: 0.0, max: 1.0 },
-        default: Value::Number(0.01),
-        unit: "",
-        doc: "a smaller RTT growth counts as none",
-        source: "Vivace (2018), as in WebRTC's module pcc",
-    },
-    Param {
-        name: "probe",
-        kind: ParamKind::Number { min: 0.005, max: 0.5 },
-        default: Value::Number(0.05),
-        unit: "",
-        doc: "how far the two intervals of a pair lie above and below the rate",
-        source: "Vivace (2018), as in WebRTC's module pcc: epsilon",
-    },
-    Param {
-        name: "step",
-        kind: ParamKind::Number { min: 0.001, max: 100.0 },
-        default: Value::Number(1.0),
-        unit: "Mb/s",
-        doc: "the change of rate for a gradient of 1 per Mb/s, before confidence amplifies it",
-        source: "Vivace (2018), as in WebRTC's module pcc: theta_0",
-    },
-    Param {
-        name: "bound",
-        kind: ParamKind::Number { min: 0.001, max: 1.0 },
-        default: Value::Number(0.05),
-        unit: "",
-        doc: "the greatest change as a part of the rate, at first",
-        source: "Vivace (2018), as in WebRTC's module pcc: omega_0",
-    },
-    Param {
-        name: "bound_step",
-        kind: ParamKind::Number { min: 0.0, max: 1.0 },
-        default: Value::Number(0.1),
-        unit: "",
-        doc: "what each change that met the bound adds to it",
-        source: "Vivace (2018), as in WebRTC's module pcc: delta",
-    },
-    Param {
-        name: "interval_packets",
-        kind: ParamKind::Number { min: 2.0, max: 1000.0 },
-        default: Value::Number(20.0),
-        unit: "segments",
-        doc: "a monitor interval is an RTT, or the time of so many segments if that is longer",
-        source: "PCC-Uspace: kMinimumPacketsPerInterval",
-    },
+    Param::number("exponent", 0.1..=1.0, 0.9)
+        .doc("utility of a rate of x Mb/s is x to this power, less what delay and loss cost")
+        .source("Vivace (2018), as in WebRTC's module pcc: t"),
+    Param::number("delay_cost", 0.0..=1e5, 900.0)
+        .doc("what each Mb/s costs per second of RTT growth in a second")
+        .source("Vivace (2018), as in WebRTC's module pcc: b"),
+    Param::number("loss_cost", 0.0..=1e5, 11.35)
+        .doc("what each Mb/s costs at a loss rate of 1")
+        .source("Vivace (2018), as in WebRTC's module pcc: c"),
+    Param::number("slope_floor", 0.0..=1.0, 0.01)
+        .doc("a smaller RTT growth counts as none")
+        .source("Vivace (2018), as in WebRTC's module pcc"),
+    Param::number("probe", 0.005..=0.5, 0.05)
+        .doc("how far the two intervals of a pair lie above and below the rate")
+        .source("Vivace (2018), as in WebRTC's module pcc: epsilon"),
+    Param::number("step", 0.001..=100.0, 1.0)
+        .unit("Mb/s")
+        .doc("the change of rate for a gradient of 1 per Mb/s, before confidence amplifies it")
+        .source("Vivace (2018), as in WebRTC's module pcc: theta_0"),
+    Param::number("bound", 0.001..=1.0, 0.05)
+        .doc("initial maximum change as a part of the rate")
+        .source("Vivace (2018), as in WebRTC's module pcc: omega_0"),
+    Param::number("bound_step", 0.0..=1.0, 0.1)
+        .doc("what each change that met the bound adds to it")
+        .source("Vivace (2018), as in WebRTC's module pcc: delta"),
+    Param::number("interval_packets", 2.0..=1000.0, 20.0)
+        .unit("segments")
+        .doc("a monitor interval is an RTT, or the time of this many segments if that is longer")
+        .source("PCC-Uspace: kMinimumPacketsPerInterval"),
 ];
 
 /// RTT before there is one (RFC 6298 §2.1).
 const UNKNOWN_RTT: Span = Span::from_millis(1000);
 /// Intervals under observation in slow start; without news of the oldest the rate stays.
-const MOST_OPEN: usize = 4;
+const MAX_OPEN: usize = 4;
 /// Mb/s that no rate passes.
-const MOST: f64 = 1e6;
+const MAX_RATE: f64 = 1e6;
 
 /// What the intervals are for.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Phase {
+enum Stage {
     /// The rate doubles with each interval while utility rises; rate and utility of the last one that is known.
     Starting { known: Option<(f64, f64)> },
-    /// A pair of intervals above and below the rate, then their news; `high_first` tells their order.
+    /// A pair of intervals above and below the rate, then their news; `high_first` is their order.
     Probing { sent: u8, high_first: bool },
 }
 
@@ -133,7 +91,7 @@ struct Vivace {
     rng: Rng,
     /// The rate around which it probes, in Mb/s.
     base: f64,
-    phase: Phase,
+    phase: Stage,
     /// Intervals whose packets are out, the last of them perhaps still being sent.
     open: VecDeque<Interval>,
     /// Of the pair: the first one's utility, once known.
@@ -143,7 +101,7 @@ struct Vivace {
 }
 
 impl Vivace {
-    fn new(values: &Values, setup: &Setup) -> Vivace {
+    fn new(values: &ParamValues, setup: &Setup) -> Vivace {
         let rtt = setup.handshake_rtt.unwrap_or(UNKNOWN_RTT);
         Vivace {
             initial_window: setup.initial_window,
@@ -153,8 +111,8 @@ impl Vivace {
             probe: values.number("probe"),
             interval_packets: values.number("interval_packets"),
             rng: Rng::stream(setup.seed, "vivace"),
-            base: mbps(setup.initial_window, rtt).min(MOST),
-            phase: Phase::Starting { known: None },
+            base: mbps(setup.initial_window, rtt).min(MAX_RATE),
+            phase: Stage::Starting { known: None },
             open: VecDeque::new(),
             first: None,
             last_utility: 0.0,
@@ -168,7 +126,7 @@ impl Vivace {
 
     /// Two segments per RTT are the least rate.
     fn least(&self) -> f64 {
-        mbps(self.mss * 2, self.rtt()).min(MOST)
+        mbps(self.mss * 2, self.rtt()).min(MAX_RATE)
     }
 
     /// The rate in force: of the interval being sent, else the base.
@@ -179,14 +137,14 @@ impl Vivace {
     /// The next interval's rate; absent while what is out has to be waited for.
     fn next_rate(&mut self) -> Option<f64> {
         match &mut self.phase {
-            Phase::Starting { known } => {
-                if known.is_some() && self.open.len() < MOST_OPEN {
-                    self.base = (2.0 * self.base).min(MOST);
+            Stage::Starting { known } => {
+                if known.is_some() && self.open.len() < MAX_OPEN {
+                    self.base = (2.0 * self.base).min(MAX_RATE);
                 }
-                (self.open.len() < MOST_OPEN).then_some(self.base)
+                (self.open.len() < MAX_OPEN).then_some(self.base)
             }
-            Phase::Probing { sent: 2.., .. } => None,
-            Phase::Probing { sent, high_first } => {
+            Stage::Probing { sent: 2.., .. } => None,
+            Stage::Probing { sent, high_first } => {
                 *sent += 1;
                 let high = *high_first == (*sent == 1);
                 Some(self.base * if high { 1.0 + self.probe } else { 1.0 - self.probe })
@@ -196,10 +154,10 @@ impl Vivace {
 
     /// Drops what is out and begins a pair.
     fn begin_pair(&mut self) {
-        self.base = self.base.clamp(self.least(), MOST);
+        self.base = self.base.clamp(self.least(), MAX_RATE);
         self.open.clear();
         self.first = None;
-        self.phase = Phase::Probing { sent: 0, high_first: self.rng.chance(0.5) };
+        self.phase = Stage::Probing { sent: 0, high_first: self.rng.chance(0.5) };
     }
 
     /// The oldest interval has its news.
@@ -207,15 +165,15 @@ impl Vivace {
         let value = self.utility.of(interval);
         self.last_utility = value;
         match self.phase {
-            Phase::Starting { .. } if interval.app_limited => {}
-            Phase::Starting { known: Some((rate, utility)) } if value < utility && interval.rate > rate => {
+            Stage::Starting { .. } if interval.app_limited => {}
+            Stage::Starting { known: Some((rate, utility)) } if value < utility && interval.rate > rate => {
                 self.base = rate;
                 self.begin_pair();
             }
-            Phase::Starting { .. } => self.phase = Phase::Starting { known: Some((interval.rate, value)) },
+            Stage::Starting { .. } => self.phase = Stage::Starting { known: Some((interval.rate, value)) },
             // The rate of such an interval was not the one to be tried.
-            Phase::Probing { .. } if interval.app_limited => self.begin_pair(),
-            Phase::Probing { high_first, .. } => match self.first {
+            Stage::Probing { .. } if interval.app_limited => self.begin_pair(),
+            Stage::Probing { high_first, .. } => match self.first {
                 None => self.first = Some(value),
                 Some(first) => {
                     let (high, low) = if high_first { (first, value) } else { (value, first) };

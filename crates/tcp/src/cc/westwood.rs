@@ -1,14 +1,18 @@
 //! Westwood+: after a loss the window is what the path carried, not half of what was sent (Mascolo et al. 2001, 2004).
 //!
 //! Acknowledged bytes over a round trip are samples of the rate; a low-pass filter smooths them. When recovery is over,
-//! cwnd and ssthresh become the estimated rate times the least RTT; growth is Reno's. Profile `linux` is the kernel's
-//! form in bytes per millisecond, which counts duplicate ACKs and learns the least RTT anew after a time-out; profile
+//! cwnd and ssthresh become the estimated rate times the minimum RTT; growth is Reno's. Profile `linux` is the kernel's
+//! form in bytes per millisecond, which counts duplicate ACKs and learns the minimum RTT anew after a time-out; profile
 //! `ns3` samples by a timer and has Tustin's filter. The filter of the first Westwood is left out.
 
-use super::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value,
-    Values, View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::jiffies::jiffies;
+use super::parameters::{Param, ParamValues, Profile, Value};
+use super::reno_window::{RenoWindow, SLOW_START_LIMIT, UNLIMITED};
+use super::signals::{Ack, Cause, Congestion, View};
+use super::window::{IdleRule, Window};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span, Time};
 
 /// Reno with a window by bandwidth estimate after losses.
@@ -16,68 +20,43 @@ pub(super) const WESTWOOD: Algorithm = Algorithm {
     name: "westwood",
     title: "Westwood+: the window after a loss is the estimated bandwidth times the least RTT",
     reference: "Mascolo, Grieco, Ferorelli, Camarda, Piscitelli 2004, Performance Evaluation of Westwood+ TCP",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }, Profile { name: "ns3", set: NS3, recovery: None }],
     build: &|values, setup| {
-        if values.flag("tustin") { Box::new(Ns3::new(values, setup)) } else { Box::new(Linux::new(values, setup)) }
+        if values.flag("tustin") {
+            Box::new(Ns3Westwood::new(values, setup))
+        } else {
+            Box::new(LinuxWestwood::new(values, setup))
+        }
     },
 };
 
 const NS3: &[(&str, Value)] = &[("slow_start_limit", Value::Number(1.0)), ("tustin", Value::Flag(true))];
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "slow_start_limit",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(1e6),
-        unit: "segments",
-        doc: "the most that one ACK adds to cwnd in slow start",
-        source: "Linux tcp_slow_start; ns-3 and RFC 5681 eq. 2 have 1",
-    },
-    Param {
-        name: "least_window",
-        kind: ParamKind::Number { min: 1.0, max: 1e4 },
-        default: Value::Number(50.0),
-        unit: "ms",
-        doc: "a sample spans at least this long; profile linux",
-        source: "Linux tcp_westwood, TCP_WESTWOOD_RTT_MIN",
-    },
-    Param {
-        name: "tustin",
-        kind: ParamKind::Flag,
-        default: Value::Flag(false),
-        unit: "",
-        doc: "samples by a timer of one RTT and Tustin's filter, instead of windows between ACKs and two filters",
-        source: "ns-3 TcpWestwoodPlus",
-    },
-    Param {
-        name: "pole",
-        kind: ParamKind::Number { min: 0.0, max: 0.99 },
-        default: Value::Number(0.9),
-        unit: "",
-        doc: "what remains of the estimate per sample; with tustin",
-        source: "ns-3 TcpWestwoodPlus",
-    },
+    SLOW_START_LIMIT.default(UNLIMITED).source("Linux tcp_slow_start; ns-3 and RFC 5681 eq. 2 have 1"),
+    Param::number("least_window", 1.0..=1e4, 50.0)
+        .unit("ms")
+        .doc("a sample spans at least this long; profile linux")
+        .source("Linux tcp_westwood, TCP_WESTWOOD_RTT_MIN"),
+    Param::flag("tustin", false)
+        .doc("samples by a timer of one RTT and Tustin's filter, instead of windows between ACKs and two filters")
+        .source("ns-3 TcpWestwoodPlus"),
+    Param::number("pole", 0.0..=0.99, 0.9)
+        .doc("what remains of the estimate per sample; with tustin")
+        .source("ns-3 TcpWestwoodPlus"),
 ];
 
 /// A window has 32 bits in both; where an estimate would overflow them it stays at the most they hold.
-const MOST: u64 = u32::MAX as u64;
-
-/// The kernel's clock at HZ = 1000.
-fn ticks(time: Time) -> u64 {
-    time.as_nanos() / 1_000_000
-}
+const MAX_WINDOW: u64 = u32::MAX as u64;
 
 /// Profile `linux`. Times in ticks, rates in bytes per tick, rounded down as the kernel does.
 #[derive(Debug)]
-struct Linux {
-    window: Window,
-    counter: Counter,
-    initial_window: Bytes,
-    slow_start_limit: Bytes,
+struct LinuxWestwood {
+    reno: RenoWindow,
     least_window: u64,
-    rate: Rate,
+    rate: BandwidthFilter,
     rtt: u64,
     rtt_min: u64,
     /// The next RTT sample replaces `rtt_min`.
@@ -86,19 +65,19 @@ struct Linux {
 
 /// The estimate, and the sample under way.
 #[derive(Debug)]
-struct Rate {
+struct BandwidthFilter {
     /// Samples after one filter, and after two.
     once: u64,
     twice: u64,
     since: u64,
     bytes: u64,
     /// `snd_una` up to which bytes are counted; absent before the first ACK.
-    una: Option<u64>,
+    una: Option<SeqNo>,
     /// Counted ahead, one segment for each duplicate ACK.
     ahead: u64,
 }
 
-impl Rate {
+impl BandwidthFilter {
     /// The sample is complete.
     fn sample(&mut self, now: u64) {
         let sample = self.bytes / (now - self.since);
@@ -113,10 +92,10 @@ impl Rate {
     }
 
     /// What an ACK adds. A duplicate stands for a segment that has arrived; what the next cumulative ACKs cover is less
-    /// by what duplicates have told of.
+    /// by what duplicates have reported.
     fn count(&mut self, view: &View) {
         let una = self.una.unwrap_or(view.snd_una);
-        let mut bytes = view.snd_una.saturating_sub(una);
+        let mut bytes = view.snd_una.since(una).0;
         self.una = Some(view.snd_una);
         if bytes == 0 {
             self.ahead += view.mss.0;
@@ -135,15 +114,12 @@ impl Rate {
     }
 }
 
-impl Linux {
-    fn new(values: &Values, setup: &Setup) -> Linux {
-        Linux {
-            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            counter: Counter::default(),
-            initial_window: setup.initial_window,
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+impl LinuxWestwood {
+    fn new(values: &ParamValues, setup: &Setup) -> LinuxWestwood {
+        LinuxWestwood {
+            reno: RenoWindow::new(values, setup, IdleRule::Halve),
             least_window: values.number("least_window") as u64,
-            rate: Rate { once: 0, twice: 0, since: ticks(setup.now), bytes: 0, una: None, ahead: 0 },
+            rate: BandwidthFilter { once: 0, twice: 0, since: jiffies(setup.now), bytes: 0, una: None, ahead: 0 },
             // 20 s until there is a sample (TCP_WESTWOOD_INIT_RTT)
             rtt: 20_000,
             rtt_min: 20_000,
@@ -151,10 +127,10 @@ impl Linux {
         }
     }
 
-    /// The kernel looks at the sample before it takes the RTT of the ACK and judges losses; so does this, whichever of
+    /// The kernel checks the sample before it processes the RTT of the ACK and losses; so does this, whichever of
     /// the trait's calls comes first.
     fn look_at_sample(&mut self, now: Time) {
-        let now = ticks(now);
+        let now = jiffies(now);
         if now - self.rate.since > self.rtt.max(self.least_window) {
             self.rate.sample(now);
         }
@@ -165,14 +141,14 @@ impl Linux {
         self.relearn = false;
     }
 
-    /// Estimated rate times least RTT, in whole segments, at least two.
+    /// Estimated rate times minimum RTT, in whole segments, at least two.
     fn estimate(&self, mss: Bytes) -> Bytes {
-        let bytes = Bytes(self.rate.twice.saturating_mul(self.rtt_min).min(MOST));
+        let bytes = Bytes(self.rate.twice.saturating_mul(self.rtt_min).min(MAX_WINDOW));
         mss * bytes.segments(mss).max(2)
     }
 }
 
-impl CongestionControl for Linux {
+impl CongestionControl for LinuxWestwood {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.look_at_sample(view.now);
         self.rate.count(view);
@@ -181,40 +157,36 @@ impl CongestionControl for Linux {
             // usecs_to_jiffies rounds up
             self.rtt = rtt.latest.as_micros().max(1).div_ceil(1000);
         }
-        if view.may_grow && ack.acked > Bytes::ZERO {
-            self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
-        }
+        self.reno.grow(ack, view);
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        self.counter.reset();
+        self.reno.counter.reset();
         if event.cause != Cause::Timeout {
             // On the way down the target is Reno's; the estimate comes when the episode is over.
-            let half = self.window.cwnd.segments(view.mss) / 2;
-            self.window.cut(view.mss * half.max(2));
+            let half = self.reno.window.cwnd.segments(view.mss) / 2;
+            self.reno.window.cut(view.mss * half.max(2));
             return;
         }
-        self.window.collapse(self.estimate(view.mss), event);
+        self.reno.window.collapse(self.estimate(view.mss), event);
         self.relearn |= event.first;
     }
 
     fn window(&self) -> Window {
-        self.window
+        self.reno.window
     }
 
     fn on_recovery_end(&mut self, view: &View) {
         self.look_at_sample(view.now);
-        self.window.cut(self.estimate(view.mss));
+        self.reno.window.cut(self.estimate(view.mss));
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.reno.on_idle(idle, view);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -226,11 +198,8 @@ impl CongestionControl for Linux {
 
 /// Profile `ns3`. Rates in bytes per second.
 #[derive(Debug)]
-struct Ns3 {
-    window: Window,
-    counter: Counter,
-    initial_window: Bytes,
-    slow_start_limit: Bytes,
+struct Ns3Westwood {
+    reno: RenoWindow,
     pole: f64,
     estimate: f64,
     last_sample: f64,
@@ -240,13 +209,10 @@ struct Ns3 {
     sampling: Option<(Time, Span)>,
 }
 
-impl Ns3 {
-    fn new(values: &Values, setup: &Setup) -> Ns3 {
-        Ns3 {
-            window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
-            counter: Counter::default(),
-            initial_window: setup.initial_window,
-            slow_start_limit: setup.mss * values.number("slow_start_limit") as u64,
+impl Ns3Westwood {
+    fn new(values: &ParamValues, setup: &Setup) -> Ns3Westwood {
+        Ns3Westwood {
+            reno: RenoWindow::new(values, setup, IdleRule::Restart),
             pole: values.number("pole"),
             estimate: 0.0,
             last_sample: 0.0,
@@ -256,38 +222,33 @@ impl Ns3 {
     }
 }
 
-impl CongestionControl for Ns3 {
+impl CongestionControl for Ns3Westwood {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.acked += ack.acked;
         // The first ACK after a sample starts the next one, which lasts a smoothed RTT.
         if let Some(srtt) = view.srtt.filter(|_| self.sampling.is_none()) {
             self.sampling = Some((view.now + srtt, srtt));
         }
-        if view.may_grow && ack.acked > Bytes::ZERO {
-            self.counter.grow_as_reno(&mut self.window, ack.acked, self.slow_start_limit, view.mss);
-        }
+        self.reno.grow(ack, view);
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        self.counter.reset();
         // ssthresh = max(B R_min, 2 MSS)
         let bytes = self.estimate * view.min_rtt.unwrap_or_default().as_secs_f64();
-        let ssthresh = Bytes((bytes as u64).min(MOST)).max(view.mss * 2);
-        self.window.reduce(ssthresh, event);
+        let ssthresh = Bytes((bytes as u64).min(MAX_WINDOW)).max(view.mss * 2);
+        self.reno.reduce(ssthresh, event);
     }
 
     fn window(&self) -> Window {
-        self.window
+        self.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.window.restore(before);
+        self.reno.window.restore(before);
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart {
-            self.window.after_idle(idle, view.rto, self.initial_window);
-        }
+        self.reno.on_idle(idle, view);
     }
 
     fn next_timer(&self) -> Option<Time> {

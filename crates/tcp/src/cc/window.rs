@@ -1,6 +1,6 @@
 //! cwnd and ssthresh, with the moves that the classic algorithms share (RFC 5681).
 
-use super::{Cause, Congestion, View};
+use super::signals::{Cause, Congestion, View};
 use crate::units::{Bytes, Span};
 
 /// The congestion window and the slow-start threshold, in bytes.
@@ -12,17 +12,17 @@ pub struct Window {
     pub ssthresh: Bytes,
 }
 
-/// How a window that was not used for a while shrinks.
+/// How cwnd shrinks after an idle period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IdleRule {
-    /// After more than a time-out to the restart window at once (RFC 5681 §4.1).
+    /// Down to the restart window after more than a time-out (RFC 5681 §4.1).
     Restart,
-    /// By half for each time-out that passed (RFC 2861), as Linux does.
+    /// Half for each time-out that has passed (RFC 2861), as in Linux.
     Halve,
 }
 
 impl IdleRule {
-    /// The rule that goes with counting in whole segments, which is Linux's habit, or in bytes.
+    /// The rule of implementations that count whole segments, as Linux, or bytes.
     pub fn of(whole_segments: bool) -> IdleRule {
         if whole_segments { IdleRule::Halve } else { IdleRule::Restart }
     }
@@ -34,7 +34,7 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Slow start: cwnd grows by `acked`, at most `limit`, up to ssthresh. Gives back what was left at the threshold.
+    /// Slow start: cwnd grows by `acked`, at most `limit`, up to ssthresh. Returns what was left at the threshold.
     /// RFC 5681 §3.1 eq. 2 with `limit` = 1 MSS; RFC 3465 with `limit` = L MSS.
     pub fn slow_start(&mut self, acked: Bytes, limit: Bytes) -> Bytes {
         let grown = self.cwnd.saturating_add(acked.min(limit)).min(self.ssthresh);
@@ -56,13 +56,12 @@ impl Window {
         }
     }
 
-    /// Sets ssthresh and comes down to it.
+    /// Sets ssthresh, and cwnd to it.
     pub fn cut(&mut self, ssthresh: Bytes) {
         *self = Window { cwnd: ssthresh, ssthresh };
     }
 
-    /// Sets ssthresh, unless the episode had it set before, and starts again from the loss window (RFC 5681 §3.1,
-    /// after a time-out).
+    /// After a time-out: cwnd is the loss window, and ssthresh is set unless the episode has set it before (RFC 5681 §3.1).
     pub fn collapse(&mut self, ssthresh: Bytes, event: &Congestion) {
         self.cwnd = event.loss_window;
         if event.first {
@@ -70,7 +69,7 @@ impl Window {
         }
     }
 
-    /// The classic answer to an episode: down to ssthresh, or after a time-out to the loss window.
+    /// The classic response to congestion: cwnd to ssthresh, or after a time-out to the loss window.
     pub fn reduce(&mut self, ssthresh: Bytes, event: &Congestion) {
         if event.cause == Cause::Timeout {
             self.collapse(ssthresh, event);
@@ -79,25 +78,24 @@ impl Window {
         }
     }
 
-    /// Takes a reduction back: never below what `before` was; ssthresh at least three quarters of that cwnd, as Linux
-    /// has it.
+    /// Undoes a reduction: cwnd is at least `before`'s, and ssthresh at least three quarters of that cwnd, as in Linux.
     pub fn restore(&mut self, before: Window) {
         self.cwnd = self.cwnd.max(before.cwnd);
         let three_quarters = Bytes(before.cwnd.0 / 2 + before.cwnd.0 / 4);
         self.ssthresh = self.ssthresh.max(before.ssthresh).max(three_quarters);
     }
 
-    /// After silence, if the window is to shrink then.
+    /// After an idle period, if `view` wants cwnd to shrink then.
     pub fn on_idle(&mut self, idle: Span, view: &View, initial_window: Bytes, rule: IdleRule) {
         match rule {
-            _ if !view.idle_restart => {}
+            _ if !view.slow_start_after_idle => {}
             IdleRule::Restart => self.after_idle(idle, view.rto, initial_window),
             IdleRule::Halve => self.halve_while_idle(idle, view, initial_window),
         }
     }
 
-    /// After silence longer than the time-out, cwnd is at most the restart window (RFC 5681 §4.1).
-    pub fn after_idle(&mut self, idle: Span, rto: Span, initial_window: Bytes) {
+    /// After an idle period longer than the time-out, cwnd is at most the restart window (RFC 5681 §4.1).
+    fn after_idle(&mut self, idle: Span, rto: Span, initial_window: Bytes) {
         if idle > rto {
             self.cwnd = self.cwnd.min(initial_window);
         }
@@ -105,7 +103,7 @@ impl Window {
 
     /// Linux's way: cwnd halves for each time-out that has passed, in whole segments and not below the restart window
     /// (RFC 2861); ssthresh remembers three quarters of it.
-    pub fn halve_while_idle(&mut self, idle: Span, view: &View, initial_window: Bytes) {
+    fn halve_while_idle(&mut self, idle: Span, view: &View, initial_window: Bytes) {
         let timeouts = idle.as_nanos().saturating_sub(1) / view.rto.as_nanos().max(1);
         if timeouts == 0 {
             return;
@@ -117,7 +115,7 @@ impl Window {
     }
 }
 
-/// Counts acknowledged bytes towards the next increment, as Linux's snd_cwnd_cnt counts segments (RFC 3465 §2.1).
+/// Acknowledged bytes counted towards the next increment, as Linux's snd_cwnd_cnt counts segments (RFC 3465 §2.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counter(Bytes);
 
@@ -137,18 +135,6 @@ impl Counter {
         }
     }
 
-    /// Reno's growth (RFC 5681 §3.1): slow start, at most `limit` per ACK, then one `mss` per cwnd of bytes.
-    pub fn grow_as_reno(&mut self, window: &mut Window, acked: Bytes, limit: Bytes, mss: Bytes) {
-        let mut acked = acked;
-        if window.in_slow_start() {
-            acked = window.slow_start(acked, limit);
-        }
-        if acked > Bytes::ZERO && !window.in_slow_start() {
-            let per_increment = window.cwnd;
-            self.grow(window, acked, per_increment, mss);
-        }
-    }
-
     /// The older form, where the next ACK finds that the price has been reached and does not itself count; true if so.
     pub fn is_overdue(&mut self, acked: Bytes, per_increment: Bytes) -> bool {
         let overdue = self.0 >= per_increment;
@@ -156,7 +142,7 @@ impl Counter {
         overdue
     }
 
-    /// Forgets what was counted.
+    /// Resets the count.
     pub fn reset(&mut self) {
         self.0 = Bytes::ZERO;
     }

@@ -5,11 +5,12 @@
 //! once (precautionary decongestion), though not below `reno_count`, the window a Reno flow would have by now. After a loss
 //! the window gives up the queue it had, or half of itself if Reno flows have been around. This is Linux's module.
 
-use super::delay::Delay;
-use super::{
-    Ack, Algorithm, Congestion, CongestionControl, Counter, Demands, Param, ParamKind, Profile, Setup, Value, Values,
-    View, Window,
-};
+use super::algorithm::{Algorithm, Requirements, Setup};
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile};
+use super::round_rtt::RoundRtt;
+use super::signals::{Ack, Congestion, View};
+use super::window::{Counter, IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// Scalable growth with precautionary decongestion.
@@ -17,89 +18,53 @@ pub(super) const YEAH: Algorithm = Algorithm {
     name: "yeah",
     title: "YeAH: Scalable growth until the queue fills, then Reno's",
     reference: "Baiocchi, Castellani, Vacirca 2007, YeAH-TCP",
-    demands: Demands::NONE,
+    requirements: Requirements::NONE,
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Yeah::new(values, setup)),
 };
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "alpha",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(80.0),
-        unit: "segments",
-        doc: "a longer queue of this flow is drained (paper: Q_max)",
-        source: "Linux tcp_yeah, TCP_YEAH_ALPHA",
-    },
-    Param {
-        name: "gamma",
-        kind: ParamKind::Number { min: 1.0, max: 1e3 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "the queue over this is drained in a round",
-        source: "Linux tcp_yeah, TCP_YEAH_GAMMA",
-    },
-    Param {
-        name: "epsilon",
-        kind: ParamKind::Number { min: 1.0, max: 16.0 },
-        default: Value::Number(1.0),
-        unit: "",
-        doc: "draining takes at most 2^-epsilon of the window",
-        source: "Linux tcp_yeah, TCP_YEAH_EPSILON",
-    },
-    Param {
-        name: "delta",
-        kind: ParamKind::Number { min: 1.0, max: 16.0 },
-        default: Value::Number(3.0),
-        unit: "",
-        doc: "a loss costs at least 2^-delta of the window",
-        source: "Linux tcp_yeah, TCP_YEAH_DELTA",
-    },
-    Param {
-        name: "phi",
-        kind: ParamKind::Number { min: 1.0, max: 1e3 },
-        default: Value::Number(8.0),
-        unit: "",
-        doc: "an RTT longer than the least by its phi-th part ends the fast mode",
-        source: "Linux tcp_yeah, TCP_YEAH_PHY",
-    },
-    Param {
-        name: "rho",
-        kind: ParamKind::Number { min: 0.0, max: 1e6 },
-        default: Value::Number(16.0),
-        unit: "rounds",
-        doc: "after so many slow rounds in a row Reno flows are believed to be there: a loss costs half",
-        source: "Linux tcp_yeah, TCP_YEAH_RHO",
-    },
-    Param {
-        name: "zeta",
-        kind: ParamKind::Number { min: 0.0, max: 1e6 },
-        default: Value::Number(50.0),
-        unit: "rounds",
-        doc: "after more fast rounds than this Reno flows are believed to be gone",
-        source: "Linux tcp_yeah, TCP_YEAH_ZETA",
-    },
-    Param {
-        name: "increment_acks",
-        kind: ParamKind::Number { min: 1.0, max: 1e6 },
-        default: Value::Number(100.0),
-        unit: "segments",
-        doc: "in fast mode so many acknowledged segments, but at most a window of them, add one",
-        source: "Linux tcp_yeah, TCP_SCALABLE_AI_CNT",
-    },
+    Param::number("alpha", 1.0..=1e6, 80.0)
+        .unit("segments")
+        .doc("a longer queue of this flow is drained (paper: Q_max)")
+        .source("Linux tcp_yeah, TCP_YEAH_ALPHA"),
+    Param::number("gamma", 1.0..=1e3, 1.0)
+        .doc("the queue over this is drained in a round")
+        .source("Linux tcp_yeah, TCP_YEAH_GAMMA"),
+    Param::number("epsilon", 1.0..=16.0, 1.0)
+        .doc("draining takes at most 2^-epsilon of the window")
+        .source("Linux tcp_yeah, TCP_YEAH_EPSILON"),
+    Param::number("delta", 1.0..=16.0, 3.0)
+        .doc("a loss costs at least 2^-delta of the window")
+        .source("Linux tcp_yeah, TCP_YEAH_DELTA"),
+    Param::number("phi", 1.0..=1e3, 8.0)
+        .doc("an RTT longer than the minimum by its phi-th part ends the fast mode")
+        .source("Linux tcp_yeah, TCP_YEAH_PHY"),
+    Param::number("rho", 0.0..=1e6, 16.0)
+        .unit("rounds")
+        .doc("slow rounds in a row after which Reno flows are assumed to be present: a loss costs half")
+        .source("Linux tcp_yeah, TCP_YEAH_RHO"),
+    Param::number("zeta", 0.0..=1e6, 50.0)
+        .unit("rounds")
+        .doc("after more fast rounds than this Reno flows are believed to be gone")
+        .source("Linux tcp_yeah, TCP_YEAH_ZETA"),
+    Param::number("increment_acks", 1.0..=1e6, 100.0)
+        .unit("segments")
+        .doc("fast mode: acknowledged segments, at most a window of them, that add one segment")
+        .source("Linux tcp_yeah, TCP_SCALABLE_AI_CNT"),
 ];
 
 /// A round is judged if it had more samples than this: fewer may all have come from delayed ACKs.
 const TOO_FEW_SAMPLES: u64 = 2;
 /// The least estimate of a Reno flow's window.
-const LEAST_RENO: u64 = 2;
+const MIN_RENO: u64 = 2;
 
 #[derive(Debug)]
 struct Yeah {
     window: Window,
     counter: Counter,
-    delay: Delay,
+    delay: RoundRtt,
     limits: Limits,
     initial_window: Bytes,
     /// This flow's queue when the last round ended.
@@ -126,12 +91,12 @@ struct Limits {
 }
 
 impl Yeah {
-    fn new(values: &Values, setup: &Setup) -> Yeah {
+    fn new(values: &ParamValues, setup: &Setup) -> Yeah {
         let number = |name| values.number(name) as u64;
         Yeah {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             counter: Counter::default(),
-            delay: Delay::default(),
+            delay: RoundRtt::default(),
             limits: Limits {
                 alpha: number("alpha"),
                 gamma: number("gamma"),
@@ -146,7 +111,7 @@ impl Yeah {
             last_queue: 0,
             slow_rounds: 0,
             fast_rounds: 0,
-            reno_count: LEAST_RENO,
+            reno_count: MIN_RENO,
         }
     }
 
@@ -174,7 +139,7 @@ impl Yeah {
             self.slow_rounds = 0;
             self.fast_rounds += 1;
             if self.fast_rounds > limits.zeta {
-                (self.reno_count, self.fast_rounds) = (LEAST_RENO, 0);
+                (self.reno_count, self.fast_rounds) = (MIN_RENO, 0);
             }
             return;
         }
@@ -183,7 +148,7 @@ impl Yeah {
             w = (w - (queue / limits.gamma).min(w >> limits.epsilon)).max(self.reno_count);
             self.window.cut(view.mss * w);
         }
-        self.reno_count = if self.reno_count <= LEAST_RENO { (w / 2).max(LEAST_RENO) } else { self.reno_count + 1 };
+        self.reno_count = if self.reno_count <= MIN_RENO { (w / 2).max(MIN_RENO) } else { self.reno_count + 1 };
         self.slow_rounds += 1;
     }
 }
@@ -191,7 +156,7 @@ impl Yeah {
 impl CongestionControl for Yeah {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.delay.on_ack(ack);
-        if self.delay.calms_down(view) {
+        if self.delay.returns_to_open(view) {
             self.delay.begin_round(view);
         }
         // A round that ends while the window is not used goes on.
@@ -216,7 +181,7 @@ impl CongestionControl for Yeah {
             half
         };
         self.fast_rounds = 0;
-        self.reno_count = (self.reno_count / 2).max(LEAST_RENO);
+        self.reno_count = (self.reno_count / 2).max(MIN_RENO);
         self.counter.reset();
         let ssthresh = view.mss * w.saturating_sub(cut).max(2);
         self.window.reduce(ssthresh, event);
@@ -232,10 +197,8 @@ impl CongestionControl for Yeah {
 
     fn on_idle(&mut self, idle: Span, view: &View) {
         // The kernel begins again whenever something is sent with nothing outstanding.
-        self.delay.forget(view);
-        if view.idle_restart {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.delay.reset(view);
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -252,7 +215,7 @@ impl CongestionControl for Yeah {
 mod tests {
     use super::super::driver::Driver;
     use super::*;
-    use crate::cc::Cause;
+    use crate::cc::signals::Cause;
 
     /// Congestion avoidance from `cwnd` with a base RTT of 100 ms, at the beginning of a round.
     fn yeah(cwnd: u64) -> Driver {
@@ -265,7 +228,8 @@ mod tests {
     fn round(yeah: &mut Driver, rtt_ms: f64) {
         let (una, nxt) = (yeah.view.snd_una, yeah.view.snd_nxt);
         for ack in 0..4 {
-            (yeah.view.snd_una, yeah.view.snd_nxt) = if ack < 3 { (una, nxt) } else { (nxt + 1, nxt + 2) };
+            (yeah.view.snd_una, yeah.view.snd_nxt) =
+                if ack < 3 { (una, nxt) } else { (nxt + Bytes(1), nxt + Bytes(2)) };
             let view = yeah.view;
             let rtt = Span::from_secs_f64(rtt_ms / 1e3);
             let rtt = Some(super::super::RttSample { latest: rtt, oldest: rtt });

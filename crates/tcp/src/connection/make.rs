@@ -1,8 +1,9 @@
-//! The segments of a connection, made of what its parts have to say.
+//! The segments of a connection: SYN, data, ACK.
 
 use super::Connection;
 use crate::segment::{Ecn, Flags, Sack, Segment};
 use crate::sender::Outgoing;
+use crate::seq::SeqNo;
 use crate::timers::Timer;
 use crate::units::Time;
 
@@ -12,14 +13,14 @@ impl Connection {
     pub(super) fn make_syn(&mut self, now: Time) -> Option<Segment> {
         let handshake = self.handshake.as_mut()?;
         let segment = handshake.make(now, &self.clock, self.receiver.window());
-        // What a SYN offers is a promise too.
+        // The window of a SYN counts as advertised too.
         self.receiver.on_ack_sent(segment.window);
         self.timers.arm(Timer::Rto, now + handshake.timeout());
         Some(segment)
     }
 
-    /// The segment that carries `next`, or an ACK, which is not ECN-capable (RFC 3168 §6.1.4). It acknowledges all there
-    /// is, so what waited to do so is done. The last expression makes it, so that it is made where it is wanted.
+    /// The segment that carries `next`, or a pure ACK, which is not ECN-capable (RFC 3168 §6.1.4). It acknowledges everything
+    /// received, so no ACK is pending afterwards. It is built in the last expression, which spares a copy.
     #[inline]
     pub(super) fn make_segment(&mut self, now: Time, next: Option<Outgoing>) -> Segment {
         let (seq, len, ecn, flags, ecn_bytes) = match next {
@@ -33,30 +34,30 @@ impl Connection {
         let ack = self.receiver.rcv_nxt();
         let timestamps = self.clock.stamp(now, ack);
         let window = self.receiver.window();
-        let sack = if self.receiver.has_report() {
+        let sack = if self.receiver.has_sack() {
             let options = Segment { timestamps, ecn_bytes, ..Segment::default() };
-            self.receiver.report(options.room_for_blocks())
+            self.receiver.sack_option(options.max_sack_blocks())
         } else {
             Sack::default()
         };
-        self.ack_due = false;
+        self.ack_pending = false;
         self.timers.stop(Timer::DelayedAck);
         self.timers.stop(Timer::CompressedAck);
         self.receiver.on_ack_sent(window);
         self.echo.on_ack_sent();
         if flags.contains(Flags::FIN) {
-            self.move_on(now);
+            self.update_closing_state(now);
         }
         Segment { seq, ack, len, flags: flags.with(Flags::ACK), ecn, window, timestamps, sack, syn: None, ecn_bytes }
     }
 
     #[cold]
     #[inline(never)]
-    pub(super) fn make_early_ack(&mut self, now: Time, ack: u64) -> Segment {
+    pub(super) fn make_early_ack(&mut self, now: Time, ack: SeqNo) -> Segment {
         Segment {
             seq: self.snd_nxt(),
             ack,
-            flags: Flags::ACK.with(self.echo.flags_before()),
+            flags: Flags::ACK.with(self.echo.previous_flags()),
             window: self.receiver.window_at(ack),
             timestamps: self.clock.stamp(now, ack),
             ..Segment::default()

@@ -1,15 +1,16 @@
 use std::collections::VecDeque;
 
 use super::*;
-use crate::cc::Choice;
-use crate::config::Profile;
+use crate::cc::CcConfig;
 use crate::segment::{Ecn, SynOptions, Timestamps};
+use crate::seq::SeqRange;
+use crate::settings::ProfileName;
 use crate::units::Span;
 
 const ONE_WAY: Span = Span::from_millis(10);
 
-fn config(profile: Profile) -> TcpConfig {
-    match Choice::new("newreno", None, &[]) {
+fn config(profile: ProfileName) -> TcpConfig {
+    match CcConfig::by_name("newreno", None, &[]) {
         Ok(cc) => TcpConfig { sack: true, ..TcpConfig::of_profile(profile, cc) },
         Err(error) => panic!("{error:?}"),
     }
@@ -84,7 +85,7 @@ impl Pair {
 
 #[test]
 fn every_segment_carries_what_was_agreed() {
-    let linux = config(Profile::Linux);
+    let linux = config(ProfileName::Linux);
     let mut pair = Pair::of(linux.clone(), linux);
     pair.ends[0].write(100_000);
     pair.run(ms(1000));
@@ -106,7 +107,7 @@ fn every_segment_carries_what_was_agreed() {
 
 #[test]
 fn without_scaling_no_window_exceeds_the_field() {
-    let rfc = config(Profile::Rfc);
+    let rfc = config(ProfileName::Rfc);
     let mut pair = Pair::of(rfc.clone(), TcpConfig { window_scale: false, ..rfc.clone() });
     pair.ends[0].write(1_000_000);
     pair.run(ms(2000));
@@ -119,7 +120,7 @@ fn without_scaling_no_window_exceeds_the_field() {
 
 #[test]
 fn a_slow_reader_closes_the_window_and_opens_it_again() {
-    let rfc = config(Profile::Rfc);
+    let rfc = config(ProfileName::Rfc);
     let slow = TcpConfig { recv_buffer: Bytes(8192), auto_read: false, ..rfc.clone() };
     let mut pair = Pair::of(rfc, slow);
     pair.ends[0].write(20_000);
@@ -137,13 +138,13 @@ fn a_slow_reader_closes_the_window_and_opens_it_again() {
 }
 
 #[test]
-fn the_last_byte_is_read_before_the_close_is_told() {
-    let rfc = config(Profile::Rfc);
+fn the_last_byte_is_read_before_the_close_is_reported() {
+    let rfc = config(ProfileName::Rfc);
     let mut pair = Pair::of(rfc.clone(), TcpConfig { auto_read: false, ..rfc });
     pair.ends[0].write(1000);
     pair.ends[0].close();
     pair.run(ms(300));
-    assert_eq!(pair.ends[1].phase(), Phase::CloseWait);
+    assert_eq!(pair.ends[1].state(), ConnectionState::CloseWait);
     assert!(!pair.events.contains(&(1, Event::PeerClosed)));
     pair.ends[1].read(pair.now, 1000);
     assert_eq!(pair.ends[1].poll_event(), Some(Event::PeerClosed));
@@ -151,26 +152,26 @@ fn the_last_byte_is_read_before_the_close_is_told() {
 
 #[test]
 fn both_sides_may_open_and_close_at_once() {
-    let linux = config(Profile::Linux);
+    let linux = config(ProfileName::Linux);
     let mut pair = Pair::new([Connection::connect(linux.clone()), Connection::connect(linux)]);
     pair.run(ms(15));
-    assert!(pair.ends.iter().all(|end| end.phase() == Phase::SynReceived));
+    assert!(pair.ends.iter().all(|end| end.state() == ConnectionState::SynReceived));
     pair.run(ms(100));
-    assert!(pair.ends.iter().all(|end| end.phase() == Phase::Established));
+    assert!(pair.ends.iter().all(|end| end.state() == ConnectionState::Established));
     for end in &mut pair.ends {
         end.write(30_000);
         end.close();
     }
     pair.run(ms(500));
     assert_eq!(pair.delivered, [30_000; 2]);
-    assert!(pair.ends.iter().all(|end| end.phase() == Phase::TimeWait));
+    assert!(pair.ends.iter().all(|end| end.state() == ConnectionState::TimeWait));
     pair.run(ms(200_000));
-    assert!(pair.ends.iter().all(|end| end.phase() == Phase::Closed));
+    assert!(pair.ends.iter().all(|end| end.state() == ConnectionState::Closed));
 }
 
 #[test]
 fn a_lost_syn_is_sent_again_with_its_options() {
-    let mut end = Connection::connect(config(Profile::Linux));
+    let mut end = Connection::connect(config(ProfileName::Linux));
     let first = end.poll_segment(ms(0)).unwrap_or_default();
     assert_eq!(end.timers().collect::<Vec<_>>(), [("rto", ms(1000))]);
     end.on_timeout(ms(1000));
@@ -183,38 +184,48 @@ fn a_lost_syn_is_sent_again_with_its_options() {
 #[test]
 fn a_reset_closes_if_it_lies_within_the_window() {
     let established = || {
-        let mut pair = Pair::of(config(Profile::Rfc), TcpConfig { recv_buffer: Bytes(10_000), ..config(Profile::Rfc) });
+        let mut pair =
+            Pair::of(config(ProfileName::Rfc), TcpConfig { recv_buffer: Bytes(10_000), ..config(ProfileName::Rfc) });
         pair.run(ms(100));
         pair.ends.into_iter().next_back()
     };
     for (seq, closes) in [(0, false), (1, true), (10_000, true), (11_000, false)] {
         let Some(mut end) = established() else { continue };
-        end.on_segment(ms(200), &Segment { seq, flags: Flags::RST, ..Segment::default() });
-        assert_eq!(end.phase() == Phase::Closed, closes, "{seq}");
+        end.on_segment(ms(200), &Segment { seq: SeqNo(seq), flags: Flags::RST, ..Segment::default() });
+        assert_eq!(end.state() == ConnectionState::Closed, closes, "{seq}");
         assert_eq!(end.poll_event() == Some(Event::Closed), closes, "{seq}");
         assert!(!closes || (end.next_timeout().is_none() && end.poll_segment(ms(200)).is_none()));
     }
-    let mut end = Connection::connect(config(Profile::Rfc));
+    let mut end = Connection::connect(config(ProfileName::Rfc));
     end.poll_segment(ms(0));
     end.on_segment(ms(10), &Segment { flags: Flags::RST, ..Segment::default() });
-    assert_eq!(end.phase(), Phase::SynSent);
-    end.on_segment(ms(10), &Segment { ack: 1, flags: Flags::RST.with(Flags::ACK), ..Segment::default() });
-    assert_eq!(end.phase(), Phase::Closed);
+    assert_eq!(end.state(), ConnectionState::SynSent);
+    end.on_segment(
+        ms(10),
+        &Segment { ack: SeqNo::FIRST_DATA, flags: Flags::RST.with(Flags::ACK), ..Segment::default() },
+    );
+    assert_eq!(end.state(), ConnectionState::Closed);
 }
 
 /// The passive end of a connection with ECN in `mode`, at 100 ms, and the ACKs that data brings, with their flags.
 fn acks_of(mode: EcnMode, packets: &[(u64, Ecn, Flags)]) -> Vec<(u64, bool, bool, bool)> {
-    let config = TcpConfig { ecn: mode, ..config(Profile::Rfc) };
+    let config = TcpConfig { ecn: mode, ..config(ProfileName::Rfc) };
     let mut pair = Pair::of(config.clone(), config);
     pair.run(ms(100));
     let mut acks = Vec::new();
     for (number, ecn, flags) in packets {
-        let data = Segment { seq: 1 + number * 1460, len: 1460, ack: 1, ecn: *ecn, ..Segment::default() };
+        let data = Segment {
+            seq: SeqNo(1 + number * 1460),
+            len: 1460,
+            ack: SeqNo::FIRST_DATA,
+            ecn: *ecn,
+            ..Segment::default()
+        };
         pair.ends[1].on_segment(ms(100), &Segment { flags: Flags::ACK.with(*flags), ..data });
         while let Some(ack) = pair.ends[1].poll_segment(ms(100)) {
             assert_eq!(ack.ecn, Ecn::NotEct);
             let has = |flag| ack.flags.contains(flag);
-            acks.push(((ack.ack - 1) / 1460, has(Flags::AE), has(Flags::CWR), has(Flags::ECE)));
+            acks.push(((ack.ack.0 - 1) / 1460, has(Flags::AE), has(Flags::CWR), has(Flags::ECE)));
         }
     }
     acks
@@ -240,11 +251,11 @@ fn dctcp_acks_keep_marked_and_unmarked_packets_apart() {
     let fields = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0];
     let packets: Vec<_> = (0..).zip(fields).map(|(number, ecn)| (number, ecn, Flags::default())).collect();
     let acks: Vec<(u64, bool)> = acks_of(EcnMode::Dctcp, &packets).iter().map(|ack| (ack.0, ack.3)).collect();
-    // One unmarked, one marked and told at once, two marked, one unmarked and told at once.
+    // One unmarked, one marked and reported immediately, two marked, one unmarked and reported immediately.
     assert_eq!(acks, [(1, false), (2, true), (4, true), (5, false)]);
     let packets: Vec<_> = packets.into_iter().take(3).chain([(3, Ecn::Ect0, Flags::default())]).collect();
     let acks: Vec<(u64, bool)> = acks_of(EcnMode::Dctcp, &packets).iter().map(|ack| (ack.0, ack.3)).collect();
-    // The third waits, marked; the fourth is not, so the third is told first.
+    // The third waits, marked; the fourth is not, so the third is reported first.
     assert_eq!(acks, [(1, false), (2, true), (3, true), (4, false)]);
 }
 
@@ -258,14 +269,21 @@ fn accurate_acks_count() {
 
 #[test]
 fn options_leave_room_for_one_block_beside_counters_and_timestamps() {
-    let config = TcpConfig { ecn: EcnMode::Accecn, timestamps: true, ..config(Profile::Rfc) };
+    let config = TcpConfig { ecn: EcnMode::Accecn, timestamps: true, ..config(ProfileName::Rfc) };
     let mut pair = Pair::of(config.clone(), config);
     pair.run(ms(100));
     for number in [1, 3, 5] {
-        let data = Segment { seq: 1 + number * 1000, len: 1000, ack: 1, flags: Flags::ACK, ..Segment::default() };
+        let data = Segment {
+            seq: SeqNo(1 + number * 1000),
+            len: 1000,
+            ack: SeqNo::FIRST_DATA,
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
         pair.ends[1].on_segment(ms(100), &data);
         let ack = pair.ends[1].poll_segment(ms(100)).unwrap_or_default();
-        assert_eq!(ack.sack.blocks().collect::<Vec<_>>(), [(1 + number * 1000, 1001 + number * 1000)]);
+        let (start, end) = (SeqNo(1 + number * 1000), SeqNo(1001 + number * 1000));
+        assert_eq!(ack.sack.blocks().collect::<Vec<_>>(), [SeqRange::new(start, end)]);
         assert!(ack.header() <= Bytes(60) && ack.ecn_bytes.is_some() && ack.timestamps.is_some());
     }
 }

@@ -1,9 +1,10 @@
 use super::*;
+use crate::seq::SeqNo;
 
 const MSS: Bytes = Bytes(1000);
 
 fn data(ecn: Ecn) -> Segment {
-    Segment { seq: 1, len: 1000, flags: Flags::ACK, ecn, ..Segment::default() }
+    Segment { seq: SeqNo::FIRST_DATA, len: 1000, flags: Flags::ACK, ecn, ..Segment::default() }
 }
 
 fn syn(flags: Flags, ecn: Ecn) -> Segment {
@@ -16,8 +17,8 @@ fn bits(flags: Flags) -> (bool, bool, bool) {
 
 /// What both sides take up.
 fn handshake(active: EcnMode, passive: EcnMode) -> (EcnMode, EcnMode) {
-    let (taken, flags) = answer(passive, &syn(offer(active), Ecn::NotEct));
-    (settle(active, flags), taken)
+    let (taken, flags) = on_syn(passive, &syn(offer(active), Ecn::NotEct));
+    (on_syn_ack(active, flags), taken)
 }
 
 #[test]
@@ -38,30 +39,30 @@ fn modes_agreed_in_the_handshake() {
 fn a_syn_ack_tells_how_an_accurate_syn_arrived() {
     let all = offer(EcnMode::Accecn);
     assert_eq!(bits(all), (true, true, true));
-    let told = |ecn| bits(answer(EcnMode::Accecn, &syn(all, ecn)).1);
+    let told = |ecn| bits(on_syn(EcnMode::Accecn, &syn(all, ecn)).1);
     assert_eq!(told(Ecn::NotEct), (false, true, false));
     assert_eq!(told(Ecn::Ect1), (false, true, true));
     assert_eq!(told(Ecn::Ect0), (true, false, false));
     assert_eq!(told(Ecn::Ce), (true, true, false));
     // RFC 9768 table 2: an answer that reflects the SYN is broken.
-    assert_eq!(settle(EcnMode::Accecn, all), EcnMode::Off);
-    assert_eq!(settle(EcnMode::Classic, Flags::ECE.with(Flags::CWR)), EcnMode::Off);
+    assert_eq!(on_syn_ack(EcnMode::Accecn, all), EcnMode::Off);
+    assert_eq!(on_syn_ack(EcnMode::Classic, Flags::ECE.with(Flags::CWR)), EcnMode::Off);
 }
 
 #[test]
 fn classic_echo_stands_until_cwr() {
     let mut echo = Echo::new(EcnMode::Classic);
-    assert_eq!(echo.on_segment(&data(Ecn::Ect0), true), EchoWish::None);
+    assert_eq!(echo.on_segment(&data(Ecn::Ect0), true), EchoAck::None);
     assert_eq!(bits(echo.flags(false)), (false, false, false));
-    assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoWish::Now);
-    assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoWish::None);
-    assert_eq!(echo.on_segment(&data(Ecn::Ect0), true), EchoWish::None);
+    assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoAck::Immediate);
+    assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoAck::None);
+    assert_eq!(echo.on_segment(&data(Ecn::Ect0), true), EchoAck::None);
     assert_eq!(bits(echo.flags(true)), (false, true, true));
     let reduced = Segment { flags: Flags::ACK.with(Flags::CWR), ..data(Ecn::Ect0) };
-    assert_eq!(echo.on_segment(&reduced, true), EchoWish::Now);
+    assert_eq!(echo.on_segment(&reduced, true), EchoAck::Immediate);
     assert_eq!(bits(echo.flags(false)), (false, false, false));
     // RFC 3168 §6.1.3: a packet that says so and is marked itself begins anew; §6.1.5: not one outside the window.
-    assert_eq!(echo.on_segment(&Segment { ecn: Ecn::Ce, ..reduced }, true), EchoWish::Now);
+    assert_eq!(echo.on_segment(&Segment { ecn: Ecn::Ce, ..reduced }, true), EchoAck::Immediate);
     assert_eq!(bits(echo.flags(false)), (false, false, true));
     echo.on_segment(&reduced, true);
     echo.on_segment(&data(Ecn::Ce), false);
@@ -72,13 +73,13 @@ fn classic_echo_stands_until_cwr() {
 fn dctcp_echo_follows_the_marks_and_tells_every_change() {
     let mut echo = Echo::new(EcnMode::Dctcp);
     let marks = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0];
-    let wishes = marks.map(|ecn| (echo.on_segment(&data(ecn), true), echo.flags(false), echo.flags_before()));
+    let wishes = marks.map(|ecn| (echo.on_segment(&data(ecn), true), echo.flags(false), echo.previous_flags()));
     let (none, ece) = (Flags::default(), Flags::ECE);
-    assert_eq!(wishes[0], (EchoWish::None, none, ece));
-    assert_eq!(wishes[1], (EchoWish::Split, ece, none));
-    assert_eq!(wishes[2].0, EchoWish::None);
-    assert_eq!(wishes[3], (EchoWish::Split, none, ece));
-    assert_eq!(wishes[4].0, EchoWish::None);
+    assert_eq!(wishes[0], (EchoAck::None, none, ece));
+    assert_eq!(wishes[1], (EchoAck::Split, ece, none));
+    assert_eq!(wishes[2].0, EchoAck::None);
+    assert_eq!(wishes[3], (EchoAck::Split, none, ece));
+    assert_eq!(wishes[4].0, EchoAck::None);
 }
 
 #[test]
@@ -86,10 +87,10 @@ fn accurate_counters_count_packets_of_every_kind_and_payload_bytes() {
     let mut echo = Echo::new(EcnMode::Accecn);
     assert_eq!(bits(echo.flags(true)), (true, false, true));
     echo.on_segment(&data(Ecn::Ect0), true);
-    assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoWish::Now);
+    assert_eq!(echo.on_segment(&data(Ecn::Ce), true), EchoAck::Immediate);
     assert_eq!(bits(echo.flags(false)), (true, true, false));
     let ack = Segment { len: 0, ..data(Ecn::Ce) };
-    assert_eq!(echo.on_segment(&ack, false), EchoWish::None);
+    assert_eq!(echo.on_segment(&ack, false), EchoAck::None);
     echo.on_segment(&data(Ecn::Ce), true);
     // 5 + 3 = 8, of which the field holds three bits.
     assert_eq!(bits(echo.flags(false)), (false, false, false));
@@ -101,7 +102,7 @@ fn accurate_counters_count_packets_of_every_kind_and_payload_bytes() {
 fn accurate_echo_comes_at_once_for_the_first_mark_and_then_every_second() {
     let mut echo = Echo::new(EcnMode::Accecn);
     let mut due = |ecn| {
-        let now = echo.on_segment(&data(ecn), true) == EchoWish::Now;
+        let now = echo.on_segment(&data(ecn), true) == EchoAck::Immediate;
         if now {
             echo.on_ack_sent();
         }
@@ -113,7 +114,7 @@ fn accurate_echo_comes_at_once_for_the_first_mark_and_then_every_second() {
 
 fn accurate(packets: u32, ce: Option<u32>) -> Segment {
     let ecn_bytes = ce.map(|ce| EcnBytes { ce, ..EcnBytes::default() });
-    Segment { flags: Flags::ACK.with(ace((FIRST_COUNT + packets) % 8)), ecn_bytes, ..Segment::default() }
+    Segment { flags: Flags::ACK.with(ace((INITIAL_CEP + packets) % 8)), ecn_bytes, ..Segment::default() }
 }
 
 #[test]

@@ -1,11 +1,11 @@
 use super::*;
-use crate::cc::Choice;
-use crate::config::Profile;
+use crate::cc::CcConfig;
 use crate::segment::Flags;
+use crate::settings::ProfileName;
 use crate::units::Span;
 
-fn config(profile: Profile) -> TcpConfig {
-    match Choice::new("newreno", None, &[]) {
+fn config(profile: ProfileName) -> TcpConfig {
+    match CcConfig::by_name("newreno", None, &[]) {
         Ok(cc) => TcpConfig::of_profile(profile, cc),
         Err(error) => panic!("{error:?}"),
     }
@@ -19,8 +19,8 @@ fn syn(config: &TcpConfig) -> Segment {
 
 #[test]
 fn the_option_counts_the_room_of_the_timestamps() {
-    let linux = config(Profile::Linux);
-    let rfc = config(Profile::Rfc);
+    let linux = config(ProfileName::Linux);
+    let rfc = config(ProfileName::Rfc);
     assert_eq!((syn(&linux).syn, syn(&rfc).syn).0.map(|syn| syn.mss), Some(1460));
     assert_eq!(Agreed::new(&linux, &syn(&linux), EcnMode::Off).mss, Bytes(1448));
     assert_eq!(Agreed::new(&rfc, &syn(&linux), EcnMode::Off).mss, Bytes(1460));
@@ -32,7 +32,7 @@ fn the_option_counts_the_room_of_the_timestamps() {
 
 #[test]
 fn what_one_side_does_not_offer_is_not_agreed() {
-    let full = TcpConfig { sack: true, timestamps: true, window_scale: true, ..config(Profile::Linux) };
+    let full = TcpConfig { sack: true, timestamps: true, window_scale: true, ..config(ProfileName::Linux) };
     let bare = TcpConfig { sack: false, timestamps: false, window_scale: false, ..full.clone() };
     let agreed = Agreed::new(&full, &syn(&full), EcnMode::Off);
     assert!(agreed.sack && agreed.timestamps && agreed.scale == Scale::Shift(9));
@@ -47,9 +47,9 @@ fn what_one_side_does_not_offer_is_not_agreed() {
 
 #[test]
 fn a_peer_without_options_takes_windows_of_any_size() {
-    let config = config(Profile::Linux);
+    let config = config(ProfileName::Linux);
     let agreed = Agreed::new(&config, &Segment { flags: Flags::SYN, ..Segment::default() }, EcnMode::Off);
-    assert_eq!((agreed.mss, agreed.scale.most(), agreed.scale.unit()), (config.mss, Bytes::MAX, 1));
+    assert_eq!((agreed.mss, agreed.scale.max_window(), agreed.scale.unit()), (config.mss, Bytes::MAX, 1));
     assert!(!agreed.sack && !agreed.timestamps);
 }
 
@@ -64,18 +64,22 @@ fn the_least_shift_that_shows_the_buffer() {
 fn the_echo_is_that_of_the_earliest_segment_not_acknowledged() {
     let mut clock = Clock::default();
     let ms = |ms| Time::ZERO + Span::from_millis(ms);
-    let segment =
-        |seq, value| Segment { seq, len: 100, timestamps: Some(Timestamps { value, echo: 0 }), ..Segment::default() };
+    let segment = |seq, value| Segment {
+        seq: SeqNo(seq),
+        len: 100,
+        timestamps: Some(Timestamps { value, echo: 0 }),
+        ..Segment::default()
+    };
     clock.on_syn(&segment(0, 10));
     clock.agree(true);
-    assert_eq!(clock.stamp(ms(5), 1), Some(Timestamps { value: 5, echo: 10 }));
+    assert_eq!(clock.stamp(ms(5), SeqNo(1)), Some(Timestamps { value: 5, echo: 10 }));
     clock.on_segment(&segment(1, 20));
     clock.on_segment(&segment(101, 30));
-    assert_eq!(clock.stamp(ms(6), 201), Some(Timestamps { value: 6, echo: 20 }));
+    assert_eq!(clock.stamp(ms(6), SeqNo(201)), Some(Timestamps { value: 6, echo: 20 }));
     // Beyond a gap; the segment that fills it; an old one.
     clock.on_segment(&segment(301, 40));
-    assert_eq!(clock.stamp(ms(7), 201).map(|stamps| stamps.echo), Some(20));
+    assert_eq!(clock.stamp(ms(7), SeqNo(201)).map(|stamps| stamps.echo), Some(20));
     clock.on_segment(&segment(201, 50));
     clock.on_segment(&segment(1, 15));
-    assert_eq!(clock.stamp(ms(8), 401).map(|stamps| stamps.echo), Some(50));
+    assert_eq!(clock.stamp(ms(8), SeqNo(401)).map(|stamps| stamps.echo), Some(50));
 }

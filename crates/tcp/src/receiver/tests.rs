@@ -1,11 +1,11 @@
 use super::*;
-use crate::cc::Choice;
-use crate::config::{EcnMode, Profile};
+use crate::cc::CcConfig;
 use crate::options::Scale;
 use crate::segment::Timestamps;
+use crate::settings::{EcnMode, ProfileName};
 
-fn config(profile: Profile) -> TcpConfig {
-    match Choice::new("newreno", None, &[]) {
+fn config(profile: ProfileName) -> TcpConfig {
+    match CcConfig::by_name("newreno", None, &[]) {
         Ok(cc) => TcpConfig::of_profile(profile, cc),
         Err(error) => panic!("{error:?}"),
     }
@@ -22,50 +22,50 @@ fn receiver(config: &TcpConfig) -> Receiver {
 }
 
 fn small() -> Receiver {
-    receiver(&TcpConfig { recv_buffer: Bytes(100 * 1024), ..config(Profile::Rfc) })
+    receiver(&TcpConfig { recv_buffer: Bytes(100 * 1024), ..config(ProfileName::Rfc) })
 }
 
 fn data(seq: u64, len: u32) -> Segment {
-    Segment { seq, len, flags: Flags::ACK, ..Segment::default() }
+    Segment { seq: SeqNo(seq), len, flags: Flags::ACK, ..Segment::default() }
 }
 
 #[test]
 fn duplicates_and_data_outside_the_window_change_nothing() {
     let mut r = small();
     r.on_segment(Time::ZERO, &data(1, 100));
-    assert_eq!(r.on_segment(Time::ZERO, &data(1, 100)), AckWish::Now);
-    assert_eq!(r.on_segment(Time::ZERO, &data(200_000, 100)), AckWish::Now);
-    assert_eq!((r.rcv_nxt(), r.reassembly.has_gap()), (101, false));
-    assert_eq!(r.report(4).blocks().collect::<Vec<_>>(), [(1, 101)]);
+    assert_eq!(r.on_segment(Time::ZERO, &data(1, 100)), AckTiming::Immediate);
+    assert_eq!(r.on_segment(Time::ZERO, &data(200_000, 100)), AckTiming::Immediate);
+    assert_eq!((r.rcv_nxt(), r.reassembly.has_gap()), (SeqNo(101), false));
+    assert_eq!(r.sack_option(4).blocks().collect::<Vec<_>>(), [SeqRange::new(SeqNo(1), SeqNo(101))]);
 }
 
 #[test]
 fn what_reaches_beyond_the_window_is_cut_off() {
     let mut r = small();
     r.on_segment(Time::ZERO, &data(1, 200_000));
-    assert_eq!(r.rcv_nxt(), 1 + 100 * 1024);
+    assert_eq!(r.rcv_nxt(), SeqNo(1 + 100 * 1024));
 }
 
 #[test]
 fn the_fin_counts_one_number_and_no_byte() {
     let mut r = small();
     r.on_segment(Time::ZERO, &Segment { flags: Flags::ACK.with(Flags::FIN), ..data(101, 0) });
-    assert!(!r.finished());
+    assert!(!r.fin_received());
     r.on_segment(Time::ZERO, &data(1, 100));
-    assert!(r.finished());
-    assert_eq!((r.rcv_nxt(), r.in_order()), (102, 100));
+    assert!(r.fin_received());
+    assert_eq!((r.rcv_nxt(), r.in_order()), (SeqNo(102), 100));
 }
 
 #[test]
 fn an_empty_segment_before_what_is_expected_is_answered() {
     let mut r = small();
-    assert_eq!(r.on_segment(Time::ZERO, &data(1, 0)), AckWish::None);
-    assert_eq!(r.on_segment(Time::ZERO, &data(0, 0)), AckWish::Now);
+    assert_eq!(r.on_segment(Time::ZERO, &data(1, 0)), AckTiming::None);
+    assert_eq!(r.on_segment(Time::ZERO, &data(0, 0)), AckTiming::Immediate);
 }
 
 #[test]
 fn what_is_not_read_takes_up_the_window() {
-    let config = TcpConfig { recv_buffer: Bytes(10 * 1024), auto_read: false, ..config(Profile::Rfc) };
+    let config = TcpConfig { recv_buffer: Bytes(10 * 1024), auto_read: false, ..config(ProfileName::Rfc) };
     let mut r = receiver(&config);
     r.on_ack_sent(r.window());
     for i in 0..10 {
@@ -73,12 +73,12 @@ fn what_is_not_read_takes_up_the_window() {
         assert_eq!((r.unread().0, r.window().0), ((i + 1) * 1024, (9 - i) * 1024));
     }
     // A probe of the closed window.
-    assert_eq!(r.on_segment(Time::ZERO, &data(1 + 10 * 1024, 1)), AckWish::Now);
+    assert_eq!(r.on_segment(Time::ZERO, &data(1 + 10 * 1024, 1)), AckTiming::Immediate);
     assert_eq!(r.in_order(), 10 * 1024);
     assert_eq!(r.read(Time::ZERO, 1000), 1000);
-    assert!(!r.window_opens());
+    assert!(!r.window_update_due());
     assert_eq!(r.read(Time::ZERO, 1048), 1048);
-    assert!(r.window_opens());
+    assert!(r.window_update_due());
     assert_eq!(r.window(), Bytes(2048));
     assert_eq!(r.read(Time::ZERO, u64::MAX), 8 * 1024);
     assert_eq!(r.read(Time::ZERO, 1), 0);
@@ -123,7 +123,7 @@ fn acknowledges_when_the_recorded_linux_receiver_did() {
     let at = |us: u64| Time::ZERO + Span::from_micros(us);
     let linux_6_1 = (Bytes(1 << 25), Bytes(65_535));
     let (recv_buffer, initial_recv_window) = linux_6_1;
-    let mut r = receiver(&TcpConfig { recv_buffer, initial_recv_window, ..config(Profile::Linux) });
+    let mut r = receiver(&TcpConfig { recv_buffer, initial_recv_window, ..config(ProfileName::Linux) });
     r.on_ack_sent(Bytes(65_535));
     let pushed =
         |n: u64| PUSHED.iter().any(|(first, last)| (*first..=*last).contains(&n) && (n - first).is_multiple_of(2));
@@ -133,13 +133,14 @@ fn acknowledges_when_the_recorded_linux_receiver_did() {
         let now = at(us);
         let flags = if pushed(number) { Flags::ACK.with(Flags::PSH) } else { Flags::ACK };
         let timestamps = Some(Timestamps { value: (us / 1000) as u32, echo: (us / 1000 - 50) as u32 });
-        let segment = Segment { seq: 1 + number * MSS, len: MSS as u32, flags, timestamps, ..Segment::default() };
+        let segment =
+            Segment { seq: SeqNo(1 + number * MSS), len: MSS as u32, flags, timestamps, ..Segment::default() };
         match r.on_segment(now, &segment) {
-            AckWish::Now => {
-                sent.push((now, (r.rcv_nxt() - 1) / MSS));
+            AckTiming::Immediate => {
+                sent.push((now, (r.rcv_nxt().0 - 1) / MSS));
                 r.on_ack_sent(r.window());
             }
-            AckWish::By(deadline) => assert_eq!(deadline, now + Span::from_millis(40)),
+            AckTiming::DelayedUntil(deadline) => assert_eq!(deadline, now + Span::from_millis(40)),
             other => panic!("{other:?} at {now}"),
         }
     }

@@ -1,9 +1,11 @@
-//! Recovery from duplicate ACKs: Tahoe, Reno (RFC 5681 §3.2) and NewReno (RFC 6582), with limited transmit (RFC 3042), and
-//! ns-2's Vegas, where the age of the oldest segment counts too.
+//! Recovery by duplicate ACKs: Tahoe, Reno (RFC 5681 §3.2) and NewReno (RFC 6582), with limited transmit (RFC 3042), and
+//! ns-2's Vegas, where the age of the oldest segment counts too. What they mean; `sender/dupack_recovery.rs` acts on it.
 
 use crate::cc::State;
-use crate::config::{RecoveryKind, TcpConfig};
+use crate::config::TcpConfig;
 use crate::scoreboard::Scoreboard;
+use crate::seq::SeqNo;
+use crate::settings::RecoveryKind;
 use crate::units::Bytes;
 
 /// What an advance of `snd_una` means for the episode under way.
@@ -21,59 +23,66 @@ pub(crate) enum Progress {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Duplicate {
     pub(crate) state: State,
-    pub(crate) snd_una: u64,
+    pub(crate) snd_una: SeqNo,
     pub(crate) pipe: Bytes,
     /// The oldest segment is older than the algorithm's own time-out; always false but for Vegas.
     pub(crate) head_expired: bool,
 }
 
-/// Duplicate-ACK recovery.
+/// Fast recovery of Reno and NewReno.
+#[derive(Clone, Copy, Debug)]
+struct FastRecovery {
+    /// The inflated window.
+    window: Bytes,
+    /// A partial ACK has arrived.
+    partial_seen: bool,
+}
+
+/// Recovery by duplicate ACKs.
 #[derive(Clone, Debug)]
-pub(crate) struct DupAck {
+pub(crate) struct DupAckRecovery {
     kind: RecoveryKind,
     threshold: u32,
     limited_transmit: bool,
     impatient: bool,
     mss: Bytes,
     /// Duplicate ACKs since `snd_una` last moved.
-    count: u32,
-    /// New data sent beyond cwnd on them.
+    duplicates: u32,
+    /// New data sent beyond cwnd on them (limited transmit).
     limited: Bytes,
-    /// Where the episode ends: `snd_nxt` when it began. "recover" of RFC 6582 is the number before it.
-    point: u64,
-    /// No fast retransmit while `snd_una` has not passed this: those duplicate ACKs answer go-back-N's own copies.
-    guard: u64,
-    /// The inflated window of fast recovery.
-    window: Bytes,
-    /// A retransmission that may not wait for the window: the episode's first, and each partial ACK's.
-    urgent: bool,
-    partial_seen: bool,
-    /// Vegas: how many of the next ACKs of new data still look at the age of the oldest segment.
-    worried: u32,
-    /// Vegas: the pipe on the duplicate ACKs that let nothing go.
-    held: Option<Bytes>,
+    /// Where the episode ends: `snd_nxt` when it began. "recover" of RFC 6582 is the number before it. It outlives the
+    /// episode, as there.
+    recover: SeqNo,
+    /// No fast retransmit before `snd_una` has passed this: until then duplicate ACKs answer go-back-N's own copies.
+    fast_retransmit_guard: SeqNo,
+    fast_recovery: Option<FastRecovery>,
+    /// A retransmission that does not wait for the window is due: the episode's first, or that of a partial ACK.
+    force_retransmit: bool,
+    /// Vegas: how many of the next ACKs of new data still check the age of the oldest segment.
+    vegas_checks_left: u32,
+    /// Vegas: the pipe at the first duplicate ACKs, which release no data.
+    withheld_pipe: Option<Bytes>,
 }
 
-/// Vegas looks again on so many ACKs after a retransmission.
-const WORRIES: u32 = 2;
+/// ACKs after a retransmission on which Vegas checks again.
+const VEGAS_CHECKS: u32 = 2;
 
-impl DupAck {
-    pub(crate) fn new(config: &TcpConfig, kind: RecoveryKind, mss: Bytes) -> DupAck {
-        DupAck {
+impl DupAckRecovery {
+    pub(crate) fn new(config: &TcpConfig, kind: RecoveryKind, mss: Bytes) -> DupAckRecovery {
+        DupAckRecovery {
             kind,
             threshold: config.dup_thresh,
             limited_transmit: config.limited_transmit,
             impatient: config.impatient,
             mss,
-            count: 0,
+            duplicates: 0,
             limited: Bytes::ZERO,
-            point: 0,
-            guard: 0,
-            window: Bytes::ZERO,
-            urgent: false,
-            partial_seen: false,
-            worried: 0,
-            held: None,
+            recover: SeqNo::default(),
+            fast_retransmit_guard: SeqNo::default(),
+            fast_recovery: None,
+            force_retransmit: false,
+            vegas_checks_left: 0,
+            withheld_pipe: None,
         }
     }
 
@@ -84,21 +93,21 @@ impl DupAck {
 
     /// Duplicate ACKs since `snd_una` last moved.
     pub(crate) fn duplicates(&self) -> u32 {
-        self.count
+        self.duplicates
     }
 
-    /// Where the episode under way ends.
-    pub(crate) fn point(&self) -> u64 {
-        self.point
+    /// Where the episode under way, or the last one, ends.
+    pub(crate) fn recover(&self) -> SeqNo {
+        self.recover
     }
 
-    /// True if the next retransmission leaves whatever the window says. Asking does not use it up; sending does.
-    pub(crate) fn urgent(&self) -> bool {
-        self.urgent
+    /// True if the next retransmission is sent whatever the window says.
+    pub(crate) fn force_retransmit(&self) -> bool {
+        self.force_retransmit
     }
 
-    pub(crate) fn on_retransmitted(&mut self) {
-        self.urgent = false;
+    pub(crate) fn on_retransmission(&mut self) {
+        self.force_retransmit = false;
     }
 
     /// Data that limited transmit added to the flight: "MUST NOT be included" in FlightSize (RFC 5681 §3.2 step 2).
@@ -117,126 +126,135 @@ impl DupAck {
     fn limited_transmit_allowance(&self, state: State) -> Bytes {
         let on = self.limited_transmit && !self.is_vegas() && matches!(state, State::Open | State::Disorder);
         // RFC 3042: one segment on each of the first two duplicate ACKs.
-        if on { self.mss * u64::from(self.count.min(2)) } else { Bytes::ZERO }
+        if on { self.mss * u64::from(self.duplicates.min(2)) } else { Bytes::ZERO }
     }
 
     /// The window in force.
     pub(crate) fn window(&self, state: State, cwnd: Bytes) -> Bytes {
-        match state {
-            // Vegas: the algorithm inflates cwnd itself, and nothing leaves on the first duplicates.
-            _ if self.is_vegas() => self.held.map_or(cwnd, |held| cwnd.min(held)),
-            State::Recovery => self.window,
-            _ => cwnd.saturating_add(self.limited_transmit_allowance(state)),
+        match self.fast_recovery {
+            Some(FastRecovery { window, .. }) => window,
+            // Vegas: the algorithm inflates cwnd itself, and the first duplicates release no data.
+            None if self.is_vegas() => self.withheld_pipe.map_or(cwnd, |pipe| cwnd.min(pipe)),
+            None => cwnd.saturating_add(self.limited_transmit_allowance(state)),
         }
     }
 
     /// Counts a duplicate ACK; true if it is the one that means loss.
     pub(crate) fn on_duplicate(&mut self, duplicate: &Duplicate) -> bool {
-        self.count += 1;
-        self.held = (self.is_vegas() && self.count < self.threshold).then_some(duplicate.pipe);
-        let beyond_guard = duplicate.snd_una > self.guard;
-        match duplicate.state {
-            State::Loss => false,
-            _ if self.is_vegas() => (duplicate.head_expired || self.count == self.threshold) && beyond_guard,
-            State::Recovery => {
-                // RFC 5681 §3.2 step 4: another segment has left the network.
-                self.window += self.mss;
-                false
-            }
-            State::Open | State::Disorder | State::Cwr => self.count == self.threshold && beyond_guard,
+        self.duplicates += 1;
+        self.withheld_pipe = (self.is_vegas() && self.duplicates < self.threshold).then_some(duplicate.pipe);
+        let beyond_guard = duplicate.snd_una > self.fast_retransmit_guard;
+        if let Some(fast_recovery) = &mut self.fast_recovery {
+            // RFC 5681 §3.2 step 4: another segment has left the network.
+            fast_recovery.window += self.mss;
+            return false;
         }
+        let by_age = self.is_vegas() && duplicate.head_expired;
+        duplicate.state != State::Loss && (by_age || self.duplicates == self.threshold) && beyond_guard
     }
 
-    /// Vegas sends the oldest segment again; `transmissions` so far. A first repetition counts as the third duplicate.
-    pub(crate) fn send_head_again(&mut self, transmissions: u32, board: &mut Scoreboard) {
-        self.urgent = true;
+    /// Vegas retransmits the oldest segment, sent `transmissions` times so far. The first time counts as the third
+    /// duplicate.
+    pub(crate) fn retransmit_head(&mut self, transmissions: u32, board: &mut Scoreboard) {
+        self.force_retransmit = true;
         board.mark_head_lost();
         if transmissions <= 1 {
-            self.count = self.threshold;
-            self.held = None;
+            self.duplicates = self.threshold;
+            self.withheld_pipe = None;
         }
     }
 
-    /// Vegas, on an ACK of new data: true if the age of the new oldest segment is still to be looked at.
-    pub(crate) fn worries(&mut self) -> bool {
-        let worries = self.worried > 0;
-        self.worried = self.worried.saturating_sub(1);
-        worries
+    /// Vegas, on an ACK of new data: true if the age of the new oldest segment is to be checked.
+    pub(crate) fn takes_vegas_check(&mut self) -> bool {
+        let any_left = self.vegas_checks_left > 0;
+        self.vegas_checks_left = self.vegas_checks_left.saturating_sub(1);
+        any_left
     }
 
-    /// The oldest segment is young enough: no reason to worry any more.
-    pub(crate) fn calm_down(&mut self) {
-        self.worried = 0;
+    /// The oldest segment has not expired: the next ACKs do not check.
+    pub(crate) fn end_vegas_checks(&mut self) {
+        self.vegas_checks_left = 0;
     }
 
-    /// Begins fast recovery, or Tahoe's slow start. `cwnd` is what the algorithm came down to.
-    pub(crate) fn begin(&mut self, snd_nxt: u64, cwnd: Bytes, board: &mut Scoreboard) -> State {
-        self.point = snd_nxt;
+    /// Begins fast recovery, or Tahoe's slow start. `cwnd` is the algorithm's after its reduction.
+    pub(crate) fn begin(&mut self, snd_nxt: SeqNo, cwnd: Bytes, board: &mut Scoreboard) -> State {
+        self.recover = snd_nxt;
         self.limited = Bytes::ZERO;
         if self.is_vegas() {
-            self.worried = WORRIES;
+            self.vegas_checks_left = VEGAS_CHECKS;
             let transmissions = board.head().map_or(0, |head| head.transmissions);
-            self.send_head_again(transmissions, board);
+            self.retransmit_head(transmissions, board);
             return State::Recovery;
         }
-        self.urgent = true;
-        self.partial_seen = false;
+        self.force_retransmit = true;
         if self.kind == RecoveryKind::Tahoe {
-            self.guard = snd_nxt;
+            self.fast_retransmit_guard = snd_nxt;
             board.mark_all_lost();
             return State::Loss;
         }
         if self.kind == RecoveryKind::NewReno {
             // RFC 6582 §3.2 step 2: a later fast retransmit must be for data sent after this episode.
-            self.guard = snd_nxt;
+            self.fast_retransmit_guard = snd_nxt;
         }
         // RFC 5681 §3.2 step 3: ssthresh plus the three segments that have left the network
-        self.window = cwnd + self.mss * u64::from(self.threshold);
+        let window = cwnd + self.mss * u64::from(self.threshold);
+        self.fast_recovery = Some(FastRecovery { window, partial_seen: false });
         board.mark_head_lost();
         State::Recovery
     }
 
     /// Begins a reduction on an ECN echo: nothing is to be sent again, and no second one before `snd_nxt`.
-    pub(crate) fn begin_cwr(&mut self, snd_nxt: u64) {
-        self.point = snd_nxt;
+    pub(crate) fn begin_cwr(&mut self, snd_nxt: SeqNo) {
+        self.recover = snd_nxt;
         self.limited = Bytes::ZERO;
     }
 
     /// Begins the episode of a time-out: everything is to be sent again (RFC 5681 §3.1, RFC 6582 §4).
-    pub(crate) fn on_timeout(&mut self, snd_nxt: u64, board: &mut Scoreboard) {
-        self.count = 0;
-        self.held = None;
+    pub(crate) fn on_timeout(&mut self, snd_nxt: SeqNo, board: &mut Scoreboard) {
+        self.duplicates = 0;
+        self.withheld_pipe = None;
         self.limited = Bytes::ZERO;
-        self.point = snd_nxt;
-        self.guard = snd_nxt;
-        self.urgent = false;
+        self.recover = snd_nxt;
+        self.fast_retransmit_guard = snd_nxt;
+        self.fast_recovery = None;
+        self.force_retransmit = false;
         board.mark_all_lost();
     }
 
     /// `snd_una` has moved by `acked`.
-    pub(crate) fn on_advance(&mut self, state: State, snd_una: u64, acked: Bytes, board: &mut Scoreboard) -> Progress {
-        self.count = 0;
-        self.held = None;
+    pub(crate) fn on_advance(
+        &mut self,
+        state: State,
+        snd_una: SeqNo,
+        acked: Bytes,
+        board: &mut Scoreboard,
+    ) -> Progress {
+        self.duplicates = 0;
+        self.withheld_pipe = None;
         self.limited = Bytes::ZERO;
-        let reached = snd_una >= self.point;
-        match state {
-            State::Open | State::Disorder => Progress::Nothing,
-            State::Loss if reached => Progress::Done,
-            // RFC 3168 §6.1.2: something sent after the reduction must have been acknowledged.
-            State::Cwr if snd_una > self.point => Progress::Done,
-            State::Loss | State::Cwr => Progress::Nothing,
-            State::Recovery if reached || self.kind != RecoveryKind::NewReno => Progress::Done,
-            State::Recovery => {
-                // RFC 6582 §3.2 step 3, partial ACK: retransmit the new head, deflate by what was acknowledged,
-                // add back one segment if at least one was.
-                board.mark_head_lost();
-                self.urgent = true;
-                let add_back = if acked >= self.mss { self.mss } else { Bytes::ZERO };
-                self.window = self.window.saturating_sub(acked) + add_back;
-                let restart_timer = !self.impatient || !self.partial_seen;
-                self.partial_seen = true;
-                Progress::Partial { restart_timer }
-            }
+        let reached = snd_una >= self.recover;
+        match self.fast_recovery.take() {
+            Some(before) if !reached && self.kind == RecoveryKind::NewReno => self.on_partial_ack(before, acked, board),
+            Some(_) => Progress::Done,
+            None => match state {
+                State::Loss if reached => Progress::Done,
+                // RFC 3168 §6.1.2: something sent after the reduction must have been acknowledged.
+                State::Cwr if snd_una > self.recover => Progress::Done,
+                // Vegas
+                State::Recovery => Progress::Done,
+                State::Open | State::Disorder | State::Cwr | State::Loss => Progress::Nothing,
+            },
         }
+    }
+
+    /// RFC 6582 §3.2 step 3: retransmit the new head, deflate by what was acknowledged, add back one segment if at least
+    /// one was.
+    fn on_partial_ack(&mut self, before: FastRecovery, acked: Bytes, board: &mut Scoreboard) -> Progress {
+        board.mark_head_lost();
+        self.force_retransmit = true;
+        let add_back = if acked >= self.mss { self.mss } else { Bytes::ZERO };
+        let window = before.window.saturating_sub(acked) + add_back;
+        self.fast_recovery = Some(FastRecovery { window, partial_seen: true });
+        Progress::Partial { restart_timer: !self.impatient || !before.partial_seen }
     }
 }

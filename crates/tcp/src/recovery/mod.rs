@@ -1,11 +1,12 @@
-//! Loss recovery: detects loss, picks what to send again, and gives the window in force while an episode lasts.
+//! Loss recovery, its parts: what duplicate ACKs mean, RACK's state, the reduction of the window, undo. They know the
+//! scoreboard and no sender; `sender/` puts them to work.
 
-mod descent;
+mod cwnd_reduction;
 mod dupack;
 mod rack;
 mod undo;
 
-pub(crate) use descent::{Arrival, Way};
-pub(crate) use dupack::{DupAck, Duplicate, Progress};
-pub(crate) use rack::{Rack, Settling};
+pub(crate) use cwnd_reduction::{CwndReduction, PrrInput, ReductionStart};
+pub(crate) use dupack::{DupAckRecovery, Duplicate, Progress};
+pub(crate) use rack::{Rack, ReoWndInput};
 pub(crate) use undo::Undo;

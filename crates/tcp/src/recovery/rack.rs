@@ -1,29 +1,30 @@
-//! RACK (RFC 8985): a segment is lost when something sent later has arrived and an RTT and a settling time have passed.
+//! RACK (RFC 8985): a segment is lost when one sent later was delivered and an RTT and the reordering window have passed
+//! since it was sent. [`crate::scoreboard::RackTimeout`] applies this rule; here is what it depends on.
 
-use crate::scoreboard::Delivered;
+use crate::scoreboard::{Delivered, SendOrder};
 use crate::units::{Bytes, Span, Time};
 
-/// After so many recoveries without a duplicate report the settling time returns to its least (RFC 8985 §6.2 step 4).
-const PATIENCE: u32 = 16;
+/// Recoveries without a DSACK after which the reordering window returns to its minimum (RFC 8985 §6.2 step 4).
+const REO_WND_PERSIST: u32 = 16;
 
-/// What is known of the newest segment that arrived, and of reordering.
+/// What is known of the newest delivered segment, and of reordering.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// Sending time and end of the segment sent last among those that arrived.
-    newest: Option<(Time, u64)>,
-    /// RTT of the segment reported last.
+    /// RACK.xmit_ts, RACK.end_seq: the segment sent last among those delivered.
+    newest: Option<SendOrder>,
+    /// RACK.rtt: RTT of the segment reported last.
     rtt: Span,
     /// Something arrived since the last search for losses.
     advanced: bool,
     /// Reordering has been seen.
     pub(crate) reordering_seen: bool,
-    /// The settling time in quarters of the least RTT.
-    steps: u64,
-    /// Recoveries before `steps` falls back to one.
-    persist: u32,
-    /// A duplicate was reported and not yet acted upon.
-    duplicate_reported: bool,
-    /// Delivered when `steps` last rose: once per round.
+    /// The reordering window in quarters of the least RTT.
+    reo_wnd_mult: u64,
+    /// Recoveries before `reo_wnd_mult` returns to one.
+    reo_wnd_persist: u32,
+    /// A DSACK has arrived and has not been acted on yet.
+    dsack_seen: bool,
+    /// Delivered when `reo_wnd_mult` last rose: it does so once per round.
     raised_at: Bytes,
 }
 
@@ -34,18 +35,18 @@ impl Default for Rack {
             rtt: Span::ZERO,
             advanced: false,
             reordering_seen: false,
-            steps: 1,
-            persist: 0,
-            duplicate_reported: false,
+            reo_wnd_mult: 1,
+            reo_wnd_persist: 0,
+            dsack_seen: false,
             raised_at: Bytes::ZERO,
         }
     }
 }
 
-/// What decides on the settling time.
+/// What the reordering window depends on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Settling {
-    /// In recovery, or as much has been reported beyond the gap as means loss.
+pub(crate) struct ReoWndInput {
+    /// In recovery, or as many segments have been reported beyond the gap as mean loss (DupThresh).
     pub(crate) loss_is_evident: bool,
     pub(crate) min_rtt: Option<Span>,
     pub(crate) srtt: Option<Span>,
@@ -61,30 +62,30 @@ impl Rack {
         }
         self.advanced = true;
         self.rtt = rtt;
-        let newest = (segment.sent_at, segment.end);
-        if self.newest.is_none_or(|before| newest > before) {
-            self.newest = Some(newest);
+        let order = segment.order();
+        if self.newest.is_none_or(|newest| order > newest) {
+            self.newest = Some(order);
         }
     }
 
-    /// A search for losses is due; asking uses it up.
-    pub(crate) fn take_advance(&mut self) -> Option<(Time, u64)> {
+    /// The newest delivered segment if something arrived since the last call: then a search for losses is due.
+    pub(crate) fn take_advance(&mut self) -> Option<SendOrder> {
         std::mem::take(&mut self.advanced).then_some(self.newest).flatten()
     }
 
-    /// The newest segment that arrived, for the reordering timer.
-    pub(crate) fn newest(&self) -> Option<(Time, u64)> {
+    /// The newest delivered segment, for the reordering timer.
+    pub(crate) fn newest(&self) -> Option<SendOrder> {
         self.newest
     }
 
-    /// Look again even without news: marks have been taken back.
-    pub(crate) fn look_again(&mut self) {
+    /// The next search is due even if nothing arrives: loss marks have been cleared.
+    pub(crate) fn recheck(&mut self) {
         self.advanced = true;
     }
 
-    /// From this age on a segment sent before the newest one is lost.
-    pub(crate) fn age(&self, settling: &Settling) -> Span {
-        self.rtt + self.settling_time(settling)
+    /// RACK.rtt + RACK.reo_wnd: after this time a segment sent before the newest delivered one is lost.
+    pub(crate) fn rack_timeout(&self, input: &ReoWndInput) -> Span {
+        self.rtt + self.reo_wnd(input)
     }
 
     /// RTT of the segment reported last.
@@ -93,47 +94,48 @@ impl Rack {
     }
 
     /// RACK.reo_wnd (§6.2 step 4).
-    fn settling_time(&self, settling: &Settling) -> Span {
-        if !self.reordering_seen && settling.loss_is_evident {
+    fn reo_wnd(&self, input: &ReoWndInput) -> Span {
+        if !self.reordering_seen && input.loss_is_evident {
             return Span::ZERO;
         }
-        let quarters = settling.min_rtt.unwrap_or_default().saturating_mul(self.steps) / 4;
-        quarters.min(settling.srtt.unwrap_or_default())
+        let quarters = input.min_rtt.unwrap_or_default().saturating_mul(self.reo_wnd_mult) / 4;
+        quarters.min(input.srtt.unwrap_or_default())
     }
 
-    /// The receiver reported a duplicate: something was sent again for nothing.
-    pub(crate) fn on_duplicate_report(&mut self) {
-        self.duplicate_reported = true;
+    /// A DSACK (RFC 2883) arrived: something was retransmitted without need.
+    pub(crate) fn on_dsack(&mut self) {
+        self.dsack_seen = true;
     }
 
-    /// Raises the settling time once per round with a duplicate report. `prior_delivered` is the rate sample's.
-    pub(crate) fn adapt(&mut self, prior_delivered: Bytes, delivered: Bytes) {
+    /// Raises the reordering window once per round with a DSACK. `prior_delivered` is the rate sample's.
+    pub(crate) fn update_reo_wnd(&mut self, prior_delivered: Bytes, delivered: Bytes) {
         if prior_delivered < self.raised_at {
-            self.duplicate_reported = false;
+            self.dsack_seen = false;
         }
-        if std::mem::take(&mut self.duplicate_reported) {
-            self.steps = (self.steps + 1).min(255);
+        if std::mem::take(&mut self.dsack_seen) {
+            self.reo_wnd_mult = (self.reo_wnd_mult + 1).min(255);
             self.raised_at = delivered;
-            self.persist = PATIENCE;
-        } else if self.persist == 0 {
-            self.steps = 1;
+            self.reo_wnd_persist = REO_WND_PERSIST;
+        } else if self.reo_wnd_persist == 0 {
+            self.reo_wnd_mult = 1;
         }
     }
 
     /// A recovery ended without being undone.
     pub(crate) fn on_recovery_end(&mut self) {
-        self.persist = self.persist.saturating_sub(1);
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
     }
 
-    /// A recovery was undone by duplicate reports.
-    pub(crate) fn on_undone_by_duplicates(&mut self) {
-        self.persist = (self.persist + 1).min(PATIENCE);
+    /// A recovery was undone by DSACKs.
+    pub(crate) fn on_undone_by_dsack(&mut self) {
+        self.reo_wnd_persist = (self.reo_wnd_persist + 1).min(REO_WND_PERSIST);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seq::SeqNo;
 
     fn ms(n: u64) -> Span {
         Span::from_millis(n)
@@ -141,50 +143,50 @@ mod tests {
 
     #[test]
     fn settling_time_of_algorithms_7_5() {
-        let settling = Settling { loss_is_evident: false, min_rtt: Some(ms(40)), srtt: Some(ms(45)) };
+        let input = ReoWndInput { loss_is_evident: false, min_rtt: Some(ms(40)), srtt: Some(ms(45)) };
         let mut rack = Rack::default();
-        assert_eq!(rack.age(&settling), ms(10));
-        rack.steps = 5;
-        assert_eq!(rack.age(&settling), ms(45), "at most SRTT");
-        let evident = Settling { loss_is_evident: true, ..settling };
-        assert_eq!(rack.age(&evident), Span::ZERO);
+        assert_eq!(rack.rack_timeout(&input), ms(10));
+        rack.reo_wnd_mult = 5;
+        assert_eq!(rack.rack_timeout(&input), ms(45), "at most SRTT");
+        let evident = ReoWndInput { loss_is_evident: true, ..input };
+        assert_eq!(rack.rack_timeout(&evident), Span::ZERO);
         rack.reordering_seen = true;
-        assert_eq!(rack.age(&evident), ms(45));
+        assert_eq!(rack.rack_timeout(&evident), ms(45));
     }
 
     #[test]
-    fn duplicates_raise_it_once_per_round_and_sixteen_recoveries_lower_it() {
+    fn dsacks_raise_reo_wnd_once_per_round_and_sixteen_recoveries_lower_it() {
         let mut rack = Rack::default();
-        rack.on_duplicate_report();
-        rack.adapt(Bytes(0), Bytes(1000));
-        rack.on_duplicate_report();
-        rack.adapt(Bytes(500), Bytes(1500));
-        assert_eq!(rack.steps, 2, "the same round");
-        rack.on_duplicate_report();
-        rack.adapt(Bytes(1000), Bytes(2000));
-        assert_eq!(rack.steps, 3);
-        for _ in 0..PATIENCE {
-            assert_eq!(rack.steps, 3);
+        rack.on_dsack();
+        rack.update_reo_wnd(Bytes(0), Bytes(1000));
+        rack.on_dsack();
+        rack.update_reo_wnd(Bytes(500), Bytes(1500));
+        assert_eq!(rack.reo_wnd_mult, 2, "the same round");
+        rack.on_dsack();
+        rack.update_reo_wnd(Bytes(1000), Bytes(2000));
+        assert_eq!(rack.reo_wnd_mult, 3);
+        for _ in 0..REO_WND_PERSIST {
+            assert_eq!(rack.reo_wnd_mult, 3);
             rack.on_recovery_end();
-            rack.adapt(Bytes(5000), Bytes(6000));
+            rack.update_reo_wnd(Bytes(5000), Bytes(6000));
         }
-        assert_eq!(rack.steps, 1);
+        assert_eq!(rack.reo_wnd_mult, 1);
     }
 
     #[test]
-    fn a_retransmission_acknowledged_too_fast_says_nothing() {
+    fn a_retransmission_acknowledged_too_fast_is_ignored() {
         let mut rack = Rack::default();
         let segment = Delivered {
-            end: 100,
+            end: SeqNo(100),
             bytes: Bytes(99),
             transmissions: 2,
             sent_at: Time::ZERO,
-            stamp: crate::rate::Stamp::default(),
+            tx: crate::scoreboard::TxState::default(),
         };
         rack.on_delivered(Time::ZERO + ms(5), &segment, Some(ms(10)));
         assert_eq!(rack.take_advance(), None);
         rack.on_delivered(Time::ZERO + ms(10), &segment, Some(ms(10)));
-        assert_eq!(rack.take_advance(), Some((Time::ZERO, 100)));
+        assert_eq!(rack.take_advance(), Some(SendOrder { sent_at: Time::ZERO, end: SeqNo(100) }));
         assert_eq!(rack.take_advance(), None, "once");
     }
 }

@@ -1,75 +1,76 @@
-//! Telling that an episode was spurious: by timestamps (Eifel, RFC 3522) or by reports of duplicates (RFC 3708).
-//! F-RTO (RFC 5682) is the sender's, since it decides what to send.
+//! Detecting that an episode was spurious: by timestamps (Eifel, RFC 3522) or by DSACKs (RFC 3708).
+//! F-RTO (RFC 5682) is the sender's, since it decides what to send. The names are Linux's.
 
 use crate::cc::Window;
+use crate::seq::SeqNo;
 
-/// What is remembered of the episode under way, to take it back.
+/// What undoing the last episode needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Undo {
-    /// `snd_una` when the episode began; absent if there is nothing to take back.
-    marker: Option<u64>,
-    /// Retransmissions that no duplicate report has explained yet; absent before the first.
-    unexplained: Option<u32>,
+    /// `snd_una` when the episode began; absent if there is nothing to undo.
+    undo_marker: Option<SeqNo>,
+    /// Retransmissions that no DSACK has reported yet; absent before the first.
+    undo_retrans: Option<u32>,
     /// The window to return to; absent if the network itself reported congestion.
-    before: Option<Window>,
+    prior_window: Option<Window>,
     /// Timestamp of the episode's first retransmission.
-    first_retransmission: Option<u32>,
+    retrans_stamp: Option<u32>,
 }
 
 impl Undo {
     /// An episode begins. `retransmitted` segments are still out from an earlier one.
-    pub(crate) fn begin(&mut self, snd_una: u64, retransmitted: u32, before: Option<Window>) {
-        self.marker = Some(snd_una);
-        self.unexplained = (retransmitted > 0).then_some(retransmitted);
-        self.before = before;
+    pub(crate) fn begin(&mut self, snd_una: SeqNo, retransmitted: u32, prior_window: Option<Window>) {
+        self.undo_marker = Some(snd_una);
+        self.undo_retrans = (retransmitted > 0).then_some(retransmitted);
+        self.prior_window = prior_window;
     }
 
     /// The reduction stands.
     pub(crate) fn forget(&mut self) {
-        self.marker = None;
+        self.undo_marker = None;
     }
 
     /// No retransmission is outstanding.
     pub(crate) fn forget_retransmissions(&mut self) {
-        self.first_retransmission = None;
+        self.retrans_stamp = None;
     }
 
     /// A segment was sent again at `timestamp`.
     pub(crate) fn on_retransmission(&mut self, timestamp: u32) {
-        self.unexplained = Some(self.unexplained.unwrap_or(0) + 1);
-        self.first_retransmission.get_or_insert(timestamp);
+        self.undo_retrans = Some(self.undo_retrans.unwrap_or(0) + 1);
+        self.retrans_stamp.get_or_insert(timestamp);
     }
 
-    /// The receiver reports that it had `[start, end)` already.
-    pub(crate) fn on_duplicate_report(&mut self, end: u64, prior_una: u64) {
-        if let (Some(marker), Some(unexplained)) = (self.marker, &mut self.unexplained)
+    /// A DSACK of a block that ends at `end`.
+    pub(crate) fn on_dsack(&mut self, end: SeqNo, prior_una: SeqNo) {
+        if let (Some(undo_marker), Some(undo_retrans)) = (self.undo_marker, &mut self.undo_retrans)
             && end <= prior_una
-            && end > marker
+            && end > undo_marker
         {
-            *unexplained = unexplained.saturating_sub(1);
+            *undo_retrans = undo_retrans.saturating_sub(1);
         }
     }
 
-    /// Every retransmission turned out to be a duplicate.
-    pub(crate) fn all_were_duplicates(&self) -> bool {
-        self.marker.is_some() && self.unexplained == Some(0)
+    /// True if a DSACK reported every retransmission.
+    pub(crate) fn all_retransmissions_dsacked(&self) -> bool {
+        self.undo_marker.is_some() && self.undo_retrans == Some(0)
     }
 
-    /// What arrived now was sent before the first retransmission, if `echo` is the timestamp that it carried.
+    /// True if what was delivered was sent before the first retransmission, given the timestamp that the ACK echoes.
     pub(crate) fn original_arrived(&self, echo: Option<u32>) -> bool {
-        self.marker.is_some()
-            && self.first_retransmission.zip(echo).is_some_and(|(retransmitted, echo)| echo < retransmitted)
+        self.undo_marker.is_some()
+            && self.retrans_stamp.zip(echo).is_some_and(|(retransmitted, echo)| echo < retransmitted)
     }
 
-    /// Either sign.
+    /// True by either sign.
     pub(crate) fn is_spurious(&self, echo: Option<u32>) -> bool {
-        self.all_were_duplicates() || self.original_arrived(echo)
+        self.all_retransmissions_dsacked() || self.original_arrived(echo)
     }
 
-    /// Takes the episode back: the window to return to.
+    /// Undoes the episode: the window to return to.
     pub(crate) fn take(&mut self) -> Option<Window> {
-        self.marker = None;
-        self.before.take()
+        self.undo_marker = None;
+        self.prior_window.take()
     }
 }
 
@@ -81,7 +82,7 @@ mod tests {
     fn begun() -> Undo {
         let mut undo = Undo::default();
         let before = Window { cwnd: Bytes(1000), ssthresh: Bytes::MAX };
-        undo.begin(100, 0, Some(before));
+        undo.begin(SeqNo(100), 0, Some(before));
         undo
     }
 
@@ -95,15 +96,15 @@ mod tests {
     }
 
     #[test]
-    fn every_retransmission_must_be_reported_as_a_duplicate() {
+    fn every_retransmission_must_be_dsacked() {
         let mut undo = begun();
         undo.on_retransmission(5);
         undo.on_retransmission(5);
-        undo.on_duplicate_report(200, 300);
+        undo.on_dsack(SeqNo(200), SeqNo(300));
         assert!(!undo.is_spurious(None));
-        undo.on_duplicate_report(100, 300);
-        assert!(!undo.is_spurious(None), "a report from before the episode");
-        undo.on_duplicate_report(300, 300);
+        undo.on_dsack(SeqNo(100), SeqNo(300));
+        assert!(!undo.is_spurious(None), "a DSACK from before the episode");
+        undo.on_dsack(SeqNo(300), SeqNo(300));
         assert!(undo.is_spurious(None));
         assert!(undo.take().is_some() && !undo.is_spurious(Some(4)));
     }

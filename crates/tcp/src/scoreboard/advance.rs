@@ -1,27 +1,40 @@
-//! Taking off the board what has been cumulatively acknowledged.
+//! Removing what has been cumulatively acknowledged.
 
-use super::news::widen;
-use super::{Delivered, News, Scoreboard, Seen, delivered};
+use super::ack_summary::SendTimes;
+use super::{AckSummary, Delivered, PriorAckState, Scoreboard};
+use crate::seq::SeqNo;
 use crate::units::Bytes;
 
 impl Scoreboard {
-    /// Takes everything before `ack` off the board; `each` sees what had not been reported before, or the last of a row.
+    /// Removes everything before `ack`; `each` is called for what had not been reported before, of a row for its last.
     #[inline]
-    pub(crate) fn advance(&mut self, ack: u64, seen: Seen, news: &mut News, mut each: impl FnMut(&Delivered)) {
-        self.advance_plainly(ack, seen, news, &mut each);
+    pub(crate) fn advance(
+        &mut self,
+        ack: SeqNo,
+        prior: PriorAckState,
+        summary: &mut AckSummary,
+        mut each: impl FnMut(&Delivered),
+    ) {
+        self.advance_plainly(ack, prior, summary, &mut each);
         if self.segments.front().is_some_and(|head| head.seq < ack) {
-            self.advance_one_by_one(ack, seen, news, &mut each);
+            self.advance_one_by_one(ack, prior, summary, &mut each);
         }
-        // What is off the board needs no verdict; only RACK asks for one, so nobody else would tidy up.
-        while self.retransmissions.front().is_some_and(|(seq, _)| *seq < ack) {
+        // Only RACK's search removes entries too, so they are removed here for the others.
+        while self.retransmissions.front().is_some_and(|sent| sent.seq < ack) {
             self.retransmissions.pop_front();
         }
     }
 
-    /// The common case: a row of whole segments that were sent once and never reported or given up. They left in this
-    /// order, so the last of them tells `each` as much as all of them.
+    /// The common case: a row of whole segments that were sent once and never reported or marked lost. They were sent in
+    /// this order, so the last of them stands for all.
     #[inline]
-    fn advance_plainly(&mut self, ack: u64, seen: Seen, news: &mut News, each: &mut impl FnMut(&Delivered)) {
+    fn advance_plainly(
+        &mut self,
+        ack: SeqNo,
+        prior: PriorAckState,
+        summary: &mut AckSummary,
+        each: &mut impl FnMut(&Delivered),
+    ) {
         let mut count = 0;
         while self.segments.get(count).is_some_and(|sent| sent.is_plain() && sent.end() <= ack) {
             count += 1;
@@ -30,61 +43,67 @@ impl Scoreboard {
             return;
         }
         let (first, last) = (&self.segments[0], &self.segments[count - 1]);
-        let bytes = Bytes(last.end() - first.seq);
+        let bytes = last.end() - first.seq;
         self.flight -= bytes.0;
-        news.advanced += bytes;
-        news.believed += bytes;
-        news.delivered += bytes;
-        news.believed_segments += count as u32;
-        news.acked_segments += count as u32;
-        news.delivered_segments += count as u32;
-        news.acked_sent = Some((first.sent_at, last.sent_at));
-        news.on_original(first.seq, first.end(), seen);
-        each(&Delivered { bytes, ..delivered(last) });
+        summary.acked += bytes;
+        summary.acked_in_flight += bytes;
+        summary.delivered += bytes;
+        summary.acked_in_flight_segments += count as u32;
+        summary.acked_segments += count as u32;
+        summary.delivered_segments += count as u32;
+        summary.acked_sent = Some(SendTimes { first: first.sent_at, last: last.sent_at });
+        summary.on_original(first.seq, first.end(), prior);
+        each(&Delivered { bytes, ..last.delivered() });
         for _ in 0..count {
             self.segments.pop_front();
         }
-        self.first_waiting = self.first_waiting.saturating_sub(count);
-        self.first_open = self.first_open.saturating_sub(count);
+        self.first_unrepaired = self.first_unrepaired.saturating_sub(count);
+        self.first_undecided = self.first_undecided.saturating_sub(count);
     }
 
     #[inline(never)]
-    fn advance_one_by_one(&mut self, ack: u64, seen: Seen, news: &mut News, each: &mut impl FnMut(&Delivered)) {
+    fn advance_one_by_one(
+        &mut self,
+        ack: SeqNo,
+        prior: PriorAckState,
+        summary: &mut AckSummary,
+        each: &mut impl FnMut(&Delivered),
+    ) {
         while let Some(head) = self.segments.front_mut() {
             if head.seq >= ack {
                 break;
             }
-            let covered = head.bytes().min(ack - head.seq);
+            let covered = head.bytes().min((ack - head.seq).0);
             self.flight -= covered;
             self.sacked -= if head.sacked { covered } else { 0 };
             self.lost -= if head.lost { covered } else { 0 };
             self.retransmitted -= if head.retransmitted { covered } else { 0 };
-            news.advanced += Bytes(covered);
-            let written_off = head.waits();
-            news.believed += if written_off { Bytes::ZERO } else { Bytes(covered) };
-            news.delivered += if head.sacked { Bytes::ZERO } else { Bytes(covered) };
+            summary.acked += Bytes(covered);
+            let was_unrepaired = head.is_unrepaired();
+            summary.acked_in_flight += if was_unrepaired { Bytes::ZERO } else { Bytes(covered) };
+            summary.delivered += if head.sacked { Bytes::ZERO } else { Bytes(covered) };
             if covered < head.bytes() {
-                head.seq += covered;
+                head.seq += Bytes(covered);
                 head.len -= covered as u32;
                 break;
             }
-            news.believed_segments += u32::from(!written_off);
-            news.acked_segments += 1;
+            summary.acked_in_flight_segments += u32::from(!was_unrepaired);
+            summary.acked_segments += 1;
             if head.transmissions > 1 {
-                news.retransmission_acked = true;
+                summary.retransmission_acked = true;
             } else if !head.sacked {
-                widen(&mut news.acked_sent, head.sent_at);
-                news.on_original(head.seq, head.end(), seen);
+                summary.acked_sent = Some(SendTimes::extended(summary.acked_sent, head.sent_at));
+                summary.on_original(head.seq, head.end(), prior);
             }
             if head.sacked {
                 self.sacked_segments -= 1;
             } else {
-                news.delivered_segments += 1;
-                each(&delivered(head));
+                summary.delivered_segments += 1;
+                each(&head.delivered());
             }
             self.segments.pop_front();
-            self.first_waiting = self.first_waiting.saturating_sub(1);
-            self.first_open = self.first_open.saturating_sub(1);
+            self.first_unrepaired = self.first_unrepaired.saturating_sub(1);
+            self.first_undecided = self.first_undecided.saturating_sub(1);
         }
     }
 }

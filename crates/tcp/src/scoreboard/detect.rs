@@ -1,6 +1,7 @@
 //! Marking what is lost: by duplicate ACKs, by SACK (RFC 6675), by time (RFC 8985), by a time-out.
 
-use super::{Loss, Scoreboard, Sent};
+use super::rack_timeout::{RackTimeout, RackVerdict};
+use super::{LostSegment, Retransmission, Scoreboard, SentSegment};
 use crate::units::{Bytes, Span, Time};
 
 /// What a search for lost segments found.
@@ -8,7 +9,7 @@ use crate::units::{Bytes, Span, Time};
 pub(crate) struct Detected {
     /// A retransmission was among what is lost.
     pub(crate) retransmission: bool,
-    /// Some may turn out lost if nothing more arrives for this long.
+    /// Some segments will be lost if nothing more arrives for this long.
     pub(crate) wait: Option<Span>,
 }
 
@@ -27,15 +28,16 @@ impl Scoreboard {
         }
     }
 
-    /// Marks everything lost: what a time-out means without SACK (RFC 6298 §5.4, go-back-N).
+    /// Marks everything lost: a time-out without SACK (go-back-N, RFC 5681 §3.1).
     pub(crate) fn mark_all_lost(&mut self) {
         (0..self.segments.len()).for_each(|index| self.mark(index));
     }
 
-    /// Marks the oldest segment lost and everything sent before `now - age` (RFC 8985 §6.3).
-    pub(crate) fn mark_lost_by_time_out(&mut self, now: Time, age: Option<Span>) {
+    /// After a time-out: marks the oldest segment lost and everything sent `timeout` ago or earlier (RFC 8985 §6.3);
+    /// without `timeout` everything.
+    pub(crate) fn mark_lost_by_time_out(&mut self, now: Time, timeout: Option<Span>) {
         for index in 0..self.segments.len() {
-            let old = age.is_none_or(|age| self.segments[index].sent_at + age <= now);
+            let old = timeout.is_none_or(|timeout| self.segments[index].sent_at + timeout <= now);
             if index == 0 || old {
                 self.mark(index);
             }
@@ -46,7 +48,7 @@ impl Scoreboard {
     pub(crate) fn mark_lost_by_sack(&mut self, threshold: u32, mss: Bytes) {
         let enough = mss.0 * u64::from(threshold.saturating_sub(1));
         let (mut above, mut stretches, mut in_stretch) = (0, 0, false);
-        let is_below = |sent: &Sent| {
+        let is_below = |sent: &SentSegment| {
             stretches += u32::from(sent.sacked && !in_stretch);
             in_stretch = sent.sacked;
             above += if sent.sacked { sent.bytes() } else { 0 };
@@ -59,92 +61,93 @@ impl Scoreboard {
             return;
         };
         let last = self.segments.len() - 1 - offset;
-        for index in self.first_open..=last {
+        for index in self.first_undecided..=last {
             let sent = &self.segments[index];
             if !sent.sacked && !sent.lost {
                 self.mark(index);
             }
         }
-        self.first_open = self.first_open.max(last + 1);
+        self.first_undecided = self.first_undecided.max(last + 1);
     }
 
-    /// Marks what was sent before `newest` (time, end) and is older than `age` (RFC 8985 §6.2 step 5).
-    pub(crate) fn mark_lost_by_time(&mut self, now: Time, newest: (Time, u64), age: Span) -> Detected {
+    /// Marks the segments that RACK considers lost (RFC 8985 §6.2 step 5).
+    pub(crate) fn mark_lost_by_time(&mut self, rack: &RackTimeout) -> Detected {
         let mut found = Detected::default();
-        self.judge_originals(now, newest, age, &mut found);
-        self.judge_retransmissions(now, newest, age, &mut found);
+        self.judge_originals(rack, &mut found);
+        self.judge_retransmissions(rack, &mut found);
         found
     }
 
-    fn judge_originals(&mut self, now: Time, newest: (Time, u64), age: Span, found: &mut Detected) {
-        let mut all_judged = true;
-        for index in self.first_open..self.segments.len() {
+    fn judge_originals(&mut self, rack: &RackTimeout, found: &mut Detected) {
+        let mut all_decided = true;
+        for index in self.first_undecided..self.segments.len() {
             let sent = &self.segments[index];
-            if sent.transmissions == 1 && !sent.sacked && !sent.lost {
-                if (sent.sent_at, sent.end()) > newest {
+            if sent.transmissions == 1 {
+                let verdict = rack.judge(sent.order());
+                if verdict == RackVerdict::SentLater {
                     break;
                 }
-                let due = sent.sent_at + age;
-                if due <= now {
-                    self.mark(index);
-                } else {
-                    found.wait = found.wait.max(Some(due.since(now)));
-                    all_judged = false;
+                if !sent.sacked && !sent.lost {
+                    match verdict {
+                        RackVerdict::Wait(wait) => {
+                            found.wait = found.wait.max(Some(wait));
+                            all_decided = false;
+                        }
+                        _ => self.mark(index),
+                    }
                 }
-            } else if sent.transmissions == 1 && (sent.sent_at, sent.end()) > newest {
-                break;
             }
-            if all_judged {
-                self.first_open = index + 1;
+            if all_decided {
+                self.first_undecided = index + 1;
             }
         }
     }
 
-    fn judge_retransmissions(&mut self, now: Time, newest: (Time, u64), age: Span, found: &mut Detected) {
+    fn judge_retransmissions(&mut self, rack: &RackTimeout, found: &mut Detected) {
         let mut kept = 0;
-        while let Some(&(seq, sent_at)) = self.retransmissions.get(kept) {
+        while let Some(&Retransmission { seq, sent_at }) = self.retransmissions.get(kept) {
             let index = self.segments.partition_point(|sent| sent.seq < seq);
-            let current = |sent: &&Sent| sent.seq == seq && sent.sent_at == sent_at && sent.retransmitted;
+            let current = |sent: &&SentSegment| sent.seq == seq && sent.sent_at == sent_at && sent.retransmitted;
             let Some(sent) = self.segments.get(index).filter(current) else {
                 self.retransmissions.remove(kept);
                 continue;
             };
-            if (sent_at, sent.end()) > newest {
-                break;
-            }
-            let due = sent_at + age;
-            if due <= now {
-                self.retransmissions.remove(kept);
-                self.mark(index);
-                found.retransmission = true;
-            } else {
-                found.wait = found.wait.max(Some(due.since(now)));
-                kept += 1;
+            match rack.judge(sent.order()) {
+                RackVerdict::SentLater => break,
+                RackVerdict::Wait(wait) => {
+                    found.wait = found.wait.max(Some(wait));
+                    kept += 1;
+                }
+                RackVerdict::Lost => {
+                    self.retransmissions.remove(kept);
+                    self.mark(index);
+                    found.retransmission = true;
+                }
             }
         }
     }
 
-    /// Takes all marks back (an undone episode); what was sent again stays in the network.
+    /// Clears all loss marks (an undone episode); retransmissions stay in the network.
     pub(crate) fn unmark_lost(&mut self) {
         self.segments.iter_mut().for_each(|sent| sent.lost = false);
         self.lost = 0;
-        self.first_waiting = 0;
-        self.first_open = 0;
+        self.first_unrepaired = 0;
+        self.first_undecided = 0;
     }
 
     fn mark(&mut self, index: usize) {
         let sent = &mut self.segments[index];
-        if sent.sacked || sent.waits() {
+        if sent.sacked || sent.is_unrepaired() {
             return;
         }
-        self.first_waiting = self.first_waiting.min(index);
+        self.first_unrepaired = self.first_unrepaired.min(index);
         let bytes = sent.bytes();
         self.lost += if sent.lost { 0 } else { bytes };
         self.retransmitted -= if sent.retransmitted { bytes } else { 0 };
-        self.lost_in_all += bytes;
+        self.lost_total += bytes;
         sent.lost = true;
         sent.retransmitted = false;
-        let (seq, sent_at, stamp) = (sent.seq, sent.sent_at, sent.stamp);
-        self.losses.push(Loss { seq, bytes: Bytes(bytes), sent_at, stamp, total: Bytes(self.lost_in_all) });
+        let (seq, sent_at, tx) = (sent.seq, sent.sent_at, sent.tx);
+        self.newly_lost.push(LostSegment { seq, bytes: Bytes(bytes), sent_at, tx, lost_total: Bytes(self.lost_total) });
     }
 }

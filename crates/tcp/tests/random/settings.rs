@@ -3,9 +3,9 @@
 use std::fmt;
 
 use tcp::TcpConfig;
-use tcp::cc::{ALGORITHMS, Choice};
-use tcp::config::{Descent, EcnMode, Profile, RecoveryKind, RttEstimator};
+use tcp::cc::{ALGORITHMS, CcConfig};
 use tcp::rng::Rng;
+use tcp::settings::{CwndReductionKind, EcnMode, ProfileName, RecoveryKind, RttAlgorithm};
 use tcp::units::{Bytes, Span, Time};
 
 use super::network::Path;
@@ -153,8 +153,8 @@ fn coin(rng: &mut Rng) -> bool {
 fn config(rng: &mut Rng) -> TcpConfig {
     let algorithm = ALGORITHMS[rng.below(ALGORITHMS.len() as u64) as usize];
     let form = &algorithm.profiles[rng.below(algorithm.profiles.len() as u64) as usize];
-    let cc = Choice::new(algorithm.name, Some(form.name), &[]).expect("the algorithm lists this profile");
-    let profiles = [Profile::Rfc, Profile::Linux, Profile::Ns2, Profile::Ns3, Profile::Netsim12];
+    let cc = CcConfig::by_name(algorithm.name, Some(form.name), &[]).expect("the algorithm lists this profile");
+    let profiles = [ProfileName::Rfc, ProfileName::Linux, ProfileName::Ns2, ProfileName::Ns3, ProfileName::Netsim12];
     let mut config = TcpConfig::of_profile(pick(rng, &profiles), cc);
     vary_sizes(rng, &mut config);
     vary_times(rng, &mut config);
@@ -188,14 +188,22 @@ fn vary_times(rng: &mut Rng, config: &mut TcpConfig) {
     vary(rng, &mut config.rto.min, |rng| ms(pick(rng, &[0, 10, 200, 1000])));
     vary(rng, &mut config.rto.max, |rng| ms(pick(rng, &[3_000, 10_000, 120_000])));
     vary(rng, &mut config.rto.granularity, |rng| ms(pick(rng, &[1, 10, 100])));
-    vary(rng, &mut config.rtt_estimator, |rng| pick(rng, &[RttEstimator::Rfc, RttEstimator::Linux]));
+    vary(rng, &mut config.rtt_estimator, |rng| pick(rng, &[RttAlgorithm::Rfc, RttAlgorithm::Linux]));
 }
 
 fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
     use RecoveryKind::{NewReno, Rack, Reno, Sack, Tahoe, Vegas};
     vary(rng, &mut config.recovery, |rng| pick(rng, &[Tahoe, Reno, NewReno, Vegas, Sack, Rack]));
-    vary(rng, &mut config.descent, |rng| {
-        pick(rng, &[Descent::AtOnce, Descent::Prr, Descent::LinuxPrr, Descent::RateHalving])
+    vary(rng, &mut config.cwnd_reduction, |rng| {
+        pick(
+            rng,
+            &[
+                CwndReductionKind::Immediate,
+                CwndReductionKind::Prr,
+                CwndReductionKind::LinuxPrr,
+                CwndReductionKind::RateHalving,
+            ],
+        )
     });
     let modes = [EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::Accecn];
     config.ecn = pick(rng, &modes);
@@ -212,8 +220,8 @@ fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
         &mut config.nagle,
         &mut config.pacing,
         &mut config.cwnd_validation,
-        &mut config.bundles,
-        &mut config.idle_restart,
+        &mut config.tso_psh,
+        &mut config.slow_start_after_idle,
     ] {
         vary(rng, flag, coin);
     }

@@ -3,9 +3,9 @@
 //! The checks know nothing of how the endpoint works inside, only what no endpoint may do: acknowledge, report or
 //! deliver what has not arrived, send what was not written, use what was not agreed, lose count of what is outstanding.
 
-use tcp::config::EcnMode;
+use tcp::settings::EcnMode;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Connection, Ecn, Event, Flags, Phase, Segment, Snapshot, TcpConfig};
+use tcp::{Connection, ConnectionState, Ecn, Event, Flags, Segment, SeqNo, Snapshot, TcpConfig};
 
 /// Something holds, or a sentence says what is broken.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
@@ -142,7 +142,7 @@ impl Watch {
 
     /// Offers bytes; gives how many were taken.
     pub(crate) fn write(&mut self, bytes: u64) -> Outcome<u64> {
-        let room = self.connection.room();
+        let room = self.connection.send_space();
         let taken = self.connection.write(bytes);
         let wanted = if self.close_asked { 0 } else { bytes.min(room.0) };
         ensure(taken == wanted, || format!("a write of {bytes} with room for {room} took {taken}"))?;
@@ -167,13 +167,13 @@ impl Watch {
         let has = |flag| segment.flags.contains(flag);
         // What no window can have covered is not there.
         let edge = self.arrived.end().max(1) + self.config.recv_buffer.0 + self.window_unit.unwrap_or(1);
-        if segment.seq < edge {
-            self.arrived.insert(segment.seq, segment.end().min(edge));
+        if segment.seq.0 < edge {
+            self.arrived.insert(segment.seq.0, segment.end().0.min(edge));
         }
         if has(Flags::ACK) {
-            self.highest_ack_arrived = self.highest_ack_arrived.max(segment.ack);
+            self.highest_ack_arrived = self.highest_ack_arrived.max(segment.ack.0);
         }
-        self.edge_arrived = self.edge_arrived.max(segment.ack.max(1) + segment.window.0);
+        self.edge_arrived = self.edge_arrived.max(segment.ack.0.max(1) + segment.window.0);
         self.silence = Silence { timeouts: self.silence.timeouts, ..Silence::default() };
         if has(Flags::SYN) {
             // A SYN is number 0, whatever it says.
@@ -212,7 +212,7 @@ impl Watch {
             self.check_snapshot(&snapshot).map_err(|broken| format!("{broken}, at {now} in {snapshot:?}"))?;
         }
         // The end is told when everything has been read.
-        let over = self.connection.phase() == Phase::Closed && self.connection.readable() == Bytes::ZERO;
+        let over = self.connection.state() == ConnectionState::Closed && self.connection.readable() == Bytes::ZERO;
         ensure(over == self.told.closed, || format!("closed is {over}, the application was told {}", !over))?;
         let next = self.connection.next_timeout();
         ensure(!over || next.is_none(), || "a timer runs in CLOSED".into())?;
@@ -264,9 +264,11 @@ impl Watch {
     fn check_stretch(&mut self, segment: &Segment) -> Outcome {
         let has = |flag| segment.flags.contains(flag);
         let end_of_data = 1 + self.written;
-        let data_end = segment.seq + u64::from(segment.len);
+        let data_end = segment.seq.0 + u64::from(segment.len);
         if has(Flags::SYN) {
-            ensure(segment.seq == 0 && segment.len == 0 && !has(Flags::FIN), || "a SYN is number 0 and alone".into())?;
+            ensure(segment.seq == SeqNo::SYN && segment.len == 0 && !has(Flags::FIN), || {
+                "a SYN is number 0 and alone".into()
+            })?;
         } else if has(Flags::FIN) {
             ensure(self.close_asked && data_end == end_of_data, || format!("a FIN belongs to {end_of_data}"))?;
         }
@@ -278,8 +280,8 @@ impl Watch {
         // A probe of a closed window may be one byte beyond it (RFC 9293 §3.8.6.1).
         let edge = self.edge_arrived + 1;
         ensure(segment.len == 0 || data_end <= edge, || format!("the window ends before {edge}"))?;
-        ensure(segment.len == 0 || segment.end() > self.una, || format!("{} is acknowledged", self.una))?;
-        self.sent_end = self.sent_end.max(segment.end());
+        ensure(segment.len == 0 || segment.end().0 > self.una, || format!("{} is acknowledged", self.una))?;
+        self.sent_end = self.sent_end.max(segment.end().0);
         Ok(())
     }
 
@@ -292,17 +294,17 @@ impl Watch {
             return Ok(());
         }
         let arrived = self.arrived.end();
-        ensure(segment.ack <= arrived, || format!("acknowledged, but numbers end at {arrived}"))?;
-        ensure(segment.ack >= self.ack_sent, || format!("{} was acknowledged before", self.ack_sent))?;
-        self.ack_sent = segment.ack;
+        ensure(segment.ack.0 <= arrived, || format!("acknowledged, but numbers end at {arrived}"))?;
+        ensure(segment.ack.0 >= self.ack_sent, || format!("{} was acknowledged before", self.ack_sent))?;
+        self.ack_sent = segment.ack.0;
         ensure(segment.window <= self.config.recv_buffer, || "the window is above the buffer".into())?;
-        let edge = segment.ack.saturating_add(segment.window.0);
+        let edge = segment.ack.0.saturating_add(segment.window.0);
         let unit = self.window_unit.unwrap_or(1);
         ensure(edge.saturating_add(unit) > self.edge_sent, || format!("the window ended at {}", self.edge_sent))?;
         self.edge_sent = self.edge_sent.max(edge);
-        for (start, end) in segment.sack.blocks() {
-            let sound = start < end && self.arrived.contains(start, end);
-            ensure(sound, || format!("{start}..{end} is reported, but did not arrive"))?;
+        for block in segment.sack.blocks() {
+            let sound = !block.is_empty() && self.arrived.contains(block.start.0, block.end.0);
+            ensure(sound, || format!("{block} is reported, but did not arrive"))?;
         }
         Ok(())
     }

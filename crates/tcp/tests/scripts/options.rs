@@ -1,7 +1,7 @@
 //! Options of a segment, between angle brackets: `<mss 1460,sackOK,TS val 100 ecr 0,wscale 7>`, `<sack 1:2 3:4>`,
 //! `<ECN e0b 1 ceb 0 e1b 1>` (AccECN).
 
-use tcp::{EcnBytes, Flags, Segment, SynOptions, Timestamps};
+use tcp::{EcnBytes, Flags, Segment, SeqNo, SeqRange, SynOptions, Timestamps};
 
 use crate::text::{Outcome, number};
 
@@ -37,7 +37,7 @@ pub(crate) fn read(text: &str, segment: &mut Segment) -> Outcome {
 
 fn read_block(block: &str, segment: &mut Segment) -> Outcome {
     let (start, end) = block.split_once(':').ok_or(format!("{block:?} does not look like 1:1001"))?;
-    let fits = segment.sack.push(number(start)?, number(end)?);
+    let fits = segment.sack.push(SeqRange::new(SeqNo(number(start)?), SeqNo(number(end)?)));
     if fits { Ok(()) } else { Err("no room for so many blocks".into()) }
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn show(segment: &Segment) -> String {
         options.extend(syn.window_scale.map(|shift| format!("wscale {shift}")));
     }
     options.extend(segment.timestamps.map(|stamps| format!("TS val {} ecr {}", stamps.value, stamps.echo)));
-    let blocks: String = segment.sack.blocks().map(|(start, end)| format!(" {start}:{end}")).collect();
+    let blocks: String = segment.sack.blocks().map(|block| format!(" {block}")).collect();
     options.extend((!blocks.is_empty()).then(|| format!("sack{blocks}")));
     options.extend(segment.ecn_bytes.map(|b| format!("ECN e0b {} ceb {} e1b {}", b.ect0, b.ce, b.ect1)));
     if options.is_empty() { String::new() } else { format!(" <{}>", options.join(",")) }

@@ -19,7 +19,7 @@ pub(crate) fn quantity(connection: &Connection, key: &str, mss: Bytes, now: Time
     let segments = |size: Bytes| in_segments(size, mss).to_string();
     let next = || connection.timers().min_by_key(|(_, at)| *at);
     Ok(match key {
-        "phase" => format!("{:?}", connection.phase()).to_lowercase(),
+        "phase" => format!("{:?}", connection.state()).to_lowercase(),
         "state" => name(snapshot()?.state),
         "cwnd" => segments(snapshot()?.window.cwnd),
         "ssthresh" => segments(snapshot()?.window.ssthresh),
@@ -54,7 +54,7 @@ fn count(connection: &Connection, key: &str) -> Option<u64> {
         "tail_probes" => totals.tail_probes,
         "undone" => totals.undone,
         "readable" => connection.readable().0,
-        "point" => connection.recovery_point()?,
+        "point" => connection.recovery_point()?.0,
         _ => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! Segments in the vocabulary of tcpdump and packetdrill.
 
 use tcp::units::Bytes;
-use tcp::{Ecn, Flags, Segment};
+use tcp::{Ecn, Flags, Segment, SeqNo};
 
 use crate::options;
 use crate::text::{Outcome, number};
@@ -105,7 +105,7 @@ impl Pattern {
         let ends = seq + len == self.seq.1;
         let here = FLAGS.iter().filter(|(name, flag)| self.common.flags.contains(*flag) && (ends || *name != 'F'));
         let flags = here.fold(Flags::default(), |all, (_, flag)| all.with(*flag));
-        let segment = Segment { seq, ack, len: len as u32, flags, ..self.common };
+        let segment = Segment { seq: SeqNo(seq), ack: SeqNo(ack), len: len as u32, flags, ..self.common };
         Written { segment, options: self.options, ecn: self.ecn }
     }
 }
@@ -138,6 +138,6 @@ pub(crate) fn show(segment: &Segment) -> String {
     let flags: String = FLAGS.iter().filter(|(_, flag)| flags.contains(*flag)).map(|(name, _)| name).collect();
     let field = ECN.iter().find(|(_, field)| *field == ecn && ecn != Ecn::NotEct);
     let field = field.map_or(String::new(), |(name, _)| format!("{name} "));
-    let end = seq + u64::from(len);
+    let end = seq + Bytes(u64::from(len));
     format!("{field}{flags} {seq}:{end}({len}) ack {ack} win {}{}", window.0, options::show(segment))
 }

@@ -1,23 +1,23 @@
 //! `set key words`: what one endpoint is like.
 
 use tcp::TcpConfig;
-use tcp::cc::{Choice, Value, find};
-use tcp::config::{Profile, initial_window};
+use tcp::cc::{CcConfig, Value, find};
+use tcp::settings::{ProfileName, initial_window};
 use tcp::units::{Bytes, Span};
 
 use crate::text::{Outcome, named, number, seconds, window};
 
 /// The settings, and the profile they started from.
 pub(crate) struct Settings {
-    profile: Profile,
+    profile: ProfileName,
     pub(crate) config: TcpConfig,
 }
 
 impl Settings {
     /// Profile `rfc` with NewReno.
     pub(crate) fn new() -> Outcome<Settings> {
-        let profile = Profile::Rfc;
-        Ok(Settings { profile, config: TcpConfig::of_profile(profile, choice(profile, &["newreno"])?) })
+        let profile = ProfileName::Rfc;
+        Ok(Settings { profile, config: TcpConfig::of_profile(profile, cc_config(profile, &["newreno"])?) })
     }
 
     /// Applies `set key words`.
@@ -43,10 +43,10 @@ impl Settings {
         match key {
             "profile" => {
                 self.profile = named(word)?;
-                self.config = TcpConfig::of_profile(self.profile, choice(self.profile, &words[1..])?);
+                self.config = TcpConfig::of_profile(self.profile, cc_config(self.profile, &words[1..])?);
             }
             "cc" => {
-                config.cc = choice(profile, words)?;
+                config.cc = cc_config(profile, words)?;
                 config.recovery = TcpConfig::of_profile(profile, config.cc.clone()).recovery;
             }
             "recovery" => {
@@ -61,7 +61,7 @@ impl Settings {
             "initial_ssthresh" => config.initial_ssthresh = window(word, config.mss)?,
             "initial_recv_window" => config.initial_recv_window = window(word, config.mss)?,
             "ecn" => config.ecn = named(word)?,
-            "descent" => config.descent = named(word)?,
+            "cwnd_reduction" => config.cwnd_reduction = named(word)?,
             "rtt_estimator" => config.rtt_estimator = named(word)?,
             _ => return Err(format!("unknown setting {key:?}")),
         }
@@ -85,8 +85,8 @@ fn flag<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut bool> {
         "nagle" => &mut config.nagle,
         "pacing" => &mut config.pacing,
         "cwnd_validation" => &mut config.cwnd_validation,
-        "bundles" => &mut config.bundles,
-        "idle_restart" => &mut config.idle_restart,
+        "tso_psh" => &mut config.tso_psh,
+        "slow_start_after_idle" => &mut config.slow_start_after_idle,
         _ => return None,
     })
 }
@@ -123,7 +123,7 @@ fn size<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut Bytes> {
 }
 
 /// `name key=value …`, in the algorithm's form for the profile if it has one.
-fn choice(profile: Profile, words: &[&str]) -> Outcome<Choice> {
+fn cc_config(profile: ProfileName, words: &[&str]) -> Outcome<CcConfig> {
     let [name, parameters @ ..] = words else { return Err("the name of an algorithm is missing".into()) };
     let value = |text: &str| text.parse().map(Value::Number).or_else(|_| number(text).map(Value::Flag));
     let pair = |word: &&str| {
@@ -132,5 +132,5 @@ fn choice(profile: Profile, words: &[&str]) -> Outcome<Choice> {
     };
     let overrides = parameters.iter().map(pair).collect::<Outcome<Vec<_>>>()?;
     let form = find(name).and_then(|algorithm| algorithm.profile(profile.name())).map(|form| form.name);
-    Choice::new(name, form, &overrides).map_err(|error| error.message)
+    CcConfig::by_name(name, form, &overrides).map_err(|error| error.message)
 }

@@ -15,7 +15,7 @@ fn flow_of_next(bench: &mut Bench) -> Option<u32> {
 fn bench(more: &str) -> Bench {
     let bench = Bench::new(&format!(r#"{{"kind": "fq_codel", "queues": 65536 {more}}}"#));
     let Qdisc::FqCodel(queue) = &bench.queue else { unreachable!("made as FQ-CoDel") };
-    let mut indices: Vec<usize> = (0..5).map(|flow| queue.index_of(crate::event::FlowId(flow).sink())).collect();
+    let mut indices: Vec<usize> = (0..5).map(|flow| queue.index_of(crate::ids::FlowId(flow).sink())).collect();
     indices.sort_unstable();
     indices.dedup();
     assert_eq!(indices.len(), 5);
@@ -57,7 +57,7 @@ fn an_overload_is_paid_by_the_fattest_queue_from_its_head() {
     let mut bench = bench(r#", "limit": "100p""#);
     (0..20).for_each(|_| bench.enqueue_of(1, 1000, NotEct).unwrap());
     (0..80).for_each(|_| bench.enqueue_of(0, 1000, NotEct).unwrap());
-    // The fattest gives half of its bytes, not the one that brought the last packet.
+    // The longest queue loses half of its bytes, not the queue of the last packet.
     bench.enqueue_of(1, 1000, NotEct).unwrap();
     assert_eq!((bench.drops(DropReason::Queue), bench.queue.packets()), (40, 61));
     let mut left = [0; 2];

@@ -49,7 +49,7 @@ fn bench_at(p: f64, more: &str) -> Bench {
 fn who_takes_marks_is_marked_and_others_are_dropped() {
     let mut bench = bench_at(0.1, "");
     let dropped = (0..500).filter(|_| bench.enqueue(NotEct) == Err(DropReason::Aqm)).count();
-    // Five standard deviations of 500 draws: 34.
+    // Five standard deviations of 500 rng: 34.
     assert!((16..=84).contains(&dropped), "{dropped}");
     let mut bench = bench_at(0.1, "");
     assert!((0..500).all(|_| bench.enqueue(Ect0).is_ok()));

@@ -57,7 +57,7 @@ fn drops_are_spread_and_kept_apart() {
         let (mut gaps, mut gap) = (Vec::new(), 0);
         while gaps.len() < 4000 {
             gap += 1;
-            if red.judge(Bytes(1000)) == Verdict::Early {
+            if red.decide(Bytes(1000)) == Verdict::Early {
                 gaps.push(gap);
                 gap = 0;
             }
@@ -74,7 +74,7 @@ fn byte_mode_drops_in_proportion_to_the_size() {
     let share = |size| {
         let mut red = red(r#"{"min_threshold": 5, "max_threshold": 15, "byte_mode": true}"#, "10Mbps");
         red.average = 10.0;
-        (0..40_000).filter(|_| red.judge(Bytes(size)) == Verdict::Early).count() as f64 / 40_000.0
+        (0..40_000).filter(|_| red.decide(Bytes(size)) == Verdict::Early).count() as f64 / 40_000.0
     };
     // One drop in 30,000 bytes, the middle of 20,000 to 40,000.
     assert!((share(1000) * 30.0 - 1.0).abs() < 0.05, "{}", share(1000));

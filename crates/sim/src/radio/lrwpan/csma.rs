@@ -1,75 +1,75 @@
-//! Unslotted CSMA/CA (IEEE 802.15.4-2011 §5.1.1.4): back off blindly, listen once, send or back off longer.
+//! Unslotted CSMA/CA (IEEE 802.15.4-2011 §5.1.1.4): back off, perform one CCA, transmit or back off longer.
 
 use tcp::units::Time;
 
-use super::Pan;
-use super::rules::{BACKOFF, CCA, TURNAROUND};
-use super::station::{Attempt, Phase};
-use crate::core::Core;
-use crate::event::RadioEvent;
+use super::LrWpanMac;
+use super::rules::{CCA_TIME, TURNAROUND_TIME, UNIT_BACKOFF_PERIOD};
+use super::station::{CsmaState, TxState};
+use crate::engine::context::Context;
+use crate::engine::event::RadioEvent;
+use crate::ids::StationId;
 use crate::packet::DropReason;
-use crate::radio::frame::StationId;
 
-impl Pan {
-    /// A frame, or another attempt at it, begins with the shortest backoff.
-    pub(super) fn begin_frame(&mut self, core: &mut Core, at: StationId) {
-        let attempt = Attempt { busy: 0, exponent: self.rules.min_be };
+impl LrWpanMac {
+    /// Starts CSMA/CA for a frame or its retransmission, with the minimum backoff exponent.
+    pub(super) fn start_csma(&mut self, ctx: &mut Context, at: StationId) {
+        let csma = CsmaState { nb: 0, be: self.rules.min_be };
         let station = &self.stations[at.index()];
-        let since = core.now.max(station.ready_at).max(station.engaged_until);
-        self.back_off(core, at, since, attempt);
+        let since = ctx.now.max(station.next_frame_at).max(station.responding_until);
+        self.back_off(ctx, at, since, csma);
     }
 
-    fn back_off(&mut self, core: &mut Core, at: StationId, since: Time, attempt: Attempt) {
+    fn back_off(&mut self, ctx: &mut Context, at: StationId, since: Time, csma: CsmaState) {
         let station = &mut self.stations[at.index()];
-        let periods = station.draws.below(1 << attempt.exponent);
-        station.phase = Phase::Assesses(attempt);
-        self.step(core, at, since + BACKOFF * periods + CCA);
+        let periods = station.rng.below(1 << csma.be);
+        station.tx_state = TxState::Cca(csma);
+        self.schedule_csma(ctx, at, since + UNIT_BACKOFF_PERIOD * periods + CCA_TIME);
     }
 
-    fn step(&mut self, core: &mut Core, at: StationId, due: Time) {
-        self.stations[at.index()].step_at = Some(due);
-        core.schedule(due, self.event(RadioEvent::Access { station: at }));
+    fn schedule_csma(&mut self, ctx: &mut Context, at: StationId, due: Time) {
+        self.stations[at.index()].csma_at = Some(due);
+        ctx.schedule(due, self.event(RadioEvent::ChannelAccess { station: at }));
     }
 
-    /// The end of an assessment, or of the turn to sending.
-    pub(crate) fn on_access(&mut self, core: &mut Core, at: StationId) {
+    /// Handles the end of a CCA, or of the turnaround to transmission.
+    pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        if station.step_at != Some(core.now) {
+        if station.csma_at != Some(ctx.now) {
             return;
         }
-        station.step_at = None;
-        match station.phase {
-            Phase::Assesses(attempt) => self.on_assessed(core, at, attempt),
-            Phase::Turns => self.send_frame(core, at),
-            Phase::Idle | Phase::AwaitsAck | Phase::Sends => {}
+        station.csma_at = None;
+        match station.tx_state {
+            TxState::Cca(csma) => self.on_cca_end(ctx, at, csma),
+            TxState::Turnaround => self.send_frame(ctx, at),
+            TxState::Idle | TxState::AwaitsAck | TxState::SendsUnacknowledged => {}
         }
     }
 
-    fn on_assessed(&mut self, core: &mut Core, at: StationId, attempt: Attempt) {
-        let (now, waits) = (core.now, &self.waits);
-        // Assessments that begin at the start of the run have no time before them.
-        let began = Time::from_nanos(now.as_nanos() - CCA.as_nanos());
+    fn on_cca_end(&mut self, ctx: &mut Context, at: StationId, csma: CsmaState) {
+        let (now, timing) = (ctx.now, &self.timing);
+        // No CCA starts before the run.
+        let began = Time::from_nanos(now.as_nanos() - CCA_TIME.as_nanos());
         let station = &mut self.stations[at.index()];
-        if station.engaged_until > began {
-            // The radio answered a frame, or is about to: it could not listen, and learned nothing of the medium.
-            let since = station.engaged_until.max(now);
-            return self.back_off(core, at, since, attempt);
+        if station.responding_until > began {
+            // The radio was occupied by an ACK, so the CCA has no result.
+            let since = station.responding_until.max(now);
+            return self.back_off(ctx, at, since, csma);
         }
-        station.listens(began, waits);
-        station.settle(now, waits);
+        station.begin_cca(began, timing);
+        station.advance_to(now, timing);
         let receiver = &station.receiver;
-        let heard = receiver.busy(&waits.reception) || receiver.free_at(waits) > began;
-        if !heard {
-            station.phase = Phase::Turns;
-            return self.step(core, at, now + TURNAROUND);
+        let busy = receiver.busy(&timing.reception) || receiver.ifs_end(timing) > began;
+        if !busy {
+            station.tx_state = TxState::Turnaround;
+            return self.schedule_csma(ctx, at, now + TURNAROUND_TIME);
         }
-        station.rests(now);
-        let (busy, exponent) = (attempt.busy + 1, (attempt.exponent + 1).min(self.rules.max_be));
-        if busy <= self.rules.max_backoffs {
-            return self.back_off(core, at, now, Attempt { busy, exponent });
+        station.end_cca(now);
+        let (nb, be) = (csma.nb + 1, (csma.be + 1).min(self.rules.max_be));
+        if nb <= self.rules.max_backoffs {
+            return self.back_off(ctx, at, now, CsmaState { nb, be });
         }
-        // Channel access failure: the MAC does not try again (§5.1.1.4).
-        station.counts.access_failures += 1;
-        self.drop_job(core, at, DropReason::Access);
+        // Channel access failure: the MAC does not retry (§5.1.1.4).
+        station.counters.access_failures += 1;
+        self.drop_datagram(ctx, at, DropReason::Access);
     }
 }

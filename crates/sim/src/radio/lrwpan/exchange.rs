@@ -1,45 +1,47 @@
-//! Frames that have come, their acknowledgments, retries, and what becomes of datagrams.
+//! Frame exchanges: received frames, acknowledgments, retransmissions, and the end of datagrams.
 
 use tcp::units::Time;
 
-use super::rules::{ACK, ACK_WAIT, TURNAROUND, airtime};
-use super::station::{Job, Phase};
-use super::{Pan, Upcall};
-use crate::core::Core;
-use crate::event::RadioEvent;
+use super::LrWpanMac;
+use super::rules::{ACK_PSDU, ACK_WAIT, TURNAROUND_TIME, airtime};
+use super::station::{CurrentDatagram, TxState};
+use crate::engine::context::Context;
+use crate::engine::event::RadioEvent;
+use crate::ids::{FrameId, StationId};
 use crate::packet::DropReason;
-use crate::radio::frame::{Content, Frame, FrameId, Kind, Part, StationId};
+use crate::radio::frame::{Content, Fragment, Frame, Kind};
 use crate::radio::lrwpan::reassembly::Progress;
+use crate::radio::service::MacIndication;
 
-impl Pan {
-    /// The frame under way leaves, the medium having been idle.
-    pub(super) fn send_frame(&mut self, core: &mut Core, at: StationId) {
+impl LrWpanMac {
+    /// Transmits the current frame, the CCA having found the medium idle.
+    pub(super) fn send_frame(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        let job = station.job.expect("a station that turns to sending has a frame");
-        if job.attempts == 0 {
+        let current = station.current.expect("a station in turnaround has a frame");
+        if current.attempts == 0 {
             station.sequence += 1;
         }
-        let acknowledged = self.rules.acks && job.request.to.is_some();
-        station.phase = if acknowledged { Phase::AwaitsAck } else { Phase::Sends };
-        let end = self.transmit_data(core, at, &job);
-        let space = self.rules.space(job.sizes.psdu(job.index));
-        // Without an ACK the next frame waits for the end of the space, and at least until this one has arrived.
-        let wait = if acknowledged { ACK_WAIT } else { space.max(TURNAROUND) };
+        let acknowledged = self.rules.acks && current.request.to.is_some();
+        station.tx_state = if acknowledged { TxState::AwaitsAck } else { TxState::SendsUnacknowledged };
+        let end = self.transmit_data(ctx, at, &current);
+        let ifs = self.rules.ifs(current.sizes.psdu(current.index));
+        // Without an ACK the next frame waits for the interframe space, and at least until this one has arrived.
+        let wait = if acknowledged { ACK_WAIT } else { ifs.max(TURNAROUND_TIME) };
         let station = &mut self.stations[at.index()];
-        station.over_at = Some(end + wait);
-        station.ready_at = end + space;
-        core.schedule(end + wait, self.event(RadioEvent::ExchangeOver { station: at }));
+        station.exchange_ends = Some(end + wait);
+        station.next_frame_at = end + ifs;
+        ctx.schedule(end + wait, self.event(RadioEvent::ExchangeOver { station: at }));
     }
 
-    /// A frame that a station waits for has ended there.
-    pub(crate) fn on_frame_end(&mut self, core: &mut Core, at: StationId, id: FrameId) {
+    /// Handles the end of a frame at a station that receives it.
+    pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
         let (frame, last) = self.frames.read(id);
         let station = &mut self.stations[at.index()];
-        station.settle(core.now, &self.waits);
-        if station.receiver.verdict(frame.number) {
+        station.advance_to(ctx.now, &self.timing);
+        if station.receiver.take_result(frame.number) {
             match frame.kind {
-                Kind::Data(content) => self.on_data(core, at, &frame, content),
-                _ => self.on_ack(core, at, &frame),
+                Kind::Data(content) => self.on_data(ctx, at, &frame, content),
+                _ => self.on_ack(ctx, at, &frame),
             }
         }
         if let (true, Kind::Data(content)) = (last, frame.kind) {
@@ -47,146 +49,147 @@ impl Pan {
         }
     }
 
-    fn on_data(&mut self, core: &mut Core, at: StationId, frame: &Frame, content: Content) {
+    fn on_data(&mut self, ctx: &mut Context, at: StationId, frame: &Frame, content: Content) {
         let station = &mut self.stations[at.index()];
         if frame.to.is_some() && self.rules.acks {
-            if station.response.is_some() || station.receiver.sending() {
+            if station.response.is_some() || station.receiver.transmitting() {
                 return;
             }
-            let due = core.now + TURNAROUND;
+            let due = ctx.now + TURNAROUND_TIME;
             station.response = Some((due, frame.from));
-            station.engaged_until = due + airtime(ACK);
-            core.schedule(due, self.event(RadioEvent::Respond { station: at }));
+            station.responding_until = due + airtime(ACK_PSDU);
+            ctx.schedule(due, self.event(RadioEvent::Respond { station: at }));
         }
         let station = &mut self.stations[at.index()];
-        match station.taken.iter_mut().find(|(from, _)| *from == frame.from) {
+        match station.duplicate_cache.iter_mut().find(|(from, _)| *from == frame.from) {
             Some((_, last)) if *last == frame.sequence => return,
             Some((_, last)) => *last = frame.sequence,
-            None => station.taken.push((frame.from, frame.sequence)),
+            None => station.duplicate_cache.push((frame.from, frame.sequence)),
         }
-        let Part { of, .. } = frame.part;
-        let left_here = match (of > 1).then(|| station.reassembly.add(core.now, frame.from, frame.part)) {
+        let Fragment { count, .. } = frame.fragment;
+        let adopted = match (count > 1).then(|| station.reassembly.add(ctx.now, frame.from, frame.fragment)) {
             None => None,
-            Some(Progress::Whole(left_here)) => left_here,
-            Some(Progress::Waits(expires)) => {
+            Some(Progress::Complete(adopted)) => adopted,
+            Some(Progress::Incomplete(expires)) => {
                 if let Some(expires) = expires {
-                    core.schedule(expires, self.event(RadioEvent::Forget { station: at }));
+                    ctx.schedule(expires, self.event(RadioEvent::ReassemblyTimeout { station: at }));
                 }
                 return;
             }
         };
         match content {
             Content::Packet(packet) => {
-                let sender = &mut self.stations[frame.from.index()].job;
-                let datagram = frame.part.datagram;
-                let in_hand = sender.as_mut().filter(|job| job.datagram == datagram && !job.handed_over);
-                if let Some(job) = in_hand {
-                    job.handed_over = true;
-                } else if left_here.is_none() {
-                    // The sender has given it up, and nobody has it any more.
+                let sender = &mut self.stations[frame.from.index()].current;
+                let tag = frame.fragment.tag;
+                let in_hand = sender.as_mut().filter(|current| current.tag == tag && !current.delivered);
+                if let Some(current) = in_hand {
+                    current.delivered = true;
+                } else if adopted.is_none() {
+                    // The sender has given it up: the packet is lost.
                     return;
                 }
-                self.upcalls.push_back(Upcall::Packet { at, from: frame.from, packet });
+                self.indications.push_back(MacIndication::Packet { at, from: frame.from, packet });
             }
             Content::Message(id) => {
                 self.messages.retain(content);
-                self.upcalls.push_back(Upcall::Message { at, from: frame.from, message: id });
+                self.indications.push_back(MacIndication::Message { at, from: frame.from, message: id });
             }
         }
     }
 
-    /// A frame that is to be acknowledged ended a turnaround ago.
-    pub(crate) fn on_respond(&mut self, core: &mut Core, at: StationId) {
+    /// Transmits the ACK that is due a turnaround time after a frame.
+    pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        let Some((_, to)) = station.response.take_if(|(due, _)| *due == core.now) else { return };
-        self.transmit_ack(core, at, to);
+        let Some((_, to)) = station.response.take_if(|(due, _)| *due == ctx.now) else { return };
+        self.transmit_ack(ctx, at, to);
     }
 
-    fn on_ack(&mut self, core: &mut Core, at: StationId, frame: &Frame) {
+    fn on_ack(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
         let station = &mut self.stations[at.index()];
-        let Some(job) = station.job.filter(|job| job.request.to == Some(frame.from)) else { return };
-        if station.phase != Phase::AwaitsAck {
+        let Some(current) = station.current.filter(|current| current.request.to == Some(frame.from)) else { return };
+        if station.tx_state != TxState::AwaitsAck {
             return;
         }
-        let space = self.rules.space(job.sizes.psdu(job.index));
-        self.frame_is_through(core, at, core.now + space);
+        let ifs = self.rules.ifs(current.sizes.psdu(current.index));
+        self.finish_frame(ctx, at, ctx.now + ifs);
     }
 
-    /// The wait for an ACK, or a frame without one, is over.
-    pub(crate) fn on_exchange_over(&mut self, core: &mut Core, at: StationId) {
+    /// Handles an ACK timeout, and the end of an unacknowledged frame.
+    pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        if station.over_at != Some(core.now) {
+        if station.exchange_ends != Some(ctx.now) {
             return;
         }
-        station.over_at = None;
-        let Some(job) = &mut station.job else { return };
-        if station.phase == Phase::Sends {
-            let ready_at = station.ready_at;
-            return self.frame_is_through(core, at, ready_at);
+        station.exchange_ends = None;
+        let Some(current) = &mut station.current else { return };
+        if station.tx_state == TxState::SendsUnacknowledged {
+            let next_frame_at = station.next_frame_at;
+            return self.finish_frame(ctx, at, next_frame_at);
         }
-        station.counts.failures += 1;
-        job.attempts += 1;
-        if job.attempts <= self.rules.max_retries {
-            station.ready_at = core.now;
-            return self.begin_frame(core, at);
+        station.counters.failures += 1;
+        current.attempts += 1;
+        if current.attempts <= self.rules.max_retries {
+            station.next_frame_at = ctx.now;
+            return self.start_csma(ctx, at);
         }
-        station.counts.given_up += 1;
-        let (request, lost) = (job.request, !job.handed_over);
-        self.upcalls.push_back(Upcall::GivenUp { at, request, lost });
-        self.end_job(core, at);
+        station.counters.given_up += 1;
+        let (request, lost) = (current.request, !current.delivered);
+        self.indications.push_back(MacIndication::GivenUp { at, request, lost });
+        self.finish_datagram(ctx, at);
     }
 
-    /// The next frame of the datagram, or the next datagram, not before `ready_at`.
-    fn frame_is_through(&mut self, core: &mut Core, at: StationId, ready_at: Time) {
+    /// Continues with the next frame of the datagram or the next datagram, not before `next_frame_at`.
+    fn finish_frame(&mut self, ctx: &mut Context, at: StationId, next_frame_at: Time) {
         let station = &mut self.stations[at.index()];
-        (station.over_at, station.ready_at) = (None, ready_at);
-        let job = station.job.as_mut().expect("a frame that is through belongs to a datagram");
-        (job.index, job.attempts) = (job.index + 1, 0);
-        if job.index < job.sizes.count {
-            return self.begin_frame(core, at);
+        (station.exchange_ends, station.next_frame_at) = (None, next_frame_at);
+        let current = station.current.as_mut().expect("a delivered frame belongs to a datagram");
+        (current.index, current.attempts) = (current.index + 1, 0);
+        if current.index < current.sizes.count {
+            return self.start_csma(ctx, at);
         }
-        let job = *job;
-        if let (Content::Packet(packet), Some(to), false) = (job.request.content, job.request.to, job.handed_over)
-            && !self.stations[to.index()].reassembly.leave(at, job.datagram, packet)
+        let current = *current;
+        if let (Content::Packet(packet), Some(to), false) =
+            (current.request.content, current.request.to, current.delivered)
+            && !self.stations[to.index()].reassembly.adopt(at, current.tag, packet)
         {
-            // It was sent, nobody has it, and nobody was to say so.
-            let content = job.request.content;
-            self.upcalls.push_back(Upcall::Dropped { content, reason: DropReason::Loss });
+            // The receiver did not get it, and no ACK was requested.
+            let content = current.request.content;
+            self.indications.push_back(MacIndication::Dropped { content, reason: DropReason::Loss });
         }
-        self.end_job(core, at);
+        self.finish_datagram(ctx, at);
     }
 
-    /// The datagram is given up before its last frame, without word to routing.
-    pub(super) fn drop_job(&mut self, core: &mut Core, at: StationId, reason: DropReason) {
-        let job = self.stations[at.index()].job.expect("a station that attempts has a datagram");
-        if !job.handed_over {
-            self.upcalls.push_back(Upcall::Dropped { content: job.request.content, reason });
+    /// Drops the datagram before its last frame, without an indication of link failure to routing.
+    pub(super) fn drop_datagram(&mut self, ctx: &mut Context, at: StationId, reason: DropReason) {
+        let current = self.stations[at.index()].current.expect("a station in CSMA/CA has a datagram");
+        if !current.delivered {
+            self.indications.push_back(MacIndication::Dropped { content: current.request.content, reason });
         }
-        self.end_job(core, at);
+        self.finish_datagram(ctx, at);
     }
 
-    /// The station is done with its datagram.
-    fn end_job(&mut self, core: &mut Core, at: StationId) {
+    /// Finishes the datagram and continues with the next one.
+    fn finish_datagram(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        station.over_at = None;
-        if let Some(Job { request, datagram, index, sizes, .. }) = station.job.take() {
+        station.exchange_ends = None;
+        if let Some(CurrentDatagram { request, tag, index, sizes, .. }) = station.current.take() {
             self.messages.release(request.content);
-            // What the next station has of a datagram that was given up is of no use.
+            // The fragments of a dropped datagram are discarded at the receiver.
             if let (Some(to), true) = (request.to, index < sizes.count) {
-                self.stations[to.index()].reassembly.forget(at, datagram);
+                self.stations[to.index()].reassembly.discard(at, tag);
             }
         }
-        self.next_job(core, at);
+        self.next_datagram(ctx, at);
     }
 
-    /// A datagram may have waited too long for its missing fragments.
-    pub(crate) fn on_forget(&mut self, core: &mut Core, at: StationId) {
+    /// Handles the reassembly timeout.
+    pub(crate) fn on_reassembly_timeout(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        while let Some(packet) = station.reassembly.pop_expired(core.now) {
-            station.counts.reassembly_timeouts += 1;
+        while let Some(packet) = station.reassembly.pop_expired(ctx.now) {
+            station.counters.reassembly_timeouts += 1;
             if let Some(packet) = packet {
                 let (content, reason) = (Content::Packet(packet), DropReason::Reassembly);
-                self.upcalls.push_back(Upcall::Dropped { content, reason });
+                self.indications.push_back(MacIndication::Dropped { content, reason });
             }
         }
     }

@@ -1,10 +1,9 @@
-//! A PAN of IEEE 802.15.4 at 2.4 GHz without beacons: unslotted CSMA/CA, acknowledgments, and datagrams in frames
-//! (IEEE 802.15.4-2011).
+//! The MAC of a nonbeacon-enabled PAN (IEEE 802.15.4-2011, 2.4 GHz): unslotted CSMA/CA, acknowledgments, and the
+//! fragmentation of datagrams.
 //!
-//! A station does not listen while it backs off, so an attempt has two events: the end of its channel assessment, which
-//! asks the receiver what was in the air meanwhile, and the start of the frame. A bystander has none.
+//! A station does not sense the medium during a backoff, so an attempt has two events: the end of its CCA, which asks
+//! the receiver what was on the air meanwhile, and the start of the frame. A bystander has none.
 
-pub(crate) mod build;
 mod csma;
 mod exchange;
 mod reassembly;
@@ -20,191 +19,183 @@ use std::collections::VecDeque;
 use tcp::rng::Rng;
 use tcp::units::Time;
 
-use super::air::{Counts, Draws, Upcall};
-use super::contention::Contention;
-use super::energy::{EnergyModel, Meter};
-use super::frame::{Content, Frames, StationId};
-use super::hearing::{Hearer, Hearing};
-use super::message::Messages;
-use super::queue::{InterfaceQueue, Request};
-use super::receiver::{Receiver, Waits};
-use crate::channel::ChannelId;
-use crate::core::Core;
-use crate::event::{Event, NodeId, RadioEvent};
+use super::backoff::Backoff;
+use super::energy::{EnergyMeter, EnergyModel};
+use super::frame::{Content, Frames};
+use super::medium::{Listener, Medium};
+use super::receiver::{MacTiming, Receiver};
+use crate::engine::context::Context;
+use crate::engine::event::{Event, RadioEvent};
+use crate::ids::{ChannelId, NodeId, StationId};
 use crate::packet::{DropReason, TTL};
+use crate::radio::messages::Messages;
+use crate::radio::queue::StationQueue;
+use crate::radio::service::{MacCounters, MacIndication, MacRequest};
+use crate::radio::streams::RandomStream;
 use reassembly::Reassembly;
-use rules::{Ends, PanRules};
+use rules::{LrWpanRules, PathPosition};
 use sixlowpan::FrameSizes;
-use station::{Job, Phase, Station};
+use station::{CurrentDatagram, Station, TxState};
 
-/// The channel.
+/// The MAC of the stations of a PAN.
 #[derive(Debug)]
-pub(crate) struct Pan {
+pub(crate) struct LrWpanMac {
     channel: ChannelId,
-    rules: PanRules,
-    waits: Waits,
+    rules: LrWpanRules,
+    timing: MacTiming,
     /// The node of each station.
     nodes: Vec<NodeId>,
     stations: Vec<Station>,
-    pub(super) hearing: Hearing,
+    pub(super) medium: Medium,
     frames: Frames,
     pub(super) messages: Messages,
-    numbers: u64,
-    /// Buffer for those who hear a frame.
-    hearers: Vec<Hearer>,
-    pub(super) upcalls: VecDeque<Upcall>,
+    last_number: u64,
+    /// Buffer for the listeners of a frame.
+    listeners: Vec<Listener>,
+    pub(super) indications: VecDeque<MacIndication>,
 }
 
-impl Pan {
+impl LrWpanMac {
     pub(crate) fn new(
         channel: ChannelId,
-        rules: PanRules,
+        rules: LrWpanRules,
         nodes: Vec<NodeId>,
-        hearing: Hearing,
-        draws: impl Fn(usize, Draws) -> Rng,
-    ) -> Pan {
+        medium: Medium,
+        rng: impl Fn(usize, RandomStream) -> Rng,
+    ) -> LrWpanMac {
         let station = |index| Station {
-            receiver: Receiver::new(draws(index, Draws::FrameError)),
-            contention: Contention::new(0, draws(index, Draws::Backoff)),
-            draws: draws(index, Draws::Backoff),
-            queue: InterfaceQueue::new(rules.queue_limit, rules.queue_order, rules.queue_lifetime),
-            job: None,
-            phase: Phase::Idle,
-            step_at: None,
-            over_at: None,
-            ready_at: Time::ZERO,
-            engaged_until: Time::ZERO,
+            receiver: Receiver::new(rng(index, RandomStream::FrameError)),
+            backoff: Backoff::new(0, rng(index, RandomStream::Backoff)),
+            rng: rng(index, RandomStream::Backoff),
+            queue: StationQueue::new(rules.queue_limit, rules.queue_order, rules.queue_lifetime),
+            current: None,
+            tx_state: TxState::Idle,
+            csma_at: None,
+            exchange_ends: None,
+            next_frame_at: Time::ZERO,
+            responding_until: Time::ZERO,
             response: None,
             sequence: 0,
-            datagrams: 0,
-            taken: Vec::new(),
+            last_tag: 0,
+            duplicate_cache: Vec::new(),
             reassembly: Reassembly::default(),
-            counts: Counts::default(),
+            counters: MacCounters::default(),
         };
-        let waits = rules.waits();
-        let stations = (0..hearing.stations()).map(station).collect();
-        Pan {
+        let timing = rules.timing();
+        let stations = (0..medium.stations()).map(station).collect();
+        LrWpanMac {
             channel,
             rules,
-            waits,
+            timing,
             nodes,
             stations,
-            hearing,
+            medium,
             frames: Frames::default(),
             messages: Messages::default(),
-            numbers: 0,
-            hearers: Vec::new(),
-            upcalls: VecDeque::new(),
+            last_number: 0,
+            listeners: Vec::new(),
+            indications: VecDeque::new(),
         }
     }
 
-    /// Has every radio consume energy.
-    pub(crate) fn with_energy(mut self, model: Option<EnergyModel>) -> Pan {
-        self.stations.iter_mut().for_each(|station| station.receiver.meter = model.map(Meter::new));
+    /// Gives every radio an energy meter.
+    pub(crate) fn with_energy(mut self, model: Option<EnergyModel>) -> LrWpanMac {
+        self.stations.iter_mut().for_each(|station| station.receiver.meter = model.map(EnergyMeter::new));
         self
     }
 
-    /// What the radio of a station has consumed up to now, if that is modelled.
-    pub(super) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut Meter> {
+    /// Energy meter of a station's radio, read at `now`; `None` if energy is not modelled.
+    pub(super) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut EnergyMeter> {
         let station = &mut self.stations[station.index()];
         station.receiver.meter.as_ref()?;
-        station.settle(now, &self.waits);
+        station.advance_to(now, &self.timing);
         station.receiver.read_meter(now)
     }
 
-    /// Measurements begin.
+    /// Starts the measurement interval.
     pub(super) fn on_warmup_end(&mut self, now: Time) {
         for station in 0..self.stations.len() as u32 {
-            self.stations[station as usize].counts = Counts::default();
+            self.stations[station as usize].counters = MacCounters::default();
             if let Some(meter) = self.meter(StationId(station), now) {
                 meter.on_warmup_end();
             }
         }
     }
 
-    /// What a station has done.
-    pub(super) fn counts(&self, station: StationId) -> Counts {
-        self.stations[station.index()].counts
+    /// Counters of a station.
+    pub(super) fn counters(&self, station: StationId) -> MacCounters {
+        self.stations[station.index()].counters
     }
 
-    /// Power from which on frames are readable if nothing disturbs them.
-    pub(super) fn least_power(&self) -> f64 {
-        self.rules.least_power()
+    /// Minimum power of readable frames, absent interference.
+    pub(super) fn min_rx_power(&self) -> f64 {
+        self.rules.min_rx_power()
     }
 
-    /// Packets that a station holds: waiting, in its hands unless the next one has it, and left to it in part.
+    /// Packets that a station holds: in its queue, in transmission unless the receiver already has it, and in
+    /// reassembly after the sender is done.
     pub(super) fn holds(&self, station: StationId) -> u64 {
         let station = &self.stations[station.index()];
-        let packet = |content: Content| u64::from(matches!(content, Content::Packet(_)));
-        let waiting: u64 = station.queue.iter().map(|request| packet(request.content)).sum();
-        let in_hand = station.job.filter(|job| !job.handed_over).map_or(0, |job| packet(job.request.content));
-        waiting + in_hand + station.reassembly.packets()
+        let in_hand = station.current.is_some_and(|current| !current.delivered && current.request.content.is_packet());
+        station.queue.packets() + u64::from(in_hand) + station.reassembly.packets()
     }
 
     fn event(&self, event: RadioEvent) -> Event {
         Event::Radio { channel: self.channel, event }
     }
 
-    /// The frames of what is to be sent; none if it does not fit.
-    fn frames_of(&self, core: &Core, request: &Request) -> Option<FrameSizes> {
+    /// The frames of a request; `None` if it does not fit.
+    fn frames_of(&self, ctx: &Context, request: &MacRequest) -> Option<FrameSizes> {
         match request.content {
             Content::Message(id) => self.rules.message_frames(self.messages.get(id), request),
             Content::Packet(id) => {
-                let packet = core.packets.get(id);
+                let packet = ctx.packets.get(id);
                 let next = request.to.map(|to| self.nodes[to.index()]);
-                let goes_on = next != Some(packet.destination);
-                let ends = Ends {
-                    passed_on: packet.ttl != TTL,
-                    goes_on,
-                    leaves: goes_on && !self.nodes.contains(&packet.destination),
+                let before_last_hop = next != Some(packet.destination);
+                let position = PathPosition {
+                    after_first_hop: packet.ttl != TTL,
+                    before_last_hop,
+                    leaves_pan: before_last_hop && !self.nodes.contains(&packet.destination),
                 };
-                self.rules.packet_frames(&packet, request.size, ends)
+                self.rules.packet_frames(&packet, request.size, position)
             }
         }
     }
 
-    /// Takes something to send.
-    pub(super) fn enqueue(&mut self, core: &mut Core, at: StationId, request: Request) {
-        if self.frames_of(core, &request).is_none() {
-            self.stations[at.index()].counts.too_long += 1;
-            return self.give_up(request, DropReason::TooLong);
+    /// Accepts a request to transmit.
+    pub(super) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
+        if self.frames_of(ctx, &request).is_none() {
+            self.stations[at.index()].counters.too_long += 1;
+            return self.drop_request(request, DropReason::TooLong);
         }
-        if let Some(request) = self.stations[at.index()].queue.push(request) {
-            self.messages.release(request.content);
-            self.upcalls.push_back(Upcall::QueueFull { request });
-        }
-        if self.stations[at.index()].job.is_none() {
-            self.next_job(core, at);
+        self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
+        if self.stations[at.index()].current.is_none() {
+            self.next_datagram(ctx, at);
         }
     }
 
-    /// Something will not be sent.
-    fn give_up(&mut self, request: Request, reason: DropReason) {
+    /// Drops a request.
+    fn drop_request(&mut self, request: MacRequest, reason: DropReason) {
         self.messages.release(request.content);
-        self.upcalls.push_back(Upcall::Dropped { content: request.content, reason });
+        self.indications.push_back(MacIndication::Dropped { content: request.content, reason });
     }
 
-    /// Gives back a request that waits for `to`, the way there being gone.
-    pub(super) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<Request> {
-        let request = self.stations[at.index()].queue.take_for(to)?;
-        self.messages.release(request.content);
-        Some(request)
+    /// Removes a queued request for `to`, to be routed again.
+    pub(super) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<MacRequest> {
+        self.stations[at.index()].queue.withdraw(to, &mut self.messages)
     }
 
-    /// Takes the next datagram out of the queue, the station being between two.
-    fn next_job(&mut self, core: &mut Core, at: StationId) {
+    /// Removes the next datagram from the queue, the previous one being finished.
+    fn next_datagram(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
-        while let Some(request) = station.queue.pop_expired(core.now) {
-            self.messages.release(request.content);
-            self.upcalls.push_back(Upcall::Expired { request });
-        }
-        station.phase = Phase::Idle;
-        let Some(request) = station.queue.pop() else { return };
-        station.datagrams += 1;
-        let datagram = station.datagrams;
-        let sizes = self.frames_of(core, &request).expect("what does not fit is not taken in");
+        station.tx_state = TxState::Idle;
+        let next = station.queue.next(ctx.now, &mut self.messages, &mut self.indications);
+        let Some(request) = next else { return };
+        station.last_tag += 1;
+        let tag = station.last_tag;
+        let sizes = self.frames_of(ctx, &request).expect("requests that do not fit are dropped before");
         let station = &mut self.stations[at.index()];
-        station.job = Some(Job { request, sizes, datagram, index: 0, attempts: 0, handed_over: false });
-        self.begin_frame(core, at);
+        station.current = Some(CurrentDatagram { request, sizes, tag, index: 0, attempts: 0, delivered: false });
+        self.start_csma(ctx, at);
     }
 }

@@ -1,71 +1,71 @@
-//! How a datagram of IPv6 becomes frames of 802.15.4: headers compressed as RFC 6282 says, and what does not fit into one
-//! frame cut as RFC 4944 §5.3 says. Sizes only; the addresses of the stations of a PAN share one context.
+//! 6LoWPAN: header compression (RFC 6282) and fragmentation (RFC 4944 §5.3) of IPv6 datagrams. Only sizes are computed;
+//! the addresses of the stations of a PAN share one context.
 
 use tcp::units::Bytes;
 
 /// The largest PSDU (IEEE 802.15.4-2011 §9.2, aMaxPHYPacketSize).
-pub(crate) const MOST_PSDU: Bytes = Bytes(127);
-/// What IPv6 asks of a link at least (RFC 8200 §5), and 6LoWPAN carries at most.
+pub(crate) const MAX_PSDU: Bytes = Bytes(127);
+/// Minimum MTU of IPv6 (RFC 8200 §5), and the maximum of 6LoWPAN.
 pub(crate) const MTU: Bytes = Bytes(1280);
 pub(crate) const IPV6_HEADER: Bytes = Bytes(40);
 const UDP_HEADER: Bytes = Bytes(8);
 
-/// The two bytes that every compressed header begins with (RFC 6282 §3.1.1).
+/// Size of the LOWPAN_IPHC encoding (RFC 6282 §3.1.1).
 const IPHC: u64 = 2;
-/// The header of the first fragment, and of the others (RFC 4944 §5.3).
-const FIRST_FRAGMENT: u64 = 4;
-const NEXT_FRAGMENT: u64 = 5;
-/// Offsets of fragments count in units of so many bytes of the datagram as it was before compression.
-const UNIT: u64 = 8;
+/// Sizes of the FRAG1 and FRAGN headers (RFC 4944 §5.3).
+const FRAG1_HEADER: u64 = 4;
+const FRAGN_HEADER: u64 = 5;
+/// Unit of datagram_offset: bytes of the uncompressed datagram.
+const FRAGMENT_UNIT: u64 = 8;
 
-/// An address in a compressed header (RFC 6282 §3.2.1, §3.2.3).
+/// Compression of an address (RFC 6282 §3.2.1, §3.2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Address {
-    /// It follows from the address in the frame.
-    FromFrame,
-    /// Another station of the PAN: the part that comes from its own address, of so many bytes.
-    InPan(u64),
-    /// A node beyond the PAN: all 16 bytes.
-    Beyond,
-    /// All neighbours: ff02::1.
+    /// Elided: derived from the MAC address.
+    Elided,
+    /// Another station of the PAN: the prefix is that of the context; bytes of the interface identifier.
+    Context(u64),
+    /// A node beyond the PAN: 16 bytes inline.
+    Inline,
+    /// The multicast address ff02::1.
     AllNodes,
 }
 
 impl Address {
     fn bytes(self) -> u64 {
         match self {
-            Address::FromFrame => 0,
-            Address::InPan(bytes) => bytes,
-            Address::Beyond => 16,
+            Address::Elided => 0,
+            Address::Context(bytes) => bytes,
+            Address::Inline => 16,
             Address::AllNodes => 1,
         }
     }
 }
 
-/// What follows the header of IPv6.
+/// Transport header after that of IPv6.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Transport {
-    /// TCP is not compressed.
+    /// TCP, which is not compressed.
     Tcp,
-    /// UDP is.
+    /// UDP, which is compressed.
     Udp,
 }
 
-/// What decides the size of a datagram in the air.
+/// What decides the compressed size of a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Datagram {
     pub(crate) transport: Transport,
-    /// What follows the headers of IPv6 and UDP: TCP's header and its payload, or UDP's payload.
-    pub(crate) rest: Bytes,
+    /// Bytes after the headers of IPv6 and UDP: TCP header and payload, or UDP payload.
+    pub(crate) payload: Bytes,
     pub(crate) hop_limit: u8,
-    /// Its traffic class is not 0: it takes or carries congestion marks.
-    pub(crate) marks: bool,
+    /// The traffic class is not 0: the ECN field is ECT or CE.
+    pub(crate) has_traffic_class: bool,
     pub(crate) source: Address,
     pub(crate) destination: Address,
 }
 
 impl Datagram {
-    /// Size of its headers before compression, those of TCP not counted.
+    /// Size of the uncompressed headers, TCP excluded.
     fn uncompressed_headers(&self) -> u64 {
         match self.transport {
             Transport::Tcp => IPV6_HEADER.0,
@@ -73,45 +73,45 @@ impl Datagram {
         }
     }
 
-    /// Size of the headers that IPHC and NHC compress (RFC 6282 §3, §4.3).
+    /// Size of the headers compressed by LOWPAN_IPHC and LOWPAN_NHC (RFC 6282 §3, §4.3).
     pub(crate) fn compressed_headers(&self) -> u64 {
         let next_header = match self.transport {
             Transport::Tcp => 1,
-            // A byte of dispatch and the ports. The checksum is left out, as ns-3 does it and §4.3.2 allows it where
-            // something else protects the datagram; it would be 2 B more.
+            // NHC dispatch and ports. The checksum is elided, as in ns-3 and as §4.3.2 allows if another integrity
+            // check covers the datagram; it would be 2 B more.
             Transport::Udp => 1 + 4,
         };
         let hop_limit = u64::from(!matches!(self.hop_limit, 1 | 64 | 255));
-        let traffic_class = u64::from(self.marks);
+        let traffic_class = u64::from(self.has_traffic_class);
         IPHC + traffic_class + next_header + hop_limit + self.source.bytes() + self.destination.bytes()
     }
 
-    /// Its frames, each with so many bytes of MAC around it; none if it is too long.
+    /// The frames, each with a MAC overhead of `mac`; `None` if the datagram is too long.
     pub(crate) fn frames(&self, mac: Bytes) -> Option<FrameSizes> {
-        let (rest, room) = (self.rest.0, MOST_PSDU.saturating_sub(mac).0);
+        let (payload, room) = (self.payload.0, MAX_PSDU.saturating_sub(mac).0);
         let headers = self.compressed_headers();
-        if headers + rest <= room {
-            return Some(FrameSizes::one(mac + Bytes(headers + rest)));
+        if headers + payload <= room {
+            return Some(FrameSizes::one(mac + Bytes(headers + payload)));
         }
-        if self.uncompressed_headers() + rest > MTU.0 {
+        if self.uncompressed_headers() + payload > MTU.0 {
             return None;
         }
-        let fits = self.uncompressed_headers() + room.saturating_sub(FIRST_FRAGMENT + headers);
-        let in_first = (fits / UNIT * UNIT).checked_sub(self.uncompressed_headers())?;
-        let in_next = (room - NEXT_FRAGMENT) / UNIT * UNIT;
-        let left = rest - in_first;
-        // The last one need not end at a unit.
-        let whole = left.saturating_sub(room - NEXT_FRAGMENT).div_ceil(in_next);
+        let fits = self.uncompressed_headers() + room.saturating_sub(FRAG1_HEADER + headers);
+        let in_first = (fits / FRAGMENT_UNIT * FRAGMENT_UNIT).checked_sub(self.uncompressed_headers())?;
+        let in_next = (room - FRAGN_HEADER) / FRAGMENT_UNIT * FRAGMENT_UNIT;
+        let left = payload - in_first;
+        // The last fragment need not end at a unit.
+        let whole = left.saturating_sub(room - FRAGN_HEADER).div_ceil(in_next);
         Some(FrameSizes {
             count: 2 + whole as u32,
-            first: mac + Bytes(FIRST_FRAGMENT + headers + in_first),
-            middle: mac + Bytes(NEXT_FRAGMENT + in_next),
-            last: mac + Bytes(NEXT_FRAGMENT + left - whole * in_next),
+            first: mac + Bytes(FRAG1_HEADER + headers + in_first),
+            middle: mac + Bytes(FRAGN_HEADER + in_next),
+            last: mac + Bytes(FRAGN_HEADER + left - whole * in_next),
         })
     }
 }
 
-/// The PSDUs of the frames of a datagram.
+/// PSDU sizes of the frames of a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameSizes {
     pub(crate) count: u32,
@@ -121,12 +121,12 @@ pub(crate) struct FrameSizes {
 }
 
 impl FrameSizes {
-    /// A datagram that fits into one frame.
+    /// An unfragmented datagram.
     pub(crate) fn one(psdu: Bytes) -> FrameSizes {
         FrameSizes { count: 1, first: psdu, middle: psdu, last: psdu }
     }
 
-    /// The frame with this number, from 0.
+    /// PSDU size of the frame with this index.
     pub(crate) fn psdu(&self, index: u32) -> Bytes {
         match index {
             0 => self.first,
@@ -143,9 +143,9 @@ mod tests {
     const SHORT: Bytes = Bytes(11);
     const LONG: Bytes = Bytes(23);
 
-    fn datagram(transport: Transport, rest: u64) -> Datagram {
-        let (source, destination) = (Address::FromFrame, Address::FromFrame);
-        Datagram { transport, rest: Bytes(rest), hop_limit: 64, marks: false, source, destination }
+    fn datagram(transport: Transport, payload: u64) -> Datagram {
+        let (source, destination) = (Address::Elided, Address::Elided);
+        Datagram { transport, payload: Bytes(payload), hop_limit: 64, has_traffic_class: false, source, destination }
     }
 
     fn tcp(mss: u64) -> Datagram {
@@ -157,17 +157,19 @@ mod tests {
         (0..frames.count).map(|index| frames.psdu(index).0).collect()
     }
 
-    /// RFC 6282: 3 B before TCP, 7 B for IPv6 and UDP; one byte for another hop limit; addresses that do not
-    /// follow from the frame's.
+    /// RFC 6282: 3 B before TCP, 7 B for IPv6 and UDP; one byte for an inline hop limit; addresses that are not elided.
     #[test]
     fn headers() {
         assert_eq!(tcp(0).compressed_headers(), 3);
         assert_eq!(datagram(Transport::Udp, 0).compressed_headers(), 7);
         assert_eq!(Datagram { hop_limit: 63, ..datagram(Transport::Udp, 0) }.compressed_headers(), 8);
-        let passed_on = Datagram { hop_limit: 62, source: Address::InPan(2), ..tcp(0) };
-        assert_eq!(passed_on.compressed_headers(), 3 + 1 + 2);
-        assert_eq!(Datagram { destination: Address::InPan(8), ..passed_on }.compressed_headers(), 6 + 8);
-        assert_eq!(Datagram { destination: Address::Beyond, marks: true, ..tcp(0) }.compressed_headers(), 3 + 17);
+        let after_first_hop = Datagram { hop_limit: 62, source: Address::Context(2), ..tcp(0) };
+        assert_eq!(after_first_hop.compressed_headers(), 3 + 1 + 2);
+        assert_eq!(Datagram { destination: Address::Context(8), ..after_first_hop }.compressed_headers(), 6 + 8);
+        assert_eq!(
+            Datagram { destination: Address::Inline, has_traffic_class: true, ..tcp(0) }.compressed_headers(),
+            3 + 17
+        );
         let update = Datagram { destination: Address::AllNodes, ..datagram(Transport::Udp, 0) };
         assert_eq!(update.compressed_headers(), 7 + 1);
     }
@@ -181,13 +183,13 @@ mod tests {
         assert_eq!(sizes(tcp(82), LONG).len(), 2);
     }
 
-    /// RFC 4944 §5.3 by hand for a segment of 256 B: 316 B of IPv6 are 144, 104 and 68; the first is compressed from 60 + 84
-    /// to 23 + 84.
+    /// RFC 4944 §5.3, computed by hand, for a segment of 256 B: 316 B of IPv6 are 144, 104 and 68; the first is
+    /// compressed from 60 + 84 to 23 + 84.
     #[test]
     fn fragments_byte_for_byte() {
         assert_eq!(sizes(tcp(256), SHORT), [11 + 4 + 23 + 84, 11 + 5 + 104, 11 + 5 + 68]);
         assert_eq!(sizes(tcp(100), SHORT), [11 + 4 + 23 + 84, 11 + 5 + 16]);
-        // With long addresses 100 B are left for the first and 99 for the next: 136 = 60 + 76, then 96 each.
+        // With long addresses 100 B remain for the first and 99 for the next: 136 = 60 + 76, then 96 each.
         assert_eq!(sizes(tcp(256), LONG), [23 + 4 + 23 + 76, 23 + 5 + 96, 23 + 5 + 84]);
         // The last fragment may fill its frame though it is no multiple of 8.
         assert_eq!(sizes(tcp(84 + 111), SHORT), [122, 127]);
@@ -206,17 +208,18 @@ mod tests {
         }
     }
 
-    /// Every byte is in one frame, and none is larger than the air takes.
+    /// Every byte is in one frame, and none exceeds the maximum PSDU.
     #[test]
     fn nothing_is_lost_or_too_large() {
         for mac in [SHORT, LONG] {
-            for rest in 20..1240 {
-                let datagram = Datagram { hop_limit: 60, source: Address::InPan(8), ..datagram(Transport::Tcp, rest) };
+            for payload in 20..1240 {
+                let datagram =
+                    Datagram { hop_limit: 60, source: Address::Context(8), ..datagram(Transport::Tcp, payload) };
                 let sizes = sizes(datagram, mac);
                 let fragments =
-                    if sizes.len() == 1 { 0 } else { FIRST_FRAGMENT + NEXT_FRAGMENT * (sizes.len() as u64 - 1) };
+                    if sizes.len() == 1 { 0 } else { FRAG1_HEADER + FRAGN_HEADER * (sizes.len() as u64 - 1) };
                 let carried = sizes.iter().map(|psdu| psdu - mac.0).sum::<u64>() - fragments;
-                assert_eq!(carried, datagram.compressed_headers() + rest);
+                assert_eq!(carried, datagram.compressed_headers() + payload);
                 assert!(sizes.iter().all(|psdu| *psdu <= 127), "{sizes:?}");
             }
         }

@@ -1,101 +1,101 @@
-//! One station of a PAN: what it holds and where it is in sending it.
+//! State of one station.
 
 use tcp::rng::Rng;
 use tcp::units::Time;
 
 use super::reassembly::Reassembly;
 use super::sixlowpan::FrameSizes;
-use crate::radio::air::Counts;
-use crate::radio::contention::Contention;
-use crate::radio::frame::StationId;
-use crate::radio::queue::{InterfaceQueue, Request};
-use crate::radio::receiver::{Receiver, Waits};
+use crate::ids::StationId;
+use crate::radio::backoff::Backoff;
+use crate::radio::queue::StationQueue;
+use crate::radio::receiver::{MacTiming, Receiver};
+use crate::radio::service::{MacCounters, MacRequest};
 
-/// How an attempt at the medium stands (IEEE 802.15.4-2011 §5.1.1.4).
+/// State of CSMA/CA (IEEE 802.15.4-2011 §5.1.1.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Attempt {
-    /// Assessments that found the medium busy.
-    pub(super) busy: u32,
-    /// The backoff exponent.
-    pub(super) exponent: u32,
+pub(super) struct CsmaState {
+    /// NB: CCAs that found the medium busy.
+    pub(super) nb: u32,
+    /// BE: the backoff exponent.
+    pub(super) be: u32,
 }
 
-/// Where a station is.
+/// State of a station in the transmission of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
-    /// Nothing to send.
+pub(super) enum TxState {
+    /// No datagram to transmit.
     Idle,
-    /// It backs off, or assesses the medium.
-    Assesses(Attempt),
-    /// The medium was idle; the radio turns to sending.
-    Turns,
+    /// Backoff, or CCA.
+    Cca(CsmaState),
+    /// The medium was idle; the radio turns from reception to transmission.
+    Turnaround,
     AwaitsAck,
-    /// It sends what nobody acknowledges.
-    Sends,
+    /// Transmitting an unacknowledged frame.
+    SendsUnacknowledged,
 }
 
-/// The datagram a station holds until it is through or given up.
+/// The datagram that a station transmits until it is delivered or dropped.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    pub(super) request: Request,
+pub(super) struct CurrentDatagram {
+    pub(super) request: MacRequest,
     pub(super) sizes: FrameSizes,
-    /// Its number at this station: the tag of its fragments.
-    pub(super) datagram: u32,
-    /// Of the frame under way.
+    /// Datagram tag of its fragments.
+    pub(super) tag: u32,
+    /// Index of the current frame.
     pub(super) index: u32,
-    /// Failed attempts at that.
+    /// Failed attempts to transmit that frame.
     pub(super) attempts: u32,
-    /// The receiver has it, though the sender may not know.
-    pub(super) handed_over: bool,
+    /// The receiver has it, though the ACK may not have arrived.
+    pub(super) delivered: bool,
 }
 
-/// One station.
+/// A station.
 #[derive(Debug)]
 pub(super) struct Station {
     pub(super) receiver: Receiver,
-    /// The receiver's counter of slots, which 802.15.4 does not have: never under way.
-    pub(super) contention: Contention,
-    /// Draws backoffs.
-    pub(super) draws: Rng,
-    pub(super) queue: InterfaceQueue,
-    pub(super) job: Option<Job>,
-    pub(super) phase: Phase,
-    /// When the pending `Access` is due; one at another time is stale.
-    pub(super) step_at: Option<Time>,
-    /// When the wait for an ACK, or a frame without one, is over.
-    pub(super) over_at: Option<Time>,
-    /// The space after the last frame is over.
-    pub(super) ready_at: Time,
-    /// The last ACK to send is out then.
-    pub(super) engaged_until: Time,
-    /// An ACK that is due, and for whom.
+    /// Backoff counter of the receiver; 802.15.4 counts no slots, so it never runs.
+    pub(super) backoff: Backoff,
+    /// Draws backoff periods.
+    pub(super) rng: Rng,
+    pub(super) queue: StationQueue,
+    pub(super) current: Option<CurrentDatagram>,
+    pub(super) tx_state: TxState,
+    /// Time of the pending `ChannelAccess`; events at other times are stale.
+    pub(super) csma_at: Option<Time>,
+    /// ACK timeout, or end of an unacknowledged frame.
+    pub(super) exchange_ends: Option<Time>,
+    /// End of the interframe space after the last frame.
+    pub(super) next_frame_at: Time,
+    /// End of the last ACK that the station transmits.
+    pub(super) responding_until: Time,
+    /// A due ACK and its receiver.
     pub(super) response: Option<(Time, StationId)>,
-    /// Of the last frame.
+    /// Sequence number of the last frame.
     pub(super) sequence: u32,
-    pub(super) datagrams: u32,
-    /// The last sequence number taken from each sender.
-    pub(super) taken: Vec<(StationId, u32)>,
+    pub(super) last_tag: u32,
+    /// Last sequence number received from each transmitter.
+    pub(super) duplicate_cache: Vec<(StationId, u32)>,
     pub(super) reassembly: Reassembly,
-    pub(super) counts: Counts,
+    pub(super) counters: MacCounters,
 }
 
 impl Station {
-    pub(super) fn settle(&mut self, now: Time, waits: &Waits) {
-        self.receiver.settle(now, waits, &mut self.contention);
+    pub(super) fn advance_to(&mut self, now: Time, timing: &MacTiming) {
+        self.receiver.advance_to(now, timing, &mut self.backoff);
     }
 
-    /// Consumes energy for listening from `since` on, until it sends or `rests`.
-    pub(super) fn listens(&mut self, since: Time, waits: &Waits) {
+    /// Starts a CCA at `since`, which consumes as much as reception.
+    pub(super) fn begin_cca(&mut self, since: Time, timing: &MacTiming) {
         if self.receiver.meter.is_some() {
-            self.settle(since, waits);
+            self.advance_to(since, timing);
             self.receiver.read_meter(since);
-            self.receiver.listens = true;
+            self.receiver.assessing = true;
         }
     }
 
-    /// The radio has nothing to listen for any more; the station is settled.
-    pub(super) fn rests(&mut self, now: Time) {
+    /// Ends a CCA; the receiver is advanced.
+    pub(super) fn end_cca(&mut self, now: Time) {
         self.receiver.read_meter(now);
-        self.receiver.listens = false;
+        self.receiver.assessing = false;
     }
 }

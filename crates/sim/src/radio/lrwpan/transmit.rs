@@ -1,110 +1,121 @@
-//! A frame leaves a station: what the records and the counts say of it, and all that hear it take note.
+//! Transmission of frames: trace, counters, and signals at all listeners.
 
 use tcp::units::{Bytes, Span, Time};
 
-use super::Pan;
-use super::rules::{ACK, airtime, rate};
-use super::station::Job;
-use crate::core::Core;
-use crate::event::RadioEvent;
-use crate::radio::frame::{Content, Frame, Kind, Part, StationId};
-use crate::radio::receiver::{Arrival, Fate};
-use crate::record::{AirFrame, Record};
+use super::LrWpanMac;
+use super::rules::{ACK_PSDU, airtime, rate};
+use super::station::CurrentDatagram;
+use crate::engine::context::Context;
+use crate::engine::event::RadioEvent;
+use crate::engine::trace::{AirFrame, Record};
+use crate::ids::StationId;
+use crate::radio::frame::{Content, Fragment, Frame, Kind};
+use crate::radio::receiver::{Signal, SignalState};
 
-impl Pan {
-    /// The frame under way of a datagram leaves now; gives its end.
-    pub(super) fn transmit_data(&mut self, core: &mut Core, at: StationId, job: &Job) -> Time {
+impl LrWpanMac {
+    /// Transmits the current frame of a datagram; returns its end.
+    pub(super) fn transmit_data(&mut self, ctx: &mut Context, at: StationId, current: &CurrentDatagram) -> Time {
         let sequence = self.stations[at.index()].sequence;
-        let part = Part { datagram: job.datagram, index: job.index, of: job.sizes.count };
-        let size = job.sizes.psdu(job.index);
-        let end = self.transmit(core, at, Kind::Data(job.request.content), job.request.to, (size, sequence, part));
+        let fragment = Fragment { tag: current.tag, index: current.index, count: current.sizes.count };
+        let size = current.sizes.psdu(current.index);
+        let end =
+            self.transmit(ctx, at, Kind::Data(current.request.content), current.request.to, (size, sequence, fragment));
         let station = &mut self.stations[at.index()];
-        if let (Content::Message(_), false) = (job.request.content, station.receiver.exhausted()) {
-            station.counts.message_airtime += airtime(size);
-            if job.index == 0 {
-                station.counts.messages += 1;
-                station.counts.message_bytes += job.request.size;
+        if let (Content::Message(_), false) = (current.request.content, station.receiver.depleted()) {
+            station.counters.message_airtime += airtime(size);
+            if current.index == 0 {
+                station.counters.messages += 1;
+                station.counters.message_bytes += current.request.size;
             }
         }
         end
     }
 
-    pub(super) fn transmit_ack(&mut self, core: &mut Core, at: StationId, to: StationId) {
-        self.transmit(core, at, Kind::Ack, Some(to), (ACK, 0, Part::WHOLE));
+    pub(super) fn transmit_ack(&mut self, ctx: &mut Context, at: StationId, to: StationId) {
+        self.transmit(ctx, at, Kind::Ack, Some(to), (ACK_PSDU, 0, Fragment::ONLY));
     }
 
     fn transmit(
         &mut self,
-        core: &mut Core,
+        ctx: &mut Context,
         at: StationId,
         kind: Kind,
         to: Option<StationId>,
-        (size, sequence, part): (Bytes, u32, Part),
+        (size, sequence, fragment): (Bytes, u32, Fragment),
     ) -> Time {
-        let now = core.now;
+        let now = ctx.now;
         let length = airtime(size);
         let end = now + length;
         let station = &mut self.stations[at.index()];
-        station.settle(now, &self.waits);
-        station.rests(now);
-        station.receiver.send(now, end, &self.waits, &mut station.contention);
-        if station.receiver.exhausted() {
-            // Nothing leaves, and nobody is told.
+        station.advance_to(now, &self.timing);
+        station.end_cca(now);
+        station.receiver.send(now, end, &self.timing, &mut station.backoff);
+        if station.receiver.depleted() {
+            // A depleted radio transmits nothing.
             return end;
         }
-        let counts = &mut station.counts;
-        counts.airtime += length;
+        let counters = &mut station.counters;
+        counters.airtime += length;
         match kind {
-            Kind::Data(_) => counts.data_frames += 1,
-            _ => counts.control_frames += 1,
+            Kind::Data(_) => counters.data_frames += 1,
+            _ => counters.control_frames += 1,
         }
         let (rate, channel) = (rate(), u32::from(self.channel.0));
         let (from, addressee, recorded) = (at.0, to.map(|to| to.0), kind.recorded());
         let frame = AirFrame { channel, from, to: addressee, kind: recorded, sequence, size, rate, airtime: length };
-        core.record(&Record::Frame { frame });
-        self.numbers += 1;
-        let frame =
-            Frame { kind, from: at, to, sequence, size, rate, reserves: Span::ZERO, number: self.numbers, part };
-        self.reach(core, &frame, length);
+        ctx.record(&Record::Frame { frame });
+        self.last_number += 1;
+        let frame = Frame {
+            kind,
+            from: at,
+            to,
+            sequence,
+            size,
+            rate,
+            duration: Span::ZERO,
+            number: self.last_number,
+            fragment,
+        };
+        self.reach(ctx, &frame, length);
         end
     }
 
-    /// Notes a frame at all that hear it, and has those that it is meant for hear of its end.
-    fn reach(&mut self, core: &mut Core, frame: &Frame, length: Span) {
-        /// Signals are looked at when so many have gathered at a station that does nothing itself.
-        const MOST: usize = 24;
-        let mut hearers = std::mem::take(&mut self.hearers);
-        self.hearing.of(frame.from, core.now, &mut hearers);
-        let readable = self.rules.reception.readable_power();
-        let meant = |to: StationId, power: f64| frame.to.is_none_or(|only| only == to) && power >= readable;
-        let readers = hearers.iter().filter(|hearer| meant(hearer.station, hearer.power)).count();
+    /// Adds the signal of a frame at all listeners, and schedules its end at those that receive it.
+    fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span) {
+        /// Pending signals at which a bystander is advanced.
+        const MAX_PENDING: usize = 24;
+        let mut listeners = std::mem::take(&mut self.listeners);
+        self.medium.listeners_of(frame.from, ctx.now, &mut listeners);
+        let readable = self.rules.reception.min_readable_power();
+        let is_receiver = |to: StationId, power: f64| frame.to.is_none_or(|only| only == to) && power >= readable;
+        let readers = listeners.iter().filter(|listener| is_receiver(listener.station, listener.power)).count();
         let id = (readers > 0).then(|| self.frames.insert(*frame, readers as u32));
         if let (Some(_), Kind::Data(content)) = (id, frame.kind) {
             self.messages.retain(content);
         }
-        for hearer in &hearers {
-            let start = core.now + hearer.delay;
-            let wanted = meant(hearer.station, hearer.power);
-            let station = &mut self.stations[hearer.station.index()];
-            if station.receiver.backlog() >= MOST {
-                station.settle(core.now, &self.waits);
+        for listener in &listeners {
+            let start = ctx.now + listener.delay;
+            let is_received = is_receiver(listener.station, listener.power);
+            let station = &mut self.stations[listener.station.index()];
+            if station.receiver.pending_signals() >= MAX_PENDING {
+                station.advance_to(ctx.now, &self.timing);
             }
-            station.receiver.expect(Arrival {
+            station.receiver.add_signal(Signal {
                 number: frame.number,
                 from: frame.from,
                 start,
                 end: start + length,
-                power: hearer.power,
-                grade: 0,
-                wanted,
-                reserves: Span::ZERO,
-                unanswered: None,
-                fate: Fate::Coming,
+                power: listener.power,
+                rate_index: 0,
+                is_received,
+                duration: Span::ZERO,
+                nav_timeout: None,
+                state: SignalState::Pending,
             });
-            if let Some(id) = id.filter(|_| wanted) {
-                core.schedule(start + length, self.event(RadioEvent::FrameEnd { station: hearer.station, frame: id }));
+            if let Some(id) = id.filter(|_| is_received) {
+                ctx.schedule(start + length, self.event(RadioEvent::FrameEnd { station: listener.station, frame: id }));
             }
         }
-        self.hearers = hearers;
+        self.listeners = listeners;
     }
 }

@@ -1,183 +1,185 @@
-//! Which frames can be read: the three rules of reception.
+//! The three reception models: which frames are received.
 
 use tcp::units::{Span, Time};
 
-use super::{Arrival, Fate, GUARD, NEVER, Receiver, Reception, Waits};
-use crate::radio::contention::Contention;
-use crate::radio::errors::Ordeal;
+use super::{GUARD, MacTiming, NEVER, Receiver, Reception, Signal, SignalState};
+use crate::radio::backoff::Backoff;
+use crate::radio::errors::ReceptionState;
 
 impl Receiver {
-    /// The ordinary case in one step: a signal that begins and ends while nothing else is in the air. True if that was so;
-    /// [`Receiver::settle`] would have come to the same by two.
-    pub(super) fn pass_alone(&mut self, now: Time, waits: &Waits, contention: &mut Contention) -> bool {
-        let Reception::Capture { receive, .. } = waits.reception else { return false };
-        let Some(first) = self.coming.front() else { return false };
-        let Arrival { number, start, end, power, wanted, reserves, unanswered, .. } = *first;
-        let busy = self.sending_until.is_some() || !self.air.is_empty();
-        let met = self.coming.get(1).is_some_and(|next| next.start + GUARD < end);
+    /// Processes the ordinary case, a signal that starts and ends while no other is on the air, in one step; returns
+    /// whether it was so. The general case gives the same in two steps.
+    pub(super) fn receive_alone(&mut self, now: Time, timing: &MacTiming, backoff: &mut Backoff) -> bool {
+        let Reception::Capture { receive, .. } = timing.reception else { return false };
+        let Some(first) = self.pending.front() else { return false };
+        let Signal { number, start, end, power, is_received, duration, nav_timeout, .. } = *first;
+        let busy = self.transmitting_until.is_some() || !self.on_air.is_empty();
+        let met = self.pending.get(1).is_some_and(|next| next.start + GUARD < end);
         if busy || met || end > now || self.meter.is_some() {
             return false;
         }
         let (at, good) = (start + GUARD, power >= receive);
-        contention.freeze(at, self.free_at(waits), waits.slot);
-        self.follow_rts(at);
-        if wanted {
+        backoff.freeze(at, self.ifs_end(timing), timing.slot);
+        self.confirm_rts_nav(at);
+        if is_received {
             self.ended.push((number, good));
         }
-        self.coming.pop_front();
+        self.pending.pop_front();
         if good {
-            self.after_bad = false;
-            self.reserve(end, reserves, unanswered);
+            self.eifs_applies = false;
+            self.set_nav(end, duration, nav_timeout);
         } else {
-            self.nav = self.nav.max(end + waits.eifs);
+            self.nav = self.nav.max(end + timing.eifs);
         }
         self.idle_since = end;
-        self.due = self.coming.front().map_or(NEVER, |next| next.start + GUARD);
+        self.next_boundary_at = self.pending.front().map_or(NEVER, |next| next.start + GUARD);
         true
     }
 
-    /// The receiver locks on a signal at `at`: was it what an RTS had announced?
-    fn follow_rts(&mut self, at: Time) {
-        if let Some((until, answered)) = self.rts_heard.take()
+    /// Extends the NAV of an RTS if the signal that the receiver locks on at `at` follows within NAVTimeout.
+    fn confirm_rts_nav(&mut self, at: Time) {
+        if let Some((until, answered)) = self.rts_nav.take()
             && at <= until
         {
             self.nav = self.nav.max(answered);
         }
     }
 
-    /// The first signal that is coming begins.
-    pub(super) fn start(&mut self, at: Time, waits: &Waits) {
-        let Some(mut new) = self.coming.pop_front() else { return };
+    /// Starts the first pending signal.
+    pub(super) fn start(&mut self, at: Time, timing: &MacTiming) {
+        let Some(mut new) = self.pending.pop_front() else { return };
         let before = self.lock;
-        new.fate = Fate::Lost;
-        let index = self.air.iter().rposition(|other| other.number < new.number).map_or(0, |index| index + 1);
-        self.air.insert(index, new);
-        match waits.reception {
-            Reception::Capture { receive, ratio, .. } => self.start_by_power(index, at, (receive, ratio), waits),
-            Reception::Sinr { sensitivity, noise, .. } => self.start_by_ratio(index, sensitivity, noise),
-            Reception::Errors { sensitivity, noise, notice, .. } => {
-                let ratio = new.power / (noise + self.others(new.number));
-                let free = self.lock.is_none() && self.sending_until.is_none();
-                if free && new.power >= sensitivity && ratio >= notice {
+        new.state = SignalState::Unreadable;
+        let index = self.on_air.iter().rposition(|other| other.number < new.number).map_or(0, |index| index + 1);
+        self.on_air.insert(index, new);
+        match timing.reception {
+            Reception::Capture { receive, ratio, .. } => self.start_capture(index, at, (receive, ratio), timing),
+            Reception::Sinr { sensitivity, noise, .. } => self.start_sinr(index, sensitivity, noise),
+            Reception::Errors { sensitivity, noise, preamble_detection, .. } => {
+                let ratio = new.power / (noise + self.interference(new.number));
+                let free = self.lock.is_none() && self.transmitting_until.is_none();
+                if free && new.power >= sensitivity && ratio >= preamble_detection {
                     self.lock = Some(new.number);
-                    self.air[index].fate = Fate::Heard(f64::INFINITY);
-                    self.ordeal = Ordeal { chance: 1.0, ratio, since: at };
+                    self.on_air[index].state = SignalState::Readable(f64::INFINITY);
+                    self.reception_state = ReceptionState { survival: 1.0, ratio, since: at };
                 } else {
-                    self.suffer(at, noise, waits);
+                    self.update_survival(at, noise, timing);
                 }
             }
         }
         if before.is_none() && self.lock.is_some() {
-            self.follow_rts(at);
+            self.confirm_rts_nav(at);
         }
     }
 
-    /// ns-2: locked on the first signal, whatever its power; a later one is ignored or destroys both.
-    fn start_by_power(&mut self, index: usize, at: Time, (receive, ratio): (f64, f64), waits: &Waits) {
-        let new = self.air[index];
+    /// ns-2: the receiver locks on the first signal, whatever its power; a later one is ignored (capture) or both
+    /// collide.
+    fn start_capture(&mut self, index: usize, at: Time, (receive, ratio): (f64, f64), timing: &MacTiming) {
+        let new = self.on_air[index];
         if self.lock.is_none() {
-            if self.sending_until.is_none() && new.power >= receive {
-                self.air[index].fate = Fate::Heard(f64::INFINITY);
+            if self.transmitting_until.is_none() && new.power >= receive {
+                self.on_air[index].state = SignalState::Readable(f64::INFINITY);
             }
             self.lock = Some(new.number);
             return;
         }
-        let held = self.locked().expect("a lock is on a frame in the air");
-        if held.power / new.power >= ratio {
-            self.nav = self.nav.max(at + waits.eifs + new.end.since(new.start));
+        let current = self.locked().expect("the receiver locks on a signal on the air");
+        if current.power / new.power >= ratio {
+            self.nav = self.nav.max(at + timing.eifs + new.end.since(new.start));
             return;
         }
-        let longer = if new.end > held.end { new.number } else { held.number };
-        held.fate = Fate::Lost;
+        let longer = if new.end > current.end { new.number } else { current.number };
+        current.state = SignalState::Unreadable;
         self.lock = Some(longer);
     }
 
-    /// Locked on the first signal above the sensitivity; what else is in the air adds to the noise.
-    fn start_by_ratio(&mut self, index: usize, sensitivity: f64, noise: f64) {
-        let free = self.lock.is_none() && self.sending_until.is_none();
-        if free && self.air[index].power >= sensitivity {
-            self.lock = Some(self.air[index].number);
-            self.air[index].fate = Fate::Heard(f64::INFINITY);
+    /// The receiver locks on the first signal above the sensitivity; all others are interference.
+    fn start_sinr(&mut self, index: usize, sensitivity: f64, noise: f64) {
+        let free = self.lock.is_none() && self.transmitting_until.is_none();
+        if free && self.on_air[index].power >= sensitivity {
+            self.lock = Some(self.on_air[index].number);
+            self.on_air[index].state = SignalState::Readable(f64::INFINITY);
         }
-        let others = self.lock.map_or(0.0, |lock| self.others(lock));
-        if let Some(held) = self.locked()
-            && let Fate::Heard(worst) = held.fate
+        let interference = self.lock.map_or(0.0, |lock| self.interference(lock));
+        if let Some(current) = self.locked()
+            && let SignalState::Readable(min_sinr) = current.state
         {
-            held.fate = Fate::Heard(worst.min(held.power / (noise + others)));
+            current.state = SignalState::Readable(min_sinr.min(current.power / (noise + interference)));
         }
     }
 
-    /// What disturbs the frame in hand changes at `at`; a chunk of it ends.
-    fn suffer(&mut self, at: Time, noise: f64, waits: &Waits) {
-        let Some(held) = self.locked().copied() else { return };
-        self.ordeal = Ordeal {
-            chance: self.chance(&held, at, waits),
-            ratio: held.power / (noise + self.others(held.number)),
+    /// Updates the probability of survival at `at`, where the interference changes.
+    fn update_survival(&mut self, at: Time, noise: f64, timing: &MacTiming) {
+        let Some(current) = self.locked().copied() else { return };
+        self.reception_state = ReceptionState {
+            survival: self.survival(&current, at, timing),
+            ratio: current.power / (noise + self.interference(current.number)),
             since: at,
         };
     }
 
-    /// The chance that the frame in hand has survived until `at`.
-    fn chance(&self, held: &Arrival, at: Time, waits: &Waits) -> f64 {
-        let Ordeal { chance, ratio, since } = self.ordeal;
-        let part = (since.since(held.start), at.since(held.start));
-        let grade = &waits.grades[usize::from(held.grade)];
-        chance * waits.preamble.survival(grade, held.end.since(held.start), part, ratio)
+    /// Probability that the frame being received has survived until `at`.
+    fn survival(&self, current: &Signal, at: Time, timing: &MacTiming) -> f64 {
+        let ReceptionState { survival, ratio, since } = self.reception_state;
+        let part = (since.since(current.start), at.since(current.start));
+        let rate_mode = &timing.rate_modes[usize::from(current.rate_index)];
+        survival * timing.preamble.survival(rate_mode, current.end.since(current.start), part, ratio)
     }
 
-    /// Power in the air besides that of one frame.
-    pub(super) fn others(&self, number: u64) -> f64 {
-        self.air.iter().filter(|a| a.number != number).map(|a| a.power).sum()
+    /// Power on the air besides that of one frame.
+    pub(super) fn interference(&self, number: u64) -> f64 {
+        self.on_air.iter().filter(|a| a.number != number).map(|a| a.power).sum()
     }
 
-    pub(super) fn locked(&mut self) -> Option<&mut Arrival> {
+    pub(super) fn locked(&mut self) -> Option<&mut Signal> {
         let number = self.lock?;
-        self.air.iter_mut().find(|arrival| arrival.number == number)
+        self.on_air.iter_mut().find(|signal| signal.number == number)
     }
 
-    pub(super) fn end(&mut self, index: usize, at: Time, waits: &Waits) {
-        let arrival = self.air.remove(index);
-        let was_locked = self.lock == Some(arrival.number);
-        let readable = was_locked && arrival.fate != Fate::Lost;
-        let good = match (waits.reception, arrival.fate) {
-            (Reception::Errors { .. }, _) if readable => self.draws.uniform() < self.chance(&arrival, at, waits),
-            (Reception::Sinr { .. }, Fate::Heard(worst)) => {
-                readable && worst >= waits.grades[usize::from(arrival.grade)].ratio
+    pub(super) fn end(&mut self, index: usize, at: Time, timing: &MacTiming) {
+        let signal = self.on_air.remove(index);
+        let was_locked = self.lock == Some(signal.number);
+        let readable = was_locked && signal.state != SignalState::Unreadable;
+        let good = match (timing.reception, signal.state) {
+            (Reception::Errors { .. }, _) if readable => self.rng.uniform() < self.survival(&signal, at, timing),
+            (Reception::Sinr { .. }, SignalState::Readable(min_sinr)) => {
+                readable && min_sinr >= timing.rate_modes[usize::from(signal.rate_index)].ratio
             }
             _ => readable,
         };
-        if let Reception::Errors { noise, .. } = waits.reception
+        if let Reception::Errors { noise, .. } = timing.reception
             && !was_locked
         {
-            self.suffer(at, noise, waits);
+            self.update_survival(at, noise, timing);
         }
-        if arrival.wanted {
-            self.ended.push((arrival.number, good));
+        if signal.is_received {
+            self.ended.push((signal.number, good));
         }
         if !was_locked {
             return;
         }
         self.lock = None;
         if good {
-            self.after_bad = false;
-            self.reserve(at, arrival.reserves, arrival.unanswered);
-        } else if let Reception::Capture { .. } = waits.reception {
-            // A bad frame reserves the medium for EIFS, and DIFS follows; a station that sends does not notice it.
-            if self.sending_until.is_none() {
-                self.nav = self.nav.max(at + waits.eifs);
+            self.eifs_applies = false;
+            self.set_nav(at, signal.duration, signal.nav_timeout);
+        } else if let Reception::Capture { .. } = timing.reception {
+            // An erroneous frame sets the NAV for EIFS, and DIFS follows; a station that transmits does not notice it.
+            if self.transmitting_until.is_none() {
+                self.nav = self.nav.max(at + timing.eifs);
             }
         } else {
-            self.after_bad = true;
+            self.eifs_applies = true;
         }
     }
 
-    /// A frame that ended at `at` reserves the medium; an RTS only for `unanswered` if nothing follows it.
-    fn reserve(&mut self, at: Time, reserves: Span, unanswered: Option<Span>) {
-        let until = at + reserves;
-        match unanswered {
-            Some(wait) if reserves > wait => {
+    /// Sets the NAV from the duration field of a frame that ended at `at`; that of an RTS holds only for `nav_timeout`
+    /// unless a frame follows.
+    fn set_nav(&mut self, at: Time, duration: Span, nav_timeout: Option<Span>) {
+        let until = at + duration;
+        match nav_timeout {
+            Some(wait) if duration > wait => {
                 self.nav = self.nav.max(at + wait);
-                self.rts_heard = Some((at + wait, until));
+                self.rts_nav = Some((at + wait, until));
             }
             _ => self.nav = self.nav.max(until),
         }

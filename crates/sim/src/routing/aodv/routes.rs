@@ -1,26 +1,26 @@
-//! The route table of an AODV station.
+//! The routing table of an AODV agent.
 
 use std::collections::BTreeMap;
 
 use tcp::units::{Span, Time};
 
-use crate::radio::frame::StationId;
+use crate::ids::StationId;
 
-/// A broken route is remembered for so long: DELETE_PERIOD (RFC 3561 §10).
+/// DELETE_PERIOD: time until an invalid route is deleted (RFC 3561 §10).
 const DELETE_PERIOD: Span = Span::from_millis(15_000);
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Route {
     pub(super) next: StationId,
     pub(super) hops: u32,
-    /// Of the destination, if known.
+    /// Destination sequence number, if known.
     pub(super) sequence: Option<u32>,
     valid: bool,
-    /// A valid route is good until then; a broken one is forgotten then.
+    /// Lifetime of a valid route, or time of deletion of an invalid one.
     pub(super) expires: Time,
 }
 
-/// Routes, and for each the neighbours that send by way of it.
+/// Routes by destination, and the precursors of each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Routes {
     routes: BTreeMap<StationId, Route>,
@@ -28,22 +28,23 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// The route to `destination`, if it is good.
+    /// The valid route to `destination`.
     pub(super) fn valid(&self, now: Time, destination: StationId) -> Option<&Route> {
         self.routes.get(&destination).filter(|route| route.valid && route.expires > now)
     }
 
-    /// The latest sequence number heard of `destination`.
+    /// The latest known sequence number of `destination`.
     pub(super) fn sequence(&self, destination: StationId) -> Option<u32> {
         self.routes.get(&destination).and_then(|route| route.sequence)
     }
 
-    /// Hops of the last route, good or not.
+    /// Hop count of the last route, valid or not.
     pub(super) fn known_hops(&self, destination: StationId) -> Option<u32> {
         self.routes.get(&destination).map(|route| route.hops)
     }
 
-    /// Takes a route over if it is newer, shorter, or the old one is not good any more (RFC 3561 §6.2).
+    /// Updates a route if the new one has a later sequence number or fewer hops, or the old one is invalid (RFC 3561
+    /// §6.2).
     pub(super) fn learn(
         &mut self,
         now: Time,
@@ -73,7 +74,7 @@ impl Routes {
         self.routes.insert(destination, route);
     }
 
-    /// A good route is good at least until `until`.
+    /// Extends the lifetime of a valid route to at least `until`.
     pub(super) fn extend(&mut self, now: Time, destination: StationId, until: Time) {
         if let Some(route) = self.routes.get_mut(&destination).filter(|route| route.valid && route.expires > now) {
             route.expires = route.expires.max(until);
@@ -87,17 +88,17 @@ impl Routes {
         }
     }
 
-    /// The destinations whose good route begins with `neighbour`.
-    pub(super) fn by_way_of(&self, now: Time, neighbour: StationId) -> Vec<StationId> {
+    /// The destinations of valid routes with this next hop.
+    pub(super) fn destinations_via(&self, now: Time, neighbour: StationId) -> Vec<StationId> {
         let by_it = |route: &Route| route.valid && route.expires > now && route.next == neighbour;
         self.routes.iter().filter(|(_, route)| by_it(route)).map(|(station, _)| *station).collect()
     }
 
-    /// A route is good no longer; true if a neighbour sends by way of it. The sequence number is that told, or one more.
-    pub(super) fn breaks(&mut self, now: Time, destination: StationId, told: Option<u32>) -> bool {
+    /// Invalidates a route; true if it had precursors. Its sequence number becomes that announced, or one more.
+    pub(super) fn invalidate(&mut self, now: Time, destination: StationId, announced: Option<u32>) -> bool {
         if let Some(route) = self.routes.get_mut(&destination) {
             route.valid = false;
-            route.sequence = told.or(route.sequence.map(|known| known + 1));
+            route.sequence = announced.or(route.sequence.map(|known| known + 1));
             route.expires = now + DELETE_PERIOD;
         }
         self.precursors.remove(&destination).is_some_and(|list| !list.is_empty())

@@ -1,4 +1,4 @@
-//! AODV agents in a row that talk to one another without a medium.
+//! AODV agents in a row that exchange messages without a medium.
 
 use super::*;
 
@@ -8,18 +8,18 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
-/// Stations in a row; the link after `broken` carries nothing.
+/// Agents in a row; the link after `broken` is broken.
 struct Row {
     agents: Vec<Aodv>,
     broken: Option<u32>,
-    /// What was sent, by whom.
+    /// Messages sent, by sender.
     log: Vec<(u32, AodvMessage)>,
 }
 
 impl Row {
     fn new(stations: u32) -> Row {
-        let draws = |i: u32| Rng::stream(1, &format!("station/{i}/routing"));
-        let agents = (0..stations).map(|i| Aodv::new(StationId(i), RULES, draws(i))).collect();
+        let rng = |i: u32| Rng::stream(1, &format!("station/{i}/routing"));
+        let agents = (0..stations).map(|i| Aodv::new(StationId(i), RULES, rng(i))).collect();
         Row { agents, broken: None, log: Vec::new() }
     }
 
@@ -27,7 +27,7 @@ impl Row {
         a.abs_diff(b) == 1 && self.broken != Some(a.min(b)) && b < self.agents.len() as u32
     }
 
-    /// Everything up to `until`; a message takes no time.
+    /// Runs up to `until`; messages take no time.
     fn run(&mut self, until: Time) {
         let stations = self.agents.len() as u32;
         while let Some((now, from)) = (0..stations)
@@ -54,27 +54,27 @@ impl Row {
     }
 }
 
-/// Rings of 1 and 3 hops: a destination at 3 hops is found after the 240 ms of the first ring (§6.4).
+/// Rings of 1 and 3 hops: a route to a destination 3 hops away is found after the 240 ms of the first ring (§6.4).
 #[test]
 fn rings_grow_until_the_destination_answers() {
     let mut row = Row::new(5);
-    row.agents[0].seek(at(0), StationId(3));
+    row.agents[0].discover(at(0), StationId(3));
     assert_eq!(row.next_hop(0, at(0), 3), NextHop::Wait);
     row.run(at(239));
     assert_eq!(row.next_hop(0, at(239), 3), NextHop::Wait);
     row.run(at(290));
     assert_eq!(row.next_hop(0, at(290), 3), NextHop::Via(StationId(1)));
     assert_eq!(row.next_hop(3, at(290), 0), NextHop::Via(StationId(2)));
-    // The second ring ends at the destination: nobody behind it was asked.
+    // The second ring ends at the destination: no station behind it received the RREQ.
     let asked = row.log.iter().filter(|(_, message)| matches!(message, AodvMessage::Request(_)));
     assert_eq!(asked.map(|(from, _)| *from).collect::<Vec<_>>(), [0, 0, 1, 2]);
 }
 
-/// Nobody answers: rings of 1, 3, 5, 7, then the whole network three times, and the search is over.
+/// Without an RREP: rings of 1, 3, 5, 7, then the whole network three times, and the discovery ends.
 #[test]
-fn a_search_ends() {
+fn a_discovery_ends() {
     let mut row = Row::new(1);
-    row.agents[0].seek(at(0), StationId(9));
+    row.agents[0].discover(at(0), StationId(9));
     row.run(at(60_000));
     let ttls = row.log.iter().map(|(_, message)| match message {
         AodvMessage::Request(request) => request.ttl,
@@ -84,18 +84,18 @@ fn a_search_ends() {
     assert_eq!(row.next_hop(0, at(60_000), 9), NextHop::None);
 }
 
-/// A link breaks: the source hears of it, and its next request finds who knows no more than it does.
+/// When a link breaks the source receives an RERR, and its next RREQ finds no station with a later sequence number.
 #[test]
-fn a_broken_link_is_told_to_those_who_use_it() {
+fn precursors_receive_an_rerr_for_a_broken_link() {
     let mut row = Row::new(4);
-    row.agents[0].seek(at(0), StationId(3));
+    row.agents[0].discover(at(0), StationId(3));
     row.run(at(400));
     for station in [0, 1, 2] {
         let previous = (station > 0).then(|| StationId(station - 1));
         row.agents[station as usize].on_used(at(400), StationId(3), previous);
     }
     row.broken = Some(2);
-    row.agents[2].lose(at(500), StationId(3));
+    row.agents[2].on_neighbour_lost(at(500), StationId(3));
     row.run(at(600));
     let (sender, error) = row.log.iter().rev().find(|(_, m)| matches!(m, AodvMessage::Error(_))).unwrap();
     assert_eq!(*sender, 1);
@@ -103,16 +103,16 @@ fn a_broken_link_is_told_to_those_who_use_it() {
     assert_eq!(lost.iter().map(|lost| lost.destination).collect::<Vec<_>>(), [StationId(3)]);
     assert_eq!(row.next_hop(0, at(600), 3), NextHop::None);
     row.broken = None;
-    row.agents[0].seek(at(700), StationId(3));
+    row.agents[0].discover(at(700), StationId(3));
     row.run(at(800));
     assert_eq!(row.next_hop(0, at(800), 3), NextHop::Via(StationId(1)));
 }
 
-/// A route that nobody uses is forgotten.
+/// An unused route expires.
 #[test]
 fn an_idle_route_expires() {
     let mut row = Row::new(2);
-    row.agents[0].seek(at(0), StationId(1));
+    row.agents[0].discover(at(0), StationId(1));
     row.run(at(100));
     assert_eq!(row.next_hop(0, at(11_000), 1), NextHop::Via(StationId(1)));
     assert_eq!(row.next_hop(0, at(11_300), 1), NextHop::None);

@@ -1,51 +1,45 @@
-//! Destination-sequenced distance vector (Perkins and Bhagwat 1994) as ns-2.35 does it, and `std`: the
-//! same with word from the MAC, honest headers, and updates that fit the link.
+//! Destination-sequenced distance vector routing (DSDV; Perkins and Bhagwat 1994) as in ns-2.35, and `std`: the same
+//! with link feedback from the MAC, true header sizes, and updates that fit the MTU.
 
 pub(crate) mod ns3;
-mod table;
+pub(super) mod table;
 #[cfg(test)]
 mod tests;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::outbox::{Outbox, jitter};
-use super::{NextHop, Outgoing};
-use crate::radio::frame::StationId;
-use crate::radio::message::{Advert, Message};
-use table::{Entry, Table, Way};
+use super::next_hop::NextHop;
+use super::outbox::{Outbox, Outgoing, jitter};
+use crate::ids::StationId;
+use crate::packet::message::{Message, RouteAdvertisement};
+use table::{ENTRY_SIZE, Entry, INFINITE, Route, Table};
 
-/// A line of an update.
-pub(crate) const LINE: Bytes = Bytes(12);
-/// The metric of what cannot be reached.
-const INFINITE: u32 = 250;
-/// Start of the first update.
+/// Maximum delay of the first update.
 const START_JITTER: Span = Span::from_millis(2000);
 const BROADCAST_JITTER: Span = Span::from_millis(10);
-/// Between two updates of which the second is triggered.
-const LEAST_BETWEEN: Span = Span::from_millis(1000);
-/// A neighbour is gone after so many intervals of silence.
-const SILENT_INTERVALS: u64 = 3;
-/// The settling time keeps seven eighths of itself at each new sequence number (alpha = 0.875).
+/// Minimum time from an update to a triggered one.
+const MIN_UPDATE_INTERVAL: Span = Span::from_millis(1000);
+/// Update intervals without an update after which a neighbour is lost.
+const NEIGHBOUR_HOLD_INTERVALS: u64 = 3;
+/// Weight of the old settling time in its moving average, in eighths (alpha = 0.875).
 const SETTLING_MEMORY: u64 = 7;
-/// The advert of a route of which nothing is known.
-const NEVER: Span = Span::from_millis(604_800_000);
 
-/// What differs between `ns2` and `std`.
+/// Parameters that differ between `ns2` and `std`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct DsdvRules {
     pub(crate) interval: Span,
-    /// The settling time of a new destination; adverts wait for twice as long.
+    /// Initial settling time; advertisements are delayed by twice the settling time.
     pub(crate) settling: Span,
-    /// Of each message.
+    /// Size of the headers of a message.
     pub(crate) header: Bytes,
-    /// Longer updates go in parts.
+    /// Longer updates are split.
     pub(crate) mtu: Option<Bytes>,
-    /// A frame that the MAC gives up breaks the link.
+    /// A link counts as broken when the MAC gives up a frame.
     pub(crate) link_feedback: bool,
 }
 
-/// The agent of one station.
+/// The DSDV agent of a station.
 #[derive(Clone, Debug)]
 pub(crate) struct Dsdv {
     me: StationId,
@@ -54,50 +48,51 @@ pub(crate) struct Dsdv {
     sequence: u32,
     periodic_at: Time,
     last_update: Option<Time>,
-    draws: Rng,
+    rng: Rng,
     pub(super) outbox: Outbox,
 }
 
 impl Dsdv {
-    pub(crate) fn new(me: StationId, rules: DsdvRules, mut draws: Rng) -> Dsdv {
+    pub(crate) fn new(me: StationId, rules: DsdvRules, mut rng: Rng) -> Dsdv {
         let own = Entry {
             advertise_from: Time::ZERO,
             advert_sequence: true,
             advert_metric: true,
             ..Entry::new(Time::ZERO, Span::ZERO)
         };
-        let periodic_at = Time::ZERO + jitter(&mut draws, START_JITTER);
+        let periodic_at = Time::ZERO + jitter(&mut rng, START_JITTER);
         let mut table = Table::new();
-        table.insert(me, Way { next: me, metric: 0, sequence: 0 }, own);
-        Dsdv { me, rules, table, sequence: 0, periodic_at, last_update: None, draws, outbox: Outbox::default() }
+        table.insert(me, Route { next: me, metric: 0, sequence: 0 }, own);
+        Dsdv { me, rules, table, sequence: 0, periodic_at, last_update: None, rng, outbox: Outbox::default() }
     }
 
     pub(super) fn next_hop(&self, destination: StationId) -> NextHop {
-        match self.table.way(destination).filter(|way| way.metric < INFINITE) {
-            Some(way) => NextHop::Via(way.next),
+        match self.table.route(destination).filter(|route| route.metric < INFINITE) {
+            Some(route) => NextHop::Via(route.next),
             None => NextHop::Wait,
         }
     }
 
-    /// A packet waits for an unknown destination: it gets an entry, whose first news is advertised without settling.
-    pub(super) fn seek(&mut self, now: Time, destination: StationId) {
-        if self.table.way(destination).is_none() {
-            let way = Way { next: destination, metric: INFINITE, sequence: 0 };
-            self.table.insert(destination, way, Entry::new(now, self.rules.settling));
+    /// Adds an entry for an unknown destination that a packet waits for; its first route is advertised without
+    /// settling.
+    pub(super) fn discover(&mut self, now: Time, destination: StationId) {
+        if self.table.route(destination).is_none() {
+            let route = Route { next: destination, metric: INFINITE, sequence: 0 };
+            self.table.insert(destination, route, Entry::new(now, self.rules.settling));
         }
     }
 
     pub(super) fn next_timer(&mut self) -> Option<Time> {
-        let Table { triggers, silences, .. } = &mut self.table;
-        let alarms = [triggers.first(), silences.first(), self.outbox.next_due()];
-        alarms.into_iter().flatten().chain([self.periodic_at]).min()
+        let Table { triggers, neighbour_timeouts, .. } = &mut self.table;
+        let deadlines = [triggers.first(), neighbour_timeouts.first(), self.outbox.next_due()];
+        deadlines.into_iter().flatten().chain([self.periodic_at]).min()
     }
 
     pub(super) fn on_timer(&mut self, now: Time) {
-        if self.table.silences.first().is_some_and(|first| first <= now) {
+        if self.table.neighbour_timeouts.first().is_some_and(|first| first <= now) {
             for station in self.table.stations() {
-                if self.table.silences.is_due(station, now) {
-                    self.lose(now, station);
+                if self.table.neighbour_timeouts.is_due(station, now) {
+                    self.on_neighbour_lost(now, station);
                 }
             }
         }
@@ -113,73 +108,76 @@ impl Dsdv {
         }
     }
 
-    /// An update is due for the news of `station`.
+    /// Handles the triggered update for a change at `station`.
     fn on_trigger(&mut self, now: Time, station: StationId) {
-        let possible = self.last_update.map_or(now, |last| last + LEAST_BETWEEN);
-        if possible <= now {
+        let earliest = self.last_update.map_or(now, |last| last + MIN_UPDATE_INTERVAL);
+        if earliest <= now {
             self.table.triggers.set(station, None);
             return self.advertise(now, false);
         }
-        self.table.triggers.set(station, Some(possible));
-        // Those before it are covered by it.
-        self.table.triggers.clear_before(possible);
+        self.table.triggers.set(station, Some(earliest));
+        // It covers those due earlier.
+        self.table.triggers.clear_before(earliest);
     }
 
-    /// Sends all routes that may be advertised, or those with news if they are few.
+    /// Sends an update: all routes that are due, or the changed ones if they are few.
     fn advertise(&mut self, now: Time, periodic: bool) {
-        let news = self.table.rows().filter(|(_, _, entry)| entry.has_news(now)).count();
-        let full = periodic || (news > 3 && news * 3 > self.table.len());
+        let changed = self.table.rows().filter(|(_, _, entry)| entry.is_changed(now)).count();
+        let full = periodic || (changed > 3 && changed * 3 > self.table.len());
         if full {
             self.sequence += 2;
-            self.table.way_mut(self.me).sequence = self.sequence;
+            self.table.route_mut(self.me).sequence = self.sequence;
             self.table.entry_mut(self.me).advert_sequence = true;
-            self.periodic_at = now + self.rules.interval * 3 / 4 + jitter(&mut self.draws, self.rules.interval / 4);
+            self.periodic_at = now + self.rules.interval * 3 / 4 + jitter(&mut self.rng, self.rules.interval / 4);
         }
-        let told = |(_, _, entry): &(_, _, &Entry)| entry.has_news(now) || (full && entry.advertise_from <= now);
-        let line = |(destination, way, _): (StationId, Way, &Entry)| {
-            let Way { metric, sequence, .. } = way;
-            Advert { destination, metric, sequence }
+        let advertised =
+            |(_, _, entry): &(_, _, &Entry)| entry.is_changed(now) || (full && entry.advertise_from <= now);
+        let advert = |(destination, route, _): (StationId, Route, &Entry)| {
+            let Route { metric, sequence, .. } = route;
+            RouteAdvertisement { destination, metric, sequence }
         };
-        let lines: Vec<Advert> = self.table.rows().filter(told).map(line).collect();
-        for line in &lines {
-            let entry = self.table.entry_mut(line.destination);
-            entry.last_advertised = Some(line.metric);
+        let adverts: Vec<RouteAdvertisement> = self.table.rows().filter(advertised).map(advert).collect();
+        for advert in &adverts {
+            let entry = self.table.entry_mut(advert.destination);
+            entry.last_advertised = Some(advert.metric);
             entry.advert_sequence = false;
-            // A changed metric goes into every triggered update until a full one has told it.
+            // A changed metric is part of every triggered update until the next full one.
             entry.advert_metric &= !full;
         }
-        if lines.is_empty() {
+        if adverts.is_empty() {
             return;
         }
         self.last_update = Some(now);
-        for part in self.parts(lines) {
-            let size = self.rules.header + LINE * part.len() as u64;
-            let due = now + jitter(&mut self.draws, BROADCAST_JITTER);
+        for part in self.parts(adverts) {
+            let size = self.rules.header + ENTRY_SIZE * part.len() as u64;
+            let due = now + jitter(&mut self.rng, BROADCAST_JITTER);
             self.outbox.push(due, Outgoing { message: Message::Dsdv(part), size, to: None });
         }
     }
 
-    /// An update in parts that fit the link, each with the sender's own line first.
-    fn parts(&self, lines: Vec<Advert>) -> Vec<Vec<Advert>> {
-        let room = self.rules.mtu.map_or(usize::MAX, |mtu| (mtu.saturating_sub(self.rules.header).0 / LINE.0) as usize);
-        if lines.len() <= room {
-            return vec![lines];
+    /// An update split into parts that fit the MTU, each with the sender's own route first.
+    fn parts(&self, adverts: Vec<RouteAdvertisement>) -> Vec<Vec<RouteAdvertisement>> {
+        let room =
+            self.rules.mtu.map_or(usize::MAX, |mtu| (mtu.saturating_sub(self.rules.header).0 / ENTRY_SIZE.0) as usize);
+        if adverts.len() <= room {
+            return vec![adverts];
         }
-        let own = Advert { destination: self.me, metric: 0, sequence: self.sequence };
-        let others: Vec<Advert> = lines.into_iter().filter(|line| line.destination != self.me).collect();
-        let with_own = |part: &[Advert]| std::iter::once(own).chain(part.iter().copied()).collect();
+        let own = RouteAdvertisement { destination: self.me, metric: 0, sequence: self.sequence };
+        let others: Vec<RouteAdvertisement> =
+            adverts.into_iter().filter(|advert| advert.destination != self.me).collect();
+        let with_own = |part: &[RouteAdvertisement]| std::iter::once(own).chain(part.iter().copied()).collect();
         others.chunks(room.saturating_sub(1).max(1)).map(with_own).collect()
     }
 
-    /// A neighbour is gone, and every route by way of it.
-    fn lose(&mut self, now: Time, neighbour: StationId) {
-        if self.table.way(neighbour).is_some() {
-            self.table.silences.set(neighbour, None);
+    /// Handles the loss of a neighbour, and of every route through it.
+    fn on_neighbour_lost(&mut self, now: Time, neighbour: StationId) {
+        if self.table.route(neighbour).is_some() {
+            self.table.neighbour_timeouts.set(neighbour, None);
         }
         for station in self.table.stations() {
-            let by_it = |way: &Way| way.next == neighbour && way.metric < INFINITE;
-            let Some(way) = self.table.way(station).filter(by_it) else { continue };
-            *self.table.way_mut(station) = Way { metric: INFINITE, sequence: way.sequence + 1, ..way };
+            let by_it = |route: &Route| route.next == neighbour && route.metric < INFINITE;
+            let Some(route) = self.table.route(station).filter(by_it) else { continue };
+            *self.table.route_mut(station) = Route { metric: INFINITE, sequence: route.sequence + 1, ..route };
             let entry = self.table.entry_mut(station);
             entry.advertise_from = now;
             entry.advert_metric = true;
@@ -190,33 +188,33 @@ impl Dsdv {
 
     pub(super) fn on_link_failure(&mut self, now: Time, neighbour: StationId) {
         if self.rules.link_feedback {
-            self.lose(now, neighbour);
+            self.on_neighbour_lost(now, neighbour);
         }
     }
 
-    pub(super) fn on_update(&mut self, now: Time, from: StationId, update: &[Advert]) {
-        for line in update {
-            if line.destination != self.me {
-                self.consider(now, from, line);
-            } else if line.metric >= INFINITE {
-                // Others say that this station is gone: it has the last word on that.
+    pub(super) fn on_update(&mut self, now: Time, from: StationId, update: &[RouteAdvertisement]) {
+        for advert in update {
+            if advert.destination != self.me {
+                self.consider(now, from, advert);
+            } else if advert.metric >= INFINITE {
+                // Another station advertises this one as unreachable: answer with a new sequence number.
                 self.periodic_at = now;
             }
         }
-        // A neighbour that has not named itself gets an entry for its silence to be noted in.
-        if self.table.way(from).is_none() {
-            let way = Way { next: from, metric: 1, sequence: 0 };
-            self.table.insert(from, way, Entry::new(now, self.rules.settling));
+        // A neighbour without a route gets an entry, so that its timeout has a place.
+        if self.table.route(from).is_none() {
+            let route = Route { next: from, metric: 1, sequence: 0 };
+            self.table.insert(from, route, Entry::new(now, self.rules.settling));
         }
-        self.table.silences.set(from, Some(now + self.rules.interval * SILENT_INTERVALS));
+        self.table.neighbour_timeouts.set(from, Some(now + self.rules.interval * NEIGHBOUR_HOLD_INTERVALS));
     }
 
-    /// A neighbour's way to a destination.
-    fn consider(&mut self, now: Time, from: StationId, line: &Advert) {
-        let Advert { destination, sequence, .. } = *line;
-        let metric = if line.metric < INFINITE { line.metric + 1 } else { INFINITE };
-        let way = Way { next: from, metric, sequence };
-        let Some(old) = self.table.way(destination) else { return self.learn(now, destination, way) };
+    /// Handles the route of a neighbour to a destination.
+    fn consider(&mut self, now: Time, from: StationId, advert: &RouteAdvertisement) {
+        let RouteAdvertisement { destination, sequence, .. } = *advert;
+        let metric = if advert.metric < INFINITE { advert.metric + 1 } else { INFINITE };
+        let route = Route { next: from, metric, sequence };
+        let Some(old) = self.table.route(destination) else { return self.learn(now, destination, route) };
         if sequence < old.sequence {
             if metric == INFINITE && old.metric < INFINITE {
                 let entry = self.table.entry_mut(destination);
@@ -230,10 +228,10 @@ impl Dsdv {
         if !newer && metric >= old.metric {
             return;
         }
-        *self.table.way_mut(destination) = way;
+        *self.table.route_mut(destination) = route;
         let entry = self.table.entry_mut(destination);
         if newer {
-            // How long the best metric took to come after its sequence number.
+            // Settling time: from the first route with a sequence number to the best one.
             let took = entry.changed_at.since(entry.sequence_at);
             entry.settling = (entry.settling * SETTLING_MEMORY + took) / (SETTLING_MEMORY + 1);
             entry.sequence_at = now;
@@ -249,12 +247,12 @@ impl Dsdv {
         }
     }
 
-    /// The first word of a destination.
-    fn learn(&mut self, now: Time, destination: StationId, way: Way) {
-        let known = way.metric < INFINITE;
+    /// Adds the first route to a destination.
+    fn learn(&mut self, now: Time, destination: StationId, route: Route) {
+        let known = route.metric < INFINITE;
         let advertise_from = if known { now + self.rules.settling * 2 } else { now };
         let entry = Entry { advertise_from, advert_metric: known, ..Entry::new(now, self.rules.settling) };
-        self.table.insert(destination, way, entry);
+        self.table.insert(destination, route, entry);
         if known {
             self.table.triggers.set(destination, Some(advertise_from));
         }

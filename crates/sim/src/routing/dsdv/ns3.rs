@@ -1,24 +1,25 @@
-//! DSDV as ns-3 does it: a change is advertised within a millisecond, unless the hop count changed and
-//! has to settle; every station's periodic updates fall into the same milliseconds.
+//! DSDV as in ns-3: a change is advertised within a millisecond, or after the settling time if the hop count changed;
+//! periodic updates of all stations fall into the same milliseconds.
 
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
 
-use super::LINE;
-use crate::radio::frame::StationId;
-use crate::radio::message::{Advert, Message};
-use crate::routing::outbox::{Outbox, jitter};
-use crate::routing::{IP_HEADER, NextHop, Outgoing, UDP_HEADER};
+use super::table::ENTRY_SIZE;
+use crate::ids::StationId;
+use crate::packet::header::{IP_HEADER, UDP_HEADER};
+use crate::packet::message::{Message, RouteAdvertisement};
+use crate::routing::next_hop::NextHop;
+use crate::routing::outbox::{Outbox, Outgoing, jitter};
 
-/// Of each message.
+/// Size of the headers of a message.
 const HEADER: Bytes = Bytes(IP_HEADER.0 + UDP_HEADER.0);
-/// The first update and each triggered one.
+/// Maximum delay of the first update and of triggered ones.
 const JITTER: Span = Span::from_millis(1);
-/// The periodic interval is longer by up to this, in steps of 25 us.
+/// Maximum excess of the periodic interval, in steps of 25 us.
 const PERIODIC_JITTER: Span = Span::from_micros(25_000);
-/// Routes that nobody renewed for so many intervals are forgotten, when a periodic update is sent.
+/// Update intervals after which routes that were not refreshed are deleted by a periodic update.
 const HOLD_INTERVALS: u64 = 3;
 const SETTLING_MEMORY: u64 = 7;
 
@@ -31,16 +32,16 @@ struct Route {
     renewed_at: Time,
 }
 
-/// A change that is to be told.
+/// A change to be advertised.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct News {
+struct PendingUpdate {
     hops: u32,
     sequence: u32,
-    /// A jitter after it came, or when it has settled.
+    /// Time at which it may be advertised: after a jitter, or after the settling time.
     ready_at: Time,
 }
 
-/// The agent of one station.
+/// The DSDV agent of a station.
 #[derive(Clone, Debug)]
 pub(crate) struct DsdvNs3 {
     me: StationId,
@@ -48,9 +49,9 @@ pub(crate) struct DsdvNs3 {
     settling: Span,
     sequence: u32,
     routes: BTreeMap<StationId, Route>,
-    news: BTreeMap<StationId, News>,
+    pending: BTreeMap<StationId, PendingUpdate>,
     periodic_at: Time,
-    draws: Rng,
+    rng: Rng,
     pub(in crate::routing) outbox: Outbox,
 }
 
@@ -59,16 +60,16 @@ fn is_broken(sequence: u32) -> bool {
 }
 
 impl DsdvNs3 {
-    pub(crate) fn new(me: StationId, interval: Span, settling: Span, mut draws: Rng) -> DsdvNs3 {
+    pub(crate) fn new(me: StationId, interval: Span, settling: Span, mut rng: Rng) -> DsdvNs3 {
         DsdvNs3 {
             me,
             interval,
             settling,
             sequence: 0,
             routes: BTreeMap::new(),
-            news: BTreeMap::new(),
-            periodic_at: Time::ZERO + jitter(&mut draws, JITTER),
-            draws,
+            pending: BTreeMap::new(),
+            periodic_at: Time::ZERO + jitter(&mut rng, JITTER),
+            rng,
             outbox: Outbox::default(),
         }
     }
@@ -78,7 +79,7 @@ impl DsdvNs3 {
     }
 
     pub(in crate::routing) fn next_timer(&self) -> Option<Time> {
-        let triggered = self.news.values().map(|news| news.ready_at);
+        let triggered = self.pending.values().map(|pending| pending.ready_at);
         triggered.chain([self.periodic_at]).chain(self.outbox.next_due()).min()
     }
 
@@ -86,87 +87,92 @@ impl DsdvNs3 {
         if self.periodic_at <= now {
             self.periodic(now);
         }
-        if self.news.values().any(|news| news.ready_at <= now) {
+        if self.pending.values().any(|pending| pending.ready_at <= now) {
             self.triggered(now);
         }
     }
 
-    fn send(&mut self, now: Time, lines: Vec<Advert>) {
-        let size = HEADER + LINE * lines.len() as u64;
-        self.outbox.push(now, Outgoing { message: Message::Dsdv(lines), size, to: None });
+    fn send(&mut self, now: Time, adverts: Vec<RouteAdvertisement>) {
+        let size = HEADER + ENTRY_SIZE * adverts.len() as u64;
+        self.outbox.push(now, Outgoing { message: Message::Dsdv(adverts), size, to: None });
     }
 
-    fn own_line(&self) -> Advert {
-        Advert { destination: self.me, metric: 0, sequence: self.sequence }
+    fn own_advert(&self) -> RouteAdvertisement {
+        RouteAdvertisement { destination: self.me, metric: 0, sequence: self.sequence }
     }
 
-    /// All routes; old ones leave, and are told to be broken.
+    /// Sends a periodic update of all routes; expired ones are advertised as broken and deleted.
     fn periodic(&mut self, now: Time) {
         let hold = self.interval * HOLD_INTERVALS;
         let old = |route: &Route| now.since(route.renewed_at) > hold;
         let gone: Vec<StationId> =
             self.routes.iter().filter(|(_, route)| old(route)).map(|(station, _)| *station).collect();
         self.sequence += 2;
-        let mut lines = vec![self.own_line()];
+        let mut adverts = vec![self.own_advert()];
         self.routes.retain(|station, route| {
             let broken = old(route) || gone.contains(&route.next);
             let sequence = route.sequence + u32::from(broken);
-            lines.push(Advert { destination: *station, metric: route.hops, sequence });
+            adverts.push(RouteAdvertisement { destination: *station, metric: route.hops, sequence });
             !broken
         });
-        self.news.retain(|_, news| news.ready_at > now);
-        self.send(now, lines);
+        self.pending.retain(|_, pending| pending.ready_at > now);
+        self.send(now, adverts);
         let step = Span::from_micros(25);
-        self.periodic_at = now + self.interval + step * self.draws.below(PERIODIC_JITTER.as_micros() / 25 + 1);
+        self.periodic_at = now + self.interval + step * self.rng.below(PERIODIC_JITTER.as_micros() / 25 + 1);
     }
 
-    /// What has changed and may be told.
+    /// Sends a triggered update of the changes that may be advertised.
     fn triggered(&mut self, now: Time) {
-        let mut lines = vec![self.own_line()];
-        self.news.retain(|station, news| {
-            let ready = news.ready_at <= now;
+        let mut adverts = vec![self.own_advert()];
+        self.pending.retain(|station, pending| {
+            let ready = pending.ready_at <= now;
             if ready {
-                lines.push(Advert { destination: *station, metric: news.hops, sequence: news.sequence });
+                adverts.push(RouteAdvertisement {
+                    destination: *station,
+                    metric: pending.hops,
+                    sequence: pending.sequence,
+                });
             }
             !ready
         });
-        if lines.len() > 1 {
-            self.send(now, lines);
+        if adverts.len() > 1 {
+            self.send(now, adverts);
         }
     }
 
-    pub(in crate::routing) fn on_update(&mut self, now: Time, from: StationId, update: &[Advert]) {
-        let soon = now + jitter(&mut self.draws, JITTER);
+    pub(in crate::routing) fn on_update(&mut self, now: Time, from: StationId, update: &[RouteAdvertisement]) {
+        let soon = now + jitter(&mut self.rng, JITTER);
         let me = self.me;
-        for line in update.iter().filter(|line| line.destination != me) {
-            let ready_at = self.consider(now, soon, from, line);
-            if let (Some(ready_at), Some(route)) = (ready_at, self.routes.get(&line.destination)) {
-                self.news.insert(line.destination, News { hops: route.hops, sequence: route.sequence, ready_at });
+        for advert in update.iter().filter(|advert| advert.destination != me) {
+            let ready_at = self.consider(now, soon, from, advert);
+            if let (Some(ready_at), Some(route)) = (ready_at, self.routes.get(&advert.destination)) {
+                self.pending
+                    .insert(advert.destination, PendingUpdate { hops: route.hops, sequence: route.sequence, ready_at });
             }
         }
     }
 
-    /// Takes over what is better; gives when it may be told.
-    fn consider(&mut self, now: Time, soon: Time, from: StationId, line: &Advert) -> Option<Time> {
-        let (hops, sequence) = (line.metric + 1, line.sequence);
-        let Some(old) = self.routes.get(&line.destination).copied() else {
+    /// Updates a route that is better; returns the time at which it may be advertised.
+    fn consider(&mut self, now: Time, soon: Time, from: StationId, advert: &RouteAdvertisement) -> Option<Time> {
+        let (hops, sequence) = (advert.metric + 1, advert.sequence);
+        let Some(old) = self.routes.get(&advert.destination).copied() else {
             if is_broken(sequence) {
                 return None;
             }
             let route = Route { next: from, hops, sequence, settling: self.settling, renewed_at: now };
-            self.routes.insert(line.destination, route);
+            self.routes.insert(advert.destination, route);
             return Some(soon);
         };
         if is_broken(sequence) {
             if old.next == from {
-                self.lose(line.destination, sequence, soon);
+                self.on_neighbour_lost(advert.destination, sequence, soon);
             }
             return None;
         }
         let better = sequence > old.sequence || (sequence == old.sequence && hops < old.hops);
         if !better {
             if sequence == old.sequence && old.next == from {
-                self.routes.insert(line.destination, Route { renewed_at: now, ..old });
+                self.routes.insert(advert.destination, Route { renewed_at: now, ..old });
             }
             return None;
         }
@@ -175,12 +181,12 @@ impl DsdvNs3 {
         if !same {
             route.settling = (old.settling * SETTLING_MEMORY + now.since(old.renewed_at)) / (SETTLING_MEMORY + 1);
         }
-        self.routes.insert(line.destination, route);
+        self.routes.insert(advert.destination, route);
         Some(if same { soon } else { now + route.settling })
     }
 
-    /// The next station says that it has no route any more: neither has this one, nor to anything by way of that.
-    fn lose(&mut self, destination: StationId, sequence: u32, soon: Time) {
+    /// Handles a broken route at the next hop: it and all routes through the destination are deleted.
+    fn on_neighbour_lost(&mut self, destination: StationId, sequence: u32, soon: Time) {
         let gone: Vec<StationId> = (self.routes.iter())
             .filter(|(station, route)| **station == destination || route.next == destination)
             .map(|(station, _)| *station)
@@ -188,7 +194,7 @@ impl DsdvNs3 {
         for station in gone {
             let Some(route) = self.routes.remove(&station) else { continue };
             let sequence = if station == destination { sequence } else { route.sequence + 1 };
-            self.news.insert(station, News { hops: route.hops, sequence, ready_at: soon });
+            self.pending.insert(station, PendingUpdate { hops: route.hops, sequence, ready_at: soon });
         }
     }
 }

@@ -1,25 +1,31 @@
-//! The table of a station that speaks DSDV, by number of destination. What every line of an update is compared with stands
-//! apart from the rest: nearly all lines bring nothing new.
+//! The routing table of a DSDV agent, by number of destination. Routes are stored apart from the rest of their entries,
+//! as nearly all advertisements are compared with the route and change nothing.
 
-use tcp::units::{Span, Time};
+use tcp::units::{Bytes, Span, Time};
 
-use super::{INFINITE, NEVER};
-use crate::radio::frame::StationId;
+use crate::ids::StationId;
 
-/// The way to a destination.
+/// Size of a route advertisement.
+pub(crate) const ENTRY_SIZE: Bytes = Bytes(12);
+/// Metric of an unreachable destination.
+pub(super) const INFINITE: u32 = 250;
+/// Delay of an advertisement that is not due.
+const NEVER: Span = Span::from_millis(604_800_000);
+
+/// The route to a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Way {
+pub(super) struct Route {
     pub(super) next: StationId,
     pub(super) metric: u32,
     pub(super) sequence: u32,
 }
 
-/// What else a station knows of a destination.
+/// The rest of an entry: settling and advertisement.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Entry {
     pub(super) settling: Span,
     pub(super) changed_at: Time,
-    /// When the sequence number came.
+    /// Time at which the sequence number was first received.
     pub(super) sequence_at: Time,
     pub(super) advertise_from: Time,
     pub(super) advert_sequence: bool,
@@ -28,7 +34,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Of a destination of which there is nothing to tell.
+    /// An entry with nothing to advertise.
     pub(super) fn new(now: Time, settling: Span) -> Entry {
         Entry {
             settling,
@@ -41,26 +47,26 @@ impl Entry {
         }
     }
 
-    pub(super) fn has_news(&self, now: Time) -> bool {
+    pub(super) fn is_changed(&self, now: Time) -> bool {
         (self.advert_sequence || self.advert_metric) && self.advertise_from <= now
     }
 }
 
-/// An instant for each destination, or none, and the first of them.
+/// A deadline for each destination, and the first of them.
 #[derive(Clone, Debug)]
-pub(super) struct Alarms {
+pub(super) struct Deadlines {
     at: Vec<Time>,
-    /// Not after the first.
+    /// Lower bound of the first deadline.
     first: Time,
-    /// The first may have been taken away.
+    /// The bound may be too low.
     stale: bool,
 }
 
 const NONE: Time = Time::from_nanos(u64::MAX);
 
-impl Alarms {
-    fn new() -> Alarms {
-        Alarms { at: Vec::new(), first: NONE, stale: false }
+impl Deadlines {
+    fn new() -> Deadlines {
+        Deadlines { at: Vec::new(), first: NONE, stale: false }
     }
 
     pub(super) fn set(&mut self, station: StationId, at: Option<Time>) {
@@ -77,7 +83,7 @@ impl Alarms {
         self.at[station.index()] <= now
     }
 
-    /// Takes away all that are earlier than `limit`.
+    /// Clears all deadlines before `limit`.
     pub(super) fn clear_before(&mut self, limit: Time) {
         self.at.iter_mut().filter(|at| **at < limit).for_each(|at| *at = NONE);
         self.stale = true;
@@ -95,64 +101,65 @@ impl Alarms {
 /// The table.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    /// With a metric above every other where nothing is known.
-    ways: Vec<Way>,
+    /// With a metric above all others for unknown destinations.
+    routes: Vec<Route>,
     pub(super) entries: Vec<Entry>,
     known: usize,
-    /// A triggered update is due.
-    pub(super) triggers: Alarms,
-    /// The destination is a neighbour and will have been silent for too long.
-    pub(super) silences: Alarms,
+    /// Times of triggered updates.
+    pub(super) triggers: Deadlines,
+    /// Timeouts of neighbours.
+    pub(super) neighbour_timeouts: Deadlines,
 }
 
-const UNKNOWN: Way = Way { next: StationId(0), metric: u32::MAX, sequence: 0 };
+const UNKNOWN: Route = Route { next: StationId(0), metric: u32::MAX, sequence: 0 };
 
 impl Table {
     pub(super) fn new() -> Table {
-        let (triggers, silences) = (Alarms::new(), Alarms::new());
-        Table { ways: Vec::new(), entries: Vec::new(), known: 0, triggers, silences }
+        let (triggers, neighbour_timeouts) = (Deadlines::new(), Deadlines::new());
+        Table { routes: Vec::new(), entries: Vec::new(), known: 0, triggers, neighbour_timeouts }
     }
 
-    /// Destinations that something is known of.
+    /// Number of known destinations.
     pub(super) fn len(&self) -> usize {
         self.known
     }
 
-    /// The way to a destination that is known, open or broken.
-    pub(super) fn way(&self, destination: StationId) -> Option<Way> {
-        self.ways.get(destination.index()).copied().filter(|way| way.metric <= INFINITE)
+    /// The route to a known destination, valid or broken.
+    pub(super) fn route(&self, destination: StationId) -> Option<Route> {
+        self.routes.get(destination.index()).copied().filter(|route| route.metric <= INFINITE)
     }
 
-    /// The way to a known destination, to be changed.
-    pub(super) fn way_mut(&mut self, destination: StationId) -> &mut Way {
-        &mut self.ways[destination.index()]
+    /// The route to a known destination, mutable.
+    pub(super) fn route_mut(&mut self, destination: StationId) -> &mut Route {
+        &mut self.routes[destination.index()]
     }
 
     pub(super) fn entry_mut(&mut self, destination: StationId) -> &mut Entry {
         &mut self.entries[destination.index()]
     }
 
-    /// Numbers from zero; not all of them need be known.
+    /// All numbers up to the largest known one.
     pub(super) fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
-        (0..self.ways.len() as u32).map(StationId)
+        (0..self.routes.len() as u32).map(StationId)
     }
 
     /// Known destinations, in order.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (StationId, Way, &Entry)> {
-        let rows = self.stations().zip(&self.ways).zip(&self.entries);
-        rows.filter(|((_, way), _)| way.metric <= INFINITE).map(|((station, way), entry)| (station, *way, entry))
+    pub(super) fn rows(&self) -> impl Iterator<Item = (StationId, Route, &Entry)> {
+        let rows = self.stations().zip(&self.routes).zip(&self.entries);
+        rows.filter(|((_, route), _)| route.metric <= INFINITE)
+            .map(|((station, route), entry)| (station, *route, entry))
     }
 
-    /// Takes a destination in that was unknown.
-    pub(super) fn insert(&mut self, destination: StationId, way: Way, entry: Entry) {
+    /// Adds an unknown destination.
+    pub(super) fn insert(&mut self, destination: StationId, route: Route, entry: Entry) {
         let size = destination.index() + 1;
-        if self.ways.len() < size {
-            self.ways.resize(size, UNKNOWN);
+        if self.routes.len() < size {
+            self.routes.resize(size, UNKNOWN);
             self.entries.resize(size, Entry::new(Time::ZERO, Span::ZERO));
             self.triggers.at.resize(size, NONE);
-            self.silences.at.resize(size, NONE);
+            self.neighbour_timeouts.at.resize(size, NONE);
         }
-        self.ways[destination.index()] = way;
+        self.routes[destination.index()] = route;
         self.entries[destination.index()] = entry;
         self.known += 1;
     }
@@ -168,30 +175,30 @@ mod tests {
 
     #[test]
     fn the_first_alarm_is_known_whatever_is_changed() {
-        let mut alarms = Alarms::new();
-        alarms.at.resize(3, NONE);
-        assert_eq!(alarms.first(), None);
-        alarms.set(StationId(0), Some(at(5)));
-        alarms.set(StationId(1), Some(at(7)));
-        assert_eq!(alarms.first(), Some(at(5)));
-        alarms.set(StationId(0), Some(at(9)));
-        assert_eq!(alarms.first(), Some(at(7)));
-        alarms.set(StationId(1), None);
-        alarms.set(StationId(2), Some(at(10)));
-        assert_eq!(alarms.first(), Some(at(9)));
-        alarms.clear_before(at(10));
-        assert_eq!((alarms.first(), alarms.is_due(StationId(2), at(10))), (Some(at(10)), true));
-        assert!(!alarms.is_due(StationId(0), at(1000)));
+        let mut deadlines = Deadlines::new();
+        deadlines.at.resize(3, NONE);
+        assert_eq!(deadlines.first(), None);
+        deadlines.set(StationId(0), Some(at(5)));
+        deadlines.set(StationId(1), Some(at(7)));
+        assert_eq!(deadlines.first(), Some(at(5)));
+        deadlines.set(StationId(0), Some(at(9)));
+        assert_eq!(deadlines.first(), Some(at(7)));
+        deadlines.set(StationId(1), None);
+        deadlines.set(StationId(2), Some(at(10)));
+        assert_eq!(deadlines.first(), Some(at(9)));
+        deadlines.clear_before(at(10));
+        assert_eq!((deadlines.first(), deadlines.is_due(StationId(2), at(10))), (Some(at(10)), true));
+        assert!(!deadlines.is_due(StationId(0), at(1000)));
     }
 
     #[test]
     fn numbers_between_known_ones_stay_unknown() {
         let mut table = Table::new();
-        let way = Way { next: StationId(3), metric: INFINITE, sequence: 4 };
-        table.insert(StationId(3), way, Entry::new(at(1), Span::ZERO));
+        let route = Route { next: StationId(3), metric: INFINITE, sequence: 4 };
+        table.insert(StationId(3), route, Entry::new(at(1), Span::ZERO));
         assert_eq!(
-            (table.way(StationId(3)), table.way(StationId(1)), table.way(StationId(9))),
-            (Some(way), None, None)
+            (table.route(StationId(3)), table.route(StationId(1)), table.route(StationId(9))),
+            (Some(route), None, None)
         );
         assert_eq!((table.len(), table.rows().count()), (1, 1));
     }

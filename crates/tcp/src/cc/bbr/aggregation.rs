@@ -1,4 +1,5 @@
-//! How much ACKs report at once beyond what the bandwidth explains: the window must bridge the silence before them.
+//! ACK aggregation: how much ACKs acknowledge in a burst beyond what the bandwidth explains (Linux's extra_acked); the window
+//! must bridge the gap before them.
 //!
 //! Segments acknowledged since an epoch began, less what the bandwidth would have delivered. An epoch ends when the
 //! bandwidth has caught up. The largest excess of five to ten rounds counts.
@@ -11,7 +12,7 @@ const ROUNDS: u32 = 5;
 /// An epoch ends with that many segments, whatever they say.
 const LONGEST_EPOCH: u64 = 1 << 20;
 /// No more is added to the window than the bandwidth delivers in this time.
-const MOST_MICROS: u64 = 100_000;
+const MAX_MICROS: u64 = 100_000;
 
 /// Profile `linux`; segments throughout.
 #[derive(Debug)]
@@ -59,6 +60,6 @@ impl Aggregation {
     /// What to add to the window.
     pub(super) fn extra(&self, bw: u64) -> u64 {
         let excess = self.excess[0].max(self.excess[1]);
-        if self.wanted { excess.min(rate::segments(bw, MOST_MICROS)) } else { 0 }
+        if self.wanted { excess.min(rate::segments(bw, MAX_MICROS)) } else { 0 }
     }
 }

@@ -1,10 +1,11 @@
 //! The model of the path and the state machine that feeds it, in the kernel's order: bandwidth, phase of the cycle, full
-//! pipe, drained queue, least RTT.
+//! pipe, drained queue, minimum RTT.
 
 use super::policer::{Report, Verdict};
 use super::rate::{self, GAIN, count};
-use super::{Bbr, CYCLE, FULL_ROUNDS, Mode, ticks};
-use crate::cc::{Ack, View};
+use super::{Bbr, CYCLE, FULL_ROUNDS, Mode};
+use crate::cc::jiffies::jiffies;
+use crate::cc::signals::{Ack, View};
 use crate::units::Bytes;
 
 impl Bbr {
@@ -32,7 +33,7 @@ impl Bbr {
 
     pub(super) fn look_for_policer(&mut self, new_loss: bool, app_limited: bool, view: &View) {
         let report = Report {
-            milliseconds: ticks(self.delivered_at),
+            milliseconds: jiffies(self.delivered_at),
             delivered: count(view.delivered, view.mss),
             lost: count(view.lost_total, view.mss),
             new_loss,
@@ -95,7 +96,7 @@ impl Bbr {
     }
 
     pub(super) fn update_min_rtt(&mut self, ack: &Ack, view: &View) {
-        let expired = ticks(view.now) > ticks(self.min_rtt_at + self.settings.min_rtt_window);
+        let expired = jiffies(view.now) > jiffies(self.min_rtt_at + self.settings.min_rtt_window);
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.latest.as_micros();
             if self.min_rtt_us.is_none_or(|least| rtt <= least) || (expired && !maybe_delayed(ack, view)) {
@@ -131,7 +132,7 @@ impl Bbr {
     }
 
     pub(super) fn check_probe_rtt_done(&mut self, view: &View) {
-        if self.probe_rtt_ends.is_none_or(|ends| ticks(view.now) <= ticks(ends)) {
+        if self.probe_rtt_ends.is_none_or(|ends| jiffies(view.now) <= jiffies(ends)) {
             return;
         }
         self.min_rtt_at = view.now;

@@ -7,14 +7,14 @@ use super::rate;
 use crate::units::Bytes;
 
 /// Rounds in an interval, at least.
-const LEAST_ROUNDS: u32 = 4;
+const MIN_ROUNDS: u32 = 4;
 /// Rounds in an interval, at most.
-const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
+const MAX_ROUNDS: u32 = 4 * MIN_ROUNDS;
 /// Lost of 256 delivered that make an interval suspect.
 const LOSSY: u64 = 50;
 /// Two rates are the same within one eighth,
 const SAME_PART: u64 = 8;
-/// or within so many bytes per second.
+/// or within this many bytes per second.
 const SAME_BYTES: u64 = 500;
 /// How long the rate is used.
 const ROUNDS_OF_USE: u32 = 48;
@@ -101,9 +101,9 @@ impl Policer {
             return Verdict::Same;
         }
         self.rounds += u32::from(report.round_start);
-        if self.rounds > MOST_ROUNDS {
+        if self.rounds > MAX_ROUNDS {
             self.reset();
-        } else if self.rounds >= LEAST_ROUNDS && report.new_loss {
+        } else if self.rounds >= MIN_ROUNDS && report.new_loss {
             self.judge_interval(report, mss);
         }
         Verdict::Same

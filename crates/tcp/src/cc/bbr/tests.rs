@@ -1,8 +1,9 @@
 //! Vectors computed apart from this code, and each rule by itself.
 
 use super::*;
+use crate::cc::config::CcConfig;
 use crate::cc::driver::{Driver, MSS};
-use crate::cc::{Choice, Value};
+use crate::cc::parameters::Value;
 
 const STARTUP: f64 = 0.0;
 const DRAIN: f64 = 1.0;
@@ -11,10 +12,10 @@ const PROBE_RTT: f64 = 3.0;
 
 /// A sender with `mss`, ten segments and no RTT yet.
 fn fresh(mss: u64, seed: u64) -> Bbr {
-    let choice = Choice::new("bbr", None, &[]).expect("the default");
+    let config = CcConfig::by_name("bbr", None, &[]).expect("the default");
     let mss = Bytes(mss);
     Bbr::new(
-        &choice.values,
+        &config.values,
         &Setup {
             now: Time::ZERO,
             mss,
@@ -31,7 +32,7 @@ fn fresh(mss: u64, seed: u64) -> Bbr {
 fn round(bbr: &mut Driver, segments: u64) {
     let ack = bbr.sample(40, segments, true);
     bbr.pass(Span::from_millis(40));
-    bbr.tell(&ack);
+    bbr.ack_with(&ack);
 }
 
 /// Three rounds without growth after one of `segments`.
@@ -118,9 +119,9 @@ fn phases_last_a_least_rtt_and_the_probe_until_it_is_in_flight() {
     let ack = bbr.sample(40, 50, false);
     bbr.view.pipe = MSS * 56;
     bbr.pass(Span::from_millis(1));
-    bbr.tell(&Ack { prior_pipe: MSS * 57, ..ack });
+    bbr.ack_with(&Ack { prior_pipe: MSS * 57, ..ack });
     assert_eq!(bbr.internal("phase"), 1.0);
-    bbr.tell(&Ack { prior_pipe: MSS * 56, ..ack });
+    bbr.ack_with(&Ack { prior_pipe: MSS * 56, ..ack });
     assert_eq!(bbr.internal("phase"), 2.0, "drained before its time was up");
 }
 
@@ -131,15 +132,15 @@ fn the_window_dips_to_four_segments_when_the_least_rtt_is_old() {
     let mut ack = bbr.sample(60, 75, true);
     let before = bbr.cwnd();
     bbr.pass(Span::from_millis(10_001));
-    bbr.tell(&ack);
+    bbr.ack_with(&ack);
     assert_eq!((bbr.internal("mode"), bbr.cwnd()), (PROBE_RTT, 4.0));
     bbr.view.pipe = MSS * 4;
     ack = bbr.sample(40, 4, false);
-    bbr.tell(&ack);
+    bbr.ack_with(&ack);
     // 200 ms and a round later all is as before; the low rates meanwhile do not count.
     bbr.pass(Span::from_millis(202));
     ack = bbr.sample(40, 4, true);
-    bbr.tell(&ack);
+    bbr.ack_with(&ack);
     assert_eq!(bbr.internal("mode"), PROBE_BW);
     assert!(bbr.cwnd() >= before, "{} of {before}", bbr.cwnd());
     assert!(bbr.internal("bw_bps") > 9.9e6);
@@ -152,18 +153,18 @@ fn recovery_conserves_packets_for_a_round_and_then_returns() {
     // BDP 50, gain 2, three bundles of two: 106, of which slow start has reached some
     (0..100).for_each(|_| {
         let ack = bbr.sample(40, 50, false);
-        bbr.tell(&ack);
+        bbr.ack_with(&ack);
     });
     let before = bbr.cwnd();
     assert!(before >= 106.0, "{before}");
     bbr.congestion(Cause::Rack);
     bbr.view.pipe = MSS * 50;
     let ack = bbr.sample(40, 50, false);
-    bbr.tell(&Ack { lost: MSS * 3, ..ack });
+    bbr.ack_with(&Ack { lost: MSS * 3, ..ack });
     assert_eq!(bbr.cwnd(), 51.0, "in flight and acknowledged");
     bbr.recovered();
     let ack = bbr.sample(40, 50, true);
-    bbr.tell(&ack);
+    bbr.ack_with(&ack);
     assert_eq!(bbr.cwnd(), before + 1.0, "as before, and what this ACK adds");
 }
 
@@ -175,7 +176,7 @@ fn a_time_out_leaves_one_segment_and_its_end_restores_the_window() {
     assert_eq!(bbr.cwnd(), 1.0);
     bbr.recovered();
     let ack = bbr.sample(40, 50, true);
-    bbr.tell(&ack);
+    bbr.ack_with(&ack);
     assert!(bbr.cwnd() >= before);
 }
 
@@ -187,7 +188,7 @@ fn suspect_interval(bbr: &mut Driver, lost: u64) {
     }
     bbr.view.lost_total += MSS * lost;
     let ack = bbr.sample(40, 10, false);
-    bbr.tell(&Ack { lost: MSS * lost, ..ack });
+    bbr.ack_with(&Ack { lost: MSS * lost, ..ack });
 }
 
 #[test]
@@ -217,9 +218,9 @@ fn after_silence_the_pace_is_the_bandwidth() {
     bbr.pass(Span::from_millis(12_000));
     bbr.cc.on_idle(Span::from_millis(12_000), &bbr.view);
     assert!((bbr.internal("pacing_bps") / 9.9e6 - 1.0).abs() < 1e-3);
-    // The first ACK after it does not dip, although the least RTT is older than ten seconds.
+    // The first ACK after it does not dip, although the minimum RTT is older than ten seconds.
     let ack = bbr.sample(50, 50, false);
-    bbr.tell(&ack);
+    bbr.ack_with(&ack);
     assert_eq!(bbr.internal("mode"), PROBE_BW);
 }
 

@@ -1,13 +1,13 @@
 //! Pace, bundle and window from the model (§5.6).
 
 use super::{Bbr3, Mode};
-use crate::cc::{Ack, State, View};
+use crate::cc::signals::{Ack, State, View};
 use crate::units::{Bytes, Span};
 
-/// The most that leaves at once.
-const MOST_AT_ONCE: f64 = 65_536.0;
+/// Maximum pacing quantum.
+const MAX_QUANTUM: f64 = 65_536.0;
 /// A window beyond any that TCP could use (2^30 bytes, RFC 7323 §2.3), so that absurd rates do no harm.
-const MOST: f64 = (1_u64 << 40) as f64;
+const MAX_BYTES: f64 = (1_u64 << 40) as f64;
 
 impl Bbr3 {
     pub(super) fn pacing_gain(&self) -> f64 {
@@ -48,7 +48,7 @@ impl Bbr3 {
 
     /// A millisecond's worth (§5.6.3).
     pub(super) fn quantum(&self) -> f64 {
-        (self.pacing / 1000.0).min(MOST_AT_ONCE).max(2.0 * self.settings.mss)
+        (self.pacing / 1000.0).min(MAX_QUANTUM).max(2.0 * self.settings.mss)
     }
 
     /// bw min_rtt, if there is an RTT.
@@ -97,7 +97,7 @@ impl Bbr3 {
         if self.mode == Mode::ProbeRtt {
             self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
         }
-        self.cwnd = self.cwnd.min(self.cap()).min(MOST);
+        self.cwnd = self.cwnd.min(self.cap()).min(MAX_BYTES);
     }
 
     /// The column "volume cap" of §5.6.1.

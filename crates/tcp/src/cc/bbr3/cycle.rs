@@ -1,13 +1,13 @@
 //! Drain and ProbeBW: down, cruise, refill, up (§5.3.2, §5.3.3), and the long-term bound.
 
-use super::{Acks, Bbr3, Mode};
-use crate::cc::{Ack, View};
+use super::{AckPhase, Bbr3, Mode};
+use crate::cc::signals::{Ack, View};
 use crate::units::Span;
 
-/// After so many rounds draining ends in any case.
+/// After this many rounds draining ends in any case.
 const DRAIN_ROUNDS: u64 = 3;
 /// The growth of the long-term bound doubles each round up to 2^30.
-const MOST_UP_ROUNDS: u32 = 30;
+const MAX_UP_ROUNDS: u32 = 30;
 
 impl Bbr3 {
     pub(super) fn check_drain_done(&mut self, view: &View) {
@@ -24,7 +24,7 @@ impl Bbr3 {
         self.probe.rounds = self.rng.below(2);
         self.probe.wait = Span::from_secs_f64(self.settings.probe_wait + self.rng.uniform());
         self.probe.cycle_at = view.now;
-        self.probe.acks = Acks::ProbeStopping;
+        self.probe.acks = AckPhase::ProbeStopping;
         self.start_round(view);
         self.mode = Mode::Down;
     }
@@ -34,13 +34,13 @@ impl Bbr3 {
         self.probe.up_rounds = 0;
         self.probe.up_acked = 0.0;
         self.probe.precautionary = false;
-        self.probe.acks = Acks::Refilling;
+        self.probe.acks = AckPhase::Refilling;
         self.start_round(view);
         self.mode = Mode::Refill;
     }
 
     pub(super) fn start_up(&mut self, view: &View) {
-        self.probe.acks = Acks::ProbeStarting;
+        self.probe.acks = AckPhase::ProbeStarting;
         self.start_round(view);
         self.reset_full_pipe(self.sample.rate.unwrap_or(0.0));
         self.mode = Mode::Up;
@@ -109,7 +109,7 @@ impl Bbr3 {
 
     fn raise_slope(&mut self) {
         let growth = (1_u64 << self.probe.up_rounds) as f64;
-        self.probe.up_rounds = (self.probe.up_rounds + 1).min(MOST_UP_ROUNDS);
+        self.probe.up_rounds = (self.probe.up_rounds + 1).min(MAX_UP_ROUNDS);
         self.probe.up_cnt = (self.cwnd / growth).max(self.settings.mss);
     }
 
@@ -130,12 +130,12 @@ impl Bbr3 {
 
     /// Follows the ACKs of a probe; true if that decided the next state.
     fn adapt_long_term(&mut self, ack: &Ack, view: &View) -> bool {
-        if self.probe.acks == Acks::ProbeStarting && self.round.start {
-            self.probe.acks = Acks::ProbeFeedback;
+        if self.probe.acks == AckPhase::ProbeStarting && self.round.start {
+            self.probe.acks = AckPhase::ProbeFeedback;
         }
-        if self.probe.acks == Acks::ProbeStopping && self.round.start {
+        if self.probe.acks == AckPhase::ProbeStopping && self.round.start {
             self.probe.samples = false;
-            self.probe.acks = Acks::Init;
+            self.probe.acks = AckPhase::Init;
             if self.mode.in_probe_bw() && !self.sample.app_limited {
                 self.advance_max_bw();
             }

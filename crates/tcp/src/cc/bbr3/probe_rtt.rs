@@ -1,7 +1,7 @@
-//! The least RTT, the state that measures it, and the start after silence (§5.3.4, §5.4).
+//! The minimum RTT, the state that measures it, and the start after an idle period (§5.3.4, §5.4).
 
-use super::{Acks, Bbr3, Mode};
-use crate::cc::{Ack, State, View};
+use super::{AckPhase, Bbr3, Mode};
+use crate::cc::signals::{Ack, State, View};
 use crate::units::Bytes;
 
 impl Bbr3 {
@@ -28,7 +28,7 @@ impl Bbr3 {
             self.mode = Mode::ProbeRtt;
             self.save_cwnd(self.prior_state);
             self.rtt.ends = None;
-            self.probe.acks = Acks::ProbeStopping;
+            self.probe.acks = AckPhase::ProbeStopping;
             self.start_round(view);
         }
         if self.mode == Mode::ProbeRtt {

@@ -1,7 +1,7 @@
 //! What ACKs and losses say: rounds, bandwidth, full pipe, bounds (§5.3.1, §5.5).
 
 use super::{Bbr3, Mode};
-use crate::cc::{Ack, Lost, State, View};
+use crate::cc::signals::{Ack, Lost, State, View};
 use crate::units::Bytes;
 
 /// Rounds without growth by a quarter that make a full pipe.
@@ -156,7 +156,7 @@ impl Bbr3 {
         self.save_for_undo();
         self.signals.loss_in_round = true;
         self.signals.gaps += u32::from(self.signals.gaps == 0 || lost.seq != self.signals.gap_end);
-        self.signals.gap_end = lost.seq + lost.bytes.0;
+        self.signals.gap_end = lost.seq + lost.bytes;
         let (size, tx_in_flight) = (lost.bytes.as_f64(), lost.tx_in_flight.as_f64());
         if !self.probe.samples || !self.too_high(lost.lost_since.as_f64(), tx_in_flight) {
             return;

@@ -1,8 +1,10 @@
 //! Vectors computed apart from this code, and the scenarios of the draft's appendix A that need no network.
 
 use super::*;
+use crate::cc::config::CcConfig;
 use crate::cc::driver::{Driver, MSS, near};
-use crate::cc::{Choice, Value};
+use crate::cc::parameters::Value;
+use crate::seq::SeqNo;
 
 const STARTUP: f64 = 0.0;
 const DRAIN: f64 = 1.0;
@@ -13,7 +15,7 @@ const UP: f64 = 5.0;
 const PROBE_RTT: f64 = 6.0;
 
 fn fresh(handshake_rtt: Option<Span>) -> Bbr3 {
-    let choice = Choice::new("bbr3", None, &[]).expect("the default");
+    let config = CcConfig::by_name("bbr3", None, &[]).expect("the default");
     let setup = Setup {
         now: Time::ZERO,
         mss: MSS,
@@ -23,14 +25,14 @@ fn fresh(handshake_rtt: Option<Span>) -> Bbr3 {
         paced: false,
         seed: 1,
     };
-    Bbr3::new(&choice.values, &setup)
+    Bbr3::new(&config.values, &setup)
 }
 
 /// A round in which `segments` arrived within 40 ms, at its first ACK.
 fn round(bbr: &mut Driver, segments: u64) {
     let ack = bbr.sample(40, segments, true);
     bbr.pass(Span::from_millis(40));
-    bbr.tell(&ack);
+    bbr.ack_with(&ack);
 }
 
 /// Marks `count` segments lost, each a gap of its own, sent with `in_flight` segments in flight.
@@ -38,7 +40,7 @@ fn lose(bbr: &mut Driver, count: u64, in_flight: u64) {
     for lost in 1..=count {
         bbr.view.lost_total += MSS;
         let lost = Lost {
-            seq: 1_000_000 + 10 * MSS.0 * lost,
+            seq: SeqNo(1_000_000 + 10 * MSS.0 * lost),
             bytes: MSS,
             sent_at: Time::ZERO,
             tx_in_flight: MSS * in_flight,
@@ -59,7 +61,7 @@ fn cruising(changed: &[(&str, Value)]) -> Driver {
     round(&mut bbr, 50);
     // Reaching Down and leaving it are two ACKs.
     let ack = bbr.sample(40, 50, false);
-    bbr.tell(&ack);
+    bbr.ack_with(&ack);
     assert_eq!(bbr.internal("mode"), CRUISE);
     bbr
 }
@@ -111,7 +113,7 @@ fn loss_ends_the_start() {
         let mut ack = bbr.sample(40, 100, true);
         let rate = ack.rate.as_mut().expect("it has one");
         (rate.lost, rate.tx_in_flight, rate.app_limited) = (MSS * gaps, MSS * in_flight, true);
-        bbr.tell(&ack);
+        bbr.ack_with(&ack);
         assert_eq!(bbr.internal("mode"), mode, "{gaps} of {in_flight}");
         if mode == DRAIN {
             assert!(near(bbr.internal("inflight_long"), 100_000.0), "max(bdp, delivered in the round)");
@@ -151,7 +153,7 @@ fn the_next_probe_comes_in_time() {
     let mut bbr = cruising(&[]);
     bbr.pass(Span::from_millis(3001));
     let ack = bbr.sample(40, 50, false);
-    bbr.tell(&ack);
+    bbr.ack_with(&ack);
     assert_eq!(bbr.internal("mode"), REFILL);
 }
 
@@ -220,7 +222,7 @@ fn the_long_term_bound_grows_faster_each_round() {
     for _ in 0..4 {
         for n in 0..60 {
             let ack = bbr.sample(40, 50, n == 0);
-            bbr.tell(&ack);
+            bbr.ack_with(&ack);
         }
         growth.push((bbr.internal("inflight_long") - before) / 1000.0);
         before = bbr.internal("inflight_long");
@@ -261,13 +263,13 @@ fn the_least_rtt_is_measured_every_five_seconds() {
         }
         bbr.pass(Span::from_millis(5001));
         let ack = bbr.sample(60, 75, false);
-        bbr.tell(&ack);
+        bbr.ack_with(&ack);
         assert_eq!((bbr.internal("mode"), bbr.internal("cwnd_gain")), (PROBE_RTT, 0.5));
         // Half of the BDP of 50 segments, which the RTT of ten seconds still gives
         assert!(bbr.cwnd() <= 25.0, "{}", bbr.cwnd());
         bbr.view.pipe = MSS * 20;
         let ack = bbr.sample(40, 20, false);
-        bbr.tell(&ack);
+        bbr.ack_with(&ack);
         bbr.pass(Span::from_millis(201));
         round(&mut bbr, 20);
         assert_eq!(bbr.internal("mode"), if filled { CRUISE } else { STARTUP });
@@ -275,7 +277,7 @@ fn the_least_rtt_is_measured_every_five_seconds() {
     }
 }
 
-/// A.10: silence is dip enough.
+/// A.10: an idle period is dip enough.
 #[test]
 fn silence_takes_the_place_of_a_dip() {
     let mut bbr = cruising(&[]);
@@ -285,7 +287,7 @@ fn silence_takes_the_place_of_a_dip() {
     bbr.cc.on_idle(Span::from_millis(6000), &bbr.view);
     assert!(near(bbr.internal("pacing_bps"), 9.9e6));
     let ack = bbr.sample(60, 75, false);
-    bbr.tell(&ack);
+    bbr.ack_with(&ack);
     assert_ne!(bbr.internal("mode"), PROBE_RTT);
 }
 
@@ -296,7 +298,7 @@ fn bunched_acks_raise_the_window() {
     for _ in 0..20 {
         let ack = bbr.sample(40, 50, true);
         bbr.pass(Span::from_millis(8));
-        bbr.tell(&Ack { acked: MSS * 10, acked_segments: 10, ..ack });
+        bbr.ack_with(&Ack { acked: MSS * 10, acked_segments: 10, ..ack });
     }
     assert!((9_000.0..=20_000.0).contains(&bbr.internal("extra_acked")), "{}", bbr.internal("extra_acked"));
 }
@@ -332,7 +334,7 @@ fn limited_samples_count_only_if_they_are_larger() {
     for (segments, mbps) in [(10, 10.0), (60, 12.0)] {
         let mut ack = bbr.sample(40, segments, true);
         ack.rate.as_mut().expect("it has one").app_limited = true;
-        bbr.tell(&ack);
+        bbr.ack_with(&ack);
         assert!(near(bbr.internal("max_bw_bps"), mbps * 1e6));
     }
 }

@@ -1,26 +1,27 @@
-//! What CDG remembers of the delay: least and greatest RTT of the round and of the one before, the gradients and their sum,
+//! What CDG remembers of the delay: minimum and maximum RTT of the round and of the one before, the gradients and their sum,
 //! and the two detectors that end slow start.
 
 use std::collections::VecDeque;
 
 use super::Settings;
-use crate::cc::{Ack, View};
+use crate::cc::signals::{Ack, View};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Time};
 
 /// A train of ACKs ends with a gap of this, in µs.
 const TRAIN_GAP: u64 = 3_000;
 /// Least threshold of both detectors, in µs.
-const LEAST_THRESHOLD: i64 = 125;
+const MIN_THRESHOLD: i64 = 125;
 /// Samples of a round before its delay is judged.
 const MIN_SAMPLES: u32 = 8;
 /// A sum of gradients down to this, in µs, shows that a backoff helped.
 const EFFECT: i64 = -32;
-/// With `use_tolerance` sums are rounded to units of so many µs.
+/// With `use_tolerance` sums are rounded to units of this many µs.
 const TOLERANCE: i64 = 64;
 /// Samples in a row that may be taken for those of delayed ACKs.
-const MOST_DELAYED: u32 = 5;
+const MAX_DELAYED: u32 = 5;
 
-/// Something of the least and of the greatest RTT, in µs.
+/// Something of the minimum and the maximum RTT, in µs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pair {
     pub(super) min: i64,
@@ -44,10 +45,10 @@ pub(super) enum Queue {
     Backoff,
 }
 
-/// What a restart after silence forgets.
+/// What a restart after an idle period forgets.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// Least and greatest RTT of the round; absent before its first sample.
+    /// Minimum and maximum RTT of the round; absent before its first sample.
     pub(super) rtt: Option<Pair>,
     pub(super) previous: Option<Pair>,
     pub(super) gradients: VecDeque<Pair>,
@@ -55,12 +56,12 @@ pub(super) struct Memory {
     /// Samples to come that may be of delayed ACKs.
     delayed: u32,
     /// The round is over when more than this has been acknowledged.
-    pub(super) end: u64,
+    pub(super) end: SeqNo,
     /// In segments.
     pub(super) shadow: u64,
     pub(super) backoffs: u64,
     pub(super) samples: u32,
-    /// Least RTT for HyStart; 0 before the first.
+    /// Minimum RTT for HyStart; 0 before the first.
     delay_min: i64,
     pub(super) last_ack: Option<u64>,
     train_start: u64,
@@ -70,18 +71,18 @@ fn micros(time: Time) -> u64 {
     time.as_nanos() / 1_000
 }
 
-/// Reported beyond a gap, which the view does not say outright: pipe = flight - sacked - lost + sent again.
+/// Reported beyond a gap, which the view does not say outright: pipe = flight - sacked - lost + retransmitted.
 fn sacked(view: &View) -> Bytes {
     (view.flight + view.retransmitted).saturating_sub(view.pipe + view.lost)
 }
 
 impl Memory {
-    pub(super) fn new(end: u64, shadow: u64) -> Memory {
+    pub(super) fn new(end: SeqNo, shadow: u64) -> Memory {
         Memory { end, shadow, ..Memory::default() }
     }
 
     /// Takes a sample. After ACKs of several segments one that covers a single segment may have been delayed: it counts only
-    /// if it lowers the least RTT.
+    /// if it lowers the minimum RTT.
     pub(super) fn sample(&mut self, rtt: i64, ack: &Ack, view: &View) {
         if sacked(view) == Bytes::ZERO {
             if ack.cumulative_segments == 1 && self.delayed > 0 {
@@ -91,7 +92,7 @@ impl Memory {
                 self.delayed -= 1;
                 return;
             }
-            if ack.cumulative_segments > 1 && self.delayed < MOST_DELAYED {
+            if ack.cumulative_segments > 1 && self.delayed < MAX_DELAYED {
                 self.delayed += 1;
             }
         }
@@ -124,7 +125,7 @@ impl Memory {
         gradient * wanted / seen
     }
 
-    /// A queue whose least delay grows while the greatest does not is full.
+    /// A queue whose minimum delay grows while the maximum does not is full.
     fn judge_queue(&mut self, min: i64, max: i64) {
         let round = |sum: i64| (sum + sum.signum() * TOLERANCE / 2) / TOLERANCE;
         let (min, max) = (round(min), round(max));
@@ -154,7 +155,7 @@ impl Memory {
             self.samples += 1;
             return false;
         }
-        least > (self.delay_min + self.delay_min / 8).max(LEAST_THRESHOLD)
+        least > (self.delay_min + self.delay_min / 8).max(MIN_THRESHOLD)
     }
 
     fn train_is_long(&mut self, view: &View) -> bool {
@@ -163,7 +164,7 @@ impl Memory {
             None => (self.last_ack, self.train_start) = (Some(now), now),
             Some(last) if now < last + TRAIN_GAP => {
                 self.last_ack = Some(now);
-                return now > self.train_start + (self.delay_min / 2).max(LEAST_THRESHOLD) as u64;
+                return now > self.train_start + (self.delay_min / 2).max(MIN_THRESHOLD) as u64;
             }
             Some(_) => {}
         }

@@ -2,7 +2,9 @@
 
 use super::super::driver::{Driver, MSS};
 use super::*;
-use crate::cc::{Cause, Choice, RttSample};
+use crate::cc::config::CcConfig;
+use crate::cc::parameters::Value;
+use crate::cc::signals::{Cause, RttSample};
 use crate::units::Time;
 
 fn cdg(changed: &[(&str, Value)], cwnd: u64, ssthresh: Option<u64>) -> Driver {
@@ -14,7 +16,7 @@ fn round(cdg: &mut Driver, rtts: &[f64]) -> bool {
     for (i, ms) in rtts.iter().enumerate() {
         let nxt = cdg.view.snd_nxt;
         if i + 1 == rtts.len() {
-            (cdg.view.snd_una, cdg.view.snd_nxt) = (nxt + 1, nxt + 2);
+            (cdg.view.snd_una, cdg.view.snd_nxt) = (nxt + Bytes(1), nxt + Bytes(2));
         }
         let rtt = Span::from_secs_f64(ms / 1e3);
         let rtt = Some(RttSample { latest: rtt, oldest: rtt });
@@ -34,7 +36,7 @@ fn vectors_of_algorithms_8_11() {
         paced: false,
         seed: 1,
     };
-    let cdg = Cdg::new(&Choice::new("cdg", None, &[]).unwrap().values, &setup);
+    let cdg = Cdg::new(&CcConfig::by_name("cdg", None, &[]).unwrap().values, &setup);
     // The specification prints seven digits.
     for (sum, probability) in [(1_000, 0.041_130_2), (4_000, 0.154_646_2)] {
         assert!((cdg.probability(sum) - probability).abs() < 5e-8, "{sum}: {}", cdg.probability(sum));

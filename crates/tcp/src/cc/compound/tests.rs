@@ -2,11 +2,12 @@
 
 use super::super::driver::{Driver, MSS, near};
 use super::*;
+use crate::seq::SeqNo;
 
 /// Congestion avoidance at `cwnd`, base RTT 100 ms, at the beginning of a round.
 fn compound(profile: &str, cwnd: u64) -> Driver {
     let mut compound = Driver::new("compound", profile, &[], cwnd, Some(2));
-    compound.view.snd_nxt = 1 + cwnd * MSS.0;
+    compound.view.snd_nxt = SeqNo::FIRST_DATA + MSS * cwnd;
     round(&mut compound, 100.0, 1);
     compound
 }
@@ -18,8 +19,8 @@ fn round(compound: &mut Driver, rtt_ms: f64, samples: usize) {
     let rtt = Some(super::super::RttSample { latest: rtt, oldest: rtt });
     for sample in 1..=samples {
         if sample == samples {
-            compound.view.snd_una = compound.view.snd_nxt + 1;
-            compound.view.snd_nxt += compound.cc.window().cwnd.0;
+            compound.view.snd_una = compound.view.snd_nxt + Bytes(1);
+            compound.view.snd_nxt += compound.cc.window().cwnd;
         }
         compound.cc.on_ack(&Ack { acked: Bytes(1), rtt, ..Ack::default() }, &compound.view);
     }
@@ -31,7 +32,7 @@ fn dwnd(compound: &Driver) -> f64 {
 
 #[test]
 fn vectors_of_algorithms_8_13() {
-    let choice = super::super::Choice::new("compound", None, &[]).unwrap();
+    let config = crate::cc::config::CcConfig::by_name("compound", None, &[]).unwrap();
     let setup = Setup {
         now: crate::units::Time::ZERO,
         mss: MSS,
@@ -41,7 +42,7 @@ fn vectors_of_algorithms_8_13() {
         paced: false,
         seed: 1,
     };
-    let settings = Compound::new(&choice.values, &setup).settings;
+    let settings = Compound::new(&config.values, &setup).settings;
     // The specification prints four digits.
     for (w, gain) in [(41.0, 1.0253), (100.0, 2.9528), (1000.0, 21.2285)] {
         assert!((settings.gain(w) - gain).abs() < 5e-5, "{w}: {}", settings.gain(w));

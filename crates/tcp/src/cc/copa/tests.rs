@@ -2,6 +2,7 @@
 
 use super::super::driver::{Driver, MSS, near};
 use super::*;
+use crate::seq::SeqNo;
 
 /// Past slow start, with a queueing delay of 10 ms at a standing RTT of 110 ms: the target is 22 segments.
 fn copa(cwnd: u64, changed: &[(&str, Value)]) -> Driver {
@@ -28,7 +29,7 @@ fn the_window_moves_by_v_over_delta_w_towards_the_target() {
 
 #[test]
 fn a_velocity_of_four_moves_four_times_as_far() {
-    let values = crate::cc::Choice::new("copa", None, &[]).unwrap().values;
+    let values = crate::cc::CcConfig::by_name("copa", None, &[]).unwrap().values;
     let now = Time::ZERO + Span::from_millis(1000);
     let (mss, initial_window) = (MSS, MSS * 20);
     let setup = Setup { now, mss, initial_window, initial_ssthresh: mss, handshake_rtt: None, paced: false, seed: 1 };
@@ -87,15 +88,21 @@ fn delta_follows_aimd_while_others_fill_the_queue() {
     let mut copa = copa(20, &[]);
     let mut deltas = Vec::new();
     for _ in 0..8 {
-        // The standing delay is far above a tenth of the greatest.
+        // The standing delay is far above a tenth of the maximum.
         copa.pass(Span::from_millis(200));
         copa.ack(1, Some(200.0));
         deltas.push(copa.internal("delta"));
     }
     let rising: Vec<f64> = deltas.iter().copied().skip_while(|delta| *delta == 0.5).take(3).collect();
     assert!(near(rising[0], 1.0 / 3.0) && near(rising[1], 0.25) && near(rising[2], 0.2), "{deltas:?}");
-    let lost =
-        Lost { bytes: MSS, sent_at: copa.view.now, tx_in_flight: MSS, lost_since: MSS, seq: 0, app_limited: false };
+    let lost = Lost {
+        bytes: MSS,
+        sent_at: copa.view.now,
+        tx_in_flight: MSS,
+        lost_since: MSS,
+        seq: SeqNo::default(),
+        app_limited: false,
+    };
     let before = copa.internal("delta");
     copa.cc.on_lost(&lost, &copa.view);
     copa.pass(Span::from_millis(200));
@@ -113,7 +120,7 @@ fn heavy_loss_cuts_the_window() {
         sent_at: copa.view.now,
         tx_in_flight: MSS,
         lost_since: MSS,
-        seq: 0,
+        seq: SeqNo::default(),
         app_limited: false,
     };
     copa.cc.on_lost(&lost, &copa.view);

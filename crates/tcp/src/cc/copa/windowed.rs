@@ -1,4 +1,4 @@
-//! The least, or the greatest, of the RTTs of the last while.
+//! The least, or the maximum, of the RTTs of the last while.
 
 use std::collections::VecDeque;
 

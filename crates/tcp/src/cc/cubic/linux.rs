@@ -4,14 +4,15 @@
 //! the window or, after 31 ms, the clock has moved. Truncation is part of the behaviour. Segments are counted here in
 //! bytes over MSS, which is the same as the kernel's count as long as segments are full.
 
-use super::Base;
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Counter, Setup, Values, View, Window};
-use crate::units::{Bytes, Span, Time};
+use super::CubicWindow;
+use crate::cc::algorithm::Setup;
+use crate::cc::controller::CongestionControl;
+use crate::cc::jiffies::{HZ, NANOS_PER_JIFFY, jiffies};
+use crate::cc::parameters::ParamValues;
+use crate::cc::signals::{Ack, Cause, Congestion, View};
+use crate::cc::window::{Counter, IdleRule, Window};
+use crate::units::{Bytes, Span};
 
-/// Nanoseconds in a tick of the kernel's clock at HZ = 1000.
-const NANOS_PER_TICK: u64 = 1_000_000;
-/// Ticks per second.
-pub(in crate::cc) const HZ: u64 = 1000;
 /// Ticks before `cnt` is worked out again for the same window.
 pub(super) const STALE: u64 = HZ / 32;
 /// log2 of the curve's time unit, 1/1024 s (kernel: BICTCP_HZ).
@@ -23,8 +24,8 @@ const CNT_BEFORE_LOSS: u64 = 20;
 
 /// Profile `linux`.
 #[derive(Debug)]
-pub(super) struct Linux {
-    pub(super) base: Base,
+pub(super) struct LinuxCubic {
+    pub(super) base: CubicWindow,
     counter: Counter,
     /// beta in 1/1024.
     pub(super) beta: u64,
@@ -53,11 +54,6 @@ pub(super) struct Curve {
     reno_cwnd: u64,
 }
 
-/// The kernel's clock.
-pub(in crate::cc) fn ticks(time: Time) -> u64 {
-    time.as_nanos() / NANOS_PER_TICK
-}
-
 /// The kernel's cube root: a guess from the leading bits and one Newton step, low by up to 0.3 %. `a` from 64 on.
 fn cube_root(a: u64) -> u64 {
     // The leading four to six bits: a = lead * 8^shift.
@@ -71,11 +67,11 @@ fn cube_root(a: u64) -> u64 {
     ((2 * x + a / (x * (x - 1))) * 341) >> 10
 }
 
-impl Linux {
-    pub(super) fn new(values: &Values, setup: &Setup) -> Linux {
+impl LinuxCubic {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> LinuxCubic {
         let beta = libm::round(values.number("beta") * 1024.0) as u64;
-        Linux {
-            base: Base::new(values, setup),
+        LinuxCubic {
+            base: CubicWindow::new(values, setup),
             counter: Counter::default(),
             beta,
             c: libm::round(values.number("c") * 1024.0) as u64,
@@ -96,7 +92,7 @@ impl Linux {
         curve.k = if curve.last_max <= w { 0 } else { cube_root(cube_factor.saturating_mul(curve.last_max - w)) };
     }
 
-    /// One least RTT in ticks.
+    /// One minimum RTT in ticks.
     fn ahead(&self) -> u64 {
         // usecs_to_jiffies rounds up
         (self.base.hystart.delay_min() * HZ).div_ceil(1_000_000)
@@ -124,7 +120,7 @@ impl Linux {
     }
 
     fn update_cnt(&mut self, w: u64, acked: Bytes, view: &View) {
-        let now = ticks(view.now);
+        let now = jiffies(view.now);
         self.curve.acked += acked;
         if self.curve.last_cwnd == w && now - self.curve.last_time <= STALE {
             return;
@@ -159,9 +155,9 @@ impl Linux {
     }
 }
 
-impl CongestionControl for Linux {
+impl CongestionControl for LinuxCubic {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
-        let now = ticks(view.now);
+        let now = jiffies(view.now);
         let epoch_age = self.curve.epoch_start.map(|start| Span::from_millis(now - start));
         let acked = self.base.slow_start(ack, view, epoch_age);
         if acked > Bytes::ZERO {
@@ -197,12 +193,10 @@ impl CongestionControl for Linux {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        // The kernel's TX_START event: the epoch moves by the silence, but not beyond now.
-        let silent = idle.as_nanos() / NANOS_PER_TICK;
-        self.curve.epoch_start = self.curve.epoch_start.map(|start| (start + silent).min(ticks(view.now)));
-        if view.idle_restart {
-            self.base.window.halve_while_idle(idle, view, self.base.initial_window);
-        }
+        // The kernel's TX_START event: the epoch moves by the idle period, but not beyond now.
+        let silent = idle.as_nanos() / NANOS_PER_JIFFY;
+        self.curve.epoch_start = self.curve.epoch_start.map(|start| (start + silent).min(jiffies(view.now)));
+        self.base.window.on_idle(idle, view, self.base.initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

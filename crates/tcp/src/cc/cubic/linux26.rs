@@ -2,11 +2,16 @@
 //!
 //! Its curve is that of `linux.rs` with beta 819/1024. Different are: an ACK counts one, whatever it acknowledges, and
 //! `cnt` is divided by an estimate of segments per ACK; an increment takes one ACK more than `cnt`; above the plateau the
-//! window grows by 16 segments in 100 ms at most; before the first loss `cnt` is 50. Left out: in the first second of a
+//! window grows by 16 segments in 100 ms at most; before the first loss `cnt` is 50. Not modelled: in the first second of a
 //! run ns-2 takes no delay sample, because an epoch that has not begun counts as begun at time zero.
 
-use super::linux::{Curve, Linux, STALE, ticks};
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Setup, State, Values, View, Window};
+use super::linux::{Curve, LinuxCubic, STALE};
+use crate::cc::algorithm::Setup;
+use crate::cc::controller::CongestionControl;
+use crate::cc::jiffies::jiffies;
+use crate::cc::parameters::ParamValues;
+use crate::cc::signals::{Ack, Cause, Congestion, State, View};
+use crate::cc::window::{IdleRule, Window};
 use crate::units::{Bytes, Span};
 
 /// Ticks in 100 ms: the time of `max_increment`.
@@ -19,8 +24,8 @@ const FIRST_RATIO: u64 = 2 << RATIO_SHIFT;
 
 /// Profiles `linux26` and `seed`.
 #[derive(Debug)]
-pub(super) struct Linux26 {
-    linux: Linux,
+pub(super) struct Linux26Cubic {
+    linux: LinuxCubic,
     max_increment: u64,
     /// Segments per ACK, in sixteenths.
     ratio: u64,
@@ -28,13 +33,13 @@ pub(super) struct Linux26 {
     acks: u64,
 }
 
-impl Linux26 {
-    pub(super) fn new(values: &Values, setup: &Setup) -> Linux26 {
+impl Linux26Cubic {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Linux26Cubic {
         let max_increment = values.number("max_increment") as u64;
-        Linux26 { linux: Linux::new(values, setup), max_increment, ratio: FIRST_RATIO, acks: 0 }
+        Linux26Cubic { linux: LinuxCubic::new(values, setup), max_increment, ratio: FIRST_RATIO, acks: 0 }
     }
 
-    /// Least RTT in eighths of a tick, by timestamps that tick; 0 before the first sample.
+    /// Minimum RTT in eighths of a tick, by timestamps that tick; 0 before the first sample.
     fn delay_min(&self) -> u64 {
         match self.linux.base.hystart.delay_min() {
             0 => 0,
@@ -50,7 +55,7 @@ impl Linux26 {
     }
 
     fn update_cnt(&mut self, w: u64, view: &View) {
-        let now = ticks(view.now);
+        let now = jiffies(view.now);
         let one = view.mss;
         self.linux.curve.acked += one;
         let Curve { last_cwnd, last_time, .. } = self.linux.curve;
@@ -79,10 +84,10 @@ impl Linux26 {
     }
 }
 
-impl CongestionControl for Linux26 {
+impl CongestionControl for Linux26Cubic {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.track_ratio(ack, view);
-        let now = ticks(view.now);
+        let now = jiffies(view.now);
         let epoch_age = self.linux.curve.epoch_start.map(|start| Span::from_millis(now - start));
         if self.linux.base.slow_start(ack, view, epoch_age) == Bytes::ZERO {
             return;
@@ -116,11 +121,9 @@ impl CongestionControl for Linux26 {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        // The epoch is not moved by silence: Linux does that since 2015.
-        if view.idle_restart {
-            let initial_window = self.linux.base.initial_window;
-            self.linux.base.window.halve_while_idle(idle, view, initial_window);
-        }
+        // The epoch is not moved by an idle period: Linux does that since 2015.
+        let initial_window = self.linux.base.initial_window;
+        self.linux.base.window.on_idle(idle, view, initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

@@ -4,14 +4,18 @@
 //! acknowledged segment unless `per_segment` is off. Time in which the application held the sender back does not count.
 //! Slow start, and what ends it, is `Base`'s.
 
-use super::Base;
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Setup, Values, View, Window};
+use super::CubicWindow;
+use crate::cc::algorithm::Setup;
+use crate::cc::controller::CongestionControl;
+use crate::cc::parameters::ParamValues;
+use crate::cc::signals::{Ack, Cause, Congestion, View};
+use crate::cc::window::{IdleRule, Window};
 use crate::units::{Bytes, Span, Time};
 
 /// Profile `rfc`: windows in segments, times in seconds, both real.
 #[derive(Debug)]
 pub(super) struct Rfc {
-    base: Base,
+    base: CubicWindow,
     beta: f64,
     c: f64,
     per_segment: bool,
@@ -46,9 +50,9 @@ struct Epoch {
 }
 
 impl Rfc {
-    pub(super) fn new(values: &Values, setup: &Setup) -> Rfc {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Rfc {
         Rfc {
-            base: Base::new(values, setup),
+            base: CubicWindow::new(values, setup),
             beta: values.number("beta"),
             c: values.number("c"),
             per_segment: values.flag("per_segment"),
@@ -158,9 +162,7 @@ impl CongestionControl for Rfc {
         self.leave_out_time(view.now);
         self.accounted = view.now;
         let before = self.base.window.cwnd;
-        if view.idle_restart {
-            self.base.window.after_idle(idle, view.rto, self.base.initial_window);
-        }
+        self.base.window.on_idle(idle, view, self.base.initial_window, IdleRule::Restart);
         // W_est belongs to a window that is gone: the CA stage after the restart is a new one.
         if self.base.window.cwnd < before {
             self.epoch = None;

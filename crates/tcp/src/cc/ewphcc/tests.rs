@@ -1,6 +1,8 @@
 use super::super::driver::{MSS, near};
-use super::super::{Choice, Head, State};
 use super::*;
+use crate::cc::config::CcConfig;
+use crate::cc::signals::{Head, State};
+use crate::seq::SeqNo;
 
 /// Vectors computed apart from this code: base 0.1 s, ssthresh 2, T_L = 2, v_timeout 0.3 s.
 #[derive(Clone, Copy)]
@@ -21,7 +23,7 @@ const V1: Round =
 const V2: Round = Round { losses: 1.0, loss_probability: 2.0 / 3.0, ..V1 };
 
 fn ewphcc(profile: &str) -> Ewphcc {
-    let choice = Choice::new("ewphcc", Some(profile), &[]).unwrap();
+    let config = CcConfig::by_name("ewphcc", Some(profile), &[]).unwrap();
     let setup = Setup {
         now: Time::ZERO,
         mss: MSS,
@@ -31,7 +33,7 @@ fn ewphcc(profile: &str) -> Ewphcc {
         paced: false,
         seed: 1,
     };
-    Ewphcc::new(&choice.values, &setup)
+    Ewphcc::new(&config.values, &setup)
 }
 
 /// The ACK that ends the round.
@@ -50,7 +52,7 @@ fn decided(cc: &mut Ewphcc, round: &Round) -> f64 {
         now: Time::ZERO + Span::from_millis(1000),
         mss: MSS,
         state: State::Open,
-        snd_una: cc.vegas.round_from + MSS.0,
+        snd_una: cc.vegas.round_from + MSS,
         pipe,
         flight: pipe,
         rwnd: MSS * 1000,
@@ -135,7 +137,7 @@ fn endless_doubling_saturates() {
         w = decided(&mut cc, &Round { w, ..V1 });
     }
     // 20 * 2^26 is the last below 2^31.
-    assert_eq!((w, cc.saturated), (MOST, 14.0));
+    assert_eq!((w, cc.saturated), (MAX_WINDOW, 14.0));
 }
 
 /// With everything acknowledged min_thr is infinite: not selected.
@@ -181,13 +183,13 @@ fn ghost_losses() {
         cc.on_congestion(&event, &view);
         assert_eq!(cc.losses, 0.0, "the third duplicate is no expiry");
         let new_data = Ack { cumulative_segments: 1, ..Ack::default() };
-        cc.on_ack(&new_data, &View { snd_una: 4001, snd_nxt: 4001, ..view });
+        cc.on_ack(&new_data, &View { snd_una: SeqNo(4001), snd_nxt: SeqNo(4001), ..view });
         assert_eq!((cc.ghosts, cc.losses), (ghosts, ghosts), "{profile}");
         // P_L = 0.2 * 1 / 2 s
         assert_near(cc.loss_probability, 0.1 * ghosts);
         // A segment that was sent is outstanding, and young: no more worries.
-        cc.on_ack(&new_data, &View { snd_una: 5001, flight: MSS, ..view });
-        cc.on_ack(&new_data, &View { snd_una: 6001, snd_nxt: 6001, ..view });
+        cc.on_ack(&new_data, &View { snd_una: SeqNo(5001), flight: MSS, ..view });
+        cc.on_ack(&new_data, &View { snd_una: SeqNo(6001), snd_nxt: SeqNo(6001), ..view });
         assert_eq!(cc.losses, ghosts, "{profile}");
     }
 }

@@ -1,15 +1,15 @@
 //! Vectors by hand from the rules of the study.
 
 use super::*;
-use crate::cc::Cause;
-use crate::cc::RttSample;
 use crate::cc::driver::{Driver, near};
+use crate::cc::signals::Cause;
+use crate::cc::signals::RttSample;
 
 const MSS: Bytes = Bytes(1460);
 
 fn fr(profile: &str, changed: &[(&str, Value)]) -> Fr {
     let changed: Vec<_> = changed.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    let values = crate::cc::Choice::new("fr", Some(profile), &changed).unwrap().values;
+    let values = crate::cc::CcConfig::by_name("fr", Some(profile), &changed).unwrap().values;
     Fr::new(
         &values,
         &Setup {

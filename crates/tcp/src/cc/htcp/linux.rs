@@ -2,22 +2,22 @@
 //!
 //! alpha and beta are in 1/128, RTTs in whole milliseconds. alpha is worked out again only when the window has grown or
 //! been cut. The clock starts again when an episode of loss begins and once more when it is over. The throughput is
-//! that of stretches of at least an RTT and about a window; `max_rate` is its greatest smoothed value since three RTTs
+//! that of stretches of at least an RTT and about a window; `max_rate` is its maximum smoothed value since three RTTs
 //! after the last loss. An increase larger than the window makes the test for such a stretch fail, as in the kernel.
 
-use super::super::cubic::linux::{HZ, ticks};
 use super::*;
+use crate::cc::jiffies::{HZ, jiffies};
 
 /// 1 in 1/128.
 const ONE: u64 = 128;
 /// beta is 0.5 to 0.8.
 const BETAS: (u64, u64) = (64, 102);
-/// The greatest RTT rises by no more than this many ticks at once.
-const MOST_RISE: u64 = 20;
+/// The maximum RTT rises by no more than this many ticks at once.
+const MAX_RISE: u64 = 20;
 
 /// Profile `linux`.
 #[derive(Debug)]
-pub(super) struct Linux {
+pub(super) struct LinuxHtcp {
     base: Aimd,
     rtt_scaling: bool,
     bandwidth_switch: bool,
@@ -35,7 +35,7 @@ pub(super) struct Linux {
     max_rtt: u64,
     last_loss: u64,
     undo: Option<Undo>,
-    rate: Rate,
+    rate: Throughput,
     /// The state after the last call: the kernel measures in the state that an ACK finds.
     prior: State,
 }
@@ -50,7 +50,7 @@ struct Undo {
 
 /// The throughput achieved, in segments per second.
 #[derive(Debug, Default)]
-struct Rate {
+struct Throughput {
     smoothed: u64,
     max: u64,
     /// `max` at the loss before.
@@ -60,9 +60,9 @@ struct Rate {
     since: u64,
 }
 
-impl Linux {
-    pub(super) fn new(values: &Values, setup: &Setup) -> Linux {
-        Linux {
+impl LinuxHtcp {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> LinuxHtcp {
+        LinuxHtcp {
             base: Aimd::new(values, setup),
             rtt_scaling: values.flag("rtt_scaling"),
             bandwidth_switch: values.flag("bandwidth_switch"),
@@ -73,9 +73,9 @@ impl Linux {
             count: 0,
             min_rtt: 0,
             max_rtt: 0,
-            last_loss: ticks(setup.now),
+            last_loss: jiffies(setup.now),
             undo: None,
-            rate: Rate::default(),
+            rate: Throughput::default(),
             prior: State::Open,
         }
     }
@@ -88,14 +88,14 @@ impl Linux {
         }
         if self.prior == State::Open {
             self.max_rtt = self.max_rtt.max(self.min_rtt);
-            if rtt <= self.max_rtt + MOST_RISE {
+            if rtt <= self.max_rtt + MAX_RISE {
                 self.max_rtt = self.max_rtt.max(rtt);
             }
         }
     }
 
     fn measure(&mut self, ack: &Ack, view: &View) {
-        let (now, acked) = (ticks(view.now), u64::from(ack.cumulative_segments));
+        let (now, acked) = (jiffies(view.now), u64::from(ack.cumulative_segments));
         if self.prior == State::Open {
             self.per_ack = acked;
         }
@@ -160,9 +160,9 @@ impl Linux {
     fn grow(&mut self, view: &View) {
         let w = self.base.segments(view.mss);
         if self.count * self.alpha / ONE >= w {
-            self.base.window.cwnd += view.mss;
+            self.base.reno.window.cwnd += view.mss;
             self.count = 0;
-            self.update_alpha(ticks(view.now));
+            self.update_alpha(jiffies(view.now));
         } else {
             self.count += self.per_ack;
         }
@@ -170,27 +170,27 @@ impl Linux {
     }
 }
 
-impl CongestionControl for Linux {
+impl CongestionControl for LinuxHtcp {
     fn on_ack(&mut self, ack: &Ack, view: &View) {
         self.measure(ack, view);
         self.prior = view.state;
         if view.state == State::Open && self.undo.take().is_some() {
-            self.last_loss = ticks(view.now);
+            self.last_loss = jiffies(view.now);
         }
-        let below = self.base.window.in_slow_start();
+        let below = self.base.reno.window.in_slow_start();
         if self.base.slow_start(ack, view) > Bytes::ZERO && !below {
             self.grow(view);
         }
     }
 
     fn on_congestion(&mut self, event: &Congestion, view: &View) {
-        let now = ticks(view.now);
+        let now = jiffies(view.now);
         if event.first {
             self.update_beta();
             self.update_alpha(now);
         }
         let kept = self.base.segments(view.mss) * self.beta / ONE;
-        // The kernel fades the greatest RTT first and then notes it for an undo.
+        // The kernel fades the maximum RTT first and then notes it for an undo.
         if event.first && self.max_rtt > self.min_rtt {
             self.max_rtt = self.min_rtt + (self.max_rtt - self.min_rtt) * 95 / 100;
         }
@@ -203,11 +203,11 @@ impl CongestionControl for Linux {
     }
 
     fn window(&self) -> Window {
-        self.base.window
+        self.base.reno.window
     }
 
     fn on_undo(&mut self, before: Window, _view: &View) {
-        self.base.window.restore(before);
+        self.base.reno.window.restore(before);
         if let Some(undo) = self.undo.take() {
             (self.last_loss, self.max_rtt) = (undo.last_loss, undo.max_rtt);
             self.rate.previous_max = undo.previous_max;

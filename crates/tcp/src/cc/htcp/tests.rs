@@ -1,10 +1,10 @@
 //! Vectors computed apart from this code by the rules of Leith and Shorten.
 
-use super::super::Cause;
 use super::super::driver::{Driver, near};
 use super::*;
+use crate::cc::signals::Cause;
 
-/// beta 0.5, least RTT 100 ms: alpha is that of the formula. `linux` takes it when the window grows.
+/// beta 0.5, minimum RTT 100 ms: alpha is that of the formula. `linux` takes it when the window grows.
 #[test]
 fn alpha_is_a_quadratic_function_of_the_time_since_the_loss() {
     for (seconds, alpha) in [(1.0, 1.0), (2.0, 11.25), (3.0, 22.0), (11.0, 126.0)] {
@@ -25,12 +25,14 @@ fn alpha_is_a_quadratic_function_of_the_time_since_the_loss() {
 /// beta = 0.8: alpha(3 s) = 0.4 x 22 = 8.8.
 #[test]
 fn a_gentle_cut_goes_with_a_gentle_increase() {
-    let Ok(choice) = super::super::Choice::new("htcp", Some("paper"), &[]) else { panic!("there is such a profile") };
+    let Ok(config) = crate::cc::config::CcConfig::by_name("htcp", Some("paper"), &[]) else {
+        panic!("there is such a profile")
+    };
     let now = Time::ZERO;
     let mss = Bytes(1000);
     let (initial_window, initial_ssthresh) = (mss * 1000, mss * 2);
     let setup = Setup { now, mss, initial_window, initial_ssthresh, handshake_rtt: None, paced: false, seed: 1 };
-    let mut real = Real::new(&choice.values, &setup);
+    let mut real = Real::new(&config.values, &setup);
     real.beta = 0.8;
     assert!(near(real.alpha(now + Span::from_millis(3000)), 8.8));
 }
@@ -40,7 +42,7 @@ fn a_gentle_cut_goes_with_a_gentle_increase() {
 #[test]
 fn a_loss_leaves_the_ratio_of_the_rtts() {
     for (profile, losses) in [("paper", 2), ("linux", 3)] {
-        // A window that cannot grow keeps the throughput steady; the greatest RTT rises in steps the kernel accepts.
+        // A window that cannot grow keeps the throughput steady; the maximum RTT rises in steps the kernel accepts.
         let mut sender = Driver::new("htcp", profile, &[], 1600, Some(2));
         let mut kept = Vec::new();
         for _ in 0..losses {
@@ -62,7 +64,7 @@ fn a_loss_leaves_the_ratio_of_the_rtts() {
         if profile == "paper" {
             assert!((last - 0.625).abs() < 1e-3, "{kept:?}");
         } else {
-            // The kernel's greatest RTT has faded to 157 ms and risen to 160 again: 80/128; whole segments.
+            // The kernel's maximum RTT has faded to 157 ms and risen to 160 again: 80/128; whole segments.
             assert!((last - 80.0 / 128.0).abs() < 1.0 / 400.0, "{kept:?}");
         }
     }

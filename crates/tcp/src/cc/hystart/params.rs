@@ -1,129 +1,67 @@
 //! The parameters of HyStart and HyStart++.
 
-use crate::cc::{Param, ParamKind, Value};
+use crate::cc::parameters::Param;
 
-pub(in crate::cc) const ENABLED: Param = Param {
-    name: "hystart",
-    kind: ParamKind::Flag,
-    default: Value::Flag(false),
-    unit: "",
-    doc: "leave slow start when ACK spacing or RTT says the path is full",
-    source: "Linux tcp_cubic, hystart = 1; RFC 9438 section 4.10 leaves it open",
-};
+pub(in crate::cc) const ENABLED: Param = Param::flag("hystart", false)
+    .doc("leave slow start when ACK spacing or RTT says the path is full")
+    .source("Linux tcp_cubic, hystart = 1; RFC 9438 section 4.10 leaves it open");
 
-pub(in crate::cc) const PLUS_PLUS: Param = Param {
-    name: "hystart_plus_plus",
-    kind: ParamKind::Flag,
-    default: Value::Flag(false),
-    unit: "",
-    doc: "first slow start only: when the RTT rises, grow at a quarter of the pace for five rounds, then leave slow start",
-    source: "RFC 9406",
-};
+pub(in crate::cc) const PLUS_PLUS: Param = Param::flag("hystart_plus_plus", false)
+    .doc(
+        "first slow start only: when the RTT rises, grow at a quarter of the pace for five rounds, then leave slow \
+          start",
+    )
+    .source("RFC 9406");
 
-pub(in crate::cc) const LOW_WINDOW: Param = Param {
-    name: "hystart_low_window",
-    kind: ParamKind::Number { min: 0.0, max: 1e6 },
-    default: Value::Number(16.0),
-    unit: "segments",
-    doc: "HyStart looks for an exit from this window on",
-    source: "Linux tcp_cubic, hystart_low_window",
-};
+pub(in crate::cc) const LOW_WINDOW: Param = Param::number("hystart_low_window", 0.0..=1e6, 16.0)
+    .unit("segments")
+    .doc("HyStart is active from this window on")
+    .source("Linux tcp_cubic, hystart_low_window");
 
-pub(in crate::cc) const ACK_DELTA: Param = Param {
-    name: "hystart_ack_delta",
-    kind: ParamKind::Number { min: 0.0, max: 1e3 },
-    default: Value::Number(2.0),
-    unit: "ms",
-    doc: "ACKs further apart than this are not one train",
-    source: "Linux tcp_cubic, hystart_ack_delta_us; 4 ms in seed 002",
-};
+pub(in crate::cc) const ACK_DELTA: Param = Param::number("hystart_ack_delta", 0.0..=1e3, 2.0)
+    .unit("ms")
+    .doc("ACKs further apart than this are not one train")
+    .source("Linux tcp_cubic, hystart_ack_delta_us; 4 ms in seed 002");
 
-pub(in crate::cc) const TRAIN: Param = Param {
-    name: "hystart_train",
-    kind: ParamKind::Number { min: 0.0, max: 10.0 },
-    default: Value::Number(0.5),
-    unit: "",
-    doc: "share of the base delay after which a train of ACKs ends slow start; twice that if the connection paces",
-    source: "Linux tcp_cubic; all of it in ns-3",
-};
+pub(in crate::cc) const TRAIN: Param = Param::number("hystart_train", 0.0..=10.0, 0.5)
+    .doc("share of the base delay after which a train of ACKs ends slow start; twice that if the connection paces")
+    .source("Linux tcp_cubic; all of it in ns-3");
 
-pub(in crate::cc) const RISE: Param = Param {
-    name: "hystart_rise",
-    kind: ParamKind::Number { min: 0.0, max: 10.0 },
-    default: Value::Number(0.125),
-    unit: "",
-    doc: "share of the base delay by which a round's least RTT must rise to end slow start",
-    source: "Linux tcp_cubic, HYSTART_DELAY_THRESH; all of it in ns-3",
-};
+pub(in crate::cc) const RISE: Param = Param::number("hystart_rise", 0.0..=10.0, 0.125)
+    .doc("share of the base delay by which a round's minimum RTT must rise to end slow start")
+    .source("Linux tcp_cubic, HYSTART_DELAY_THRESH; all of it in ns-3");
 
-pub(in crate::cc) const LEAST_RISE: Param = Param {
-    name: "hystart_least_rise",
-    kind: ParamKind::Number { min: 0.0, max: 1e3 },
-    default: Value::Number(4.0),
-    unit: "ms",
-    doc: "the rise is never asked to be less",
-    source: "Linux tcp_cubic, HYSTART_DELAY_MIN, since December 2014",
-};
+pub(in crate::cc) const MIN_RISE: Param = Param::number("hystart_least_rise", 0.0..=1e3, 4.0)
+    .unit("ms")
+    .doc("the rise is never asked to be less")
+    .source("Linux tcp_cubic, HYSTART_DELAY_MIN, since December 2014");
 
-pub(in crate::cc) const MOST_RISE: Param = Param {
-    name: "hystart_most_rise",
-    kind: ParamKind::Number { min: 0.0, max: 1e4 },
-    default: Value::Number(16.0),
-    unit: "ms",
-    doc: "the rise is never asked to be more",
-    source: "Linux tcp_cubic, HYSTART_DELAY_MAX, since December 2014",
-};
+pub(in crate::cc) const MAX_RISE: Param = Param::number("hystart_most_rise", 0.0..=1e4, 16.0)
+    .unit("ms")
+    .doc("the rise is never asked to be more")
+    .source("Linux tcp_cubic, HYSTART_DELAY_MAX, since December 2014");
 
-pub(in crate::cc) const CUSHION: Param = Param {
-    name: "hystart_cushion",
-    kind: ParamKind::Flag,
-    default: Value::Flag(true),
-    unit: "",
-    doc: "a train may last longer by what bundling may hold ACKs back, at most 1 ms",
-    source: "Linux tcp_cubic since 5.6, hystart_ack_delay",
-};
+pub(in crate::cc) const CUSHION: Param = Param::flag("hystart_cushion", true)
+    .doc("a train may last longer by the delay that TSO may add to ACKs, at most 1 ms")
+    .source("Linux tcp_cubic since 5.6, hystart_ack_delay");
 
-pub(in crate::cc) const CLOCK: Param = Param {
-    name: "hystart_clock",
-    kind: ParamKind::Number { min: 0.001, max: 100.0 },
-    default: Value::Number(0.001),
-    unit: "ms",
-    doc: "tick of the clock; delays are kept in eighths of it",
-    source: "Linux tcp_cubic: microseconds since 5.6, milliseconds before",
-};
+pub(in crate::cc) const CLOCK: Param = Param::number("hystart_clock", 0.001..=100.0, 0.001)
+    .unit("ms")
+    .doc("tick of the clock; delays are kept in eighths of it")
+    .source("Linux tcp_cubic: microseconds since 5.6, milliseconds before");
 
-pub(in crate::cc) const FIRST_SAMPLES: Param = Param {
-    name: "hystart_first_samples",
-    kind: ParamKind::Flag,
-    default: Value::Flag(false),
-    unit: "",
-    doc: "a round's delay is the least of its first eight samples, instead of all so far",
-    source: "Linux tcp_cubic before 5.6",
-};
+pub(in crate::cc) const FIRST_SAMPLES: Param = Param::flag("hystart_first_samples", false)
+    .doc("a round's delay is the minimum of its first eight samples, instead of all so far")
+    .source("Linux tcp_cubic before 5.6");
 
-pub(in crate::cc) const SKIP_FIRST: Param = Param {
-    name: "hystart_skip_first",
-    kind: ParamKind::Flag,
-    default: Value::Flag(false),
-    unit: "",
-    doc: "the ACK that begins a round gives no sample",
-    source: "the study's report",
-};
+pub(in crate::cc) const SKIP_FIRST: Param = Param::flag("hystart_skip_first", false)
+    .doc("the ACK that begins a round gives no sample")
+    .source("the study's report");
 
-pub(in crate::cc) const CURR_RTT_BUG: Param = Param {
-    name: "curr_rtt_bug",
-    kind: ParamKind::Flag,
-    default: Value::Flag(false),
-    unit: "",
-    doc: "quirk: the round's RTT is never set, so the ninth sample of any round ends slow start",
-    source: "the study's report as printed",
-};
+pub(in crate::cc) const CURR_RTT_BUG: Param = Param::flag("curr_rtt_bug", false)
+    .doc("quirk: the round's RTT is never set, so the ninth sample of any round ends slow start")
+    .source("the study's report as printed");
 
-pub(in crate::cc) const UNIT_MIX: Param = Param {
-    name: "unit_mix",
-    kind: ParamKind::Flag,
-    default: Value::Flag(false),
-    unit: "",
-    doc: "quirk: the base delay in eighths of a millisecond is compared with microseconds",
-    source: "a reading of the study's report",
-};
+pub(in crate::cc) const UNIT_MIX: Param = Param::flag("unit_mix", false)
+    .doc("quirk: the base delay in eighths of a millisecond is compared with microseconds")
+    .source("a reading of the study's report");

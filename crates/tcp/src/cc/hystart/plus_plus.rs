@@ -1,16 +1,17 @@
 //! HyStart++ (RFC 9406): when the RTT rises, slow start goes on at a quarter of its pace before it ends.
 //!
-//! A round whose least RTT exceeds that of the round before by an eighth, within bounds, begins conservative slow start
+//! A round whose minimum RTT exceeds that of the round before by an eighth, within bounds, begins conservative slow start
 //! (CSS). If the RTT falls below what began it, the rise was chance and slow start goes on; after five rounds of CSS it is
 //! over. It serves the first slow start of a connection alone. There is no ACK train: spacing says little where ACKs
 //! are bunched.
 
-use crate::cc::{Ack, View};
+use crate::cc::signals::{Ack, View};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span};
 
 /// RFC 9406 §4.3: MIN_RTT_THRESH, MAX_RTT_THRESH, MIN_RTT_DIVISOR.
-const LEAST_RISE: Span = Span::from_millis(4);
-const MOST_RISE: Span = Span::from_millis(16);
+const MIN_RISE: Span = Span::from_millis(4);
+const MAX_RISE: Span = Span::from_millis(16);
 const RISE_DIVISOR: u64 = 8;
 /// RFC 9406 §4.3: N_RTT_SAMPLE.
 const SAMPLES: u32 = 8;
@@ -23,10 +24,10 @@ const CSS_ROUNDS: u32 = 5;
 #[derive(Debug)]
 pub(in crate::cc) struct PlusPlus {
     /// windowEnd: the round is over when this has been acknowledged.
-    round_end: u64,
-    /// Least RTT of the round before; absent if it had no sample.
+    round_end: SeqNo,
+    /// Minimum RTT of the round before; absent if it had no sample.
     last: Option<Span>,
-    /// Least RTT of this round.
+    /// Minimum RTT of this round.
     current: Option<Span>,
     samples: u32,
     css: Option<Css>,
@@ -45,7 +46,7 @@ struct Css {
 
 impl PlusPlus {
     pub(in crate::cc) fn new() -> PlusPlus {
-        PlusPlus { round_end: 1, last: None, current: None, samples: 0, css: None }
+        PlusPlus { round_end: SeqNo::FIRST_DATA, last: None, current: None, samples: 0, css: None }
     }
 
     pub(in crate::cc) fn is_conservative(&self) -> bool {
@@ -78,7 +79,7 @@ impl PlusPlus {
             // RFC 9406 §4.2: the rise was spurious
             (Some(css), _) if current < css.baseline => self.css = None,
             // RFC 9406 §4.2: currentRoundMinRTT >= lastRoundMinRTT + clamp(lastRoundMinRTT / 8, 4 ms, 16 ms)
-            (None, Some(last)) if current >= last + (last / RISE_DIVISOR).clamp(LEAST_RISE, MOST_RISE) => {
+            (None, Some(last)) if current >= last + (last / RISE_DIVISOR).clamp(MIN_RISE, MAX_RISE) => {
                 self.css = Some(Css { baseline: current, rounds: 0, left: 0 });
             }
             _ => {}
@@ -97,7 +98,7 @@ impl PlusPlus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::RttSample;
+    use crate::cc::signals::RttSample;
 
     const MSS: Bytes = Bytes(1460);
 
@@ -105,7 +106,8 @@ mod tests {
     fn round(sender: &mut PlusPlus, number: u64, samples: u64, rtt_us: u64) -> bool {
         let rtt = Span::from_micros(rtt_us);
         let ack = Ack { acked: MSS, rtt: Some(RttSample { latest: rtt, oldest: rtt }), ..Ack::default() };
-        let view = |i| View { snd_una: number * 1000 + i, snd_nxt: (number + 1) * 1000, mss: MSS, ..View::default() };
+        let at = |i| SeqNo(number * 1000 + i);
+        let view = |i| View { snd_una: at(i), snd_nxt: at(1000), mss: MSS, ..View::default() };
         (0..samples).any(|i| sender.on_ack(&ack, &view(i)))
     }
 

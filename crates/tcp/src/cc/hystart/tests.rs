@@ -1,7 +1,10 @@
 //! Vectors computed apart from this code.
 
 use super::*;
-use crate::cc::{Choice, RttSample, Value};
+use crate::cc::config::CcConfig;
+use crate::cc::parameters::Value;
+use crate::cc::signals::RttSample;
+use crate::seq::SeqNo;
 use crate::units::Span;
 
 const MSS: Bytes = Bytes(1460);
@@ -9,8 +12,8 @@ const MSS: Bytes = Bytes(1460);
 /// What `profile` of CUBIC has, with some parameters changed, in a round that began at time zero.
 fn detector_of(profile: &str, changed: &[(&str, Value)], delay_min: u64) -> HyStart {
     let changed: Vec<_> = changed.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    let values = Choice::new("cubic", Some(profile), &changed).unwrap().values;
-    let round = Round { end_seq: 1_000_000, ..Round::default() };
+    let values = CcConfig::by_name("cubic", Some(profile), &changed).unwrap().values;
+    let round = Round { end_seq: SeqNo(1_000_000), ..Round::default() };
     HyStart { form: Form::new(&values), paced: false, delay_min, found: false, round }
 }
 
@@ -23,7 +26,7 @@ fn feed(hystart: &mut HyStart, now_us: u64, rtt_us: u64, segments: u64, snd_una:
     let rtt = Span::from_micros(rtt_us);
     let ack = Ack { acked: MSS, rtt: Some(RttSample { latest: rtt, oldest: rtt }), ..Ack::default() };
     let now = Time::from_nanos(now_us * 1_000);
-    let view = View { now, mss: MSS, snd_una, snd_nxt: 2_000_000, ..View::default() };
+    let view = View { now, mss: MSS, snd_una: SeqNo(snd_una), snd_nxt: SeqNo(2_000_000), ..View::default() };
     hystart.on_ack(&ack, &view, MSS * segments, true)
 }
 
@@ -88,7 +91,7 @@ fn h6_never_below_the_low_window() {
 fn a_round_begins_below_the_low_window_too() {
     let mut hystart = detector(40_000);
     feed(&mut hystart, 500_000, 40_000, 10, 1_000_001);
-    assert_eq!((hystart.round.start, hystart.round.end_seq), (500_000, 2_000_000));
+    assert_eq!((hystart.round.start, hystart.round.end_seq), (500_000, SeqNo(2_000_000)));
 }
 
 #[test]

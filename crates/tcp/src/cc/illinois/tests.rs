@@ -2,7 +2,7 @@
 
 use super::super::driver::{Driver, near};
 use super::*;
-use crate::cc::RttSample;
+use crate::cc::signals::RttSample;
 
 /// Congestion avoidance at `cwnd` with RTTs seen from 100 to 200 ms, at the beginning of a round.
 fn illinois(profile: &str, cwnd: u64) -> Driver {
@@ -17,7 +17,7 @@ fn round(illinois: &mut Driver, rtts: &[f64]) {
     for (i, ms) in rtts.iter().enumerate() {
         let nxt = illinois.view.snd_nxt;
         if i + 1 == rtts.len() {
-            (illinois.view.snd_una, illinois.view.snd_nxt) = (nxt + 1, nxt + 2);
+            (illinois.view.snd_una, illinois.view.snd_nxt) = (nxt + Bytes(1), nxt + Bytes(2));
         }
         let rtt = Span::from_secs_f64(ms / 1e3);
         let rtt = Some(RttSample { latest: rtt, oldest: rtt });

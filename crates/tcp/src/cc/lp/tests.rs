@@ -1,16 +1,16 @@
 use super::super::driver::{Driver, MSS};
-use super::super::{RttSample, State};
 use super::*;
+use crate::cc::signals::{RttSample, State};
 
 /// One segment is acknowledged; RTT 100 ms.
 fn ack(lp: &mut Driver, one_way_ms: u64) {
     let rtt = Span::from_millis(100);
     let one_way = Some(Span::from_millis(one_way_ms));
     let rtt = Some(RttSample { latest: rtt, oldest: rtt });
-    lp.tell(&Ack { acked: MSS, acked_segments: 1, cumulative_segments: 1, rtt, one_way, ..Ack::default() });
+    lp.ack_with(&Ack { acked: MSS, acked_segments: 1, cumulative_segments: 1, rtt, one_way, ..Ack::default() });
 }
 
-/// Delays from 50 to 150 ms have been seen, twice so that the greatest counts, and the mean is back at 50.
+/// Delays from 50 to 150 ms have been seen, twice so that the maximum counts, and the mean is back at 50.
 fn with_range(profile: &str, changed: &[(&str, Value)]) -> Driver {
     let mut lp = Driver::new("lp", profile, changed, 40, Some(2));
     lp.view.may_grow = false;
@@ -50,7 +50,7 @@ fn nothing_grows_within_the_inference_time() {
     while lp.cwnd() > 20.0 {
         ack(&mut lp, 80);
     }
-    // The extremes are new: the least is the mean, the greatest twice that, so 80 ms are within.
+    // The extremes are new: the least is the mean, the maximum twice that, so 80 ms are within.
     lp.view.may_grow = true;
     for (pause, grows) in [(200, false), (99, false), (2, true)] {
         lp.pass(Span::from_millis(pause));

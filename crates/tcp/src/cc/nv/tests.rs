@@ -1,6 +1,6 @@
 use super::super::driver::{Driver, MSS};
-use super::super::{RateSample, RttSample};
 use super::*;
+use crate::cc::signals::{RateSample, RttSample};
 
 /// A sender that has just begun, with `cwnd` segments and an ssthresh so low that slow start is over.
 fn sender(cwnd: u64, ssthresh: Option<u64>) -> Driver {
@@ -23,11 +23,11 @@ fn ack(nv: &mut Driver, delivered: u64, rtt_ms: u64) {
         app_limited: false,
     };
     let rtt = Some(RttSample { latest: rtt, oldest: rtt });
-    nv.view.snd_nxt = nv.view.snd_una + nv.cc.window().cwnd.0;
-    nv.tell(&Ack { acked: MSS, acked_segments: 1, rtt, rate: Some(rate), ..Ack::default() });
+    nv.view.snd_nxt = nv.view.snd_una + nv.cc.window().cwnd;
+    nv.ack_with(&Ack { acked: MSS, acked_segments: 1, rtt, rate: Some(rate), ..Ack::default() });
 }
 
-/// A rate and least RTT that explain 30 segments, a window of 50: ssthresh 40, down by two.
+/// A rate and minimum RTT that explain 30 segments, a window of 50: ssthresh 40, down by two.
 #[test]
 fn vector_of_algorithms_8_12() {
     let mut nv = sender(50, Some(2));

@@ -1,19 +1,23 @@
 //! ns-2.35's own Vegas: a window of real packets, the mean RTT of a round, a fine timer. With recovery
 //! `vegas` the sender asks for that timer and cwnd itself is inflated; with another one it takes a quarter off and no more.
 
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Setup, View, Window};
+use crate::cc::algorithm::Setup;
+use crate::cc::controller::CongestionControl;
+use crate::cc::signals::{Ack, Cause, Congestion, View};
+use crate::cc::window::Window;
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span, Time};
 
 /// Duplicate ACKs that mean loss (numdupacks_).
 const DUPLICATES: u32 = 3;
 /// Vegas' own window after a time-out (v_slowstart_), and its least one, in segments.
-pub(in crate::cc) const LEAST: f64 = 2.0;
+pub(in crate::cc) const MIN_WINDOW: f64 = 2.0;
 /// The fine time-out before there is a sample, in seconds; back-off stops here.
 const NO_TIMEOUT: f64 = 1000.0;
 /// The base RTT before there is a sample, in seconds.
 const NO_RTT: f64 = 1e9;
 /// ns-2's counters are whole numbers of 32 bits: no window is larger.
-pub(in crate::cc) const MOST: f64 = (1u64 << 31) as f64;
+pub(in crate::cc) const MAX_WINDOW: f64 = (1u64 << 31) as f64;
 
 /// A window in segments; "not set" is beyond all of them.
 fn in_segments(bytes: Bytes, mss: Bytes) -> f64 {
@@ -47,7 +51,7 @@ pub(in crate::cc) struct Native {
     pub(in crate::cc) sum: f64,
     pub(in crate::cc) samples: u32,
     /// The round ends when something from here on has been acknowledged.
-    pub(in crate::cc) round_from: u64,
+    pub(in crate::cc) round_from: SeqNo,
     round_began: Time,
     /// Slow start grows in this round.
     grows: bool,
@@ -58,7 +62,7 @@ pub(in crate::cc) struct Native {
     deflated: f64,
     /// When a loss last changed the window.
     changed_at: Option<Time>,
-    /// The ACK under way has told of a loss.
+    /// The ACK under way has reported a loss.
     reacted: bool,
     backlog: f64,
 }
@@ -94,7 +98,7 @@ impl Native {
             timeout: NO_TIMEOUT,
             sum: 0.0,
             samples: 0,
-            round_from: 1,
+            round_from: SeqNo::FIRST_DATA,
             round_began: setup.now,
             grows: true,
             increment: 0.0,
@@ -150,7 +154,7 @@ impl Native {
         let reacted = std::mem::take(&mut self.reacted);
         if ack.cumulative_segments == 0 {
             if ack.duplicate > DUPLICATES && !reacted {
-                self.w = (self.w + 1.0).min(MOST);
+                self.w = (self.w + 1.0).min(MAX_WINDOW);
             }
             self.duplicates = self.duplicates.max(ack.duplicate);
             return None;
@@ -158,12 +162,12 @@ impl Native {
         if std::mem::take(&mut self.duplicates) > DUPLICATES && self.w > self.deflated {
             // ns-2 goes to 0 after a time-out and divides by it; one segment is the floor here.
             self.w = self.deflated.max(1.0);
-            self.ssthresh = LEAST;
+            self.ssthresh = MIN_WINDOW;
         }
         if let Some(rtt) = ack.rtt.filter(|rtt| self.base == NO_RTT && rtt.latest > Span::ZERO) {
             self.base = rtt.latest.as_secs_f64();
         }
-        if view.snd_una <= self.round_from || view.state.descends() {
+        if view.snd_una <= self.round_from || view.state.in_cwnd_reduction() {
             return None;
         }
         self.end_round(view)
@@ -175,8 +179,8 @@ impl Native {
         let rtt = if sampled { self.sum / f64::from(self.samples) } else { since };
         (self.sum, self.samples) = (0.0, 0);
         // Go-back-N in ns-2 takes the next number back to what was sent since: what is believed in the network.
-        let next = view.snd_una + view.pipe.0;
-        let sent = next.saturating_sub(self.round_from) as f64 / view.mss.as_f64();
+        let next = view.snd_una + view.pipe;
+        let sent = next.since(self.round_from).as_f64() / view.mss.as_f64();
         (self.round_from, self.round_began) = (next, view.now);
         if rtt <= 0.0 {
             return None;
@@ -202,8 +206,8 @@ impl Native {
         self.grows = !self.grows;
         self.increment = 0.0;
         if self.grows && self.delta() > self.bounds.gamma {
-            self.ssthresh = LEAST;
-            self.w = (self.w - self.w / 8.0).max(LEAST);
+            self.ssthresh = MIN_WINDOW;
+            self.w = (self.w - self.w / 8.0).max(MIN_WINDOW);
         } else if self.grows {
             self.increment = 1.0;
         }
@@ -212,7 +216,7 @@ impl Native {
     fn decide(&mut self) {
         self.increment = 0.0;
         if self.delta() > self.bounds.beta {
-            self.w = (self.w - 1.0).max(LEAST);
+            self.w = (self.w - 1.0).max(MIN_WINDOW);
         } else if self.delta() < self.bounds.alpha {
             self.increment = 1.0 / self.w;
         }
@@ -228,8 +232,8 @@ impl Native {
             self.increment = 0.0;
         }
         let outstanding = in_segments(view.pipe, view.mss) + 1.0;
-        if self.increment > 0.0 && self.w - outstanding <= 2.0 && !view.state.descends() {
-            self.w = (self.w + self.increment).min(MOST);
+        if self.increment > 0.0 && self.w - outstanding <= 2.0 && !view.state.in_cwnd_reduction() {
+            self.w = (self.w + self.increment).min(MAX_WINDOW);
         }
         if let Some(rtt) = ack.rtt {
             self.sample(rtt.latest.as_secs_f64());
@@ -246,7 +250,7 @@ impl Native {
         }
         let win = libm::floor(self.usable(view));
         self.deflated = match win {
-            win if win <= 3.0 => LEAST,
+            win if win <= 3.0 => MIN_WINDOW,
             win if again => libm::floor(win / 2.0),
             win => win - libm::floor(win / 4.0),
         };
@@ -281,16 +285,16 @@ impl CongestionControl for Native {
         match event.cause {
             Cause::Timeout => {
                 if event.first {
-                    self.ssthresh = libm::floor(half).max(LEAST);
+                    self.ssthresh = libm::floor(half).max(MIN_WINDOW);
                 }
-                self.w = LEAST;
+                self.w = MIN_WINDOW;
                 self.deflated = 0.0;
                 self.duplicates = 0;
                 self.changed_at = Some(view.now);
             }
             // ns-2's way for every agent.
             Cause::Ecn => {
-                self.ssthresh = libm::floor(half).max(LEAST);
+                self.ssthresh = libm::floor(half).max(MIN_WINDOW);
                 self.w = half.max(1.0);
             }
             // Looking at the head again after a retransmission: the window has come down already.
@@ -301,7 +305,7 @@ impl CongestionControl for Native {
 
     fn window(&self) -> Window {
         let bytes = |segments: f64| Bytes((segments.max(1.0) * self.mss.as_f64()) as u64);
-        Window { cwnd: bytes(self.w.min(MOST)), ssthresh: bytes(self.ssthresh) }
+        Window { cwnd: bytes(self.w.min(MAX_WINDOW)), ssthresh: bytes(self.ssthresh) }
     }
 
     fn on_undo(&mut self, before: Window, view: &View) {
@@ -310,7 +314,7 @@ impl CongestionControl for Native {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart && idle > view.rto {
+        if view.slow_start_after_idle && idle > view.rto {
             self.w = self.w.min(self.initial_window);
         }
     }

@@ -1,15 +1,20 @@
 //! Vegas once per round trip over the sender's ordinary recovery: Linux 5 and 6, Linux 2.6.22 and ns-3.
 //!
-//! Whole segments, the least RTT of a round, growth and losses as in Reno while something is missing. The decision and
+//! Whole segments, the minimum RTT of a round, growth and losses as in Reno while something is missing. The decision and
 //! slow start do not ask whether the window is used; Reno's growth does.
 
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Counter, Sent, Setup, State, Values, View, Window};
+use crate::cc::algorithm::Setup;
+use crate::cc::controller::CongestionControl;
+use crate::cc::parameters::ParamValues;
+use crate::cc::signals::{Ack, Cause, Congestion, Sent, State, View};
+use crate::cc::window::{Counter, IdleRule, Window};
+use crate::seq::SeqNo;
 use crate::units::{Bytes, Span};
 
 /// With fewer RTTs in a round than this, delayed ACKs may account for all of them.
 const ENOUGH_SAMPLES: u32 = 3;
 /// In segments.
-const LEAST: u64 = 2;
+const MIN_WINDOW: u64 = 2;
 
 /// The form of Linux and ns-3.
 #[derive(Debug)]
@@ -29,21 +34,21 @@ pub(super) struct Rounds {
     active: bool,
     /// As last heard of.
     state: State,
-    snd_nxt: u64,
-    /// Least RTT of all and of this round, in µs as the kernel counts them: one more than measured.
+    snd_nxt: SeqNo,
+    /// Minimum RTT of all and of this round, in µs as the kernel counts them: one more than measured.
     base: Option<u64>,
     min: Option<u64>,
     samples: u32,
     /// The round ends when more than this has been acknowledged.
-    round_end: u64,
+    round_end: SeqNo,
     /// Where the round began, and the window then, in segments.
-    round_from: u64,
+    round_from: SeqNo,
     round_window: u64,
     backlog: f64,
 }
 
 impl Rounds {
-    pub(super) fn new(values: &Values, setup: &Setup) -> Rounds {
+    pub(super) fn new(values: &ParamValues, setup: &Setup) -> Rounds {
         Rounds {
             window: Window { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh },
             counter: Counter::default(),
@@ -58,19 +63,19 @@ impl Rounds {
             keeps_base: values.flag("keeps_base"),
             active: true,
             state: State::Open,
-            snd_nxt: 1,
+            snd_nxt: SeqNo::FIRST_DATA,
             base: None,
             min: None,
             samples: 0,
-            round_end: 1,
-            round_from: 1,
+            round_end: SeqNo::FIRST_DATA,
+            round_from: SeqNo::FIRST_DATA,
             round_window: setup.initial_window.segments(setup.mss),
             backlog: 0.0,
         }
     }
 
     /// Begins anew: what was measured before says nothing of the window now.
-    fn enable(&mut self, snd_nxt: u64) {
+    fn enable(&mut self, snd_nxt: SeqNo) {
         self.active = true;
         self.round_end = snd_nxt;
         self.forget_round();
@@ -117,7 +122,7 @@ impl Rounds {
     /// The round is over.
     fn end_round(&mut self, ack: &Ack, view: &View) {
         let w = self.window.cwnd.segments(view.mss);
-        let sent = self.round_end.saturating_sub(self.round_from) / view.mss.0;
+        let sent = self.round_end.since(self.round_from).segments(view.mss);
         let window_before = std::mem::replace(&mut self.round_window, w);
         (self.round_from, self.round_end) = (self.round_end, view.snd_nxt);
         match (self.base, self.min) {
@@ -170,7 +175,7 @@ impl Rounds {
                 self.lower_ssthresh(mss);
             }
         }
-        self.window.cwnd = self.window.cwnd.max(mss * LEAST);
+        self.window.cwnd = self.window.cwnd.max(mss * MIN_WINDOW);
         if !self.sent_window {
             // Three quarters of the window are remembered (tcp_current_ssthresh).
             let w = self.window.cwnd.segments(mss);
@@ -181,7 +186,7 @@ impl Rounds {
     /// ssthresh follows the window down.
     fn lower_ssthresh(&mut self, mss: Bytes) {
         let ssthresh = match (self.sent_window, self.barely_lower) {
-            (true, _) => mss * LEAST,
+            (true, _) => mss * MIN_WINDOW,
             (_, true) => self.below(mss),
             _ => self.window.ssthresh.min(self.window.cwnd),
         };
@@ -190,7 +195,7 @@ impl Rounds {
 
     /// ns-3: max(min(ssthresh, W - 1), 2)
     fn below(&self, mss: Bytes) -> Bytes {
-        self.window.ssthresh.min(self.window.cwnd.saturating_sub(mss)).max(mss * LEAST)
+        self.window.ssthresh.min(self.window.cwnd.saturating_sub(mss)).max(mss * MIN_WINDOW)
     }
 }
 
@@ -208,7 +213,7 @@ impl CongestionControl for Rounds {
             }
         }
         // An unused window grows too: the decision does not ask.
-        let asked = view.may_grow || (ack.cumulative_segments > 0 && !view.state.descends());
+        let asked = view.may_grow || (ack.cumulative_segments > 0 && !view.state.in_cwnd_reduction());
         if !asked {
             return;
         }
@@ -231,7 +236,7 @@ impl CongestionControl for Rounds {
         };
         self.counter.reset();
         let half = self.window.cwnd.segments(view.mss) / 2;
-        let ssthresh = if self.barely_lower { self.below(view.mss) } else { view.mss * half.max(LEAST) };
+        let ssthresh = if self.barely_lower { self.below(view.mss) } else { view.mss * half.max(MIN_WINDOW) };
         self.window.reduce(ssthresh, event);
     }
 
@@ -253,9 +258,7 @@ impl CongestionControl for Rounds {
     }
 
     fn on_idle(&mut self, idle: Span, view: &View) {
-        if view.idle_restart {
-            self.window.halve_while_idle(idle, view, self.initial_window);
-        }
+        self.window.on_idle(idle, view, self.initial_window, IdleRule::Halve);
     }
 
     fn observe(&self, put: &mut dyn FnMut(&'static str, f64)) {

@@ -1,6 +1,10 @@
 use super::super::driver::{Driver, MSS, near};
-use super::super::{Ack, Cause, Congestion, CongestionControl, Head, RttSample, Sent, Setup, View};
 use super::*;
+use crate::cc::algorithm::Setup;
+use crate::cc::controller::CongestionControl;
+use crate::cc::signals::{Ack, Cause, Congestion, Head, RttSample, Sent, View};
+use crate::seq::SeqNo;
+use crate::units::Bytes;
 use crate::units::{Span, Time};
 
 /// An ACK of one segment; as much leaves after it.
@@ -13,9 +17,9 @@ fn ack(driver: &mut Driver, rtt_ms: Option<f64>) {
         rtt: rtt.map(|rtt| RttSample { latest: rtt, oldest: rtt }),
         ..Ack::default()
     };
-    driver.view.snd_una += MSS.0;
+    driver.view.snd_una += MSS;
     driver.cc.on_ack(&ack, &driver.view);
-    driver.view.snd_nxt += MSS.0;
+    driver.view.snd_nxt += MSS;
 }
 
 /// A native sender with a window of 20 in congestion avoidance, a base RTT of 100 ms, and the backlog it decides on when a
@@ -81,7 +85,14 @@ fn setup(handshake_ms: Option<u64>) -> Setup {
 fn native_slow_start_doubles_every_other_round() {
     let mut vegas = Native::new(Bounds { alpha: 1.0, beta: 3.0, gamma: 1.0 }, &setup(Some(100)));
     let now = Time::ZERO + Span::from_millis(1100);
-    let mut view = View { now, mss: MSS, snd_una: 1, snd_nxt: 1, rwnd: MSS * 1000, ..View::default() };
+    let mut view = View {
+        now,
+        mss: MSS,
+        snd_una: SeqNo::FIRST_DATA,
+        snd_nxt: SeqNo::FIRST_DATA,
+        rwnd: MSS * 1000,
+        ..View::default()
+    };
     let rtt = Span::from_millis(100);
     let sample = Some(RttSample { latest: rtt, oldest: rtt });
     let one = Ack { acked: MSS, acked_segments: 1, cumulative_segments: 1, rtt: sample, ..Ack::default() };
@@ -90,7 +101,7 @@ fn native_slow_start_doubles_every_other_round() {
         let window = MSS * libm::floor(vegas.w) as u64;
         view.pipe = window;
         for _ in 0..window.segments(MSS) {
-            view.snd_una += MSS.0;
+            view.snd_una += MSS;
             view.pipe -= MSS;
             vegas.on_ack(&one, &view);
             // What the window lets go leaves at once.
@@ -166,12 +177,12 @@ fn round_almost_over(profile: &str, rtt_ms: f64, cwnd: u64, ssthresh: Option<u64
         |rtt| Ack { cumulative_segments: 1, rtt: Some(RttSample { latest: rtt, oldest: rtt }), ..Ack::default() };
     // Two short rounds, the second of which sends 20 segments, or whatever cwnd is.
     for _ in 0..2 {
-        driver.view.snd_una += MSS.0;
+        driver.view.snd_una += MSS;
         driver.view.snd_nxt = driver.view.snd_una;
         driver.cc.on_ack(&silent(sample(100.0)), &driver.view);
     }
-    driver.view.snd_una += 1;
-    driver.view.snd_nxt = driver.view.snd_una - 1 + cwnd * MSS.0;
+    driver.view.snd_una += Bytes(1);
+    driver.view.snd_nxt = SeqNo(driver.view.snd_una.0 - 1) + MSS * cwnd;
     driver.cc.on_ack(&silent(sample(100.0)), &driver.view);
     driver.view.snd_una = driver.view.snd_nxt;
     (0..3).for_each(|_| driver.cc.on_ack(&silent(sample(rtt_ms)), &driver.view));

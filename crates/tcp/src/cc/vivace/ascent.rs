@@ -1,6 +1,6 @@
 //! The step up the gradient: a confidence that amplifies it and a bound that holds it (Vivace 2018).
 
-use crate::cc::Values;
+use crate::cc::parameters::ParamValues;
 
 /// What decides how long a step is.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Ascent {
 }
 
 impl Ascent {
-    pub(super) fn new(values: &Values) -> Ascent {
+    pub(super) fn new(values: &ParamValues) -> Ascent {
         Ascent {
             theta: values.number("step"),
             bound: values.number("bound"),
@@ -61,10 +61,10 @@ impl Ascent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::Choice;
+    use crate::cc::config::CcConfig;
 
     fn ascent() -> Ascent {
-        Ascent::new(&Choice::new("vivace", None, &[]).unwrap().values)
+        Ascent::new(&CcConfig::by_name("vivace", None, &[]).unwrap().values)
     }
 
     #[test]

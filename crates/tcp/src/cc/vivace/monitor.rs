@@ -1,9 +1,10 @@
 //! Monitor intervals: what was sent in a stretch of time, what became of it, and what that was worth.
 
-use crate::cc::{Ack, Values, View};
+use crate::cc::parameters::ParamValues;
+use crate::cc::signals::{Ack, View};
 use crate::units::{Bytes, Span, Time};
 
-/// So many segments that were sent after an interval have to arrive before what is missing of it counts as lost
+/// This many segments that were sent after an interval have to arrive before what is missing of it counts as lost
 /// (RFC 5681 §3.2).
 const SEGMENTS_AFTER: u64 = 3;
 
@@ -117,7 +118,7 @@ pub(super) struct Utility {
 }
 
 impl Utility {
-    pub(super) fn new(values: &Values) -> Utility {
+    pub(super) fn new(values: &ParamValues) -> Utility {
         Utility {
             exponent: values.number("exponent"),
             delay_cost: values.number("delay_cost"),
@@ -142,12 +143,12 @@ impl Utility {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::Choice;
+    use crate::cc::config::CcConfig;
 
     /// Computed apart from this code, at 10 Mb/s.
     #[test]
     fn vectors_of_algorithms_8_18() {
-        let utility = Utility::new(&Choice::new("vivace", None, &[]).unwrap().values);
+        let utility = Utility::new(&CcConfig::by_name("vivace", None, &[]).unwrap().values);
         for (slope, loss, wanted) in [(0.0, 0.0, 7.943_282), (0.0, 0.05, 2.268_282), (0.001, 0.0, -1.056_718)] {
             let value = utility.value(10.0, slope, loss);
             assert!((value - wanted).abs() < 1e-6, "{slope}, {loss}: {value}");

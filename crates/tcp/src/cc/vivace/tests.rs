@@ -2,7 +2,8 @@
 
 use super::super::driver::{Driver, MSS};
 use super::*;
-use crate::cc::{RateSample, RttSample};
+use crate::cc::signals::{RateSample, RttSample};
+use crate::seq::SeqNo;
 use crate::units::Time;
 
 /// Sends at the paced rate for `time` and acknowledges each segment; the queue of a link of `mbps` adds to 20 ms.
@@ -15,7 +16,7 @@ fn run(vivace: &mut Driver, mbps: f64, time: Span) {
         let arrives = out.front().map(|(_, at)| *at);
         if arrives.is_none_or(|at| next <= at) {
             vivace.view.now = next;
-            vivace.cc.on_sent(&Sent { now: next, seq: 0, bytes: MSS, pipe: MSS, retransmission: false });
+            vivace.cc.on_sent(&Sent { now: next, seq: SeqNo::default(), bytes: MSS, pipe: MSS, retransmission: false });
             free_at = free_at.max(next) + Span::from_secs_f64(8.0 * MSS.as_f64() / (mbps * 1e6));
             out.push_back((next, free_at + Span::from_millis(20)));
             next = next + vivace.cc.pacing_rate().unwrap().transmission_time(MSS);
@@ -33,7 +34,7 @@ fn run(vivace: &mut Driver, mbps: f64, time: Span) {
                 lost: Bytes::ZERO,
                 app_limited: false,
             };
-            vivace.tell(&Ack {
+            vivace.ack_with(&Ack {
                 acked: MSS,
                 acked_segments: 1,
                 rtt: Some(RttSample { latest: rtt, oldest: rtt }),

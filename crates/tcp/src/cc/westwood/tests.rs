@@ -1,6 +1,7 @@
-use super::super::State;
 use super::super::driver::{Driver, near};
 use super::*;
+use crate::cc::signals::State;
+use crate::seq::SeqNo;
 
 /// W1, in the kernel's integers: bytes per ms, so 337 for 337.5 and 304 for 304.6875. Windows of
 /// 100 ms, for which the RTT is 99 ms: a window is longer than the RTT.
@@ -14,7 +15,7 @@ fn vector_w1() {
     westwood.ack(30, Some(99.0));
     let first = westwood.internal("bandwidth_bps");
     assert!(near(first, 8e3), "1000 B in 1000 ms: {first}");
-    let mut rates = Rate { once: 0, twice: 0, since: 0, bytes: 30_000, una: None, ahead: 0 };
+    let mut rates = BandwidthFilter { once: 0, twice: 0, since: 0, bytes: 30_000, una: None, ahead: 0 };
     rates.sample(100);
     assert_eq!((rates.once, rates.twice), (300, 300));
     rates.bytes = 60_000;
@@ -39,7 +40,7 @@ fn the_estimate_takes_over_when_recovery_ends() {
     assert_eq!((westwood.cwnd(), westwood.ssthresh()), (28.0, 28.0));
     westwood.congestion(Cause::Timeout);
     assert_eq!((westwood.cwnd(), westwood.ssthresh()), (1.0, 28.0));
-    // The least RTT is learnt anew from the sample before the next ACK's.
+    // The minimum RTT is learnt anew from the sample before the next ACK's.
     westwood.ack(1, Some(200.0));
     westwood.ack(1, Some(200.0));
     assert!(near(westwood.internal("base_rtt_s"), 0.1));
@@ -47,11 +48,11 @@ fn the_estimate_takes_over_when_recovery_ends() {
 
 #[test]
 fn duplicate_acks_count_a_segment_each_and_not_twice() {
-    let mut rate = Rate { once: 0, twice: 0, since: 0, bytes: 0, una: Some(1), ahead: 0 };
-    let mut view = View { mss: Bytes(1000), snd_una: 1, state: State::Recovery, ..View::default() };
+    let mut rate = BandwidthFilter { once: 0, twice: 0, since: 0, bytes: 0, una: Some(SeqNo(1)), ahead: 0 };
+    let mut view = View { mss: Bytes(1000), snd_una: SeqNo(1), state: State::Recovery, ..View::default() };
     (0..3).for_each(|_| rate.count(&view));
     assert_eq!((rate.bytes, rate.ahead), (3000, 3000));
-    view.snd_una = 5001;
+    view.snd_una = SeqNo(5001);
     rate.count(&view);
     assert_eq!((rate.bytes, rate.ahead), (5000, 0));
 }

@@ -1,16 +1,20 @@
 use super::*;
-use crate::cc::{Choice, RttSample, State, Value};
+use crate::cc::config::CcConfig;
+use crate::cc::parameters::Value;
+use crate::cc::signals::{RttSample, State};
+use crate::seq::SeqNo;
+use crate::units::Time;
 
 const MSS: Bytes = Bytes(1460);
 
-fn cubic(segments: u64) -> Linux {
+fn cubic(segments: u64) -> LinuxCubic {
     cubic_with(segments, &[])
 }
 
-fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> Linux {
-    let values = Choice::new("cubic", Some("linux"), overrides).unwrap().values;
+fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> LinuxCubic {
+    let values = CcConfig::by_name("cubic", Some("linux"), overrides).unwrap().values;
     let (initial_window, initial_ssthresh) = (MSS * segments, Bytes::MAX);
-    Linux::new(
+    LinuxCubic::new(
         &values,
         &Setup {
             now: Time::ZERO,
@@ -30,10 +34,10 @@ fn at(millis: u64) -> View {
     View {
         now,
         mss: MSS,
-        snd_una: millis + 1,
-        snd_nxt: millis + 2,
+        snd_una: SeqNo(millis + 1),
+        snd_nxt: SeqNo(millis + 2),
         rto,
-        idle_restart: true,
+        slow_start_after_idle: true,
         may_grow: true,
         ..View::default()
     }
@@ -48,7 +52,7 @@ fn ack_with_rtt(micros: u64) -> Ack {
     Ack { rtt: Some(RttSample { latest: rtt, oldest: rtt }), ..ack(1) }
 }
 
-fn lose(cubic: &mut Linux, cause: Cause, millis: u64) {
+fn lose(cubic: &mut LinuxCubic, cause: Cause, millis: u64) {
     let flight = cubic.base.window.cwnd;
     cubic.on_congestion(
         &Congestion { cause, state_before: State::Open, flight, first: true, loss_window: MSS, head: None },
@@ -56,7 +60,7 @@ fn lose(cubic: &mut Linux, cause: Cause, millis: u64) {
     );
 }
 
-fn segments(cubic: &Linux) -> u64 {
+fn segments(cubic: &LinuxCubic) -> u64 {
     cubic.window().cwnd.segments(MSS)
 }
 
@@ -208,7 +212,7 @@ fn hystart_ends_slow_start_and_its_flag_prevents_it() {
         let mut cubic = cubic_with(20, &[("hystart".into(), Value::Flag(hystart))]);
         cubic.on_ack(&ack_with_rtt(100_000), &at(100));
         for i in 0..9 {
-            let round = View { snd_una: 150, snd_nxt: 200, ..at(200 + 10 * i) };
+            let round = View { snd_una: SeqNo(150), snd_nxt: SeqNo(200), ..at(200 + 10 * i) };
             cubic.on_ack(&ack_with_rtt(150_000), &round);
         }
         assert_eq!(!cubic.window().in_slow_start(), ends);

@@ -1,12 +1,13 @@
 //! Vectors computed apart from this code by the rules of Linux 2.6.22.
 
 use super::*;
-use crate::cc::Choice;
+use crate::cc::config::CcConfig;
 use crate::cc::driver::{Driver, MSS};
+use crate::seq::SeqNo;
 use crate::units::Time;
 
-fn cubic(segments: u64) -> Linux26 {
-    let values = Choice::new("cubic", Some("linux26"), &[]).unwrap().values;
+fn cubic(segments: u64) -> Linux26Cubic {
+    let values = CcConfig::by_name("cubic", Some("linux26"), &[]).unwrap().values;
     let setup = Setup {
         now: Time::ZERO,
         mss: MSS,
@@ -16,10 +17,10 @@ fn cubic(segments: u64) -> Linux26 {
         paced: false,
         seed: 1,
     };
-    Linux26::new(&values, &setup)
+    Linux26Cubic::new(&values, &setup)
 }
 
-fn lose(cubic: &mut Linux26) {
+fn lose(cubic: &mut Linux26Cubic) {
     let flight = cubic.linux.base.window.cwnd;
     let event = Congestion {
         cause: Cause::DupAck,
@@ -155,7 +156,7 @@ fn hystart_of_the_study_ends_slow_start() {
     sender.ack(1, Some(100.0));
     for _ in 0..20 {
         sender.pass(Span::from_millis(10));
-        sender.view.snd_una = 2;
+        sender.view.snd_una = SeqNo(2);
         sender.ack(1, Some(150.0));
     }
     // The first ACK began the round and is no sample of it; the ninth after it finds 2 + 1 + 8 segments. W = ssthresh is

@@ -1,8 +1,10 @@
 //! Vectors computed apart from this code by RFC 9438 §4.
 
 use super::*;
+use crate::cc::config::CcConfig;
 use crate::cc::driver::Driver;
-use crate::cc::{Choice, State, Value};
+use crate::cc::parameters::Value;
+use crate::cc::signals::State;
 
 const MSS: Bytes = Bytes(1460);
 
@@ -11,7 +13,7 @@ fn cubic(segments: u64) -> Rfc {
 }
 
 fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> Rfc {
-    let values = Choice::new("cubic", None, overrides).unwrap().values;
+    let values = CcConfig::by_name("cubic", None, overrides).unwrap().values;
     let (initial_window, initial_ssthresh) = (MSS * segments, Bytes::MAX);
     Rfc::new(
         &values,
@@ -29,7 +31,7 @@ fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> Rfc {
 
 fn at(secs: f64) -> View {
     let now = Time::ZERO + Span::from_secs_f64(secs);
-    View { now, mss: MSS, rto: Span::from_millis(1000), idle_restart: true, may_grow: true, ..View::default() }
+    View { now, mss: MSS, rto: Span::from_millis(1000), slow_start_after_idle: true, may_grow: true, ..View::default() }
 }
 
 fn ack(segments: u64) -> Ack {
@@ -197,7 +199,7 @@ fn time_held_back_by_the_application_is_left_out() {
     cubic.on_ack(&ack(1), &at(1.0));
     cubic.on_ack(&ack(1), &View { may_grow: false, ..at(4.0) });
     assert_eq!(cubic.epoch.unwrap().start, Time::ZERO + Span::from_millis(3000));
-    // Sending again at 9 s after silence: the five seconds since the last ACK do not count either.
+    // Sending again at 9 s after an idle period: the five seconds since the last ACK do not count either.
     cubic.on_idle(Span::from_millis(900), &at(9.0));
     cubic.on_ack(&ack(70), &at(9.5));
     assert_eq!(cubic.epoch.unwrap().start, Time::ZERO + Span::from_millis(8000));

@@ -1,0 +1,5 @@
+//! What is found out of a scenario or of a run beside its results: ground tracks, who reaches whom, a sample of transmissions.
+
+pub(crate) mod ground_track;
+pub(crate) mod reach;
+pub(crate) mod transmissions;

@@ -1,0 +1,308 @@
+//! From a scenario to the [`World`] of a run. Every error names the path of its key; a world that was built cannot fail.
+
+mod constellation;
+mod wireless;
+
+use std::collections::BTreeMap;
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Span, Time};
+use tcp::{Connection, TcpConfig};
+
+use crate::connectivity::Reachability;
+use crate::engine::context::Context;
+use crate::engine::event::Event;
+use crate::engine::trace::Sink;
+use crate::expand::{self, interval_nanos, transport_of};
+use crate::host::Hosts;
+use crate::host::app::{App, Period, Ticks};
+use crate::host::flow::{Flow, OnFull, Side, Transport};
+use crate::ids::{FlowId, LinkId, NodeId};
+use crate::link::loss::Loss;
+use crate::link::{Delay, Link, LinkChange, LinkParts};
+use crate::network::Network;
+use crate::qdisc::Qdisc;
+use crate::scenario::{
+    AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, Network as NetworkDef, PeriodDef, Scenario, ScenarioError,
+    TransportDef, join,
+};
+use crate::series::Series;
+use crate::world::{Change, World};
+
+/// Builds the world of `scenario` with `seed`; `sink` receives the trace.
+pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink>>) -> Result<World, ScenarioError> {
+    let expand::Expanded { graph, placement_draws } = expand::expand_world(scenario, seed)?;
+    let resolved = expand::resolve(scenario)?;
+    let mut names = node_names(&graph)?;
+    let (mut network, mut dynamics) = match &graph.network {
+        NetworkDef::Constellation(def) => {
+            names.retain(|_, node| node.index() < def.terminals.len());
+            let (network, dynamics) = constellation::build(&graph, def, seed)?;
+            (network, Some(Box::new(dynamics)))
+        }
+        _ => {
+            let channels = wireless::build(&graph, &names, seed)?;
+            (Network::new(graph.node.len(), build_links(&graph, &names, seed)?, channels), None)
+        }
+    };
+    // Errors of generated flows name the path of their template.
+    let listed = scenario.flow.len();
+    let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
+    let mut ctx = Context::new(graph.flow.len(), sink);
+    network.channels.iter_mut().for_each(|channel| channel.start(&mut ctx));
+    if let Some(dynamics) = &mut dynamics {
+        // The links of time 0 are open before anything is sent.
+        let next = dynamics.step(&mut ctx, &mut network);
+        ctx.schedule(next, Event::Constellation);
+    }
+    let mut flows = Vec::with_capacity(graph.flow.len());
+    let common = graph.tcp.resolve("tcp")?;
+    for (index, def) in graph.flow.iter().enumerate() {
+        let rng = Rng::stream(seed, &app_stream(index, listed));
+        let flow = build_flow(&graph, def, &common, &path_of(index), &names, rng)?;
+        // A constellation may connect two terminals later.
+        if dynamics.is_none() {
+            check_path(&network, &flow, def, &path_of(index))?;
+        }
+        let id = FlowId(index as u32);
+        ctx.schedule(Time::ZERO + def.start, Event::App { flow: id });
+        if let Some(stop) = flow.stop {
+            ctx.schedule(stop, Event::App { flow: id });
+        }
+        flows.push(flow);
+    }
+    let changes = build_changes(&graph);
+    for (index, (at, _)) in changes.iter().enumerate() {
+        ctx.schedule(*at, Event::Change { index: index as u32 });
+    }
+    if scenario.warmup > Span::ZERO {
+        ctx.schedule(Time::ZERO + scenario.warmup, Event::WarmupEnds);
+    }
+    ctx.schedule(Time::ZERO + scenario.duration, Event::Stop);
+    let series = Series::new(&scenario.record, graph.flow.len(), &network);
+    if let Some(first) = series.next_sample() {
+        ctx.schedule(first, Event::Sample);
+    }
+    let changes = changes.into_iter().map(|(_, change)| change).collect();
+    let reachability = Reachability::new(&network, placement_draws);
+    let (hosts, constellation) = (Hosts { flows }, dynamics);
+    Ok(World { ctx, network, hosts, changes, series, reachability, constellation, graph, resolved, seed })
+}
+
+fn app_stream(index: usize, listed: usize) -> String {
+    if index < listed { format!("flow/{index}/app") } else { format!("traffic/{}/app", index - listed) }
+}
+
+fn node_names(graph: &Scenario) -> Result<BTreeMap<&str, NodeId>, ScenarioError> {
+    let mut names = BTreeMap::new();
+    for (index, node) in graph.node.iter().enumerate() {
+        if names.insert(node.name.as_str(), NodeId(index as u32)).is_some() {
+            return Err(ScenarioError::new(
+                format!("node[{index}].name"),
+                format!("{:?} is the name of two nodes", node.name),
+            ));
+        }
+    }
+    Ok(names)
+}
+
+pub(super) fn find_node(names: &BTreeMap<&str, NodeId>, name: &str, path: &str) -> Result<NodeId, ScenarioError> {
+    names.get(name).copied().ok_or_else(|| {
+        let some: Vec<&str> = names.keys().copied().take(8).collect();
+        let more = if names.len() > some.len() { format!(", … ({} in all)", names.len()) } else { String::new() };
+        ScenarioError::new(path, format!("unknown node {name:?}"))
+            .with_hint(format!("nodes: {}{more}", some.join(", ")))
+    })
+}
+
+fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> Result<Vec<Link>, ScenarioError> {
+    let mut links = Vec::with_capacity(graph.link.len() * 2);
+    // A random stream is named by the ends of its link, so that another link elsewhere changes nothing; parallel links have
+    // numbers.
+    let mut parallel: BTreeMap<(NodeId, NodeId), u32> = BTreeMap::new();
+    for (index, def) in graph.link.iter().enumerate() {
+        let from = find_node(names, &def.from, &format!("link[{index}].from"))?;
+        let to = find_node(names, &def.to, &format!("link[{index}].to"))?;
+        if from == to {
+            return Err(ScenarioError::new(format!("link[{index}].to"), "a link joins two different nodes"));
+        }
+        for (from, to, options, ends) in [
+            (from, to, forward_options(def), [&def.from, &def.to]),
+            (to, from, reverse_options(def), [&def.to, &def.from]),
+        ] {
+            let number = parallel.entry((from, to)).or_default();
+            let rng = |what| Rng::stream(seed, &format!("link/{}/{}/{number}/{what}", ends[0], ends[1]));
+            let parts = link_parts(from, to, &options, rng("queue"), rng("loss"));
+            *number += 1;
+            links.push(Link::new(LinkId(links.len() as u32), parts));
+        }
+    }
+    Ok(links)
+}
+
+/// The direction of the data.
+fn forward_options(def: &LinkDef) -> LinkOptions {
+    let LinkDef { rate, delay, queue, loss, overhead, .. } = def.clone();
+    LinkOptions { rate, delay, queue, loss, overhead, ..LinkOptions::default() }
+}
+
+/// The reverse direction: the same but for the loss and the overrides of `reverse`.
+fn reverse_options(def: &LinkDef) -> LinkOptions {
+    let own = def.reverse.as_deref().cloned().unwrap_or_default();
+    LinkOptions {
+        rate: own.rate.or(def.rate),
+        delay: own.delay.or(def.delay),
+        queue: own.queue.or(def.queue.clone()),
+        overhead: own.overhead.or(def.overhead),
+        ..own
+    }
+}
+
+fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, queue_rng: Rng, loss_rng: Rng) -> LinkParts {
+    let rate = options.rate.expect("an expanded link has a rate");
+    let delay = options.delay.unwrap_or_default();
+    let queue = options.queue.as_ref().expect("an expanded link has a queue");
+    LinkParts {
+        from,
+        to: Some(to),
+        rate,
+        delay: Delay::Fixed(delay),
+        overhead: options.overhead.unwrap_or_default(),
+        queue: Qdisc::new(queue, rate, delay, queue_rng),
+        loss: options.loss.as_ref().map_or(Loss::None, loss_of),
+        loss_rng,
+    }
+}
+
+fn loss_of(model: &LossModel) -> Loss {
+    match model {
+        LossModel::None(_) => Loss::None,
+        LossModel::Packet(packet) => Loss::Packet(packet.p),
+        LossModel::Bit(bit) => Loss::Bit(bit.ber),
+        LossModel::GilbertElliott(model) => Loss::GilbertElliott {
+            good_to_bad: model.good_to_bad,
+            bad_to_good: model.bad_to_good,
+            loss_good: model.loss_good,
+            loss_bad: model.loss_bad,
+            bad: false,
+        },
+        LossModel::Nth(nth) => {
+            let mut numbers = nth.data_packets.clone();
+            numbers.sort_unstable();
+            Loss::Nth { numbers, seen: 0 }
+        }
+    }
+}
+
+fn build_flow(
+    graph: &Scenario,
+    def: &FlowDef,
+    common: &TcpConfig,
+    path: &str,
+    names: &BTreeMap<&str, NodeId>,
+    rng: Rng,
+) -> Result<Flow, ScenarioError> {
+    let source = find_node(names, &def.from, &join(path, "from"))?;
+    let sink = find_node(names, &def.to, &join(path, "to"))?;
+    if source == sink {
+        return Err(ScenarioError::new(join(path, "to"), format!("{:?} would send to itself", def.to)));
+    }
+    let transport = match transport_of(&def.app) {
+        TransportDef::Udp => Transport::Udp,
+        TransportDef::Tcp => {
+            // A copy, so that the application's stream is not advanced.
+            let mut rng = rng.clone();
+            let own = !def.tcp.is_empty();
+            let mut config = if own { def.tcp.resolve(&join(path, "tcp"))? } else { common.clone() };
+            config.seed = rng.next_u64();
+            let side = |connection| Side { connection, wake_at: None };
+            Transport::Tcp(Box::new([side(Connection::connect(config.clone())), side(Connection::listen(config))]))
+        }
+    };
+    Ok(Flow {
+        source,
+        sink,
+        app: app_of(&def.app, rng),
+        transport,
+        on_full: on_full_of(&def.app),
+        stop: def.stop.filter(|stop| *stop < graph.duration).map(|stop| Time::ZERO + stop),
+        started: false,
+        finished: false,
+        blocked: Bytes::ZERO,
+        messages: Default::default(),
+        written: 0,
+        read: 0,
+        highest_sent: 0,
+        connected_at: None,
+        completed_at: None,
+        cwnd_integral: Default::default(),
+    })
+}
+
+fn check_path(network: &Network, flow: &Flow, def: &FlowDef, path: &str) -> Result<(), ScenarioError> {
+    let (source, sink) = (flow.source, flow.sink);
+    // With radio a flow without a path is a result, not an error.
+    if network.has_radio(source) || network.has_radio(sink) {
+        return Ok(());
+    }
+    if !network.has_path(source, sink) || !network.has_path(sink, source) {
+        let message = format!("no path from {:?} to {:?} and back", def.from, def.to);
+        return Err(
+            ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to")
+        );
+    }
+    Ok(())
+}
+
+fn on_full_of(app: &AppDef) -> OnFull {
+    let full = match app {
+        AppDef::Bulk(_) => Full::Block,
+        AppDef::Cbr(cbr) => cbr.on_full,
+        AppDef::OnOff(on_off) => on_off.on_full,
+    };
+    match full {
+        Full::Block => OnFull::Block,
+        Full::Drop => OnFull::Drop,
+    }
+}
+
+fn app_of(def: &AppDef, rng: Rng) -> App {
+    match def {
+        AppDef::Bulk(bulk) => App::Bulk { bytes: bulk.bytes },
+        AppDef::Cbr(cbr) => App::Cbr { size: cbr.size, ticks: Ticks::every(interval_nanos(cbr.rate, cbr.size)) },
+        AppDef::OnOff(on_off) => App::OnOff {
+            size: on_off.size,
+            ticks: Ticks::every(interval_nanos(on_off.rate, on_off.size)),
+            on: period_of(&on_off.on),
+            off: period_of(&on_off.off),
+            on_until: Time::ZERO,
+            rng,
+        },
+    }
+}
+
+fn period_of(def: &PeriodDef) -> Period {
+    match def {
+        PeriodDef::Constant(constant) => Period::Constant(constant.length),
+        PeriodDef::Exponential(exponential) => Period::Exponential(exponential.mean),
+        PeriodDef::Pareto(pareto) => Period::Pareto(pareto.mean, pareto.shape),
+    }
+}
+
+/// The scheduled changes of all links, in the order of the scenario.
+fn build_changes(graph: &Scenario) -> Vec<(Time, Change)> {
+    let mut changes = Vec::new();
+    for (index, def) in graph.link.iter().enumerate() {
+        for change in &def.changes {
+            let at = Time::ZERO + change.at;
+            let up = change.up.map(|up| if up { LinkChange::Up } else { LinkChange::Down });
+            let parts = [up, change.rate.map(LinkChange::Rate), change.delay.map(LinkChange::Delay)];
+            for change in parts.into_iter().flatten() {
+                for link in [LinkId(2 * index as u32), LinkId(2 * index as u32 + 1)] {
+                    changes.push((at, Change { link, change }));
+                }
+            }
+        }
+    }
+    changes
+}

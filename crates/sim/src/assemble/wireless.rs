@@ -1,0 +1,128 @@
+//! Channels of radio: stations, their rules, and how packets find their way.
+
+use std::collections::BTreeMap;
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Span, Time};
+
+use super::find_node;
+use crate::ids::{ChannelId, NodeId, StationId};
+use crate::mobility::Track;
+use crate::radio::build;
+use crate::radio::dcf::DcfMac;
+use crate::radio::lrwpan::LrWpanMac;
+use crate::radio::mac::Mac;
+use crate::radio::streams::RandomStream;
+use crate::routing;
+use crate::scenario::{ArpDef, BeaconsDef, ChannelDef, RoutingDef, Scenario, ScenarioError, ShortestDef, Standard};
+use crate::wireless::arp::ArpTable;
+use crate::wireless::{AccessPoints, Gateways, Routing, WirelessSubnet, neighbours, shortest};
+
+/// The channels of an expanded scenario.
+pub(super) fn build(
+    graph: &Scenario,
+    names: &BTreeMap<&str, NodeId>,
+    seed: u64,
+) -> Result<Vec<WirelessSubnet>, ScenarioError> {
+    let mut used: BTreeMap<NodeId, usize> = BTreeMap::new();
+    let mut channels = Vec::with_capacity(graph.channel.len());
+    for (index, def) in graph.channel.iter().enumerate() {
+        let path = format!("channel[{index}]");
+        let mut nodes = Vec::with_capacity(def.stations.len());
+        for (i, name) in def.stations.iter().enumerate() {
+            let path = format!("{path}.stations[{i}]");
+            let node = find_node(names, name, &path)?;
+            if used.insert(node, index).is_some() {
+                return Err(ScenarioError::new(path, format!("{name:?} has a radio already")));
+            }
+            nodes.push(node);
+        }
+        channels.push(channel(graph, def, &path, ChannelId(index as u16), nodes, seed)?);
+    }
+    Ok(channels)
+}
+
+fn channel(
+    graph: &Scenario,
+    def: &ChannelDef,
+    path: &str,
+    id: ChannelId,
+    nodes: Vec<NodeId>,
+    seed: u64,
+) -> Result<WirelessSubnet, ScenarioError> {
+    let station = |name: &str, path: String| {
+        let index = def.stations.iter().position(|station| station == name);
+        let index =
+            index.ok_or_else(|| ScenarioError::new(path, format!("{name:?} is not one of the channel's stations")))?;
+        Ok(StationId(index as u32))
+    };
+    let tracks = nodes.iter().map(|node| Track::of(&graph.node[node.index()], seed)).collect();
+    let (mut mac, mtu) = medium(def, id, &nodes, tracks, seed);
+    let routing = match &def.routing {
+        RoutingDef::Shortest(_) => Routing::Shortest(shortest(&neighbours(&mut mac, Time::ZERO))),
+        RoutingDef::AccessPoints(def) => {
+            let path = format!("{path}.routing.stations");
+            let points: Vec<StationId> = (def.stations.iter().enumerate())
+                .map(|(i, name)| station(name, format!("{path}[{i}]")))
+                .collect::<Result<_, _>>()?;
+            if points.is_empty() {
+                return Err(ScenarioError::new(path, "at least one station must be an access point"));
+            }
+            if points.len() == nodes.len() {
+                return Err(ScenarioError::new(
+                    path,
+                    "every station is an access point: at least one must be a client",
+                ));
+            }
+            let of = mac.dcf().initial_access_points(&points);
+            Routing::AccessPoints(Box::new(AccessPoints::new(
+                points,
+                of,
+                def.beacons == BeaconsDef::Airtime,
+                mac.is_mobile(),
+            )))
+        }
+        RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) => {
+            let rng = |i: u32| Rng::stream(seed, &format!("station/{}/routing", def.stations[i as usize]));
+            let protocol = routing::build::protocol(&def.routing, nodes.len() as u32, mtu, rng);
+            Routing::Protocol(Box::new(protocol.expect("DSDV and AODV are protocols")))
+        }
+    };
+    let refresh = match def.routing {
+        RoutingDef::Shortest(ShortestDef { interval: Span::ZERO }) => {
+            return Err(ScenarioError::new(format!("{path}.routing.interval"), "0s is not an interval; above 0s"));
+        }
+        RoutingDef::Shortest(ShortestDef { interval }) => Some(interval).filter(|_| mac.is_mobile()),
+        _ => None,
+    };
+    let refresh = if let Routing::AccessPoints(access_points) = &routing { access_points.refresh() } else { refresh };
+    let gateways = (def.gateway.iter().enumerate())
+        .map(|(i, name)| station(name, format!("{path}.gateway[{i}]")))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut gateways = Gateways::new(&mut mac, gateways);
+    if let Routing::Shortest(_) = routing {
+        gateways.find_nearest(&neighbours(&mut mac, Time::ZERO));
+    }
+    let arp = match def.radio.arp {
+        Some(ArpDef::Ns2) => vec![ArpTable::default(); nodes.len()],
+        Some(ArpDef::None) | None => Vec::new(),
+    };
+    let mut channel = WirelessSubnet::new(id, mac, nodes, gateways, routing, arp);
+    channel.refresh = refresh;
+    Ok(channel)
+}
+
+/// The medium of a channel, and the longest message that it does not cut.
+fn medium(def: &ChannelDef, id: ChannelId, nodes: &[NodeId], tracks: Vec<Track>, seed: u64) -> (Mac, Bytes) {
+    let rng = |i: usize, what: RandomStream| Rng::stream(seed, &format!("station/{}/{}", def.stations[i], what.name()));
+    if def.radio.standard == Some(Standard::Lrwpan) {
+        let radio = build::lrwpan::build(&def.radio);
+        let (medium, mtu) = (radio.medium(tracks), radio.rules.longest_message());
+        let lrwpan = LrWpanMac::new(id, radio.rules, nodes.to_vec(), medium, rng).with_energy(radio.energy);
+        return (Mac::Lrwpan(Box::new(lrwpan)), mtu);
+    }
+    let radio = build::dcf::build(&def.radio);
+    let medium = radio.medium(tracks);
+    let mac = DcfMac::new(id, radio.rules, medium, rng).with_energy(radio.energy);
+    (Mac::Dcf(Box::new(mac)), routing::build::MTU)
+}

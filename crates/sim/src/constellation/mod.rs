@@ -1,0 +1,11 @@
+//! A constellation: its satellites and links (`shell`), which satellite serves a terminal when (`terminal`), shortest paths
+//! (`routes`), and how their changes reach a running network (`dynamics`). All of it is a function of time.
+
+mod dynamics;
+pub(crate) mod routes;
+pub(crate) mod shell;
+pub(crate) mod terminal;
+
+pub(crate) use dynamics::{ConstellationDynamics, ConstellationLinks};
+pub(crate) use shell::Shell;
+pub(crate) use terminal::Terminal;

@@ -1,0 +1,149 @@
+//! The context that every handler receives: the clock, the event list, the packets, the metrics of flows and the trace.
+//! It holds no component of the network, so that a component can be borrowed together with it.
+
+use tcp::Segment;
+use tcp::units::{Bytes, Time};
+
+use crate::engine::event::{Event, EventKey};
+use crate::engine::event_list::{EventList, TieBreak};
+use crate::engine::trace::{Record, Sink};
+use crate::ids::{LinkId, PacketId};
+use crate::metrics::FlowMetrics;
+use crate::packet::{DropReason, Packet, PacketHeader, PacketStore};
+
+/// Clock, event list, packets, metrics of flows, trace.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) now: Time,
+    /// Time and rank of the event being handled.
+    key: EventKey,
+    /// No sample, end of the warm-up or end of the run is due before this time.
+    pub(crate) next_observation: Time,
+    event_list: EventList<Event>,
+    pub(crate) packets: PacketStore,
+    pub(crate) flows: Vec<FlowMetrics>,
+    pub(crate) sink: Option<Box<dyn Sink>>,
+    /// Events handled.
+    pub(crate) events: u64,
+}
+
+impl Context {
+    pub(crate) fn new(flows: usize, sink: Option<Box<dyn Sink>>) -> Context {
+        Context {
+            now: Time::ZERO,
+            key: EventKey::default(),
+            next_observation: Time::ZERO,
+            event_list: EventList::default(),
+            packets: PacketStore::default(),
+            flows: vec![FlowMetrics::default(); flows],
+            sink,
+            events: 0,
+        }
+    }
+
+    /// Schedules `event` for `at`, which is not before now.
+    pub(crate) fn schedule(&mut self, at: Time, event: Event) {
+        debug_assert!(at >= self.now, "{event:?} was scheduled in the past");
+        let tie_break = TieBreak { pushed: self.key.to_bits(), tie: event.tie() };
+        self.event_list.push(EventKey::new(at, event.rank()).to_bits(), tie_break, event);
+    }
+
+    /// Schedules the arrival of a packet in the order in which an event at `from` would have scheduled it.
+    pub(crate) fn schedule_arrival(&mut self, from: EventKey, at: Time, link: LinkId, packet: PacketId) {
+        debug_assert!(at >= self.now, "an arrival over {link:?} was scheduled in the past");
+        let tie_break = TieBreak { pushed: from.to_bits(), tie: link.0 };
+        self.event_list.push(EventKey::new(at, Event::ARRIVE).to_bits(), tie_break, Event::Arrive { link, packet });
+    }
+
+    /// Advances the clock to the next event.
+    pub(crate) fn next(&mut self) -> Option<Event> {
+        let (key, event) = self.event_list.pop()?;
+        self.key = EventKey::from_bits(key);
+        self.now = self.key.time();
+        self.events += 1;
+        Some(event)
+    }
+
+    /// Time and rank of the event being handled.
+    pub(crate) fn key(&self) -> EventKey {
+        self.key
+    }
+
+    /// Number of future events.
+    #[cfg(test)]
+    pub(crate) fn future_events(&self) -> usize {
+        self.event_list.len()
+    }
+
+    /// Memory that packets and future events take, approximately.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.packets.held_bytes() + (self.event_list.len() * size_of::<(u64, Event)>()) as u64
+    }
+
+    /// Admits a packet with a TCP segment to the network.
+    #[inline]
+    pub(crate) fn admit_segment(&mut self, header: &PacketHeader, segment: &Segment) -> PacketId {
+        let id = self.packets.insert_segment(header, segment);
+        self.admitted(header, Bytes(u64::from(segment.len)), id)
+    }
+
+    /// Admits a UDP datagram to the network.
+    pub(crate) fn admit_datagram(&mut self, header: &PacketHeader, bytes: Bytes) -> PacketId {
+        let id = self.packets.insert_datagram(header, bytes);
+        self.admitted(header, bytes, id)
+    }
+
+    #[inline]
+    fn admitted(&mut self, header: &PacketHeader, payload: Bytes, id: PacketId) -> PacketId {
+        self.flows[header.to.flow().index()].on_sent(self.now, header, payload);
+        if self.sink.is_some() {
+            let packet = self.packets.get(id);
+            self.record(&Record::Sent { packet: &packet });
+        }
+        id
+    }
+
+    /// Removes a packet that has reached its destination.
+    #[inline]
+    pub(crate) fn deliver(&mut self, id: PacketId) -> Packet {
+        let packet = self.packets.remove(id);
+        self.flows[packet.to.flow().index()].on_received(self.now, &packet);
+        self.record(&Record::Delivered { packet: &packet });
+        packet
+    }
+
+    /// Drops a packet now; `link` is the one that it is on, if any.
+    pub(crate) fn drop(&mut self, id: PacketId, reason: DropReason, link: Option<LinkId>) {
+        self.drop_at(self.now, id, reason, link);
+    }
+
+    /// Drops a packet at `at`, which may be in the future where the fast path decides early.
+    #[inline(never)]
+    pub(crate) fn drop_at(&mut self, at: Time, id: PacketId, reason: DropReason, link: Option<LinkId>) {
+        let packet = self.packets.remove(id);
+        self.flows[packet.to.flow().index()].on_dropped(&packet, reason);
+        self.record_at(at, &Record::Dropped { packet: &packet, reason, link });
+    }
+
+    /// Marks a packet CE in the queue of `link` (RFC 3168 §5).
+    #[inline(never)]
+    pub(crate) fn mark(&mut self, id: PacketId, link: LinkId) {
+        let packet = self.packets.mark(id);
+        self.flows[packet.to.flow().index()].on_marked(&packet);
+        self.record(&Record::Marked { packet: &packet, link });
+    }
+
+    /// Records what happens now.
+    #[inline]
+    pub(crate) fn record(&mut self, record: &Record<'_>) {
+        self.record_at(self.now, record);
+    }
+
+    /// Records what happens at `at`, which may be in the future.
+    #[inline]
+    pub(crate) fn record_at(&mut self, at: Time, record: &Record<'_>) {
+        if let Some(sink) = &mut self.sink {
+            sink.record(at, record);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The trace: one record for each thing that happens to a packet, given to a [`Sink`].
+
+use std::fmt::{Debug, Write as _};
+
+use tcp::units::{Bytes, Rate, Span, Time};
+use tcp::{Flags, Segment};
+
+use crate::ids::LinkId;
+use crate::packet::{DropReason, Packet, Payload};
+
+/// Something that happened to a packet.
+#[derive(Clone, Copy, Debug)]
+pub enum Record<'a> {
+    /// A transport handed it to the network.
+    Sent {
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A link began to transmit it.
+    Transmitted {
+        /// The packet.
+        packet: &'a Packet,
+        /// The link.
+        link: LinkId,
+    },
+    /// The queue of a link marked it CE.
+    Marked {
+        /// The packet.
+        packet: &'a Packet,
+        /// The link.
+        link: LinkId,
+    },
+    /// It was lost.
+    Dropped {
+        /// The packet.
+        packet: &'a Packet,
+        /// Why.
+        reason: DropReason,
+        /// The link that it was on, if any.
+        link: Option<LinkId>,
+    },
+    /// Its destination received it.
+    Delivered {
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A station of a channel began to send a frame.
+    Frame {
+        /// The frame.
+        frame: AirFrame,
+    },
+}
+
+/// A frame on the air.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AirFrame {
+    /// Index of the channel in the expanded scenario.
+    pub channel: u32,
+    /// Its sender: an index into the channel's stations.
+    pub from: u32,
+    /// Its receiver; none for a broadcast.
+    pub to: Option<u32>,
+    /// What it is for.
+    pub kind: FrameKind,
+    /// Counts the data frames of the sender; a retransmission keeps its number. 0 for the other kinds.
+    pub sequence: u32,
+    /// Size of the network-layer packet in it; of 802.15.4, where it may be cut, of the frame itself.
+    pub size: Bytes,
+    /// Its rate.
+    pub rate: Rate,
+    /// Its airtime.
+    pub airtime: Span,
+}
+
+/// What a frame is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameKind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Acknowledgment.
+    Ack,
+    /// Data, of users or of routing.
+    Data,
+}
+
+impl FrameKind {
+    /// As written in logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            FrameKind::Rts => "rts",
+            FrameKind::Cts => "cts",
+            FrameKind::Ack => "ack",
+            FrameKind::Data => "data",
+        }
+    }
+}
+
+/// A consumer of records.
+pub trait Sink: Debug + Send {
+    /// Receives one record.
+    fn record(&mut self, now: Time, record: &Record<'_>);
+    /// Returns what was gathered, as text.
+    fn finish(self: Box<Self>) -> String;
+}
+
+/// Writes a line per record: the debugger of a run.
+#[derive(Debug, Default)]
+pub struct TextLog(String);
+
+/// Hashes every record of a packet: the fingerprint of a run.
+#[derive(Debug)]
+pub struct HashLog(u64);
+
+impl Default for HashLog {
+    fn default() -> HashLog {
+        // Offset basis of FNV-1a.
+        HashLog(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Sink for TextLog {
+    fn record(&mut self, now: Time, record: &Record<'_>) {
+        let line = match record {
+            Record::Sent { packet } => format!("{now} sent        {}", Show(packet)),
+            Record::Transmitted { packet, link } => format!("{now} transmitted {} link={}", Show(packet), link.0),
+            Record::Marked { packet, link } => format!("{now} marked      {} link={}", Show(packet), link.0),
+            Record::Dropped { packet, reason, link } => {
+                let on_link = link.map_or(String::new(), |l| format!(" link={}", l.0));
+                format!("{now} dropped     {} reason={}{on_link}", Show(packet), reason.name())
+            }
+            Record::Delivered { packet } => format!("{now} delivered   {}", Show(packet)),
+            Record::Frame { frame } => {
+                let to = frame.to.map_or("all".into(), |to| to.to_string());
+                let AirFrame { channel, from, sequence, size, rate, airtime, .. } = frame;
+                let kind = frame.kind.name();
+                format!(
+                    "{now} frame       channel={channel} {from} > {to} {kind} {sequence} {}B {rate} {airtime}",
+                    size.0
+                )
+            }
+        };
+        let _ = writeln!(self.0, "{line}");
+    }
+
+    fn finish(self: Box<Self>) -> String {
+        self.0
+    }
+}
+
+impl Sink for HashLog {
+    fn record(&mut self, now: Time, record: &Record<'_>) {
+        let (kind, packet, detail) = match record {
+            Record::Sent { packet } => (1, packet, 0),
+            Record::Transmitted { packet, link } => (2, packet, u64::from(link.0)),
+            Record::Dropped { packet, reason, .. } => (3, packet, *reason as u64),
+            Record::Delivered { packet } => (4, packet, 0),
+            Record::Marked { packet, link } => (5, packet, u64::from(link.0)),
+            // The fingerprint covers packets, not the frames that carry them.
+            Record::Frame { .. } => return,
+        };
+        let number = match &packet.payload {
+            Payload::Tcp(segment) => segment.seq.0 ^ segment.ack.0.rotate_left(32),
+            Payload::Udp(bytes) => bytes.0,
+        };
+        for word in [kind, now.as_nanos(), u64::from(packet.to.0), packet.size.0, number, detail] {
+            self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
+        }
+    }
+
+    fn finish(self: Box<Self>) -> String {
+        format!("{:016x}", self.0)
+    }
+}
+
+/// Prints a packet.
+struct Show<'a>(&'a Packet);
+
+impl std::fmt::Display for Show<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let packet = self.0;
+        let towards = if packet.to.is_source() { "<" } else { ">" };
+        write!(f, "flow={} {towards} {}B", packet.to.flow().0, packet.size.0)?;
+        match &packet.payload {
+            Payload::Tcp(segment) => {
+                write!(f, " {} {}:{}({})", flags(segment), segment.seq, segment.end(), segment.len)?;
+                if segment.flags.contains(Flags::ACK) { write!(f, " ack {}", segment.ack) } else { Ok(()) }
+            }
+            Payload::Udp(bytes) => write!(f, " udp({})", bytes.0),
+        }
+    }
+}
+
+fn flags(segment: &Segment) -> String {
+    let mut text = String::new();
+    for (flag, letter) in [(Flags::SYN, 'S'), (Flags::FIN, 'F'), (Flags::ACK, '.')] {
+        if segment.flags.contains(flag) {
+            text.push(letter);
+        }
+    }
+    text
+}

@@ -1,0 +1,103 @@
+//! What every topology is built with: nodes, links with their defaults, and checks of numbers.
+
+use tcp::units::{Bytes, Rate, Span};
+
+use super::check::check_link;
+use crate::mobility::Point;
+use crate::scenario::{
+    Amount, ChannelDef, Graph, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, Role, ScenarioError,
+};
+
+/// What a shorthand stands for.
+#[derive(Debug)]
+pub(super) struct Topology {
+    /// A constellation stays what it is; anything else becomes a graph.
+    pub(super) network: Network,
+    pub(super) nodes: Vec<NodeDef>,
+    pub(super) links: Vec<LinkDef>,
+    pub(super) channels: Vec<ChannelDef>,
+    /// Ends of the flows that `network.flows` asks for.
+    pub(super) flow_ends: Vec<FlowEnds>,
+    /// Placements drawn until one was connected, if it had to be.
+    pub(super) placement_draws: Option<u32>,
+}
+
+impl Default for Topology {
+    fn default() -> Topology {
+        Topology {
+            network: Network::Graph(Graph::default()),
+            nodes: Vec::new(),
+            links: Vec::new(),
+            channels: Vec::new(),
+            flow_ends: Vec::new(),
+            placement_draws: None,
+        }
+    }
+}
+
+/// Source and sink of a flow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct FlowEnds {
+    pub(super) from: String,
+    pub(super) to: String,
+}
+
+impl FlowEnds {
+    pub(super) fn new(from: impl Into<String>, to: impl Into<String>) -> FlowEnds {
+        FlowEnds { from: from.into(), to: to.into() }
+    }
+}
+
+/// Properties of a link that a scenario leaves out.
+pub(super) struct LinkDefaults {
+    pub(super) mbps: u64,
+    pub(super) delay_us: u64,
+    pub(super) queue_packets: u64,
+}
+
+/// The properties of a link with nothing left to a default.
+pub(super) fn link_with_defaults(
+    options: &LinkOptions,
+    path: &str,
+    defaults: &LinkDefaults,
+) -> Result<LinkOptions, ScenarioError> {
+    check_link(options, path)?;
+    let mut options = options.clone();
+    options.rate = options.rate.or(Rate::from_bps(defaults.mbps * 1_000_000));
+    options.delay.get_or_insert(Span::from_micros(defaults.delay_us));
+    let queue = options.queue.unwrap_or_else(|| Queue::drop_tail(Amount::Packets(defaults.queue_packets)));
+    options.queue = Some(queue.with_defaults());
+    if let Some(reverse) = &mut options.reverse {
+        reverse.queue = reverse.queue.as_ref().map(Queue::with_defaults);
+    }
+    options.loss.get_or_insert(LossModel::None(Default::default()));
+    options.overhead.get_or_insert(Bytes::ZERO);
+    Ok(options)
+}
+
+/// A link with these properties.
+pub(super) fn link(from: &str, to: &str, options: &LinkOptions) -> LinkDef {
+    LinkDef::new(from, to, options.clone())
+}
+
+/// A node at a place of the picture.
+pub(super) fn node(name: String, role: Role, x: f64, y: f64) -> NodeDef {
+    NodeDef { name, role, x: Some(x), y: Some(y), z: None, mobility: None }
+}
+
+/// A node with a radio.
+pub(super) fn station(name: String, role: Role, at: Point) -> NodeDef {
+    NodeDef { name, role, x: Some(at.x), y: Some(at.y), z: Some(at.z), mobility: None }
+}
+
+/// Refuses a count that is not from `least` to `most`.
+pub(super) fn count(path: &str, value: u64, least: u64, most: u64) -> Result<u64, ScenarioError> {
+    let message = format!("{value} is not a count from {least} to {most}");
+    if (least..=most).contains(&value) { Ok(value) } else { Err(ScenarioError::new(path, message)) }
+}
+
+/// Refuses a number out of its range.
+pub(super) fn within(path: &str, value: f64, [least, most]: [f64; 2]) -> Result<(), ScenarioError> {
+    let message = format!("{value} is not from {least} to {most}");
+    if (least..=most).contains(&value) { Ok(()) } else { Err(ScenarioError::new(path, message)) }
+}

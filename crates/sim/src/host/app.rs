@@ -1,0 +1,165 @@
+//! Applications: when they write, and how much. They are independent of the transport.
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Span, Time};
+
+/// An application on the sending side of a flow.
+#[derive(Clone, Debug)]
+pub(crate) enum App {
+    /// One write at the start; `None` is an endless one.
+    Bulk { bytes: Option<Bytes> },
+    /// Packets at a constant rate.
+    Cbr { size: Bytes, ticks: Ticks },
+    /// Packets at a constant rate during periods of activity.
+    OnOff { size: Bytes, ticks: Ticks, on: Period, off: Period, on_until: Time, rng: Rng },
+}
+
+/// Instants at a constant interval, each rounded on its own, so that no error accumulates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticks {
+    origin: Time,
+    interval_nanos: f64,
+    count: u64,
+}
+
+/// How long a period lasts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Period {
+    /// Always the same.
+    Constant(Span),
+    /// Exponential with this mean.
+    Exponential(Span),
+    /// Pareto with this mean and shape.
+    Pareto(Span, f64),
+}
+
+impl Ticks {
+    pub(crate) fn every(interval_nanos: f64) -> Ticks {
+        Ticks { origin: Time::ZERO, interval_nanos, count: 0 }
+    }
+
+    fn restart(&mut self, origin: Time) {
+        *self = Ticks { origin, ..Ticks::every(self.interval_nanos) };
+    }
+
+    /// The first tick after `now`.
+    fn next(&mut self, now: Time) -> Time {
+        loop {
+            self.count += 1;
+            let offset = libm::round(self.count as f64 * self.interval_nanos) as u64;
+            let tick = self.origin + Span::from_nanos(offset);
+            if tick > now {
+                return tick;
+            }
+            // Blocked for long: skip the ticks that passed, by one division instead of a loop.
+            let passed = now.since(self.origin).as_nanos() as f64 / self.interval_nanos;
+            self.count = self.count.max(passed as u64);
+        }
+    }
+}
+
+impl Period {
+    fn sample(self, rng: &mut Rng) -> Span {
+        match self {
+            Period::Constant(span) => span,
+            Period::Exponential(mean) => Span::from_secs_f64(rng.exponential(mean.as_secs_f64())),
+            Period::Pareto(mean, shape) => Span::from_secs_f64(rng.pareto(shape, mean.as_secs_f64())),
+        }
+    }
+}
+
+impl App {
+    /// The flow starts now.
+    pub(crate) fn start(&mut self, now: Time) {
+        match self {
+            App::Bulk { .. } => {}
+            App::Cbr { ticks, .. } => ticks.restart(now),
+            App::OnOff { ticks, on, on_until, rng, .. } => {
+                ticks.restart(now);
+                *on_until = now + on.sample(rng);
+            }
+        }
+    }
+
+    /// Size of the write at a tick; `None` is an endless one.
+    pub(crate) fn write(&self) -> Option<Bytes> {
+        match self {
+            App::Bulk { bytes } => *bytes,
+            App::Cbr { size, .. } | App::OnOff { size, .. } => Some(*size),
+        }
+    }
+
+    /// The next tick after `now`, if there is one.
+    pub(crate) fn next_tick(&mut self, now: Time) -> Option<Time> {
+        match self {
+            App::Bulk { .. } => None,
+            App::Cbr { ticks, .. } => Some(ticks.next(now)),
+            App::OnOff { ticks, on, off, on_until, rng, .. } => {
+                let tick = ticks.next(now);
+                if tick <= *on_until {
+                    return Some(tick);
+                }
+                let resume = (*on_until).max(now) + off.sample(rng);
+                *on_until = resume + on.sample(rng);
+                ticks.restart(resume);
+                Some(resume)
+            }
+        }
+    }
+
+    /// True if each write is a message, whose delay is measured.
+    pub(crate) fn has_messages(&self) -> bool {
+        !matches!(self, App::Bulk { .. })
+    }
+
+    /// True if the flow ends when its data has been delivered.
+    pub(crate) fn is_finite(&self) -> bool {
+        matches!(self, App::Bulk { bytes: Some(_) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_do_not_drift() {
+        // 300 packets/s: the interval is not a whole number of nanoseconds.
+        let mut app = App::Cbr { size: Bytes(100), ticks: Ticks::every(1e9 / 300.0) };
+        let mut now = Time::ZERO;
+        app.start(now);
+        for _ in 0..3000 {
+            now = app.next_tick(now).unwrap();
+        }
+        assert_eq!(now.as_nanos(), 10_000_000_000);
+    }
+
+    #[test]
+    fn ticks_missed_while_blocked_are_skipped() {
+        let mut ticks = Ticks::every(1e6);
+        assert_eq!(ticks.next(Time::ZERO).as_nanos(), 1_000_000);
+        assert_eq!(ticks.next(Time::from_nanos(10_500_000)).as_nanos(), 11_000_000);
+    }
+
+    #[test]
+    fn on_off_writes_only_while_on() {
+        let period = Period::Constant(Span::from_millis(10));
+        let mut app = App::OnOff {
+            size: Bytes(100),
+            ticks: Ticks::every(4e6),
+            on: period,
+            off: period,
+            on_until: Time::ZERO,
+            rng: Rng::stream(1, "app"),
+        };
+        app.start(Time::ZERO);
+        let mut now = Time::ZERO;
+        let ticks: Vec<u64> = std::iter::from_fn(|| {
+            now = app.next_tick(now)?;
+            Some(now.as_nanos() / 1_000_000)
+        })
+        .take(6)
+        .collect();
+        assert_eq!(ticks, [4, 8, 20, 24, 28, 40]);
+    }
+}

@@ -1,0 +1,132 @@
+//! A flow: its application, its two endpoints, and the metrics of these.
+
+use std::collections::VecDeque;
+
+use tcp::Connection;
+use tcp::units::{Bytes, Time};
+
+use crate::host::app::App;
+use crate::ids::{EndpointId, NodeId};
+
+/// The transport of a flow.
+#[derive(Debug)]
+pub(crate) enum Transport {
+    /// The two sides of a connection: source, sink.
+    Tcp(Box<[Side; 2]>),
+    /// Datagrams.
+    Udp,
+}
+
+/// One side of a TCP connection and its pending `Wake`, which is beside the hot fields of the connection.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Side {
+    /// Time of the pending `Wake`; one at another time is stale.
+    pub(crate) wake_at: Option<Time>,
+    pub(crate) connection: Connection,
+}
+
+/// What happens to a write when the send buffer is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OnFull {
+    /// The application waits.
+    Block,
+    /// The message is discarded.
+    Drop,
+}
+
+/// A flow. What each packet touches comes first: three cache lines.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Flow {
+    pub(crate) transport: Transport,
+    pub(crate) source: NodeId,
+    pub(crate) sink: NodeId,
+    /// Sequence number after the highest byte sent, to recognize retransmissions.
+    pub(crate) highest_sent: u64,
+    /// Bytes read in order by the sink's application.
+    pub(crate) read: u64,
+    /// The application has started.
+    pub(crate) started: bool,
+    /// The application has ended.
+    pub(crate) finished: bool,
+    pub(crate) on_full: OnFull,
+    /// The rest of a write that did not fit.
+    pub(crate) blocked: Bytes,
+    /// Stream offset after the last message accepted.
+    pub(crate) written: u64,
+    pub(crate) cwnd_integral: CwndIntegral,
+    /// Messages in transit: stream offset of the end, time of the write.
+    pub(crate) messages: VecDeque<(u64, Time)>,
+    pub(crate) app: App,
+    pub(crate) stop: Option<Time>,
+    pub(crate) connected_at: Option<Time>,
+    pub(crate) completed_at: Option<Time>,
+}
+
+/// Integral of cwnd over time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CwndIntegral {
+    integral: u128,
+    since: Option<Time>,
+    start: Option<Time>,
+    cwnd: Bytes,
+}
+
+impl CwndIntegral {
+    /// Changes cwnd from now on.
+    pub(crate) fn update(&mut self, now: Time, cwnd: Bytes) {
+        if cwnd != self.cwnd || self.since.is_none() {
+            self.advance_to(now);
+            self.cwnd = cwnd;
+        }
+    }
+
+    fn advance_to(&mut self, now: Time) {
+        if let Some(since) = self.since.replace(now) {
+            self.integral += u128::from(self.cwnd.0) * u128::from(now.since(since).as_nanos());
+        }
+        self.start.get_or_insert(now);
+    }
+
+    /// Restarts at the beginning of the measurement interval.
+    pub(crate) fn restart(&mut self, now: Time) {
+        if self.since.is_some() {
+            *self = CwndIntegral { since: Some(now), start: Some(now), cwnd: self.cwnd, integral: 0 };
+        }
+    }
+
+    /// Time-weighted mean up to now, in bytes.
+    pub(crate) fn mean(&mut self, now: Time) -> Option<f64> {
+        self.advance_to(now);
+        let length = now.since(self.start?).as_nanos();
+        (length > 0).then(|| self.integral as f64 / length as f64)
+    }
+}
+
+impl Flow {
+    /// The side of the connection that `endpoint` names; `None` for UDP.
+    pub(crate) fn side(&mut self, endpoint: EndpointId) -> Option<&mut Side> {
+        match &mut self.transport {
+            Transport::Tcp(sides) => Some(&mut sides[usize::from(!endpoint.is_source())]),
+            Transport::Udp => None,
+        }
+    }
+
+    /// Where `endpoint` is.
+    pub(crate) fn node(&self, endpoint: EndpointId) -> NodeId {
+        if endpoint.is_source() { self.source } else { self.sink }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::FlowMetrics;
+
+    #[test]
+    fn a_flow_takes_less_than_4_kib_besides_its_scoreboard() {
+        let bytes = size_of::<Flow>() + size_of::<[Side; 2]>() + size_of::<FlowMetrics>();
+        assert!(bytes < 4096, "{bytes}");
+    }
+}

@@ -1,0 +1,268 @@
+//! Hosts: drive connections and applications. After any input the segments of the connection go to the network, its events
+//! to the application, and a `Wake` is scheduled for its next timeout at the latest.
+
+pub(crate) mod app;
+pub(crate) mod flow;
+
+use tcp::units::{Bytes, Span, Time};
+use tcp::{Event as TcpEvent, Segment, Snapshot};
+
+use crate::engine::context::Context;
+use crate::engine::event::Event;
+use crate::host::flow::{Flow, OnFull, Transport};
+use crate::ids::{EndpointId, FlowId};
+use crate::network::Network;
+use crate::packet::header::{IP_HEADER, UDP_HEADER};
+use crate::packet::{Packet, PacketHeader, Payload, TTL};
+
+/// Size of an endless write: more than any run can send.
+const ENDLESS: u64 = 1 << 60;
+
+/// All flows.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    pub(crate) flows: Vec<Flow>,
+}
+
+impl Hosts {
+    /// Handles an event of the application of a flow: it starts, writes, or stops.
+    pub(crate) fn on_app(&mut self, ctx: &mut Context, network: &mut Network, id: FlowId) {
+        let flow = &mut self.flows[id.index()];
+        if flow.finished {
+            return;
+        }
+        if flow.stop.is_some_and(|stop| ctx.now >= stop) {
+            flow.finish();
+        } else {
+            if !flow.started {
+                flow.started = true;
+                flow.app.start(ctx.now);
+            }
+            flow.tick(ctx, network, id);
+        }
+        self.drain_connection(ctx, network, id.source());
+    }
+
+    /// Handles a `Wake`: a timer of the connection may be due.
+    pub(crate) fn on_wake(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
+        let now = ctx.now;
+        let Some(side) = self.flows[endpoint.flow().index()].side(endpoint) else { return };
+        if side.wake_at != Some(now) {
+            return;
+        }
+        side.wake_at = None;
+        side.connection.on_timeout(now);
+        self.drain_connection(ctx, network, endpoint);
+    }
+
+    /// Handles the arrival of a packet at its endpoint.
+    pub(crate) fn on_packet(&mut self, ctx: &mut Context, network: &mut Network, packet: &Packet) {
+        let flow = &mut self.flows[packet.to.flow().index()];
+        match &packet.payload {
+            Payload::Udp(bytes) => {
+                let metrics = &mut ctx.flows[packet.to.flow().index()].interval;
+                metrics.delivered_bytes += *bytes;
+                metrics.on_message(ctx.now.since(packet.sent_at));
+            }
+            Payload::Tcp(segment) => {
+                if let Some(side) = flow.side(packet.to) {
+                    side.connection.on_segment(ctx.now, segment);
+                }
+                self.drain_connection(ctx, network, packet.to);
+            }
+        }
+    }
+
+    /// Drains a connection after an input: its events, its segments, its next timeout.
+    fn drain_connection(&mut self, ctx: &mut Context, network: &mut Network, endpoint: EndpointId) {
+        let flow = &mut self.flows[endpoint.flow().index()];
+        if !flow.started {
+            return;
+        }
+        while let Some(event) = flow.side(endpoint).and_then(|side| side.connection.poll_event()) {
+            flow.on_tcp_event(ctx, endpoint, event);
+        }
+        let (node, to) = (flow.node(endpoint), endpoint.peer());
+        let destination = flow.node(to);
+        let Flow { transport: Transport::Tcp(sides), highest_sent, cwnd_integral, .. } = flow else { return };
+        let side = &mut sides[usize::from(!endpoint.is_source())];
+        while let Some(segment) = side.connection.poll_segment(ctx.now) {
+            let retransmission = endpoint.is_source() && was_sent_before(highest_sent, &segment);
+            let size = IP_HEADER + segment.header() + Bytes(u64::from(segment.len));
+            let header = PacketHeader { to, destination, size, sent_at: ctx.now, retransmission, ttl: TTL };
+            let id = ctx.admit_segment(&header, &segment);
+            network.originate(ctx, node, id);
+        }
+        if endpoint.is_source()
+            && let Some(window) = side.connection.window()
+        {
+            cwnd_integral.update(ctx.now, window.cwnd);
+        }
+        if let Some(timeout) = side.connection.next_timeout()
+            && side.wake_at.is_none_or(|pending| timeout < pending)
+        {
+            side.wake_at = Some(timeout);
+            ctx.schedule(timeout, Event::Wake { endpoint });
+        }
+    }
+}
+
+/// True if the source has sent these bytes already; `highest_sent` is the number after the last it has.
+fn was_sent_before(highest_sent: &mut u64, segment: &Segment) -> bool {
+    let end = segment.end().0;
+    let before = end <= *highest_sent;
+    *highest_sent = end.max(*highest_sent);
+    before && segment.len > 0
+}
+
+impl Flow {
+    /// The state of the sender, for series and summaries.
+    pub(crate) fn snapshot(&self) -> Option<Snapshot> {
+        match &self.transport {
+            Transport::Tcp(sides) => sides[0].connection.snapshot(),
+            Transport::Udp => None,
+        }
+    }
+
+    /// Writes what is due, and schedules the next tick.
+    fn tick(&mut self, ctx: &mut Context, network: &mut Network, id: FlowId) {
+        let amount = self.app.write();
+        if let Some(bytes) = amount {
+            ctx.flows[id.index()].interval.offered_bytes += bytes;
+        }
+        match &mut self.transport {
+            Transport::Udp => {
+                let bytes = amount.unwrap_or(Bytes::ZERO);
+                let header = PacketHeader {
+                    to: id.sink(),
+                    destination: self.sink,
+                    size: IP_HEADER + UDP_HEADER + bytes,
+                    sent_at: ctx.now,
+                    retransmission: false,
+                    ttl: TTL,
+                };
+                let packet = ctx.admit_datagram(&header, bytes);
+                network.originate(ctx, self.source, packet);
+            }
+            Transport::Tcp(_) => self.write(ctx.now, amount),
+        }
+        if self.blocked == Bytes::ZERO {
+            self.schedule_tick(ctx, id);
+        }
+        if self.app.is_finite() && self.blocked == Bytes::ZERO {
+            self.finish();
+        }
+    }
+
+    fn schedule_tick(&mut self, ctx: &mut Context, id: FlowId) {
+        if let Some(next) = self.app.next_tick(ctx.now)
+            && self.stop.is_none_or(|stop| next < stop)
+        {
+            ctx.schedule(next, Event::App { flow: id });
+        }
+    }
+
+    fn write(&mut self, now: Time, amount: Option<Bytes>) {
+        let Transport::Tcp(sides) = &mut self.transport else { return };
+        let connection = &mut sides[0].connection;
+        let wanted = amount.map_or(ENDLESS, |bytes| bytes.0);
+        if self.on_full == OnFull::Drop && self.app.has_messages() && connection.send_space() < Bytes(wanted) {
+            return;
+        }
+        self.blocked = Bytes(wanted - connection.write(wanted));
+        self.written += wanted;
+        if self.app.has_messages() {
+            self.messages.push_back((self.written, now));
+        }
+    }
+
+    /// Ends the application: data not yet sent is discarded, the connection closes.
+    fn finish(&mut self) {
+        self.finished = true;
+        if let Transport::Tcp(sides) = &mut self.transport {
+            if !self.app.is_finite() {
+                sides[0].connection.abandon_unsent();
+            }
+            sides[0].connection.close();
+        }
+    }
+
+    fn on_tcp_event(&mut self, ctx: &mut Context, endpoint: EndpointId, event: TcpEvent) {
+        let id = endpoint.flow();
+        match event {
+            TcpEvent::Connected if endpoint.is_source() => self.connected_at = Some(ctx.now),
+            TcpEvent::Delivered(bytes) if !endpoint.is_source() => self.on_delivered(ctx, id, bytes),
+            TcpEvent::Writable if endpoint.is_source() && !self.finished => self.on_writable(ctx, id),
+            // The sink has no data to send: it closes when the source has.
+            TcpEvent::PeerClosed if !endpoint.is_source() => {
+                if let Some(side) = self.side(endpoint) {
+                    side.connection.close();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn on_delivered(&mut self, ctx: &mut Context, id: FlowId, bytes: u64) {
+        let metrics = &mut ctx.flows[id.index()].interval;
+        metrics.delivered_bytes += Bytes(bytes);
+        self.read += bytes;
+        while let Some((_, written_at)) = self.messages.pop_front_if(|(end, _)| *end <= self.read) {
+            metrics.on_message(ctx.now.since(written_at));
+        }
+        if self.app.is_finite() && Some(Bytes(self.read)) == self.app.write() {
+            self.completed_at = Some(ctx.now);
+        }
+    }
+
+    /// Writes the rest of a write that did not fit into the send buffer.
+    fn on_writable(&mut self, ctx: &mut Context, id: FlowId) {
+        let Transport::Tcp(sides) = &mut self.transport else { return };
+        self.blocked -= Bytes(sides[0].connection.write(self.blocked.0));
+        if self.blocked > Bytes::ZERO {
+            return;
+        }
+        if self.app.is_finite() {
+            self.finish();
+        } else {
+            self.schedule_tick(ctx, id);
+        }
+    }
+
+    /// Flow completion time: start to the last byte.
+    pub(crate) fn completion(&self, start: Time) -> Option<Span> {
+        self.completed_at.map(|at| at.since(start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::event::Event;
+    use crate::scenario::Scenario;
+    use crate::simulation::Simulation;
+
+    /// The largest number of messages stored at once in `seconds` of 250 per second, twice what the path carries.
+    fn max_messages(transport: &str, seconds: u64) -> usize {
+        let text = format!(
+            r#"{{"duration": "{seconds}s", "network": {{"kind": "dumbbell", "bottleneck": {{"rate": "1Mbps"}}}},
+                "tcp": {{"send_buffer": "64kB"}},
+                "flow": [{{"from": "left0", "to": "right0",
+                           "app": {{"kind": "cbr", "rate": "250pps", "size": "1000B", "transport": "{transport}"}}}}]}}"#
+        );
+        let mut run = Simulation::new(&Scenario::from_json(&text).unwrap(), 1).unwrap();
+        let mut max = 0;
+        while let Some(event) = run.world.ctx.next().filter(|event| *event != Event::Stop) {
+            run.handle(event);
+            max = max.max(run.world.hosts.flows[0].messages.len());
+        }
+        max
+    }
+
+    #[test]
+    fn the_record_of_messages_does_not_grow_with_the_run() {
+        assert_eq!(max_messages("udp", 20), 0, "a datagram carries the time of its message itself");
+        // What the send buffer holds, and the one that waits for room in it.
+        assert!((1..=65).contains(&max_messages("tcp", 5)));
+        assert_eq!(max_messages("tcp", 20), max_messages("tcp", 40));
+    }
+}

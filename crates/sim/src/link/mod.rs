@@ -1,0 +1,315 @@
+//! A simplex point-to-point link: queue discipline, transmitter, propagation, loss.
+//!
+//! An idle transmitter schedules the arrival at the far end at once; `LinkReady` exists only while packets are queued, and
+//! not at all on the fast path.
+
+mod fast_path;
+pub(crate) mod loss;
+mod virtual_queue;
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Rate, Span, Time};
+
+use crate::engine::context::Context;
+use crate::engine::event::Event;
+use crate::engine::trace::Record;
+use crate::ids::{LinkId, NodeId, PacketId};
+use crate::link::loss::Loss;
+use crate::metrics::LinkMetrics;
+use crate::orbit::path::PropagationPath;
+use crate::orbit::shared_downlink::SharedDownlink;
+use crate::packet::DropReason;
+use crate::qdisc::{Qdisc, QueueContext, QueuedPacket};
+
+use virtual_queue::VirtualQueue;
+
+/// A change of a link that the scenario schedules.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum LinkChange {
+    Up,
+    Down,
+    Rate(Rate),
+    Delay(Span),
+}
+
+/// Propagation delay.
+#[derive(Debug)]
+pub(crate) enum Delay {
+    /// Constant.
+    Fixed(Span),
+    /// By the distance of the ends when the transmission starts.
+    Path(Box<PropagationPath>),
+    /// The same, by the terminal that is the destination.
+    Shared(Box<SharedDownlink>),
+}
+
+impl Delay {
+    /// Of a transmission to `destination` that starts now.
+    fn at(&self, now: Time, destination: NodeId) -> Span {
+        match self {
+            Delay::Fixed(span) => *span,
+            Delay::Path(path) => path.delay(now),
+            Delay::Shared(downlink) => downlink.delay(destination, now),
+        }
+    }
+}
+
+/// A simplex link. The order of the fields matters: with a thousand flows the links to their hosts are not in the cache, and
+/// what a packet touches of one lies in four cache lines: next hop, transmission, virtual queue, metrics.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Link {
+    /// The transmitter is busy until this time.
+    free_at: Time,
+    in_flight: u32,
+    /// Packets in flight that are lost because the link went down under them; they arrive first.
+    lost_in_flight: u32,
+    /// Bytes of link framing per packet.
+    overhead: Bytes,
+    /// The loss model; `None` where nothing is lost.
+    lossy: Option<Box<Lossy>>,
+    id: LinkId,
+    /// The far end; `None` for a downlink that the terminals of a satellite share, whose far end is the destination of each packet.
+    pub(crate) to: Option<NodeId>,
+    pub(crate) upstream: Upstream,
+    pub(crate) up: bool,
+    /// The queue of the fast path, in place of `queue`.
+    virtual_queue: Option<VirtualQueue>,
+    pub(crate) rate: Rate,
+    pub(crate) from: NodeId,
+    pub(crate) metrics: LinkMetrics,
+    delay: Delay,
+    /// When the pending `LinkReady` is due; one at another time is stale.
+    ready_at: Option<Time>,
+    /// Keeps packets in order when the delay shrinks.
+    last_arrival: Time,
+    queue: Qdisc,
+}
+
+/// A medium that loses packets.
+#[derive(Debug)]
+struct Lossy {
+    loss: Loss,
+    rng: Rng,
+}
+
+/// How packets pass from one link to the next without an event: `network/fast_path.rs`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Upstream {
+    /// The only link whose packets enter this one.
+    pub(crate) only: Option<LinkId>,
+    /// Packets whose arrival before this link is an event still to come: nothing overtakes them.
+    pub(crate) pending_arrivals: u32,
+    /// This link is the only one upstream of some other.
+    pub(crate) feeds_fast_links: bool,
+}
+
+/// What a link is made of.
+#[derive(Debug)]
+pub(crate) struct LinkParts {
+    pub(crate) from: NodeId,
+    pub(crate) to: Option<NodeId>,
+    pub(crate) rate: Rate,
+    pub(crate) delay: Delay,
+    pub(crate) overhead: Bytes,
+    pub(crate) queue: Qdisc,
+    pub(crate) loss: Loss,
+    pub(crate) loss_rng: Rng,
+}
+
+impl Link {
+    pub(crate) fn new(id: LinkId, parts: LinkParts) -> Link {
+        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_rng } = parts;
+        Link {
+            id,
+            from,
+            to,
+            rate,
+            delay,
+            overhead,
+            queue,
+            lossy: (!matches!(loss, Loss::None)).then(|| Box::new(Lossy { loss, rng: loss_rng })),
+            upstream: Upstream::default(),
+            up: true,
+            free_at: Time::ZERO,
+            ready_at: None,
+            last_arrival: Time::ZERO,
+            in_flight: 0,
+            lost_in_flight: 0,
+            virtual_queue: None,
+            metrics: LinkMetrics::default(),
+        }
+    }
+
+    /// Makes this the downlink of all terminals of a satellite.
+    pub(crate) fn share(&mut self, downlink: SharedDownlink) {
+        (self.to, self.delay) = (None, Delay::Shared(Box::new(downlink)));
+    }
+
+    /// Number of packets queued and in flight.
+    pub(crate) fn holds(&self) -> u64 {
+        self.queue.packets() + u64::from(self.in_flight)
+    }
+
+    /// Propagation delay to `destination` of a transmission that starts now.
+    pub(crate) fn delay(&self, now: Time, destination: NodeId) -> Span {
+        self.delay.at(now, destination)
+    }
+
+    /// Closes the link. Unlike when a link goes down, packets in flight arrive; the caller decides about the queue.
+    pub(crate) fn close(&mut self) {
+        self.up = false;
+        self.ready_at = None;
+    }
+
+    /// Removes the queued packets, all or those for one terminal, as if they had never come.
+    pub(crate) fn take_queued(&mut self, ctx: &Context, terminal: Option<NodeId>) -> Vec<PacketId> {
+        let waiting = self.unqueue(ctx, terminal);
+        self.metrics.offered -= waiting.len() as u64;
+        waiting
+    }
+
+    /// Drops the queued packets, all or those for one terminal.
+    pub(crate) fn drop_queued(&mut self, ctx: &mut Context, terminal: Option<NodeId>) {
+        for packet in self.unqueue(ctx, terminal) {
+            self.drop(ctx, packet, DropReason::LinkDown);
+        }
+    }
+
+    fn unqueue(&mut self, ctx: &Context, terminal: Option<NodeId>) -> Vec<PacketId> {
+        let wanted = |waiting: &QueuedPacket| {
+            terminal.is_none_or(|terminal| ctx.packets.forwarding_header(waiting.packet).destination == terminal)
+        };
+        let gone = self.queue.take(wanted);
+        self.metrics.queue_shrank(ctx.now, self.queue.packets());
+        gone.into_iter().map(|waiting| waiting.packet).collect()
+    }
+
+    /// Bytes queued.
+    pub(crate) fn queue_bytes(&self) -> Bytes {
+        self.virtual_queue.as_ref().map_or(self.queue.bytes(), VirtualQueue::bytes)
+    }
+
+    /// Enqueues a packet, and transmits it if the transmitter is free.
+    #[inline(never)]
+    pub(crate) fn send(&mut self, ctx: &mut Context, id: PacketId) {
+        self.metrics.offered += 1;
+        if !self.up {
+            return self.drop(ctx, id, DropReason::LinkDown);
+        }
+        let size = ctx.packets.forwarding_header(id).size + self.overhead;
+        if self.is_lost_at_entrance(ctx, id) {
+            return self.drop(ctx, id, DropReason::Loss);
+        }
+        let arrival = QueuedPacket { packet: id, size, since: ctx.now };
+        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
+        if let Err(reason) = self.queue.enqueue(&mut queue_ctx, arrival) {
+            return self.drop(ctx, id, reason);
+        }
+        if self.ready_at.is_some() {
+            self.metrics.queue_grew(ctx.now, self.queue.packets());
+        } else if ctx.now >= self.free_at {
+            self.transmit(ctx);
+        } else {
+            self.metrics.queue_grew(ctx.now, self.queue.packets());
+            self.await_transmitter(ctx);
+        }
+    }
+
+    /// The transmitter is free.
+    pub(crate) fn on_ready(&mut self, ctx: &mut Context) {
+        if self.ready_at != Some(ctx.now) {
+            return;
+        }
+        self.ready_at = None;
+        self.transmit(ctx);
+        self.metrics.queue_shrank(ctx.now, self.queue.packets());
+    }
+
+    fn await_transmitter(&mut self, ctx: &mut Context) {
+        self.ready_at = Some(self.free_at);
+        ctx.schedule(self.free_at, Event::LinkReady { link: self.id });
+    }
+
+    /// Begins the transmission of the packet at the head of the queue.
+    #[inline(never)]
+    fn transmit(&mut self, ctx: &mut Context) {
+        let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
+        let Some(next) = self.queue.dequeue(&mut queue_ctx) else { return };
+        let transmission = self.rate.transmission_time(next.size);
+        self.free_at = ctx.now + transmission;
+        self.last_arrival = match &mut self.delay {
+            Delay::Fixed(delay) => self.last_arrival.max(self.free_at + *delay),
+            Delay::Path(path) => self.last_arrival.max(self.free_at + path.delay(ctx.now)),
+            Delay::Shared(downlink) => {
+                downlink.arrival(ctx.packets.forwarding_header(next.packet).destination, ctx.now, self.free_at)
+            }
+        };
+        self.in_flight += 1;
+        self.metrics.on_transmission(next.size, transmission, ctx.now.since(next.since));
+        if ctx.sink.is_some() {
+            let packet = ctx.packets.get(next.packet);
+            ctx.record(&Record::Transmitted { packet: &packet, link: self.id });
+        }
+        ctx.schedule(self.last_arrival, Event::Arrive { link: self.id, packet: next.packet });
+        if self.queue.packets() > 0 {
+            self.await_transmitter(ctx);
+        }
+    }
+
+    /// True if a packet is lost as it enters the link.
+    #[inline]
+    fn is_lost_at_entrance(&mut self, ctx: &Context, id: PacketId) -> bool {
+        self.lossy
+            .as_mut()
+            .is_some_and(|lossy| matches!(lossy.loss, Loss::Nth { .. }) && lossy.loss.at_entrance(&ctx.packets.get(id)))
+    }
+
+    /// A packet reaches the far end; false if it is lost.
+    pub(crate) fn on_arrive(&mut self, ctx: &mut Context, id: PacketId) -> bool {
+        self.in_flight -= 1;
+        if self.in_flight > 0 {
+            self.schedule_next_arrival(ctx);
+        }
+        if self.lost_in_flight > 0 {
+            self.lost_in_flight -= 1;
+            self.drop(ctx, id, DropReason::LinkDown);
+            return false;
+        }
+        if let Some(lossy) = &mut self.lossy
+            && lossy.loss.at_receiver(ctx.packets.forwarding_header(id).size + self.overhead, &mut lossy.rng)
+        {
+            self.drop(ctx, id, DropReason::Loss);
+            return false;
+        }
+        self.metrics.delivered += 1;
+        true
+    }
+
+    fn drop(&mut self, ctx: &mut Context, id: PacketId, reason: DropReason) {
+        self.drop_at(ctx, ctx.now, id, reason);
+    }
+
+    #[inline(never)]
+    fn drop_at(&mut self, ctx: &mut Context, at: Time, id: PacketId, reason: DropReason) {
+        self.metrics.drops[reason as usize] += 1;
+        ctx.drop_at(at, id, reason, Some(self.id));
+    }
+
+    /// Carries out a scheduled change.
+    #[inline(never)]
+    pub(crate) fn on_change(&mut self, ctx: &mut Context, change: LinkChange) {
+        match change {
+            LinkChange::Up => self.up = true,
+            LinkChange::Rate(rate) => self.rate = rate,
+            LinkChange::Delay(delay) => self.delay = Delay::Fixed(delay),
+            LinkChange::Down => {
+                self.up = false;
+                self.lost_in_flight = self.in_flight;
+                self.free_at = ctx.now;
+                self.ready_at = None;
+                self.drop_queued(ctx, None);
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Packets over links with lookahead (`link/fast_path.rs`): one event where a packet enters a link with several
+//! links upstream, none where there is only one, for packets leave the one and enter the other in the same order.
+//!
+//! Metrics are updated before a packet arrives, and must not be observed in between: near a sample or the end of the run a
+//! packet takes one event per hop.
+
+use tcp::units::Time;
+
+use super::Network;
+use crate::engine::context::Context;
+use crate::engine::event::{Event, EventKey};
+use crate::ids::{LinkId, NodeId, PacketId};
+use crate::packet::ForwardingHeader;
+
+/// The links upstream of a link.
+#[derive(Clone, Copy, Default)]
+struct Feeder {
+    only: Option<LinkId>,
+    /// There is more than one, or a host.
+    several: bool,
+}
+
+impl Network {
+    /// Enables the fast path for packets between these ends, where no link is `changing`.
+    pub(crate) fn enable_fast_path(&mut self, changing: &[LinkId], ends: &[(NodeId, NodeId)]) {
+        // Packets leave a wireless channel at events of other ranks.
+        if !self.channels.is_empty() {
+            return;
+        }
+        for (index, link) in self.links.iter_mut().enumerate() {
+            if changing.binary_search(&LinkId(index as u32)).is_err() {
+                link.enable_fast_path();
+            }
+        }
+        if !changing.is_empty() {
+            return;
+        }
+        let mut feeders = vec![Feeder::default(); self.links.len()];
+        for (source, sink) in ends {
+            self.note_feeders(&mut feeders, *source, *sink);
+            self.note_feeders(&mut feeders, *sink, *source);
+        }
+        for (index, feeder) in feeders.iter().enumerate() {
+            let by_one = !feeder.several && self.links[index].has_fast_path();
+            let only = feeder.only.filter(|only| by_one && self.links[only.index()].is_certain());
+            self.links[index].upstream.only = only;
+            if let Some(only) = only {
+                self.links[only.index()].upstream.feeds_fast_links = true;
+            }
+        }
+    }
+
+    /// Notes the links upstream along the path of a packet.
+    fn note_feeders(&self, feeders: &mut [Feeder], from: NodeId, to: NodeId) {
+        let (mut here, mut before) = (from, None);
+        while here != to {
+            let Some(link) = self.routes.next(here, to) else { return };
+            let feeder = &mut feeders[link.index()];
+            feeder.several |= before.is_none() || (feeder.only.is_some() && feeder.only != before);
+            feeder.only = before;
+            before = Some(link);
+            here = self.links[link.index()].to.unwrap_or(to);
+        }
+    }
+
+    /// Removes from all virtual queues the packets that have left them before `now`.
+    pub(crate) fn advance_to(&mut self, now: EventKey) {
+        self.links.iter_mut().for_each(|link| link.advance_to(now));
+    }
+
+    /// Forwards a packet over `link`, and over the links of which only that one is upstream.
+    pub(super) fn forward(&mut self, ctx: &mut Context, mut link: LinkId, id: PacketId, header: ForwardingHeader) {
+        let ForwardingHeader { destination, size, mut ttl } = header;
+        let mut now = ctx.key();
+        let pending = &mut self.links[link.index()].upstream.pending_arrivals;
+        *pending = pending.saturating_sub(1);
+        loop {
+            let here = &mut self.links[link.index()];
+            let Some(departure) = here.forward(ctx, now, id, size) else { return };
+            // The last node that may forward it lets it expire at the next, where the event of its arrival sees to it.
+            if !here.upstream.feeds_fast_links || ttl <= 1 {
+                return here.schedule_arrival(ctx, departure, id);
+            }
+            let Some(next) = self.next_fast_link(ctx, link, departure.arrives, destination) else {
+                return self.links[link.index()].schedule_arrival(ctx, departure, id);
+            };
+            let passed = &mut self.links[link.index()];
+            passed.metrics.delivered += 1;
+            self.nodes[passed.to.unwrap_or(destination).index()].forwarded += 1;
+            ctx.packets.decrement_ttl(id);
+            ttl -= 1;
+            now = EventKey::new(departure.arrives, Event::ARRIVE);
+            link = next;
+        }
+    }
+
+    /// The link that a packet takes next without an event, arriving over `link` at `at`.
+    fn next_fast_link(&mut self, ctx: &Context, link: LinkId, at: Time, destination: NodeId) -> Option<LinkId> {
+        let node = self.links[link.index()].to.unwrap_or(destination);
+        if destination == node {
+            return None;
+        }
+        let next = self.routes.next(node, destination)?;
+        let downstream = &mut self.links[next.index()];
+        if downstream.upstream.only != Some(link) {
+            return None;
+        }
+        if downstream.upstream.pending_arrivals > 0 || downstream.earliest_start(at) >= ctx.next_observation {
+            downstream.upstream.pending_arrivals += 1;
+            return None;
+        }
+        Some(next)
+    }
+}

@@ -1,0 +1,278 @@
+//! Nodes, links and routes: forwards a packet from its source to its destination.
+
+mod fast_path;
+
+use tcp::units::{Span, Time};
+
+use crate::engine::context::Context;
+use crate::engine::event::RadioEvent;
+use crate::ids::{ChannelId, LinkId, NodeId, PacketId, StationId};
+use crate::link::{Link, LinkChange};
+use crate::metrics::NodeMetrics;
+use crate::mobility::Point;
+use crate::packet::{DropReason, Packet};
+use crate::radio::energy::EnergyMeter;
+use crate::routing::{Edge, Routes};
+use crate::wireless::{ReceivedPacket, WirelessSubnet};
+
+/// The network layer.
+#[derive(Debug)]
+pub(crate) struct Network {
+    pub(crate) links: Vec<Link>,
+    pub(crate) nodes: Vec<NodeMetrics>,
+    pub(crate) channels: Vec<WirelessSubnet>,
+    /// By node: the channel and the station of its radio, if it has one; empty without channels.
+    radios: Vec<Option<(ChannelId, StationId)>>,
+    /// By node: true if it has a link.
+    wired: Vec<bool>,
+    routes: Routes,
+}
+
+/// The next hop of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Hop {
+    Link(LinkId),
+    /// Over the node's own channel: from this station to that one, the last on the channel.
+    Radio(ChannelId, StationId, StationId),
+}
+
+impl Network {
+    pub(crate) fn new(nodes: usize, links: Vec<Link>, channels: Vec<WirelessSubnet>) -> Network {
+        let mut radios = vec![None; if channels.is_empty() { 0 } else { nodes }];
+        for (index, channel) in channels.iter().enumerate() {
+            for (station, node) in channel.nodes.iter().enumerate() {
+                radios[node.index()] = Some((ChannelId(index as u16), StationId(station as u32)));
+            }
+        }
+        let mut wired = vec![false; nodes];
+        links.iter().for_each(|link| wired[link.from.index()] = true);
+        let nodes = vec![NodeMetrics::default(); nodes];
+        let mut network = Network { links, nodes, channels, radios, wired, routes: Routes::default() };
+        network.find_routes();
+        network
+    }
+
+    /// A wired network with given routes.
+    pub(crate) fn with_routes(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
+        let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
+        let nodes = vec![NodeMetrics::default(); nodes];
+        Network { links, nodes, channels, radios, wired, routes }
+    }
+
+    /// Replaces the routes.
+    pub(crate) fn set_routes(&mut self, routes: Routes) {
+        self.routes = routes;
+    }
+
+    /// Propagation delay of the path over links that a packet would take now.
+    pub(crate) fn path_delay(&self, now: Time, from: NodeId, to: NodeId) -> Option<Span> {
+        let (mut here, mut delay, mut links) = (from, Span::ZERO, 0);
+        while here != to {
+            let link = &self.links[self.routes.next(here, to)?.index()];
+            links += 1;
+            if !link.up || links > self.nodes.len() {
+                return None;
+            }
+            delay += link.delay(now, to);
+            here = link.to.unwrap_or(to);
+        }
+        Some(delay)
+    }
+
+    fn edges(&self) -> Vec<Edge> {
+        let edge = |(i, l): (usize, &Link)| l.to.map(|to| Edge { link: LinkId(i as u32), from: l.from, to, up: l.up });
+        self.links.iter().enumerate().filter_map(edge).collect()
+    }
+
+    fn find_routes(&mut self) {
+        self.routes = Routes::shortest(self.nodes.len(), &self.edges());
+    }
+
+    /// True if a node has a radio.
+    pub(crate) fn has_radio(&self, node: NodeId) -> bool {
+        self.radios.get(node.index()).is_some_and(Option::is_some)
+    }
+
+    /// The next hop from `node` to `destination`: over a common channel, else over links towards the destination or the
+    /// gateway of its channel, else towards the gateway of the own channel.
+    #[inline]
+    fn hop(&self, node: NodeId, destination: NodeId) -> Option<Hop> {
+        match self.radios.get(destination.index()) {
+            None => self.routes.next(node, destination).map(Hop::Link),
+            Some(home) => self.hop_with_radios(node, destination, *home),
+        }
+    }
+
+    #[inline(never)]
+    fn hop_with_radios(&self, node: NodeId, destination: NodeId, home: Option<(ChannelId, StationId)>) -> Option<Hop> {
+        let here = self.radios[node.index()];
+        if let (Some((channel, station)), Some((there, to))) = (here, home)
+            && channel == there
+            && self.channels[channel.index()].connects(station, to)
+        {
+            return Some(Hop::Radio(channel, station, to));
+        }
+        let gateway = |(channel, station): (ChannelId, StationId)| {
+            let channel = &self.channels[channel.index()];
+            channel.gateway_of(station).map(|gateway| channel.nodes[gateway.index()])
+        };
+        let exit = if self.wired[destination.index()] { Some(destination) } else { home.and_then(gateway) };
+        if self.wired[node.index()] {
+            return self.routes.next(node, exit?).map(Hop::Link);
+        }
+        let (channel, station) = here?;
+        let gateway = self.channels[channel.index()].gateway_of(station)?;
+        Some(Hop::Radio(channel, station, gateway))
+    }
+
+    /// The energy meter of the radio of a node, if there is one.
+    pub(crate) fn meter(&mut self, node: NodeId, now: Time) -> Option<&EnergyMeter> {
+        let (channel, station) = (*self.radios.get(node.index())?)?;
+        self.channels[channel.index()].mac.meter(station, now).map(|meter| &*meter)
+    }
+
+    /// The position of a node with a radio; `now` never decreases from call to call.
+    pub(crate) fn position(&mut self, node: NodeId, now: Time) -> Option<Point> {
+        let (channel, station) = (*self.radios.get(node.index())?)?;
+        Some(self.channels[channel.index()].mac.position(station, now))
+    }
+
+    /// True if a packet would reach its destination over links now.
+    pub(crate) fn has_path(&self, from: NodeId, to: NodeId) -> bool {
+        let (mut here, mut links) = (from, 0);
+        while here != to {
+            let Some(link) = self.routes.next(here, to).map(|link| &self.links[link.index()]) else { return false };
+            links += 1;
+            if !link.up || links > self.nodes.len() {
+                return false;
+            }
+            here = link.to.unwrap_or(to);
+        }
+        true
+    }
+
+    /// Sends an admitted packet of a transport at `node`.
+    pub(crate) fn originate(&mut self, ctx: &mut Context, node: NodeId, id: PacketId) {
+        self.nodes[node.index()].sent += 1;
+        self.send(ctx, node, id, None);
+    }
+
+    /// Sends a packet to its next hop; `previous` is the station that it came from over the same channel, if any.
+    pub(crate) fn send(&mut self, ctx: &mut Context, node: NodeId, id: PacketId, previous: Option<StationId>) {
+        let header = ctx.packets.forwarding_header(id);
+        match self.hop(node, header.destination) {
+            Some(Hop::Link(link)) if self.links[link.index()].has_fast_path() => self.forward(ctx, link, id, header),
+            Some(Hop::Link(link)) => self.links[link.index()].send(ctx, id),
+            Some(Hop::Radio(channel, station, to)) => {
+                if !self.send_by_radio(ctx, (channel, station), to, id, previous) {
+                    self.no_route(ctx, node, id);
+                }
+                self.drain_channel(ctx, channel);
+            }
+            None => self.no_route(ctx, node, id),
+        }
+    }
+
+    /// Sends a packet over the channel of a station; false if there is no route.
+    #[inline(never)]
+    fn send_by_radio(
+        &mut self,
+        ctx: &mut Context,
+        (channel, station): (ChannelId, StationId),
+        to: StationId,
+        id: PacketId,
+        previous: Option<StationId>,
+    ) -> bool {
+        self.channels[channel.index()].send(ctx, station, to, id, previous).is_ok()
+    }
+
+    #[inline(never)]
+    fn no_route(&mut self, ctx: &mut Context, node: NodeId, id: PacketId) {
+        self.nodes[node.index()].no_route += 1;
+        ctx.drop(id, DropReason::NoRoute, None);
+    }
+
+    /// Counts the packets that a channel lost; none arrives when one is sent.
+    fn drain_channel(&mut self, ctx: &mut Context, channel: ChannelId) {
+        let arrived = self.channels[channel.index()].poll(ctx);
+        debug_assert!(arrived.is_none(), "a packet arrives at the end of a frame only");
+    }
+
+    /// Recomputes the routes of a channel, or sends the beacon of an access point that is due.
+    #[inline(never)]
+    pub(crate) fn refresh(&mut self, ctx: &mut Context, channel: ChannelId) {
+        self.channels[channel.index()].refresh(ctx);
+        self.drain_channel(ctx, channel);
+    }
+
+    /// Number of hops on the path that a packet would take now.
+    pub(crate) fn route_hops(&self, now: Time, from: NodeId, to: NodeId) -> Option<u32> {
+        let (mut here, mut hops) = (from, 0);
+        while here != to {
+            here = match self.hop(here, to)? {
+                Hop::Link(link) if self.links[link.index()].up => self.links[link.index()].to.unwrap_or(to),
+                Hop::Link(_) => return None,
+                Hop::Radio(channel, station, exit) => {
+                    let channel = &self.channels[channel.index()];
+                    channel.nodes[channel.next(now, station, exit)?.index()]
+                }
+            };
+            hops += 1;
+            // Routes of mobile stations may form a loop.
+            if hops as usize > self.nodes.len() {
+                return None;
+            }
+        }
+        Some(hops)
+    }
+
+    /// Handles an event of a channel; returns the packet that reached its destination by it, if any.
+    #[inline(never)]
+    pub(crate) fn on_radio(&mut self, ctx: &mut Context, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
+        self.channels[channel.index()].on_event(ctx, event);
+        let ReceivedPacket { node, previous, packet } = self.channels[channel.index()].poll(ctx)?;
+        let delivered = self.receive(ctx, node, packet, Some(previous)).map(|id| ctx.deliver(id));
+        self.drain_channel(ctx, channel);
+        delivered
+    }
+
+    /// Receives a packet at a node: returns it if this is its destination, else forwards it.
+    fn receive(
+        &mut self,
+        ctx: &mut Context,
+        node: NodeId,
+        id: PacketId,
+        previous: Option<StationId>,
+    ) -> Option<PacketId> {
+        if ctx.packets.forwarding_header(id).destination == node {
+            self.nodes[node.index()].received += 1;
+            return Some(id);
+        }
+        self.nodes[node.index()].forwarded += 1;
+        if ctx.packets.decrement_ttl(id) {
+            self.send(ctx, node, id, previous);
+        } else {
+            ctx.drop(id, DropReason::Ttl, None);
+        }
+        None
+    }
+
+    /// Handles the arrival of a packet over a link; true if it has reached its destination.
+    pub(crate) fn on_arrive(&mut self, ctx: &mut Context, link: LinkId, id: PacketId) -> bool {
+        let link = &mut self.links[link.index()];
+        if !link.on_arrive(ctx, id) {
+            return false;
+        }
+        let node = link.to.unwrap_or_else(|| ctx.packets.forwarding_header(id).destination);
+        self.receive(ctx, node, id, None).is_some()
+    }
+
+    /// Carries out a scheduled change of a link; routes follow at once.
+    #[inline(never)]
+    pub(crate) fn on_change(&mut self, ctx: &mut Context, link: LinkId, change: LinkChange) {
+        self.links[link.index()].on_change(ctx, change);
+        if matches!(change, LinkChange::Up | LinkChange::Down) {
+            self.find_routes();
+        }
+    }
+}

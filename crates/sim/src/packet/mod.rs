@@ -1,0 +1,13 @@
+//! Packets: header and payload (`ip`, `header`), messages of stations (`message`), why packets are dropped (`drop_reason`), and
+//! the packets that exist (`store`).
+
+mod drop_reason;
+pub(crate) mod header;
+mod ip;
+pub(crate) mod message;
+mod store;
+
+pub use drop_reason::DropReason;
+pub(crate) use header::{PacketHeader, TTL};
+pub use ip::{Packet, Payload};
+pub(crate) use store::{ForwardingHeader, PacketStore};

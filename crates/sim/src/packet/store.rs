@@ -1,0 +1,359 @@
+//! The packets that exist, each in one cache line.
+//!
+//! A packet is accessed when it is sent, at each queue and at its destination, with thousands of others in between: what
+//! nearly all packets have is in one line, the options that few have are elsewhere.
+
+use tcp::units::{Bytes, Time};
+use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SeqNo, SynOptions, Timestamps};
+
+use super::header::PacketHeader;
+use super::ip::{Packet, Payload};
+use crate::ids::{EndpointId, NodeId, PacketId};
+
+/// A packet in its compact form.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct PackedPacket {
+    to: EndpointId,
+    destination: NodeId,
+    size: Bytes,
+    sent_at: Time,
+    /// Of a datagram: its payload.
+    seq: u64,
+    ack: u64,
+    window: Bytes,
+    /// The timestamps option if there is one. With more than that the first is the index of a [`RareOptions`].
+    stamps: Timestamps,
+    len: u32,
+    flags: Flags,
+    ecn: Ecn,
+    ttl: u8,
+    /// Of the constants below.
+    bits: u8,
+}
+
+const RETRANSMISSION: u8 = 1;
+const DATAGRAM: u8 = 2;
+/// It has the timestamps option.
+const TIMESTAMPED: u8 = 4;
+/// It has a [`RareOptions`].
+const RARE: u8 = 8;
+
+/// The options that segments have only at losses and in the handshake, and the timestamps beside them.
+#[derive(Clone, Copy, Debug)]
+struct RareOptions {
+    timestamps: Option<Timestamps>,
+    sack: Sack,
+    syn: Option<SynOptions>,
+    ecn_bytes: Option<EcnBytes>,
+}
+
+/// The part of the header that forwarding needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ForwardingHeader {
+    pub(crate) destination: NodeId,
+    pub(crate) size: Bytes,
+    pub(crate) ttl: u8,
+}
+
+/// Slots in one word of `occupied`.
+const SLOTS: usize = u64::BITS as usize;
+
+/// The packets that exist.
+///
+/// Slots are allocated in turn, past those still occupied, and not as they become free: packets sent one after the other are
+/// adjacent in memory, as they are accessed in queues and at their destinations later, and a processor prefetches sequential
+/// accesses. Allocation restarts at the first slot as soon as enough are free there, so that the working set stays small.
+#[derive(Debug, Default)]
+pub(crate) struct PacketStore {
+    packets: Vec<PackedPacket>,
+    /// A bit for each slot.
+    occupied: Vec<u64>,
+    /// Number of packets.
+    count: usize,
+    /// The search for a free slot begins here.
+    next: usize,
+    rare: Vec<RareOptions>,
+    free_rare: Vec<u32>,
+}
+
+impl PackedPacket {
+    /// With this header and without payload.
+    #[inline]
+    fn of(header: &PacketHeader) -> PackedPacket {
+        let PacketHeader { to, destination, size, sent_at, retransmission, ttl } = *header;
+        let (seq, ack, window, len, flags, ecn) = (0, 0, Bytes::ZERO, 0, Flags::default(), Ecn::NotEct);
+        let (stamps, bits) = (Timestamps { value: 0, echo: 0 }, bit_if(retransmission, RETRANSMISSION));
+        PackedPacket { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, bits }
+    }
+
+    fn has(&self, bit: u8) -> bool {
+        self.bits & bit != 0
+    }
+
+    /// The packet without rare options. Each kind is built in one piece, where it is needed: nothing is copied.
+    #[inline(always)]
+    fn unpack(&self) -> Packet {
+        let PackedPacket { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, .. } = *self;
+        let retransmission = self.has(RETRANSMISSION);
+        if self.has(DATAGRAM) {
+            return Packet { to, destination, size, sent_at, retransmission, ttl, payload: Payload::Udp(Bytes(seq)) };
+        }
+        let timestamps = self.has(TIMESTAMPED).then_some(stamps);
+        let (seq, ack) = (SeqNo(seq), SeqNo(ack));
+        let segment = Segment { seq, ack, len, flags, ecn, window, timestamps, ..Segment::default() };
+        Packet { to, destination, size, sent_at, retransmission, ttl, payload: Payload::Tcp(segment) }
+    }
+}
+
+/// `bit` if `is_set`.
+fn bit_if(is_set: bool, bit: u8) -> u8 {
+    if is_set { bit } else { 0 }
+}
+
+impl PacketStore {
+    /// Inserts a UDP datagram with a payload of `bytes`.
+    pub(crate) fn insert_datagram(&mut self, header: &PacketHeader, bytes: Bytes) -> PacketId {
+        let seq = bytes.0;
+        let empty = PackedPacket::of(header);
+        self.put(PackedPacket { seq, bits: empty.bits | DATAGRAM, ..empty })
+    }
+
+    /// Inserts a packet with a TCP segment.
+    #[inline]
+    pub(crate) fn insert_segment(&mut self, header: &PacketHeader, segment: &Segment) -> PacketId {
+        let Segment { seq, ack, window, len, flags, ecn, timestamps, .. } = *segment;
+        let empty = PackedPacket::of(header);
+        let stamps = timestamps.unwrap_or(empty.stamps);
+        let bits = empty.bits | bit_if(timestamps.is_some(), TIMESTAMPED);
+        let mut packed = PackedPacket { seq: seq.0, ack: ack.0, window, stamps, len, flags, ecn, bits, ..empty };
+        if !segment.sack.is_empty() || segment.syn.is_some() || segment.ecn_bytes.is_some() {
+            packed = self.store_rare(packed, segment);
+        }
+        self.put(packed)
+    }
+
+    #[inline]
+    fn put(&mut self, packed: PackedPacket) -> PacketId {
+        // Then a quarter of the slots before this one is free, and the next free slot is near.
+        if self.next >= self.count + self.count / 3 + SLOTS {
+            self.next = 0;
+        }
+        let slot = self.free_slot();
+        if slot / SLOTS == self.occupied.len() {
+            self.occupied.push(0);
+        }
+        self.occupied[slot / SLOTS] |= 1 << (slot % SLOTS);
+        self.count += 1;
+        self.next = slot + 1;
+        match self.packets.get_mut(slot) {
+            Some(left) => *left = packed,
+            None => self.packets.push(packed),
+        }
+        PacketId(u32::try_from(slot).expect("fewer than 2^32 packets exist at once"))
+    }
+
+    #[inline]
+    fn free_slot(&self) -> usize {
+        let mut from = self.next;
+        while let Some(occupied) = self.occupied.get(from / SLOTS) {
+            let free = !occupied >> (from % SLOTS);
+            if free != 0 {
+                return from + free.trailing_zeros() as usize;
+            }
+            from = (from / SLOTS + 1) * SLOTS;
+        }
+        from
+    }
+
+    #[inline]
+    fn exists(&self, slot: usize) -> bool {
+        self.occupied[slot / SLOTS] >> (slot % SLOTS) & 1 != 0
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn store_rare(&mut self, packed: PackedPacket, segment: &Segment) -> PackedPacket {
+        let Segment { timestamps, sack, syn, ecn_bytes, .. } = *segment;
+        let rare = RareOptions { timestamps, sack, syn, ecn_bytes };
+        let index = self.free_rare.pop().unwrap_or(self.rare.len() as u32);
+        match self.rare.get_mut(index as usize) {
+            Some(slot) => *slot = rare,
+            None => self.rare.push(rare),
+        }
+        PackedPacket { bits: packed.bits | RARE, stamps: Timestamps { value: index, echo: 0 }, ..packed }
+    }
+
+    /// Removes a packet.
+    #[inline]
+    pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
+        let packet = self.unpack(self.packed(id));
+        self.free(id);
+        packet
+    }
+
+    #[inline]
+    fn free(&mut self, id: PacketId) {
+        let slot = id.0 as usize;
+        let packed = &self.packets[slot];
+        if packed.has(RARE) {
+            self.free_rare.push(packed.stamps.value);
+        }
+        self.occupied[slot / SLOTS] &= !(1 << (slot % SLOTS));
+        self.count -= 1;
+    }
+
+    /// Returns a packet that exists.
+    #[inline(never)]
+    pub(crate) fn get(&self, id: PacketId) -> Packet {
+        self.unpack(self.packed(id))
+    }
+
+    #[inline]
+    fn packed(&self, id: PacketId) -> &PackedPacket {
+        debug_assert!(self.exists(id.0 as usize), "a packet leaves the network once");
+        &self.packets[id.0 as usize]
+    }
+
+    #[inline]
+    fn unpack(&self, packed: &PackedPacket) -> Packet {
+        if packed.has(RARE) { self.unpack_rare(packed) } else { packed.unpack() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unpack_rare(&self, packed: &PackedPacket) -> Packet {
+        let mut packet = packed.unpack();
+        if let Payload::Tcp(segment) = &mut packet.payload {
+            let RareOptions { timestamps, sack, syn, ecn_bytes } = self.rare[packed.stamps.value as usize];
+            *segment = Segment { timestamps, sack, syn, ecn_bytes, ..*segment };
+        }
+        packet
+    }
+
+    /// The part of the header that forwarding needs.
+    #[inline]
+    pub(crate) fn forwarding_header(&self, id: PacketId) -> ForwardingHeader {
+        let PackedPacket { destination, size, ttl, .. } = *self.packed(id);
+        ForwardingHeader { destination, size, ttl }
+    }
+
+    /// Decrements the TTL of a packet; false if it expires.
+    pub(crate) fn decrement_ttl(&mut self, id: PacketId) -> bool {
+        let ttl = &mut self.packets[id.0 as usize].ttl;
+        *ttl = ttl.saturating_sub(1);
+        *ttl > 0
+    }
+
+    /// Limits the TTL of a packet to `max`.
+    pub(crate) fn limit_ttl(&mut self, id: PacketId, max: u8) {
+        let ttl = &mut self.packets[id.0 as usize].ttl;
+        *ttl = max.min(*ttl);
+    }
+
+    /// Sets CE in an ECN-capable packet; returns the packet.
+    pub(crate) fn mark(&mut self, id: PacketId) -> Packet {
+        let packed = &mut self.packets[id.0 as usize];
+        if !packed.has(DATAGRAM) {
+            packed.ecn = Ecn::Ce;
+        }
+        self.get(id)
+    }
+
+    /// Memory that the store takes.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let rare = self.rare.len() * (size_of::<RareOptions>() + size_of::<u32>());
+        (self.packets.len() * size_of::<PackedPacket>() + self.occupied.len() * size_of::<u64>() + rare) as u64
+    }
+
+    /// Iterates over the packets that exist.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Packet> {
+        let occupied = self.packets.iter().enumerate().filter(|(slot, _)| self.exists(*slot));
+        occupied.map(|(_, packed)| self.unpack(packed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::FlowId;
+    use crate::packet::TTL;
+    use tcp::SeqRange;
+
+    fn packet(payload: Payload) -> Packet {
+        let (to, destination) = (FlowId(3).sink(), NodeId(7));
+        let sent_at = Time::from_nanos(11);
+        Packet { to, destination, size: Bytes(1500), sent_at, retransmission: true, ttl: TTL, payload }
+    }
+
+    fn insert(store: &mut PacketStore, packet: &Packet) -> PacketId {
+        let Packet { to, destination, size, sent_at, retransmission, ttl, payload } = *packet;
+        let header = PacketHeader { to, destination, size, sent_at, retransmission, ttl };
+        match payload {
+            Payload::Tcp(segment) => store.insert_segment(&header, &segment),
+            Payload::Udp(bytes) => store.insert_datagram(&header, bytes),
+        }
+    }
+
+    #[test]
+    fn a_packet_takes_a_cache_line() {
+        assert_eq!(size_of::<PackedPacket>(), 64);
+    }
+
+    #[test]
+    fn what_comes_out_is_what_went_in() {
+        let timestamps = Some(Timestamps { value: 5, echo: 4 });
+        let plain =
+            Segment { seq: SeqNo(1), ack: SeqNo(2), len: 3, flags: Flags::ACK, ecn: Ecn::Ect0, ..Segment::default() };
+        let stamped = Segment { timestamps, window: Bytes(1 << 40), ..plain };
+        let mut sack = Sack::default();
+        sack.push(SeqRange::new(SeqNo(10), SeqNo(20)));
+        let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true });
+        let ecn_bytes = Some(EcnBytes { ect0: 1, ce: 2, ect1: 3 });
+        let segments =
+            [plain, stamped, Segment { sack, ..stamped }, Segment { syn, ..plain }, Segment { ecn_bytes, ..stamped }];
+        let payloads = segments.map(Payload::Tcp).into_iter().chain([Payload::Udp(Bytes(9_999_999_999))]);
+        let all: Vec<Packet> = payloads.map(packet).collect();
+        let mut store = PacketStore::default();
+        for _ in 0..30 {
+            // The second time in slots that others have left.
+            let ids: Vec<PacketId> = all.iter().map(|packet| insert(&mut store, packet)).collect();
+            assert_eq!(store.iter().count(), all.len());
+            for (id, packet) in ids.iter().zip(&all) {
+                assert_eq!(store.get(*id), *packet);
+                assert_eq!(store.remove(*id), *packet);
+            }
+            assert_eq!(store.iter().count(), 0);
+        }
+        assert!(store.packets.len() < 2 * SLOTS, "{}", store.packets.len());
+        assert_eq!(store.rare.len(), 3);
+    }
+
+    #[test]
+    fn slots_follow_one_another_past_those_still_occupied() {
+        let mut store = PacketStore::default();
+        let one = packet(Payload::Udp(Bytes(1)));
+        let stay: Vec<PacketId> = (0..100).map(|_| insert(&mut store, &one)).collect();
+        let mut before = *stay.last().unwrap();
+        for number in 0..10_000 {
+            let id = insert(&mut store, &one);
+            assert!(!stay.contains(&id));
+            assert!(
+                id.0 == before.0 + 1 || id.0 == 100 && before.0 as usize >= 133 + SLOTS - 1,
+                "{number}: {id:?} {before:?}"
+            );
+            store.remove(id);
+            before = id;
+        }
+        assert_eq!((store.iter().count(), store.packets.len()), (100, 133 + SLOTS));
+    }
+
+    #[test]
+    fn a_mark_stays() {
+        let mut store = PacketStore::default();
+        let segment = Segment { ecn: Ecn::Ect0, ..Segment::default() };
+        let ids = [Payload::Tcp(segment), Payload::Udp(Bytes(5))].map(|payload| insert(&mut store, &packet(payload)));
+        assert_eq!(ids.map(|id| store.mark(id).ecn()), [Ecn::Ce, Ecn::NotEct]);
+        assert_eq!(store.get(ids[0]).ecn(), Ecn::Ce);
+    }
+}

@@ -1,0 +1,73 @@
+//! The context of a queue discipline: the time, and the accounting of drops and marks.
+//!
+//! A discipline may drop any packet, not only the arriving one, and also at dequeue. As each drop is counted where it happens,
+//! packets of a link are conserved whatever a discipline does.
+
+use tcp::Ecn;
+use tcp::units::{Span, Time};
+
+use super::fifo::QueuedPacket;
+use crate::engine::context::Context;
+use crate::ids::LinkId;
+use crate::metrics::LinkMetrics;
+use crate::packet::{DropReason, Packet};
+
+/// The context of a call of a discipline.
+#[derive(Debug)]
+pub(crate) struct QueueContext<'a> {
+    ctx: &'a mut Context,
+    metrics: &'a mut LinkMetrics,
+    link: LinkId,
+    /// The transmitter is, or was, busy until this time.
+    free_at: Time,
+}
+
+impl<'a> QueueContext<'a> {
+    pub(crate) fn new(
+        ctx: &'a mut Context,
+        metrics: &'a mut LinkMetrics,
+        link: LinkId,
+        free_at: Time,
+    ) -> QueueContext<'a> {
+        QueueContext { ctx, metrics, link, free_at }
+    }
+
+    pub(super) fn now(&self) -> Time {
+        self.ctx.now
+    }
+
+    /// How long the transmitter has been idle.
+    pub(super) fn idle(&self) -> Span {
+        self.ctx.now.since(self.free_at)
+    }
+
+    pub(super) fn packet(&self, waiting: &QueuedPacket) -> Packet {
+        self.ctx.packets.get(waiting.packet)
+    }
+
+    /// Sojourn time of a packet.
+    pub(super) fn sojourn(&self, waiting: &QueuedPacket) -> Span {
+        self.ctx.now.since(waiting.since)
+    }
+
+    /// Drops a packet.
+    pub(super) fn drop(&mut self, gone: &QueuedPacket, reason: DropReason) {
+        self.metrics.drops[reason as usize] += 1;
+        self.ctx.drop(gone.packet, reason, Some(self.link));
+    }
+
+    /// Marks a packet CE; false if its transport is not ECN-capable (RFC 3168 §5).
+    #[inline(never)]
+    pub(super) fn mark(&mut self, waiting: &QueuedPacket) -> bool {
+        match self.packet(waiting).ecn() {
+            Ecn::NotEct => return false,
+            // Another queue marked it: one mark, counted once.
+            Ecn::Ce => {}
+            Ecn::Ect0 | Ecn::Ect1 => {
+                self.metrics.marks += 1;
+                self.ctx.mark(waiting.packet, self.link);
+            }
+        }
+        true
+    }
+}

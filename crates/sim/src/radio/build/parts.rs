@@ -1,0 +1,86 @@
+//! What radios of both standards have in common: propagation, energy, and the checks of their options.
+
+use crate::radio::energy::{EnergyModel, RxCriterion};
+use crate::radio::propagation::Propagation;
+use crate::radio::receiver::Reception;
+use crate::scenario::{Consumption, EnergyDef, EnergyProfile, PropagationDef, RadioDef, ScenarioError, join};
+
+/// The energy model with the defaults of its profile, or of `own` if it names none: powers of ns-2, of ns-3 and of the
+/// CC2420 data sheet, in watts.
+pub(super) fn energy_with_defaults(def: &EnergyDef, own: EnergyProfile) -> EnergyDef {
+    let profile = def.profile.unwrap_or(own);
+    let [tx, rx, idle] = match profile {
+        EnergyProfile::Ns2 => [0.660, 0.395, 0.0],
+        EnergyProfile::Ns3 => [1.14, 0.939, 0.819],
+        EnergyProfile::Cc2420 => [52.2e-3, 56.4e-3, 1.278e-3],
+    };
+    EnergyDef {
+        profile: Some(profile),
+        tx: def.tx.or(Some(Consumption(tx))),
+        rx: def.rx.or(Some(Consumption(rx))),
+        idle: def.idle.or(Some(Consumption(idle))),
+        initial: def.initial,
+    }
+}
+
+/// The energy model that a definition with defaults describes.
+pub(super) fn energy_model(def: &EnergyDef, reception: Reception) -> EnergyModel {
+    let watts = |draw: Option<Consumption>| draw.expect("filled-in energy has powers").0;
+    // Signals count from the carrier-sense threshold on in ns-2, elsewhere from the sensitivity on.
+    let min_power = match reception {
+        Reception::Capture { carrier_sense, .. } => carrier_sense,
+        Reception::Sinr { sensitivity, .. } | Reception::Errors { sensitivity, .. } => sensitivity,
+    };
+    let ns2 = def.profile == Some(EnergyProfile::Ns2);
+    EnergyModel {
+        rx_criterion: if ns2 { RxCriterion::Signals { min_power } } else { RxCriterion::Frames },
+        tx: watts(def.tx),
+        rx: watts(def.rx),
+        idle: watts(def.idle),
+        initial: def.initial.map(|energy| energy.0),
+    }
+}
+
+/// Checks the options that radios of both standards have.
+pub(super) fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
+    let fail = |field: &str, message: String| Err(ScenarioError::new(join(path, field), message));
+    if let Some(range) = def.max_range.filter(|range| range.0 <= 0.0) {
+        return fail("max_range", format!("{range} is not above 0m"));
+    }
+    if let Some(multiplier) = def.range_multiplier.filter(|m| !(0.01..=100.0).contains(m)) {
+        return fail("range_multiplier", format!("{multiplier} is not from 0.01 to 100"));
+    }
+    if def.queue_limit == Some(0) {
+        return fail("queue_limit", "0 would hold nothing; at least 1".into());
+    }
+    if def.short_retries == Some(0) || def.long_retries == Some(0) {
+        let field = if def.short_retries == Some(0) { "short_retries" } else { "long_retries" };
+        return fail(field, "0 attempts would send nothing; at least 1".into());
+    }
+    match def.propagation {
+        Some(PropagationDef::Range(range)) if range.distance.0 <= 0.0 => {
+            fail("propagation.distance", format!("{} is not above 0m", range.distance))
+        }
+        Some(PropagationDef::TwoRay(two_ray)) if two_ray.antenna_height.0 <= 0.0 => {
+            fail("propagation.antenna_height", format!("{} is not above 0m", two_ray.antenna_height))
+        }
+        Some(PropagationDef::LogDistance(log)) if !(1.0..=10.0).contains(&log.exponent) => {
+            fail("propagation.exponent", format!("{} is not from 1 to 10", log.exponent))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The propagation that a definition with defaults describes.
+pub(super) fn propagation(def: &RadioDef, speed_of_light: f64) -> Propagation {
+    let power = def.power.expect("a filled-in radio has a power").0;
+    let frequency = def.frequency.expect("a filled-in radio has a frequency").0;
+    let model = def.propagation.expect("a filled-in radio has a propagation");
+    let multiplier = def.range_multiplier.unwrap_or(1.0);
+    Propagation::new(&model, power, frequency, speed_of_light).scaled(multiplier, def.max_range)
+}
+
+/// Decibels as a ratio.
+pub(super) fn linear(db: f64) -> f64 {
+    libm::pow(10.0, db / 10.0)
+}

@@ -1,0 +1,197 @@
+//! Frame exchanges: received frames, responses to them, and missing responses.
+
+use tcp::units::{Span, Time};
+
+use super::station::{Response, TxState};
+use super::{DcfMac, Station};
+use crate::engine::context::Context;
+use crate::engine::event::RadioEvent;
+use crate::ids::{FrameId, StationId};
+use crate::radio::dcf::rate_control::RateControl;
+use crate::radio::frame::{Content, Frame, Kind};
+use crate::radio::service::MacIndication;
+
+impl DcfMac {
+    pub(super) fn send_data(&mut self, ctx: &mut Context, at: StationId) {
+        let station = &mut self.stations[at.index()];
+        let current = station.current.expect("a station that transmits data has a frame");
+        station.tx_state = TxState::AwaitsAck;
+        let answer = self.rules.phy.ack_airtime(self.rules.control_rate(current.rate));
+        let duration = self.rules.duration_field(self.rules.phy.sifs + answer);
+        let end =
+            self.transmit(ctx, at, Kind::Data(current.request.content), current.request.to, current.rate, duration);
+        self.wait(ctx, at, end + self.rules.response_timeout());
+    }
+
+    /// Handles the end of a frame at a station that receives it.
+    pub(crate) fn on_frame_end(&mut self, ctx: &mut Context, at: StationId, id: FrameId) {
+        let (frame, last) = self.frames.read(id);
+        let station = &mut self.stations[at.index()];
+        station.receiver.advance_to(ctx.now, &self.timing, &mut station.backoff);
+        if station.receiver.take_result(frame.number) {
+            match frame.kind {
+                Kind::Rts => self.on_rts(ctx, at, &frame),
+                Kind::Cts => self.on_cts(ctx, at, &frame),
+                Kind::Ack => self.on_ack(ctx, at, &frame),
+                Kind::Data(content) => self.on_data(ctx, at, &frame, content),
+            }
+        }
+        if let (true, Kind::Data(content)) = (last, frame.kind) {
+            self.messages.release(content);
+        }
+    }
+
+    /// Responds to an RTS if the NAV is idle and the station is in no other exchange.
+    fn on_rts(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
+        let station = &self.stations[at.index()];
+        let engaged = station.response.is_some() || !matches!(station.tx_state, TxState::Idle | TxState::Contending);
+        let nav_busy = !self.rules.responds_if_idle && station.receiver.nav_busy(ctx.now);
+        if engaged || nav_busy || station.receiver.transmitting() {
+            return;
+        }
+        let phy = &self.rules.phy;
+        let elapsed = self.rules.duration_field(phy.ack_airtime(frame.rate)) + self.rules.duration_field(phy.sifs);
+        let duration = frame.duration.saturating_sub(elapsed);
+        self.respond(ctx, at, Response::Cts { to: frame.from, rate: frame.rate, duration });
+    }
+
+    fn on_cts(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
+        let station = &mut self.stations[at.index()];
+        let expected = station.tx_state == TxState::AwaitsCts
+            && station.current.and_then(|current| current.request.to) == Some(frame.from);
+        if expected {
+            station.exchange_ends = None;
+            station.tx_state = TxState::Cleared;
+            if let Some(current) = &mut station.current {
+                current.short_failures = 0;
+            }
+            self.respond(ctx, at, Response::Data);
+        }
+    }
+
+    fn on_data(&mut self, ctx: &mut Context, at: StationId, frame: &Frame, content: Content) {
+        let station = &mut self.stations[at.index()];
+        if frame.to.is_some() {
+            if station.response.is_some() || station.receiver.transmitting() {
+                return;
+            }
+            let rate = self.rules.control_rate(frame.rate);
+            self.respond(ctx, at, Response::Ack { to: frame.from, rate });
+        }
+        let station = &mut self.stations[at.index()];
+        match station.duplicate_cache.binary_search_by_key(&frame.from, |(from, _)| *from) {
+            Ok(index) if station.duplicate_cache[index].1 == frame.sequence => return,
+            Ok(index) => station.duplicate_cache[index].1 = frame.sequence,
+            Err(index) => station.duplicate_cache.insert(index, (frame.from, frame.sequence)),
+        }
+        match content {
+            Content::Packet(packet) => {
+                let sender = &mut self.stations[frame.from.index()];
+                if let Some(current) = sender.current.as_mut().filter(|current| current.sequence == frame.sequence) {
+                    current.delivered = true;
+                }
+                self.indications.push_back(MacIndication::Packet { at, from: frame.from, packet });
+            }
+            Content::Message(id) => {
+                self.messages.retain(content);
+                self.indications.push_back(MacIndication::Message { at, from: frame.from, message: id });
+            }
+        }
+    }
+
+    fn on_ack(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
+        let station = &mut self.stations[at.index()];
+        if station.tx_state == TxState::AwaitsAck
+            && station.current.and_then(|current| current.request.to) == Some(frame.from)
+        {
+            if self.rules.rate_control == RateControl::Arf {
+                station.arf.on_success(frame.from, self.rules.rate_index(self.rules.phy.data_rate));
+            }
+            self.finish(ctx, at, ctx.now);
+        }
+    }
+
+    fn respond(&mut self, ctx: &mut Context, at: StationId, response: Response) {
+        let due = ctx.now + self.rules.phy.sifs;
+        self.stations[at.index()].response = Some((due, response));
+        ctx.schedule(due, self.event(RadioEvent::Respond { station: at }));
+    }
+
+    /// Transmits the response that is due SIFS after a frame.
+    pub(crate) fn on_respond(&mut self, ctx: &mut Context, at: StationId) {
+        let station = &mut self.stations[at.index()];
+        let Some((_, response)) = station.response.take_if(|(due, _)| *due == ctx.now) else { return };
+        station.receiver.advance_to(ctx.now, &self.timing, &mut station.backoff);
+        let idle = !station.receiver.busy(&self.timing.reception) && !station.receiver.nav_busy(ctx.now);
+        match response {
+            _ if station.receiver.transmitting() => {}
+            Response::Cts { to, rate, duration } if idle || !self.rules.responds_if_idle => {
+                self.transmit(ctx, at, Kind::Cts, Some(to), rate, duration);
+            }
+            Response::Cts { .. } => {}
+            Response::Ack { to, rate } => {
+                self.transmit(ctx, at, Kind::Ack, Some(to), rate, Span::ZERO);
+            }
+            Response::Data if idle || !self.rules.responds_if_idle => self.send_data(ctx, at),
+            // ns-2 counts a medium that is busy after the CTS as a failure.
+            Response::Data => self.retry(ctx, at),
+        }
+    }
+
+    /// Handles a CTS or ACK timeout, and the end of a broadcast.
+    pub(crate) fn on_exchange_over(&mut self, ctx: &mut Context, at: StationId) {
+        let station = &mut self.stations[at.index()];
+        if station.exchange_ends != Some(ctx.now) {
+            return;
+        }
+        station.exchange_ends = None;
+        let Some(current) = &mut station.current else { return };
+        let given_up = match station.tx_state {
+            TxState::Broadcasts => return self.finish(ctx, at, ctx.now),
+            TxState::AwaitsAck if current.request.size + self.rules.mac_overhead > self.rules.rts_threshold => {
+                current.long_failures += 1;
+                current.long_failures >= self.rules.long_retries
+            }
+            TxState::AwaitsAck | TxState::AwaitsCts => {
+                current.short_failures += 1;
+                current.short_failures >= self.rules.short_retries
+            }
+            TxState::Idle | TxState::Contending | TxState::Cleared => return,
+        };
+        station.counters.failures += 1;
+        if let (TxState::AwaitsAck, Some(to)) = (station.tx_state, current.request.to) {
+            station.arf.on_failure(to);
+        }
+        if given_up {
+            let (request, lost) = (current.request, !current.delivered);
+            station.counters.given_up += 1;
+            self.indications.push_back(MacIndication::GivenUp { at, request, lost });
+            return self.finish(ctx, at, ctx.now + self.rules.timeout_ifs());
+        }
+        self.retry(ctx, at);
+    }
+
+    /// Retries the frame after a backoff from a doubled contention window (IEEE 802.11 §10.3.3).
+    pub(super) fn retry(&mut self, ctx: &mut Context, at: StationId) {
+        let Station { receiver, backoff, tx_state, .. } = &mut self.stations[at.index()];
+        receiver.advance_to(ctx.now, &self.timing, backoff);
+        backoff.widen_cw(self.rules.phy.cw_max);
+        backoff.draw(ctx.now + self.rules.timeout_ifs(), self.rules.draws_below_window);
+        *tx_state = TxState::Contending;
+        self.plan_access(ctx, at);
+    }
+
+    /// Finishes a frame that was delivered or given up. A backoff from the minimum contention window follows in any
+    /// case, from `since` at the earliest (IEEE 802.11 §10.3.4.3).
+    fn finish(&mut self, ctx: &mut Context, at: StationId, since: Time) {
+        let Station { receiver, backoff, current, exchange_ends, .. } = &mut self.stations[at.index()];
+        receiver.advance_to(ctx.now, &self.timing, backoff);
+        backoff.cw = self.rules.phy.cw_min;
+        backoff.draw(since, self.rules.draws_below_window);
+        *exchange_ends = None;
+        if let Some(current) = current.take() {
+            self.messages.release(current.request.content);
+        }
+        self.next_frame(ctx, at);
+    }
+}

@@ -1,0 +1,280 @@
+//! The distributed coordination function (DCF) of IEEE 802.11, for all stations of a channel.
+//!
+//! A station with a frame to transmit has one pending channel access; a bystander has no events at all. A frame is
+//! stored only while some station receives it; all other stations keep its signal alone.
+
+mod exchange;
+mod management;
+pub(crate) mod rate_control;
+pub(crate) mod rules;
+mod station;
+mod transmit;
+
+use std::collections::VecDeque;
+
+use tcp::rng::Rng;
+use tcp::units::{Span, Time};
+
+use super::backoff::Backoff;
+use super::energy::{EnergyMeter, EnergyModel};
+use super::frame::{Frames, Kind};
+use super::medium::{Listener, Medium};
+use super::propagation::RadioRange;
+use super::receiver::{MacTiming, Receiver};
+use crate::engine::context::Context;
+use crate::engine::event::{Event, RadioEvent};
+use crate::ids::{ChannelId, StationId};
+use crate::mobility::{Point, Track};
+use crate::radio::dcf::rate_control::{ArfState, RateControl};
+use crate::radio::dcf::rules::DcfRules;
+use crate::radio::messages::Messages;
+use crate::radio::queue::StationQueue;
+use crate::radio::service::{MacCounters, MacIndication, MacRequest};
+use crate::radio::streams::RandomStream;
+use station::{CurrentFrame, Station, TxState};
+
+/// The MAC of the stations of a channel.
+#[derive(Debug)]
+pub(crate) struct DcfMac {
+    channel: ChannelId,
+    rules: DcfRules,
+    timing: MacTiming,
+    stations: Vec<Station>,
+    medium: Medium,
+    frames: Frames,
+    pub(crate) messages: Messages,
+    last_number: u64,
+    /// Buffer for the listeners of a frame.
+    listeners: Vec<Listener>,
+    pub(crate) indications: VecDeque<MacIndication>,
+}
+
+impl DcfMac {
+    pub(crate) fn new(
+        channel: ChannelId,
+        rules: DcfRules,
+        medium: Medium,
+        rng: impl Fn(usize, RandomStream) -> Rng,
+    ) -> DcfMac {
+        let station = |index| Station {
+            receiver: Receiver::new(rng(index, RandomStream::FrameError)),
+            backoff: Backoff::new(rules.phy.cw_min, rng(index, RandomStream::Backoff)),
+            queue: StationQueue::new(rules.queue_limit, rules.queue_order, rules.queue_lifetime),
+            arf: ArfState::default(),
+            current: None,
+            tx_state: TxState::Idle,
+            access_at: None,
+            exchange_ends: None,
+            response: None,
+            sequence: 0,
+            duplicate_cache: Vec::new(),
+            counters: MacCounters::default(),
+        };
+        let timing = rules.timing();
+        let stations = (0..medium.stations()).map(station).collect();
+        DcfMac {
+            channel,
+            rules,
+            timing,
+            stations,
+            medium,
+            frames: Frames::default(),
+            messages: Messages::default(),
+            last_number: 0,
+            listeners: Vec::new(),
+            indications: VecDeque::new(),
+        }
+    }
+
+    /// Gives every radio an energy meter.
+    pub(crate) fn with_energy(mut self, model: Option<EnergyModel>) -> DcfMac {
+        self.stations.iter_mut().for_each(|station| station.receiver.meter = model.map(EnergyMeter::new));
+        self
+    }
+
+    /// Energy meter of a station's radio, read at `now`; `None` if energy is not modelled.
+    pub(crate) fn meter(&mut self, station: StationId, now: Time) -> Option<&mut EnergyMeter> {
+        let Station { receiver, backoff, .. } = &mut self.stations[station.index()];
+        receiver.meter.as_ref()?;
+        receiver.advance_to(now, &self.timing, backoff);
+        receiver.read_meter(now)
+    }
+
+    /// Position of a station; `now` must not decrease from call to call.
+    pub(crate) fn position(&mut self, station: StationId, now: Time) -> Point {
+        self.medium.position(station, now)
+    }
+
+    /// Starts the measurement interval.
+    pub(crate) fn on_warmup_end(&mut self, now: Time) {
+        for station in 0..self.stations.len() as u32 {
+            self.stations[station as usize].counters = MacCounters::default();
+            if let Some(meter) = self.meter(StationId(station), now) {
+                meter.on_warmup_end();
+            }
+        }
+    }
+
+    /// Counters of a station.
+    pub(crate) fn counters(&self, station: StationId) -> MacCounters {
+        self.stations[station.index()].counters
+    }
+
+    fn event(&self, event: RadioEvent) -> Event {
+        Event::Radio { channel: self.channel, event }
+    }
+
+    pub(crate) fn stations(&self) -> usize {
+        self.stations.len()
+    }
+
+    /// Tracks of the stations.
+    pub(crate) fn tracks(&self) -> &[Track] {
+        self.medium.tracks()
+    }
+
+    /// True if any station moves.
+    pub(crate) fn is_mobile(&self) -> bool {
+        self.medium.is_mobile()
+    }
+
+    /// The range within which data frames are readable.
+    pub(crate) fn data_reach(&self) -> RadioRange {
+        let propagation = self.medium.propagation.expect("only tests have a given relation");
+        RadioRange::new(propagation, self.rules.min_rx_power())
+    }
+
+    /// Stations that can receive a data frame of `station` at `now`, absent interference.
+    pub(crate) fn neighbours(&mut self, station: StationId, now: Time) -> Vec<StationId> {
+        let mut listeners = Vec::new();
+        self.medium.listeners_of(station, now, &mut listeners);
+        let min = self.rules.min_rx_power();
+        listeners.iter().filter(|listener| listener.power >= min).map(|listener| listener.station).collect()
+    }
+
+    /// Requests in the queue of a station.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self, station: StationId) -> usize {
+        self.stations[station.index()].queue.len()
+    }
+
+    /// Packets that a station holds: in its queue, and in transmission unless the receiver already has it.
+    pub(crate) fn holds(&self, station: StationId) -> u64 {
+        let station = &self.stations[station.index()];
+        let in_hand = station.current.is_some_and(|current| !current.delivered && current.request.content.is_packet());
+        station.queue.packets() + u64::from(in_hand)
+    }
+
+    /// Accepts a request to transmit.
+    pub(crate) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
+        self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
+        if self.stations[at.index()].current.is_none() {
+            self.next_frame(ctx, at);
+        }
+    }
+
+    /// Removes a queued request for `to`, to be routed again.
+    pub(crate) fn withdraw(&mut self, at: StationId, to: StationId) -> Option<MacRequest> {
+        self.stations[at.index()].queue.withdraw(to, &mut self.messages)
+    }
+
+    /// Removes the next frame from the queue, the previous one being finished.
+    fn next_frame(&mut self, ctx: &mut Context, at: StationId) {
+        let station = &mut self.stations[at.index()];
+        station.tx_state = TxState::Idle;
+        let next = station.queue.next(ctx.now, &mut self.messages, &mut self.indications);
+        let Some(request) = next else { return };
+        station.sequence += 1;
+        let sequence = station.sequence;
+        let rate = self.rules.phy.data_rate;
+        station.current =
+            Some(CurrentFrame { request, sequence, rate, short_failures: 0, long_failures: 0, delivered: false });
+        station.tx_state = TxState::Contending;
+        self.contend(ctx, at);
+    }
+
+    /// A new frame is transmitted at once if the medium has been idle for DIFS, else after a backoff (IEEE 802.11
+    /// §10.3.4.2).
+    fn contend(&mut self, ctx: &mut Context, at: StationId) {
+        let now = ctx.now;
+        let Station { receiver, backoff, .. } = &mut self.stations[at.index()];
+        receiver.advance_to(now, &self.timing, backoff);
+        let idle = !receiver.busy(&self.timing.reception);
+        let ifs_end = receiver.ifs_end(&self.timing);
+        if idle && backoff.access(ifs_end, self.timing.slot).is_some_and(|access| access < now) {
+            backoff.slots = None;
+        }
+        if backoff.slots.is_none() {
+            let quiet = idle && ifs_end <= now;
+            if quiet && !self.rules.always_backs_off {
+                return self.start(ctx, at);
+            }
+            let nav_busy = receiver.nav_busy(now);
+            let since = if self.rules.always_backs_off && idle && !nav_busy { now + self.timing.difs } else { now };
+            backoff.draw(since, self.rules.draws_below_window);
+        }
+        self.plan_access(ctx, at);
+    }
+
+    /// Schedules a `ChannelAccess` no later than the backoff can end.
+    fn plan_access(&mut self, ctx: &mut Context, at: StationId) {
+        let Station { receiver, backoff, access_at, .. } = &mut self.stations[at.index()];
+        let Some(access) = receiver.access(&self.timing, backoff) else { return };
+        if access <= ctx.now && !receiver.busy(&self.timing.reception) {
+            return self.start(ctx, at);
+        }
+        let access = access.max(ctx.now);
+        *access_at = Some(access);
+        ctx.schedule(access, self.event(RadioEvent::ChannelAccess { station: at }));
+    }
+
+    /// Handles a `ChannelAccess`: the backoff may have ended.
+    pub(crate) fn on_access(&mut self, ctx: &mut Context, at: StationId) {
+        let now = ctx.now;
+        let Station { receiver, backoff, access_at, tx_state, .. } = &mut self.stations[at.index()];
+        if *access_at != Some(now) {
+            return;
+        }
+        *access_at = None;
+        if *tx_state != TxState::Contending {
+            return;
+        }
+        receiver.advance_to(now, &self.timing, backoff);
+        let due = receiver.access(&self.timing, backoff).is_some_and(|access| access <= now);
+        if receiver.busy(&self.timing.reception) || !due {
+            return self.plan_access(ctx, at);
+        }
+        self.start(ctx, at);
+    }
+
+    /// Starts the frame exchange.
+    fn start(&mut self, ctx: &mut Context, at: StationId) {
+        let station = &mut self.stations[at.index()];
+        station.backoff.slots = None;
+        let current = station.current.as_mut().expect("a station with channel access has a frame");
+        let (request, phy) = (current.request, &self.rules.phy);
+        let Some(to) = request.to else {
+            station.tx_state = TxState::Broadcasts;
+            let end = self.transmit(ctx, at, Kind::Data(request.content), None, self.rules.phy.basic_rate, Span::ZERO);
+            return self.wait(ctx, at, end);
+        };
+        if self.rules.rate_control == RateControl::Arf {
+            current.rate = self.rules.rate_modes[station.arf.rate_index(to)].rate;
+        }
+        if !self.rules.uses_rts(request.size) {
+            return self.send_data(ctx, at);
+        }
+        let rate = self.rules.control_rate(current.rate);
+        let answer = phy.ack_airtime(rate);
+        let data = self.rules.data_airtime(request.size, current.rate);
+        let duration = self.rules.duration_field(phy.sifs * 3 + answer + data + answer);
+        station.tx_state = TxState::AwaitsCts;
+        let end = self.transmit(ctx, at, Kind::Rts, Some(to), rate, duration);
+        self.wait(ctx, at, end + self.rules.response_timeout());
+    }
+
+    fn wait(&mut self, ctx: &mut Context, at: StationId, until: Time) {
+        self.stations[at.index()].exchange_ends = Some(until);
+        ctx.schedule(until, self.event(RadioEvent::ExchangeOver { station: at }));
+    }
+}

@@ -1,0 +1,129 @@
+//! Parameters of the DCF: PHY, reception, and where a profile departs from the standard.
+
+use tcp::units::{Bytes, Rate, Span};
+
+use super::rate_control::RateControl;
+use crate::radio::errors::{PhyHeader, RateMode};
+use crate::radio::frame::Kind;
+use crate::radio::phy::Phy;
+use crate::radio::queue::QueueOrder;
+use crate::radio::receiver::{MacTiming, Reception};
+
+/// Margin of the CTS and ACK timeouts: the round-trip propagation delay over 600 m.
+const RESPONSE_MARGIN: Span = Span::from_micros(4);
+
+/// Parameters of the DCF, the same for all stations of a channel.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct DcfRules {
+    pub(crate) phy: Phy,
+    pub(crate) reception: Reception,
+    /// The rates of the PHY, the lowest first.
+    pub(crate) rate_modes: Vec<RateMode>,
+    /// Basic rate set: a response is sent at its highest rate that does not exceed the data rate.
+    pub(crate) basic_rates: Vec<Rate>,
+    pub(crate) rate_control: RateControl,
+    /// What precedes the PSDU.
+    pub(crate) preamble: PhyHeader,
+    /// Bytes that the MAC adds to an MSDU.
+    pub(crate) mac_overhead: Bytes,
+    /// dot11RTSThreshold: larger MPDUs are preceded by RTS/CTS.
+    pub(crate) rts_threshold: Bytes,
+    /// dot11ShortRetryLimit and dot11LongRetryLimit.
+    pub(crate) short_retries: u32,
+    pub(crate) long_retries: u32,
+    pub(crate) queue_limit: usize,
+    pub(crate) queue_order: QueueOrder,
+    pub(crate) queue_lifetime: Option<Span>,
+    /// ns-2: a backoff is drawn from 0 to one less than the contention window.
+    pub(crate) draws_below_window: bool,
+    /// ns-2: a new frame waits for DIFS and a backoff even if the medium has long been idle.
+    pub(crate) always_backs_off: bool,
+    /// ns-2: a CTS, and the data frame after it, are transmitted only if the medium and the NAV are idle.
+    pub(crate) responds_if_idle: bool,
+    /// ns-2: duration fields are rounded to whole microseconds.
+    pub(crate) whole_micros: bool,
+    /// The NAV is reset if no frame follows an RTS (IEEE 802.11 §10.3.2.4).
+    pub(crate) rts_nav_reset: bool,
+}
+
+impl DcfRules {
+    pub(super) fn timing(&self) -> MacTiming {
+        let phy = &self.phy;
+        MacTiming {
+            slot: phy.slot,
+            difs: phy.difs(),
+            eifs: phy.eifs(),
+            reception: self.reception,
+            rate_modes: self.rate_modes.clone(),
+            preamble: self.preamble,
+        }
+    }
+
+    /// True if a frame received in error sets the NAV, as in ns-2, instead of replacing DIFS by EIFS.
+    pub(super) fn errors_set_nav(&self) -> bool {
+        matches!(self.reception, Reception::Capture { .. })
+    }
+
+    pub(super) fn uses_rts(&self, size: Bytes) -> bool {
+        size + self.mac_overhead > self.rts_threshold
+    }
+
+    /// NAVTimeout: the NAV set by an RTS is reset after this time unless a frame follows (IEEE 802.11 §10.3.2.4).
+    pub(super) fn nav_timeout(&self, rts: Rate) -> Option<Span> {
+        let phy = &self.phy;
+        self.rts_nav_reset.then(|| phy.sifs * 2 + phy.ack_airtime(rts) + phy.slot * 2)
+    }
+
+    /// Index of a rate.
+    pub(super) fn rate_index(&self, rate: Rate) -> usize {
+        self.rate_modes.iter().position(|rate_mode| rate_mode.rate == rate).expect("frames have rates of the standard")
+    }
+
+    /// Rate of RTS, CTS and ACK around a data frame at rate `data`.
+    pub(super) fn control_rate(&self, data: Rate) -> Rate {
+        let fitting = self.basic_rates.iter().copied().filter(|rate| *rate <= data).max();
+        match self.rate_control {
+            RateControl::Fixed => self.phy.control_rate,
+            RateControl::Arf => fitting.unwrap_or(self.phy.basic_rate).min(self.phy.control_rate),
+        }
+    }
+
+    pub(super) fn data_airtime(&self, size: Bytes, rate: Rate) -> Span {
+        self.phy.airtime(size + self.mac_overhead, rate)
+    }
+
+    /// Airtime of a frame with an MSDU of `size`.
+    pub(super) fn airtime(&self, kind: Kind, size: Bytes, rate: Rate) -> Span {
+        match kind {
+            Kind::Rts => self.phy.rts_airtime(rate),
+            Kind::Cts | Kind::Ack => self.phy.ack_airtime(rate),
+            Kind::Data(_) => self.data_airtime(size, rate),
+        }
+    }
+
+    /// Minimum power of readable data frames, absent interference; at the lowest rate if rate control adapts it.
+    pub(crate) fn min_rx_power(&self) -> f64 {
+        let index = match self.rate_control {
+            RateControl::Fixed => self.rate_index(self.phy.data_rate),
+            RateControl::Arf => 0,
+        };
+        self.reception.min_rx_power(self.rate_modes[index].ratio)
+    }
+
+    /// The duration field for an exact duration.
+    pub(super) fn duration_field(&self, exact: Span) -> Span {
+        if self.whole_micros { Span::from_micros((exact.as_nanos() + 500) / 1000) } else { exact }
+    }
+
+    /// CTSTimeout and ACKTimeout, from the end of the frame. ns-2 knows the rate of the response.
+    pub(super) fn response_timeout(&self) -> Span {
+        let rate = if self.always_backs_off { self.phy.control_rate } else { self.phy.basic_rate };
+        self.phy.sifs + self.phy.ack_airtime(rate) + RESPONSE_MARGIN
+    }
+
+    /// Time from that timeout to the start of the backoff: EIFS after the frame, as at stations that received it in
+    /// error (IEEE 802.11 §10.3.2.3.7); zero in ns-2.
+    pub(super) fn timeout_ifs(&self) -> Span {
+        if self.always_backs_off { Span::ZERO } else { self.phy.difs().saturating_sub(RESPONSE_MARGIN) }
+    }
+}

@@ -1,0 +1,66 @@
+//! State of one station.
+
+use tcp::units::{Rate, Span, Time};
+
+use crate::ids::StationId;
+use crate::radio::backoff::Backoff;
+use crate::radio::dcf::rate_control::ArfState;
+use crate::radio::queue::StationQueue;
+use crate::radio::receiver::Receiver;
+use crate::radio::service::{MacCounters, MacRequest};
+
+/// State of a station in the frame exchange.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TxState {
+    /// No frame to transmit.
+    Idle,
+    /// Waiting for channel access.
+    Contending,
+    AwaitsCts,
+    /// The CTS has arrived; the data frame follows after SIFS.
+    Cleared,
+    AwaitsAck,
+    Broadcasts,
+}
+
+/// The frame that a station transmits until it is delivered or given up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CurrentFrame {
+    pub(super) request: MacRequest,
+    pub(super) sequence: u32,
+    /// Data rate of the present attempt.
+    pub(super) rate: Rate,
+    /// Short and long retry counters (IEEE 802.11 §10.3.4.4).
+    pub(super) short_failures: u32,
+    pub(super) long_failures: u32,
+    /// The receiver has it, though the ACK may not have arrived.
+    pub(super) delivered: bool,
+}
+
+/// A response due SIFS after the frame that solicits it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Response {
+    Cts { to: StationId, rate: Rate, duration: Span },
+    Ack { to: StationId, rate: Rate },
+    Data,
+}
+
+/// A station.
+#[derive(Debug)]
+pub(super) struct Station {
+    pub(super) receiver: Receiver,
+    pub(super) backoff: Backoff,
+    pub(super) queue: StationQueue,
+    pub(super) arf: ArfState,
+    pub(super) current: Option<CurrentFrame>,
+    pub(super) tx_state: TxState,
+    /// Time of the pending `ChannelAccess`; events at other times are stale.
+    pub(super) access_at: Option<Time>,
+    /// CTS timeout, ACK timeout, or end of a broadcast.
+    pub(super) exchange_ends: Option<Time>,
+    pub(super) response: Option<(Time, Response)>,
+    pub(super) sequence: u32,
+    /// Last sequence number received, by transmitter, to detect duplicates.
+    pub(super) duplicate_cache: Vec<(StationId, u32)>,
+    pub(super) counters: MacCounters,
+}

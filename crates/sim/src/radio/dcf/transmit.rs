@@ -1,0 +1,137 @@
+//! Transmission of frames: trace, counters, and signals at all listeners.
+
+use tcp::units::{Bytes, Rate, Span, Time};
+
+use super::{DcfMac, Station};
+use crate::engine::context::Context;
+use crate::engine::event::{Event, RadioEvent};
+use crate::engine::trace::{AirFrame, Record};
+use crate::ids::StationId;
+use crate::radio::frame::{Content, Fragment, Frame, Kind};
+use crate::radio::medium::Listener;
+use crate::radio::receiver::{Signal, SignalState};
+
+impl DcfMac {
+    /// Transmits a frame now; returns its end.
+    pub(super) fn transmit(
+        &mut self,
+        ctx: &mut Context,
+        at: StationId,
+        kind: Kind,
+        to: Option<StationId>,
+        rate: Rate,
+        duration: Span,
+    ) -> Time {
+        let now = ctx.now;
+        let station = &mut self.stations[at.index()];
+        let size = station
+            .current
+            .filter(|_| matches!(kind, Kind::Data(_)))
+            .map_or(Bytes::ZERO, |current| current.request.size);
+        let length = self.rules.airtime(kind, size, rate);
+        let end = now + length;
+        station.receiver.advance_to(now, &self.timing, &mut station.backoff);
+        station.receiver.send(now, end, &self.timing, &mut station.backoff);
+        if station.receiver.depleted() {
+            // As in ns-2, a depleted radio transmits nothing, and the MAC runs into its timeouts.
+            return end;
+        }
+        station.counters.airtime += length;
+        if let Kind::Data(Content::Message(_)) = kind {
+            station.counters.messages += 1;
+            station.counters.message_bytes += size;
+            station.counters.message_airtime += length;
+        }
+        match kind {
+            Kind::Data(_) => station.counters.data_frames += 1,
+            _ => station.counters.control_frames += 1,
+        }
+        let sequence = if let Kind::Data(_) = kind { station.sequence } else { 0 };
+        ctx.record(&Record::Frame {
+            frame: AirFrame {
+                channel: u32::from(self.channel.0),
+                from: at.0,
+                to: to.map(|to| to.0),
+                kind: kind.recorded(),
+                sequence,
+                size,
+                rate,
+                airtime: length,
+            },
+        });
+        self.last_number += 1;
+        let frame = Frame {
+            kind,
+            from: at,
+            to,
+            sequence,
+            size,
+            rate,
+            duration,
+            number: self.last_number,
+            fragment: Fragment::ONLY,
+        };
+        let mut listeners = std::mem::take(&mut self.listeners);
+        self.medium.listeners_of(at, now, &mut listeners);
+        self.reach(ctx, &frame, length, &listeners);
+        self.listeners = listeners;
+        end
+    }
+
+    /// Adds the signal of a frame at all listeners, and schedules its end at those that receive it.
+    fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span, listeners: &[Listener]) {
+        let readable = self.rules.reception.min_readable_power();
+        let is_receiver =
+            |listener: &Listener| frame.to.is_none_or(|to| to == listener.station) && listener.power >= readable;
+        let readers = listeners.iter().filter(|listener| is_receiver(listener)).count();
+        let id = (readers > 0).then(|| self.frames.insert(*frame, readers as u32));
+        if let (Some(_), Kind::Data(content)) = (id, frame.kind) {
+            self.messages.retain(content);
+        }
+        let rate_index = self.rules.rate_index(frame.rate) as u8;
+        let nav_timeout = if frame.kind == Kind::Rts { self.rules.nav_timeout(frame.rate) } else { None };
+        for listener in listeners {
+            let start = ctx.now + listener.delay;
+            let is_received = is_receiver(listener);
+            let duration = if frame.to == Some(listener.station) { Span::ZERO } else { frame.duration };
+            let signal = Signal {
+                number: frame.number,
+                from: frame.from,
+                start,
+                end: start + length,
+                power: listener.power,
+                rate_index,
+                is_received,
+                duration,
+                nav_timeout,
+                state: SignalState::Pending,
+            };
+            self.add_signal(ctx, listener.station, signal);
+            if let Some(frame) = id.filter(|_| is_received) {
+                ctx.schedule(signal.end, self.event(RadioEvent::FrameEnd { station: listener.station, frame }));
+            }
+        }
+    }
+
+    /// Adds a signal at a station, whose channel access may have to be scheduled earlier because of it.
+    fn add_signal(&mut self, ctx: &mut Context, at: StationId, signal: Signal) {
+        /// Pending signals at which a bystander is advanced.
+        const MAX_PENDING: usize = 24;
+        let Station { receiver, backoff, access_at, .. } = &mut self.stations[at.index()];
+        let planned = access_at.filter(|access| *access > signal.end + self.timing.difs);
+        if planned.is_some() && !self.rules.errors_set_nav() {
+            receiver.advance_to(ctx.now, &self.timing, backoff);
+            let early_access = receiver.early_access(&signal, &self.timing, backoff);
+            if planned.is_some_and(|access| early_access < access) {
+                *access_at = Some(early_access);
+                ctx.schedule(
+                    early_access,
+                    Event::Radio { channel: self.channel, event: RadioEvent::ChannelAccess { station: at } },
+                );
+            }
+        } else if receiver.pending_signals() >= MAX_PENDING {
+            receiver.advance_to(ctx.now, &self.timing, backoff);
+        }
+        receiver.add_signal(signal);
+    }
+}

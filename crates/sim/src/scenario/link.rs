@@ -1,0 +1,163 @@
+//! The part of the schema that describes links: their properties, their loss models, and how they change.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcp::units::{Bytes, Rate, Span};
+
+use super::queue::Queue;
+use super::tagged::tagged_enum;
+
+/// A duplex link of a graph: two independent simplex links.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkDef {
+    /// One end; `loss` acts on packets sent from here.
+    pub from: String,
+    /// The other end.
+    pub to: String,
+    /// Rate of each direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Propagation delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Span>,
+    /// Queue of each direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
+    /// Loss by the medium, from `from` to `to` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossModel>,
+    /// Framing bytes per packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Bytes>,
+    /// Properties that differ from `to` to `from`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse: Option<Box<LinkOptions>>,
+    /// Changes over time, of both directions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<LinkChangeAt>,
+}
+
+/// Properties of a duplex link; a key left out takes the default named where the link is used.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinkOptions {
+    /// Rate of each direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Propagation delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Span>,
+    /// Queue of each direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
+    /// Loss by the medium, in the forward direction only: towards the second router, the sinks, the later node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossModel>,
+    /// Framing bytes per packet: 2 for PPP, 38 for Ethernet. Default: 0, as in ns-2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Bytes>,
+    /// Properties that differ in the other direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse: Option<Box<LinkOptions>>,
+    /// Changes over time, of both directions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<LinkChangeAt>,
+}
+
+impl LinkDef {
+    /// A link between these nodes with these properties.
+    pub fn new(from: &str, to: &str, options: LinkOptions) -> LinkDef {
+        let LinkOptions { rate, delay, queue, loss, overhead, reverse, changes } = options;
+        LinkDef { from: from.into(), to: to.into(), rate, delay, queue, loss, overhead, reverse, changes }
+    }
+
+    /// Its properties.
+    pub fn options(&self) -> LinkOptions {
+        let LinkDef { rate, delay, queue, loss, overhead, reverse, changes, .. } = self.clone();
+        LinkOptions { rate, delay, queue, loss, overhead, reverse, changes }
+    }
+}
+
+/// A change of a link at a time.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkChangeAt {
+    /// Time of the change.
+    pub at: Span,
+    /// Up or down. Packets queued or in flight on a link that goes down are lost; routes are recomputed immediately.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up: Option<bool>,
+    /// New rate, from the next transmission on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// New propagation delay; packets stay in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Span>,
+}
+
+tagged_enum! {
+    /// Loss by the medium.
+    #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+    pub enum LossModel ("a loss model") {
+        /// Nothing is lost.
+        "none" => None(NoLoss),
+        /// Each packet is lost with probability p, at the receiving end.
+        "packet" => Packet(PacketLoss),
+        /// Each bit is in error with probability ber; one error loses the packet.
+        "bit" => Bit(BitLoss),
+        /// Two states with a loss probability each, stepped per packet.
+        "gilbert_elliott" => GilbertElliott(GilbertElliottLoss),
+        /// The listed data-bearing packets, counted as they enter the link, including retransmissions.
+        "nth" => Nth(NthLoss),
+    }
+}
+
+/// Nothing is lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoLoss {}
+
+/// Independent loss of packets.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PacketLoss {
+    /// Probability that a packet is lost, 0 to 1.
+    pub p: f64,
+}
+
+/// Independent errors of bits.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BitLoss {
+    /// Bit error rate, 0 to 1; a packet of L bytes is lost with probability 1 - (1 - ber)^(8 L).
+    pub ber: f64,
+}
+
+/// Bursty loss (Gilbert 1960, Elliott 1963).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GilbertElliottLoss {
+    /// Probability per packet of leaving the good state.
+    pub good_to_bad: f64,
+    /// Probability per packet of leaving the bad state.
+    pub bad_to_good: f64,
+    /// Loss probability in the good state.
+    #[serde(default)]
+    pub loss_good: f64,
+    /// Loss probability in the bad state.
+    #[serde(default = "certain")]
+    pub loss_bad: f64,
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+/// Scripted loss.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NthLoss {
+    /// 0-based numbers of data-bearing packets.
+    pub data_packets: Vec<u64>,
+}

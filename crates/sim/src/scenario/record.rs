@@ -1,0 +1,111 @@
+//! The part of the schema that says what to record over time.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcp::units::Span;
+
+use super::text::Every;
+
+/// What to record over time.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecordDef {
+    /// Series to record.
+    pub series: Vec<SeriesName>,
+    /// Sampling interval, or `"change"` to record windows and RTT at each change.
+    pub every: Every,
+    /// Width of the bins of `throughput`, and sampling interval of `queue`, when `every = "change"`.
+    pub bin: Span,
+}
+
+impl Default for RecordDef {
+    fn default() -> RecordDef {
+        RecordDef { series: Vec::new(), every: Every::Span(Span::from_millis(10)), bin: Span::from_millis(100) }
+    }
+}
+
+/// A series.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SeriesName {
+    /// Congestion window of the algorithm, bytes, per flow.
+    Cwnd,
+    /// Slow-start threshold, bytes, per flow; NaN while it is not set.
+    Ssthresh,
+    /// Send window in effect: cwnd, or the window of loss recovery during an episode, bytes, per flow.
+    SendWindow,
+    /// Smoothed round-trip time, seconds, per flow.
+    Srtt,
+    /// Queue length in bytes, per link, for links whose queue was ever non-empty.
+    Queue,
+    /// Payload received per bin, bits per second, per flow.
+    Throughput,
+    /// State of the sender, per flow: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss (as in Linux).
+    State,
+    /// Retransmitted segments so far, per flow.
+    Retransmits,
+    /// Bytes estimated to be in the network (RFC 6675), per flow.
+    Pipe,
+    /// Retransmission time-out in effect, seconds, per flow.
+    Rto,
+    /// Payload acknowledged so far, bytes, per flow.
+    Acked,
+    /// Energy consumed since the run began, joules, per node with a radio whose energy is modelled.
+    Energy,
+    /// Position along x, metres, per node with a radio; once for a station that does not move.
+    PositionX,
+    /// The same along y.
+    PositionY,
+    /// The same along z.
+    PositionZ,
+    /// Hops of the current path from source to sink, by radio and over links, per flow; NaN while there is none.
+    RouteHops,
+    /// Propagation delay of the current path over links from source to sink, seconds, per flow; NaN while there is none.
+    PathDelay,
+}
+
+impl SeriesName {
+    /// All of them.
+    pub const ALL: [SeriesName; 17] = [
+        SeriesName::Cwnd,
+        SeriesName::Ssthresh,
+        SeriesName::SendWindow,
+        SeriesName::Srtt,
+        SeriesName::Queue,
+        SeriesName::Throughput,
+        SeriesName::State,
+        SeriesName::Retransmits,
+        SeriesName::Pipe,
+        SeriesName::Rto,
+        SeriesName::Acked,
+        SeriesName::Energy,
+        SeriesName::PositionX,
+        SeriesName::PositionY,
+        SeriesName::PositionZ,
+        SeriesName::RouteHops,
+        SeriesName::PathDelay,
+    ];
+
+    /// As written in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            SeriesName::Cwnd => "cwnd",
+            SeriesName::Ssthresh => "ssthresh",
+            SeriesName::SendWindow => "send_window",
+            SeriesName::Srtt => "srtt",
+            SeriesName::Queue => "queue",
+            SeriesName::Throughput => "throughput",
+            SeriesName::State => "state",
+            SeriesName::Retransmits => "retransmits",
+            SeriesName::Pipe => "pipe",
+            SeriesName::Rto => "rto",
+            SeriesName::Acked => "acked",
+            SeriesName::Energy => "energy",
+            SeriesName::PositionX => "position_x",
+            SeriesName::PositionY => "position_y",
+            SeriesName::PositionZ => "position_z",
+            SeriesName::RouteHops => "route_hops",
+            SeriesName::PathDelay => "path_delay",
+        }
+    }
+}

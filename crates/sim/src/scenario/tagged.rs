@@ -1,0 +1,69 @@
+//! Tables whose `kind` says what they are. (serde's own tagged enums lose the path to the fault.)
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::error::ScenarioError;
+use super::parse::MARK;
+
+/// How one kind of a tagged value is read.
+pub(super) type Reader<T> = fn(Value) -> Result<T, ScenarioError>;
+
+/// Reads a table whose `kind` says which of `kinds` it is.
+pub(super) fn tagged<'de, D: Deserializer<'de>, T>(
+    d: D,
+    what: &str,
+    kinds: &[(&str, Reader<T>)],
+) -> Result<T, D::Error> {
+    let carry = |e: ScenarioError| D::Error::custom(format!("{}{MARK}{}", e.path, e.message));
+    let known = || kinds.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let value = Value::deserialize(d)?;
+    let Value::Object(mut table) = value else {
+        let message =
+            format!("{what} is a table with a `kind`, such as {{ kind = {:?} }}; known: {}", kinds[0].0, known());
+        return Err(carry(ScenarioError::new("", message)));
+    };
+    let Some(kind) = table.remove("kind") else {
+        return Err(carry(ScenarioError::new("kind", format!("missing key `kind`; known: {}", known()))));
+    };
+    match kinds.iter().find(|(name, _)| kind == *name) {
+        Some((_, reader)) => reader(Value::Object(table)).map_err(carry),
+        None => Err(carry(ScenarioError::new("kind", format!("unknown kind {kind}; known: {}", known())))),
+    }
+}
+
+/// Defines an enum tagged by `kind` and its reader; each kind is listed once.
+///
+/// After `what` a function may follow that reads the short form, a text.
+macro_rules! tagged_enum {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident ($what:literal $(, text: $from_text:path)?) {
+            $($(#[$doc:meta])* $kind:literal => $variant:ident($form:ty),)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[serde(tag = "kind")]
+        pub enum $name {
+            $($(#[$doc])* #[serde(rename = $kind)] $variant($form),)*
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for $name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(d: D) -> Result<$name, D::Error> {
+                let value = <::serde_json::Value as ::serde::Deserialize>::deserialize(d)?;
+                $(if let ::serde_json::Value::String(text) = &value {
+                    return $from_text(text).map_err(::serde::de::Error::custom);
+                })?
+                let read = $crate::scenario::tagged::tagged(
+                    value,
+                    $what,
+                    &[$(($kind, |v| $crate::scenario::parse::read::<$form>(v).map($name::$variant)),)*],
+                );
+                read.map_err(::serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+pub(super) use tagged_enum;

@@ -1,0 +1,104 @@
+//! The summary of a flow.
+
+use serde::Serialize;
+use tcp::units::{Span, Time};
+
+use super::measures::Measures;
+use crate::host::flow::{Flow, Transport};
+use crate::ids::FlowId;
+use crate::metrics::IntervalMetrics;
+use crate::scenario::{AppDef, Scenario, TransportDef};
+
+/// A flow.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FlowSummary {
+    /// Its index.
+    pub flow: u32,
+    /// Source node.
+    pub from: String,
+    /// Sink node.
+    pub to: String,
+    /// Congestion control; absent for UDP.
+    pub cc: Option<String>,
+    /// Its profile.
+    pub cc_profile: Option<String>,
+    /// Application.
+    pub app: &'static str,
+    /// `tcp` or `udp`.
+    pub transport: &'static str,
+    /// When it started.
+    pub start_s: f64,
+    /// Metrics.
+    #[serde(flatten)]
+    pub measures: Measures,
+    /// Data packets queued or in flight at the end.
+    pub in_flight_packets: u64,
+    /// Smoothed RTT at the end.
+    pub srtt_s: Option<f64>,
+    /// Minimum RTT.
+    pub min_rtt_s: Option<f64>,
+    /// Time-weighted mean of cwnd since the connection was established or the warm-up ended.
+    pub cwnd_mean_bytes: Option<f64>,
+    /// Retransmission timeouts, over the whole run.
+    pub rto_count: u64,
+    /// Fast recovery episodes, over the whole run.
+    pub recovery_count: u64,
+    /// Start to the end of the handshake.
+    pub connected_s: Option<f64>,
+    /// Flow completion time: start to the last byte.
+    pub completion_s: Option<f64>,
+    /// Hops on the shortest path at the start; absent without a path, and in a network without radio.
+    pub hops: Option<u32>,
+    /// Share of the instants, one in every second of the run, at which there was a path; absent without radio.
+    pub path_share: Option<f64>,
+}
+
+pub(super) fn flow_summary(
+    graph: &Scenario,
+    flow: &mut Flow,
+    interval: &IntervalMetrics,
+    id: FlowId,
+    now: Time,
+    measured: Span,
+    in_flight_packets: u64,
+) -> FlowSummary {
+    let def = &graph.flow[id.index()];
+    let start = Time::ZERO + def.start;
+    let snapshot = flow.snapshot();
+    let totals = match &flow.transport {
+        Transport::Tcp(sides) => sides[0].connection.totals(),
+        Transport::Udp => Default::default(),
+    };
+    let (app, transport) = app_names(&def.app);
+    let cc = def.tcp.cc.as_ref().or(graph.tcp.cc.as_ref()).filter(|_| transport == "tcp");
+    FlowSummary {
+        flow: id.0,
+        from: def.from.clone(),
+        to: def.to.clone(),
+        cc: cc.map(|cc| cc.name.clone()),
+        cc_profile: cc.and_then(|cc| cc.profile.clone()),
+        app,
+        transport,
+        start_s: def.start.as_secs_f64(),
+        measures: Measures::of(interval, measured, flow.app.write().is_some()),
+        in_flight_packets,
+        srtt_s: snapshot.and_then(|s| s.srtt).map(Span::as_secs_f64),
+        min_rtt_s: snapshot.and_then(|s| s.min_rtt).map(Span::as_secs_f64),
+        cwnd_mean_bytes: flow.cwnd_integral.mean(now),
+        rto_count: totals.timeouts,
+        recovery_count: totals.recoveries,
+        connected_s: flow.connected_at.map(|at| at.since(start).as_secs_f64()),
+        completion_s: flow.completion(start).map(Span::as_secs_f64),
+        hops: None,
+        path_share: None,
+    }
+}
+
+fn app_names(app: &AppDef) -> (&'static str, &'static str) {
+    let name = |transport| if transport == TransportDef::Udp { "udp" } else { "tcp" };
+    match app {
+        AppDef::Bulk(_) => ("bulk", "tcp"),
+        AppDef::Cbr(cbr) => ("cbr", name(cbr.transport)),
+        AppDef::OnOff(on_off) => ("on_off", name(on_off.transport)),
+    }
+}

@@ -1,0 +1,100 @@
+//! The summaries of links and wireless channels.
+
+use serde::Serialize;
+use tcp::units::{Bytes, Span};
+
+use super::measures::Drops;
+use crate::ids::NodeId;
+use crate::metrics::report_defs::ratio;
+use crate::wireless::WirelessSubnet;
+use crate::world::World;
+
+/// A simplex link.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LinkSummary {
+    /// Its index.
+    pub link: u32,
+    /// Node at its near end.
+    pub from: String,
+    /// Node at its far end; `terminals` for a downlink that those of a satellite share.
+    pub to: String,
+    /// Rate at the end of the run.
+    pub rate_bps: u64,
+    /// Fraction of the measurement interval in which it transmitted.
+    pub utilisation: f64,
+    /// Packets transmitted.
+    pub sent_packets: u64,
+    /// Bytes transmitted, framing included.
+    pub sent_bytes: u64,
+    /// Packets dropped, over the whole run.
+    pub dropped_packets: u64,
+    /// The same by reason.
+    pub drops: Drops,
+    /// Packets that its queue marked CE, over the whole run.
+    pub marked_packets: u64,
+    /// Time-weighted mean number of packets queued.
+    pub queue_mean_packets: f64,
+    /// Maximum number of packets queued.
+    pub queue_max_packets: u64,
+    /// Mean queueing delay of transmitted packets.
+    pub queue_mean_s: Option<f64>,
+    /// Packets queued or in flight at the end.
+    pub in_flight_packets: u64,
+}
+
+/// A wireless channel.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ChannelSummary {
+    /// Its index.
+    pub channel: u32,
+    /// Stations on it.
+    pub stations: u64,
+    /// Messages of routing, address resolution and access points transmitted in the measurement interval, retransmissions
+    /// included.
+    pub message_count: u64,
+    /// Their bytes at the network layer.
+    pub message_bytes: u64,
+    /// Sum of their airtimes over all stations, as a fraction of that interval.
+    pub message_airtime: f64,
+}
+
+pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> LinkSummary {
+    let now = world.ctx.now;
+    let link = &mut world.network.links[index];
+    let queue_mean_packets = link.metrics.mean_queue(now, measured);
+    let metrics = &link.metrics;
+    let name = |node: NodeId| world.graph.node[node.index()].name.clone();
+    LinkSummary {
+        link: index as u32,
+        from: name(link.from),
+        to: link.to.map_or_else(|| "terminals".into(), name),
+        rate_bps: link.rate.as_bps(),
+        utilisation: (metrics.busy.as_secs_f64() / measured.as_secs_f64()).min(1.0),
+        sent_packets: metrics.transmitted,
+        sent_bytes: metrics.transmitted_bytes.0,
+        dropped_packets: metrics.dropped(),
+        drops: Drops::of(metrics.drops),
+        marked_packets: metrics.marks,
+        queue_mean_packets,
+        queue_max_packets: metrics.max_queue,
+        queue_mean_s: ratio(metrics.waited.as_secs_f64(), metrics.transmitted as f64),
+        in_flight_packets: link.holds(),
+    }
+}
+
+pub(super) fn channel_summary(index: usize, channel: &WirelessSubnet, measured: Span) -> ChannelSummary {
+    let counts = channel.stations().map(|station| channel.mac.counters(station));
+    let (mut count, mut bytes, mut airtime) = (0, Bytes::ZERO, Span::ZERO);
+    for counts in counts {
+        count += counts.messages;
+        bytes += counts.message_bytes;
+        airtime += counts.message_airtime;
+    }
+    ChannelSummary {
+        channel: index as u32,
+        stations: channel.nodes.len() as u64,
+        message_count: count,
+        message_bytes: bytes.0,
+        message_airtime: airtime.as_secs_f64() / measured.as_secs_f64(),
+    }
+}

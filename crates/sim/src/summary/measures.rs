@@ -1,0 +1,162 @@
+//! The metrics of a flow, or of all flows together.
+
+use serde::Serialize;
+use tcp::units::{Bytes, Span};
+
+use crate::metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk, ratio};
+use crate::metrics::{Delays, IntervalMetrics};
+use crate::packet::DropReason;
+
+/// Data packets dropped, by reason.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Drops {
+    /// The queue was full.
+    pub queue: u64,
+    /// The medium lost them.
+    pub loss: u64,
+    /// The link was down.
+    pub link_down: u64,
+    /// No route.
+    pub no_route: u64,
+    /// Active queue management dropped them.
+    pub aqm: u64,
+    /// The MAC reached its retry limit.
+    pub retry: u64,
+    /// Their lifetime in the queue of a station expired.
+    pub expired: u64,
+    /// Their TTL expired.
+    pub ttl: u64,
+    /// They waited for a route: too long, or with too many others.
+    pub route_wait: u64,
+    /// They waited for address resolution of the next hop.
+    pub arp: u64,
+    /// They waited at an access point for a station that has joined another.
+    pub reassociation: u64,
+    /// Channel access failure: every CCA found the medium busy (IEEE 802.15.4).
+    pub access: u64,
+    /// They did not fit into a frame, or into the fragments that the link allows.
+    pub too_long: u64,
+    /// Their reassembly timed out.
+    pub reassembly: u64,
+}
+
+impl Drops {
+    pub(super) fn of(counts: [u64; DropReason::ALL.len()]) -> Drops {
+        let [queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp, rest @ ..] = counts;
+        let [reassociation, access, too_long, reassembly] = rest;
+        Drops {
+            queue,
+            loss,
+            link_down,
+            no_route,
+            aqm,
+            retry,
+            expired,
+            ttl,
+            route_wait,
+            arp,
+            reassociation,
+            access,
+            too_long,
+            reassembly,
+        }
+    }
+}
+
+/// Metrics of a flow, and of all flows together.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Measures {
+    /// New in-order payload read by the application, per second of the measurement interval.
+    pub goodput_bps: f64,
+    /// All payload received by the transport, duplicates included.
+    pub throughput_bps: f64,
+    /// What the application wrote; absent for an endless transfer.
+    pub offered_bps: Option<f64>,
+    /// Data packets sent, retransmissions included.
+    pub sent_packets: u64,
+    /// Data packets received, duplicates included.
+    pub received_packets: u64,
+    /// Data packets dropped.
+    pub dropped_packets: u64,
+    /// Data packets retransmitted.
+    pub retransmitted_packets: u64,
+    /// Packets from the sinks: acknowledgments and handshakes.
+    pub ack_packets: u64,
+    /// Data packets dropped, by reason.
+    pub drops: Drops,
+    /// Data packets that a queue marked CE.
+    pub marked_packets: u64,
+    /// Data packets that the network delivered after one that was sent later.
+    pub reordered_packets: u64,
+    /// Received / sent data packets.
+    pub delivery_ratio: Option<f64>,
+    /// Dropped / sent data packets.
+    pub loss_ratio: Option<f64>,
+    /// Payload delivered in order / payload sent for the first time.
+    pub segment_delivery_ratio: Option<f64>,
+    /// Payload delivered in order.
+    pub delivered_bytes: u64,
+    /// Network delay of data packets: last transmission to reception. Mean.
+    pub delay_s: Option<f64>,
+    /// Minimum network delay.
+    pub delay_min_s: Option<f64>,
+    /// Maximum network delay.
+    pub delay_max_s: Option<f64>,
+    /// Median network delay.
+    pub delay_p50_s: Option<f64>,
+    /// 95th percentile of the network delay.
+    pub delay_p95_s: Option<f64>,
+    /// 99th percentile of the network delay.
+    pub delay_p99_s: Option<f64>,
+    /// Application delay of messages: write to in-order read. Mean.
+    pub app_delay_s: Option<f64>,
+    /// 95th percentile of the application delay.
+    pub app_delay_p95_s: Option<f64>,
+    /// Mean absolute difference of consecutive network delays.
+    pub jitter_s: Option<f64>,
+    /// Interarrival jitter (RFC 3550).
+    pub jitter_rfc3550_s: Option<f64>,
+    /// As ns-2 students' scripts compute it.
+    pub ns2_awk: Ns2Awk,
+    /// As ns-3's FlowMonitor computes it.
+    pub flowmonitor: FlowMonitor,
+    /// As NetSim computes it.
+    pub netsim: NetSim,
+}
+
+impl Measures {
+    pub(super) fn of(interval: &IntervalMetrics, measured: Span, offered: bool) -> Measures {
+        let per_second = |bytes: Bytes| 8.0 * bytes.as_f64() / measured.as_secs_f64();
+        let delays = &interval.delays;
+        Measures {
+            goodput_bps: per_second(interval.delivered_bytes),
+            throughput_bps: per_second(interval.received_bytes),
+            offered_bps: offered.then(|| per_second(interval.offered_bytes)),
+            sent_packets: interval.sent,
+            received_packets: interval.received,
+            dropped_packets: interval.dropped(),
+            retransmitted_packets: interval.retransmitted,
+            ack_packets: interval.reverse.sent,
+            drops: Drops::of(interval.drops),
+            marked_packets: interval.marked,
+            reordered_packets: interval.reordered,
+            delivery_ratio: ratio(interval.received as f64, interval.sent as f64),
+            loss_ratio: ratio(interval.dropped() as f64, interval.sent as f64),
+            segment_delivery_ratio: ratio(interval.delivered_bytes.as_f64(), interval.unique_sent_bytes.as_f64()),
+            delivered_bytes: interval.delivered_bytes.0,
+            delay_s: delays.mean_s(),
+            delay_min_s: delays.min_s(),
+            delay_max_s: delays.max_s(),
+            delay_p50_s: delays.quantile_s(0.50),
+            delay_p95_s: delays.quantile_s(0.95),
+            delay_p99_s: delays.quantile_s(0.99),
+            app_delay_s: interval.app_delay(Delays::mean_s),
+            app_delay_p95_s: interval.app_delay(|delays| delays.quantile_s(0.95)),
+            jitter_s: delays.jitter_s(),
+            jitter_rfc3550_s: delays.jitter_rfc3550_s(),
+            ns2_awk: Ns2Awk::of(interval),
+            flowmonitor: FlowMonitor::of(interval),
+            netsim: NetSim::of(interval, measured),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The summary of a run: numbers per flow, link, node and network, each with its unit in its name. What was not measured
+//! is absent, never 0.
+
+mod constellation;
+mod flow;
+mod link;
+mod measures;
+mod network;
+mod node;
+
+use serde::Serialize;
+
+use crate::ids::FlowId;
+use crate::link::Link;
+use crate::scenario::Scenario;
+use crate::wireless::WirelessSubnet;
+use crate::world::World;
+use constellation::space_summary;
+pub use constellation::{SpaceSummary, TerminalSummary};
+pub use flow::FlowSummary;
+use flow::flow_summary;
+pub use link::{ChannelSummary, LinkSummary};
+use link::{channel_summary, link_summary};
+pub use measures::{Drops, Measures};
+pub use network::{ConnectivitySummary, NetworkSummary};
+use network::{connect, network_summary};
+pub use node::{NetworkEnergy, NetworkRadio, NodeSummary};
+
+/// All numbers of a run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Summary {
+    /// Version of the engine.
+    pub engine: &'static str,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Simulated duration.
+    pub duration_s: f64,
+    /// The measurement interval: begin and end.
+    pub window_s: [f64; 2],
+    /// Events handled.
+    pub events: u64,
+    /// Per flow, in the order of the scenario.
+    pub flows: Vec<FlowSummary>,
+    /// Per simplex link.
+    pub links: Vec<LinkSummary>,
+    /// Per wireless channel.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<ChannelSummary>,
+    /// Per node.
+    pub nodes: Vec<NodeSummary>,
+    /// Handovers; only of a constellation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub space: Option<SpaceSummary>,
+    /// Over all flows.
+    pub network: NetworkSummary,
+    /// Packet conservation.
+    pub conservation: Conservation,
+    /// The scenario with every default filled in.
+    pub resolved: Scenario,
+}
+
+/// Packets of the whole run: sent = delivered + dropped + in flight, checked per flow and per link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Conservation {
+    /// Sent by transports.
+    pub sent: u64,
+    /// Received by their destination.
+    pub delivered: u64,
+    /// Dropped.
+    pub dropped: u64,
+    /// Queued or in flight at the end.
+    pub in_flight: u64,
+}
+
+/// Summarizes a run whose invariants have been checked.
+pub(crate) fn of(world: &mut World) -> Summary {
+    let measured = world.measured();
+    let conservation = conservation(world);
+    let in_flight = data_in_flight(world);
+    let now = world.ctx.now;
+    // Of the thousands of links of a constellation only those that were used.
+    let shown = |world: &World, i: usize| world.constellation.is_none() || world.network.links[i].metrics.offered > 0;
+    let listed: Vec<usize> = (0..world.network.links.len()).filter(|i| shown(world, *i)).collect();
+    let links: Vec<LinkSummary> = listed.into_iter().map(|i| link_summary(world, i, measured)).collect();
+    let mut flows = Vec::with_capacity(world.hosts.flows.len());
+    for (index, flow) in world.hosts.flows.iter_mut().enumerate() {
+        let interval = &world.ctx.flows[index].interval;
+        flows.push(flow_summary(&world.graph, flow, interval, FlowId(index as u32), now, measured, in_flight[index]));
+    }
+    let connectivity = connect(world, &mut flows);
+    let nodes = node::nodes(world, now);
+    Summary {
+        engine: env!("CARGO_PKG_VERSION"),
+        seed: world.seed,
+        duration_s: now.as_secs_f64(),
+        window_s: [world.resolved.warmup.as_secs_f64(), now.as_secs_f64()],
+        events: world.ctx.events,
+        network: NetworkSummary { connectivity, ..network_summary(world, &flows, &links, &nodes, measured) },
+        channels: world.network.channels.iter().enumerate().map(|(i, c)| channel_summary(i, c, measured)).collect(),
+        nodes,
+        flows,
+        links,
+        space: world.constellation.as_ref().map(|dynamics| space_summary(&dynamics.terminals, now)),
+        conservation,
+        resolved: world.resolved.clone(),
+    }
+}
+
+/// Data packets of each flow that exist now.
+fn data_in_flight(world: &World) -> Vec<u64> {
+    let mut counts = vec![0; world.hosts.flows.len()];
+    for packet in world.ctx.packets.iter().filter(|p| p.has_data() && !p.to.is_source()) {
+        counts[packet.to.flow().index()] += 1;
+    }
+    counts
+}
+
+/// Counts the packets of the whole run. Those in flight are counted where they are, not by subtraction.
+///
+/// # Panics
+///
+/// If the packets on links and channels are not those that exist.
+fn conservation(world: &World) -> Conservation {
+    let mut sum = Conservation { in_flight: world.ctx.packets.iter().count() as u64, ..Conservation::default() };
+    for flow in &world.ctx.flows {
+        sum.sent += flow.tally.sent;
+        sum.delivered += flow.tally.delivered;
+        sum.dropped += flow.tally.dropped;
+    }
+    let on_links: u64 = world.network.links.iter().map(Link::holds).sum();
+    let held = on_links + world.network.channels.iter().map(WirelessSubnet::holds).sum::<u64>();
+    assert!(held == sum.in_flight, "{held} packets on links, {} in flight (seed {})", sum.in_flight, world.seed);
+    sum
+}

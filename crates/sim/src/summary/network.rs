@@ -1,0 +1,119 @@
+//! The summary of all flows together, and of connectivity.
+
+use serde::Serialize;
+use tcp::units::Span;
+
+use super::flow::FlowSummary;
+use super::link::LinkSummary;
+use super::measures::Measures;
+use super::node::{NetworkEnergy, NetworkRadio, NodeSummary};
+use crate::ids::NodeId;
+use crate::metrics::report_defs::ratio;
+use crate::metrics::{IntervalMetrics, jain};
+use crate::world::World;
+
+/// All flows together.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct NetworkSummary {
+    /// Number of flows.
+    pub flows: u64,
+    /// Flows of which nothing was delivered.
+    pub flows_without_delivery: u64,
+    /// Sums, and means weighted by packets.
+    #[serde(flatten)]
+    pub measures: Measures,
+    /// Jain's fairness index of the goodputs.
+    pub jain: Option<f64>,
+    /// Minimum goodput of a flow.
+    pub goodput_min_bps: f64,
+    /// Maximum goodput of a flow.
+    pub goodput_max_bps: f64,
+    /// Mean of the flows' smoothed RTT at the end.
+    pub srtt_s: Option<f64>,
+    /// Retransmission timeouts of all flows.
+    pub rto_count: u64,
+    /// Fast recovery episodes of all flows.
+    pub recovery_count: u64,
+    /// Utilisation of the busiest link.
+    pub utilisation_max: f64,
+    /// Connectivity; absent without radio.
+    #[serde(flatten)]
+    pub connectivity: Option<ConnectivitySummary>,
+    /// Frames and messages of all radios.
+    #[serde(flatten)]
+    pub radio: NetworkRadio,
+    /// Energy of all radios.
+    #[serde(flatten)]
+    pub energy: NetworkEnergy,
+}
+
+/// Connectivity of a network with radio.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ConnectivitySummary {
+    /// Number of connected components at the start; 1 if all nodes reached one another.
+    pub components: u64,
+    /// Number of nodes in the largest component.
+    pub largest_component: u64,
+    /// Neighbours of a node at the start. Mean.
+    pub mean_degree: f64,
+    /// Flows that never had a path.
+    pub flows_without_path: u64,
+    /// Placements drawn until one was connected, if it had to be: its mean over seeds is 1 / acceptance rate.
+    pub placement_draws: Option<u32>,
+    /// Mean goodput of the flows that had a path at some instant.
+    pub goodput_reachable_bps: Option<f64>,
+    /// Their received / sent data packets.
+    pub delivery_reachable_ratio: Option<f64>,
+    /// Jain's fairness index of their goodputs.
+    pub jain_reachable: Option<f64>,
+}
+
+pub(super) fn network_summary(
+    world: &World,
+    flows: &[FlowSummary],
+    links: &[LinkSummary],
+    nodes: &[NodeSummary],
+    measured: Span,
+) -> NetworkSummary {
+    let mut all = IntervalMetrics::default();
+    world.ctx.flows.iter().for_each(|flow| all.merge(&flow.interval));
+    let goodputs: Vec<f64> = flows.iter().map(|f| f.measures.goodput_bps).collect();
+    let srtts: Vec<f64> = flows.iter().filter_map(|f| f.srtt_s).collect();
+    NetworkSummary {
+        flows: flows.len() as u64,
+        flows_without_delivery: flows.iter().filter(|f| f.measures.delivered_bytes == 0).count() as u64,
+        measures: Measures::of(&all, measured, world.hosts.flows.iter().all(|flow| flow.app.write().is_some())),
+        jain: jain(&goodputs),
+        goodput_min_bps: goodputs.iter().copied().fold(f64::INFINITY, f64::min),
+        goodput_max_bps: goodputs.iter().copied().fold(0.0, f64::max),
+        srtt_s: ratio(srtts.iter().sum(), srtts.len() as f64),
+        rto_count: flows.iter().map(|f| f.rto_count).sum(),
+        recovery_count: flows.iter().map(|f| f.recovery_count).sum(),
+        utilisation_max: links.iter().map(|l| l.utilisation).fold(0.0, f64::max),
+        connectivity: None,
+        radio: NetworkRadio::of(&world.network),
+        energy: NetworkEnergy::of(nodes, &all),
+    }
+}
+
+/// Summarizes connectivity, and notes for each flow whether it had a path.
+pub(super) fn connect(world: &mut World, flows: &mut [FlowSummary]) -> Option<ConnectivitySummary> {
+    let ends: Vec<(NodeId, NodeId)> = world.hosts.flows.iter().map(|flow| (flow.source, flow.sink)).collect();
+    let found = world.reachability.take()?.run(world.ctx.now, &ends);
+    for (index, flow) in flows.iter_mut().enumerate() {
+        (flow.hops, flow.path_share) = (found.hops[index], Some(found.path_share[index]));
+    }
+    let reachable = || flows.iter().filter(|flow| flow.path_share > Some(0.0)).map(|flow| &flow.measures);
+    let goodputs: Vec<f64> = reachable().map(|measures| measures.goodput_bps).collect();
+    let sum = |of: fn(&Measures) -> u64| reachable().map(of).sum::<u64>() as f64;
+    Some(ConnectivitySummary {
+        components: found.components,
+        largest_component: found.largest,
+        mean_degree: found.mean_degree,
+        flows_without_path: (flows.len() - goodputs.len()) as u64,
+        placement_draws: found.placement_draws,
+        goodput_reachable_bps: ratio(goodputs.iter().sum(), goodputs.len() as f64),
+        delivery_reachable_ratio: ratio(sum(|m| m.received_packets), sum(|m| m.sent_packets)),
+        jain_reachable: jain(&goodputs),
+    })
+}

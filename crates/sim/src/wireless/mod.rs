@@ -1,0 +1,317 @@
+//! A wireless subnet: nodes whose stations share a radio channel, and how packets find the next one.
+
+mod access_points;
+pub(crate) mod arp;
+mod association;
+mod gateways;
+mod protocol;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use tcp::units::{Bytes, Span, Time};
+
+use crate::engine::context::Context;
+use crate::engine::event::{Event, RadioEvent};
+use crate::ids::{ChannelId, NodeId, PacketId, StationId};
+use crate::packet::DropReason;
+use crate::packet::message::Message;
+use crate::radio::frame::Content;
+use crate::radio::mac::Mac;
+use crate::radio::service::{MacIndication, MacRequest};
+use crate::routing::build::Protocol;
+use crate::routing::{NextHop, Outgoing};
+use crate::wireless::arp::{ArpTable, Resolution};
+pub(crate) use access_points::AccessPoints;
+pub(crate) use gateways::Gateways;
+
+/// How stations find the next hop.
+#[derive(Clone, Debug)]
+pub(crate) enum Routing {
+    /// Shortest paths: the next hop by station and destination.
+    Shortest(Vec<Vec<Option<StationId>>>),
+    /// All packets go through access points.
+    AccessPoints(Box<AccessPoints>),
+    /// A routing protocol.
+    Protocol(Box<Protocol>),
+}
+
+/// A packet that a node has received by radio.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ReceivedPacket {
+    pub(crate) node: NodeId,
+    pub(crate) previous: StationId,
+    pub(crate) packet: PacketId,
+}
+
+/// The stations of a channel, with their MAC, routing and address resolution.
+#[derive(Debug)]
+pub(crate) struct WirelessSubnet {
+    id: ChannelId,
+    pub(crate) mac: Mac,
+    /// The node of each station.
+    pub(crate) nodes: Vec<NodeId>,
+    gateways: Gateways,
+    pub(crate) routing: Routing,
+    /// Interval between updates of the shortest paths, or between beacons; `None` if they have no effect.
+    pub(crate) refresh: Option<Span>,
+    /// By station, its ARP table; empty if all addresses are known.
+    arp: Vec<ArpTable>,
+    /// By station, the time of its pending routing timer; events at other times are stale.
+    timers: Vec<Option<Time>>,
+}
+
+impl WirelessSubnet {
+    pub(crate) fn new(
+        id: ChannelId,
+        mac: Mac,
+        nodes: Vec<NodeId>,
+        gateways: Gateways,
+        routing: Routing,
+        arp: Vec<ArpTable>,
+    ) -> WirelessSubnet {
+        let timers = vec![None; nodes.len()];
+        WirelessSubnet { id, mac, nodes, gateways, routing, refresh: None, arp, timers }
+    }
+
+    /// Schedules the first timers.
+    pub(crate) fn start(&mut self, ctx: &mut Context) {
+        self.plan_refresh(ctx);
+        for station in self.stations() {
+            self.plan_timer(ctx, station);
+        }
+    }
+
+    /// Updates the shortest paths (networks.md §9.4, `oracle_wireless`) or transmits the next beacon, and schedules the
+    /// next update.
+    pub(crate) fn refresh(&mut self, ctx: &mut Context) {
+        if let Routing::AccessPoints(_) = self.routing {
+            self.on_beacon(ctx);
+        } else {
+            let neighbours = neighbours(&mut self.mac, ctx.now);
+            self.gateways.find_nearest(&neighbours);
+            self.routing = Routing::Shortest(shortest(&neighbours));
+        }
+        self.plan_refresh(ctx);
+    }
+
+    /// Schedules the next update of paths or the next beacon.
+    fn plan_refresh(&self, ctx: &mut Context) {
+        if let Some(refresh) = self.refresh {
+            ctx.schedule(ctx.now + refresh, Event::WirelessRefresh { channel: self.id });
+        }
+    }
+
+    /// Access points, if there are any.
+    pub(crate) fn access_points(&self) -> Option<&AccessPoints> {
+        match &self.routing {
+            Routing::AccessPoints(access_points) => Some(access_points),
+            Routing::Shortest(_) | Routing::Protocol(_) => None,
+        }
+    }
+
+    /// Number of reassociations, if there are access points.
+    pub(crate) fn reassociations(&self) -> Option<u64> {
+        self.access_points().map(|access_points| access_points.reassociations)
+    }
+
+    /// The stations.
+    pub(crate) fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
+        (0..self.nodes.len() as u32).map(StationId)
+    }
+
+    /// The station through which `station` reaches the wired network, and is reached.
+    pub(crate) fn gateway_of(&self, station: StationId) -> Option<StationId> {
+        match &self.routing {
+            Routing::AccessPoints(access_points) => Some(access_points.of(station)),
+            Routing::Shortest(_) | Routing::Protocol(_) => self.gateways.of(station),
+        }
+    }
+
+    /// True if packets at `from` can reach `to` within the subnet: not from one access point to stations of another,
+    /// and not from one gateway's domain to another's, unless ns-2's DSDV has a route (networks.md §9.4).
+    pub(crate) fn connects(&self, from: StationId, to: StationId) -> bool {
+        let inside = self.gateways.of(from) == self.gateways.of(to);
+        match &self.routing {
+            Routing::AccessPoints(access_points) => {
+                !access_points.is_access_point(from) || access_points.of(to) == from
+            }
+            Routing::Shortest(_) => inside,
+            Routing::Protocol(protocol) => {
+                let may_stray = !protocol.domain_filter && self.gateways.of(from) != Some(from);
+                inside || (may_stray && protocol.agents[from.index()].has_route(to))
+            }
+        }
+    }
+
+    /// Packets in the subnet: buffered, queued, or on the air.
+    pub(crate) fn holds(&self) -> u64 {
+        let buffered: usize = match &self.routing {
+            Routing::Protocol(protocol) => protocol.buffers.iter().map(|buffer| buffer.len()).sum(),
+            Routing::Shortest(_) | Routing::AccessPoints(_) => 0,
+        };
+        let is_packet = |request: &&MacRequest| matches!(request.content, Content::Packet(_));
+        let held: usize = self.arp.iter().map(|arp| arp.held().filter(is_packet).count()).sum();
+        self.stations().map(|station| self.mac.holds(station)).sum::<u64>() + (buffered + held) as u64
+    }
+
+    /// The next hop of a packet at `at` for `to`.
+    pub(crate) fn next(&self, now: Time, at: StationId, to: StationId) -> Option<StationId> {
+        match &self.routing {
+            Routing::Shortest(tables) => tables[at.index()][to.index()],
+            Routing::AccessPoints(access_points) if access_points.is_access_point(at) => Some(to),
+            Routing::AccessPoints(access_points) => access_points.associated(at),
+            Routing::Protocol(protocol) => match protocol.agents[at.index()].next_hop(now, to) {
+                NextHop::Via(next) => Some(next),
+                NextHop::Wait | NextHop::None => None,
+            },
+        }
+    }
+
+    /// Sends a packet from `at` towards `to`; `previous` is the last hop, if on this subnet.
+    pub(crate) fn send(
+        &mut self,
+        ctx: &mut Context,
+        at: StationId,
+        to: StationId,
+        id: PacketId,
+        previous: Option<StationId>,
+    ) -> Result<(), PacketId> {
+        if let Routing::Protocol(_) = self.routing {
+            return self.route(ctx, at, to, id, previous);
+        }
+        let Some(next) = self.next(ctx.now, at, to) else { return Err(id) };
+        self.forward(ctx, at, next, id);
+        Ok(())
+    }
+
+    /// Forwards a packet to a neighbour.
+    fn forward(&mut self, ctx: &mut Context, at: StationId, next: StationId, id: PacketId) {
+        let header = match &self.routing {
+            Routing::Protocol(protocol) => protocol.packet_header,
+            Routing::Shortest(_) | Routing::AccessPoints(_) => Bytes::ZERO,
+        };
+        let size = ctx.packets.forwarding_header(id).size + header;
+        let content = Content::Packet(id);
+        let request = MacRequest { content, to: Some(next), size, since: ctx.now, is_routing: false };
+        self.resolve(ctx, at, next, request);
+    }
+
+    /// Resolves the address of the next hop and queues the request.
+    fn resolve(&mut self, ctx: &mut Context, at: StationId, next: StationId, request: MacRequest) {
+        let resolution = self.arp.get_mut(at.index()).map_or(Resolution::Known, |arp| arp.resolve(next, request));
+        match resolution {
+            Resolution::Known => self.mac.enqueue(ctx, at, request),
+            Resolution::Requested { message, dropped } => {
+                dropped.into_iter().for_each(|request| self.drop_unresolved(ctx, request));
+                self.send_message(ctx, at, message, false);
+            }
+            Resolution::GivenUp { dropped } => {
+                dropped.into_iter().chain([request]).for_each(|request| self.drop_unresolved(ctx, request));
+            }
+        }
+    }
+
+    fn drop_unresolved(&mut self, ctx: &mut Context, request: MacRequest) {
+        self.mac.messages().release(request.content);
+        drop_content(ctx, request.content, DropReason::Arp);
+    }
+
+    /// Queues a message of routing or ARP.
+    fn send_message(&mut self, ctx: &mut Context, at: StationId, outgoing: Outgoing, is_routing: bool) {
+        let Outgoing { message, size, to } = outgoing;
+        let content = Content::Message(self.mac.messages().insert(message));
+        let request = MacRequest { content, to, size, since: ctx.now, is_routing };
+        match to.filter(|_| is_routing) {
+            Some(next) => self.resolve(ctx, at, next, request),
+            None => self.mac.enqueue(ctx, at, request),
+        }
+    }
+
+    fn on_message(&mut self, ctx: &mut Context, at: StationId, from: StationId, message: &Message) {
+        let message = match message {
+            Message::Arp(message) => message,
+            Message::Beacon => return,
+            Message::Association(step) => return self.on_association_message(ctx, at, from, *step),
+            Message::Dsdv(_) | Message::Aodv(_) => return self.on_routing_message(ctx, at, from, message),
+        };
+        let Some(arp) = self.arp.get_mut(at.index()) else { return };
+        let (held, answer) = arp.on_message(at, from, *message);
+        if let Some(answer) = answer {
+            self.send_message(ctx, at, answer, false);
+        }
+        if let Some(request) = held {
+            self.mac.enqueue(ctx, at, request);
+        }
+    }
+
+    /// Handles an event of the channel.
+    pub(crate) fn on_event(&mut self, ctx: &mut Context, event: RadioEvent) {
+        match event {
+            RadioEvent::FrameEnd { station, frame } => self.mac.on_frame_end(ctx, station, frame),
+            RadioEvent::ChannelAccess { station } => self.mac.on_access(ctx, station),
+            RadioEvent::Respond { station } => self.mac.on_respond(ctx, station),
+            RadioEvent::ExchangeOver { station } => self.mac.on_exchange_over(ctx, station),
+            RadioEvent::ReassemblyTimeout { station } => self.mac.on_reassembly_timeout(ctx, station),
+            RadioEvent::RoutingTimer { station } => self.on_route_timer(ctx, station),
+        }
+    }
+
+    /// The next packet that a node has received; lost packets are accounted for.
+    pub(crate) fn poll(&mut self, ctx: &mut Context) -> Option<ReceivedPacket> {
+        while let Some(indication) = self.mac.pop_indication() {
+            match indication {
+                MacIndication::Packet { at, from, packet } => {
+                    return Some(ReceivedPacket { node: self.nodes[at.index()], previous: from, packet });
+                }
+                MacIndication::Message { at, from, message: id } => {
+                    let message = self.mac.messages().lend(id);
+                    self.on_message(ctx, at, from, &message);
+                    self.mac.messages().give_back(id, message);
+                }
+                MacIndication::GivenUp { at, request, lost } => self.on_given_up(ctx, at, &request, lost),
+                MacIndication::QueueFull { request } => drop_content(ctx, request.content, DropReason::Queue),
+                MacIndication::Expired { request } => drop_content(ctx, request.content, DropReason::Expired),
+                MacIndication::Dropped { content, reason } => drop_content(ctx, content, reason),
+            }
+        }
+        None
+    }
+}
+
+fn drop_content(ctx: &mut Context, content: Content, reason: DropReason) {
+    if let Content::Packet(id) = content {
+        ctx.drop(id, reason, None);
+    }
+}
+
+/// Next hops of shortest paths between stations in range of each other, ties to the lowest neighbour.
+pub(crate) fn shortest(neighbours: &[Vec<StationId>]) -> Vec<Vec<Option<StationId>>> {
+    let stations = neighbours.len();
+    let mut tables = vec![vec![None; stations]; stations];
+    for destination in 0..stations {
+        let mut hops: Vec<Option<u32>> = vec![None; stations];
+        hops[destination] = Some(0);
+        let mut frontier = VecDeque::from([destination]);
+        while let Some(here) = frontier.pop_front() {
+            for neighbour in &neighbours[here] {
+                if hops[neighbour.index()].is_none() {
+                    hops[neighbour.index()] = hops[here].map(|hops| hops + 1);
+                    frontier.push_back(neighbour.index());
+                }
+            }
+        }
+        for station in (0..stations).filter(|station| *station != destination) {
+            let Some(far) = hops[station] else { continue };
+            let closer = |next: &&StationId| hops[next.index()].is_some_and(|near| near < far);
+            tables[station][destination] = neighbours[station].iter().find(closer).copied();
+        }
+    }
+    tables
+}
+
+/// Neighbours of each station at `now`.
+pub(crate) fn neighbours(mac: &mut Mac, now: Time) -> Vec<Vec<StationId>> {
+    (0..mac.stations() as u32).map(|station| mac.neighbours(StationId(station), now)).collect()
+}

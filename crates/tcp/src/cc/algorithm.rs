@@ -1,0 +1,90 @@
+//! The description of an algorithm: name, parameters, profiles, requirements, and its constructor.
+
+use std::fmt;
+
+use super::controller::CongestionControl;
+use super::parameters::{Param, ParamValues, Profile};
+use crate::settings::{EcnMode, RecoveryKind};
+use crate::units::{Bytes, Span, Time};
+
+/// Builds an algorithm for a connection whose handshake is complete.
+pub type Build = dyn Fn(&ParamValues, &Setup) -> Box<dyn CongestionControl> + Sync;
+
+/// The description of an algorithm: what a user can choose, and its constructor.
+pub struct Algorithm {
+    /// As written in a scenario.
+    pub name: &'static str,
+    /// Full name.
+    pub title: &'static str,
+    /// The document that defines it.
+    pub reference: &'static str,
+    /// What it requires of its connection.
+    pub requirements: Requirements,
+    /// Parameters with range, unit and source.
+    pub params: &'static [Param],
+    /// Historical forms; the first is the default.
+    pub profiles: &'static [Profile],
+    /// Constructor.
+    pub build: &'static Build,
+}
+
+/// What an algorithm requires of its connection. A requirement is switched on; a setting that contradicts it is an
+/// error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Requirements {
+    /// Its cwnd applies in recovery too: losses are detected and repaired, but recovery does not set the window. BBR.
+    pub owns_window: bool,
+    /// The ECN feedback that it depends on, if any. DCTCP, Prague.
+    pub ecn: Option<EcnMode>,
+    /// Timestamps, for [`Ack::one_way`]. LEDBAT, TCP-LP.
+    pub timestamps: bool,
+}
+
+impl Requirements {
+    /// No requirements.
+    pub const NONE: Requirements = Requirements { owns_window: false, ecn: None, timestamps: false };
+}
+
+/// What is known when the handshake is complete.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// Current time.
+    pub now: Time,
+    /// Largest payload of a segment.
+    pub mss: Bytes,
+    /// Initial cwnd.
+    pub initial_window: Bytes,
+    /// Initial ssthresh; [`Bytes::MAX`] means "not set".
+    pub initial_ssthresh: Bytes,
+    /// RTT of the handshake; absent if the SYN was retransmitted.
+    pub handshake_rtt: Option<Span>,
+    /// The connection paces even without a rate from its algorithm.
+    pub paced: bool,
+    /// Seed of the algorithm's random numbers; each connection has its own.
+    pub seed: u64,
+}
+
+/// Algorithms are equal if their names are.
+impl PartialEq for Algorithm {
+    fn eq(&self, other: &Algorithm) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Algorithm({})", self.name)
+    }
+}
+
+impl Algorithm {
+    /// The profile of that name.
+    pub fn profile(&self, name: &str) -> Option<&'static Profile> {
+        self.profiles.iter().find(|p| p.name == name)
+    }
+
+    /// The loss recovery that `profile` prescribes, if any.
+    pub fn recovery(&self, profile: &str) -> Option<RecoveryKind> {
+        self.profile(profile).and_then(|p| p.recovery)
+    }
+}

@@ -1,0 +1,106 @@
+//! The list of algorithms, the only file that names them all. Command line, documentation and the tests over all
+//! algorithms follow from it.
+
+use super::algorithm::Algorithm;
+use super::config::{CcConfig, CcConfigError};
+use super::parameters::Value;
+use super::{
+    asran, bbr, bbr3, bic, cdg, compound, copa, cubic, dctcp, ewphcc, fr, highspeed, htcp, hybla, illinois, ledbat, lp,
+    nv, prague, reno, scalable, vegas, veno, vivace, westwood, yeah,
+};
+
+/// All algorithms.
+pub const ALGORITHMS: &[&Algorithm] = &[
+    &reno::TAHOE,
+    &reno::RENO,
+    &reno::NEWRENO,
+    &cubic::CUBIC,
+    &fr::FR,
+    &asran::ASRAN,
+    &bic::BIC,
+    &highspeed::HIGHSPEED,
+    &scalable::SCALABLE,
+    &htcp::HTCP,
+    &hybla::HYBLA,
+    &vegas::VEGAS,
+    &ewphcc::EWPHCC,
+    &bbr::BBR,
+    &bbr3::BBR3,
+    &westwood::WESTWOOD,
+    &lp::LP,
+    &ledbat::LEDBAT,
+    &nv::NV,
+    &veno::VENO,
+    &yeah::YEAH,
+    &illinois::ILLINOIS,
+    &cdg::CDG,
+    &compound::COMPOUND,
+    &copa::COPA,
+    &dctcp::DCTCP,
+    &prague::PRAGUE,
+    &vivace::VIVACE,
+];
+
+/// The algorithm of that name.
+pub fn find(name: &str) -> Option<&'static Algorithm> {
+    ALGORITHMS.iter().find(|a| a.name == name).copied()
+}
+
+impl CcConfig {
+    /// Resolves the registered algorithm `name` in `profile` (the first one if `None`) with `overrides` on top.
+    ///
+    /// # Errors
+    ///
+    /// As [`CcConfig::of`], and if no algorithm has that name.
+    pub fn by_name(
+        name: &str,
+        profile: Option<&str>,
+        overrides: &[(String, Value)],
+    ) -> Result<CcConfig, CcConfigError> {
+        let Some(algorithm) = find(name) else {
+            let names: Vec<&str> = ALGORITHMS.iter().map(|a| a.name).collect();
+            let message = format!("unknown algorithm {name:?}; known: {}", names.join(", "));
+            return Err(CcConfigError { field: "name".to_owned(), message });
+        };
+        CcConfig::of(algorithm, profile, overrides)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_key_and_what_is_allowed() {
+        let error = CcConfig::by_name("cubik", None, &[]).unwrap_err();
+        assert!(error.field == "name" && error.message.contains("cubic"), "{error:?}");
+        let error = CcConfig::by_name("cubic", Some("vms"), &[]).unwrap_err();
+        assert!(error.field == "profile" && error.message.contains("linux"), "{error:?}");
+        let error = CcConfig::by_name("cubic", None, &[("betta".into(), Value::Number(0.5))]).unwrap_err();
+        assert!(error.field == "betta" && error.message.contains("beta"), "{error:?}");
+        let error = CcConfig::by_name("cubic", None, &[("beta".into(), Value::Number(1.5))]).unwrap_err();
+        assert!(error.field == "beta" && error.message.contains(" to "), "{error:?}");
+    }
+
+    #[test]
+    fn every_algorithm_is_described_consistently() {
+        for algorithm in ALGORITHMS {
+            for profile in algorithm.profiles {
+                for (name, value) in profile.set {
+                    let param = algorithm.params.iter().find(|p| p.name == *name);
+                    assert!(
+                        param.is_some_and(|p| p.check(*value).is_ok()),
+                        "{} {} {name}",
+                        algorithm.name,
+                        profile.name
+                    );
+                }
+                assert!(CcConfig::by_name(algorithm.name, Some(profile.name), &[]).is_ok());
+            }
+            for param in algorithm.params {
+                assert!(!param.doc.is_empty() && !param.source.is_empty(), "{} {}", algorithm.name, param.name);
+                assert_eq!(param.check(param.default), Ok(()), "{} {}", algorithm.name, param.name);
+            }
+        }
+    }
+}

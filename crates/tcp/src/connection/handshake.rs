@@ -1,0 +1,110 @@
+//! The handshake (RFC 9293 §3.5): SYN and SYN-ACK with their options, retransmitted with doubled time-outs.
+
+use crate::config::TcpConfig;
+use crate::ecn;
+use crate::options::{Agreed, Clock, MAX_UNSCALED, offer};
+use crate::segment::{Flags, Segment};
+use crate::seq::SeqNo;
+use crate::settings::EcnMode;
+use crate::units::{Bytes, Span, Time};
+
+/// The handshake of one end, with the settings that only it and the creation of the sender need: both are dropped once it
+/// is complete.
+#[derive(Debug)]
+pub(crate) struct Handshake {
+    pub(crate) config: TcpConfig,
+    /// A SYN or SYN-ACK must be sent.
+    pub(crate) syn_due: bool,
+    /// When it was first sent.
+    sent_at: Option<Time>,
+    transmissions: u32,
+    timeouts: u32,
+    /// A SYN or SYN-ACK was retransmitted, so that the answer is ambiguous (Karn).
+    retransmitted: bool,
+    /// The peer's SYN or SYN-ACK.
+    peer_syn: Option<Segment>,
+    ecn: EcnMode,
+    /// ECN flags of our SYN or SYN-ACK.
+    flags: Flags,
+}
+
+impl Handshake {
+    /// `active`: send a SYN.
+    pub(crate) fn new(config: TcpConfig, active: bool) -> Handshake {
+        let flags = ecn::offer(config.ecn);
+        Handshake {
+            config,
+            syn_due: active,
+            sent_at: None,
+            transmissions: 0,
+            timeouts: 0,
+            retransmitted: false,
+            peer_syn: None,
+            ecn: EcnMode::Off,
+            flags,
+        }
+    }
+
+    /// A SYN arrived: a SYN-ACK must be sent.
+    pub(crate) fn on_syn(&mut self, clock: &mut Clock, syn: &Segment) {
+        self.retransmitted |= self.peer_syn.is_some();
+        (self.ecn, self.flags) = ecn::on_syn(self.config.ecn, syn);
+        self.peer_syn = Some(*syn);
+        clock.on_syn(syn);
+        self.syn_due = true;
+    }
+
+    /// A SYN-ACK arrived.
+    pub(crate) fn on_syn_ack(&mut self, clock: &mut Clock, syn_ack: &Segment) {
+        // Simultaneous open: the options of the peer's SYN stand.
+        if self.peer_syn.is_none() {
+            self.ecn = ecn::on_syn_ack(self.config.ecn, syn_ack.flags);
+            self.peer_syn = Some(*syn_ack);
+        }
+        clock.on_syn(syn_ack);
+    }
+
+    /// The options that both ends support.
+    pub(crate) fn agreed(&self) -> Agreed {
+        Agreed::new(&self.config, &self.peer_syn.unwrap_or_default(), self.ecn)
+    }
+
+    /// The RTT of our SYN or SYN-ACK, unless retransmitted (RFC 6298 §3, Karn).
+    pub(crate) fn rtt(&self, now: Time) -> Option<Span> {
+        self.sent_at.filter(|_| !self.retransmitted).map(|at| now.since(at))
+    }
+
+    /// Number of time-outs.
+    pub(crate) fn timeouts(&self) -> u32 {
+        self.timeouts
+    }
+
+    /// The current time-out, doubled after each expiry (RFC 6298 §5.5).
+    pub(crate) fn timeout(&self) -> Span {
+        self.config.rto.initial.saturating_mul(1 << self.timeouts.min(32)).min(self.config.rto.max)
+    }
+
+    /// The time-out expired: retransmit. False if the retries are used up.
+    pub(crate) fn on_timeout(&mut self) -> bool {
+        self.timeouts += 1;
+        self.retransmitted = true;
+        self.syn_due = self.transmissions <= self.config.syn_retries;
+        self.syn_due
+    }
+
+    /// The SYN or SYN-ACK with all its options.
+    pub(crate) fn make(&mut self, now: Time, clock: &Clock, window: Bytes) -> Segment {
+        self.syn_due = false;
+        self.sent_at.get_or_insert(now);
+        self.transmissions += 1;
+        let peer_syn = self.peer_syn.as_ref();
+        Segment {
+            ack: if peer_syn.is_some() { SeqNo::FIRST_DATA } else { SeqNo::SYN },
+            flags: Flags::SYN.with(self.flags).with(if peer_syn.is_some() { Flags::ACK } else { Flags::default() }),
+            window: window.min(MAX_UNSCALED),
+            timestamps: if self.config.timestamps { clock.stamp_syn(now, peer_syn) } else { None },
+            syn: Some(offer(&self.config, peer_syn)),
+            ..Segment::default()
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The states of a connection and the transitions between them: opening, closing, reset (RFC 9293 §3.3.2, §3.5, §3.6).
+
+use super::Connection;
+use crate::ecn::Echo;
+use crate::segment::{Flags, Segment};
+use crate::sender::{HandshakeTiming, Sender};
+use crate::seq::SeqNo;
+use crate::timers::{Timer, Timers};
+use crate::units::{Bytes, Time};
+
+/// The state of a connection (RFC 9293 §3.3.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ConnectionState {
+    /// LISTEN: waiting for a SYN.
+    Listen,
+    /// SYN-SENT: a SYN has been sent.
+    SynSent,
+    /// SYN-RECEIVED: a SYN-ACK has been sent.
+    SynReceived,
+    /// ESTABLISHED.
+    Established,
+    /// FIN-WAIT-1: closed locally; the FIN is not yet acknowledged.
+    FinWait1,
+    /// FIN-WAIT-2: closed locally; the FIN is acknowledged.
+    FinWait2,
+    /// CLOSE-WAIT: closed by the peer.
+    CloseWait,
+    /// CLOSING: closed by both sides simultaneously; our FIN is not yet acknowledged.
+    Closing,
+    /// LAST-ACK: closed by the peer, then locally; our FIN is not yet acknowledged.
+    LastAck,
+    /// TIME-WAIT: waiting 2 MSL.
+    TimeWait,
+    /// CLOSED.
+    Closed,
+}
+
+impl Connection {
+    /// Handles what opens or resets a connection, and segments outside the synchronized states (RFC 9293 §3.10.7). True if ACK
+    /// and data processing follow.
+    #[inline(never)]
+    pub(super) fn on_control_segment(&mut self, now: Time, segment: &Segment) -> bool {
+        let has = |flag| segment.flags.contains(flag);
+        if has(Flags::RST) {
+            self.on_reset(segment);
+            return false;
+        }
+        match self.state {
+            ConnectionState::Closed => return false,
+            ConnectionState::Listen | ConnectionState::SynSent if !has(Flags::SYN) => return false,
+            _ if has(Flags::SYN) => {
+                self.on_syn(now, segment);
+                return false;
+            }
+            ConnectionState::SynReceived if has(Flags::ACK) && segment.ack == SeqNo::FIRST_DATA => {
+                self.enter_established(now, segment.window)
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// A SYN or SYN-ACK arrived.
+    #[cold]
+    #[inline(never)]
+    fn on_syn(&mut self, now: Time, segment: &Segment) {
+        let acks_our_syn = segment.flags.contains(Flags::ACK) && segment.ack == SeqNo::FIRST_DATA;
+        let Some(handshake) = &mut self.handshake else {
+            // Our ACK of the SYN-ACK was lost.
+            self.ack_pending = self.sender.is_some();
+            return;
+        };
+        match self.state {
+            ConnectionState::SynSent | ConnectionState::SynReceived if acks_our_syn => {
+                handshake.on_syn_ack(&mut self.clock, segment);
+                self.enter_established(now, segment.window);
+                self.ack_pending = true;
+            }
+            ConnectionState::SynSent if segment.flags.contains(Flags::ACK) => {}
+            // The first SYN; or a simultaneous open (RFC 9293 §3.5); or our SYN-ACK was lost.
+            _ => {
+                self.state = ConnectionState::SynReceived;
+                handshake.on_syn(&mut self.clock, segment);
+            }
+        }
+    }
+
+    /// RFC 9293 §3.10.7.3, §3.10.7.4: a reset is acceptable if it acknowledges our SYN or lies within the window.
+    #[cold]
+    #[inline(never)]
+    fn on_reset(&mut self, segment: &Segment) {
+        let acceptable = match self.state {
+            ConnectionState::Closed | ConnectionState::Listen => false,
+            ConnectionState::SynSent => segment.flags.contains(Flags::ACK) && segment.ack == SeqNo::FIRST_DATA,
+            _ => self.receiver.is_in_window(segment.seq),
+        };
+        if acceptable {
+            self.enter_closed();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enter_established(&mut self, now: Time, window: Bytes) {
+        let Some(handshake) = self.handshake.take() else { return };
+        self.timers.stop(Timer::Rto);
+        let rtt = handshake.rtt(now);
+        let agreed = handshake.agreed();
+        self.receiver.agree(&agreed, rtt);
+        self.clock.agree(agreed.timestamps);
+        self.echo = Echo::new(agreed.ecn);
+        let timing = HandshakeTiming { rtt, timeouts: handshake.timeouts() };
+        let mut sender = Sender::new(&handshake.config, agreed, now, timing, window);
+        sender.write(self.written_early);
+        if self.close_requested {
+            sender.close();
+        }
+        self.sender = Some(sender);
+        self.state = ConnectionState::Established;
+        self.pending.connected = true;
+    }
+
+    /// Follows the FINs sent, acknowledged and received through the states of RFC 9293 figure 5.
+    #[inline]
+    pub(super) fn update_closing_state(&mut self, now: Time) {
+        let Some(sender) = &self.sender else { return };
+        if self.state != ConnectionState::Established || sender.fin_sent() || self.receiver.fin_received() {
+            self.change_closing_state(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn change_closing_state(&mut self, now: Time) {
+        let Some(sender) = &self.sender else { return };
+        let (sent, acked, received) = (sender.fin_sent(), sender.fin_acked(), self.receiver.fin_received());
+        let closed_first = !matches!(self.state, ConnectionState::CloseWait | ConnectionState::LastAck);
+        let next = match (sent, acked, received) {
+            (false, _, false) => ConnectionState::Established,
+            (false, _, true) => ConnectionState::CloseWait,
+            (true, false, false) => ConnectionState::FinWait1,
+            (true, true, false) => ConnectionState::FinWait2,
+            (true, false, true) if closed_first => ConnectionState::Closing,
+            (true, false, true) => ConnectionState::LastAck,
+            (true, true, true) if closed_first => ConnectionState::TimeWait,
+            (true, true, true) => ConnectionState::Closed,
+        };
+        if next == self.state || self.state == ConnectionState::TimeWait {
+            return;
+        }
+        self.pending.peer_closed |= received
+            && !matches!(self.state, ConnectionState::CloseWait | ConnectionState::LastAck | ConnectionState::Closing);
+        self.state = next;
+        match next {
+            ConnectionState::TimeWait => self.timers.arm(Timer::TimeWait, now + self.time_wait),
+            ConnectionState::Closed => self.enter_closed(),
+            _ => {}
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn enter_closed(&mut self) {
+        self.state = ConnectionState::Closed;
+        self.timers = Timers::default();
+        self.handshake = None;
+        self.ack_pending = false;
+        self.early_ack = None;
+        self.pending.closed = true;
+    }
+}

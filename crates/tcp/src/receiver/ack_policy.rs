@@ -1,0 +1,176 @@
+//! When a receiver acknowledges (RFC 9293 §3.8.6.3, RFC 5681 §4.2), with what Linux adds: quick ACKs and SACK
+//! compression. Linux's behaviour was measured from recordings (docs/validation.md).
+
+use crate::options::Agreed;
+use crate::settings::DelayedAck;
+use crate::units::{Bytes, Span, Time};
+
+/// When the ACK that an arriving segment calls for is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AckTiming {
+    /// Nothing to acknowledge.
+    None,
+    /// Send an ACK immediately.
+    Immediate,
+    /// Delay the ACK until this time at most.
+    DelayedUntil(Time),
+    /// Hold back a duplicate ACK until this time at most; later ones join it.
+    CompressedUntil(Time),
+}
+
+/// What an in-order segment brought with it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InOrder {
+    /// It filled a gap, or part of one.
+    pub(crate) filled_gap: bool,
+    /// Everything up to the FIN has arrived.
+    pub(crate) fin: bool,
+    /// It ended a write: it carries PSH or is shorter than segments before it.
+    pub(crate) pushed: bool,
+    /// The receive window opened further with it.
+    pub(crate) window_grew: bool,
+}
+
+/// What is received and not yet acknowledged, and when it must be.
+#[derive(Clone, Debug)]
+// Hot fields first; see connection.rs.
+#[repr(C)]
+pub(crate) struct AckPolicy {
+    mss: Bytes,
+    /// Idle time after which quick ACKs are granted again: the sender's minimum RTO.
+    idle_threshold: Span,
+    policy: DelayedAck,
+    last_data_at: Time,
+    /// In-order segments not yet acknowledged.
+    delayed: u32,
+    /// ACKs that are not delayed (Linux's quickack counter).
+    quick_acks: u32,
+    /// Duplicate ACKs sent immediately since `rcv_nxt` moved.
+    duplicates: u32,
+    /// Duplicate ACKs held back.
+    compressed: u32,
+    /// A segment that calls for an ACK has arrived since the last ACK.
+    owed: bool,
+    /// The initial quick ACKs have been granted, or used up.
+    started: bool,
+}
+
+impl AckPolicy {
+    /// Duplicate ACKs that are never held back: fast retransmit needs three (RFC 5681 §3.2).
+    const MIN_UNCOMPRESSED: u32 = 3;
+    /// Maximum held back (Linux's tcp_comp_sack_nr).
+    const MAX_COMPRESSED: u32 = 44;
+
+    pub(crate) fn new(policy: DelayedAck, mss: Bytes, idle_threshold: Span) -> AckPolicy {
+        AckPolicy {
+            policy,
+            mss,
+            idle_threshold,
+            delayed: 0,
+            owed: false,
+            quick_acks: 0,
+            started: false,
+            last_data_at: Time::ZERO,
+            duplicates: 0,
+            compressed: 0,
+        }
+    }
+
+    /// Applies what the handshake agreed. Without SACK the sender counts duplicate ACKs, so none is held back.
+    pub(crate) fn agree(&mut self, agreed: &Agreed) {
+        self.mss = agreed.mss;
+        if !agreed.sack {
+            self.policy.compression = Span::ZERO;
+        }
+    }
+
+    /// True if a delayed ACK is outstanding.
+    pub(crate) fn has_delayed_ack(&self) -> bool {
+        self.delayed > 0
+    }
+
+    /// A segment arrived in order. `window` bounds the quick ACKs; it is called only if some are granted.
+    pub(crate) fn on_in_order(
+        &mut self,
+        now: Time,
+        arrived: InOrder,
+        window: impl FnOnce() -> Bytes,
+        rtt: Option<Span>,
+    ) -> AckTiming {
+        self.owed = true;
+        self.delayed += 1;
+        self.duplicates = 0;
+        let idle = now.since(self.last_data_at) > self.idle_threshold + rtt.unwrap_or(Span::ZERO);
+        if !self.started || idle {
+            self.started = true;
+            self.grant_quick_acks(window());
+        }
+        self.last_data_at = now;
+        self.on_window_growth(arrived.window_grew);
+        // The application is about to close as well, and its FIN carries the ACK (Linux).
+        let waits_for_close = arrived.fin && self.policy.push;
+        let immediate = if waits_for_close {
+            false
+        } else {
+            arrived.fin || self.quick_acks > 0 || (arrived.pushed && self.policy.push)
+        };
+        // RFC 5681 §4.2: immediately when a gap is filled in part or whole, and for every second segment.
+        if arrived.filled_gap || immediate || self.delayed >= self.policy.segments {
+            AckTiming::Immediate
+        } else {
+            AckTiming::DelayedUntil(now + self.policy.timeout)
+        }
+    }
+
+    /// A segment arrived out of order: immediate duplicate ACK (RFC 5681 §4.2), or SACK compression (Linux).
+    pub(crate) fn on_out_of_order(&mut self, now: Time, grew: bool, rtt: Option<Span>) -> AckTiming {
+        self.owed = true;
+        self.on_window_growth(grew);
+        let compresses = self.policy.compression > Span::ZERO;
+        if !compresses || self.quick_acks > 0 || self.compressed >= AckPolicy::MAX_COMPRESSED {
+            return AckTiming::Immediate;
+        }
+        if self.duplicates < AckPolicy::MIN_UNCOMPRESSED {
+            self.duplicates += 1;
+            return AckTiming::Immediate;
+        }
+        self.compressed += 1;
+        let twentieth = rtt.map_or(self.policy.compression, |rtt| rtt / 20);
+        AckTiming::CompressedUntil(now + self.policy.compression.min(twentieth))
+    }
+
+    /// A duplicate segment arrived: an ACK was lost, or the retransmission was spurious.
+    pub(crate) fn on_duplicate(&mut self, window: Bytes) -> AckTiming {
+        self.owed = true;
+        self.grant_quick_acks(window);
+        AckTiming::Immediate
+    }
+
+    /// Grants half a window's worth of quick ACKs, within bounds (Linux).
+    #[inline(never)]
+    fn grant_quick_acks(&mut self, window: Bytes) {
+        let half = window.0 / (2 * self.mss.0);
+        let granted = half.clamp(2, u64::from(u32::MAX)) as u32;
+        self.quick_acks = self.quick_acks.max(granted.min(self.policy.quick));
+    }
+
+    /// While the window still grows the sender is likely to be in slow start, so its ACKs are not delayed (Linux).
+    fn on_window_growth(&mut self, grew: bool) {
+        if grew && self.policy.quick > 0 {
+            self.quick_acks |= 1;
+        }
+    }
+
+    /// Notes that an acknowledgment is leaving.
+    pub(crate) fn on_ack_sent(&mut self) {
+        if std::mem::take(&mut self.owed) && self.quick_acks > 0 {
+            self.quick_acks -= 1;
+            self.started |= self.quick_acks == 0;
+        }
+        self.delayed = 0;
+        self.compressed = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! Reassembly: data received in order and out of order, and the SACK option that reports it (RFC 2018 §4, RFC 2883).
+
+use std::collections::VecDeque;
+
+use crate::segment::Sack;
+use crate::seq::{SeqNo, SeqRange};
+
+/// The received sequence space.
+#[derive(Clone, Debug)]
+// Hot fields first; see connection.rs.
+#[repr(C)]
+pub(crate) struct Reassembly {
+    /// RCV.NXT: next sequence number expected.
+    pub(crate) rcv_nxt: SeqNo,
+    /// A duplicate received and not yet reported (RFC 2883).
+    dsack: Option<SeqRange>,
+    /// Ranges received beyond a gap: sorted, disjoint. They leave at the front and arrive at the back, thousands of them
+    /// after a long queue has overflowed.
+    out_of_order: VecDeque<SeqRange>,
+    /// The most recently reported of them, latest first; an empty one ends the list.
+    reported: [SeqRange; Reassembly::MAX_BLOCKS],
+}
+
+impl Reassembly {
+    /// Maximum number of blocks in the SACK option (RFC 2018 §3).
+    const MAX_BLOCKS: usize = 4;
+
+    pub(crate) fn new(rcv_nxt: SeqNo) -> Reassembly {
+        Reassembly { rcv_nxt, out_of_order: VecDeque::new(), reported: Default::default(), dsack: None }
+    }
+
+    /// True while a gap is open.
+    pub(crate) fn has_gap(&self) -> bool {
+        !self.out_of_order.is_empty()
+    }
+
+    /// Adds a range that begins at or before `rcv_nxt` and ends beyond it. True if it filled a gap in part or whole.
+    pub(crate) fn advance(&mut self, SeqRange { start, end }: SeqRange) -> bool {
+        if start < self.rcv_nxt {
+            self.dsack = Some(SeqRange::new(start, self.rcv_nxt));
+        }
+        let had_gap = self.has_gap();
+        // RFC 2883 §4.2: the part of the range beyond the gap that had been received already.
+        if let Some(first) = self.out_of_order.front().filter(|first| first.start < end) {
+            self.dsack = Some(SeqRange::new(first.start, end.min(first.end)));
+        }
+        self.rcv_nxt = end;
+        if had_gap {
+            self.absorb();
+        }
+        had_gap
+    }
+
+    /// Advances `rcv_nxt` over the ranges that now follow it without a gap.
+    #[inline(never)]
+    fn absorb(&mut self) {
+        let touched = self.out_of_order.partition_point(|range| range.start <= self.rcv_nxt);
+        for range in self.out_of_order.drain(..touched) {
+            self.rcv_nxt = self.rcv_nxt.max(range.end);
+        }
+        let rcv_nxt = self.rcv_nxt;
+        self.retain_reported(|range| range.start > rcv_nxt);
+    }
+
+    /// Adds a range beyond a gap. True if all of it had been received already.
+    #[inline(never)]
+    pub(crate) fn insert(&mut self, new: SeqRange) -> bool {
+        let from = self.out_of_order.partition_point(|range| range.end < new.start);
+        let to = self.out_of_order.partition_point(|range| range.start <= new.end);
+        let touched = || self.out_of_order.range(from..to);
+        // RFC 2883 §4.1.2, §4.2: the part received twice; the first of several.
+        let overlap = |range: &SeqRange| SeqRange::new(new.start.max(range.start), new.end.min(range.end));
+        self.dsack = touched().map(overlap).find(|part| !part.is_empty()).or(self.dsack);
+        let known = touched().any(|range| range.contains(new));
+        let merged =
+            touched().fold(new, |all, range| SeqRange::new(all.start.min(range.start), all.end.max(range.end)));
+        if from == to {
+            self.out_of_order.insert(from, merged);
+        } else {
+            self.out_of_order[from] = merged;
+            self.out_of_order.drain(from + 1..to);
+        }
+        self.put_first(merged);
+        known
+    }
+
+    /// Records the duplicate of a range below `rcv_nxt`.
+    pub(crate) fn on_duplicate(&mut self, range: SeqRange) {
+        self.dsack = Some(range);
+    }
+
+    /// RFC 2018 §4: the block that contains the segment that triggered the ACK comes first, then those reported before.
+    fn put_first(&mut self, first: SeqRange) {
+        self.retain_reported(|range| range.end < first.start || first.end < range.start);
+        self.reported.rotate_right(1);
+        self.reported[0] = first;
+    }
+
+    fn retain_reported(&mut self, keep: impl Fn(&SeqRange) -> bool) {
+        let mut kept = [SeqRange::default(); Reassembly::MAX_BLOCKS];
+        let still = self.reported.iter().filter(|range| !range.is_empty() && keep(range));
+        kept.iter_mut().zip(still).for_each(|(slot, range)| *slot = *range);
+        self.reported = kept;
+    }
+
+    /// True if an ACK would carry a SACK option.
+    pub(crate) fn has_sack(&self) -> bool {
+        self.dsack.is_some() || self.has_gap()
+    }
+
+    /// The SACK option of the next ACK, in at most `room` blocks. A duplicate is reported once (RFC 2883 §4).
+    #[inline(never)]
+    pub(crate) fn sack_option(&mut self, room: usize) -> Sack {
+        let mut sack = Sack::default();
+        let blocks = self.reported.into_iter().filter(|range| !range.is_empty());
+        for range in self.dsack.take().into_iter().chain(blocks).take(room) {
+            sack.push(range);
+        }
+        sack
+    }
+}
+
+#[cfg(test)]
+mod tests;

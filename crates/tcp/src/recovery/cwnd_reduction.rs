@@ -1,0 +1,189 @@
+//! How the window comes down to ssthresh during an episode: at once (RFC 6675), in proportion to what is delivered
+//! (PRR: RFC 6937, RFC 9937), or by half of it (rate halving). Numbers only.
+
+use crate::settings::CwndReductionKind;
+use crate::units::Bytes;
+
+/// What one ACK contributes (RFC 9937 §6.2).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PrrInput {
+    /// DeliveredData: reported for the first time by this ACK.
+    pub(crate) delivered_data: Bytes,
+    /// SafeACK: `snd_una` moved and nothing was newly marked lost.
+    pub(crate) safe_ack: bool,
+    /// Estimated to be in the network now.
+    pub(crate) in_flight: Bytes,
+    /// The target of the reduction.
+    pub(crate) ssthresh: Bytes,
+}
+
+/// The reduction of the window during one episode.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CwndReduction {
+    kind: CwndReductionKind,
+    mss: Bytes,
+    /// RecoverFS of RFC 9937; Linux takes cwnd.
+    recover_fs: Bytes,
+    prr_delivered: Bytes,
+    prr_out: Bytes,
+    window: Bytes,
+    ssthresh: Bytes,
+}
+
+/// What a reduction starts from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReductionStart {
+    /// The window before.
+    pub(crate) cwnd: Bytes,
+    /// Outstanding and not reported before the ACK that starts it.
+    pub(crate) outstanding: Bytes,
+    /// The target.
+    pub(crate) ssthresh: Bytes,
+}
+
+impl CwndReduction {
+    /// An episode begins. RFC 9937 counts from what is outstanding, the others from cwnd.
+    pub(crate) fn new(kind: CwndReductionKind, mss: Bytes, start: &ReductionStart) -> CwndReduction {
+        let ReductionStart { cwnd, outstanding, ssthresh } = *start;
+        let from = if kind == CwndReductionKind::Prr { outstanding } else { cwnd };
+        let window = if kind == CwndReductionKind::Immediate { ssthresh } else { from };
+        let (prr_delivered, prr_out) = (Bytes::ZERO, Bytes::ZERO);
+        CwndReduction { kind, mss, recover_fs: from.max(mss), prr_delivered, prr_out, window, ssthresh }
+    }
+
+    /// The window in force.
+    pub(crate) fn window(&self) -> Bytes {
+        self.window
+    }
+
+    /// Notes bytes sent during the episode.
+    pub(crate) fn on_sent(&mut self, bytes: Bytes) {
+        self.prr_out += bytes;
+        if self.kind == CwndReductionKind::Immediate {
+            self.window = self.ssthresh;
+        }
+    }
+
+    /// Takes an ACK into account.
+    pub(crate) fn on_ack(&mut self, ack: &PrrInput) {
+        if ack.delivered_data == Bytes::ZERO {
+            return;
+        }
+        self.prr_delivered += ack.delivered_data;
+        self.window = match self.kind {
+            // RFC 6675 §5 step 4.3: the fast retransmit is sent whatever is in the network.
+            CwndReductionKind::Immediate if self.prr_out == Bytes::ZERO => ack.ssthresh.max(ack.in_flight + self.mss),
+            CwndReductionKind::Immediate => ack.ssthresh,
+            CwndReductionKind::Prr | CwndReductionKind::LinuxPrr => ack.in_flight + self.proportional(ack),
+            CwndReductionKind::RateHalving => self.halving(ack),
+        };
+    }
+
+    /// What may be sent now (RFC 6937 §3), in whole segments.
+    fn proportional(&self, ack: &PrrInput) -> Bytes {
+        let PrrInput { in_flight, ssthresh, delivered_data, safe_ack } = *ack;
+        let may_send = if in_flight > ssthresh {
+            // sndcnt = CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out
+            let due = u128::from(self.prr_delivered.0) * u128::from(ssthresh.0);
+            let segments = due.div_ceil(u128::from(self.recover_fs.0) * u128::from(self.mss.0));
+            (self.mss * segments as u64).saturating_sub(self.prr_out)
+        } else {
+            // RFC 9937 §6.2: one segment more than was delivered on an ACK that makes progress without new losses.
+            let bonus = if safe_ack { self.mss } else { Bytes::ZERO };
+            let limit = self.prr_delivered.saturating_sub(self.prr_out).max(delivered_data) + bonus;
+            limit.min(ssthresh - in_flight)
+        };
+        // The fast retransmit is sent whatever the count says.
+        let first = if self.prr_out == Bytes::ZERO { self.mss } else { Bytes::ZERO };
+        may_send.max(first)
+    }
+
+    /// The window falls by half of what is delivered until it has reached ssthresh.
+    fn halving(&self, ack: &PrrInput) -> Bytes {
+        let down = Bytes(self.prr_delivered.0 / (2 * self.mss.0) * self.mss.0);
+        self.recover_fs.saturating_sub(down).max(ack.ssthresh).min(ack.in_flight + self.mss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: Bytes = Bytes(1000);
+
+    /// From 20 segments down to `ssthresh`.
+    fn begun(kind: CwndReductionKind, ssthresh: Bytes) -> CwndReduction {
+        CwndReduction::new(kind, MSS, &ReductionStart { cwnd: MSS * 20, outstanding: MSS * 20, ssthresh })
+    }
+
+    /// Sends whatever the window allows after each of `acks` ACKs of one segment; gives what was sent in all.
+    fn sent_after(acks: usize, ssthresh: u64) -> Vec<u64> {
+        let mut reduction = begun(CwndReductionKind::Prr, MSS * ssthresh);
+        let mut pipe = MSS * 20;
+        let mut sent = Vec::new();
+        for _ in 0..acks {
+            pipe -= MSS;
+            reduction.on_ack(&PrrInput {
+                delivered_data: MSS,
+                safe_ack: false,
+                in_flight: pipe,
+                ssthresh: MSS * ssthresh,
+            });
+            while pipe + MSS <= reduction.window() {
+                pipe += MSS;
+                reduction.on_sent(MSS);
+            }
+            sent.push(reduction.prr_out.0 / MSS.0);
+        }
+        sent
+    }
+
+    #[test]
+    fn prr_vectors_of_algorithms_7_3() {
+        assert_eq!(sent_after(8, 10), [1, 1, 2, 2, 3, 3, 4, 4]);
+        assert_eq!(sent_after(10, 14), [1, 2, 3, 3, 4, 5, 5, 6, 7, 7]);
+    }
+
+    #[test]
+    fn below_ssthresh_what_arrives_may_leave_and_one_more_on_progress() {
+        for (safe, more) in [(false, 1), (true, 2)] {
+            let mut reduction = begun(CwndReductionKind::Prr, MSS * 10);
+            reduction.on_sent(MSS);
+            reduction.prr_delivered = MSS;
+            reduction.on_ack(&PrrInput { delivered_data: MSS, safe_ack: safe, in_flight: MSS * 5, ssthresh: MSS * 10 });
+            assert_eq!(reduction.window(), MSS * (5 + more));
+        }
+    }
+
+    #[test]
+    fn never_beyond_ssthresh() {
+        let mut reduction = begun(CwndReductionKind::Prr, MSS * 10);
+        reduction.on_sent(MSS);
+        reduction.on_ack(&PrrInput { delivered_data: MSS * 9, safe_ack: true, in_flight: MSS * 8, ssthresh: MSS * 10 });
+        assert_eq!(reduction.window(), MSS * 10);
+    }
+
+    #[test]
+    fn halving_sends_one_for_two() {
+        let mut reduction = begun(CwndReductionKind::RateHalving, MSS * 10);
+        let windows: Vec<u64> = (1..=24)
+            .map(|n: u64| {
+                reduction.on_ack(&PrrInput {
+                    delivered_data: MSS,
+                    safe_ack: false,
+                    in_flight: MSS * 19,
+                    ssthresh: MSS * 10,
+                });
+                assert!(n < 20 || reduction.window() == MSS * 10);
+                reduction.window().0 / MSS.0
+            })
+            .collect();
+        assert_eq!(windows[..6], [20, 19, 19, 18, 18, 17]);
+    }
+
+    #[test]
+    fn immediate_is_ssthresh_from_the_start() {
+        let reduction = begun(CwndReductionKind::Immediate, MSS * 10);
+        assert_eq!(reduction.window(), MSS * 10);
+    }
+}

@@ -1,0 +1,334 @@
+//! What both ways of loss recovery need of a sender: its variables, what it knows of the path, and its algorithm.
+
+use super::ack_context::{AckContext, AckVerdict};
+use super::controller::Controller;
+use super::cwnd_usage::CwndUsage;
+use super::pacer::Pacer;
+use super::tso::TsoPacket;
+use crate::cc::{Ack, Cause, Congestion, Lost, Setup, State, View};
+use crate::config::TcpConfig;
+use crate::ecn::Feedback;
+use crate::options::Agreed;
+use crate::rate::RateSampler;
+use crate::round::Round;
+use crate::rtt::RttEstimator;
+use crate::scoreboard::Scoreboard;
+use crate::segment::Ecn;
+use crate::seq::SeqNo;
+use crate::settings::EcnMode;
+use crate::units::{Bytes, Rate, Span, Time};
+
+/// Counts over the life of a sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Totals {
+    /// Retransmission time-outs.
+    pub timeouts: u64,
+    /// Episodes of fast retransmit.
+    pub recoveries: u64,
+    /// Reductions on an ECN echo.
+    pub ecn_reductions: u64,
+    /// Tail loss probes.
+    pub tail_probes: u64,
+    /// Episodes undone as spurious.
+    pub undone: u64,
+    /// Segments retransmitted.
+    pub retransmitted_segments: u64,
+}
+
+/// What the handshake measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HandshakeTiming {
+    /// Round trip of the SYN or SYN-ACK; absent if it was sent twice (Karn).
+    pub(crate) rtt: Option<Span>,
+    /// How often the SYN or SYN-ACK timed out.
+    pub(crate) timeouts: u32,
+}
+
+/// A sign of congestion, as a recovery sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CongestionSign {
+    pub(super) cause: Cause,
+    /// The first reduction of this episode.
+    pub(super) first: bool,
+    /// What limited transmit sent, which does not count as FlightSize (RFC 5681 §3.2 step 2).
+    pub(super) limited_transmit: Bytes,
+    /// The window that a time-out restarts from.
+    pub(super) loss_window: Bytes,
+}
+
+/// The sender but for its loss recovery.
+// Hot fields first; see connection.rs.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct SenderCore {
+    pub(super) snd_una: SeqNo,
+    pub(super) snd_nxt: SeqNo,
+    /// The number after the last byte written.
+    pub(super) end: SeqNo,
+    pub(super) rwnd: Bytes,
+    /// SND.WL1 (RFC 9293 §3.3.1): sequence number of the segment that last updated `rwnd`.
+    pub(super) snd_wl1: SeqNo,
+    /// Probes of a closed window in a row.
+    pub(super) window_probes: u32,
+    /// Time-outs since `snd_una` last moved.
+    pub(super) timeouts_in_a_row: u32,
+    /// The send loop has had nothing to send at least once.
+    pub(super) ran_dry: bool,
+    /// So it has, and nothing has ever been written: this side of the connection only receives.
+    pub(super) pure_receiver: bool,
+    pub(super) window_probe_due: bool,
+    /// A FIN follows the last byte.
+    pub(super) fin: bool,
+    pub(super) state: State,
+    /// Something was sent since the send loop last ran dry.
+    pub(super) sent_in_burst: bool,
+    pub(super) tso_psh: bool,
+    pub(super) nagle: bool,
+    pub(super) ecn: Ecn,
+    /// cwnd applies in recovery too.
+    pub(super) owns_window: bool,
+    pub(super) cwnd_validation: bool,
+    pub(super) slow_start_after_idle: bool,
+    /// The next new segment carries CWR (RFC 3168 §6.1.2).
+    pub(super) cwr_due: bool,
+    pub(super) feedback: Feedback,
+    pub(super) mss: Bytes,
+    /// The end of the last segment that was not full.
+    pub(super) small_end: SeqNo,
+    pub(super) last_sent_at: Option<Time>,
+    pub(super) usage: CwndUsage,
+    pub(super) pacer: Pacer,
+    pub(super) cc: Controller,
+    pub(super) board: Scoreboard,
+    pub(super) sampler: RateSampler,
+    pub(super) round: Round,
+    /// Delivered and marked.
+    pub(super) delivered_ce: Bytes,
+    pub(super) rtt: RttEstimator,
+    pub(super) totals: Totals,
+    /// FlightSize when the episode under way began.
+    pub(super) episode_flight: Bytes,
+    pub(super) tso_packet: TsoPacket,
+}
+
+impl SenderCore {
+    /// A sender of data from number 1 on.
+    pub(super) fn new(
+        config: &TcpConfig,
+        agreed: Agreed,
+        now: Time,
+        handshake: HandshakeTiming,
+        rwnd: Bytes,
+    ) -> SenderCore {
+        let mss = agreed.mss;
+        let setup = Setup {
+            now,
+            mss,
+            initial_window: initial_window(config, agreed, handshake.timeouts),
+            initial_ssthresh: config.initial_ssthresh,
+            handshake_rtt: handshake.rtt,
+            paced: config.pacing,
+            seed: config.seed,
+        };
+        SenderCore {
+            mss,
+            cwnd_validation: config.cwnd_validation,
+            slow_start_after_idle: config.slow_start_after_idle,
+            nagle: config.nagle,
+            tso_psh: config.tso_psh,
+            tso_packet: TsoPacket::default(),
+            ecn: match agreed.ecn {
+                EcnMode::Off => Ecn::NotEct,
+                EcnMode::L4s => Ecn::Ect1,
+                EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
+            },
+            owns_window: config.cc.algorithm.requirements.owns_window,
+            cc: Controller::new(config.cc.build(&setup)),
+            state: State::Open,
+            board: Scoreboard::default(),
+            rtt: initial_rtt(config, handshake.rtt),
+            round: Round::default(),
+            sampler: RateSampler::default(),
+            feedback: Feedback::new(agreed.ecn),
+            delivered_ce: Bytes::ZERO,
+            usage: CwndUsage::default(),
+            pacer: Pacer::new(config.pacing),
+            snd_una: SeqNo::FIRST_DATA,
+            snd_nxt: SeqNo::FIRST_DATA,
+            end: SeqNo::FIRST_DATA,
+            fin: false,
+            rwnd,
+            snd_wl1: SeqNo::default(),
+            last_sent_at: None,
+            small_end: SeqNo::default(),
+            timeouts_in_a_row: 0,
+            window_probes: 0,
+            window_probe_due: false,
+            episode_flight: Bytes::ZERO,
+            cwr_due: false,
+            sent_in_burst: false,
+            ran_dry: false,
+            pure_receiver: false,
+            totals: Totals::default(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn fin_sent(&self) -> bool {
+        self.fin && self.snd_nxt > self.end
+    }
+
+    /// What an algorithm is shown of the sender.
+    pub(super) fn view(&self, now: Time, round_start: bool) -> View {
+        let cwnd_limited = self.usage.is_limited(self.cc.window());
+        View {
+            now,
+            mss: self.mss,
+            state: self.state,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            flight: self.board.flight(),
+            pipe: self.board.pipe(),
+            rwnd: self.rwnd,
+            srtt: self.rtt.srtt(),
+            rttvar: self.rtt.rttvar(),
+            min_rtt: self.rtt.min(),
+            rto: self.rtt.rto(),
+            lost: self.board.lost(),
+            retransmitted: self.board.retransmitted(),
+            lost_total: self.board.lost_total(),
+            delivered: self.sampler.delivered(),
+            delivered_ce: self.delivered_ce,
+            round: self.round.count,
+            round_start,
+            cwnd_limited,
+            app_limited: self.sampler.app_limited(),
+            paced_until: self.pacer.until(),
+            slow_start_after_idle: self.slow_start_after_idle,
+            may_grow: !self.state.in_cwnd_reduction() && (cwnd_limited || !self.cwnd_validation),
+        }
+    }
+
+    /// Reports to the algorithm that an episode begins, or that a time-out continues one.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn report_congestion(&mut self, now: Time, sign: &CongestionSign) {
+        let mut flight = self.board.flight().saturating_sub(sign.limited_transmit);
+        if matches!(self.state, State::Open | State::Disorder) {
+            self.episode_flight = flight;
+        } else {
+            // Departs from RFC 5681's FlightSize: a long recovery goes on sending while nothing is cumulatively
+            // acknowledged, so a time-out that ends it would set ssthresh to many times what the path ever held.
+            flight = flight.min(self.episode_flight);
+        }
+        self.report_losses(now);
+        let CongestionSign { cause, first, loss_window, .. } = *sign;
+        let head = self.board.head();
+        let event = Congestion { cause, state_before: self.state, flight, first, loss_window, head };
+        let view = self.view(now, false);
+        self.cc.on_congestion(&event, &view);
+        self.cwr_due = self.ecn != Ecn::NotEct;
+    }
+
+    /// Reports to the algorithm that an episode of fast recovery or CWR has ended.
+    pub(super) fn report_recovery_end(&mut self, now: Time, round_start: bool) {
+        let view = self.view(now, round_start);
+        self.cc.on_recovery_end(&view);
+    }
+
+    /// Reports an ACK to the algorithm. True if the algorithm sees congestion of its own and asks for a reduction.
+    pub(super) fn report_ack(&mut self, context: &AckContext, verdict: &AckVerdict) -> bool {
+        let AckContext { now, prior, report, marks, .. } = *context;
+        let lost_total = self.board.lost_total();
+        let ack = Ack {
+            acked: verdict.acked,
+            acked_segments: verdict.acked_segments,
+            cumulative_segments: report.summary.acked_segments,
+            lost: lost_total.saturating_sub(prior.lost_total),
+            duplicate: verdict.duplicate,
+            partial: verdict.partial,
+            rtt: context.rtt,
+            one_way: context.one_way,
+            prior_flight: prior.flight,
+            prior_pipe: prior.pipe,
+            echo: marks.echo,
+            ce: marks.ce,
+            rate: self.sampler.sample(report.newest.as_ref(), self.rtt.min(), lost_total),
+        };
+        self.report_losses(now);
+        let mut view = self.view(now, context.round_start);
+        view.may_grow &= verdict.may_grow;
+        self.cc.on_ack(&ack, &view);
+        self.state < State::Cwr && self.cc.wants_reduction()
+    }
+
+    /// Reports to the algorithm what was newly marked lost.
+    #[inline]
+    pub(super) fn report_losses(&mut self, now: Time) {
+        if self.board.has_newly_lost() {
+            self.report_newly_lost(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn report_newly_lost(&mut self, now: Time) {
+        let view = self.view(now, false);
+        for segment in self.board.take_newly_lost() {
+            let lost = Lost {
+                seq: segment.seq,
+                bytes: segment.bytes,
+                sent_at: segment.sent_at,
+                tx_in_flight: segment.tx.in_flight(),
+                lost_since: segment.lost_total.saturating_sub(segment.tx.lost),
+                app_limited: segment.tx.app_limited(),
+            };
+            self.cc.on_lost(&lost, &view);
+        }
+    }
+
+    /// The rate to send at, if the connection or its algorithm paces.
+    #[inline]
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+        if let Some(rate) = self.cc.pacing_rate() {
+            return Some(rate);
+        }
+        if self.pacer.always() { self.default_pacing_rate() } else { None }
+    }
+
+    /// The pacing rate for an algorithm that asks for none.
+    pub(super) fn default_pacing_rate(&self) -> Option<Rate> {
+        // Linux's rate: twice cwnd/srtt below half of ssthresh, 1.2 times above
+        let window = self.cc.window();
+        let percent = if window.cwnd.0 < window.ssthresh.0 / 2 { 200 } else { 120 };
+        let bytes = Bytes(window.cwnd.max(self.board.flight()).0.saturating_mul(percent) / 100);
+        self.rtt.rate_of(bytes)
+    }
+}
+
+/// The window that a connection begins with.
+fn initial_window(config: &TcpConfig, agreed: Agreed, syn_timeouts: u32) -> Bytes {
+    if syn_timeouts > 1 {
+        // RFC 6928 §2: one lost SYN may be chance; after more of them one segment, as in RFC 5681 §3.1.
+        agreed.mss
+    } else if agreed.mss < config.mss {
+        // A smaller segment size than the configured one keeps the window's number of segments.
+        agreed.mss * (config.initial_window.0 / config.mss.0).max(1)
+    } else {
+        config.initial_window
+    }
+}
+
+/// What the handshake measured of the round trip.
+fn initial_rtt(config: &TcpConfig, handshake_rtt: Option<Span>) -> RttEstimator {
+    let mut rtt = RttEstimator::new(config.rto, config.rtt_estimator);
+    match handshake_rtt {
+        Some(sample) => {
+            rtt.sample(sample, SeqNo::FIRST_DATA, SeqNo::FIRST_DATA);
+            rtt.note_min(sample);
+        }
+        // RFC 6298 §5.7
+        None => rtt.set_initial(config.rto.initial.max(Span::from_millis(3000))),
+    }
+    rtt
+}

@@ -1,0 +1,46 @@
+//! The deadlines that every sender has: the retransmission time-out (RFC 6298), probes of a closed window (RFC 9293
+//! §3.8.6.1), the algorithm's own.
+
+use super::core::SenderCore;
+use crate::timers::{Timer, Timers};
+use crate::units::{Span, Time};
+
+impl SenderCore {
+    /// The algorithm may have changed when it wants to be called.
+    #[inline]
+    pub(super) fn arm_algorithm_timer(&self, timers: &mut Timers) {
+        match self.cc.next_timer() {
+            Some(at) => timers.arm(Timer::Algorithm, at),
+            None => timers.stop(Timer::Algorithm),
+        }
+    }
+
+    /// RFC 9293 §3.8.6.1: the first probe after a time-out, then at doubling intervals.
+    pub(super) fn persist_interval(&self) -> Span {
+        let max = Span::from_millis(120_000);
+        self.rtt.rto().saturating_mul(1 << self.window_probes.min(16)).min(max)
+    }
+
+    /// When the oldest segment times out, counted from its last transmission.
+    #[inline]
+    pub(super) fn rto_from_head(&self) -> Option<Time> {
+        self.board.head().map(|head| head.sent_at).map(|sent| sent + self.rtt.rto())
+    }
+
+    #[inline]
+    pub(super) fn arm_rto(&self, now: Time, at: Option<Time>, timers: &mut Timers) {
+        match at {
+            None => Timers::OF_LOSS.iter().for_each(|timer| timers.stop(*timer)),
+            Some(at) => timers.arm_alone(Timer::Rto, at.max(now + Span::from_micros(1))),
+        }
+    }
+
+    /// Restarts the retransmission timer: from now, or from the oldest segment where another timer stood in for it.
+    #[inline]
+    pub(super) fn restart_rto(&self, now: Time, timers: &mut Timers) {
+        let stood_in = timers.armed(Timer::Tlp) || timers.armed(Timer::Reorder);
+        let from_head = self.rto_from_head();
+        let at = if stood_in { from_head } else { from_head.map(|_| now + self.rtt.rto()) };
+        self.arm_rto(now, at, timers);
+    }
+}

@@ -1,0 +1,148 @@
+//! The segments that a sender makes: new data within the receiver's window and by Nagle's rule, and retransmissions.
+
+use super::core::SenderCore;
+use super::tso::TsoLimits;
+use crate::cc::{Sent, State};
+use crate::scoreboard::{Chunk, TxState};
+use crate::segment::Ecn;
+use crate::timers::{Timer, Timers};
+use crate::units::{Bytes, Time};
+
+/// A segment to send, as far as the sender decides on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Outgoing {
+    /// Its part of the sequence space.
+    pub(crate) chunk: Chunk,
+    /// ECN field of the packet.
+    pub(crate) ecn: Ecn,
+    /// CWR is set: the window has been reduced (RFC 3168 §6.1.2).
+    pub(crate) cwr: bool,
+    /// PSH is set: it ends a packet of several segments for the network card.
+    pub(crate) push: bool,
+}
+
+impl Outgoing {
+    /// Neither new data nor ECN-capable (RFC 3168 §6.1.4, §6.1.5).
+    pub(super) fn plain(chunk: Chunk) -> Outgoing {
+        Outgoing { chunk, ecn: Ecn::NotEct, cwr: false, push: false }
+    }
+}
+
+/// New data that may be sent as far as the receiver and Nagle's rule are concerned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NewData {
+    pub(super) chunk: Chunk,
+    /// It is not a full segment.
+    pub(super) small: bool,
+    /// Nothing is outstanding.
+    pub(super) idle: bool,
+    /// Room in the receiver's window.
+    pub(super) room: Bytes,
+}
+
+impl SenderCore {
+    /// The next new data; a tail loss probe is not subject to Nagle's rule.
+    #[inline]
+    pub(super) fn next_new_data(&mut self, now: Time, probe: bool, timers: &mut Timers) -> Option<NewData> {
+        let unsent = self.end.since(self.snd_nxt);
+        let fin_waits = self.fin && !self.fin_sent();
+        if unsent == Bytes::ZERO && !fin_waits {
+            return None;
+        }
+        let idle = self.board.is_empty();
+        let wanted = unsent.min(self.mss);
+        let room = (self.snd_una + self.rwnd).since(self.snd_nxt);
+        // Silly-window avoidance (RFC 9293 §3.8.6.2.1): a segment larger than the window waits, unless nothing is
+        // outstanding.
+        let len = if room >= wanted || idle { wanted.min(room) } else { Bytes::ZERO };
+        // The FIN occupies a number of its own and stays within the window too, unless nothing is outstanding
+        // (RFC 9293 §3.4).
+        let fin = fin_waits && len == unsent && (room > len || (idle && len == Bytes::ZERO));
+        if len == Bytes::ZERO && !fin {
+            if idle && !timers.armed(Timer::Persist) {
+                timers.arm(Timer::Persist, now + self.persist_interval());
+            }
+            return None;
+        }
+        let small = len < self.mss && !fin;
+        // Nagle's rule with Minshall's refinement: one small segment at a time.
+        if small && self.nagle && !probe && self.small_end > self.snd_una {
+            return None;
+        }
+        if let Some(last) = self.last_sent_at.filter(|_| idle) {
+            self.report_idle(now, last);
+        }
+        let chunk = Chunk { seq: self.snd_nxt, len: len.0 as u32, fin };
+        Some(NewData { chunk, small, idle, room })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn report_idle(&mut self, now: Time, last: Time) {
+        let view = self.view(now, false);
+        self.cc.on_idle(now.since(last), &view);
+    }
+
+    #[inline]
+    pub(super) fn send_new(&mut self, now: Time, new: &NewData, timers: &mut Timers) -> Outgoing {
+        let chunk = new.chunk;
+        let tx = self.tx_state(now, Bytes(u64::from(chunk.len)));
+        self.board.push(now, chunk, tx);
+        self.report_sent(now, chunk, false);
+        self.snd_nxt += chunk.sequence_len();
+        if new.small {
+            self.small_end = self.snd_nxt;
+        }
+        // RFC 6298 §5.1. A pending probe gives way to the time-out until the burst has ended and it is scheduled anew.
+        if new.idle || timers.armed(Timer::Tlp) {
+            self.restart_rto(now, timers);
+        } else if !timers.any_armed(&Timers::OF_LOSS) {
+            timers.arm_alone(Timer::Rto, now + self.rtt.rto());
+        }
+        let cwr = self.ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
+        Outgoing { chunk, ecn: self.ecn, cwr, push: false }
+    }
+
+    /// A segment that the scoreboard has noted as retransmitted.
+    #[inline]
+    pub(super) fn retransmit(&mut self, now: Time, chunk: Chunk) -> Outgoing {
+        self.totals.retransmitted_segments += 1;
+        self.report_sent(now, chunk, true);
+        Outgoing::plain(chunk)
+    }
+
+    /// What is remembered of the transmission of `bytes` now.
+    #[inline]
+    pub(super) fn tx_state(&mut self, now: Time, bytes: Bytes) -> TxState {
+        let pipe = self.board.pipe();
+        self.sampler.on_sent(now, pipe, pipe + bytes, self.board.lost_total())
+    }
+
+    /// Reports a segment to the algorithm once the scoreboard has noted it.
+    #[inline]
+    fn report_sent(&mut self, now: Time, chunk: Chunk, retransmission: bool) {
+        let bytes = Bytes(u64::from(chunk.len));
+        self.cc.on_sent(&Sent { now, seq: chunk.seq, bytes, pipe: self.board.pipe(), retransmission });
+    }
+
+    /// A full segment is about to be sent: true if it ends a packet of several segments for the network card.
+    #[inline(never)]
+    pub(super) fn ends_tso_packet(&mut self, now: Time, room: Bytes, send_window: Bytes) -> bool {
+        // A paced sender has bursts of its own; in recovery segments are sent one by one.
+        if self.state >= State::Recovery || self.pacing_rate().is_some() {
+            return false;
+        }
+        self.tso_packet.continue_packet(now).unwrap_or_else(|| {
+            let limits = TsoLimits {
+                mss: self.mss,
+                snd_nxt: self.snd_nxt,
+                room: send_window.saturating_sub(self.board.pipe()).min(room),
+                unsent: self.end.since(self.snd_nxt),
+                rate: self.default_pacing_rate(),
+                min_rtt: self.rtt.min(),
+            };
+            self.tso_packet.begin(now, &limits);
+            false
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! Enumerated settings (recovery, ECN, window reduction, RTT estimator, profile) and groups of them. Algorithms refer to
+//! them, so they lie below `cc`; the settings of an endpoint are in [`crate::config`].
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Bytes, Span};
+
+/// Loss detection and recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RecoveryKind {
+    /// Third duplicate ACK: go-back-N from `snd_una`, in slow start from one segment.
+    Tahoe,
+    /// Fast retransmit and fast recovery (RFC 5681 §3.2), which the first ACK of new data ends.
+    Reno,
+    /// Fast recovery that continues on partial ACKs (RFC 6582).
+    NewReno,
+    /// By the age of the oldest segment: a duplicate ACK retransmits it once it is older than the algorithm's own time-out, and
+    /// the third does in any case; the next two ACKs check the oldest again. cwnd itself is the window (ns-2.35's Vegas).
+    Vegas,
+    /// SACK-based loss recovery (RFC 6675). Needs SACK; NewReno without.
+    Sack,
+    /// Time-based: a segment sent sufficiently before a delivered one is lost (RFC 8985). Without SACK as in Linux.
+    Rack,
+}
+
+impl RecoveryKind {
+    /// True if it uses SACK.
+    pub fn uses_sack(self) -> bool {
+        matches!(self, RecoveryKind::Sack | RecoveryKind::Rack)
+    }
+}
+
+/// How cwnd comes down to ssthresh in recovery with SACK or RACK, and after an ECN echo.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CwndReductionKind {
+    /// Immediately: nothing is sent until the pipe has drained to ssthresh (RFC 6675).
+    Immediate,
+    /// Proportional rate reduction, from the bytes in flight (RFC 9937).
+    Prr,
+    /// Proportional rate reduction from cwnd, as in Linux.
+    LinuxPrr,
+    /// Rate halving: one segment for every two delivered (Linux before 3.2, ns-2's TCP-Linux).
+    RateHalving,
+}
+
+/// Explicit congestion notification: what packets ask for and how marks are fed back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EcnMode {
+    /// Not ECN-capable.
+    Off,
+    /// ECE until CWR (RFC 3168).
+    Classic,
+    /// ECE follows the marks packet by packet (RFC 8257 §3.2).
+    Dctcp,
+    /// AccECN: counters of marked packets and bytes (RFC 9768).
+    Accecn,
+    /// AccECN with ECT(1) for L4S marking (RFC 9331 §4).
+    L4s,
+}
+
+impl EcnMode {
+    /// As written in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            EcnMode::Off => "off",
+            EcnMode::Classic => "classic",
+            EcnMode::Dctcp => "dctcp",
+            EcnMode::Accecn => "accecn",
+            EcnMode::L4s => "l4s",
+        }
+    }
+
+    /// True if the feedback is AccECN's counters.
+    pub(crate) fn is_accurate(self) -> bool {
+        matches!(self, EcnMode::Accecn | EcnMode::L4s)
+    }
+}
+
+/// The RTT estimator behind the retransmission time-out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RttAlgorithm {
+    /// RFC 6298: SRTT + 4 RTTVAR; the minimum bounds the whole time-out.
+    Rfc,
+    /// Linux: the maximum deviation of a round, which decays slowly; the minimum bounds that term alone.
+    Linux,
+}
+
+/// The profile of settings that an endpoint starts from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProfileName {
+    /// The RFCs' recommendations: SACK, RACK-TLP, PRR, F-RTO. `tahoe`, `reno` and `newreno` bring their own recovery.
+    #[default]
+    Rfc,
+    /// Linux 6.x as recorded: docs/validation.md says how close.
+    Linux,
+    /// ns-2.35's one-way agents: fixed window, an ACK per segment, no SACK.
+    Ns2,
+    /// ns-3.35: RFC 6675 with PRR, small buffers.
+    Ns3,
+    /// NetSim 12's dialog: 64 KiB window, an ACK per segment, no options.
+    Netsim12,
+}
+
+impl ProfileName {
+    /// As written in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProfileName::Rfc => "rfc",
+            ProfileName::Linux => "linux",
+            ProfileName::Ns2 => "ns2",
+            ProfileName::Ns3 => "ns3",
+            ProfileName::Netsim12 => "netsim12",
+        }
+    }
+
+    /// The name of the corresponding profile of an algorithm.
+    pub fn of_algorithms(self) -> &'static str {
+        match self {
+            // The algorithms have one profile for all versions.
+            ProfileName::Netsim12 => "netsim",
+            other => other.name(),
+        }
+    }
+}
+
+/// The ACK policy of a receiver (RFC 9293 §3.8.6.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DelayedAck {
+    /// Segments per ACK at most; 1 acknowledges each immediately.
+    pub segments: u32,
+    /// Maximum delay of an ACK after the first unacknowledged segment.
+    pub timeout: Span,
+    /// Linux's quick ACKs: at most this many at the start, after a duplicate and after a long idle period are not delayed, nor
+    /// is the ACK of a segment that opened the window further; zero delays them all.
+    pub quick: u32,
+    /// Linux's SACK compression: duplicate ACKs after the third are held back for at most this long and at most a twentieth
+    /// of the RTT; zero sends each immediately (RFC 5681 §4.2).
+    pub compression: Span,
+    /// The end of a write (PSH, or a shorter segment) is acknowledged immediately; a FIN is delayed like data (Linux).
+    pub push: bool,
+}
+
+/// Bounds of the retransmission time-out (RFC 6298).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RtoBounds {
+    /// RTO before the first RTT sample.
+    pub initial: Span,
+    /// Minimum RTO; with Linux's estimator the minimum of the variance term.
+    pub min: Span,
+    /// Maximum RTO.
+    pub max: Span,
+    /// Clock granularity G: the minimum variance term; with Linux's estimator the RTO is a multiple of it.
+    pub granularity: Span,
+}
+
+/// The initial window of a profile.
+pub fn initial_window(profile: ProfileName, mss: Bytes) -> Bytes {
+    match profile {
+        // RFC 6928 §2: min(10 MSS, max(2 MSS, 14600 B))
+        ProfileName::Rfc => (mss * 10).min((mss * 2).max(Bytes(14_600))),
+        ProfileName::Linux | ProfileName::Ns3 => mss * 10,
+        ProfileName::Ns2 => mss * 2,
+        ProfileName::Netsim12 => mss,
+    }
+}

@@ -1,0 +1,137 @@
+"""What a criterion is judged by: replicates of one metric at its points."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tonopah import stats
+from tonopah.analysis.tables import values_at
+from tonopah.metrics import Metric, lower, show
+from tonopah.spec.claim import Bound, Comparison, Order, Trend
+from tonopah.spec.model import Part, StudySpec
+from tonopah.stats import Estimate, Method
+from tonopah.units import positions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tonopah.spec.plan import PartPlan, Plan
+
+Testable = Trend | Bound | Order | Comparison
+NOMINAL = "the nominal point"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of one reading of a criterion: one sentence, and the effect with its interval in `unit`."""
+
+    sentence: str
+    effect: Estimate = stats.NOT_MEASURED
+    unit: str = ""
+    p_for: float = math.nan
+    p_against: float = math.nan
+    verdict: str = "not testable"
+    asked: str = ""
+    """The question in words."""
+    reading: str = ""
+    """Metric and algorithm, where the criterion has several; empty if this reading is the only one."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """Replicates of one metric and variant: `values[k, i]` of replicate k at point i, in display units; complete rows only."""
+
+    values: np.ndarray
+    seeds: list[int]
+    labels: list[str]
+    at: list[float]
+    metric: Metric
+    method: Method
+
+    def rows(self, seeds: list[int]) -> np.ndarray:
+        """Return the rows of these replicates."""
+        return self.values[[self.seeds.index(seed) for seed in seeds]]
+
+    def text(self, value: float) -> str:
+        """Format a value with the unit of the metric."""
+        return f"{show(value)} {self.metric.unit}".rstrip()
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the design: ids of its runs, values of the axes that differ from the nominal point, and a name."""
+
+    runs: set[str]
+    values: Mapping[str, Any]
+    name: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What claims are judged by: the study, its runs, and a table of runs for each part."""
+
+    spec: StudySpec
+    plan: "Plan"
+    tables: "dict[str, pd.DataFrame]"
+
+    def points(self, part: Part, criterion: Testable) -> list[Point]:
+        """Return the points that a criterion covers in a part; none where --quick left it out."""
+        return points_of(part, self.plan.parts[part.id], criterion)
+
+    def data(self, part: Part, criterion: Testable, column: str, label: str) -> Data:
+        """Return the replicates of a variant: a column for each point of the criterion."""
+        import pandas as pd
+
+        metric, table = part.metric(column), self.tables[part.id]
+        points = self.points(part, criterion)
+        columns = [values_at(table[table["run"].isin(point.runs)], column, label, point.values) for point in points]
+        complete = pd.concat(columns, axis=1).dropna() if columns else pd.DataFrame()
+        values = complete.to_numpy(dtype=float) * metric.factor
+        at = [point.values[criterion.over] for point in points] if criterion.over else list(range(len(points)))
+        return Data(values, list(complete.index), [point.name for point in points], positions(at)[0], metric, part.method)
+
+
+def points_of(part: Part, plan: "PartPlan", criterion: Testable) -> list[Point]:
+    """Return the points that a criterion covers.
+
+    With `over` those of the axis, with `at` that one, without them every point (of bounds) or the nominal point.
+    """
+    axes = {criterion.over} if criterion.over else set(criterion.at)
+    for runs, sweep in zip(plan.sweeps, part.sweeps, strict=True):
+        if axes and set(sweep.vary) == axes:
+            if criterion.over:
+                return [Point(runs, {criterion.over: value}, str(value)) for value in sweep.vary[criterion.over]]
+            run = all(str(value) in map(str, sweep.vary[axis]) for axis, value in criterion.at.items())
+            return [Point(runs, criterion.at, point_text(criterion.at))] if run else []
+    points = design_points(part, plan)
+    return points if isinstance(criterion, Bound) else points[:1]
+
+
+def design_points(part: Part, plan: "PartPlan") -> list[Point]:
+    """Return the nominal point and every point of sweeps with one axis."""
+    points = [Point(plan.base, {}, NOMINAL)]
+    for runs, sweep in zip(plan.sweeps, part.sweeps, strict=True):
+        if len(sweep.vary) == 1:
+            axis, values = next(iter(sweep.vary.items()))
+            points += [Point(runs, {axis: value}, point_text({axis: value})) for value in values]
+    return points
+
+
+def point_text(values: Mapping[str, Any]) -> str:
+    """Return the values of the axes at a point in words."""
+    return ", ".join(f"{axis} = {value}" for axis, value in values.items())
+
+
+def where_text(part: Part, criterion: Testable) -> str:
+    """Return the points of a criterion in words, to follow a statement."""
+    if criterion.over:
+        i = part.sweep_over({criterion.over})
+        name = lower(part.sweeps[i].label if i is not None else criterion.over)
+        points = criterion.points if isinstance(criterion, Comparison) else "mean"
+        return {"mean": f" over {name}", "each": f" at each {name}", "any": f" at some {name}"}[points]
+    if criterion.at:
+        return f" at {point_text(criterion.at)}"
+    return " at every point" if isinstance(criterion, Bound) else f" at {NOMINAL}"

@@ -1,0 +1,138 @@
+"""Results as tidy tables: one row for each run (network level) or for each run and flow.
+
+Columns: part (in a study of parts), run (id), algorithm, seed, one for each axis (as written in the study), then the metrics with
+SI units in their names; nested names are joined by a dot (`flowmonitor.delay_s`). What was not measured is empty.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tonopah.spec import measures
+from tonopah.spec.model import Part
+from tonopah.spec.plan import PartPlan, Run
+from tonopah.stats import Estimate, Method
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tonopah.store.store import Store
+
+
+def flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return a nested dictionary as a flat one."""
+    flat: dict[str, Any] = {}
+    for key, below in value.items():
+        if isinstance(below, Mapping):
+            flat |= flatten(below, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = below
+    return flat
+
+
+def key_columns(run: Run, part: str) -> dict[str, Any]:
+    """Return the columns that identify a row; a study of one part without id has no column `part`."""
+    return {**({"part": part} if part else {}), "run": run.id, "algorithm": run.algorithm, "seed": run.seed, **run.values}
+
+
+def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFrame", "pd.DataFrame"]:
+    """Return the tables of runs (network level) and of flows of one part.
+
+    Representative runs are excluded: they repeat replicate 1 with series.
+    """
+    stored = {run.id: summary for run, summary in store.summaries({run.id: run for run in plan.runs.values()})}
+    runs, flows = [], []
+    for run in (run for run in plan.runs.values() if run.id in stored):
+        keys, summary = key_columns(run, part.id), stored[run.id]
+        busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
+        conserved = flatten({"conservation": summary.get("conservation", {})})
+        measured = summary.get("derived", {}) | measures.from_flows(part.derived, [flatten(flow) for flow in summary["flows"]])
+        runs.append(
+            {**keys, **flatten(summary["network"]), **network_ratios(run, summary), "utilisation_max": busiest, **measured,
+             **conserved, "events": summary.get("events")}
+        )  # fmt: skip
+        flows += [{**keys, **flatten(flow)} for flow in summary["flows"]]
+    start = ["part"] * bool(part.id) + ["run", "algorithm", "seed"]
+    return frame(runs, start), frame(flows, [*start, "flow"])
+
+
+def network_ratios(run: Run, summary: Mapping[str, Any]) -> dict[str, float]:
+    """Return the power of all radios and the goodput per node of the scenario.
+
+    They follow from the summary by division alone; published reports give energy in J/s and throughput per node.
+    """
+    network, ratios = summary["network"], {}
+    start, end = summary.get("window_s", (0.0, 0.0))
+    nodes = json.loads(run.resolved).get("network", {}).get("nodes")
+    if network.get("energy_j") is not None and end > start:
+        ratios["energy_power_w"] = network["energy_j"] / (end - start)
+    # A network of listed nodes has their names there, others their number.
+    count = nodes if isinstance(nodes, int) else len(nodes or [])
+    if network.get("goodput_bps") is not None and count:
+        ratios["goodput_per_node_bps"] = network["goodput_bps"] / count
+    return ratios
+
+
+def concatenate(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
+    """Return the tables of all parts as one; a column that a part lacks is empty there."""
+    import pandas as pd
+
+    filled = [table.dropna(axis="columns", how="all") for table in tables if not table.empty]
+    if len(tables) == 1 or not filled:
+        return tables[0]
+    columns = list(dict.fromkeys(name for table in tables for name in table.columns))
+    return frame(pd.concat(filled, ignore_index=True).reindex(columns=columns), columns)
+
+
+def frame(rows: "list[dict[str, Any]] | pd.DataFrame", columns: list[str]) -> "pd.DataFrame":
+    """Return rows as a data frame; a column of mixed types becomes text, since Parquet has one type for each column."""
+    import pandas as pd
+
+    table = pd.DataFrame(rows) if len(rows) else pd.DataFrame(columns=columns)
+    for name in table.columns:
+        column = table[name]
+        if column.isna().all():
+            table[name] = column.astype("float64")
+        elif not column.map(lambda v: isinstance(v, int | float)).all() and not column.map(lambda v: isinstance(v, str)).all():
+            table[name] = column.map(lambda v: None if pd.isna(v) else str(v))
+    return table
+
+
+def write(table: "pd.DataFrame", folder: Path, name: str) -> None:
+    """Write a table as CSV and as Parquet."""
+    table.to_csv(folder / f"{name}.csv", index=False)
+    table.to_parquet(folder / f"{name}.parquet", index=False)
+
+
+def values_at(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any]) -> "pd.Series":
+    """Return the metric of one algorithm at one point, by seed; empty if it was not measured."""
+    import pandas as pd
+
+    if metric not in table.columns:
+        return pd.Series(dtype=float)
+    # A report calls this thousands of times on tables a hundred columns wide: selecting from two columns is enough.
+    chosen = (table["algorithm"] == algorithm).to_numpy()
+    for axis, value in where.items():
+        chosen = chosen & np.array([v == value or str(v) == str(value) for v in table[axis].tolist()], dtype=bool)
+    found = pd.Series(table[metric].to_numpy()[chosen], index=table["seed"].to_numpy()[chosen], name=metric)
+    return pd.to_numeric(found, errors="coerce").sort_index()
+
+
+def estimate(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any], method: Method) -> Estimate:
+    """Return the mean (or median) over replicates, with its interval, at one point."""
+    return method.interval(values_at(table, metric, algorithm, where).to_numpy())
+
+
+def difference(
+    table: "pd.DataFrame", metric: str, algorithm: str, baseline: str, where: Mapping[str, Any], method: Method
+) -> Estimate:
+    """Return the paired difference to the baseline in percent at one point; replicates are paired by seed."""
+    import pandas as pd
+
+    both = pd.concat(
+        [values_at(table, metric, algorithm, where), values_at(table, metric, baseline, where)], axis=1, join="inner"
+    )
+    return method.difference_percent(both.iloc[:, 0].to_numpy(), both.iloc[:, 1].to_numpy())

@@ -1,0 +1,1 @@
+"""Congestion control written in Python."""

@@ -1,0 +1,151 @@
+"""Checks a class written in Python, describes it as the engine describes its own algorithms, and registers it there."""
+
+import inspect
+import json
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tonopah._core import Algorithm
+from tonopah.cc.base import CongestionControl
+from tonopah.digest import digest
+from tonopah.errors import AlgorithmError, InputError, ScenarioError
+from tonopah.metrics import parameter_range
+
+ECN_MODES = (None, "off", "classic", "dctcp", "accecn", "l4s")
+REQUIRED = {"on_ack": 2, "on_congestion": 2, "window": 0}
+OPTIONAL = {
+    "on_recovery_end": 1, "on_undo": 2, "on_sent": 1, "on_lost": 2, "on_idle": 2, "on_timer": 1, "next_timer": 0,
+    "head_timeout": 0, "pacing_rate": 0, "observe": 0,
+}  # fmt: skip
+"""Methods with the number of their arguments."""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a class comes from, as a reference that another process can load, and a digest of its source."""
+
+    reference: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class LoadedAlgorithm:
+    """A class as the engine runs it, and its provenance."""
+
+    core: Algorithm
+    origin: Provenance
+
+
+def source_digest(cls: type) -> str:
+    """Return a digest of the source files of a class and its bases."""
+    files = set()
+    for base in cls.__mro__:
+        if base not in (object, CongestionControl):
+            with suppress(OSError, TypeError):
+                files.add(inspect.getsourcefile(base))
+    return digest(b"\n".join(Path(file).read_bytes() for file in sorted(filter(None, files)) if Path(file).is_file()))
+
+
+@cache
+def register(cls: type, name: str) -> LoadedAlgorithm:
+    """Return a checked class as the engine runs it; made once, since the engine keeps it for the life of the process."""
+    core = Algorithm(cls, json.dumps(describe_class(cls, name)))
+    core.probe()
+    return LoadedAlgorithm(core, Provenance("", source_digest(cls)))
+
+
+def prepare(cls: Any, name: str, path: str, reference: str = "") -> LoadedAlgorithm:
+    """Return a class as the engine runs it. Raises InputError when it cannot be used."""
+    if not isinstance(cls, type):
+        raise InputError(path, f"{name} is not a class")
+    check_methods(cls, path)
+    try:
+        registered = register(cls, name)
+    except AlgorithmError as error:
+        cause = error.__cause__
+        text = f"{cls.__name__} cannot be used: {error.method}: {type(cause).__name__}: {cause}"
+        raise InputError(path, text) from cause
+    except InputError as error:
+        raise InputError(path, error.message, error.hint) from None
+    except ScenarioError as error:
+        raise InputError(path, f"{cls.__name__}: {error.path}: {error.message}") from None
+    return LoadedAlgorithm(registered.core, Provenance(reference, registered.origin.digest))
+
+
+def check_methods(cls: type, path: str) -> None:
+    """Raise InputError for a class that lacks a method or whose method has other arguments."""
+    for name, count in {**REQUIRED, **OPTIONAL}.items():
+        method = getattr(cls, name, None)
+        own = method is not getattr(CongestionControl, name) or name == "window"
+        if name in REQUIRED and (method is None or not own):
+            raise InputError(path, f"{cls.__name__} has no method {name!r}", f"required: {', '.join(REQUIRED)}")
+        if method is None:
+            continue
+        if not callable(method):
+            raise InputError(path, f"{cls.__name__}.{name} is not a method")
+        try:
+            inspect.signature(method).bind(None, *range(count))
+        except TypeError:
+            wanted = str(inspect.signature(getattr(CongestionControl, name)))
+            text = f"{cls.__name__}.{name} does not take the arguments it is called with"
+            raise InputError(path, text, f"{name}{wanted}") from None
+
+
+def describe_class(cls: type, name: str) -> dict[str, Any]:
+    """Return the entry of a class in the list of algorithms."""
+    ecn = getattr(cls, "ecn", None)
+    if ecn not in ECN_MODES:
+        raise InputError("", f"{cls.__name__}.ecn = {ecn!r} is unknown", ", ".join(str(mode) for mode in ECN_MODES))
+    first = (inspect.getdoc(cls) if "__doc__" in vars(cls) else None) or cls.__name__
+    return {
+        "name": name,
+        "title": getattr(cls, "title", "") or first.splitlines()[0],
+        "reference": getattr(cls, "reference", "") or "written in Python",
+        "requirements": {
+            "owns_window": bool(getattr(cls, "owns_window", False)),
+            "ecn": ecn,
+            "timestamps": bool(getattr(cls, "timestamps", False)),
+        },
+        "params": describe_parameters(cls),
+        "profiles": [{"name": "default", "set": {}, "recovery": None}],
+    }
+
+
+def describe_parameters(cls: type) -> list[dict[str, Any]]:
+    """Return the parameters of a class: its keyword arguments with a number or a truth value as default."""
+    declared = getattr(cls, "parameters", {})
+    entries = []
+    for number, argument in enumerate(inspect.signature(cls).parameters.values()):
+        if number == 0 or argument.kind in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
+            continue
+        if argument.default is argument.empty:
+            text = f"{cls.__name__} has no default for its argument {argument.name!r}"
+            raise InputError("", text, f"def __init__(self, setup, *, {argument.name}=1.0)")
+        if isinstance(argument.default, bool | int | float):
+            about = {"min": None, "max": None, "unit": "", "doc": "", "source": ""} | dict(declared.get(argument.name, {}))
+            check_declaration(about, f"{cls.__name__}.parameters[{argument.name!r}]")
+            low, high = about["min"], about["max"]
+            if (low is not None and argument.default < low) or (high is not None and argument.default > high):
+                text = f"{cls.__name__}.parameters: the default of {argument.name!r}, {argument.default}, is out of range"
+                raise InputError("", text, parameter_range(about))
+            entries.append({"name": argument.name, "default": argument.default, **about})
+    unknown = set(declared) - {entry["name"] for entry in entries}
+    # An inherited declaration may name arguments that the subclass no longer has.
+    if unknown and "parameters" in vars(cls):
+        raise InputError("", f"{cls.__name__}.parameters: no argument {sorted(unknown)[0]!r} with a number as default")
+    return entries
+
+
+def check_declaration(about: Mapping[str, Any], path: str) -> None:
+    """Raise InputError for a key or value that the declaration of a parameter cannot have."""
+    for key, value in about.items():
+        number = isinstance(value, int | float) and math.isfinite(value)
+        if key not in ("min", "max", "unit", "doc", "source"):
+            raise InputError("", f"{path} has an unknown key {key!r}", "min, max, unit, doc, source")
+        if not (number or value is None if key in ("min", "max") else isinstance(value, str)):
+            raise InputError("", f"{path}: {key} = {value!r} is not {'a number' if key in ('min', 'max') else 'text'}")

@@ -1,0 +1,136 @@
+"""Finds and imports congestion controls written in Python.
+
+A scenario names one by a reference FILE.py:CLASS or MODULE:CLASS or by an entry point of the group `tonopah.algorithms`.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tonopah._core import algorithms
+from tonopah.cc.description import LoadedAlgorithm, prepare
+from tonopah.digest import digest
+from tonopah.errors import InputError
+
+GROUP = "tonopah.algorithms"
+HINT = 'like python = "my_algorithm.py:MyCC"'
+
+
+@cache
+def engine_names() -> frozenset[str]:
+    """Return the names of the algorithms in the engine."""
+    return frozenset(entry["name"] for entry in json.loads(algorithms()))
+
+
+@cache
+def find_entry_points() -> dict[str, Any]:
+    """Return the entry points of installed packages by name."""
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def load(reference: str, path: str, folder: Path = Path(), called: str = "") -> LoadedAlgorithm:
+    """Return the class that a reference names; a scenario may give it another name, `called`. Raises InputError."""
+    called = called or reference
+    where, _, name = reference.rpartition(":")
+    if not where or not name:
+        raise InputError(path, f"{reference!r} does not name a class in a file", HINT)
+    if not where.endswith(".py"):
+        module = attempt(lambda: importlib.import_module(where), path, where)
+        return prepare(find_class(module, name, path, where), called, path, reference)
+    file = (folder / where).resolve()
+    try:
+        code = file.read_bytes()
+    except OSError as error:
+        raise InputError(path, f"{file} cannot be read: {(error.strerror or str(error)).lower()}", HINT) from None
+    module = attempt(lambda: load_module(file, digest(code)), path, where)
+    return prepare(find_class(module, name, path, where), called, path, f"{file}:{name}")
+
+
+def load_entry(name: str, path: str) -> LoadedAlgorithm:
+    """Return the class that an installed package offers under a name. Raises InputError."""
+    entry = find_entry_points()[name]
+    return prepare(attempt(entry.load, path, entry.value), name, path, name)
+
+
+@cache
+def load_module(file: Path, code_digest: str) -> ModuleType:
+    """Return the module in a file; a changed file becomes another module."""
+    name = f"tonopah_algorithm_{code_digest}_{digest(str(file))}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec and spec.loader, "a .py file has a loader"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        with importable_from(file.parent):
+            spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+@contextmanager
+def importable_from(folder: Path) -> Iterator[None]:
+    """Make modules in a folder importable, as Python does for a script."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+def attempt(work: Callable[[], Any], path: str, what: str) -> Any:
+    """Return the result of `work`; report its failure as an error of the user, with the line."""
+    try:
+        return work()
+    except Exception as error:
+        line = error.lineno if isinstance(error, SyntaxError) else last_line(error, what)
+        text = error.msg if isinstance(error, SyntaxError) else str(error)
+        at = f" (line {line})" if line else ""
+        raise InputError(path, f"{what} cannot be loaded: {type(error).__name__}: {text}{at}") from error
+
+
+def last_line(error: BaseException, file: str) -> int | None:
+    """Return the last line in `file` in the traceback of an exception."""
+    frames = inspect.getinnerframes(error.__traceback__) if error.__traceback__ else []
+    return next((frame.lineno for frame in reversed(frames) if frame.filename.endswith(file)), None)
+
+
+def find_class(module: ModuleType, name: str, path: str, where: str) -> type:
+    """Return a class of a module."""
+    cls: Any = module
+    for step in name.split("."):
+        cls = getattr(cls, step, None)
+    if not isinstance(cls, type):
+        own = [key for key, value in vars(module).items() if isinstance(value, type) and value.__module__ == module.__name__]
+        raise InputError(path, f"{where} has no class {name!r}", f"classes: {', '.join(own) or 'none'}")
+    return cls
+
+
+def describe_reference(reference: str, path: str) -> dict[str, Any]:
+    """Return the description of a class as in the list of algorithms. Raises InputError when it cannot be used."""
+    return json.loads(load(reference, path).core.description)
+
+
+def list_installed() -> list[dict[str, Any]]:
+    """Return the descriptions of the algorithms of installed packages; one that cannot be used gives the reason."""
+    found = []
+    for name in sorted(find_entry_points()):
+        if name in engine_names():
+            continue
+        try:
+            found.append(json.loads(load_entry(name, GROUP).core.description))
+        except InputError as error:
+            requirements = {"owns_window": False, "ecn": None, "timestamps": False}
+            found.append({"name": name, "title": f"cannot be used: {error.message}", "reference": find_entry_points()[name].value,
+                          "requirements": requirements, "params": [], "profiles": []})  # fmt: skip
+    return found

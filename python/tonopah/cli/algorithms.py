@@ -1,0 +1,39 @@
+"""`tonopah algorithms`."""
+
+import argparse
+import json
+
+from tonopah import terminal
+from tonopah.cc.loading import describe_reference
+from tonopah.cli.arguments import add_common
+from tonopah.errors import InputError
+from tonopah.simulation import algorithms
+
+EXAMPLE = "tonopah algorithms cubic"
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `algorithms`."""
+    add_common(command, show_algorithms, EXAMPLE)
+    command.add_argument("name", nargs="?", help="show all of this one; also a class in Python, like my_algorithm.py:MyCC")
+
+
+def show_algorithms(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah algorithms`."""
+    entries = [find_algorithm(arguments.name)] if arguments.name else algorithms()
+    if arguments.json:
+        print(json.dumps(entries[0] if arguments.name else entries))
+        return 0
+    for table in terminal.algorithm_tables(entries[0]) if arguments.name else [terminal.algorithm_table(entries)]:
+        terminal.console().print(table)
+    return 0
+
+
+def find_algorithm(name: str) -> dict[str, object]:
+    """Return the description of one algorithm. Raises InputError when there is none of that name."""
+    if ":" in name:
+        return describe_reference(name, "algorithms")
+    known = {entry["name"]: entry for entry in algorithms()}
+    if name not in known:
+        raise InputError("algorithms", f"{name!r} is unknown", f"known: {', '.join(known)}")
+    return known[name]

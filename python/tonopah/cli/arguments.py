@@ -1,0 +1,122 @@
+"""What commands have in common: the types of their arguments, and the options that several of them have."""
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tonopah._core import parse_quantity
+from tonopah.errors import InputError
+from tonopah.scenario.paths import parse_assignment
+from tonopah.units import split
+
+
+def add_common(
+    command: argparse.ArgumentParser,
+    action: Callable[[argparse.Namespace], int],
+    *examples: str,
+) -> None:
+    """Set the function that carries out a command and the examples of its help, and add --json."""
+    shown = "\n".join(f"  {example}" for example in examples)
+    command.epilog = f"example: {examples[0]}" if len(examples) == 1 else f"examples:\n{shown}"
+    command.set_defaults(action=action)
+    command.add_argument("--json", action="store_true", help="print machine-readable JSON")
+
+
+def add_command(
+    commands: Any, name: str, summary: str, action: Callable[[argparse.Namespace], int], *examples: str
+) -> argparse.ArgumentParser:
+    """Add a command of a group, like `study run`, with what all commands have."""
+    command = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_common(command, action, *examples)
+    return command
+
+
+def add_set(command: argparse.ArgumentParser) -> None:
+    """Add --set."""
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="change a value of the scenario, like flow.0.cc=reno; may be repeated",
+    )
+
+
+def changes(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the values of all --set by path."""
+    return dict(parse_assignment(text) for text in arguments.set)
+
+
+def duration(text: str, unit: str) -> float:
+    """Return a duration from the command line in seconds; a number alone is in `unit`. Raises ValueError."""
+    quantity = split(text)
+    return parse_quantity(text if quantity is None or quantity[1] else f"{text}{unit}", "duration")
+
+
+def instant(text: str) -> float:
+    """Return a time of a day from the command line in seconds."""
+    try:
+        seconds = duration(text, "s")
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= 1e7:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time from 0s to 10000000s, like 90s, 10min or 5h")
+    return seconds
+
+
+def seed(text: str) -> int:
+    """Return a seed from the command line."""
+    if not text.isascii() or not text.isdigit() or int(text) >= 2**64:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2^64 - 1")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """Return a positive whole number from the command line."""
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 1,000,000")
+    return int(text)
+
+
+def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a parser of argparse that refuses what `parse` refuses."""
+
+    def parsed(text: str) -> Any:
+        try:
+            return parse(text)
+        except InputError as error:
+            raise argparse.ArgumentTypeError(f"{error.message} ({error.hint})") from None
+
+    return parsed
+
+
+def hours(text: str) -> float:
+    """Return a duration from the command line in hours."""
+    try:
+        value = duration(text, "h") / 3600
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of hours, like 0.5 or 12, nor a duration, like 90min")
+    return value
+
+
+def events(text: str) -> int:
+    """Return a number of events from the command line."""
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) < 2**63:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of events")
+    return int(text)
+
+
+def percent(text: str) -> float:
+    """Return a width in percent from the command line."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%?", text, re.ASCII)
+    if not found or not 0 < float(found[1]) <= 1000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a width in percent, like 5%")
+    return float(found[1])

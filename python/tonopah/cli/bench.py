@@ -1,0 +1,66 @@
+"""`tonopah bench`."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from tonopah import terminal
+from tonopah.bench import batch, measure, page, tables
+from tonopah.bench.worlds import WORLDS
+from tonopah.cli.arguments import add_common, positive
+from tonopah.execution.progress import show_progress
+
+EXAMPLES = (
+    "tonopah bench                                  all scenarios here, and a study on one core and on all",
+    "tonopah bench --only wifi40,leo10 --runs 5     two of them, more often",
+    "tonopah bench --against ns2,ns3 --page docs/performance.md",
+)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bench`."""
+    add_common(command, measure_speed, *EXAMPLES)
+    command.description = (
+        "Measure CPU time and memory on standard scenarios, here and in ns-2 and ns-3 in turn.\n\nscenarios:\n"
+        + "\n".join(f"  {world.name:<11} {world.title}" for world in WORLDS)
+        + "\n  study       runs of a study per second on one core and on all, and the overhead of each"
+    )
+    command.add_argument("--only", metavar="NAMES", help="only these scenarios, separated by commas")
+    command.add_argument("--against", metavar="PEERS", help="ns2, ns3 or ns2,ns3: run the same scenarios there, in turn")
+    command.add_argument("--runs", type=positive, default=3, metavar="N", help="runs of each, for the median (default: 3)")
+    command.add_argument("--seconds", type=positive, metavar="S", help="simulated seconds (default: each scenario's own)")
+    limit = "stop a peer's run after S seconds of CPU time (default: 600)"
+    command.add_argument("--limit", type=positive, default=600, metavar="S", help=limit)
+    command.add_argument("--page", metavar="PATH", help="write the results as a page, like docs/performance.md")
+
+
+def measure_speed(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah bench`."""
+    wanted = measure.Options(
+        worlds=measure.select(arguments.only),
+        against=measure.peers_of(arguments.against),
+        runs=arguments.runs,
+        seconds=arguments.seconds,
+        limit_s=float(arguments.limit),
+        study=measure.selects_study(arguments.only),
+    )
+    sides = sum(1 + sum(peer in world.peers for peer in wanted.against) for world in wanted.worlds)
+    with show_progress((sides + wanted.study) * wanted.runs, 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
+        results = measure.measure(wanted, step)
+        study = batch.measure_study(wanted.runs, step) if wanted.study else None
+    facts = page.facts(wanted)
+    if arguments.page:
+        Path(arguments.page).write_text(page.text(facts, results, wanted, study), encoding="utf-8")
+        print(f"page: {arguments.page}", file=sys.stderr)
+    if arguments.json:
+        print(json.dumps({**facts, "worlds": results, "study": study}))
+        return 0
+    console = terminal.console()
+    if not facts["optimised"]:
+        console.print("This engine was built without optimisation: the times mean nothing.")
+    for table in tables.terminal_tables(results, wanted.runs, study):
+        console.print(table)
+    for line in page.remarks(results):
+        console.print(line)
+    return 0

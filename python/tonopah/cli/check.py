@@ -1,0 +1,51 @@
+"""`tonopah check`."""
+
+import argparse
+import json
+from pathlib import Path
+
+from tonopah.cli.arguments import add_common, add_set, changes, seed
+from tonopah.plot.network import describe
+from tonopah.scenario.document import load, to_toml
+from tonopah.simulation import check
+from tonopah.study import Study
+
+EXAMPLE = "tonopah check dumbbell.toml --expand"
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `check`."""
+    add_common(command, check_file, EXAMPLE)
+    command.add_argument("file", help="scenario or study (TOML)")
+    command.add_argument("--expand", action="store_true", help="print the network as a graph scenario (TOML)")
+    command.add_argument("--seed", type=seed, default=1, help="random seed of topology and placement (default: 1)")
+    add_set(command)
+
+
+def check_file(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah check`."""
+    document = load(arguments.file)
+    if "compare" in document or "question" in document:
+        return check_study(arguments)
+    checked = check(arguments.file, arguments.seed, changes(arguments))
+    graph = checked["graph"]
+    if arguments.json:
+        print(json.dumps(checked))
+    elif arguments.expand:
+        print(to_toml(graph), end="")
+    else:
+        print(f"ok: {describe(graph)}")
+    return 0
+
+
+def check_study(arguments: argparse.Namespace) -> int:
+    """Print the size of a study."""
+    study = Study.load(Path(arguments.file))
+    facts = {
+        "runs": len(study.plan.runs),
+        "parts": len(study.spec.parts),
+        "algorithms": len({label for part in study.spec.parts for label in part.labels}),
+        "sweeps": sum(len(part.sweeps) for part in study.spec.parts),
+    }
+    print(json.dumps(facts) if arguments.json else f"ok: a study of {facts['runs']} runs")
+    return 0

@@ -1,0 +1,90 @@
+"""The command line. Exit codes: 0 done, 1 failed or interrupted, 2 wrong input. A message, never a traceback of this package.
+
+Each command is a module of this package, imported only when it is the one that runs: `tonopah --help` imports none of them.
+Set TONOPAH_DEBUG=1 to see the traceback of an internal error.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from tonopah._core import engine_version
+from tonopah.errors import AlgorithmError, EngineError, LimitError, RunFailedError, ScenarioError, traceback_of
+
+COMMANDS = {
+    "run": "run one scenario and print its results",
+    "study": "run studies and write their reports",
+    "check": "check a scenario or a study without running it",
+    "algorithms": "list congestion-control algorithms, or show one",
+    "validate": "compare the engine with recordings of real stacks and with ns-2",
+    "map": "draw the satellites of a scenario on a map, and the delay of its paths over a day",
+    "doctor": "check this installation: versions, machine, optional programs, and a self-test of the engine",
+    "bench": "measure speed, alone or beside ns-2 and ns-3",
+}
+"""Commands by name with their summary; the module `cli.NAME` has `add_arguments`."""
+EXAMPLES = """examples:
+  tonopah run dumbbell.toml --set flow.0.cc=reno
+  tonopah study run asran --quick
+  tonopah COMMAND --help
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        parsed = build_parser(given).parse_args(given)
+        code = parsed.action(parsed)
+        sys.stdout.flush()
+        return code
+    except ScenarioError as error:
+        return complain(str(error), 2)
+    except AlgorithmError as error:
+        # The one traceback that is the user's: it leads into the algorithm.
+        print(traceback_of(error), end="", file=sys.stderr)
+        return complain(str(error), 1)
+    except (RunFailedError, LimitError, EngineError) as error:
+        return complain(str(error), 1)
+    except KeyboardInterrupt:
+        return complain("interrupted", 1)
+    except BrokenPipeError:
+        # The reader of the output has gone (`tonopah … | head`); nothing is left to flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return complain(f"{error.filename}: {error.strerror}" if error.filename else str(error), 1)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        # Also a panic of the engine, which Python sees as a BaseException.
+        if os.environ.get("TONOPAH_DEBUG"):
+            sys.excepthook(type(error), error, error.__traceback__)
+        return complain(f"internal error, please report it: {type(error).__name__}: {error}", 1)
+
+
+def complain(message: str, code: int) -> int:
+    """Print one message to standard error and return the exit code."""
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+def build_parser(given: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser of all commands; only the command that `given` names has its arguments."""
+    raw = argparse.RawDescriptionHelpFormatter
+    top = argparse.ArgumentParser(
+        prog="tonopah", description="A test range for TCP congestion control.", epilog=EXAMPLES, formatter_class=raw
+    )
+    top.add_argument("--version", action="version", version=f"tonopah {engine_version()}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    wanted = next((text for text in given if not text.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", formatter_class=raw)
+        if name == wanted:
+            import_module(f"tonopah.cli.{name}").add_arguments(command)
+    return top
+
+
+if __name__ == "__main__":
+    sys.exit(main())

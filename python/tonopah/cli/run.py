@@ -1,0 +1,75 @@
+"""`tonopah run`."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from tonopah import terminal
+from tonopah._core import trace
+from tonopah.cli.arguments import add_common, add_set, changes, seed
+from tonopah.errors import ScenarioError, relay
+from tonopah.export import netanim
+from tonopah.scenario.document import prepare
+from tonopah.simulation import OWNERS, SERIES, Result, engine_form, run
+
+EXAMPLE = "tonopah run dumbbell.toml --seed 2 --set flow.0.cc=reno"
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `run`."""
+    add_common(command, run_scenario, EXAMPLE)
+    command.add_argument("scenario", help="scenario (TOML)")
+    command.add_argument("--seed", type=seed, default=1, help="random seed, a number for each replicate (default: 1)")
+    add_set(command)
+    command.add_argument(
+        "--series",
+        metavar="DIR",
+        help="write the recorded series to DIR, one CSV file each (all of them if the scenario records none)",
+    )
+    command.add_argument("--netanim", metavar="FILE", help="write an animation for NetAnim (XML; a sample of the packets)")
+    command.add_argument("--events", action="store_true", help="print every packet event instead of a summary")
+
+
+def run_scenario(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah run`."""
+    made = changes(arguments)
+    if arguments.events:
+        return print_events(arguments, made)
+    if arguments.series:
+        Path(arguments.series).mkdir(parents=True, exist_ok=True)
+        scenario, _ = prepare(arguments.scenario, made)
+        if not (scenario.get("record") or {}).get("series"):
+            made["record.series"] = list(SERIES)
+    if arguments.netanim:
+        result = netanim.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.netanim))
+    else:
+        result = run(arguments.scenario, arguments.seed, made)
+    if arguments.series:
+        write_series(result, Path(arguments.series))
+    if arguments.json:
+        print(json.dumps(result.summary))
+    else:
+        console = terminal.console()
+        for table in terminal.run_tables(result.summary):
+            console.print(table)
+    return 0
+
+
+def print_events(arguments: argparse.Namespace, made: dict[str, object]) -> int:
+    """Print every packet event of a run."""
+    scenario, name = prepare(arguments.scenario, made)
+    try:
+        bound = engine_form(scenario, name)
+        print(trace(bound.text, arguments.seed, bound.algorithms), end="")
+    except ScenarioError as error:
+        raise relay(error, name) from None
+    return 0
+
+
+def write_series(result: Result, folder: Path) -> None:
+    """Write every series of a run as CSV; those of nodes only where there are radios."""
+    names = [name for name in result.names if OWNERS.get(name) != "node" or len(result.series(name))]
+    for name in names:
+        result.series(name).to_csv(folder / f"{name}.csv", index=False)
+    print(f"series: {', '.join(names)} in {folder}", file=sys.stderr)

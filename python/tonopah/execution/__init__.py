@@ -1,0 +1,1 @@
+"""Runs carried out: on threads, in processes or on a cluster."""

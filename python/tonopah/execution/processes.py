@@ -1,0 +1,141 @@
+"""Runs with algorithms in Python, each in a process of its own, so that they use all cores.
+
+A worker is a fresh interpreter (`worker.py`) that takes jobs from a pipe. Nothing of the calling program is imported there,
+so a script needs no `if __name__ == "__main__"`.
+"""
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from tonopah.cc.description import Provenance
+from tonopah.errors import AlgorithmError, EngineError, InputError, LimitError, RunFailedError
+from tonopah.execution.options import Limits
+
+ATTEMPTS = 3
+"""Attempts at a run whose process ends: the system may have killed it for want of memory."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A scenario (JSON text), a seed, and the provenance of the algorithms in Python that it names."""
+
+    scenario: str
+    seed: int
+    origins: dict[str, Provenance] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The reply of a worker: summary and series of a run, or the reason why there are none."""
+
+    summary: str = ""
+    series: Any = None
+    input_error: tuple[str, str, str | None] | None = None
+    raised: dict[str, Any] | None = None
+    limit: str | None = None
+    defect: str | None = None
+    failed: str | None = None
+    seconds: float = 0.0
+    died: bool = False
+
+
+class Worker:
+    """A worker process."""
+
+    def __init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        """Start the process, or start it again after it has ended."""
+        # The worker can import what this process can import.
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+        command = [sys.executable, "-m", "tonopah.execution.worker"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+
+    def run(self, job: Job) -> Answer:
+        """Send one job and return its answer."""
+        try:
+            pickle.dump(job, self.process.stdin)
+            self.process.stdin.flush()
+            return pickle.load(self.process.stdout)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            return Answer(failed=f"a worker process ended with exit code {self.process.wait()}", died=True)
+
+    def stop(self) -> None:
+        """Kill the process."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            # Buffered bytes have no reader any more.
+            with suppress(OSError):
+                pipe.close()
+
+
+def outcome_of(answer: Answer) -> str | Exception:
+    """Return the summary of a run, or the exception that it would have raised in this process."""
+    if answer.input_error:
+        return InputError(*answer.input_error)
+    if answer.raised:
+        error = AlgorithmError(answer.raised["message"])
+        for key, value in answer.raised.items():
+            setattr(error, key, value)
+        return error
+    if answer.limit:
+        return LimitError(answer.limit)
+    if answer.defect:
+        return EngineError(answer.defect)
+    return RunFailedError(answer.failed) if answer.failed else answer.summary
+
+
+def run_many(jobs: Sequence[Job], count: int, on_done: Callable[[int, str | Exception, Any], bool]) -> None:
+    """Run the jobs in `count` processes; `on_done` is called in this one as each ends and returns False to stop.
+
+    An interruption or a stop kills the processes, and their current runs are lost. A process that ends by itself is replaced.
+    """
+    count = max(1, min(count, len(jobs)))
+    workers: list[Worker] = []
+    idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+    over = threading.Event()
+
+    def work(job: Job) -> Answer:
+        worker = idle.get()
+        try:
+            answer = worker.run(job)
+            for _ in range(ATTEMPTS - 1):
+                if not answer.died or over.is_set():
+                    break
+                worker.stop()
+                worker.start()
+                answer = worker.run(job)
+            return answer
+        finally:
+            idle.put(worker)
+
+    pool = ThreadPoolExecutor(count)
+    try:
+        for _ in range(count):
+            workers.append(Worker())
+            idle.put(workers[-1])
+        indices = {pool.submit(work, job): index for index, job in enumerate(jobs)}
+        for future in as_completed(indices):
+            answer = future.result()
+            if not on_done(indices[future], outcome_of(answer), answer.series):
+                break
+    finally:
+        over.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.process.kill()
+        pool.shutdown()
+        for worker in workers:
+            worker.stop()

@@ -1,0 +1,66 @@
+"""Progress of a study on standard error."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+REPORT_EVERY = 0.1
+"""Share of the work between two lines of progress where standard error is no terminal."""
+
+
+@contextmanager
+def show_progress(total: int, done: int, quiet: bool) -> "Iterator[Callable[[], None]]":
+    """Show progress on standard error, as a bar on a terminal and as lines elsewhere; yield the function that counts a run."""
+    if quiet:
+        yield lambda: None
+    elif sys.stderr.isatty():
+        with bar(total, done) as on_progress:
+            yield on_progress
+    else:
+        yield Lines(total, done)
+
+
+@contextmanager
+def bar(total: int, done: int) -> "Iterator[Callable[[], None]]":
+    """Show a progress bar with the remaining time."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("runs"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("runs", total=total, completed=done)
+        yield lambda: progress.advance(task)
+
+
+class Lines:
+    """Progress as plain lines, for logs."""
+
+    def __init__(self, total: int, done: int):
+        self.total, self.done, self.first, self.started = total, done, done, time.monotonic()
+        self.next = done + max(1, round((total - done) * REPORT_EVERY))
+        print(f"{total - done} of {total} runs to do", file=sys.stderr, flush=True)
+
+    def __call__(self) -> None:
+        """Count one run."""
+        self.done += 1
+        if self.done < self.next and self.done < self.total:
+            return
+        self.next = self.done + max(1, round((self.total - self.first) * REPORT_EVERY))
+        elapsed = time.monotonic() - self.started
+        left = elapsed / (self.done - self.first) * (self.total - self.done)
+        print(f"{self.done} of {self.total} runs, {elapsed:.0f} s, about {left:.0f} s left", file=sys.stderr, flush=True)

@@ -1,0 +1,133 @@
+"""Scenarios as Python dictionaries: read from TOML, changed by path, written as TOML or as JSON for the engine.
+
+The engine alone knows what a scenario may contain; this file rejects only values that cannot be passed to it.
+"""
+
+import copy
+import datetime
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomli
+import tomli_w
+
+from tonopah.errors import InputError
+from tonopah.scenario.paths import put
+from tonopah.scenario.setdest import inline_movement
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+"""Limit of the size of a scenario file, so that a wrong argument does not exhaust memory."""
+
+MAX_BITS = 128
+"""A larger whole number is no quantity, and of some thousand bits it cannot even be printed."""
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """Read a scenario from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        A TOML file (docs/scenario.md).
+
+    Returns
+    -------
+    dict
+        The scenario, not yet checked: `check` and `run` do that.
+
+    Raises
+    ------
+    InputError
+        The file is missing, empty, binary, not UTF-8 or not TOML (with line and column), or contains a value that has no
+        meaning in a scenario (not-a-number, infinity, a date).
+    """
+    source = str(path)
+    try:
+        if (size := Path(path).stat().st_size) > MAX_FILE_BYTES:
+            raise InputError("", f"is too large for a scenario: {size} bytes", f"at most {MAX_FILE_BYTES}", source)
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError("", f"cannot be read: {(error.strerror or str(error)).lower()}", None, source) from None
+    if b"\0" in data:
+        raise InputError("", "is a binary file, not TOML", None, source)
+    try:
+        return parse(data.decode("utf-8-sig"), source)
+    except UnicodeDecodeError as error:
+        raise InputError("", f"is not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}", None, source) from None
+
+
+def parse(text: str, source: str | None = None) -> dict[str, Any]:
+    """Return TOML `text` as a dictionary; `source` names it in errors."""
+    if not text.strip():
+        raise InputError("", "is empty", None, source)
+    try:
+        document = tomli.loads(text)
+    except ValueError as error:
+        # Also what Python itself refuses: a whole number of thousands of digits.
+        raise InputError("", f"is not valid TOML: {error}", None, source) from None
+    except RecursionError:
+        raise InputError("", "is nested too deeply", None, source) from None
+    if not document:
+        raise InputError("", "holds only comments", None, source)
+    reject_unsupported_values(document, "", source)
+    return document
+
+
+def reject_unsupported_values(value: Any, path: str, source: str | None = None) -> None:
+    """Raise InputError for a value below `path` that TOML or Python can hold and a scenario cannot."""
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            reject_unsupported_values(below, f"{path}.{key}" if path else str(key), source)
+    elif isinstance(value, list | tuple):
+        for index, below in enumerate(value):
+            reject_unsupported_values(below, f"{path}[{index}]", source)
+    elif isinstance(value, int) and value.bit_length() > MAX_BITS:
+        raise InputError(path, f"a whole number of {value.bit_length()} bits has no meaning here", None, source)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise InputError(path, f"{value} is not a finite number", None, source)
+    elif isinstance(value, datetime.date | datetime.time):
+        raise InputError(path, f"{value} is a date or a time of day", 'write durations as text, like "20ms"', source)
+    elif isinstance(value, type) and re.search(r"(^|\.)cc(\.python)?$", path):
+        pass  # an algorithm in Python
+    elif not isinstance(value, str | int | float | bool | None):
+        hint = "give the class, not an object of it" if hasattr(value, "on_ack") else None
+        raise InputError(path, f"a value of type {type(value).__name__} has no meaning here", hint, source)
+
+
+def read(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """Return a scenario given as file or dictionary as a fresh dictionary, and the name to use in errors."""
+    if isinstance(source, Mapping):
+        reject_unsupported_values(source, "")
+        return copy.deepcopy(dict(source)), None
+    return load(source), str(source)
+
+
+def prepare(source: str | Path | Mapping[str, Any], changes: Mapping[str, Any] | None) -> tuple[dict[str, Any], str | None]:
+    """Return the scenario with `changes` (path to value) made in it, and the name to use in errors."""
+    scenario, name = read(source)
+    for path, value in (changes or {}).items():
+        reject_unsupported_values(value, path, name)
+        put(scenario, path, copy.deepcopy(value), name)
+    inline_movement(scenario, Path(name).parent if name else Path(), name)
+    return scenario, name
+
+
+def to_json(scenario: Mapping[str, Any]) -> str:
+    """Return the scenario as the engine takes it."""
+    return json.dumps(scenario, allow_nan=False, ensure_ascii=False)
+
+
+def to_toml(scenario: Mapping[str, Any]) -> str:
+    """Return a scenario as TOML; keys whose value is None are omitted."""
+    return tomli_w.dumps(omit_none(scenario))
+
+
+def omit_none(value: Any) -> Any:
+    """Return tables without the keys whose value is None, at every depth."""
+    if isinstance(value, Mapping):
+        return {key: omit_none(below) for key, below in value.items() if below is not None}
+    return [omit_none(below) for below in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,74 @@
+"""Paths into a scenario: find and set values by `flow.0.cc` or `flow[0].cc`."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import tomli
+
+from tonopah.errors import InputError
+
+
+def split_path(path: str) -> list[str | int]:
+    """Return the steps of a path: `flow[0].cc` and `flow.0.cc` both give `["flow", 0, "cc"]`."""
+    steps = re.sub(r"\[(\d+)\]", r".\1", path).split(".")
+    if not all(re.fullmatch(r"[A-Za-z0-9_-]+", step) for step in steps):
+        raise InputError(path, "is not a path", "like network.flows, flow.0.cc or flow[0].cc")
+    return [int(step) if step.isascii() and step.isdigit() else step for step in steps]
+
+
+def put(scenario: dict[str, Any], path: str, value: Any, source: str | None = None) -> None:
+    """Set the value at `path`. A table that is missing on the way is made; the engine then judges its name."""
+    steps = split_path(path)
+    place: Any = scenario
+    for depth, step in enumerate(steps):
+        here = ".".join(str(s) for s in steps[:depth]) or path
+        if isinstance(place, dict) and isinstance(step, str):
+            if depth == len(steps) - 1:
+                place[step] = value
+            else:
+                place = place.setdefault(step, {})
+        elif isinstance(place, list) and isinstance(step, int):
+            if step >= len(place):
+                raise InputError(here, f"has no entry {step}", f"it has {len(place)}, numbered from 0", source)
+            if depth == len(steps) - 1:
+                place[step] = value
+            else:
+                place = place[step]
+        else:
+            raise InputError(here, f"{kind_of(place)} has no entry {step!r}", f"in {path}", source)
+
+
+def kind_of(value: Any) -> str:
+    """Return what kind of value this is, in the words of TOML."""
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list):
+        return "an array (entries are chosen by number)"
+    return f"the value {value!r}"
+
+
+def fetch(scenario: Mapping[str, Any], path: str) -> Any:
+    """Return the value at `path`, or None when there is none."""
+    place: Any = scenario
+    for step in split_path(path):
+        if isinstance(place, Mapping) and isinstance(step, str):
+            place = place.get(step)
+        elif isinstance(place, list) and isinstance(step, int) and step < len(place):
+            place = place[step]
+        else:
+            return None
+    return place
+
+
+def parse_assignment(text: str) -> tuple[str, Any]:
+    """Return path and value of `PATH=VALUE`. VALUE is read as TOML where it is TOML (`10`, `true`, `[1, 2]`), else as text."""
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        raise InputError("--set", f"{text!r} is not PATH=VALUE", "like network.flows=20 or flow.0.cc=reno")
+    value = value.strip()
+    try:
+        document = tomli.loads(f"value = {value}")
+    except (tomli.TOMLDecodeError, RecursionError):
+        return path.strip(), value
+    return path.strip(), document["value"] if set(document) == {"value"} else value

@@ -1,0 +1,96 @@
+"""Movement files of ns-2 (as `setdest` and BonnMotion write them), converted to keys of the scenario.
+
+`network.mobility = { kind = "setdest", file = "…" }` becomes a placement by list and a list of orders for each station.
+"""
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+from tonopah.errors import InputError
+
+MAX_FILE_BYTES = 256 * 1024 * 1024
+"""Limit of the size of a movement file, so that a wrong argument does not exhaust memory."""
+
+PLACE = re.compile(r"\$node_\((\d+)\)\s+set\s+([XYZ])_\s+(\S+)")
+ORDER = re.compile(r'\$ns_\s+at\s+(\S+)\s+"\$node_\((\d+)\)\s+setdest\s+(\S+)\s+(\S+)\s+(\S+?)"')
+IGNORED = re.compile(r'#.*|\$god_\s.*|\$ns_\s+at\s+\S+\s+"\$god_\s.*')
+"""Comments, and commands to ns-2's General Operations Director: distances in hops, which the engine computes itself."""
+
+
+def inline_movement(scenario: dict[str, Any], folder: Path, source: str | None = None) -> None:
+    """Replace a movement file named in `scenario` by its contents; its name is relative to `folder`."""
+    network = scenario.get("network")
+    mobility = network.get("mobility") if isinstance(network, dict) else None
+    if not isinstance(mobility, dict) or mobility.get("kind") != "setdest" or not isinstance(mobility.get("file"), str):
+        return
+    if "placement" in network:
+        raise InputError("network.placement", "the movement file gives the positions of stations", "remove it", source)
+    if set(mobility) != {"kind", "file"}:
+        raise InputError("network.mobility", "a movement file stands alone", "only kind and file", source)
+    positions, orders = read_movement(folder / mobility["file"])
+    if network.setdefault("nodes", len(positions)) != len(positions):
+        message = f"the movement file has {len(positions)} stations"
+        raise InputError("network.nodes", f"{network['nodes']!r} is wrong: {message}", "remove it", source)
+    network["placement"] = {"kind": "list", "positions": positions}
+    network["mobility"] = {"kind": "fixed"}
+    moving = {f"n{i}": {"kind": "setdest", "orders": own} for i, own in enumerate(orders) if own}
+    network["own_mobility"] = {**moving, **network.get("own_mobility", {})}
+
+
+def read_movement(path: Path) -> tuple[list[list[float]], list[list[dict[str, Any]]]]:
+    """Return the initial positions of all stations, and the orders of each, sorted by time."""
+    try:
+        if (size := path.stat().st_size) > MAX_FILE_BYTES:
+            raise InputError("", f"is too large for a movement file: {size} bytes", f"at most {MAX_FILE_BYTES}", str(path))
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError("", f"cannot be read: {(error.strerror or str(error)).lower()}", None, str(path)) from None
+    axes: dict[int, dict[str, float]] = {}
+    orders: dict[int, list[tuple[float, dict[str, Any]]]] = {}
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip().rstrip(";").rstrip()
+        where = f"line {number}"
+        if not line or IGNORED.fullmatch(line):
+            continue
+        if place := PLACE.fullmatch(line):
+            node, axis, value = place.groups()
+            axes.setdefault(int(node), {})[axis] = finite(value, where, path)
+        elif order := ORDER.fullmatch(line):
+            at, x, y, speed = (finite(order[i], where, path) for i in (1, 3, 4, 5))
+            if at < 0 or speed < 0:
+                raise InputError(where, "a time or a speed is below 0", None, str(path))
+            order_at = {"at": f"{round(at * 1e9)}ns", "x": x, "y": y, "speed": f"{speed!r}m/s"}
+            orders.setdefault(int(order[2]), []).append((at, order_at))
+        else:
+            hint = '$node_(i) set X_ v, or $ns_ at t "$node_(i) setdest x y v"'
+            raise InputError(where, f"{line[:80]!r} is not a line of a movement file", hint, str(path))
+    return assemble(axes, orders, path)
+
+
+def assemble(
+    axes: dict[int, dict[str, float]], orders: dict[int, list[tuple[float, dict[str, Any]]]], path: Path
+) -> tuple[list[list[float]], list[list[dict[str, Any]]]]:
+    """Return positions and orders by station, numbered from 0 without a gap."""
+    count = max([*axes, *orders], default=-1) + 1
+    if not count:
+        raise InputError("", "names no node", None, str(path))
+    # Entries are counted rather than trusting the highest number: a file may name node 10^12.
+    if len(axes) < count or any(not {"X", "Y"} <= axes[node].keys() for node in axes):
+        missing = next(i for i in range(count) if not {"X", "Y"} <= axes.get(i, {}).keys())
+        raise InputError("", f"gives no initial position of node {missing}", "X_ and Y_ of every node from 0 on", str(path))
+    positions = [[axes[i]["X"], axes[i]["Y"], *([axes[i]["Z"]] if axes[i].get("Z") else [])] for i in range(count)]
+    sorted_orders = [[entry for _, entry in sorted(orders.get(i, []), key=lambda order: order[0])] for i in range(count)]
+    return positions, sorted_orders
+
+
+def finite(text: str, where: str, path: Path) -> float:
+    """Return a finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(where, f"{text!r} is not a number", None, str(path))
+    return value

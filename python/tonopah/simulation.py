@@ -1,0 +1,176 @@
+"""One run: scenario in, summary and series out."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tonopah._core import algorithms as engine_algorithms
+from tonopah._core import check as engine_check
+from tonopah._core import run as engine_run
+from tonopah.cc.binding import BoundScenario, bind
+from tonopah.cc.loading import list_installed
+from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.scenario.document import prepare
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SERIES = (
+    "cwnd", "ssthresh", "send_window", "srtt", "queue", "throughput", "state", "retransmits", "pipe", "rto", "acked",
+    "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
+)  # fmt: skip
+"""Names of the series that a run can record (`record.series`)."""
+OWNERS = {"queue": "link"} | dict.fromkeys(("energy", "position_x", "position_y", "position_z"), "node")
+"""Series that do not belong to flows, and what they belong to."""
+
+
+class Result:
+    """The result of a run.
+
+    Parameters
+    ----------
+    summary : dict
+        Metrics of the network, its flows, links and nodes in SI units; docs/glossary.md defines the terms.
+    series : mapping
+        Columns of each recorded series.
+    """
+
+    def __init__(self, summary: dict[str, Any], series: Mapping[str, Mapping[str, Any]]):
+        self.summary = summary
+        self._series = series
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the recorded series, those in `record.series` of the scenario."""
+        return sorted(self._series)
+
+    def series(self, name: str) -> "pd.DataFrame":
+        """Return a series as a table.
+
+        Parameters
+        ----------
+        name : str
+            One of `names`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each sample: `t_s` in seconds, `flow` (or `link`, or `node`) by number, and `value` in bytes, s,
+            bit/s, J or m.
+
+        Raises
+        ------
+        InputError
+            The scenario did not record it.
+        """
+        if name not in self._series:
+            hint = f"recorded: {', '.join(self.names) or 'nothing'}; add it to record.series"
+            raise InputError("series", f"{name!r} was not recorded", hint)
+        return series_frame(name, self._series[name])
+
+    def __repr__(self) -> str:
+        flows, duration = len(self.summary.get("flows", [])), self.summary.get("duration_s")
+        return f"<tonopah.Result: {flows} flows, {duration} s, seed {self.summary.get('seed')}, series {self.names}>"
+
+
+def series_frame(name: str, columns: Mapping[str, Any]) -> "pd.DataFrame":
+    """Return the engine's columns of a series as a table."""
+    import pandas as pd
+
+    owner = OWNERS.get(name, "flow")
+    return pd.DataFrame({"t_s": columns["t_s"], owner: columns["id"], "value": columns["value"]})
+
+
+def run(
+    source: str | Path | Mapping[str, Any],
+    seed: int = 1,
+    set: Mapping[str, Any] | None = None,
+    cc: str | Mapping[str, Any] | type | None = None,
+) -> Result:
+    """Run one scenario; the same scenario and seed give the same result, bit for bit.
+
+    Parameters
+    ----------
+    source : str, path or mapping
+        The scenario: a TOML file, or a dictionary of the same structure (docs/scenario.md).
+    seed : int
+        Seed of all random draws, 0 to 2^64 - 1.
+    set : mapping, optional
+        Values changed by path before the run, such as `{"flow.0.cc": "reno", "network.flows": 20}`.
+    cc : str, mapping or class, optional
+        Congestion control of all flows, short for `set={"tcp.cc": cc}`. Here and in the scenario a class derived from
+        CongestionControl may stand for a name.
+
+    Returns
+    -------
+    Result
+        Summary and recorded series.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario cannot be run; the error names the path of the key at fault.
+    AlgorithmError
+        An algorithm in Python raised an exception.
+    """
+    scenario, name = prepare(source, {**(set or {}), **({} if cc is None else {"tcp.cc": cc})})
+    try:
+        bound = engine_form(scenario, name)
+        summary, series = engine_run(bound.text, checked_seed(seed), bound.algorithms)
+    except ScenarioError as error:
+        raise relay(error, name) from None
+    return Result(json.loads(summary), series)
+
+
+def algorithms() -> list[dict[str, Any]]:
+    """Return the congestion-control algorithms.
+
+    Returns
+    -------
+    list of dict
+        For each algorithm its name, title, reference, requirements, parameters with sources, and profiles. Those of the engine
+        come first, then those of installed packages (entry points `tonopah.algorithms`).
+    """
+    return [*json.loads(engine_algorithms()), *list_installed()]
+
+
+def engine_form(scenario: Mapping[str, Any], source: str | None = None) -> BoundScenario:
+    """Return the scenario as text for the engine, with the algorithms in Python that it names.
+
+    Paths in it start at the folder of `source`, the file that it came from, else at the working directory.
+    """
+    return bind(scenario, Path(source).parent if source else ".", source)
+
+
+def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Check a scenario without running it.
+
+    Parameters
+    ----------
+    source, seed, set
+        As for `run`; `seed` draws random topologies.
+
+    Returns
+    -------
+    dict
+        `resolved`, the scenario with all defaults, and `graph`, its network as nodes and links.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario cannot be run; the error names the path of the key at fault.
+    """
+    scenario, name = prepare(source, set)
+    try:
+        bound = engine_form(scenario, name)
+        return json.loads(engine_check(bound.text, checked_seed(seed), bound.algorithms))
+    except ScenarioError as error:
+        raise relay(error, name) from None
+
+
+def checked_seed(seed: int) -> int:
+    """Return `seed`, or raise InputError when the engine cannot take it."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
+        raise InputError("seed", f"{seed!r} is not a seed", "a whole number from 0 to 2^64 - 1")
+    return seed

@@ -1,0 +1,83 @@
+"""What a folder of results says about its study: the file as it was run, its size, and how narrow intervals were to become."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tonopah.errors import InputError
+
+VERSION = 2
+"""Of the manifest. Version 1 had no version, and a study file with older keys."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The half-width in percent that is asked for, the most replicates for it, and the metrics (none: those of the figures)."""
+
+    percent: float
+    at_most: int = 100
+    metrics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How a part ended: its widest interval in percent and where it is, after which look of how many."""
+
+    half_width: float
+    where: str
+    look: int
+    looks: int
+    replicates: int
+    narrow: bool
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A study as it was run: name, study file as dictionary and its path, folder of its scenarios, and size."""
+
+    name: str
+    document: dict[str, Any]
+    source: str
+    home: str
+    quick: bool
+    replicates: dict[str, int]
+    """By part."""
+    target: Target | None = None
+    reached: dict[str, Reached] = field(default_factory=dict)
+    """By part: how the search for narrow intervals ended, if there was one."""
+    version: int = VERSION
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the manifest as data of JSON."""
+        facts = {key: value for key, value in asdict(self).items() if key not in ("target", "reached")}
+        if self.target:
+            facts |= {"target": asdict(self.target), "reached": {part: asdict(end) for part, end in self.reached.items()}}
+        return facts
+
+    @classmethod
+    def from_json(cls, facts: Any, folder: str) -> "Manifest":
+        """Return the manifest that `folder` holds. Raises InputError when it is not one."""
+        if facts is None:
+            raise InputError("", "contains no prepared study", "run the study with this folder as --out", folder)
+        try:
+            target = facts.get("target")
+            return cls(
+                name=str(facts["name"]), document=dict(facts["document"]), source=str(facts["source"]),
+                home=str(facts.get("home", "")), quick=bool(facts["quick"]), replicates=counts(facts["replicates"]),
+                target=Target(**target | {"metrics": tuple(target["metrics"])}) if target else None,
+                version=int(facts.get("version", 1)),
+                reached={part: Reached(**end) for part, end in facts.get("reached", {}).items()} if target else {},
+            )  # fmt: skip
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            message = f"contains a study that this version cannot read: {type(error).__name__}: {error}"
+            raise InputError("", message, "run the study again, into another folder", folder) from None
+
+
+def counts(replicates: Any) -> dict[str, int]:
+    """Return the number of replicates of each part; raise ValueError when one is not a positive whole number."""
+    if not isinstance(replicates, Mapping):
+        raise TypeError("replicates are not given by part")
+    for part, count in replicates.items():
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ValueError(f"{count!r} replicates of part {part!r}")
+    return dict(replicates)

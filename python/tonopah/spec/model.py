@@ -1,0 +1,83 @@
+"""A study after its file was read: parts with everything they take from the file, and claims that name their parts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tonopah.metrics import Metric, metric
+from tonopah.spec.claim import Claim
+from tonopah.spec.derived import Derived
+from tonopah.spec.published import Published
+from tonopah.spec.schema import Assumption, Missing, Quick, Sweep, Variant
+from tonopah.stats import CONFIDENCE, Method
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One request for figures: one for each metric in `y`, and with `difference` one more against the baseline."""
+
+    kind: str
+    y: tuple[str, ...]
+    x: str | None = None
+    rows: str | None = None
+    difference: bool = False
+    median: bool = False
+    flow: int = 0
+
+
+@dataclass
+class Part:
+    """One network with its comparison, sweeps, figures and derived metrics; a study without `[[part]]` is one without id."""
+
+    id: str
+    title: str
+    baseline: str
+    replicates: int
+    scenario: dict[str, Any]
+    variants: list[Variant]
+    statistic: str = "mean"
+    sweeps: list[Sweep] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    derived: list[Derived] = field(default_factory=list)
+    assumed: list[Assumption] = field(default_factory=list)
+    text: Mapping[str, str] = field(default_factory=dict)
+    quick: Quick = field(default_factory=Quick)
+    confidence: float = CONFIDENCE
+    """Of every interval; higher than 95 % when replicates were added until the result was narrow enough (sequential.py)."""
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the compared, in the order of the study file."""
+        return [variant.label for variant in self.variants]
+
+    @property
+    def method(self) -> Method:
+        """The statistic of this part and the confidence of its intervals."""
+        return Method(self.statistic, self.confidence)
+
+    def metric(self, name: str) -> Metric:
+        """Return how to show a column: one of this part's derived metrics, or a metric of the engine."""
+        own = {column: shown for derived in self.derived for column, shown in derived.columns().items()}
+        return own.get(name) or metric(name)
+
+    def sweep_over(self, axes: set[str]) -> int | None:
+        """Return the number of the sweep that varies these axes and no others."""
+        return next((i for i, sweep in enumerate(self.sweeps) if set(sweep.vary) == axes), None)
+
+
+@dataclass
+class StudySpec:
+    """A study, checked."""
+
+    question: str
+    title: str
+    parts: list[Part]
+    claims: list[Claim] = field(default_factory=list)
+    published: list[Published] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+    assumed: list[Assumption] = field(default_factory=list)
+    text: Mapping[str, str] = field(default_factory=dict)
+
+    def part(self, part_id: str) -> Part:
+        """Return the part with this id."""
+        return next(part for part in self.parts if part.id == part_id)

@@ -1,0 +1,134 @@
+"""Makes the parts of a study: what a part does not state it takes from the top of the file; then figures meet sweeps."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tonopah.errors import InputError
+from tonopah.spec.model import Figure, Part
+from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
+from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
+
+REPRESENTATIVE = ("cwnd", "queue")
+"""Series of the representative runs of a part that asks for no figure of series."""
+
+
+@dataclass(frozen=True)
+class PartReader:
+    """Where a part is read from: its own table at `path`, and the top of the file for what it leaves out."""
+
+    file: PartKeys
+    own: PartTable | None = None
+    path: str = ""
+
+    def owns(self, key: str) -> bool:
+        """Tell whether a key stands in the part's own table; a study without `[[part]]` has none."""
+        return self.own is not None and key in self.own.model_fields_set
+
+    def get(self, key: str) -> Any:
+        """Return a value of the part, of the file, or its default."""
+        return getattr(self.own if self.owns(key) else self.file, key)
+
+    def at(self, key: str) -> str:
+        """Return the path of a key where it stands; of one that is nowhere, where it should."""
+        return join(self.path, (key,)) if self.owns(key) or key not in self.file.model_fields_set else key
+
+
+def read_parts(file: StudyFile) -> list[Part]:
+    """Return the parts; a file without `[[part]]` is one part. Raises InputError."""
+    if not file.part:
+        return [read_part(PartReader(file))]
+    return [read_part(PartReader(file, own, f"part[{i}]")) for i, own in enumerate(file.part)]
+
+
+def read_part(reader: PartReader) -> Part:
+    """Return one part."""
+    for key in ("scenario", "compare"):
+        if reader.get(key) is None:
+            raise InputError(join(reader.path, (key,)), "is missing")
+    own = reader.own
+    scenario = merge(reader.file.scenario or {}, own.scenario or {}) if own else merge(reader.file.scenario, {})
+    check_cc(reader, scenario)
+    compare, sweeps = reader.get("compare"), list(reader.get("sweep"))
+    labels = [variant.label for variant in compare.variants]
+    figures = []
+    for i, table in enumerate(reader.get("figure")):
+        figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
+    if not any(figure.kind == "series" for figure in figures):
+        figures.append(Figure("series", REPRESENTATIVE))
+    return Part(
+        id=own.id if own else "", title=(own.title or own.id) if own else "", baseline=choose_baseline(reader, labels),
+        replicates=reader.get("replicates"), scenario=scenario, variants=compare.variants, statistic=reader.get("statistic"),
+        sweeps=sweeps, figures=figures, derived=list(reader.get("derived")), assumed=list(own.assumed) if own else [],
+        text=own.text if own else {}, quick=choose_quick(reader, sweeps),
+    )  # fmt: skip
+
+
+def merge(default: Any, own: Any) -> Any:
+    """Return a scenario changed by another: tables are merged; arrays, values and tables of another `kind` are replaced."""
+    if not isinstance(default, Mapping) or not isinstance(own, Mapping):
+        return copy.deepcopy(own)
+    if "kind" in own and own["kind"] != default.get("kind"):
+        return copy.deepcopy(dict(own))
+    both = {key: copy.deepcopy(value) for key, value in default.items() if key not in own}
+    return both | {key: merge(default.get(key), value) for key, value in own.items()}
+
+
+def check_cc(reader: PartReader, scenario: Mapping[str, Any]) -> None:
+    """Refuse a scenario in which no flow would follow `compare.cc`."""
+    flows = scenario.get("flow")
+    named = isinstance(flows, list) and flows and all(isinstance(flow, dict) and "cc" in flow for flow in flows)
+    if named and reader.get("compare").cc:
+        message = "has no effect: every flow of the scenario names its own cc"
+        raise InputError(f"{reader.at('compare')}.cc", message, "leave out scenario.flow.N.cc")
+
+
+def choose_baseline(reader: PartReader, labels: list[str]) -> str:
+    """Return what the others are compared with: the part's own, the file's if it is compared here, else the first."""
+    baseline = reader.get("baseline")
+    if baseline in labels:
+        return baseline
+    if baseline is not None and (reader.owns("baseline") or not reader.path):
+        raise InputError(reader.at("baseline"), f"{shorten(baseline)} is unknown", list_allowed(labels, value=baseline))
+    return labels[0]
+
+
+def read_figures(table: FigureTable, path: str, sweeps: list[Sweep], scenario: Mapping[str, Any]) -> list[Figure]:
+    """Return the requests of one `[[figure]]`: one for each axis in `x`."""
+    if table.kind == "series":
+        known = recorded_series(scenario)
+        for i, name in enumerate(table.y):
+            if name not in known:
+                hint = list_allowed(known, "recorded by scenario.record.series", name)
+                raise InputError(f"{path}.y[{i}]", f"{shorten(name)} is unknown", hint)
+    for x in table.x or (None,):
+        axes = {axis for axis in (x, table.rows) if axis is not None}
+        if axes and not any(set(sweep.vary) == axes for sweep in sweeps):
+            raise InputError(path, f"no sweep varies {cut(' and '.join(sorted(axes)))} alone", axes_hint(sweeps))
+    return [Figure(table.kind, table.y, x, table.rows, table.difference, table.median, table.flow) for x in table.x or (None,)]
+
+
+def recorded_series(scenario: Mapping[str, Any]) -> list[str]:
+    """Return the series that a scenario records; the engine says what is wrong with them."""
+    record = scenario.get("record")
+    series = record.get("series") if isinstance(record, Mapping) else None
+    return [name for name in series if isinstance(name, str)] if isinstance(series, list) else []
+
+
+def axes_hint(sweeps: list[Sweep]) -> str:
+    """Return a hint that lists the axes of the study."""
+    return "sweeps: " + ("; ".join(cut(" × ".join(sweep.vary)) for sweep in sweeps[:MAX_LISTED]) or "none")
+
+
+def choose_quick(reader: PartReader, sweeps: list[Sweep]) -> Quick:
+    """Return the reduced size of a part, with values of its own axes only."""
+    quick: Quick = reader.get("quick")
+    axes = sorted({axis for sweep in sweeps for axis in sweep.vary})
+    # The file's own [quick] is shared by parts that have different axes.
+    if reader.owns("quick") or not reader.path:
+        for axis in quick.values:
+            if axis not in axes:
+                hint = list_allowed(axes, value=axis)
+                raise InputError(f"{reader.at('quick')}.values", f"{shorten(axis)} is unknown", hint)
+    return quick.model_copy(update={"values": {axis: values for axis, values in quick.values.items() if axis in axes}})

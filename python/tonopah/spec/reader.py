@@ -1,0 +1,91 @@
+"""Reads a study file (docs/studies.md): TOML, checked by schema.py, becomes the study of model.py."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tonopah.cc.binding import rebase
+from tonopah.errors import InputError, relay
+from tonopah.scenario.document import load, reject_unsupported_values
+from tonopah.scenario.paths import put
+from tonopah.scenario.setdest import inline_movement
+from tonopah.spec.model import Part, StudySpec
+from tonopah.spec.part import merge, read_parts
+from tonopah.spec.resolution import resolve_claim
+from tonopah.spec.schema import TAGS, ScenarioFile, StudyFile
+from tonopah.spec.validation import RENAMED, validate
+
+
+def read_spec(path: str | Path) -> tuple[StudySpec, dict[str, Any]]:
+    """Return the study at `path`, and its text as a dictionary in which `scenario.file` is replaced by that file."""
+    document = load(path)
+    try:
+        inline_scenarios(document, Path(path).parent)
+        return parse_spec(document), document
+    except InputError as error:
+        raise relay(error, str(path)) from None
+
+
+def inline_scenarios(document: dict[str, Any], folder: Path) -> None:
+    """Replace `scenario = {file = …}` and a movement file by the contents of those files: the study then stands alone."""
+    inline_scenario(document, folder)
+    for entry in document.get("part", []) if isinstance(document.get("part"), list) else []:
+        if isinstance(entry, dict):
+            inline_scenario(entry, folder)
+
+
+def inline_scenario(document: dict[str, Any], folder: Path) -> None:
+    """Replace the files of one scenario."""
+    scenario = document.get("scenario")
+    if isinstance(scenario, dict) and "file" in scenario:
+        file = validate(ScenarioFile, scenario, "scenario").file
+        path = folder / file
+        document["scenario"] = load(path)
+        rebase(document["scenario"], Path(file).parent)
+        inline_movement(document["scenario"], path.parent, str(path))
+    elif isinstance(scenario, dict):
+        inline_movement(scenario, folder)
+
+
+def parse_spec(document: Mapping[str, Any]) -> StudySpec:
+    """Return a study given as dictionary. Raises InputError with the path of the first mistake and what is allowed there."""
+    try:
+        reject_unsupported_values(document, "")
+        file: StudyFile = validate(StudyFile, document, tags=TAGS)
+        parts = read_parts(file)
+    except RecursionError:
+        raise InputError("", "is nested too deeply") from None
+    claims = [resolve_claim(claim, f"claim[{i}]", parts) for i, claim in enumerate(file.claim)]
+    return StudySpec(
+        question=file.question, title=file.title or file.question, parts=parts, claims=claims, published=list(file.published),
+        missing=list(file.missing), assumed=list(file.assumed), text=file.text,
+    )  # fmt: skip
+
+
+def rename_keys(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stored study file of an older version with its keys as they are called now."""
+    renamed = {RENAMED.get(key, key): value for key, value in document.items()}
+    if isinstance(parts := renamed.get("part"), list):
+        renamed["part"] = [{RENAMED.get(key, key): value for key, value in part.items()} for part in parts]
+    return renamed
+
+
+def reduce_spec(spec: StudySpec) -> StudySpec:
+    """Return the study with every part at the size of its `[quick]` section."""
+    return replace(spec, parts=[reduce_part(part) for part in spec.parts])
+
+
+def reduce_part(part: Part) -> Part:
+    """Return a part at the size of its `[quick]` section (by default: 3 replicates, everything else as it is)."""
+    quick = part.quick
+    scenario = part.scenario if quick.duration is None else {**part.scenario, "duration": quick.duration}
+    if quick.changes:
+        scenario = merge(scenario, {})
+        for path, value in quick.changes.items():
+            put(scenario, path, value)
+    sweeps = [
+        sweep.model_copy(update={"vary": {axis: quick.values.get(axis, all_) for axis, all_ in sweep.vary.items()}})
+        for sweep in part.sweeps
+    ]
+    return replace(part, replicates=quick.replicates, sweeps=sweeps, scenario=scenario)

@@ -1,0 +1,91 @@
+"""Holds the claims of a study against its parts: every label, axis and point that a criterion names has to be there."""
+
+from typing import Any
+
+from tonopah.errors import InputError
+from tonopah.spec.claim import BetweenParts, Bound, Claim, Comparison, Criterion, Difference, NotTestable, Order, Trend
+from tonopah.spec.model import Part
+from tonopah.spec.part import axes_hint
+from tonopah.spec.validation import cut, list_allowed, shorten
+
+
+def resolve_claim(claim: Claim, path: str, parts: list[Part]) -> Claim:
+    """Return a claim whose criteria name their part and what they compare. Raises InputError."""
+    tests = tuple(resolve(test, f"{path}.test[{i}]", claim.part, parts) for i, test in enumerate(claim.tests))
+    return claim.model_copy(update={"tests": tests})
+
+
+def resolve(criterion: Criterion, path: str, default: str, parts: list[Part]) -> Criterion:
+    """Return a criterion that names its part and what it compares."""
+    if isinstance(criterion, NotTestable):
+        return criterion
+    if isinstance(criterion, BetweenParts):
+        return resolve_between(criterion, path, parts)
+    part = choose_part(criterion.part or default, path, parts)
+    check_place(criterion, path, part)
+    changes: dict[str, Any] = {"part": part.id}
+    match criterion:
+        case Difference():
+            to = criterion.to or part.baseline
+            check_labels((*criterion.algorithms, to), path, part)
+            if to in criterion.algorithms:
+                raise InputError(f"{path}.difference", f"compares {cut(to)} with itself")
+            changes["difference"] = criterion.difference.model_copy(update={"to": to})
+        case Order():
+            check_labels(criterion.order, path, part)
+        case Trend() | Bound():
+            check_labels(criterion.algorithms, path, part)
+            changes["algorithm"] = criterion.algorithms or (part.baseline,)
+    return criterion.model_copy(update=changes)
+
+
+def resolve_between(criterion: BetweenParts, path: str, parts: list[Part]) -> BetweenParts:
+    """Return a criterion that compares two parts, checked."""
+    ids = [part.id for part in parts]
+    if len(criterion.parts) != 2:
+        raise InputError(f"{path}.parts", "needs two parts", f"parts: {', '.join(ids)}")
+    for part_id in criterion.parts:
+        if part_id not in ids:
+            raise InputError(f"{path}.parts", f"{shorten(part_id)} is unknown", list_allowed(ids, value=part_id))
+        part = parts[ids.index(part_id)]
+        check_place(criterion, path, part)
+        check_labels(criterion.algorithms, f"{path}.algorithm", part)
+        if part.statistic == "median" and not criterion.paired:
+            hint = "medians are compared with paired = true"
+            raise InputError(f"{path}.paired", f"is missing: {cut(part_id)} uses medians", hint)
+    return criterion.model_copy(update={"part": criterion.parts[0]})
+
+
+def choose_part(part_id: str, path: str, parts: list[Part]) -> Part:
+    """Return the part that a criterion is about; in a study of one part it need not be named."""
+    if not part_id and len(parts) == 1:
+        return parts[0]
+    ids = [part.id for part in parts]
+    if not part_id:
+        raise InputError(f"{path}.part", "is missing", f"parts: {', '.join(ids)}")
+    if part_id not in ids:
+        raise InputError(f"{path}.part", f"{shorten(part_id)} is unknown", list_allowed(ids, value=part_id))
+    return parts[ids.index(part_id)]
+
+
+def check_labels(labels: tuple[str, ...], path: str, part: Part) -> None:
+    """Refuse a label that the part does not compare."""
+    for label in labels:
+        if label not in part.labels:
+            raise InputError(path, f"{shorten(label)} is unknown", list_allowed(part.labels, value=label))
+
+
+def check_place(criterion: Trend | Bound | Order | Comparison, path: str, part: Part) -> None:
+    """Refuse an axis or a point that no sweep of the part has."""
+    if criterion.over and part.sweep_over({criterion.over}) is None:
+        raise InputError(f"{path}.over", f"no sweep varies {cut(criterion.over)} alone", axes_hint(part.sweeps))
+    if not criterion.at:
+        return
+    found = part.sweep_over(set(criterion.at))
+    if found is None:
+        message = f"no sweep varies {cut(' and '.join(criterion.at))} alone"
+        raise InputError(f"{path}.at", message, axes_hint(part.sweeps))
+    for axis, value in criterion.at.items():
+        known = [str(known) for known in part.sweeps[found].vary[axis]]
+        if str(value) not in known:
+            raise InputError(f"{path}.at.{axis}", f"{shorten(str(value))} is unknown", list_allowed(known))

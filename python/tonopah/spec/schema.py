@@ -1,0 +1,255 @@
+"""The study file as it is written (docs/studies.md): one class for each table. part.py and resolution.py make a study of it.
+
+What the scenario inside may contain is the engine's business. `json_schema` describes the file to editors and to the manual.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+
+from tonopah.spec.claim import CRITERIA, Claim
+from tonopah.spec.derived import KINDS, AnyDerived
+from tonopah.spec.published import Published
+from tonopah.spec.validation import (
+    AxisPath,
+    Choices,
+    Filled,
+    Many,
+    Model,
+    Texts,
+    Values,
+    between,
+    distinct,
+    distinct_names,
+    refuse,
+    shorten,
+)
+
+FIGURE_KINDS = ("line", "bar", "ecdf", "heatmap", "series", "table")
+STATISTICS = ("mean", "median")
+MAX_REPLICATES = 100_000
+
+TAGS = {kind.__name__ for kind in (*CRITERIA, *KINDS.values())}
+"""Names of the alternatives of unions, which pydantic puts into the places of errors."""
+
+Replicates = Annotated[int, *between(1, MAX_REPLICATES)]
+
+
+def label_of(cc: Any) -> str | None:
+    """Return what a compared algorithm is called: its name or class, then its profile and its parameters."""
+    if isinstance(cc, Mapping):
+        name = cc.get("python", cc.get("name"))
+        rest = [f"{key}={value}" for key, value in cc.items() if key not in ("name", "python", "profile")]
+        more = [*([str(cc["profile"])] if "profile" in cc else []), *rest]
+    else:
+        name, more = cc, []
+    return " ".join([name.rpartition(":")[2], *more]) if isinstance(name, str) else None
+
+
+def check_algorithm(cc: Any) -> Any:
+    """Refuse what is not an algorithm."""
+    if label_of(cc) is None:
+        hint = 'a name, { name = "cubic", profile = "linux" }, or { python = "my_algorithm.py:MyCC" }'
+        raise refuse(f"{shorten(cc)} is not an algorithm", hint)
+    return cc
+
+
+CompareEntry = Annotated[
+    Any, AfterValidator(check_algorithm), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})
+]
+
+
+class Variant(Model):
+    """One of the compared: changes of the scenario, and the label that names it everywhere."""
+
+    label: str = Field(description="Its name in tables and figures.")
+    changes: dict[AxisPath, Any] = Field(alias="set", description="What it changes in the scenario: `{ path = value }`.")
+
+
+class Compare(Model):
+    """What is compared: algorithms, or any other variants of the scenario; both may stand together."""
+
+    cc: Filled[CompareEntry] = Field(
+        (), description="Algorithms: names, tables like `{ name, profile, … }`, or `{ python = … }`."
+    )
+    variant: Many[Variant] = Field((), description="Variants of the scenario.")
+
+    @model_validator(mode="after")
+    def check_labels(self) -> "Compare":
+        """Refuse a comparison of nothing, and two of the same label."""
+        if not self.cc and not self.variant:
+            raise refuse("is missing", 'cc = ["newreno", "cubic"], or [[compare.variant]]', ("cc",))
+        try:
+            distinct(tuple(variant.label for variant in self.variants))
+        except ValueError as error:
+            raise refuse(str(error), at=("cc" if self.cc else "variant",)) from None
+        return self
+
+    @property
+    def variants(self) -> list[Variant]:
+        """All of the compared, algorithms first."""
+        algorithms = [Variant(label=label_of(cc) or "", set={"tcp.cc": cc}) for cc in self.cc]
+        return [*algorithms, *self.variant]
+
+
+def check_axes(vary: dict[str, Any]) -> dict[str, Any]:
+    """Refuse a sweep of nothing."""
+    if not vary:
+        raise refuse("varies nothing", 'vary = { "network.flows" = [10, 20] }')
+    return vary
+
+
+class Sweep(Model):
+    """Axes that vary together (crossed when there are several); everything else keeps its nominal value."""
+
+    vary: Annotated[dict[AxisPath, Values], AfterValidator(check_axes)] = Field(
+        description="Axes and their values: `{ path = [values] }`."
+    )
+    own_label: str = Field("", alias="label", description="Name of the axis in figures; its path if absent.")
+
+    @property
+    def label(self) -> str:
+        """Its name in figures."""
+        return self.own_label or " × ".join(self.vary)
+
+
+class FigureTable(Model):
+    """One request for figures: one for each axis in `x` and each metric in `y`."""
+
+    kind: Literal[*FIGURE_KINDS] = Field(description="What is drawn (above).")
+    y: Filled[str] = Field(description="Metrics (columns of `tables/`, derived ones included); for `series`, recorded series.")
+    x: Texts | None = Field(None, description="Axis, or an array of them: one figure for each.")
+    rows: str | None = Field(None, description="Second axis of a heat map.")
+    difference: bool = Field(False, description="Add the paired difference to the baseline in percent.")
+    median: bool = Field(False, description="Draw medians with bootstrap intervals in a part of means.")
+    flow: Annotated[int, *between(0, 1_000_000)] = Field(0, description="Flow whose series is shown.")
+
+    @model_validator(mode="after")
+    def check_axes(self) -> "FigureTable":
+        """Refuse a kind without its axes, and axes without meaning."""
+        if self.kind in ("line", "heatmap") and self.x is None:
+            raise refuse("is missing", f"a {self.kind} figure needs an axis that a sweep varies", ("x",))
+        if self.kind not in ("line", "heatmap", "table") and self.x is not None:
+            raise refuse(f"has no meaning for a {self.kind} figure", "it shows the nominal point", ("x",))
+        if self.kind == "heatmap" and self.rows is None:
+            raise refuse("is missing", "the second axis of a crossed sweep", ("rows",))
+        return self
+
+
+class Quick(Model):
+    """The reduced size of `--quick`."""
+
+    replicates: Replicates = Field(3, description="Number of replicates.")
+    duration: str | None = Field(None, description="Duration of a run.")
+    values: dict[AxisPath, Choices] = Field(default_factory=dict, description="Values of axes: `{ path = [values] }`.")
+    changes: dict[AxisPath, Any] = Field(
+        default_factory=dict, alias="set", description="Any other change of the scenario: `{ path = value }`."
+    )
+
+
+class Assumption(Model):
+    """What the original does not say."""
+
+    parameter: str = Field(description="What is assumed.")
+    value: str = Field(description="Its value here.")
+    reason: str = Field(description="Why this value.")
+
+
+class Missing(Model):
+    """What the original shows and this study cannot."""
+
+    what: str = Field(description="What is not there.")
+    reason: str = Field(description="Why.")
+
+
+class ScenarioFile(Model):
+    """A scenario in a file of its own."""
+
+    file: str = Field(description="Its path from the folder of the study.")
+
+
+class PartKeys(Model):
+    """The keys of a part; at the top of the file they are the defaults of every part."""
+
+    scenario: dict[str, Any] | None = Field(
+        None,
+        description="The network and its traffic, as in [scenario.md](scenario.md), or `{ file = … }`. A part's tables are "
+        "merged into the file's; a table of another `kind`, an array or a value replaces it.",
+    )
+    compare: Compare | None = Field(None, description="What is compared.")
+    baseline: str | None = Field(
+        None,
+        description="Label that the others are compared with; the first if absent, or if a part does not compare the file's.",
+    )
+    replicates: Replicates = Field(10, description="Number of replicates; replicate *k* has seed *k*.")
+    statistic: Literal[*STATISTICS] = Field(
+        "mean", description='`"mean"` (t intervals) or `"median"` (bootstrap intervals, sign tests; for skewed results).'
+    )
+    sweep: Many[Sweep] = Field((), description="Axes that are varied.")
+    figure: Many[FigureTable] = Field((), description="What is drawn.")
+    derived: Annotated[Many[AnyDerived], AfterValidator(distinct_names)] = Field(
+        (), description="Metrics that are derived from each run."
+    )
+    quick: Quick = Field(default_factory=Quick, description="What `--quick` reduces.")
+    assumed: Many[Assumption] = Field((), description="What the original does not say.")
+
+
+class PartHead(Model):
+    """The keys of a part that the top of the file does not share."""
+
+    id: str = Field(description="Its name in claims and tables.")
+    title: str = Field("", description="Heading of its section in the report.")
+    text: dict[str, str] = Field(default_factory=dict, description="`network`: a sentence that the report shows there.")
+
+
+class PartTable(PartKeys, PartHead):
+    """One network with its comparison. A key that it does not have is that of the file; an array replaces the file's."""
+
+
+class StudyHead(Model):
+    """The keys of a study that introduce it."""
+
+    question: str = Field(description="What the study asks.")
+    title: str = Field("", description="Heading of the report; the question if absent.")
+    text: dict[str, str] = Field(default_factory=dict, description="`network`, `claims`: sentences that the report shows there.")
+
+
+class StudyFile(PartKeys, StudyHead):
+    """One question, its networks, what is compared on them, and the claims to be judged."""
+
+    part: Filled[PartTable] = Field((), description="Networks with their comparisons; without any, the file is one part.")
+    claim: Many[Claim] = Field((), description="Claims to be judged.")
+    published: Many[Published] = Field((), description="Tables of the original.")
+    missing: Many[Missing] = Field((), description="What the original shows and this study cannot.")
+
+    @model_validator(mode="after")
+    def check_ids(self) -> "StudyFile":
+        """Refuse two parts, claims or published tables of the same id."""
+        names: dict[str, tuple[str, Any]] = {
+            "part": ("parts", self.part), "claim": ("claims", self.claim), "published": ("tables", self.published),
+        }  # fmt: skip
+        for key, (what, entries) in names.items():
+            if len({entry.id for entry in entries}) < len(entries):
+                raise refuse(f"two {what} have the same id", at=(key,))
+        return self
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of a study file (draft 2020-12)."""
+    return without_null(StudyFile.model_json_schema(by_alias=True))
+
+
+def without_null(schema: Any) -> Any:
+    """Return a schema in which a value that may be absent is not said to be null: TOML has none."""
+    if isinstance(schema, list):
+        return [without_null(entry) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: without_null(value) for key, value in schema.items() if not (key == "default" and value is None)}
+    kinds = made.get("anyOf")
+    if isinstance(kinds, list) and {"type": "null"} in kinds:
+        rest = [kind for kind in kinds if kind != {"type": "null"}]
+        del made["anyOf"]
+        return (rest[0] | made) if len(rest) == 1 else made | {"anyOf": rest}
+    return made

@@ -1,0 +1,203 @@
+"""Estimates of one sample with their intervals."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
+
+CONFIDENCE = 0.95
+RESAMPLES = 5000
+ROUNDING = 1e-12
+"""Values that differ by less than this share of the largest differ by rounding only."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its confidence interval.
+
+    Parameters
+    ----------
+    value, low, high : float
+        The estimate and the bounds of its interval, in the unit of the sample; the bounds are NaN where `n` allows none.
+    n : int
+        Replicates that it rests on.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    def scaled(self, factor: float) -> "Estimate":
+        """Return the same in another unit."""
+        return Estimate(self.value * factor, self.low * factor, self.high * factor, self.n)
+
+    @property
+    def unbounded(self) -> bool:
+        """Tell whether several replicates gave no interval: a ratio whose denominator may be zero."""
+        return self.n > 1 and math.isnan(self.low)
+
+    @property
+    def half_width(self) -> float:
+        """The longer side of the interval; NaN without bounds."""
+        return max(self.high - self.value, self.value - self.low)
+
+
+def without_interval(value: float, n: int) -> Estimate:
+    """Return an estimate without bounds."""
+    return Estimate(value, math.nan, math.nan, n)
+
+
+NOT_MEASURED = without_interval(math.nan, 0)
+
+
+def finite(values: ArrayLike) -> NDArray[np.float64]:
+    """Return the finite values of a sample."""
+    array = np.asarray(values, dtype=float)
+    return array[np.isfinite(array)]
+
+
+def pairs(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the replicates in which both were measured; `a[k]` and `b[k]` come from the same seed."""
+    x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    both = np.isfinite(x) & np.isfinite(y)
+    return x[both], y[both]
+
+
+def is_rounding(spread: float | NDArray[np.float64], *samples: ArrayLike) -> Any:
+    """Tell whether a spread is no more than rounding beside the largest magnitude in the samples."""
+    return spread <= ROUNDING * max(float(np.max(np.abs(sample))) for sample in samples)
+
+
+def is_certain(sample: NDArray[np.float64]) -> bool:
+    """Tell whether all replicates agree to rounding: a scenario without randomness."""
+    return bool(is_rounding(float(np.std(sample, ddof=1)), sample))
+
+
+def t_quantile(probability: float, degrees: int) -> float:
+    """Return the quantile of Student's t distribution with these degrees of freedom."""
+    return float(stdtrit(degrees, probability))
+
+
+def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
+    """Estimate the mean by Student's t interval, mean ± t(1 - α/2, n - 1) · s / √n.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        One value for each replicate; missing values are excluded.
+    confidence : float
+        Coverage of the interval, 0 to 1.
+
+    Returns
+    -------
+    Estimate
+        In the unit of `values`; without bounds for one replicate, NaN for none.
+
+    References
+    ----------
+    NIST/SEMATECH e-Handbook of Statistical Methods, §1.3.5.2.
+    """
+    from scipy.stats import ttest_1samp
+
+    x = finite(values)
+    n = len(x)
+    if n < 2:
+        return without_interval(float(x[0]), 1) if n else NOT_MEASURED
+    mean = float(np.mean(x))
+    if is_certain(x):
+        return Estimate(mean, mean, mean, n)
+    interval = ttest_1samp(x, 0.0).confidence_interval(confidence)
+    return Estimate(mean, float(interval.low), float(interval.high), n)
+
+
+def bootstrap_interval(
+    values: ArrayLike,
+    statistic: Callable[..., Any] = np.median,
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = 1,
+) -> Estimate:
+    """Estimate a statistic with its percentile bootstrap interval.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        One value for each replicate; missing values are excluded.
+    statistic : callable
+        A function of a sample that takes `axis`, like those of numpy.
+    confidence : float
+        Coverage of the interval, 0 to 1.
+    resamples, seed : int
+        Number of resamples, and the seed that they are drawn with: the same seed gives the same interval.
+
+    Returns
+    -------
+    Estimate
+        In the unit of the statistic; without bounds for one replicate, NaN for none.
+
+    References
+    ----------
+    B. Efron, R. J. Tibshirani, An Introduction to the Bootstrap, 1993, §13.3.
+    """
+    from scipy.stats import bootstrap
+
+    x = finite(values)
+    if len(x) < 2:
+        return without_interval(float(statistic(x, axis=0)), 1) if len(x) else NOT_MEASURED
+    value = float(statistic(x, axis=0))
+    if is_certain(x):
+        return Estimate(value, value, value, len(x))
+    drawn = bootstrap(
+        (x,), statistic, confidence_level=confidence, n_resamples=resamples, method="percentile", rng=np.random.default_rng(seed)
+    )
+    low, high = drawn.confidence_interval
+    return Estimate(value, float(low), float(high), len(x))
+
+
+def slope(x: ArrayLike, y: ArrayLike) -> float:
+    """Fit a straight line by least squares and return its slope.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        The points, at least two of them.
+
+    Returns
+    -------
+    float
+        In the unit of `y` per unit of `x`; NaN where all `x` are equal.
+
+    References
+    ----------
+    NIST/SEMATECH e-Handbook of Statistical Methods, §4.1.4.1.
+    """
+    from scipy.stats import linregress
+
+    return float(linregress(x, y).slope) if np.ptp(x) > 0 else math.nan
+
+
+def jain(values: ArrayLike) -> float:
+    """Return Jain's fairness index, (Σx)² / (n Σx²).
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        What each flow got, such as goodputs; missing values are excluded.
+
+    Returns
+    -------
+    float
+        1/n (one flow has all) to 1 (all have the same); NaN where all are 0.
+
+    References
+    ----------
+    R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984.
+    """
+    x = finite(values)
+    squares = float(np.sum(x * x))
+    return float(np.sum(x)) ** 2 / (len(x) * squares) if squares > 0 else math.nan
