@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tonopah.packetdrill.syntax import NotApplicableError
+
 SYSCTL = re.compile(r"(?:/proc/sys/)?net[./]ipv4[./](?P<name>tcp_[a-z0-9_]+)=(?P<value>\"[^\"]*\"|'[^']*'|\S+)")
 QDISC = re.compile(r"\btc\s+qdisc\s+\w+\s+.*\broot\s+(?P<kind>\w+)")
 INCLUDED = re.compile(r"(?P<file>[\w./-]+\.sh)\b")
 MAX_INCLUDE_BYTES = 100_000
 
-PROGRAMS = {"sysctl", "tc", "ip", "set_sysctls.py", "cat", "echo", "true", "sleep", "source", "."}
+PROGRAMS = {
+    "cat", "dd", "echo", "ethtool", "ip", "modprobe", "nstat", "rm", "set_sysctls.py", "sleep", "source", "sysctl", "tc", "touch", "true", ".",
+}  # fmt: skip
 """Programs whose effect on TCP is known, or that have none."""
-
-
-class NotApplicableError(Exception):
-    """The script asks for something that the endpoint does not model."""
 
 
 @dataclass
@@ -34,13 +34,15 @@ class Host:
         if name == "tcp_ecn":
             self.ecn = int(value)
             return
+        if name == "tcp_shrink_window" and int(value) == 0:
+            return
         if name not in SYSCTLS:
             raise NotApplicableError(f"sysctl {name}")
         SYSCTLS[name](self.tcp, value)
 
     def settings(self, active: bool) -> dict[str, Any]:
         """Return the table `tcp` of an endpoint that opens actively or passively."""
-        asks = {0: "off", 1: "classic", 2: "off", 3: "accecn", 4: "off", 5: "accecn"}
+        asks = {0: "off", 1: "classic", 2: "off", 3: "accecn", 4: "classic", 5: "off"}
         accepts = {0: "off", 1: "classic", 2: "classic", 3: "accecn", 4: "accecn", 5: "accecn"}
         return self.tcp | {"ecn": (asks if active else accepts).get(self.ecn, "off")}
 
@@ -67,8 +69,9 @@ SYSCTLS: dict[str, Callable[[dict[str, Any], str], None]] = {
     "tcp_recovery": lambda tcp, value: tcp.__setitem__("recovery", "rack" if int(value) & 1 else "sack"),
     "tcp_reordering": number("dup_thresh"),
     "tcp_rmem": receive_buffer,
+    "tcp_rto_max_ms": lambda tcp, value: tcp.__setitem__("rto_max", f"{int(value)}ms"),
     "tcp_sack": switch("sack"),
-    "tcp_slow_start_after_idle": switch("idle_restart"),
+    "tcp_slow_start_after_idle": switch("slow_start_after_idle"),
     "tcp_syn_retries": number("syn_retries"),
     "tcp_timestamps": switch("timestamps"),
     "tcp_window_scaling": switch("window_scale"),
@@ -76,12 +79,12 @@ SYSCTLS: dict[str, Callable[[dict[str, Any], str], None]] = {
 """What a sysctl of Linux is called in a scenario."""
 
 IGNORED = {
-    "tcp_abort_on_overflow", "tcp_adv_win_scale", "tcp_app_win", "tcp_autocorking", "tcp_comp_sack_nr", "tcp_dsack",
+    "tcp_abort_on_overflow", "tcp_adv_win_scale", "tcp_app_win", "tcp_autocorking", "tcp_comp_sack_nr", "tcp_dsack", "tcp_ecn_option",
     "tcp_fack", "tcp_fastopen", "tcp_fastopen_key", "tcp_fin_timeout", "tcp_keepalive_intvl", "tcp_keepalive_probes",
     "tcp_keepalive_time", "tcp_limit_output_bytes", "tcp_max_syn_backlog", "tcp_mem", "tcp_min_tso_segs",
     "tcp_moderate_rcvbuf", "tcp_no_metrics_save", "tcp_no_ssthresh_metrics_save", "tcp_notsent_lowat",
     "tcp_pacing_ca_ratio", "tcp_pacing_ss_ratio", "tcp_retries1", "tcp_retries2", "tcp_rfc1337",
-    "tcp_shrink_window", "tcp_synack_retries", "tcp_syncookies", "tcp_tso_rtt_log", "tcp_tso_win_divisor", "tcp_wmem",
+    "tcp_synack_retries", "tcp_syncookies", "tcp_tso_rtt_log", "tcp_tso_win_divisor", "tcp_wmem",
     "tcp_workaround_signed_windows",
 }  # fmt: skip
 """Sysctls without a meaning for one endpoint, or whose default the endpoint has built in."""
@@ -93,6 +96,8 @@ def apply_shell(host: Host, command: str, folder: Path) -> None:
         if line.startswith("#"):
             continue
         qdisc = QDISC.search(line)
+        if qdisc and "limit 0" in line:
+            raise NotApplicableError("a local queue that drops everything: the endpoint has no device below it")
         if qdisc:
             host.tcp["pacing"] = qdisc["kind"] == "fq"
             continue

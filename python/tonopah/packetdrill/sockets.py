@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tonopah.endpoint import Endpoint
-from tonopah.packetdrill.settings import Host, NotApplicableError
-from tonopah.packetdrill.syntax import Call
+from tonopah.packetdrill.settings import Host
+from tonopah.packetdrill.syntax import Call, NotApplicableError
 
 WOULD_BLOCK = ("EAGAIN", "EINPROGRESS")
 
@@ -32,6 +32,7 @@ class Socket:
     """`socket`, `listening` or `connection`."""
     blocking: bool = True
     reads_shut: bool = False
+    writes_shut: bool = False
 
 
 @dataclass
@@ -51,6 +52,8 @@ class Sockets:
         for name in names_in(call.arguments):
             if name in REFUSED:
                 raise NotApplicableError(REFUSED[name])
+        if call.errno in {"EFAULT", "EINVAL", "ENOBUFS", "EOPNOTSUPP"}:
+            raise NotApplicableError(f"a call that fails with {call.errno}")
         action = CALLS.get(call.name)
         if action is None:
             raise NotApplicableError(f"the system call {call.name}")
@@ -113,6 +116,9 @@ def do_socket(sockets: Sockets, call: Call) -> Result:
     """Open a socket under the number that the script expects."""
     if call.result is None or call.result < 0:
         return None, None
+    if not sockets.open:
+        # Everything before is closed: what follows is another connection.
+        sockets.endpoint, sockets.peer_closed, sockets.closed = None, False, False
     sockets.open[call.result] = Socket()
     return call.result, None
 
@@ -153,13 +159,11 @@ def do_read(sockets: Sockets, call: Call) -> Result:
     """Read what there is."""
     end = sockets.connection(call)
     wanted = length(call)
-    if sockets.socket(call).reads_shut:
-        return 0, None
     flags = names_in(call.arguments[3:])
     if "MSG_PEEK" in flags:
         raise NotApplicableError("flag MSG_PEEK")
     got = end.read(wanted)
-    if got or wanted == 0 or sockets.peer_closed:
+    if got or wanted == 0 or sockets.peer_closed or sockets.socket(call).reads_shut:
         return got, None
     blocking = sockets.socket(call).blocking and "MSG_DONTWAIT" not in flags
     return None if blocking else (-1, "EAGAIN")
@@ -171,7 +175,7 @@ def do_write(sockets: Sockets, call: Call) -> Result:
     wanted = length(call)
     if call.result is not None and call.result >= 0 and call.result != wanted:
         raise NotApplicableError("the accounting of Linux's send buffer (a partial or blocking write)")
-    if sockets.closed:
+    if sockets.closed or sockets.socket(call).writes_shut:
         return -1, "EPIPE"
     return end.write(wanted), None
 
@@ -183,6 +187,7 @@ def do_shutdown(sockets: Sockets, call: Call) -> Result:
     if how & {"SHUT_RD", "SHUT_RDWR"}:
         sockets.socket(call).reads_shut = True
     if how & {"SHUT_WR", "SHUT_RDWR"}:
+        sockets.socket(call).writes_shut = True
         end.close()
     return 0, None
 
@@ -191,6 +196,9 @@ def do_close(sockets: Sockets, call: Call) -> Result:
     """Close a descriptor; the last one of a connection closes it."""
     if sockets.socket(call).role == "connection" and sockets.endpoint is not None:
         sockets.endpoint.close()
+    number = call.arguments[0]
+    assert isinstance(number, int), "socket() has found it"
+    del sockets.open[number]
     return 0, None
 
 

@@ -13,7 +13,7 @@ MAX_SCRIPT_BYTES = 1_000_000
 """No script comes near this; a larger file is something else."""
 
 TIME = re.compile(
-    r"(?P<relative>\+)?(?P<start>\d*\.?\d+)(?:(?P<range>~)(?P<sign>\+)?(?P<latest>\d*\.?\d+)|\.\.\.(?P<until>\d*\.?\d+))?(?=[\s<>`%])"
+    r"(?P<relative>\+)?(?P<start>\d*\.?\d+)(?:(?P<range>~)(?P<sign>\+)?(?P<latest>\d*\.?\d+)|\s*\.\.\.\s*(?P<until>\+?\d*\.?\d+))?(?=[\s<>`%])"
     r"|(?P<any>\*)(?=\s)"
 )
 PACKET = re.compile(
@@ -29,6 +29,10 @@ TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\s*\|\s*[A-Za-z_0-9]+)*)|(?P<mark>[][{}(),=:.|]))"
 )
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|`[^`]*`|%\{.*?\}%|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+
+
+class NotApplicableError(Exception):
+    """The script asks for something that the endpoint does not model."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +168,9 @@ class Reader:
         if call:
             self.at = call.end()
             return self.call(call["name"])
+        protocol = re.compile(r"[<>]\s*(?:\[\w+\]\s*)?(icmp|udp|mptcp)\b").match(self.text, self.at)
+        if protocol:
+            raise NotApplicableError(f"{protocol[1].upper()} packets")
         raise self.error("a packet (< or >), a system call, `shell` or %{ code }%")
 
     def between(self, opening: str, closing: str) -> str:

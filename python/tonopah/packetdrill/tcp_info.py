@@ -52,6 +52,11 @@ class AssertionMissedError(Exception):
     """An assertion that does not hold: what it says and the values that it saw."""
 
 
+def clean(text: str) -> str:
+    """Return code with its lines joined where a backslash ends them."""
+    return re.sub(r"\\\s*\n\s*", " ", text).strip().rstrip("\\").strip()
+
+
 def segments(size: int | None, state: EndpointState) -> int:
     """Return a size in segments."""
     return -(-(size or 0) // (state.mss_bytes or 1))
@@ -91,7 +96,7 @@ class Assertions:
     def run(self, text: str, state: EndpointState, extra: Mapping[str, Any]) -> int:
         """Carry out one piece of code; return how many assertions held, raise for one that does not."""
         try:
-            tree = ast.parse(text.strip())
+            tree = ast.parse(clean(text))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise CodeError(f"the code cannot be read: {error}") from None
         for node in ast.walk(tree):
