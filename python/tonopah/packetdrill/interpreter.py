@@ -21,7 +21,13 @@ TOLERANCE_S = 0.004
 """A packet may leave so much earlier or later than the script says: packetdrill's own default."""
 TOLERANCE_SHARE = 0.125
 """Or this share of the time since the event before it."""
-UNKNOWN_OPTIONS = {"FO": "TCP Fast Open", "FOEXP": "TCP Fast Open", "md5": "TCP-MD5", "mp_capable": "MPTCP", "exp": "AccECN's option"}
+UNKNOWN_OPTIONS = {
+    "FO": "TCP Fast Open",
+    "FOEXP": "TCP Fast Open",
+    "md5": "TCP-MD5",
+    "mp_capable": "MPTCP",
+    "exp": "AccECN's option",
+}
 
 
 class DifferenceError(Exception):
@@ -69,13 +75,16 @@ class Interpreter:
         self.stamps: dict[int, int] = {}
         """Timestamps of the script and of the endpoint that stand for each other."""
         self.peer_scale = self.own_scale = 0
-        self.tolerance = float(script.options.get("tolerance_usecs", TOLERANCE_S * 1e6)) / 1e6
+        given = script.options.get("tolerance_usecs", "")
+        self.tolerance = int(given) / 1e6 if given.isdigit() else TOLERANCE_S
 
     def run(self) -> Verdict:
         """Carry out all events; return the verdict."""
         verdict = Verdict(self.script.name, "pass")
         event = None
         try:
+            if "mss" in self.script.options:
+                raise NotApplicableError("segments joined by receive offload")
             for event in self.script.events:
                 self.step(event)
             if self.blocked:
@@ -102,7 +111,7 @@ class Interpreter:
         if isinstance(event.body, Packet) and event.body.outbound:
             latest = None if when.latest_s is None else when.latest_s + (self.before if when.kind == "after" else 0.0)
             at = self.expect(event.body, start, latest, any_time=when.kind == "any")
-            start = at if when.kind == "any" else start
+            start = start if when.kind != "any" and when.latest_s is None else at
         else:
             self.go_to(start)
             self.act(event, start)
@@ -188,7 +197,7 @@ class Interpreter:
         if flags.isdigit() or any(letter.isdigit() for letter in flags):
             raise NotApplicableError("the ACE counter of AccECN")
         expected: list[Any] = [flags, packet.seq, packet.len_bytes]
-        seen: list[Any] = ["".join(sorted(segment.flags)), segment.seq, segment.len_bytes]
+        seen: list[Any] = ["".join(sorted(segment.flags.replace("P", ""))), segment.seq, segment.len_bytes]
         if "." in packet.flags:
             expected.append(packet.ack)
             seen.append(segment.ack)
@@ -245,7 +254,7 @@ class Interpreter:
         options = packet.options or {}
         self.comparable(options, packet)
         if self.sockets.endpoint is None:
-            self.listen(packet, options)
+            self.listen()
         syn = "S" in packet.flags
         if syn:
             self.peer_scale = options.get("wscale", 0)
@@ -271,12 +280,11 @@ class Interpreter:
         end.inject(segment)
         self.collect()
 
-    def listen(self, packet: Packet, options: dict[str, Any]) -> None:
+    def listen(self) -> None:
         """Make the passive endpoint when its first packet arrives."""
         if not any(socket.role == "listening" for socket in self.sockets.open.values()):
             raise NotApplicableError("a packet for a socket that does not exist")
-        tcp = endpoint_settings(self.host, active=False, timestamps="TS" in options or "S" not in packet.flags)
-        self.sockets.endpoint = Endpoint.listen(tcp, auto_read=False)
+        self.sockets.endpoint = Endpoint.listen(endpoint_settings(self.host, active=False), auto_read=False)
         self.began = self.now
 
     # --- calls, code and time

@@ -14,7 +14,7 @@ INCLUDED = re.compile(r"(?P<file>[\w./-]+\.sh)\b")
 MAX_INCLUDE_BYTES = 100_000
 
 PROGRAMS = {
-    "cat", "dd", "echo", "ethtool", "ip", "modprobe", "nstat", "rm", "set_sysctls.py", "sleep", "source", "sysctl", "tc", "touch", "true", ".",
+    "cat", "dd", "echo", "ethtool", "ip", "modprobe", "nstat", "rm", "set_sysctls.py", "sleep", "source", "ss", "sysctl", "tc", "touch", "true", ".",
 }  # fmt: skip
 """Programs whose effect on TCP is known, or that have none."""
 
@@ -31,14 +31,17 @@ class Host:
         """Apply one sysctl; raise NotApplicableError for one that changes what is not modelled."""
         if name in IGNORED:
             return
-        if name == "tcp_ecn":
+        if name == "tcp_ecn" and value.isdigit():
             self.ecn = int(value)
             return
-        if name == "tcp_shrink_window" and int(value) == 0:
+        if name == "tcp_shrink_window" and value == "0":
             return
         if name not in SYSCTLS:
             raise NotApplicableError(f"sysctl {name}")
-        SYSCTLS[name](self.tcp, value)
+        try:
+            SYSCTLS[name](self.tcp, value)
+        except (ValueError, IndexError):
+            raise NotApplicableError(f"sysctl {name} = {value[:40]}") from None
 
     def settings(self, active: bool) -> dict[str, Any]:
         """Return the table `tcp` of an endpoint that opens actively or passively."""

@@ -8,14 +8,15 @@ from tonopah.endpoint import Endpoint
 from tonopah.packetdrill.settings import Host
 from tonopah.packetdrill.syntax import Call, NotApplicableError
 
-WOULD_BLOCK = ("EAGAIN", "EINPROGRESS")
+TIMESTAMPS_BYTES = 12
+"""What the timestamps option takes of each segment, padded (RFC 7323, appendix A)."""
 
 REFUSED = {
     "MSG_EOR": "flag MSG_EOR", "MSG_MORE": "flag MSG_MORE", "MSG_ZEROCOPY": "zero copy", "MSG_FASTOPEN": "TCP Fast Open",
     "MSG_OOB": "urgent data", "TCP_FASTOPEN": "TCP Fast Open", "TCP_FASTOPEN_CONNECT": "TCP Fast Open",
     "TCP_FASTOPEN_NO_COOKIE": "TCP Fast Open", "SO_ZEROCOPY": "zero copy", "TCP_ZEROCOPY_RECEIVE": "zero copy",
     "TCP_MD5SIG": "TCP-MD5", "TCP_NOTSENT_LOWAT": "socket option TCP_NOTSENT_LOWAT",
-    "TCP_USER_TIMEOUT": "socket option TCP_USER_TIMEOUT", "TCP_CORK": "socket option TCP_CORK",
+    "TCP_USER_TIMEOUT": "socket option TCP_USER_TIMEOUT",
     "SO_LINGER": "socket option SO_LINGER", "SO_RCVBUF": "socket option SO_RCVBUF: Linux's accounting of receive memory",
     "SO_MAX_PACING_RATE": "socket option SO_MAX_PACING_RATE", "TCP_REPAIR": "socket option TCP_REPAIR",
     "TCP_WINDOW_CLAMP": "socket option TCP_WINDOW_CLAMP", "TCP_DEFER_ACCEPT": "socket option TCP_DEFER_ACCEPT",
@@ -57,7 +58,10 @@ class Sockets:
         action = CALLS.get(call.name)
         if action is None:
             raise NotApplicableError(f"the system call {call.name}")
-        return action(self, call)
+        try:
+            return action(self, call)
+        except IndexError:
+            raise NotApplicableError(f"{call.name} with {len(call.arguments)} arguments") from None
 
     def socket(self, call: Call) -> Socket:
         """Return the socket of a call."""
@@ -104,6 +108,8 @@ def sizes_in(values: Any) -> list[int]:
 
 def length(call: Call) -> int:
     """Return how many bytes a call reads or writes."""
+    if call.name == "sendfile" and isinstance(call.arguments[-1], int):
+        return call.arguments[-1]
     vectors = [size for value in call.arguments[1:] for size in sizes_in(value)]
     if vectors:
         return sum(vectors)
@@ -157,6 +163,9 @@ def do_connect(sockets: Sockets, call: Call) -> Result:
 
 def do_read(sockets: Sockets, call: Call) -> Result:
     """Read what there is."""
+    if "MSG_ERRQUEUE" in names_in(call.arguments[1:]):
+        sockets.unchecked.add("the error queue")
+        return None, None
     end = sockets.connection(call)
     wanted = length(call)
     flags = names_in(call.arguments[3:])
@@ -186,14 +195,15 @@ def do_shutdown(sockets: Sockets, call: Call) -> Result:
     how = names_in(call.arguments[1:])
     if how & {"SHUT_RD", "SHUT_RDWR"}:
         sockets.socket(call).reads_shut = True
+        end.shutdown_read()
     if how & {"SHUT_WR", "SHUT_RDWR"}:
         sockets.socket(call).writes_shut = True
-        end.close()
+        end.shutdown_write()
     return 0, None
 
 
 def do_close(sockets: Sockets, call: Call) -> Result:
-    """Close a descriptor; the last one of a connection closes it."""
+    """Close a descriptor, and with it its connection."""
     if sockets.socket(call).role == "connection" and sockets.endpoint is not None:
         sockets.endpoint.close()
     number = call.arguments[0]
@@ -208,11 +218,16 @@ def do_setsockopt(sockets: Sockets, call: Call) -> Result:
     value = call.arguments[3]
     number = value[0] if isinstance(value, list) and value else value
     tcp = sockets.host.tcp
-    if option not in {"TCP_NODELAY", "TCP_MAXSEG", "TCP_CONGESTION"}:
+    end = sockets.endpoint
+    if option not in {"TCP_NODELAY", "TCP_CORK", "TCP_MAXSEG", "TCP_CONGESTION"}:
         return 0, None
-    if sockets.endpoint is not None:
-        raise NotApplicableError(f"socket option {option} set after the handshake")
-    if option == "TCP_NODELAY":
+    if end is not None and option == "TCP_NODELAY":
+        end.set(nagle=not number)
+    elif end is not None and option == "TCP_CORK":
+        end.set(cork=bool(number))
+    elif end is not None or option == "TCP_CORK":
+        raise NotApplicableError(f"socket option {option} at this time")
+    elif option == "TCP_NODELAY":
         tcp["nagle"] = not number
     elif option == "TCP_MAXSEG":
         tcp["mss"] = f"{number}B"
@@ -222,7 +237,11 @@ def do_setsockopt(sockets: Sockets, call: Call) -> Result:
 
 
 def do_getsockopt(sockets: Sockets, call: Call) -> Result:
-    """Accept the expected value: what an option shows is not modelled."""
+    """Compare TCP_MAXSEG of a connection; accept what other options show."""
+    end, value = sockets.endpoint, call.arguments[3]
+    mss = end.state.mss_bytes if end is not None else None
+    if call.arguments[2] == "TCP_MAXSEG" and mss is not None and isinstance(value, list) and value:
+        return (0, None) if value[0] == mss else (mss, "as TCP_MAXSEG")
     sockets.unchecked.add(f"getsockopt {call.arguments[2]}")
     return None, None
 
@@ -242,7 +261,7 @@ def do_ioctl(sockets: Sockets, call: Call) -> Result:
         return None, None
     end = sockets.connection(call)
     expected = call.arguments[2][0] if isinstance(call.arguments[2], list) else call.arguments[2]
-    readable = end.state.readable_bytes or int(sockets.peer_closed)
+    readable = end.state.readable_bytes
     return (0, None) if readable == expected else (readable, "as SIOCINQ")
 
 
@@ -257,16 +276,15 @@ CALLS: dict[str, Callable[[Sockets, Call], Result]] = {
     "accept": do_accept, "accept4": do_accept, "bind": do_nothing, "close": do_close, "connect": do_connect,
     "epoll_create": do_nothing, "epoll_ctl": do_nothing, "epoll_wait": do_nothing, "fcntl": do_fcntl,
     "getsockopt": do_getsockopt, "ioctl": do_ioctl, "listen": do_listen, "open": do_nothing, "poll": do_nothing,
-    "read": do_read, "readv": do_read, "recv": do_read, "recvfrom": do_read, "recvmsg": do_read, "send": do_write,
+    "read": do_read, "readv": do_read, "recv": do_read, "recvfrom": do_read, "recvmsg": do_read, "send": do_write, "sendfile": do_write,
     "sendmsg": do_write, "sendto": do_write, "setsockopt": do_setsockopt, "shutdown": do_shutdown, "socket": do_socket,
     "write": do_write, "writev": do_write,
 }  # fmt: skip
 
 
-def endpoint_settings(host: Host, active: bool, timestamps: bool = True) -> dict[str, Any]:
-    """Return the settings of the endpoint; `mss` counts without the timestamps that the peer may not have."""
+def endpoint_settings(host: Host, active: bool) -> dict[str, Any]:
+    """Return the settings of the endpoint; its `mss` leaves room for the timestamps that it offers, that of a script does not."""
     tcp = host.settings(active)
-    tcp["timestamps"] = tcp.get("timestamps", True) and timestamps
-    if tcp["timestamps"]:
-        tcp["mss"] = f"{int(tcp['mss'][:-1]) - 12}B"
+    if tcp.get("timestamps", True):
+        tcp["mss"] = f"{int(tcp['mss'][:-1]) - TIMESTAMPS_BYTES}B"
     return tcp
