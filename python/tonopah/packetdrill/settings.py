@@ -62,7 +62,7 @@ def number(key: str) -> Callable[[dict[str, Any], str], None]:
 
 def receive_buffer(tcp: dict[str, Any], value: str) -> None:
     """Take the greatest receive buffer of tcp_rmem: it decides the window scale."""
-    tcp["recv_buffer"] = f"{int(value.split()[-1])}B"
+    tcp["recv_buffer"] = f"{int(value.rsplit(maxsplit=1)[-1])}B"
 
 
 SYSCTLS: dict[str, Callable[[dict[str, Any], str], None]] = {
@@ -82,8 +82,8 @@ SYSCTLS: dict[str, Callable[[dict[str, Any], str], None]] = {
 """What a sysctl of Linux is called in a scenario."""
 
 IGNORED = {
-    "tcp_abort_on_overflow", "tcp_adv_win_scale", "tcp_app_win", "tcp_autocorking", "tcp_comp_sack_nr", "tcp_dsack", "tcp_ecn_option",
-    "tcp_fack", "tcp_fastopen", "tcp_fastopen_key", "tcp_fin_timeout", "tcp_keepalive_intvl", "tcp_keepalive_probes",
+    "tcp_abort_on_overflow", "tcp_adv_win_scale", "tcp_app_win", "tcp_autocorking", "tcp_comp_sack_nr", "tcp_dsack",
+    "tcp_ecn_option", "tcp_fack", "tcp_fastopen", "tcp_fastopen_key", "tcp_fin_timeout", "tcp_keepalive_intvl", "tcp_keepalive_probes",
     "tcp_keepalive_time", "tcp_limit_output_bytes", "tcp_max_syn_backlog", "tcp_mem", "tcp_min_tso_segs",
     "tcp_moderate_rcvbuf", "tcp_no_metrics_save", "tcp_no_ssthresh_metrics_save", "tcp_notsent_lowat",
     "tcp_pacing_ca_ratio", "tcp_pacing_ss_ratio", "tcp_retries1", "tcp_retries2", "tcp_rfc1337",

@@ -276,7 +276,8 @@ CALLS: dict[str, Callable[[Sockets, Call], Result]] = {
     "accept": do_accept, "accept4": do_accept, "bind": do_nothing, "close": do_close, "connect": do_connect,
     "epoll_create": do_nothing, "epoll_ctl": do_nothing, "epoll_wait": do_nothing, "fcntl": do_fcntl,
     "getsockopt": do_getsockopt, "ioctl": do_ioctl, "listen": do_listen, "open": do_nothing, "poll": do_nothing,
-    "read": do_read, "readv": do_read, "recv": do_read, "recvfrom": do_read, "recvmsg": do_read, "send": do_write, "sendfile": do_write,
+    "read": do_read, "readv": do_read, "recv": do_read, "recvfrom": do_read, "recvmsg": do_read, "send": do_write,
+    "sendfile": do_write,
     "sendmsg": do_write, "sendto": do_write, "setsockopt": do_setsockopt, "shutdown": do_shutdown, "socket": do_socket,
     "write": do_write, "writev": do_write,
 }  # fmt: skip

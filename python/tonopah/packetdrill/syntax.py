@@ -184,7 +184,7 @@ class Reader:
 
     def packet(self, found: re.Match[str]) -> Packet:
         """Return the packet of a match of PACKET."""
-        number = lambda name: int(found[name]) if found[name] is not None else None  # noqa: E731
+        ack, window = (None if found[name] is None else int(found[name]) for name in ("ack", "win"))
         if found["options"] is None:
             options: dict[str, Any] | None = {}
         elif found["options"].strip() == "...":
@@ -197,8 +197,8 @@ class Reader:
             flags=flags,
             seq=int(found["seq"]),
             len_bytes=int(found["len"]),
-            ack=number("ack"),
-            window=number("win"),
+            ack=ack,
+            window=window,
             ecn=found["ecn"],
             options=options,
             urgent=found["urg"] is not None,
