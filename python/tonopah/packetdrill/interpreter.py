@@ -1,0 +1,385 @@
+"""Run a script against an endpoint: the script is its peer, its application and its clock, and says what must leave when.
+
+Time is simulated, so a script takes milliseconds. The first difference ends it. Sequence numbers of scripts and of the
+endpoint both begin at 0 with the SYN.
+"""
+
+import re
+from collections import deque
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tonopah.endpoint import Endpoint, Segment
+from tonopah.errors import InputError, ScenarioError
+from tonopah.packetdrill.settings import Host, apply_shell
+from tonopah.packetdrill.sockets import Sockets, endpoint_settings
+from tonopah.packetdrill.syntax import Call, Code, Event, NotApplicableError, Packet, Script, Shell, read_script
+from tonopah.packetdrill.tcp_info import AssertionMissedError, Assertions, CodeError
+
+TOLERANCE_S = 0.004
+"""A packet may leave so much earlier or later than the script says: packetdrill's own default."""
+TOLERANCE_SHARE = 0.125
+"""Or this share of the time since the event before it."""
+UNKNOWN_OPTIONS = {
+    "FO": "TCP Fast Open",
+    "FOEXP": "TCP Fast Open",
+    "md5": "TCP-MD5",
+    "mp_capable": "MPTCP",
+    "exp": "AccECN's option",
+}
+
+
+class DifferenceError(Exception):
+    """The endpoint did something else than the script says."""
+
+    def __init__(self, expected: str, seen: str):
+        self.expected, self.seen = expected, seen
+        super().__init__(f"expected {expected}, seen {seen}")
+
+
+@dataclass
+class Verdict:
+    """What came out for one script: `pass`, `differs` or `not applicable`."""
+
+    script: str
+    verdict: str
+    checks: int = 0
+    """Packets, results and assertions compared."""
+    line: int | None = None
+    time_s: float | None = None
+    event: str | None = None
+    expected: str | None = None
+    seen: str | None = None
+    reason: str | None = None
+    unchecked: list[str] = field(default_factory=list)
+    """What the script asks for and the endpoint does not show."""
+
+
+class Interpreter:
+    """One script on one endpoint."""
+
+    def __init__(self, script: Script, folder: Path):
+        self.script, self.folder = script, folder
+        self.host = host_of(script)
+        self.sockets = Sockets(self.host)
+        self.assertions = Assertions()
+        self.now = 0.0
+        self.before = 0.0
+        """Time of the event before."""
+        self.began = 0.0
+        """When the clock of the endpoint began."""
+        self.checks = 0
+        self.sent: deque[tuple[float, Segment]] = deque()
+        self.blocked: tuple[Event, float] | None = None
+        self.stamps: dict[int, int] = {}
+        """Timestamps of the script and of the endpoint that stand for each other."""
+        self.peer_scale = self.own_scale = 0
+        given = script.options.get("tolerance_usecs", "")
+        self.tolerance = int(given) / 1e6 if given.isdigit() else TOLERANCE_S
+
+    def run(self) -> Verdict:
+        """Carry out all events; return the verdict."""
+        verdict = Verdict(self.script.name, "pass")
+        event = None
+        try:
+            if "mss" in self.script.options:
+                raise NotApplicableError("segments joined by receive offload")
+            for event in self.script.events:
+                self.step(event)
+            if self.blocked:
+                event = self.blocked[0]
+                self.finish_call(at_end=True)
+        except DifferenceError as difference:
+            verdict.verdict, verdict.expected, verdict.seen = "differs", difference.expected, difference.seen
+        except NotApplicableError as reason:
+            verdict.verdict, verdict.reason = "not applicable", str(reason)
+        except CodeError as reason:
+            verdict.verdict, verdict.reason = "not applicable", str(reason)
+        except ScenarioError as error:
+            verdict.verdict, verdict.reason = "not applicable", f"the endpoint refuses it: {error}"
+        if verdict.verdict != "pass" and event is not None:
+            verdict.line, verdict.event, verdict.time_s = event.line, event.text, round(self.now, 6)
+        verdict.checks = self.checks
+        verdict.unchecked = sorted(self.assertions.unknown | self.sockets.unchecked)
+        return verdict
+
+    def step(self, event: Event) -> None:
+        """Carry out one event at its time."""
+        when = event.when
+        start = self.now if when.kind == "any" else when.start_s + (self.before if when.kind == "after" else 0.0)
+        if isinstance(event.body, Packet) and event.body.outbound:
+            latest = None if when.latest_s is None else when.latest_s + (self.before if when.kind == "after" else 0.0)
+            at = self.expect(event.body, start, latest, any_time=when.kind == "any")
+            start = start if when.kind != "any" and when.latest_s is None else at
+        else:
+            self.go_to(start)
+            self.act(event, start)
+        self.before = start
+        self.finish_call()
+
+    def act(self, event: Event, start: float) -> None:
+        """Carry out an event that the script causes."""
+        match event.body:
+            case Packet() as packet:
+                self.inject(packet)
+            case Shell(text):
+                apply_shell(self.host, text, self.folder)
+            case Code(text):
+                self.check_code(text)
+            case Call() as call:
+                blocking = event.when.until_s is not None
+                result = self.call(call)
+                if result is None or blocking:
+                    base = self.before if event.when.kind == "after" else 0.0
+                    until = event.when.until_s + base if event.when.until_s is not None else start
+                    self.blocked = (event, until)
+                    if result is not None:
+                        self.compare_result(call, result)
+                        self.blocked = None
+                else:
+                    self.compare_result(call, result)
+
+    # --- packets that the endpoint sends
+
+    def expect(self, packet: Packet, start: float, latest: float | None, any_time: bool) -> float:
+        """Hold the next segment of the endpoint against the script; return when it left."""
+        if packet.urgent:
+            raise NotApplicableError("urgent data")
+        margin = max(self.tolerance, TOLERANCE_SHARE * max(0.0, start - self.before))
+        end = (latest if latest is not None else start) + margin
+        at, segment = self.next_segment(3600.0 + self.now if any_time else end, packet)
+        if not any_time and not start - margin - 1e-9 <= at <= end + 1e-9:
+            raise DifferenceError(f"{packet_text(packet)} at {start:.6f} s", f"{segment} at {at:.6f} s")
+        self.compare(packet, segment)
+        self.now = max(self.now, at, 0.0 if any_time else start)
+        self.go_to(self.now)
+        self.checks += 1
+        return at
+
+    def next_segment(self, deadline: float, packet: Packet) -> tuple[float, Segment]:
+        """Return the next segment that leaves until `deadline`, joined with those behind it that belong to one packet."""
+        at, segment = self.pop(deadline, packet)
+        while segment.len_bytes and segment.seq == packet.seq and segment.len_bytes < packet.len_bytes:
+            self.collect()
+            if not self.sent:
+                break
+            later, following = self.sent[0]
+            if following.seq != segment.seq + segment.len_bytes or not following.len_bytes or later > at + self.tolerance:
+                break
+            self.sent.popleft()
+            segment = joined(segment, following)
+        return at, segment
+
+    def pop(self, deadline: float, packet: Packet) -> tuple[float, Segment]:
+        """Return the next segment, letting time pass until `deadline` at most."""
+        end = self.sockets.endpoint
+        self.collect()
+        while not self.sent and end is not None:
+            timer = end.state.next_timeout_s
+            if timer is None or timer + self.began > deadline:
+                break
+            end.at(max(timer, end.state.now_s))
+            self.collect()
+        if not self.sent:
+            raise DifferenceError(packet_text(packet), f"nothing until {min(deadline, 1e6):.6f} s")
+        return self.sent.popleft()
+
+    def collect(self) -> None:
+        """Take over what the endpoint has sent and reported."""
+        if self.sockets.endpoint is not None:
+            self.sent.extend((at + self.began, segment) for at, segment in self.sockets.endpoint.sent())
+            self.sockets.note_events()
+
+    def compare(self, packet: Packet, segment: Segment) -> None:
+        """Compare a segment with the packet of the script, field by field."""
+        flags = "".join(sorted(packet.flags.replace("P", "").replace("U", "").replace("A", "e")))
+        if flags.isdigit() or any(letter.isdigit() for letter in flags):
+            raise NotApplicableError("the ACE counter of AccECN")
+        expected: list[Any] = [flags, packet.seq, packet.len_bytes]
+        seen: list[Any] = ["".join(sorted(segment.flags.replace("P", ""))), segment.seq, segment.len_bytes]
+        if "." in packet.flags:
+            expected.append(packet.ack)
+            seen.append(segment.ack)
+        if packet.window is not None:
+            scale = 0 if "S" in packet.flags else self.own_scale
+            expected.append(packet.window)
+            seen.append(segment.window_bytes >> scale)
+        if packet.ecn in {"ect0", "ect1", "ce", "noecn"}:
+            expected.append(packet.ecn)
+            seen.append(segment.ecn.replace("not_ect", "noecn"))
+        if packet.options is not None:
+            expected.append(self.comparable(packet.options, packet))
+            seen.append(self.options_of(segment, packet.options))
+        if "S" in segment.flags:
+            self.own_scale = segment.window_scale or 0
+        if expected != seen:
+            window = expected.index(packet.window) if packet.window is not None and packet.window not in seen else -1
+            if window > 3 and expected[:window] + expected[window + 1 :] == seen[:window] + seen[window + 1 :]:
+                raise NotApplicableError("Linux's accounting of receive memory (the advertised window alone differs)")
+            raise DifferenceError(packet_text(packet), str(segment))
+
+    def comparable(self, options: dict[str, Any], packet: Packet) -> dict[str, Any]:
+        """Return the options of the script as the endpoint would show them."""
+        for name in options:
+            if name in UNKNOWN_OPTIONS or name not in {"mss", "wscale", "sackOK", "TS", "sack"}:
+                raise NotApplicableError(UNKNOWN_OPTIONS.get(name, f"TCP option {name}"))
+        return {name: value[1] if name == "TS" else value for name, value in options.items()}
+
+    def options_of(self, segment: Segment, wanted: dict[str, Any]) -> dict[str, Any]:
+        """Return the options of a segment; a new timestamp is remembered under the script's number."""
+        options: dict[str, Any] = {}
+        if "S" in segment.flags:
+            options["mss"] = segment.mss_bytes
+            if segment.window_scale is not None:
+                options["wscale"] = segment.window_scale
+            if segment.sack_permitted:
+                options["sackOK"] = True
+        if segment.timestamps_ms is not None:
+            if "TS" in wanted:
+                self.stamps[wanted["TS"][0]] = segment.timestamps_ms[0]
+            options["TS"] = segment.timestamps_ms[1]
+        if segment.sack:
+            options["sack"] = tuple(tuple(block) for block in segment.sack)
+        return options
+
+    # --- packets that the script sends
+
+    def inject(self, packet: Packet) -> None:
+        """Let a packet of the script arrive."""
+        if packet.urgent or "U" in packet.flags:
+            raise NotApplicableError("urgent data")
+        if re.search(r"\d", packet.flags):
+            raise NotApplicableError("the ACE counter of AccECN")
+        options = packet.options or {}
+        self.comparable(options, packet)
+        if self.sockets.endpoint is None:
+            self.listen()
+        syn = "S" in packet.flags
+        if syn:
+            self.peer_scale = options.get("wscale", 0)
+        stamp = options.get("TS")
+        window = packet.window or 0
+        scale = 0 if syn or not self.own_scale else self.peer_scale
+        flags = packet.flags.replace("P", "").replace("A", "e")
+        segment = Segment(
+            seq=packet.seq,
+            ack=packet.ack or 0,
+            len_bytes=packet.len_bytes,
+            flags=flags,
+            window_bytes=window << scale,
+            sack=options.get("sack", ()),
+            timestamps_ms=None if stamp is None else (stamp[0], self.stamps.get(stamp[1], stamp[1])),
+            ecn={"noecn": "not_ect", None: "not_ect"}.get(packet.ecn, packet.ecn or "not_ect"),
+            mss_bytes=options.get("mss") if syn else None,
+            window_scale=options.get("wscale") if syn else None,
+            sack_permitted=bool(options.get("sackOK")) if syn else False,
+        )
+        end = self.sockets.endpoint
+        assert end is not None, "made above"
+        end.inject(segment)
+        self.collect()
+
+    def listen(self) -> None:
+        """Make the passive endpoint when its first packet arrives."""
+        if not any(socket.role == "listening" for socket in self.sockets.open.values()):
+            raise NotApplicableError("a packet for a socket that does not exist")
+        self.sockets.endpoint = Endpoint.listen(endpoint_settings(self.host, active=False), auto_read=False)
+        self.began = self.now
+
+    # --- calls, code and time
+
+    def call(self, call: Call) -> tuple[int | None, str | None] | None:
+        """Carry out a system call."""
+        before = self.sockets.endpoint
+        result = self.sockets.run(call)
+        if self.sockets.endpoint is not before:
+            self.began = self.now
+            self.sent.clear()
+        self.collect()
+        return result
+
+    def compare_result(self, call: Call, result: tuple[int | None, str | None]) -> None:
+        """Compare the result of a system call."""
+        value, errno = result
+        if call.result is None or value is None:
+            return
+        self.checks += 1
+        if (value, errno) != (call.result, call.errno):
+            wanted = f"{call.result} {call.errno or ''}".strip()
+            raise DifferenceError(f"{call.name} = {wanted}", f"{value} {errno or ''}".strip())
+
+    def finish_call(self, at_end: bool = False) -> None:
+        """Return from a blocking call if it can."""
+        if self.blocked is None:
+            return
+        event, until = self.blocked
+        call = event.body
+        assert isinstance(call, Call), "only calls block"
+        if not at_end and self.now < until - self.tolerance:
+            return
+        self.go_to(max(self.now, until)) if at_end else None
+        result = self.call(call)
+        if result is not None:
+            self.blocked = None
+            self.compare_result(call, result)
+        elif at_end or self.now > until + self.tolerance:
+            raise DifferenceError(f"{call.name} returns until {until:.6f} s", "it still blocks")
+
+    def check_code(self, text: str) -> None:
+        """Carry out the assertions of a piece of code."""
+        if self.sockets.endpoint is None:
+            raise NotApplicableError("code before the connection")
+        try:
+            self.checks += self.assertions.run(text, self.sockets.endpoint.state, {})
+        except AssertionMissedError as missed:
+            raise DifferenceError(str(missed.args[0]), str(missed.args[1])) from None
+
+    def go_to(self, time_s: float) -> None:
+        """Let time pass."""
+        self.now = max(self.now, time_s)
+        end = self.sockets.endpoint
+        if end is not None and end.state.now_s < self.now - self.began:
+            end.at(self.now - self.began)
+        self.collect()
+
+
+def host_of(script: Script) -> Host:
+    """Return the host that a script was written on: the window scale of its first SYN shows its receive buffer."""
+    host = Host()
+    syns = (event.body for event in script.events if isinstance(event.body, Packet) and event.body.outbound)
+    scale = next((packet.options.get("wscale") for packet in syns if packet.options and "S" in packet.flags), None)
+    if scale is not None and not any("tcp_rmem" in event.text for event in script.events):
+        host.tcp["recv_buffer"] = f"{65_535 << scale}B"
+    return host
+
+
+def joined(first: Segment, second: Segment) -> Segment:
+    """Return two neighbouring segments as one packet, as segmentation offload would show them."""
+    return replace(second, seq=first.seq, len_bytes=first.len_bytes + second.len_bytes)
+
+
+def packet_text(packet: Packet) -> str:
+    """Return a packet of the script as `Segment` prints one."""
+    text = f"{packet.flags or '-'} {packet.seq}:{packet.seq + packet.len_bytes}({packet.len_bytes})"
+    if packet.ack is not None:
+        text += f" ack {packet.ack}"
+    if packet.window is not None:
+        text += f" win {packet.window}"
+    if packet.options:
+        text += " " + " ".join(f"{name} {value}" for name, value in packet.options.items())
+    return text
+
+
+def run_file(path: Path) -> Verdict:
+    """Run the script in a file; raise InputError if it cannot be read."""
+    if not path.is_file():
+        raise InputError(str(path), "is not a file", "a packetdrill script, such as fr-4pkt.pkt")
+    text = path.read_bytes().decode("utf-8", errors="replace")
+    try:
+        script = read_script(str(path), text)
+    except NotApplicableError as reason:
+        return Verdict(str(path), "not applicable", reason=str(reason))
+    except InputError as error:
+        return Verdict(str(path), "not applicable", reason=f"{error.path}: {error.message} ({error.hint})")
+    return Interpreter(script, path.parent).run()

@@ -1,0 +1,139 @@
+"""Settings of a script: the sysctls that it makes, as keys of a scenario's table `tcp`."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tonopah.packetdrill.syntax import NotApplicableError
+
+SYSCTL = re.compile(r"(?:/proc/sys/)?net[./]ipv4[./](?P<name>tcp_[a-z0-9_]+)=(?P<value>\"[^\"]*\"|'[^']*'|\S+)")
+QDISC = re.compile(r"\btc\s+qdisc\s+\w+\s+.*\broot\s+(?P<kind>\w+)")
+INCLUDED = re.compile(r"(?P<file>[\w./-]+\.sh)\b")
+MAX_INCLUDE_BYTES = 100_000
+
+PROGRAMS = {
+    "cat", "dd", "echo", "ethtool", "ip", "modprobe", "nstat", "rm", "set_sysctls.py", "sleep", "source", "ss", "sysctl", "tc", "touch", "true", ".",
+}  # fmt: skip
+"""Programs whose effect on TCP is known, or that have none."""
+
+
+@dataclass
+class Host:
+    """What a host is set to: the kernel's defaults, changed by the script."""
+
+    tcp: dict[str, Any] = field(default_factory=lambda: {"profile": "linux", "cc": "cubic", "mss": "1460B"})
+    ecn: int = 2
+    """net.ipv4.tcp_ecn: 2 accepts ECN and does not ask for it."""
+
+    def set(self, name: str, value: str) -> None:
+        """Apply one sysctl; raise NotApplicableError for one that changes what is not modelled."""
+        if name in IGNORED:
+            return
+        if name == "tcp_ecn" and value.isdigit():
+            self.ecn = int(value)
+            return
+        if name == "tcp_shrink_window" and value == "0":
+            return
+        if name not in SYSCTLS:
+            raise NotApplicableError(f"sysctl {name}")
+        try:
+            SYSCTLS[name](self.tcp, value)
+        except (ValueError, IndexError):
+            raise NotApplicableError(f"sysctl {name} = {value[:40]}") from None
+
+    def settings(self, active: bool) -> dict[str, Any]:
+        """Return the table `tcp` of an endpoint that opens actively or passively."""
+        asks = {0: "off", 1: "classic", 2: "off", 3: "accecn", 4: "classic", 5: "off"}
+        accepts = {0: "off", 1: "classic", 2: "classic", 3: "accecn", 4: "accecn", 5: "accecn"}
+        return self.tcp | {"ecn": (asks if active else accepts).get(self.ecn, "off")}
+
+
+def switch(key: str) -> Callable[[dict[str, Any], str], None]:
+    """Return a setter of a key that is on or off."""
+    return lambda tcp, value: tcp.__setitem__(key, int(value) != 0)
+
+
+def number(key: str) -> Callable[[dict[str, Any], str], None]:
+    """Return a setter of a key that is a number."""
+    return lambda tcp, value: tcp.__setitem__(key, int(value))
+
+
+def receive_buffer(tcp: dict[str, Any], value: str) -> None:
+    """Take the greatest receive buffer of tcp_rmem: it decides the window scale."""
+    tcp["recv_buffer"] = f"{int(value.rsplit(maxsplit=1)[-1])}B"
+
+
+SYSCTLS: dict[str, Callable[[dict[str, Any], str], None]] = {
+    "tcp_congestion_control": lambda tcp, value: tcp.__setitem__("cc", value),
+    "tcp_early_retrans": switch("tlp"),
+    "tcp_frto": switch("frto"),
+    "tcp_recovery": lambda tcp, value: tcp.__setitem__("recovery", "rack" if int(value) & 1 else "sack"),
+    "tcp_reordering": number("dup_thresh"),
+    "tcp_rmem": receive_buffer,
+    "tcp_rto_max_ms": lambda tcp, value: tcp.__setitem__("rto_max", f"{int(value)}ms"),
+    "tcp_sack": switch("sack"),
+    "tcp_slow_start_after_idle": switch("slow_start_after_idle"),
+    "tcp_syn_retries": number("syn_retries"),
+    "tcp_timestamps": switch("timestamps"),
+    "tcp_window_scaling": switch("window_scale"),
+}
+"""What a sysctl of Linux is called in a scenario."""
+
+IGNORED = {
+    "tcp_abort_on_overflow", "tcp_adv_win_scale", "tcp_app_win", "tcp_autocorking", "tcp_comp_sack_nr", "tcp_dsack",
+    "tcp_ecn_option", "tcp_fack", "tcp_fastopen", "tcp_fastopen_key", "tcp_fin_timeout", "tcp_keepalive_intvl", "tcp_keepalive_probes",
+    "tcp_keepalive_time", "tcp_limit_output_bytes", "tcp_max_syn_backlog", "tcp_mem", "tcp_min_tso_segs",
+    "tcp_moderate_rcvbuf", "tcp_no_metrics_save", "tcp_no_ssthresh_metrics_save", "tcp_notsent_lowat",
+    "tcp_pacing_ca_ratio", "tcp_pacing_ss_ratio", "tcp_retries1", "tcp_retries2", "tcp_rfc1337",
+    "tcp_synack_retries", "tcp_syncookies", "tcp_tso_rtt_log", "tcp_tso_win_divisor", "tcp_wmem",
+    "tcp_workaround_signed_windows",
+}  # fmt: skip
+"""Sysctls without a meaning for one endpoint, or whose default the endpoint has built in."""
+
+
+def apply_shell(host: Host, command: str, folder: Path) -> None:
+    """Apply the sysctls of a shell command and of the scripts that it runs; nothing is executed."""
+    for line in filter(None, (line.strip() for line in command.replace("\\\n", " ").splitlines())):
+        if line.startswith("#"):
+            continue
+        qdisc = QDISC.search(line)
+        if qdisc and "limit 0" in line:
+            raise NotApplicableError("a local queue that drops everything: the endpoint has no device below it")
+        if qdisc:
+            host.tcp["pacing"] = qdisc["kind"] == "fq"
+            continue
+        for found in SYSCTL.finditer(line):
+            host.set(found["name"], evaluate(found["value"].strip("\"'")))
+        program = Path(line.split()[0]).name
+        if program.endswith(".sh"):
+            include(host, line, folder)
+        elif program not in PROGRAMS:
+            raise NotApplicableError(f"the command {program}")
+        elif program == "ip" and " route " in line:
+            raise NotApplicableError("route settings")
+
+
+def include(host: Host, line: str, folder: Path) -> None:
+    """Apply the sysctls of a shell script beside the packetdrill script, such as defaults.sh."""
+    found = INCLUDED.search(line)
+    path = folder / found["file"] if found else folder
+    if found is None or "sysctl_restore" in line or not path.is_file():
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        text = file.read(MAX_INCLUDE_BYTES)
+    for each in SYSCTL.finditer(text):
+        host.set(each["name"], evaluate(each["value"].strip("\"'")))
+
+
+def evaluate(value: str) -> str:
+    """Return a value with its `$((products))` computed, as in "4096 87380 $((15*1024*1024))"."""
+
+    def product(found: re.Match[str]) -> str:
+        result = 1
+        for factor in found[1].split("*"):
+            result *= int(factor)
+        return str(result)
+
+    return re.sub(r"\$\(\((\s*\d+(?:\s*\*\s*\d+)*\s*)\)\)", product, value)

@@ -1,0 +1,283 @@
+"""Read a packetdrill script into events: packets, system calls, assertions and shell commands, each with its time.
+
+The language is that of google/packetdrill. Only its form is read here; `interpreter.py` gives it a meaning.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from tonopah.errors import InputError
+
+MAX_SCRIPT_BYTES = 1_000_000
+"""No script comes near this; a larger file is something else."""
+
+TIME = re.compile(
+    r"(?P<relative>\+)?(?P<start>\d*\.?\d+)(?:(?P<range>~)(?P<sign>\+)?(?P<latest>\d*\.?\d+)|\s*\.\.\.\s*(?P<until>\+?\d*\.?\d+))?(?=[\s<>`%])"
+    r"|(?P<any>\*)(?=\s)"
+)
+PACKET = re.compile(
+    r"(?P<ip>IPv4|IPv6|ipv4|ipv6)?\s*(?P<direction>[<>])\s*(?:\[(?P<ecn>[a-zA-Z0-9]+)\]\s*)?(?:\((?P<ip_fields>[^)]*)\)\s*)?"
+    r"(?P<flags>[SFRPEWUCA.0-7]+|-)\s+(?P<seq>\d+):(?P<end>\d+)\s*\((?P<len>\d+)\)"
+    r"(?:\s+ack\s+(?P<ack>\d+))?(?:\s+win\s+(?P<win>\d+))?(?:\s+urg\s+(?P<urg>\d+))?"
+    r"(?:\s*<(?P<options>[^>]*)>)?(?:\s*sock\(\d+\))?"
+)
+CALL = re.compile(r"(?P<name>[a-z_][a-z0-9_]*)\s*\(")
+RESULT = re.compile(r"\s*=\s*(?P<value>-?(?:0x[0-9a-fA-F]+|\d+)|\.\.\.)(?:\s+(?P<errno>E[A-Z0-9]+))?(?:[ \t]*\([^)\n]*\))?")
+TOKEN = re.compile(
+    r"\s*(?:(?P<ellipsis>\.\.\.)|(?P<number>-?0x[0-9a-fA-F]+|-?\d+(?:\.\d+)?)|(?P<text>\"(?:[^\"\\]|\\.)*\")"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\s*\|\s*[A-Za-z_0-9]+)*)|(?P<mark>[][{}(),=:.|]))"
+)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|`[^`]*`|%\{.*?\}%|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+
+
+class NotApplicableError(Exception):
+    """The script asks for something that the endpoint does not model."""
+
+
+@dataclass(frozen=True)
+class When:
+    """When an event happens: `at` a time, `after` the event before it, or at `any` time; in seconds."""
+
+    kind: str
+    start_s: float = 0.0
+    latest_s: float | None = None
+    """End of the range in which a packet may leave."""
+    until_s: float | None = None
+    """When a blocking call returns."""
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A TCP segment that the peer sends, or that the endpoint has to send (`outbound`).
+
+    `window` is the field of the header, not scaled; `options` is None for `<...>`: any.
+    """
+
+    outbound: bool
+    flags: str
+    seq: int
+    len_bytes: int
+    ack: int | None
+    window: int | None
+    ecn: str | None
+    options: dict[str, Any] | None
+    urgent: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """A system call with its arguments and the result that it has to give; `result` is None for `...`."""
+
+    name: str
+    arguments: tuple[Any, ...]
+    result: int | None
+    errno: str | None
+
+
+@dataclass(frozen=True)
+class Code:
+    """Python code between `%{` and `}%`."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A shell command; only settings are read from it."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happens at a line of the script."""
+
+    line: int
+    when: When
+    body: Packet | Call | Code | Shell
+    text: str
+
+
+@dataclass
+class Script:
+    """A script: options of its head (`--name=value`) and events in order."""
+
+    name: str
+    options: dict[str, str] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+
+
+class Reader:
+    """Reads one script from its text."""
+
+    def __init__(self, name: str, text: str):
+        self.name = name
+        self.text = COMMENT.sub(blank_comment, text)
+        self.at = 0
+
+    def script(self) -> Script:
+        """Return the whole script."""
+        script = Script(self.name)
+        while True:
+            self.skip()
+            if self.at == len(self.text):
+                return script
+            option = re.compile(r"--([a-z_0-9]+)(?:=(\S*))?").match(self.text, self.at)
+            if option and not script.events:
+                script.options[option[1]] = option[2] or ""
+                self.at = option.end()
+            else:
+                script.events.append(self.event())
+
+    def event(self) -> Event:
+        """Return the event that begins here."""
+        start = self.at
+        when = self.when() if self.text[start] not in "`%" else When("after")
+        self.skip()
+        body = self.body()
+        text = " ".join(self.text[start : self.at].split())
+        return Event(self.text.count("\n", 0, start) + 1, when, body, text)
+
+    def when(self) -> When:
+        """Return the time of an event."""
+        found = TIME.match(self.text, self.at)
+        if found is None:
+            raise self.error("a time, such as 0.1, +.1 or *")
+        self.at = found.end()
+        if found["any"]:
+            return When("any")
+        start = float(found["start"])
+        latest = None
+        if found["latest"]:
+            latest = float(found["latest"])
+        until = float(found["until"]) if found["until"] else None
+        return When("after" if found["relative"] else "at", start, latest, until)
+
+    def body(self) -> Packet | Call | Code | Shell:
+        """Return what happens."""
+        if self.text.startswith("%{", self.at):
+            return Code(self.between("%{", "}%"))
+        if self.text.startswith("`", self.at):
+            return Shell(self.between("`", "`"))
+        packet = PACKET.match(self.text, self.at)
+        if packet:
+            self.at = packet.end()
+            return self.packet(packet)
+        call = CALL.match(self.text, self.at)
+        if call:
+            self.at = call.end()
+            return self.call(call["name"])
+        protocol = re.compile(r"[<>]\s*(?:\[\w+\]\s*)?(icmp|udp|mptcp)\b").match(self.text, self.at)
+        if protocol:
+            raise NotApplicableError(f"{protocol[1].upper()} packets")
+        raise self.error("a packet (< or >), a system call, `shell` or %{ code }%")
+
+    def between(self, opening: str, closing: str) -> str:
+        """Return the text between two marks."""
+        start = self.at + len(opening)
+        end = self.text.find(closing, start)
+        if end < 0:
+            raise self.error(f"{closing} after {opening}")
+        self.at = end + len(closing)
+        return self.text[start:end]
+
+    def packet(self, found: re.Match[str]) -> Packet:
+        """Return the packet of a match of PACKET."""
+        ack, window = (None if found[name] is None else int(found[name]) for name in ("ack", "win"))
+        if found["options"] is None:
+            options: dict[str, Any] | None = {}
+        elif found["options"].strip() == "...":
+            options = None
+        else:
+            options = self.options(found["options"])
+        flags = "" if found["flags"] == "-" else found["flags"]
+        return Packet(
+            outbound=found["direction"] == ">",
+            flags=flags,
+            seq=int(found["seq"]),
+            len_bytes=int(found["len"]),
+            ack=ack,
+            window=window,
+            ecn=found["ecn"],
+            options=options,
+            urgent=found["urg"] is not None,
+        )
+
+    def options(self, text: str) -> dict[str, Any]:
+        """Return the TCP options of a packet by name."""
+        options: dict[str, Any] = {}
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            words = part.split()
+            match words:
+                case ["nop" | "eol"]:
+                    pass
+                case ["sackOK"]:
+                    options["sackOK"] = True
+                case ["mss" | "wscale", number] if number.isdigit():
+                    options[words[0]] = int(number)
+                case ["TS", "val", value, "ecr", echo] if value.isdigit() and echo.isdigit():
+                    options["TS"] = (int(value), int(echo))
+                case ["sack", *blocks] if all(re.fullmatch(r"\d+:\d+", block) for block in blocks):
+                    options["sack"] = tuple(tuple(int(end) for end in block.split(":")) for block in blocks)
+                case _:
+                    options[words[0]] = part
+        return options
+
+    def call(self, name: str) -> Call:
+        """Return the system call whose opening parenthesis was read."""
+        arguments = tuple(self.values(")"))
+        found = RESULT.match(self.text, self.at)
+        if found is None:
+            raise self.error("the result of the call, such as = 0 or = -1 EAGAIN")
+        self.at = found.end()
+        result = None if found["value"] == "..." else int(found["value"], 0)
+        return Call(name, arguments, result, found["errno"])
+
+    def values(self, closing: str) -> list[Any]:
+        """Return values up to a closing mark: numbers, names, `...`, [lists], {fields}."""
+        values: list[Any] = []
+        while True:
+            found = TOKEN.match(self.text, self.at)
+            if found is None:
+                raise self.error(f"a value or {closing!r}")
+            self.at = found.end()
+            mark = found["mark"]
+            if mark == closing:
+                return values
+            if mark in {"[", "{", "("}:
+                values.append(self.values({"[": "]", "{": "}", "(": ")"}[mark]))
+            elif mark not in {",", "=", ":", ".", "|", None}:
+                raise self.error(f"a value or {closing!r}")
+            elif found["ellipsis"]:
+                values.append(...)
+            elif found["number"]:
+                values.append(float(found["number"]) if "." in found["number"] else int(found["number"], 0))
+            elif found["name"]:
+                values.append("".join(found["name"].split()))
+            elif found["text"]:
+                values.append(found["text"][1:-1])
+
+    def skip(self) -> None:
+        """Go to the next character that is not white space."""
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+
+    def error(self, expected: str) -> InputError:
+        """Return the error that something else was expected here."""
+        line = self.text.count("\n", 0, self.at) + 1
+        seen = self.text[self.at : self.at + 40].split("\n")[0]
+        return InputError(f"{self.name}:{line}", f"cannot read {seen!r}", f"expected: {expected}")
+
+
+def blank_comment(found: re.Match[str]) -> str:
+    """Return a comment as white space of as many lines; commands, code and texts as they are."""
+    text = found[0]
+    return "\n" * text.count("\n") if text.startswith(("//", "/*")) else text
+
+
+def read_script(name: str, text: str) -> Script:
+    """Return the script with this text; raise InputError with file and line where it cannot be read."""
+    if len(text) > MAX_SCRIPT_BYTES:
+        raise InputError(name, f"is longer than {MAX_SCRIPT_BYTES} characters", "a packetdrill script")
+    return Reader(name, text).script()
