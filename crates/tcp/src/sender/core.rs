@@ -1,6 +1,6 @@
 //! What both ways of loss recovery need of a sender: its variables, what it knows of the path, and its algorithm.
 
-use super::ack_context::{AckContext, AckVerdict};
+use super::ack_context::{AckContext, AckVerdict, Prior};
 use super::controller::Controller;
 use super::cwnd_usage::CwndUsage;
 use super::pacer::Pacer;
@@ -29,6 +29,8 @@ pub struct Totals {
     pub ecn_reductions: u64,
     /// Tail loss probes.
     pub tail_probes: u64,
+    /// Probes of a closed window.
+    pub window_probes: u64,
     /// Episodes undone as spurious.
     pub undone: u64,
     /// Segments retransmitted.
@@ -77,6 +79,8 @@ pub(super) struct SenderCore {
     /// So it has, and nothing has ever been written: this side of the connection only receives.
     pub(super) pure_receiver: bool,
     pub(super) window_probe_due: bool,
+    /// The next segment is sent however little the receiver has room for (the override timeout of RFC 9293 §3.8.6.2.1).
+    pub(super) override_due: bool,
     /// A FIN follows the last byte.
     pub(super) fin: bool,
     pub(super) state: State,
@@ -96,6 +100,8 @@ pub(super) struct SenderCore {
     /// The end of the last segment that was not full.
     pub(super) small_end: SeqNo,
     pub(super) last_sent_at: Option<Time>,
+    /// Max(SND.WND) (RFC 9293 §3.8.6.2.1): the largest window that the receiver has offered.
+    pub(super) max_rwnd: Bytes,
     pub(super) usage: CwndUsage,
     pub(super) pacer: Pacer,
     pub(super) cc: Controller,
@@ -158,12 +164,14 @@ impl SenderCore {
             end: SeqNo::FIRST_DATA,
             fin: false,
             rwnd,
+            max_rwnd: rwnd,
             snd_wl1: SeqNo::default(),
             last_sent_at: None,
             small_end: SeqNo::default(),
             timeouts_in_a_row: 0,
             window_probes: 0,
             window_probe_due: false,
+            override_due: false,
             episode_flight: Bytes::ZERO,
             cwr_due: false,
             sent_in_burst: false,
@@ -176,6 +184,17 @@ impl SenderCore {
     #[inline]
     pub(super) fn fin_sent(&self) -> bool {
         self.fin && self.snd_nxt > self.end
+    }
+
+    /// The sender before an ACK.
+    #[inline]
+    pub(super) fn prior(&self) -> Prior {
+        Prior {
+            snd_una: self.snd_una,
+            flight: self.board.flight(),
+            pipe: self.board.pipe(),
+            lost_total: self.board.lost_total(),
+        }
     }
 
     /// What an algorithm is shown of the sender.
