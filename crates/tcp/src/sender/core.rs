@@ -9,7 +9,7 @@ use crate::cc::{Ack, Cause, Congestion, Lost, Setup, State, View};
 use crate::config::TcpConfig;
 use crate::ecn::Feedback;
 use crate::options::Agreed;
-use crate::rate::RateSampler;
+use crate::rate::{NewestAcked, RateSampler};
 use crate::round::Round;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -89,6 +89,14 @@ pub(super) struct SenderCore {
     pub(super) tso_psh: bool,
     pub(super) nagle: bool,
     pub(super) ecn: Ecn,
+    /// ECN field of what is sent again. RFC 3168 §6.1.5 forbids it to be ECN-capable; RFC 8311 §4.3 lifts that for
+    /// experiments, and in Linux an algorithm that needs ECN has it so. RFC 9331 §4.1: every packet for the L4S service
+    /// carries ECT(1).
+    pub(super) ecn_of_retransmissions: Ecn,
+    /// Marks are answered in recovery too.
+    proportionate: bool,
+    /// Delivered in all when the window was last reduced.
+    reduced_at: Bytes,
     /// cwnd applies in recovery too.
     pub(super) owns_window: bool,
     pub(super) cwnd_validation: bool,
@@ -136,6 +144,12 @@ impl SenderCore {
             paced: config.pacing,
             seed: config.seed,
         };
+        let ecn = match agreed.ecn {
+            EcnMode::Off => Ecn::NotEct,
+            EcnMode::L4s => Ecn::Ect1,
+            EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
+        };
+        let proportionate = agreed.ecn.is_proportionate();
         SenderCore {
             mss,
             cwnd_validation: config.cwnd_validation,
@@ -143,11 +157,10 @@ impl SenderCore {
             nagle: config.nagle,
             tso_psh: config.tso_psh,
             tso_packet: TsoPacket::default(),
-            ecn: match agreed.ecn {
-                EcnMode::Off => Ecn::NotEct,
-                EcnMode::L4s => Ecn::Ect1,
-                EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
-            },
+            ecn,
+            ecn_of_retransmissions: if proportionate { ecn } else { Ecn::NotEct },
+            proportionate,
+            reduced_at: Bytes::ZERO,
             owns_window: config.cc.algorithm.requirements.owns_window,
             cc: Controller::new(config.cc.build(&setup)),
             state: State::Open,
@@ -247,6 +260,19 @@ impl SenderCore {
         let view = self.view(now, false);
         self.cc.on_congestion(&event, &view);
         self.cwr_due = self.ecn != Ecn::NotEct;
+        self.reduced_at = self.sampler.delivered();
+    }
+
+    /// True if an ACK in fast recovery asks for one more reduction. One per window of data (RFC 8257 §3.3): something that
+    /// was sent since the last has been reported. Without it a sender whose recovery goes on would be deaf to a queue
+    /// that marks all it sends. A classic echo means no more than a loss does, which has been answered (RFC 3168 §6.1.2).
+    #[inline]
+    pub(super) fn marks_reduce_in_recovery(&self, ack: &AckContext) -> bool {
+        let since_the_last = |newest: &NewestAcked| newest.prior_delivered() >= self.reduced_at;
+        self.proportionate
+            && ack.marks.echo
+            && self.state == State::Recovery
+            && ack.report.newest.as_ref().is_some_and(since_the_last)
     }
 
     /// Reports to the algorithm that an episode of fast recovery or CWR has ended.

@@ -251,6 +251,9 @@ impl SackRecovery {
         if suspicious || core.state != State::Open {
             self.judge_state(core, ack, &mut verdict, timers);
         }
+        if core.marks_reduce_in_recovery(ack) {
+            self.reduce_in_recovery(core, ack.now);
+        }
         verdict.partial = ack.advances && core.state != State::Open;
         if verdict.restarts_timers {
             self.restart_timers(core, ack.now, timers);

@@ -124,7 +124,7 @@ impl SenderCore {
     pub(super) fn retransmit(&mut self, now: Time, chunk: Chunk) -> Outgoing {
         self.totals.retransmitted_segments += 1;
         self.report_sent(now, chunk, true);
-        Outgoing::plain(chunk)
+        Outgoing { ecn: self.ecn_of_retransmissions, ..Outgoing::plain(chunk) }
     }
 
     /// What is remembered of the transmission of `bytes` now.
