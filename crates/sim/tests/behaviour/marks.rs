@@ -118,7 +118,7 @@ fn flows_that_lose_packets_under_marks_get_out_of_recovery_and_share() {
 
 /// The whole of it: five seeds, 100 s. `cargo test --release -p tonopah-sim --test behaviour -- --ignored share`
 #[test]
-#[ignore = "a minute in a release build; the test above is its short form"]
+#[ignore = "ten seconds; the test above is its short form"]
 fn twenty_flows_share_under_marks_for_a_hundred_seconds() {
     for (cc, profile) in [("prague", "linux"), ("dctcp", "linux"), ("dctcp", "rfc")] {
         for seed in 1..=5 {

@@ -67,6 +67,11 @@ impl CwndReduction {
         self.forces_first && self.prr_out == Bytes::ZERO
     }
 
+    /// The target has been lowered.
+    pub(crate) fn lower(&mut self, ssthresh: Bytes) {
+        self.ssthresh = ssthresh;
+    }
+
     /// The window in force.
     pub(crate) fn window(&self) -> Bytes {
         self.window

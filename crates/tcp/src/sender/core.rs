@@ -29,8 +29,6 @@ pub struct Totals {
     pub ecn_reductions: u64,
     /// Tail loss probes.
     pub tail_probes: u64,
-    /// Probes of a closed window.
-    pub window_probes: u64,
     /// Episodes undone as spurious.
     pub undone: u64,
     /// Segments retransmitted.

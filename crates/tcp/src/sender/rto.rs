@@ -32,7 +32,6 @@ impl SenderCore {
         } else {
             self.window_probe_due = true;
             self.window_probes += 1;
-            self.totals.window_probes += 1;
             timers.arm(Timer::Persist, now + self.persist_interval());
         }
     }

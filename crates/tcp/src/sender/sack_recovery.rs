@@ -105,6 +105,10 @@ impl SackRecovery {
         self.recover
     }
 
+    pub(super) fn reordering(&self) -> u64 {
+        self.reordering
+    }
+
     /// The window in force.
     #[inline]
     pub(super) fn window(&self, cwnd: Bytes) -> Bytes {

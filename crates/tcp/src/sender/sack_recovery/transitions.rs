@@ -211,6 +211,9 @@ impl SackRecovery {
         core.totals.ecn_reductions += 1;
         self.undo.forget();
         self.report_congestion(core, now, Cause::Ecn, false);
+        if let Some(reduction) = self.episode.reduction_mut() {
+            reduction.lower(core.cc.window().cwnd);
+        }
     }
 
     fn enter_cwr(&mut self, core: &mut SenderCore, now: Time, cause: Cause, delivered: Bytes) {
