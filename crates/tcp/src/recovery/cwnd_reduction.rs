@@ -52,7 +52,8 @@ impl CwndReduction {
         let from = if kind == CwndReductionKind::Prr { outstanding } else { cwnd };
         let window = if kind == CwndReductionKind::Immediate { ssthresh } else { from };
         let (prr_delivered, prr_out) = (Bytes::ZERO, Bytes::ZERO);
-        // RFC 9937 §6.2 forces the fast retransmit. Linux forces a segment in CWR too, where it is new data.
+        // RFC 9937 §6.2 and RFC 6675 §5 step 4.3 force the fast retransmit. Linux forces a segment in CWR too, where it is
+        // new data.
         let forces_first = retransmits || kind == CwndReductionKind::LinuxPrr;
         CwndReduction { kind, mss, recover_fs: from.max(mss), prr_delivered, prr_out, window, ssthresh, forces_first }
     }
