@@ -132,24 +132,18 @@ impl SenderCore {
         handshake: HandshakeTiming,
         rwnd: Bytes,
     ) -> SenderCore {
-        let mss = agreed.mss;
         let setup = Setup {
             now,
-            mss,
+            mss: agreed.mss,
             initial_window: initial_window(config, agreed, handshake.timeouts),
             initial_ssthresh: config.initial_ssthresh,
             handshake_rtt: handshake.rtt,
             paced: config.pacing,
             seed: config.seed,
         };
-        let ecn = match agreed.ecn {
-            EcnMode::Off => Ecn::NotEct,
-            EcnMode::L4s => Ecn::Ect1,
-            EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
-        };
-        let proportionate = agreed.ecn.is_proportionate();
+        let (ecn, proportionate) = (ecn_field(agreed.ecn), agreed.ecn.is_proportionate());
         SenderCore {
-            mss,
+            mss: agreed.mss,
             cwnd_validation: config.cwnd_validation,
             slow_start_after_idle: config.slow_start_after_idle,
             nagle: config.nagle,
@@ -346,6 +340,15 @@ impl SenderCore {
         let percent = if window.cwnd.0 < window.ssthresh.0 / 2 { 200 } else { 120 };
         let bytes = Bytes(window.cwnd.max(self.board.flight()).0.saturating_mul(percent) / 100);
         self.rtt.rate_of(bytes)
+    }
+}
+
+/// ECN field of data.
+fn ecn_field(mode: EcnMode) -> Ecn {
+    match mode {
+        EcnMode::Off => Ecn::NotEct,
+        EcnMode::L4s => Ecn::Ect1,
+        EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
     }
 }
 
