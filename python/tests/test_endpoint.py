@@ -114,6 +114,31 @@ def test_timers_fire_at_their_time_on_the_way():
     assert (end.state.now_s, end.state.timeouts, end.state.retransmitted_segments) == (10, 3, 3)
 
 
+def test_the_state_shows_the_scoreboard_and_both_segment_sizes():
+    end = Endpoint.connect(tcp={"cc": "newreno", "recovery": "sack", "mss": "1000B", "initial_window": "10p"})
+    assert end.state.mss_bytes is None and end.state.receiver_mss_bytes == 0
+    end.advance(0.1)
+    end.inject(Segment(flags="S.", ack=1, window_bytes=60_000, mss_bytes=1000, sack_permitted=True))
+    end.write(20_000)
+    now = end.state
+    assert (now.mss_bytes, now.rwnd_bytes, now.unsent_bytes, now.reordering) == (1000, 60_000, 10_000, 3)
+    # Two lost below seven reports: both are sent again.
+    end.inject(Segment(seq=1, ack=1, len_bytes=400, window_bytes=60_000, sack=((2001, 9001),)))
+    now = end.state
+    assert (now.sacked_bytes, now.lost_bytes, now.retransmitted_bytes) == (7000, 2000, 2000)
+    assert (now.receiver_mss_bytes, now.probes) == (400, 0)
+    assert now.rttvar_s == pytest.approx(0.05)
+
+
+def test_probes_of_a_closed_window_are_counted():
+    end = connected()
+    end.write(1000)
+    end.inject(Segment(seq=1, ack=1001, window_bytes=0))
+    end.write(1000)
+    end.advance(3.5)
+    assert end.state.probes == 2 and "persist" in end.state.timers
+
+
 def test_a_full_send_buffer_takes_the_rest_later():
     end = connected(send_buffer="2kB")
     assert end.write(5000) == 2000 and end.state.room_bytes == 0

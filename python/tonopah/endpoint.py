@@ -124,8 +124,26 @@ class EndpointState:
         Bytes estimated to be in the network (RFC 6675).
     flight_bytes : int, optional
         Bytes sent and not yet acknowledged (RFC 5681).
-    srtt_s, min_rtt_s, rto_s : float, optional
-        Smoothed RTT, smallest RTT sample and retransmission timeout (RFC 6298), in seconds.
+    mss_bytes : int, optional
+        Payload of a full segment to the peer.
+    sacked_bytes : int, optional
+        Bytes that arrived beyond a gap, by SACK or, without it, by duplicate acknowledgments.
+    lost_bytes : int, optional
+        Bytes considered lost, retransmitted or not.
+    retransmitted_bytes : int, optional
+        Bytes of retransmissions believed in the network.
+    reordering : int, optional
+        Segments by which data may be out of order without being considered lost.
+    rwnd_bytes : int, optional
+        Window that the peer offers, in bytes.
+    unsent_bytes : int, optional
+        Bytes written and not yet sent.
+    probes : int, optional
+        Probes of a closed window since it last had room for data.
+    receiver_mss_bytes : int
+        Largest payload received so far, 0 before the first.
+    srtt_s, rttvar_s, min_rtt_s, rto_s : float, optional
+        Smoothed RTT, RTT variation, smallest RTT sample and retransmission timeout (RFC 6298), in seconds.
     next_timeout_s : float, optional
         The earliest deadline of `timers`.
     timers : dict of str to float
@@ -149,7 +167,17 @@ class EndpointState:
     send_window_bytes: int | None
     pipe_bytes: int | None
     flight_bytes: int | None
+    mss_bytes: int | None
+    sacked_bytes: int | None
+    lost_bytes: int | None
+    retransmitted_bytes: int | None
+    reordering: int | None
+    rwnd_bytes: int | None
+    unsent_bytes: int | None
+    probes: int | None
+    receiver_mss_bytes: int
     srtt_s: float | None
+    rttvar_s: float | None
     min_rtt_s: float | None
     rto_s: float | None
     next_timeout_s: float | None

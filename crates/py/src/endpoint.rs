@@ -267,6 +267,16 @@ fn state(hand: &Hand, fields: &Bound<'_, PyDict>) -> PyResult<()> {
     fields.set_item("send_window_bytes", bytes(|s| s.send_window))?;
     fields.set_item("pipe_bytes", bytes(|s| s.pipe))?;
     fields.set_item("flight_bytes", bytes(|s| s.flight))?;
+    fields.set_item("mss_bytes", bytes(|s| s.mss))?;
+    fields.set_item("sacked_bytes", bytes(|s| s.sacked))?;
+    fields.set_item("lost_bytes", bytes(|s| s.lost))?;
+    fields.set_item("retransmitted_bytes", bytes(|s| s.retransmitted))?;
+    fields.set_item("reordering", snapshot.as_ref().map(|s| s.reordering))?;
+    fields.set_item("rwnd_bytes", bytes(|s| s.rwnd))?;
+    fields.set_item("unsent_bytes", bytes(|s| s.unsent))?;
+    fields.set_item("probes", snapshot.as_ref().map(|s| s.window_probes))?;
+    fields.set_item("receiver_mss_bytes", connection.largest_payload())?;
+    fields.set_item("rttvar_s", span(|s| Some(s.rttvar)))?;
     fields.set_item("srtt_s", span(|s| s.srtt))?;
     fields.set_item("min_rtt_s", span(|s| s.min_rtt))?;
     fields.set_item("rto_s", span(|s| Some(s.rto)))

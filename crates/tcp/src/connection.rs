@@ -177,6 +177,11 @@ impl Connection {
         self.receiver.unread()
     }
 
+    /// Largest payload received so far: the peer's segments as far as the receiver knows them.
+    pub fn largest_payload(&self) -> u32 {
+        self.receiver.largest_payload()
+    }
+
     /// Reads up to `bytes`; returns how many were available. Drain `poll_segment` afterwards: a window update may be due.
     pub fn read(&mut self, now: Time, bytes: u64) -> u64 {
         let read = self.receiver.read(now, bytes);

@@ -67,6 +67,11 @@ impl Receiver {
         self.reassembly.rcv_nxt
     }
 
+    /// Largest payload received so far.
+    pub(crate) fn largest_payload(&self) -> u32 {
+        self.largest_payload
+    }
+
     /// The window to advertise.
     pub(crate) fn window(&self) -> Bytes {
         self.window.advertise(self.rcv_nxt(), self.unread)

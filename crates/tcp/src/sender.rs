@@ -61,6 +61,16 @@ pub struct Snapshot {
     pub snd_nxt: SeqNo,
     /// The receiver's window.
     pub rwnd: Bytes,
+    /// Retransmissions believed in the network.
+    pub retransmitted: Bytes,
+    /// Written and not yet sent.
+    pub unsent: Bytes,
+    /// Payload of a full segment to the peer.
+    pub mss: Bytes,
+    /// Segments by which something may be out of order without being lost.
+    pub reordering: u64,
+    /// Probes of a closed window since it last had room.
+    pub window_probes: u32,
 }
 
 /// The sending half of a connection whose handshake is done.
@@ -163,6 +173,11 @@ impl Sender {
             snd_una: core.snd_una,
             snd_nxt: core.snd_nxt,
             rwnd: core.rwnd,
+            retransmitted: core.board.retransmitted(),
+            unsent: core.end.since(core.snd_nxt),
+            mss: core.mss,
+            reordering: self.recovery.reordering(),
+            window_probes: core.window_probes,
         }
     }
 

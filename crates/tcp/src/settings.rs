@@ -74,6 +74,11 @@ impl EcnMode {
         }
     }
 
+    /// True if marks say how much congestion there is, not only that there is some (RFC 8257, RFC 9331).
+    pub(crate) fn is_proportionate(self) -> bool {
+        matches!(self, EcnMode::Dctcp | EcnMode::L4s)
+    }
+
     /// True if the feedback is AccECN's counters.
     pub(crate) fn is_accurate(self) -> bool {
         matches!(self, EcnMode::Accecn | EcnMode::L4s)

@@ -89,3 +89,42 @@ fn prague_shares_alike_between_unequal_rtts_and_dctcp_does_not() {
     assert!(prague > 0.67 && prague < 1.5, "{prague}");
     assert!(dependent > 2.0, "{dependent}");
 }
+
+/// Jain's index of 20 flows that begin within a second at a PIE queue which marks up to every packet of those that take
+/// marks. Others it drops with the same probability.
+fn shares(cc: &Value, profile: &str, duration_s: u64, seed: u64) -> f64 {
+    let queue = json!({"kind": "pie", "limit": "1000p", "target": "5ms", "ecn": true, "mark_p": 1.0});
+    let world = json!({"duration": format!("{duration_s}s"),
+        "network": {"kind": "dumbbell", "flows": 20, "pairs": 20,
+                    "bottleneck": {"rate": "50Mbps", "delay": "10ms", "queue": queue}},
+        "tcp": {"profile": profile, "cc": cc}, "traffic": {"app": {"kind": "bulk"}, "start_jitter": "1s"}});
+    let summary = run(&world, seed);
+    let rates: Vec<f64> = summary.flows.iter().map(|flow| flow.measures.goodput_bps).collect();
+    let sum: f64 = rates.iter().sum();
+    sum * sum / rates.len() as f64 / rates.iter().map(|rate| rate * rate).sum::<f64>()
+}
+
+#[test]
+fn flows_that_lose_packets_under_marks_get_out_of_recovery_and_share() {
+    // The start fills the queue and overflows it. Retransmissions that took no marks would be dropped while every other
+    // packet is marked: recovery would not end, and who is in it neither grows nor shrinks.
+    for (cc, profile) in [("prague", "linux"), ("dctcp", "linux"), ("dctcp", "rfc")] {
+        for seed in 1..=2 {
+            let jain = shares(&json!(cc), profile, 40, seed);
+            assert!(jain >= 0.95, "{cc}, profile {profile}, seed {seed}: {jain}");
+        }
+    }
+}
+
+/// The whole of it: five seeds, 100 s. `cargo test --release -p tonopah-sim --test behaviour -- --ignored share`
+#[test]
+#[ignore = "ten seconds; the test above is its short form"]
+fn twenty_flows_share_under_marks_for_a_hundred_seconds() {
+    for (cc, profile) in [("prague", "linux"), ("dctcp", "linux"), ("dctcp", "rfc")] {
+        for seed in 1..=5 {
+            let jain = shares(&json!(cc), profile, 100, seed);
+            println!("{cc}, profile {profile}, seed {seed}: {jain:.3}");
+            assert!(jain >= 0.95, "{cc}, profile {profile}, seed {seed}: {jain}");
+        }
+    }
+}

@@ -125,13 +125,17 @@ fn a_slow_reader_closes_the_window_and_opens_it_again() {
     let mut pair = Pair::of(rfc, slow);
     pair.ends[0].write(20_000);
     pair.ends[0].close();
+    // Five segments fit. The rest of the window, less than a segment, is filled by the override timeout after a second
+    // (RFC 9293 §3.8.6.2.1).
     pair.run(ms(1000));
+    assert_eq!(pair.delivered[1], 5 * 1460);
+    pair.run(ms(1500));
     assert_eq!((pair.delivered[1], pair.ends[1].readable()), (8192, Bytes(8192)));
     assert_eq!(pair.sent_by(1).last().map(|ack| ack.window), Some(Bytes::ZERO));
     let mut read = 0;
     for step in 1..40 {
         read += pair.ends[1].read(pair.now, 1000);
-        pair.run(ms(1000 + 50 * step));
+        pair.run(ms(1500 + 50 * step));
     }
     assert_eq!((read, pair.delivered[1], pair.ends[1].readable()), (20_000, 20_000, Bytes::ZERO));
     assert!(pair.events.contains(&(1, Event::PeerClosed)));

@@ -28,6 +28,8 @@ pub(crate) struct CwndReduction {
     prr_out: Bytes,
     window: Bytes,
     ssthresh: Bytes,
+    /// The first segment is sent whatever the count says.
+    forces_first: bool,
 }
 
 /// What a reduction starts from.
@@ -39,16 +41,36 @@ pub(crate) struct ReductionStart {
     pub(crate) outstanding: Bytes,
     /// The target.
     pub(crate) ssthresh: Bytes,
+    /// Something is to be sent again.
+    pub(crate) retransmits: bool,
 }
 
 impl CwndReduction {
     /// An episode begins. RFC 9937 counts from what is outstanding, the others from cwnd.
     pub(crate) fn new(kind: CwndReductionKind, mss: Bytes, start: &ReductionStart) -> CwndReduction {
-        let ReductionStart { cwnd, outstanding, ssthresh } = *start;
+        let ReductionStart { cwnd, outstanding, ssthresh, retransmits } = *start;
         let from = if kind == CwndReductionKind::Prr { outstanding } else { cwnd };
         let window = if kind == CwndReductionKind::Immediate { ssthresh } else { from };
         let (prr_delivered, prr_out) = (Bytes::ZERO, Bytes::ZERO);
-        CwndReduction { kind, mss, recover_fs: from.max(mss), prr_delivered, prr_out, window, ssthresh }
+        // RFC 9937 §6.2 and RFC 6675 §5 step 4.3 force the fast retransmit. Linux forces a segment in CWR too, where it is
+        // new data.
+        let forces_first = retransmits || kind == CwndReductionKind::LinuxPrr;
+        CwndReduction { kind, mss, recover_fs: from.max(mss), prr_delivered, prr_out, window, ssthresh, forces_first }
+    }
+
+    /// The same reduction once something is to be sent again.
+    pub(crate) fn with_retransmission(&self) -> CwndReduction {
+        CwndReduction { forces_first: true, ..*self }
+    }
+
+    /// True until the segment that is sent whatever the count says has been.
+    fn forces(&self) -> bool {
+        self.forces_first && self.prr_out == Bytes::ZERO
+    }
+
+    /// The target has been lowered.
+    pub(crate) fn lower(&mut self, ssthresh: Bytes) {
+        self.ssthresh = ssthresh;
     }
 
     /// The window in force.
@@ -72,7 +94,7 @@ impl CwndReduction {
         self.prr_delivered += ack.delivered_data;
         self.window = match self.kind {
             // RFC 6675 §5 step 4.3: the fast retransmit is sent whatever is in the network.
-            CwndReductionKind::Immediate if self.prr_out == Bytes::ZERO => ack.ssthresh.max(ack.in_flight + self.mss),
+            CwndReductionKind::Immediate if self.forces() => ack.ssthresh.max(ack.in_flight + self.mss),
             CwndReductionKind::Immediate => ack.ssthresh,
             CwndReductionKind::Prr | CwndReductionKind::LinuxPrr => ack.in_flight + self.proportional(ack),
             CwndReductionKind::RateHalving => self.halving(ack),
@@ -93,8 +115,7 @@ impl CwndReduction {
             let limit = self.prr_delivered.saturating_sub(self.prr_out).max(delivered_data) + bonus;
             limit.min(ssthresh - in_flight)
         };
-        // The fast retransmit is sent whatever the count says.
-        let first = if self.prr_out == Bytes::ZERO { self.mss } else { Bytes::ZERO };
+        let first = if self.forces() { self.mss } else { Bytes::ZERO };
         may_send.max(first)
     }
 
@@ -113,7 +134,8 @@ mod tests {
 
     /// From 20 segments down to `ssthresh`.
     fn begun(kind: CwndReductionKind, ssthresh: Bytes) -> CwndReduction {
-        CwndReduction::new(kind, MSS, &ReductionStart { cwnd: MSS * 20, outstanding: MSS * 20, ssthresh })
+        let start = ReductionStart { cwnd: MSS * 20, outstanding: MSS * 20, ssthresh, retransmits: true };
+        CwndReduction::new(kind, MSS, &start)
     }
 
     /// Sends whatever the window allows after each of `acks` ACKs of one segment; gives what was sent in all.

@@ -164,6 +164,11 @@ impl DupAckRecovery {
         }
     }
 
+    /// Duplicate ACKs that mean a loss.
+    pub(crate) fn threshold(&self) -> u32 {
+        self.threshold
+    }
+
     /// Vegas, on an ACK of new data: true if the age of the new oldest segment is to be checked.
     pub(crate) fn takes_vegas_check(&mut self) -> bool {
         let any_left = self.vegas_checks_left > 0;

@@ -41,13 +41,12 @@ impl Undo {
         self.retrans_stamp.get_or_insert(timestamp);
     }
 
-    /// A DSACK of a block that ends at `end`.
-    pub(crate) fn on_dsack(&mut self, end: SeqNo, prior_una: SeqNo) {
+    /// A DSACK reports `segments` retransmissions whose last ends at `end`.
+    pub(crate) fn on_dsack(&mut self, end: SeqNo, segments: u32) {
         if let (Some(undo_marker), Some(undo_retrans)) = (self.undo_marker, &mut self.undo_retrans)
-            && end <= prior_una
             && end > undo_marker
         {
-            *undo_retrans = undo_retrans.saturating_sub(1);
+            *undo_retrans = undo_retrans.saturating_sub(segments);
         }
     }
 
@@ -100,11 +99,11 @@ mod tests {
         let mut undo = begun();
         undo.on_retransmission(5);
         undo.on_retransmission(5);
-        undo.on_dsack(SeqNo(200), SeqNo(300));
+        undo.on_dsack(SeqNo(200), 1);
         assert!(!undo.is_spurious(None));
-        undo.on_dsack(SeqNo(100), SeqNo(300));
+        undo.on_dsack(SeqNo(100), 1);
         assert!(!undo.is_spurious(None), "a DSACK from before the episode");
-        undo.on_dsack(SeqNo(300), SeqNo(300));
+        undo.on_dsack(SeqNo(300), 1);
         assert!(undo.is_spurious(None));
         assert!(undo.take().is_some() && !undo.is_spurious(Some(4)));
     }

@@ -30,6 +30,13 @@ impl Scoreboard {
         self.last_had_blocks = !blocks.is_empty();
     }
 
+    /// Segments wholly inside `block` that are still outstanding and were sent more than once.
+    pub(crate) fn retransmitted_inside(&self, block: SeqRange) -> u32 {
+        let from = self.segments.partition_point(|sent| sent.seq < block.start);
+        let inside = self.segments.range(from..).take_while(|sent| sent.end() <= block.end);
+        inside.filter(|sent| sent.transmissions > 1).count() as u32
+    }
+
     /// The part of a block between blocks that the last option reported already.
     fn not_yet_reported(&self, SeqRange { mut start, mut end }: SeqRange) -> SeqRange {
         for known in &self.last_blocks {

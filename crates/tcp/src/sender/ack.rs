@@ -10,25 +10,23 @@ use crate::scoreboard::{AckSummary, PriorAckState};
 use crate::segment::{Flags, Segment};
 use crate::seq::SeqNo;
 use crate::timers::{Timer, Timers};
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
 
 impl Sender {
     /// Processes the acknowledgment that a segment carries.
     pub(crate) fn on_ack(&mut self, now: Time, segment: &Segment, timers: &mut Timers) {
         let core = &mut self.core;
-        if segment.ack < core.snd_una || segment.ack > core.snd_nxt {
+        if segment.ack < core.snd_una {
+            return self.on_old_ack(now, segment, timers);
+        }
+        if segment.ack > core.snd_nxt {
             return;
         }
         let window_changed = core.update_window(segment, timers);
         if core.pure_receiver && segment.sack.is_empty() && core.feedback.ignores(segment) {
             return;
         }
-        let prior = Prior {
-            snd_una: core.snd_una,
-            flight: core.board.flight(),
-            pipe: core.board.pipe(),
-            lost_total: core.board.lost_total(),
-        };
+        let prior = core.prior();
         let mut report = AckReport::default();
         match &mut self.recovery {
             LossRecovery::DupAck(_) => core.read_cumulative(now, segment.ack, &mut report),
@@ -37,6 +35,23 @@ impl Sender {
         let context = core.acknowledge(now, segment, window_changed, prior, &report);
         self.recovery.on_ack(core, &context, timers);
         core.arm_algorithm_timer(timers);
+    }
+
+    /// An ACK below `snd_una` was overtaken on its way back. Its window and its RTT are out of date, but what it reports
+    /// selectively has arrived (RFC 2018 §5; RFC 6675 §5 updates the scoreboard on any ACK with SACK information).
+    #[cold]
+    #[inline(never)]
+    fn on_old_ack(&mut self, now: Time, segment: &Segment, timers: &mut Timers) {
+        let core = &mut self.core;
+        // RFC 5961 §5.2: what is older than the largest window ever offered is not acceptable.
+        if segment.ack + core.max_rwnd < core.snd_una {
+            return;
+        }
+        if let LossRecovery::Sack(recovery) = &mut self.recovery {
+            recovery.on_old_ack(core, now, segment, timers);
+            core.report_losses(now);
+            core.arm_algorithm_timer(timers);
+        }
     }
 }
 
@@ -51,7 +66,11 @@ impl SenderCore {
             self.rwnd = segment.window;
             self.snd_wl1 = segment.seq;
         }
-        if self.snd_una + self.rwnd > self.snd_nxt {
+        if changed {
+            self.max_rwnd = self.max_rwnd.max(self.rwnd);
+        }
+        let waits = timers.armed(Timer::Persist) && self.end > self.snd_nxt;
+        if !waits || self.sendable(segment.ack + self.rwnd) > Bytes::ZERO {
             self.window_probes = 0;
             timers.stop(Timer::Persist);
         }

@@ -48,6 +48,24 @@ pub(super) struct AckContext<'a> {
     pub(super) one_way: Option<Span>,
 }
 
+impl<'a> AckContext<'a> {
+    /// An ACK below `snd_una`, of which only `report` counts.
+    pub(super) fn old(now: Time, prior: Prior, report: &'a AckReport) -> AckContext<'a> {
+        AckContext {
+            now,
+            prior,
+            report,
+            marks: Marks::default(),
+            advances: false,
+            duplicate: false,
+            round_start: false,
+            tsecr: None,
+            rtt: None,
+            one_way: None,
+        }
+    }
+}
+
 /// What a recovery makes of an ACK: its part of [`crate::cc::Ack`], and what follows for the timers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckVerdict {

@@ -1,6 +1,6 @@
 //! What both ways of loss recovery need of a sender: its variables, what it knows of the path, and its algorithm.
 
-use super::ack_context::{AckContext, AckVerdict};
+use super::ack_context::{AckContext, AckVerdict, Prior};
 use super::controller::Controller;
 use super::cwnd_usage::CwndUsage;
 use super::pacer::Pacer;
@@ -9,7 +9,7 @@ use crate::cc::{Ack, Cause, Congestion, Lost, Setup, State, View};
 use crate::config::TcpConfig;
 use crate::ecn::Feedback;
 use crate::options::Agreed;
-use crate::rate::RateSampler;
+use crate::rate::{NewestAcked, RateSampler};
 use crate::round::Round;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -77,6 +77,8 @@ pub(super) struct SenderCore {
     /// So it has, and nothing has ever been written: this side of the connection only receives.
     pub(super) pure_receiver: bool,
     pub(super) window_probe_due: bool,
+    /// The next segment is sent however little the receiver has room for (the override timeout of RFC 9293 §3.8.6.2.1).
+    pub(super) override_due: bool,
     /// A FIN follows the last byte.
     pub(super) fin: bool,
     pub(super) state: State,
@@ -85,6 +87,14 @@ pub(super) struct SenderCore {
     pub(super) tso_psh: bool,
     pub(super) nagle: bool,
     pub(super) ecn: Ecn,
+    /// ECN field of what is sent again. RFC 3168 §6.1.5 forbids it to be ECN-capable; RFC 8311 §4.3 lifts that for
+    /// experiments, and in Linux an algorithm that needs ECN has it so. RFC 9331 §4.1: every packet for the L4S service
+    /// carries ECT(1).
+    pub(super) ecn_of_retransmissions: Ecn,
+    /// Marks are answered in recovery too.
+    proportionate: bool,
+    /// Delivered in all when the window was last reduced.
+    reduced_at: Bytes,
     /// cwnd applies in recovery too.
     pub(super) owns_window: bool,
     pub(super) cwnd_validation: bool,
@@ -96,6 +106,8 @@ pub(super) struct SenderCore {
     /// The end of the last segment that was not full.
     pub(super) small_end: SeqNo,
     pub(super) last_sent_at: Option<Time>,
+    /// Max(SND.WND) (RFC 9293 §3.8.6.2.1): the largest window that the receiver has offered.
+    pub(super) max_rwnd: Bytes,
     pub(super) usage: CwndUsage,
     pub(super) pacer: Pacer,
     pub(super) cc: Controller,
@@ -120,28 +132,27 @@ impl SenderCore {
         handshake: HandshakeTiming,
         rwnd: Bytes,
     ) -> SenderCore {
-        let mss = agreed.mss;
         let setup = Setup {
             now,
-            mss,
+            mss: agreed.mss,
             initial_window: initial_window(config, agreed, handshake.timeouts),
             initial_ssthresh: config.initial_ssthresh,
             handshake_rtt: handshake.rtt,
             paced: config.pacing,
             seed: config.seed,
         };
+        let (ecn, proportionate) = (ecn_field(agreed.ecn), agreed.ecn.is_proportionate());
         SenderCore {
-            mss,
+            mss: agreed.mss,
             cwnd_validation: config.cwnd_validation,
             slow_start_after_idle: config.slow_start_after_idle,
             nagle: config.nagle,
             tso_psh: config.tso_psh,
             tso_packet: TsoPacket::default(),
-            ecn: match agreed.ecn {
-                EcnMode::Off => Ecn::NotEct,
-                EcnMode::L4s => Ecn::Ect1,
-                EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
-            },
+            ecn,
+            ecn_of_retransmissions: if proportionate { ecn } else { Ecn::NotEct },
+            proportionate,
+            reduced_at: Bytes::ZERO,
             owns_window: config.cc.algorithm.requirements.owns_window,
             cc: Controller::new(config.cc.build(&setup)),
             state: State::Open,
@@ -158,12 +169,14 @@ impl SenderCore {
             end: SeqNo::FIRST_DATA,
             fin: false,
             rwnd,
+            max_rwnd: rwnd,
             snd_wl1: SeqNo::default(),
             last_sent_at: None,
             small_end: SeqNo::default(),
             timeouts_in_a_row: 0,
             window_probes: 0,
             window_probe_due: false,
+            override_due: false,
             episode_flight: Bytes::ZERO,
             cwr_due: false,
             sent_in_burst: false,
@@ -176,6 +189,17 @@ impl SenderCore {
     #[inline]
     pub(super) fn fin_sent(&self) -> bool {
         self.fin && self.snd_nxt > self.end
+    }
+
+    /// The sender before an ACK.
+    #[inline]
+    pub(super) fn prior(&self) -> Prior {
+        Prior {
+            snd_una: self.snd_una,
+            flight: self.board.flight(),
+            pipe: self.board.pipe(),
+            lost_total: self.board.lost_total(),
+        }
     }
 
     /// What an algorithm is shown of the sender.
@@ -228,6 +252,19 @@ impl SenderCore {
         let view = self.view(now, false);
         self.cc.on_congestion(&event, &view);
         self.cwr_due = self.ecn != Ecn::NotEct;
+        self.reduced_at = self.sampler.delivered();
+    }
+
+    /// True if an ACK in fast recovery asks for one more reduction. One per window of data (RFC 8257 §3.3): something that
+    /// was sent since the last has been reported. Without it a sender whose recovery goes on would be deaf to a queue
+    /// that marks all it sends. A classic echo means no more than a loss does, which has been answered (RFC 3168 §6.1.2).
+    #[inline]
+    pub(super) fn marks_reduce_in_recovery(&self, ack: &AckContext) -> bool {
+        let since_the_last = |newest: &NewestAcked| newest.prior_delivered() >= self.reduced_at;
+        self.proportionate
+            && ack.marks.echo
+            && self.state == State::Recovery
+            && ack.report.newest.as_ref().is_some_and(since_the_last)
     }
 
     /// Reports to the algorithm that an episode of fast recovery or CWR has ended.
@@ -303,6 +340,15 @@ impl SenderCore {
         let percent = if window.cwnd.0 < window.ssthresh.0 / 2 { 200 } else { 120 };
         let bytes = Bytes(window.cwnd.max(self.board.flight()).0.saturating_mul(percent) / 100);
         self.rtt.rate_of(bytes)
+    }
+}
+
+/// ECN field of data.
+fn ecn_field(mode: EcnMode) -> Ecn {
+    match mode {
+        EcnMode::Off => Ecn::NotEct,
+        EcnMode::L4s => Ecn::Ect1,
+        EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accecn => Ecn::Ect0,
     }
 }
 

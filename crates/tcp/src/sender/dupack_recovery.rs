@@ -18,6 +18,11 @@ impl DupAckRecovery {
             self.on_duplicate_ack(core, ack, timers);
             verdict.duplicate = self.duplicates();
         }
+        if core.marks_reduce_in_recovery(ack) {
+            // In force when fast recovery, which has a window of its own, is over.
+            core.totals.ecn_reductions += 1;
+            self.report_congestion(core, ack.now, Cause::Ecn, false);
+        }
         if ack.marks.echo && matches!(core.state, State::Open | State::Disorder) {
             // RFC 3168 §6.1.2: once per window of data.
             core.totals.ecn_reductions += 1;

@@ -118,6 +118,14 @@ impl LossRecovery {
         }
     }
 
+    /// Segments by which something may be out of order without being lost: three, or more once seen.
+    pub(super) fn reordering(&self) -> u64 {
+        match self {
+            LossRecovery::DupAck(recovery) => recovery.threshold().into(),
+            LossRecovery::Sack(recovery) => recovery.reordering(),
+        }
+    }
+
     /// Where the episode under way, or the last one, ends.
     pub(super) fn recover(&self) -> SeqNo {
         match self {

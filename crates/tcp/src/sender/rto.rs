@@ -21,6 +21,21 @@ impl SenderCore {
         self.rtt.rto().saturating_mul(1 << self.window_probes.min(16)).min(max)
     }
 
+    /// The persist timer expired with nothing outstanding. Into a window that was merely too small for a segment goes what
+    /// it has room for: the override timeout of RFC 9293 §3.8.6.2.1, for which Linux uses this timer too.
+    #[cold]
+    pub(super) fn on_persist_timer(&mut self, now: Time, timers: &mut Timers) {
+        let has_room = self.snd_una + self.rwnd > self.snd_nxt;
+        if has_room && self.end > self.snd_nxt {
+            self.override_due = true;
+            self.window_probes = 0;
+        } else {
+            self.window_probe_due = true;
+            self.window_probes += 1;
+            timers.arm(Timer::Persist, now + self.persist_interval());
+        }
+    }
+
     /// When the oldest segment times out, counted from its last transmission.
     #[inline]
     pub(super) fn rto_from_head(&self) -> Option<Time> {

@@ -105,6 +105,10 @@ impl SackRecovery {
         self.recover
     }
 
+    pub(super) fn reordering(&self) -> u64 {
+        self.reordering
+    }
+
     /// The window in force.
     #[inline]
     pub(super) fn window(&self, cwnd: Bytes) -> Bytes {
@@ -154,12 +158,12 @@ impl SackRecovery {
         prior: PriorAckState,
         report: &mut AckReport,
     ) {
-        report.dsack = self.read_dsack(segment, core.snd_una);
+        report.dsack = self.read_dsack(core, segment);
         let mut blocks = [SeqRange::default(); 4];
         let mut count = 0;
         for block in segment.sack.blocks() {
             // What lies below the acknowledgment is old or a duplicate; what was never sent cannot be reported.
-            if !block.is_empty() && block.end > segment.ack && block.end <= core.snd_nxt {
+            if !block.is_empty() && block.end > segment.ack.max(core.snd_una) && block.end <= core.snd_nxt {
                 blocks[count] = block;
                 count += 1;
             }
@@ -184,7 +188,7 @@ impl SackRecovery {
     }
 
     /// Looks for a DSACK (RFC 2883 §4): a first block below the acknowledgment or inside the second.
-    fn read_dsack(&mut self, segment: &Segment, prior_una: SeqNo) -> bool {
+    fn read_dsack(&mut self, core: &SenderCore, segment: &Segment) -> bool {
         let mut blocks = segment.sack.blocks();
         let Some(first) = blocks.next().filter(|_| self.sack) else { return false };
         let inside = blocks.next().is_some_and(|second| second.contains(first));
@@ -195,8 +199,38 @@ impl SackRecovery {
             Some(probe) if probe.is_retransmission && first.end >= probe.end => probe.dsacked = true,
             _ => self.rack.on_dsack(),
         }
-        self.undo.on_dsack(first.end, prior_una);
+        // What is still outstanding shows whether it was sent again; what has been acknowledged is taken to have been.
+        let retransmissions = if first.end <= core.snd_una {
+            (first.end - first.start).0.div_ceil(self.mss.0) as u32
+        } else {
+            core.board.retransmitted_inside(first)
+        };
+        self.undo.on_dsack(first.end, retransmissions);
         true
+    }
+
+    /// An ACK below `snd_una`: what it reports selectively counts, for losses and for undo. It restarts no timer, and
+    /// neither the window nor its reduction follows from it: Linux calls the congestion control with ACKs in order alone.
+    pub(super) fn on_old_ack(&mut self, core: &mut SenderCore, now: Time, segment: &Segment, timers: &mut Timers) {
+        if !self.sack || segment.sack.is_empty() {
+            return;
+        }
+        let prior = PriorAckState { recover: self.recover, highest_sacked: core.board.highest_sacked() };
+        let before = core.prior();
+        let mut report = AckReport::default();
+        self.read_blocks(core, now, segment, prior, &mut report);
+        if let Some(from) = report.summary.reordered_from {
+            self.on_reordering(from, core.board.highest_sacked().max(core.snd_una));
+        }
+        // RFC 6675 §2: a duplicate ACK is one that reports something new, whatever its number.
+        self.duplicates += u32::from(report.summary.sacked);
+        let mut verdict = AckVerdict { acked: report.summary.delivered, ..AckVerdict::default() };
+        let context = AckContext::old(now, before, &report);
+        self.judge_state(core, &context, &mut verdict, timers);
+        // RFC 9937 §6.2 counts what any ACK delivers.
+        if core.state.in_cwnd_reduction() && self.reduction_kind != CwndReductionKind::LinuxPrr {
+            self.reduce(core, verdict.acked, false);
+        }
     }
 
     /// The order of work on an ACK: reordering, counts, the tail probe, the state, the timers, then growth or reduction.
@@ -220,6 +254,9 @@ impl SackRecovery {
         let suspicious = ack.duplicate || ack.report.summary.sacked || ack.report.dsack || ack.marks.echo;
         if suspicious || core.state != State::Open {
             self.judge_state(core, ack, &mut verdict, timers);
+        }
+        if core.marks_reduce_in_recovery(ack) {
+            self.reduce_in_recovery(core, ack.now);
         }
         verdict.partial = ack.advances && core.state != State::Open;
         if verdict.restarts_timers {

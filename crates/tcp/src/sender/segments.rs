@@ -5,6 +5,7 @@ use super::tso::TsoLimits;
 use crate::cc::{Sent, State};
 use crate::scoreboard::{Chunk, TxState};
 use crate::segment::Ecn;
+use crate::seq::SeqNo;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Time};
 
@@ -50,11 +51,10 @@ impl SenderCore {
             return None;
         }
         let idle = self.board.is_empty();
-        let wanted = unsent.min(self.mss);
-        let room = (self.snd_una + self.rwnd).since(self.snd_nxt);
-        // Silly-window avoidance (RFC 9293 §3.8.6.2.1): a segment larger than the window waits, unless nothing is
-        // outstanding.
-        let len = if room >= wanted || idle { wanted.min(room) } else { Bytes::ZERO };
+        let window_end = self.snd_una + self.rwnd;
+        let room = window_end.since(self.snd_nxt);
+        let forced = std::mem::take(&mut self.override_due);
+        let len = if forced { unsent.min(self.mss).min(room) } else { self.sendable(window_end) };
         // The FIN occupies a number of its own and stays within the window too, unless nothing is outstanding
         // (RFC 9293 §3.4).
         let fin = fin_waits && len == unsent && (room > len || (idle && len == Bytes::ZERO));
@@ -74,6 +74,22 @@ impl SenderCore {
         }
         let chunk = Chunk { seq: self.snd_nxt, len: len.0 as u32, fin };
         Some(NewData { chunk, small, idle, room })
+    }
+
+    /// How much of the next segment may be sent into a window that ends at `window_end`. Silly-window avoidance (RFC 9293
+    /// §3.8.6.2.1): a segment larger than the window waits, unless nothing is outstanding and half the largest window
+    /// that the receiver has offered is free.
+    #[inline]
+    pub(super) fn sendable(&self, window_end: SeqNo) -> Bytes {
+        let wanted = self.end.since(self.snd_nxt).min(self.mss);
+        let room = window_end.since(self.snd_nxt);
+        if room >= wanted {
+            wanted
+        } else if self.board.is_empty() && room >= self.max_rwnd / 2 {
+            room
+        } else {
+            Bytes::ZERO
+        }
     }
 
     #[cold]
@@ -108,7 +124,7 @@ impl SenderCore {
     pub(super) fn retransmit(&mut self, now: Time, chunk: Chunk) -> Outgoing {
         self.totals.retransmitted_segments += 1;
         self.report_sent(now, chunk, true);
-        Outgoing::plain(chunk)
+        Outgoing { ecn: self.ecn_of_retransmissions, ..Outgoing::plain(chunk) }
     }
 
     /// What is remembered of the transmission of `bytes` now.

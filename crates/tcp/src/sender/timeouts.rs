@@ -13,9 +13,7 @@ impl Sender {
         timers.expire(Timer::Pacing, now);
         let core = &mut self.core;
         if timers.expire(Timer::Persist, now) && core.board.is_empty() {
-            core.window_probe_due = true;
-            core.window_probes += 1;
-            timers.arm(Timer::Persist, now + core.persist_interval());
+            core.on_persist_timer(now, timers);
         }
         // RACK and TLP alone set these two.
         if let LossRecovery::Sack(recovery) = &mut self.recovery {

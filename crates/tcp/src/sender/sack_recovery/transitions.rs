@@ -146,7 +146,7 @@ impl SackRecovery {
     pub(super) fn enter_recovery(&mut self, core: &mut SenderCore, now: Time, echo: bool, delivered: Bytes) {
         core.totals.recoveries += 1;
         self.forget_settled_retransmissions(core);
-        let under_way = self.episode.reduction().copied();
+        let under_way = self.episode.reduction().map(CwndReduction::with_retransmission);
         // What the network itself reported, or reduced the window for, is not undone.
         let prior_window = (!echo && under_way.is_none()).then_some(core.cc.window());
         self.begin_undo(core, prior_window);
@@ -178,7 +178,8 @@ impl SackRecovery {
         self.recover = core.snd_nxt;
         self.probe = None;
         self.limited_transmit = Bytes::ZERO;
-        let start = ReductionStart { cwnd, outstanding, ssthresh: core.cc.window().cwnd };
+        let retransmits = !matches!(cause, Cause::Ecn | Cause::Algorithm);
+        let start = ReductionStart { cwnd, outstanding, ssthresh: core.cc.window().cwnd, retransmits };
         CwndReduction::new(self.reduction_kind, self.mss, &start)
     }
 
@@ -201,6 +202,18 @@ impl SackRecovery {
     #[inline(never)]
     pub(super) fn reduce_as_asked(&mut self, core: &mut SenderCore, now: Time) {
         self.enter_cwr(core, now, Cause::Algorithm, Bytes::ZERO);
+    }
+
+    /// Marks in fast recovery: the reduction under way goes further down, and is not undone any more.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn reduce_in_recovery(&mut self, core: &mut SenderCore, now: Time) {
+        core.totals.ecn_reductions += 1;
+        self.undo.forget();
+        self.report_congestion(core, now, Cause::Ecn, false);
+        if let Some(reduction) = self.episode.reduction_mut() {
+            reduction.lower(core.cc.window().cwnd);
+        }
     }
 
     fn enter_cwr(&mut self, core: &mut SenderCore, now: Time, cause: Cause, delivered: Bytes) {
