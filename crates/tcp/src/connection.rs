@@ -239,15 +239,17 @@ impl Connection {
             return;
         }
         let Some(sender) = &mut self.sender else { return };
-        self.clock.on_segment(segment);
-        if has(Flags::ACK) && segment.ack > sender.snd_nxt() {
+        if !has(Flags::ACK) {
+            // RFC 9293 §3.10.7.4, fifth: in a synchronized state a segment without ACK is dropped.
+            return;
+        }
+        if segment.ack > sender.snd_nxt() {
             // RFC 9293 §3.10.7.4: an ACK of data not yet sent is answered with an ACK and dropped.
             self.ack_pending = true;
             return;
         }
-        if has(Flags::ACK) {
-            sender.on_ack(now, segment, &mut self.timers);
-        }
+        self.clock.on_segment(segment);
+        sender.on_ack(now, segment, &mut self.timers);
         if self.write_blocked && sender.buffered() < self.send_buffer {
             self.write_blocked = false;
             self.pending.writable = true;

@@ -124,10 +124,12 @@ impl Clock {
     }
 
     /// RFC 7323 §4.3 (2): echo the timestamp of the earliest unacknowledged segment, so that the RTT includes the delay of
-    /// our ACK, and never that of an out-of-order segment.
+    /// our ACK, and never that of an out-of-order segment. A segment that ends before the last ACK sent is not acceptable
+    /// (§5.3 R2, RFC 9293 §3.10.7.4), and its timestamp is not kept.
     pub(crate) fn on_segment(&mut self, segment: &Segment) {
         if let Some(stamps) = segment.timestamps
             && segment.seq <= self.last_ack_sent
+            && segment.end() >= self.last_ack_sent
             && stamps.value.wrapping_sub(self.recent) <= u32::MAX / 2
         {
             self.recent = stamps.value;

@@ -47,6 +47,8 @@ impl Connection {
         }
         match self.state {
             ConnectionState::Closed => return false,
+            // RFC 9293 §3.10.7.2: any ACK is bad in LISTEN, that of a SYN-ACK too.
+            ConnectionState::Listen if has(Flags::ACK) => return false,
             ConnectionState::Listen | ConnectionState::SynSent if !has(Flags::SYN) => return false,
             _ if has(Flags::SYN) => {
                 self.on_syn(now, segment);
@@ -148,6 +150,8 @@ impl Connection {
         if next == self.state || self.state == ConnectionState::TimeWait {
             return;
         }
+        // The end that closed first has no FIN left to carry the ACK of the peer's, so that ACK does not wait for it.
+        self.ack_pending |= received && matches!(self.state, ConnectionState::FinWait1 | ConnectionState::FinWait2);
         self.pending.peer_closed |= received
             && !matches!(self.state, ConnectionState::CloseWait | ConnectionState::LastAck | ConnectionState::Closing);
         self.state = next;
