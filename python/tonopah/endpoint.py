@@ -27,7 +27,7 @@ class Segment:
     len_bytes : int
         Length of the payload.
     flags : str
-        The letters S (SYN), F (FIN), R (RST), E (ECE), W (CWR), e (AE) and . (ACK), such as "S.".
+        The letters S (SYN), F (FIN), R (RST), P (PSH), E (ECE), W (CWR), e (AE) and . (ACK), such as "S.".
     window_bytes : int
         Receive window in bytes, scaling applied.
     sack : tuple of (int, int)
@@ -94,7 +94,8 @@ class EndpointEvent:
     time_s : float
         Time in seconds since the endpoint was made.
     kind : str
-        "connected", "delivered" (with `len_bytes`), "writable", "peer_closed" or "closed".
+        "connected", "delivered" (with `len_bytes`), "writable", "peer_closed", "reset" (the peer has reset or refused the
+        connection), "aborted" (it has not answered for too long) or "closed", the last.
     len_bytes : int
         Bytes delivered in order.
     """
@@ -256,9 +257,25 @@ class Endpoint:
         """
         return self._core.read(n)
 
+    def shutdown_write(self) -> None:
+        """Close the sending direction (SHUT_WR): a FIN follows the data that was written; data is still received."""
+        self._core.shutdown_write()
+
+    def shutdown_read(self) -> None:
+        """Receive no more (SHUT_RD): after `shutdown_write`, new data of the peer is answered with a RST (RFC 1122 §4.2.2.13)."""
+        self._core.shutdown_read()
+
     def close(self) -> None:
-        """Close the connection: a FIN follows the data that was written."""
+        """Leave the connection, as an application does that ends (RFC 9293 §3.10.4).
+
+        A FIN follows the data that was written. Data received and not read sends a RST instead (RFC 2525 §2.17), new data that
+        arrives later is answered with a RST, and an attempt to connect is given up.
+        """
         self._core.close()
+
+    def abort(self) -> None:
+        """End the connection at once, with a RST if the peer may hold it open (RFC 9293 §3.10.5)."""
+        self._core.abort()
 
     def advance(self, seconds: float) -> None:
         """Let time pass.

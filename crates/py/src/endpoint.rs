@@ -106,6 +106,14 @@ impl Endpoint {
         done.map_or_else(|panic| Err(Failure::of(panic)), |done| done.map_err(Failure::Bug)).map_err(|e| e.to_py(py))
     }
 
+    /// The application acts on the connection.
+    fn act(&self, py: Python<'_>, act: fn(&mut Connection, Time)) -> PyResult<()> {
+        self.with(py, |hand| {
+            act(&mut hand.connection, hand.now);
+            hand.drain();
+        })
+    }
+
     /// Advances the clock.
     fn go_to(&self, py: Python<'_>, to: Time) -> PyResult<()> {
         while !self.with(py, |hand| hand.advance(to))? {
@@ -160,11 +168,23 @@ impl Endpoint {
     }
 
     /// Closes the sending direction: a FIN follows the data written so far.
+    fn shutdown_write(&self, py: Python<'_>) -> PyResult<()> {
+        self.act(py, |connection, _| connection.shutdown_write())
+    }
+
+    /// The application receives no more.
+    fn shutdown_read(&self, py: Python<'_>) -> PyResult<()> {
+        self.act(py, |connection, _| connection.shutdown_read())
+    }
+
+    /// The application is gone.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |hand| {
-            hand.connection.close();
-            hand.drain();
-        })
+        self.act(py, Connection::close)
+    }
+
+    /// Ends the connection at once.
+    fn abort(&self, py: Python<'_>) -> PyResult<()> {
+        self.act(py, Connection::abort)
     }
 
     /// Lets time pass; timers on the way fire.
@@ -212,6 +232,8 @@ impl Endpoint {
             Event::Delivered(bytes) => ("delivered", bytes),
             Event::Writable => ("writable", 0),
             Event::PeerClosed => ("peer_closed", 0),
+            Event::Reset => ("reset", 0),
+            Event::Aborted => ("aborted", 0),
             Event::Closed => ("closed", 0),
         };
         Ok(events.into_iter().map(|(at, event)| (at.as_secs_f64(), describe(event).0, describe(event).1)).collect())

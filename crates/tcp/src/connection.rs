@@ -1,6 +1,6 @@
 //! A connection: handshake and close (RFC 9293 §3.5, §3.6) around a sender and a receiver, driven by five calls.
 //!
-//! `on_segment`, `on_timeout`, `next_timeout`, `poll_segment`, and for the application `write`, `read`, `close`,
+//! `on_segment`, `on_timeout`, `next_timeout`, `poll_segment`, and for the application `write`, `read`, `shutdown_write`, `close`,
 //! `poll_event`. No callbacks, no clock: the driver passes in the time and drains `poll_segment` after every input.
 //!
 //! The structs on the path of a segment are `repr(C)`, here and in the parts of a connection: their fields lie in memory as
@@ -9,6 +9,7 @@
 
 mod handshake;
 mod make;
+mod reset;
 mod state;
 
 pub use state::ConnectionState;
@@ -75,6 +76,10 @@ pub struct Connection {
     ack_pending: bool,
     close_requested: bool,
     write_blocked: bool,
+    /// The application receives no more.
+    read_closed: bool,
+    /// The application is gone.
+    detached: bool,
     /// Present until the handshake is complete.
     handshake: Option<Box<Handshake>>,
     /// Send this ACK first, with the previous ECN echo state (RFC 8257 §3.2).
@@ -89,6 +94,10 @@ pub struct Connection {
     time_wait: Span,
     /// Bytes written before the handshake was complete.
     written_early: u64,
+    /// A reset to send, whatever the state.
+    reset: Option<Box<Segment>>,
+    /// When the last challenge ACK was called for.
+    challenged_at: Option<Time>,
 }
 
 impl Connection {
@@ -107,6 +116,10 @@ impl Connection {
             early_ack: None,
             written_early: 0,
             close_requested: false,
+            read_closed: false,
+            detached: false,
+            reset: None,
+            challenged_at: None,
             write_blocked: false,
             pending: Pending::default(),
         }
@@ -192,8 +205,8 @@ impl Connection {
         }
     }
 
-    /// Closes the sending direction: a FIN follows the data written so far.
-    pub fn close(&mut self) {
+    /// Closes the sending direction (SHUT_WR): a FIN follows the data written so far.
+    pub fn shutdown_write(&mut self) {
         self.close_requested = true;
         self.write_blocked = false;
         self.pending.writable = false;
@@ -238,14 +251,17 @@ impl Connection {
         if control && !self.on_control_segment(now, segment) {
             return;
         }
-        let Some(sender) = &mut self.sender else { return };
         if !has(Flags::ACK) {
             // RFC 9293 §3.10.7.4, fifth: in a synchronized state a segment without ACK is dropped.
             return;
         }
+        if self.read_closed && self.refuses_data(segment) {
+            return;
+        }
+        let Some(sender) = &mut self.sender else { return };
         if segment.ack > sender.snd_nxt() {
-            // RFC 9293 §3.10.7.4: an ACK of data not yet sent is answered with an ACK and dropped.
-            self.ack_pending = true;
+            // RFC 9293 §3.10.7.4, RFC 5961 §5.2: an ACK of data not yet sent is answered with an ACK and dropped.
+            self.challenge(now);
             return;
         }
         self.clock.on_segment(segment);
@@ -291,6 +307,9 @@ impl Connection {
 
     /// The next segment to send now; call until it returns `None`.
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        if let Some(reset) = self.reset.take() {
+            return Some(*reset);
+        }
         if self.handshake.as_ref().is_some_and(|handshake| handshake.syn_due) {
             return self.make_syn(now);
         }

@@ -116,6 +116,11 @@ impl Receiver {
         read.0
     }
 
+    /// Forgets what was not read.
+    pub(crate) fn discard(&mut self) {
+        self.unread = Bytes::ZERO;
+    }
+
     /// True if a window update is to be sent.
     pub(crate) fn window_update_due(&self) -> bool {
         !self.fin_received() && self.window.update_due(self.rcv_nxt(), self.unread)

@@ -72,7 +72,13 @@ impl Run {
         match (verb, rest) {
             ("connect", []) => self.connection = Some(Connection::connect(self.settings.config.clone())),
             ("listen", []) => self.connection = Some(Connection::listen(self.settings.config.clone())),
-            ("close", []) => self.connection()?.close(),
+            ("shutdown_write", []) => self.connection()?.shutdown_write(),
+            ("shutdown_read", []) => self.connection()?.shutdown_read(),
+            ("close" | "abort", []) => {
+                let now = self.now;
+                let connection = self.connection()?;
+                if verb == "close" { connection.close(now) } else { connection.abort(now) }
+            }
             ("abandon_unsent", []) => self.connection()?.abandon_unsent(),
             ("<", _) => self.inject(rest)?,
             ("write" | "read", [bytes]) => self.transfer(verb, bytes, bytes)?,

@@ -159,7 +159,7 @@ impl Watch {
 
     pub(crate) fn close(&mut self) {
         self.close_asked = true;
-        self.connection.close();
+        self.connection.shutdown_write();
     }
 
     /// A segment arrives.
@@ -238,6 +238,8 @@ impl Watch {
             let news = match event {
                 Event::Connected => !std::mem::replace(&mut told.connected, true),
                 Event::PeerClosed => !std::mem::replace(&mut told.peer_closed, true),
+                // Both are followed by the end.
+                Event::Reset | Event::Aborted => true,
                 Event::Closed => !std::mem::replace(&mut told.closed, true),
                 Event::Writable => {
                     told.writable = true;
@@ -255,9 +257,23 @@ impl Watch {
     }
 
     fn check_segment(&mut self, segment: &Segment) -> Outcome {
+        if segment.flags.contains(Flags::RST) {
+            return self.check_reset(segment);
+        }
         self.check_stretch(segment)?;
         self.check_acknowledgment(segment)?;
         self.check_agreement(segment)
+    }
+
+    /// A reset carries nothing, and goes out where no connection is, or is not yet (RFC 9293 §3.5.2).
+    fn check_reset(&self, segment: &Segment) -> Outcome {
+        let has = |flag| segment.flags.contains(flag);
+        let bare = segment.len == 0 && !has(Flags::SYN) && !has(Flags::FIN) && segment.sack.is_empty();
+        ensure(bare, || "a reset carries something".into())?;
+        let state = self.connection.state();
+        let allowed =
+            [ConnectionState::Closed, ConnectionState::Listen, ConnectionState::SynSent, ConnectionState::SynReceived];
+        ensure(allowed.contains(&state), || format!("a reset in {state:?}"))
     }
 
     /// What is sent has been written, and is not acknowledged yet.
