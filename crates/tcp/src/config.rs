@@ -11,7 +11,7 @@ use crate::units::{Bytes, Span};
 /// Settings of one endpoint. Every size is in bytes of payload.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcpConfig {
-    /// Largest payload of a segment. With timestamps 12 bytes more are advertised in the SYN.
+    /// Largest payload of a segment. With timestamps 12 bytes more are offered in the SYN, for data if the peer refuses them.
     pub mss: Bytes,
     /// cwnd after the handshake (RFC 6928).
     pub initial_window: Bytes,

@@ -88,8 +88,8 @@ macro_rules! options {
 
 // The segment size comes first: others are written in segments.
 options! {
-    /// Largest payload of a segment. With timestamps the SYN offers 12 bytes more. Default in a network of
-    /// 802.15.4 with 6LoWPAN: 256 B, which are three frames; a longer segment has less overhead, but is lost with any fragment.
+    /// Largest payload of a segment. With timestamps the SYN offers 12 bytes more; if the peer refuses timestamps, they carry
+    /// data. Default in a network of 802.15.4 with 6LoWPAN: 256 B, which are three frames; a longer segment has less overhead, but is lost with any fragment.
     mss: Bytes => mss,
     /// Loss detection and recovery. Default: that of the algorithm if its profile requires one, otherwise that of the profile.
     recovery: RecoveryKind => recovery,
