@@ -227,6 +227,10 @@ impl Connection {
 
     /// Handles the timers that have expired; harmless if none has.
     pub fn on_timeout(&mut self, now: Time) {
+        if self.state == ConnectionState::Closed {
+            // Its algorithm would ask for a deadline again.
+            return;
+        }
         for timer in [Timer::DelayedAck, Timer::CompressedAck] {
             self.ack_pending |= self.timers.expire(timer, now);
         }

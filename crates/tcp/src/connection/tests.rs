@@ -208,6 +208,20 @@ fn a_reset_closes_if_it_has_the_number_expected() {
     assert_eq!(end.state(), ConnectionState::Closed);
 }
 
+#[test]
+fn a_deadline_that_comes_after_the_end_arms_nothing() {
+    // This algorithm asks for a deadline of its own with every ACK.
+    let cc = CcConfig::by_name("westwood", Some("ns3"), &[]);
+    let config = TcpConfig { cc: cc.unwrap_or_else(|error| panic!("{error:?}")), ..config(ProfileName::Rfc) };
+    let mut pair = Pair::of(config.clone(), config);
+    pair.ends[0].write(3000);
+    pair.run(ms(45));
+    assert!(pair.ends[0].timers().any(|(name, _)| name == "algorithm"));
+    pair.ends[0].abort(ms(45));
+    pair.ends[0].on_timeout(ms(45));
+    assert_eq!(pair.ends[0].next_timeout(), None);
+}
+
 /// The passive end of a connection with ECN in `mode`, at 100 ms, and the ACKs that data brings, with their flags.
 fn acks_of(mode: EcnMode, packets: &[(u64, Ecn, Flags)]) -> Vec<(u64, bool, bool, bool)> {
     let config = TcpConfig { ecn: mode, ..config(ProfileName::Rfc) };
