@@ -7,6 +7,7 @@
 //! written, those used for every segment first and together, so that a segment touches few cache lines even when many
 //! connections take turns.
 
+mod give_up;
 mod handshake;
 mod make;
 mod reset;
@@ -14,6 +15,7 @@ mod state;
 
 pub use state::ConnectionState;
 
+use give_up::Patience;
 use handshake::Handshake;
 
 use crate::cc::Window;
@@ -23,7 +25,7 @@ use crate::event::{Event, Pending};
 use crate::options::Clock;
 use crate::receiver::{AckTiming, Receiver};
 use crate::segment::{Flags, Segment};
-use crate::sender::{Sender, Snapshot, Totals};
+use crate::sender::{Sender, Snapshot, Totals, Unanswered};
 use crate::seq::SeqNo;
 use crate::settings::EcnMode;
 use crate::timers::{Timer, Timers};
@@ -80,6 +82,7 @@ pub struct Connection {
     read_closed: bool,
     /// The application is gone.
     detached: bool,
+    patience: Patience,
     /// Present until the handshake is complete.
     handshake: Option<Box<Handshake>>,
     /// Send this ACK first, with the previous ECN echo state (RFC 8257 §3.2).
@@ -105,6 +108,7 @@ impl Connection {
         Connection {
             send_buffer: config.send_buffer,
             time_wait: config.time_wait,
+            patience: Patience::new(&config),
             receiver: Receiver::new(&config),
             echo: Echo::new(EcnMode::Off),
             handshake: Some(Box::new(Handshake::new(config, state == ConnectionState::SynSent))),
@@ -235,11 +239,22 @@ impl Connection {
             self.ack_pending |= self.timers.expire(timer, now);
         }
         if let Some(sender) = &mut self.sender {
+            let before = sender.unanswered();
+            if self.timers.expire(Timer::UserTimeout, now) && before != Unanswered::default() {
+                self.give_up();
+                return;
+            }
             sender.on_timeout(now, &mut self.timers);
+            let after = sender.unanswered();
+            let news = after != before && after != Unanswered::default();
+            if news && self.patience.on_no_answer(now, after, &mut self.timers) {
+                self.give_up();
+                return;
+            }
         } else if self.timers.expire(Timer::Rto, now)
             && !self.handshake.as_mut().is_some_and(|handshake| handshake.on_timeout())
         {
-            self.enter_closed();
+            self.give_up();
         }
         if self.timers.expire(Timer::TimeWait, now) {
             self.enter_closed();
@@ -268,6 +283,7 @@ impl Connection {
             self.challenge(now);
             return;
         }
+        self.patience.heard = true;
         self.clock.on_segment(segment);
         sender.on_ack(now, segment, &mut self.timers);
         if self.write_blocked && sender.buffered() < self.send_buffer {

@@ -63,6 +63,15 @@ pub struct Snapshot {
     pub rwnd: Bytes,
 }
 
+/// What the peer has not answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Unanswered {
+    /// Retransmission time-outs since `snd_una` last moved.
+    pub(crate) timeouts: u32,
+    /// Probes of its closed window since it closed.
+    pub(crate) probes: u32,
+}
+
 /// The sending half of a connection whose handshake is done.
 // Hot fields first; see connection.rs.
 #[derive(Debug)]
@@ -127,6 +136,11 @@ impl Sender {
     /// True once the FIN has been acknowledged.
     pub(crate) fn fin_acked(&self) -> bool {
         self.core.fin && self.core.snd_una > self.core.end
+    }
+
+    /// What the peer has not answered.
+    pub(crate) fn unanswered(&self) -> Unanswered {
+        Unanswered { timeouts: self.core.timeouts_in_a_row, probes: self.core.window_probes }
     }
 
     pub(crate) fn totals(&self) -> Totals {

@@ -54,6 +54,14 @@ impl Connection {
         self.enter_closed();
     }
 
+    /// The peer has not answered for too long. It is not told (RFC 9293 §3.10.8).
+    #[cold]
+    #[inline(never)]
+    pub(super) fn give_up(&mut self) {
+        self.pending.aborted = true;
+        self.enter_closed();
+    }
+
     /// Nobody waits for the FIN of the peer, so FIN-WAIT-2 ends by itself (Linux's tcp_fin_timeout).
     pub(super) fn limit_fin_wait_2(&mut self, now: Time) {
         if self.detached && self.state == ConnectionState::FinWait2 {

@@ -159,8 +159,9 @@ fn config(rng: &mut Rng) -> TcpConfig {
     vary_sizes(rng, &mut config);
     vary_times(rng, &mut config);
     vary_methods(rng, &mut config);
-    // A handshake that is given up proves nothing here; `scripts/handshake` has that.
+    // A connection that is given up proves nothing here; `scripts/handshake` and `scripts/give_up` have that.
     config.syn_retries = 1_000;
+    config.retries2 = 0;
     config.auto_read = coin(rng);
     config
 }
