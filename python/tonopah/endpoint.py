@@ -277,6 +277,35 @@ class Endpoint:
         """End the connection at once, with a RST if the peer may hold it open (RFC 9293 §3.10.5)."""
         self._core.abort()
 
+    def set(
+        self,
+        *,
+        nagle: bool | None = None,
+        cork: bool | None = None,
+        send_buffer: str | None = None,
+        recv_buffer: str | None = None,
+    ) -> None:
+        """Change socket options; what is left out stays.
+
+        Parameters
+        ----------
+        nagle : bool, optional
+            Nagle's rule, which TCP_NODELAY switches off. Switching it off sends what waits, corked or not.
+        cork : bool, optional
+            Send only full segments (TCP_CORK).
+        send_buffer, recv_buffer : str, optional
+            Sizes as in a scenario, such as "60kB" or "3000B" (SO_SNDBUF, SO_RCVBUF). A window that was advertised is not taken back.
+
+        Raises
+        ------
+        ScenarioError
+            A value is wrong; the error names the option.
+        """
+        settings = {"nagle": nagle, "send_buffer": send_buffer, "recv_buffer": recv_buffer}
+        given = {key: value for key, value in settings.items() if value is not None}
+        reject_unsupported_values(given, "set")
+        self._core.set(json.dumps(given), cork)
+
     def advance(self, seconds: float) -> None:
         """Let time pass.
 

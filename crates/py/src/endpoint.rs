@@ -53,6 +53,30 @@ impl Hand {
         Ok(hand)
     }
 
+    /// Changes socket options; the settings are checked as in a scenario.
+    fn set(&mut self, settings: &str, cork: Option<bool>) -> Result<(), ScenarioError> {
+        let mut options = TcpOptions::from_json(settings, "set")?;
+        options.mss = Some(self.config.mss);
+        let changed = options.resolve("set")?;
+        if options.nagle.is_some() {
+            self.config.nagle = changed.nagle;
+            self.connection.set_nagle(changed.nagle);
+        }
+        if options.send_buffer.is_some() {
+            self.config.send_buffer = changed.send_buffer;
+            self.connection.set_send_buffer(changed.send_buffer);
+        }
+        if options.recv_buffer.is_some() {
+            self.config.recv_buffer = changed.recv_buffer;
+            self.connection.set_recv_buffer(changed.recv_buffer);
+        }
+        if let Some(cork) = cork {
+            self.connection.set_cork(cork);
+        }
+        self.drain();
+        Ok(())
+    }
+
     /// Collects the segments and events of the connection after an input.
     fn drain(&mut self) {
         let now = self.now;
@@ -185,6 +209,13 @@ impl Endpoint {
     /// Ends the connection at once.
     fn abort(&self, py: Python<'_>) -> PyResult<()> {
         self.act(py, Connection::abort)
+    }
+
+    /// Changes socket options: `settings` is JSON text with some of `nagle`, `send_buffer` and `recv_buffer`.
+    #[pyo3(signature = (settings, cork = None))]
+    fn set(&self, py: Python<'_>, settings: &str, cork: Option<bool>) -> PyResult<()> {
+        let changed = self.with(py, |hand| hand.set(settings, cork))?;
+        changed.map_err(|error| Failure::Scenario(error).to_py(py))
     }
 
     /// Lets time pass; timers on the way fire.

@@ -11,6 +11,7 @@ mod give_up;
 mod handshake;
 mod make;
 mod reset;
+mod socket_options;
 mod state;
 
 pub use state::ConnectionState;

@@ -116,6 +116,11 @@ impl Receiver {
         read.0
     }
 
+    /// The application sets the receive buffer.
+    pub(crate) fn set_buffer(&mut self, buffer: Bytes) {
+        self.window.resize(buffer);
+    }
+
     /// Forgets what was not read.
     pub(crate) fn discard(&mut self) {
         self.unread = Bytes::ZERO;

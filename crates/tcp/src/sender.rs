@@ -114,6 +114,19 @@ impl Sender {
         self.update_pure_receiver();
     }
 
+    /// Switches Nagle's rule; without it what has been written leaves at once, corked or not (Linux's TCP_NODELAY).
+    pub(crate) fn set_nagle(&mut self, nagle: bool) {
+        self.core.nagle = nagle;
+        if !nagle {
+            self.core.pushed = self.core.end;
+        }
+    }
+
+    /// Holds segments back that are not full, or no longer (TCP_CORK).
+    pub(crate) fn set_cork(&mut self, cork: bool) {
+        self.core.cork = cork;
+    }
+
     /// No more data follows.
     pub(crate) fn close(&mut self) {
         self.core.fin = true;

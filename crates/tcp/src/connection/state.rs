@@ -114,6 +114,7 @@ impl Connection {
         let timing = HandshakeTiming { rtt, timeouts: handshake.timeouts() };
         let mut sender = Sender::new(&handshake.config, agreed, now, timing, window);
         sender.write(self.written_early);
+        sender.set_cork(handshake.cork);
         if self.close_requested {
             sender.close();
         }

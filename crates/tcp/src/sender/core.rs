@@ -84,6 +84,8 @@ pub(super) struct SenderCore {
     pub(super) sent_in_burst: bool,
     pub(super) tso_psh: bool,
     pub(super) nagle: bool,
+    /// Only full segments are sent (TCP_CORK).
+    pub(super) cork: bool,
     pub(super) ecn: Ecn,
     /// cwnd applies in recovery too.
     pub(super) owns_window: bool,
@@ -95,6 +97,8 @@ pub(super) struct SenderCore {
     pub(super) mss: Bytes,
     /// The end of the last segment that was not full.
     pub(super) small_end: SeqNo,
+    /// What was written below this number waits neither for Nagle's rule nor for the cork.
+    pub(super) pushed: SeqNo,
     pub(super) last_sent_at: Option<Time>,
     pub(super) usage: CwndUsage,
     pub(super) pacer: Pacer,
@@ -135,6 +139,8 @@ impl SenderCore {
             cwnd_validation: config.cwnd_validation,
             slow_start_after_idle: config.slow_start_after_idle,
             nagle: config.nagle,
+            cork: false,
+            pushed: SeqNo::default(),
             tso_psh: config.tso_psh,
             tso_packet: TsoPacket::default(),
             ecn: match agreed.ecn {

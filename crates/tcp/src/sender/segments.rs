@@ -5,6 +5,7 @@ use super::tso::TsoLimits;
 use crate::cc::{Sent, State};
 use crate::scoreboard::{Chunk, TxState};
 use crate::segment::Ecn;
+use crate::seq::SeqNo;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Time};
 
@@ -65,8 +66,7 @@ impl SenderCore {
             return None;
         }
         let small = len < self.mss && !fin;
-        // Nagle's rule with Minshall's refinement: one small segment at a time.
-        if small && self.nagle && !probe && self.small_end > self.snd_una {
+        if small && !probe && self.holds_back(self.snd_nxt + len) {
             return None;
         }
         if let Some(last) = self.last_sent_at.filter(|_| idle) {
@@ -74,6 +74,13 @@ impl SenderCore {
         }
         let chunk = Chunk { seq: self.snd_nxt, len: len.0 as u32, fin };
         Some(NewData { chunk, small, idle, room })
+    }
+
+    /// A segment that is not full and ends at `end` waits.
+    fn holds_back(&self, end: SeqNo) -> bool {
+        // Nagle's rule with Minshall's refinement: one small segment at a time.
+        let waits = self.cork || (self.nagle && self.small_end > self.snd_una);
+        waits && end > self.pushed
     }
 
     #[cold]
