@@ -125,7 +125,15 @@ impl Run<'_> {
                 self.settle()
             }
             100..=103 => {
-                self.end.close();
+                match self.input.below(8) {
+                    0 => self.end.leave(self.now),
+                    1 => {
+                        self.end.close_asked = true;
+                        self.end.connection.abort(self.now);
+                    }
+                    2 => self.end.connection.shutdown_read(),
+                    _ => self.end.close(),
+                }
                 self.settle()
             }
             104..=179 => self.behave(),

@@ -146,7 +146,12 @@ impl World {
                 app.next_at = Some(self.now + app.writes.last().map_or(Span::ZERO, |(pause, _)| *pause));
             }
         } else if !end.close_asked && (app.close == Close::AfterWrites || end.told.peer_closed) {
-            end.close();
+            // With the end of the other side's data read nothing can come that a gone application would refuse.
+            if end.told.peer_closed {
+                end.leave(self.now);
+            } else {
+                end.close();
+            }
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ impl Connection {
     pub fn close(&mut self, now: Time) {
         match self.state {
             ConnectionState::Closed | ConnectionState::TimeWait => {}
-            ConnectionState::Listen | ConnectionState::SynSent => self.enter_closed(),
+            ConnectionState::Listen | ConnectionState::SynSent => self.abort(now),
             _ if self.receiver.unread() > Bytes::ZERO => self.abort(now),
             _ => {
                 self.read_closed = true;
@@ -48,7 +48,8 @@ impl Connection {
             | ConnectionState::FinWait2
             | ConnectionState::CloseWait => self.send_reset(now),
         }
-        // Nobody is left to read.
+        // Nobody is left to read or to write.
+        self.close_requested = true;
         self.receiver.discard();
         self.pending.peer_closed = false;
         self.enter_closed();

@@ -162,6 +162,12 @@ impl Watch {
         self.connection.shutdown_write();
     }
 
+    /// The application is gone.
+    pub(crate) fn leave(&mut self, now: Time) {
+        self.close_asked = true;
+        self.connection.close(now);
+    }
+
     /// A segment arrives.
     pub(crate) fn receive(&mut self, now: Time, segment: &Segment) {
         let has = |flag| segment.flags.contains(flag);
