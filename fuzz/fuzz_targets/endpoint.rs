@@ -137,7 +137,15 @@ impl Run<'_> {
                 self.drain()
             }
             100..=103 => {
-                self.end.close();
+                match self.input.below(8) {
+                    0 => self.end.leave(self.now),
+                    1 => {
+                        self.end.close_asked = true;
+                        self.end.connection.abort(self.now);
+                    }
+                    2 => self.end.connection.shutdown_read(),
+                    _ => self.end.close(),
+                }
                 self.drain()
             }
             104..=179 => self.behave(),

@@ -105,6 +105,78 @@ def test_close_follows_the_states():
     assert end.state.phase == "closed" and end.state.next_timeout_s is None
 
 
+def test_a_close_with_unread_data_resets_and_a_shutdown_does_not():
+    for leave, flags in (Endpoint.close, "R."), (Endpoint.shutdown_write, "F."):
+        end = Endpoint.connect(tcp=SETTINGS, auto_read=False)
+        end.inject(Segment(flags="S.", ack=1))
+        end.inject(Segment(seq=1, ack=1, len_bytes=1000))
+        end.sent()
+        leave(end)
+        assert [segment.flags for _, segment in end.sent()] == [flags]
+
+
+def test_data_after_a_close_is_refused():
+    end = connected()
+    end.close()
+    end.sent()
+    end.inject(Segment(seq=1, ack=2, len_bytes=1000))
+    assert [(segment.flags, segment.seq) for _, segment in end.sent()] == [("R", 2)]
+    assert end.state.phase == "closed" and end.events()[-1].kind == "closed"
+
+
+def test_after_both_shutdowns_data_is_refused():
+    end = connected()
+    end.shutdown_read()
+    end.inject(Segment(seq=1, ack=1, len_bytes=1000))
+    assert end.state.phase == "established"
+    end.shutdown_write()
+    end.sent()
+    end.inject(Segment(seq=1001, ack=2, len_bytes=1000))
+    assert [segment.flags for _, segment in end.sent()] == ["R"]
+
+
+def test_an_abort_resets_and_a_reset_is_an_event():
+    end, peer = connected(), connected()
+    end.abort()
+    [(_, reset)] = end.sent()
+    assert reset.flags == "R." and end.state.phase == "closed"
+    peer.inject(reset)
+    assert [event.kind for event in peer.events()][-2:] == ["reset", "closed"]
+
+
+def test_silence_aborts():
+    end = connected(user_timeout="5s")
+    end.write(1000)
+    end.advance(20)
+    assert end.state.phase == "closed"
+    assert [event.kind for event in end.events()][-2:] == ["aborted", "closed"]
+
+
+def test_socket_options_change():
+    end = connected(send_buffer="2kB")
+    end.set(cork=True)
+    end.write(400)
+    assert end.sent() == []
+    end.set(cork=False, send_buffer="5kB")
+    assert [segment.len_bytes for _, segment in end.sent()] == [400]
+    assert end.write(9000) == 4600 and end.settings["send_buffer"] == "5kB"
+    end.set(nagle=True)
+    assert end.settings["nagle"] is True
+    with pytest.raises(ScenarioError, match=r"set\.recv_buffer"):
+        end.set(recv_buffer="1B")
+
+
+def test_push_is_a_flag():
+    end = Endpoint.listen(tcp={"profile": "linux", "timestamps": False, "quick_acks": 0, "mss": "1000B"})
+    end.inject(Segment(flags="S", mss_bytes=1000, sack_permitted=True))
+    end.inject(Segment(seq=1, ack=1))
+    end.sent()
+    end.inject(Segment(seq=1, ack=1, len_bytes=1000, flags="P."))
+    assert [segment.ack for _, segment in end.sent()] == [1001]
+    end.write(2000)
+    assert [segment.flags for _, segment in end.sent()] == [".", "P."]
+
+
 def test_timers_fire_at_their_time_on_the_way():
     end = connected()
     end.write(1000)

@@ -27,7 +27,7 @@ class Segment:
     len_bytes : int
         Length of the payload.
     flags : str
-        The letters S (SYN), F (FIN), R (RST), E (ECE), W (CWR), e (AE) and . (ACK), such as "S.".
+        The letters S (SYN), F (FIN), R (RST), P (PSH), E (ECE), W (CWR), e (AE) and . (ACK), such as "S.".
     window_bytes : int
         Receive window in bytes, scaling applied.
     sack : tuple of (int, int)
@@ -94,7 +94,8 @@ class EndpointEvent:
     time_s : float
         Time in seconds since the endpoint was made.
     kind : str
-        "connected", "delivered" (with `len_bytes`), "writable", "peer_closed" or "closed".
+        "connected", "delivered" (with `len_bytes`), "writable", "peer_closed", "reset" (the peer has reset or refused the
+        connection), "aborted" (it has not answered for too long) or "closed", the last.
     len_bytes : int
         Bytes delivered in order.
     """
@@ -284,9 +285,54 @@ class Endpoint:
         """
         return self._core.read(n)
 
+    def shutdown_write(self) -> None:
+        """Close the sending direction (SHUT_WR): a FIN follows the data that was written; data is still received."""
+        self._core.shutdown_write()
+
+    def shutdown_read(self) -> None:
+        """Receive no more (SHUT_RD): after `shutdown_write`, new data of the peer is answered with a RST (RFC 1122 §4.2.2.13)."""
+        self._core.shutdown_read()
+
     def close(self) -> None:
-        """Close the connection: a FIN follows the data that was written."""
+        """Leave the connection, as an application does that ends (RFC 9293 §3.10.4).
+
+        A FIN follows the data that was written. Data received and not read sends a RST instead (RFC 2525 §2.17), new data that
+        arrives later is answered with a RST, and an attempt to connect is given up.
+        """
         self._core.close()
+
+    def abort(self) -> None:
+        """End the connection at once, with a RST if the peer may hold it open (RFC 9293 §3.10.5)."""
+        self._core.abort()
+
+    def set(
+        self,
+        *,
+        nagle: bool | None = None,
+        cork: bool | None = None,
+        send_buffer: str | None = None,
+        recv_buffer: str | None = None,
+    ) -> None:
+        """Change socket options; what is left out stays.
+
+        Parameters
+        ----------
+        nagle : bool, optional
+            Nagle's rule, which TCP_NODELAY switches off. Switching it off sends what waits, corked or not.
+        cork : bool, optional
+            Send only full segments (TCP_CORK).
+        send_buffer, recv_buffer : str, optional
+            Sizes as in a scenario, such as "60kB" or "3000B" (SO_SNDBUF, SO_RCVBUF). A window that was advertised is not taken back.
+
+        Raises
+        ------
+        ScenarioError
+            A value is wrong; the error names the option.
+        """
+        settings = {"nagle": nagle, "send_buffer": send_buffer, "recv_buffer": recv_buffer}
+        given = {key: value for key, value in settings.items() if value is not None}
+        reject_unsupported_values(given, "set")
+        self._core.set(json.dumps(given), cork)
 
     def advance(self, seconds: float) -> None:
         """Let time pass.

@@ -53,6 +53,30 @@ impl Hand {
         Ok(hand)
     }
 
+    /// Changes socket options; the settings are checked as in a scenario.
+    fn set(&mut self, settings: &str, cork: Option<bool>) -> Result<(), ScenarioError> {
+        let mut options = TcpOptions::from_json(settings, "set")?;
+        options.mss = Some(self.config.mss);
+        let changed = options.resolve("set")?;
+        if options.nagle.is_some() {
+            self.config.nagle = changed.nagle;
+            self.connection.set_nagle(changed.nagle);
+        }
+        if options.send_buffer.is_some() {
+            self.config.send_buffer = changed.send_buffer;
+            self.connection.set_send_buffer(changed.send_buffer);
+        }
+        if options.recv_buffer.is_some() {
+            self.config.recv_buffer = changed.recv_buffer;
+            self.connection.set_recv_buffer(changed.recv_buffer);
+        }
+        if let Some(cork) = cork {
+            self.connection.set_cork(cork);
+        }
+        self.drain();
+        Ok(())
+    }
+
     /// Collects the segments and events of the connection after an input.
     fn drain(&mut self) {
         let now = self.now;
@@ -104,6 +128,14 @@ impl Endpoint {
             Ok(work(&mut hand))
         }));
         done.map_or_else(|panic| Err(Failure::of(panic)), |done| done.map_err(Failure::Bug)).map_err(|e| e.to_py(py))
+    }
+
+    /// The application acts on the connection.
+    fn act(&self, py: Python<'_>, act: fn(&mut Connection, Time)) -> PyResult<()> {
+        self.with(py, |hand| {
+            act(&mut hand.connection, hand.now);
+            hand.drain();
+        })
     }
 
     /// Advances the clock.
@@ -160,11 +192,30 @@ impl Endpoint {
     }
 
     /// Closes the sending direction: a FIN follows the data written so far.
+    fn shutdown_write(&self, py: Python<'_>) -> PyResult<()> {
+        self.act(py, |connection, _| connection.shutdown_write())
+    }
+
+    /// The application receives no more.
+    fn shutdown_read(&self, py: Python<'_>) -> PyResult<()> {
+        self.act(py, |connection, _| connection.shutdown_read())
+    }
+
+    /// The application is gone.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |hand| {
-            hand.connection.close();
-            hand.drain();
-        })
+        self.act(py, Connection::close)
+    }
+
+    /// Ends the connection at once.
+    fn abort(&self, py: Python<'_>) -> PyResult<()> {
+        self.act(py, Connection::abort)
+    }
+
+    /// Changes socket options: `settings` is JSON text with some of `nagle`, `send_buffer` and `recv_buffer`.
+    #[pyo3(signature = (settings, cork = None))]
+    fn set(&self, py: Python<'_>, settings: &str, cork: Option<bool>) -> PyResult<()> {
+        let changed = self.with(py, |hand| hand.set(settings, cork))?;
+        changed.map_err(|error| Failure::Scenario(error).to_py(py))
     }
 
     /// Lets time pass; timers on the way fire.
@@ -212,6 +263,8 @@ impl Endpoint {
             Event::Delivered(bytes) => ("delivered", bytes),
             Event::Writable => ("writable", 0),
             Event::PeerClosed => ("peer_closed", 0),
+            Event::Reset => ("reset", 0),
+            Event::Aborted => ("aborted", 0),
             Event::Closed => ("closed", 0),
         };
         Ok(events.into_iter().map(|(at, event)| (at.as_secs_f64(), describe(event).0, describe(event).1)).collect())

@@ -9,10 +9,11 @@ use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SeqNo, SeqRange, SynOptions, Time
 use crate::Failure;
 
 /// Letters of the flags in the order of tcpdump.
-const FLAGS: [(char, Flags); 7] = [
+const FLAGS: [(char, Flags); 8] = [
     ('S', Flags::SYN),
     ('F', Flags::FIN),
     ('R', Flags::RST),
+    ('P', Flags::PSH),
     ('E', Flags::ECE),
     ('W', Flags::CWR),
     ('e', Flags::AE),
@@ -76,7 +77,7 @@ fn flags(segment: &Bound<'_, PyAny>) -> PyResult<Flags> {
     let mut flags = Flags::default();
     for letter in text.chars() {
         let known = FLAGS.iter().find(|(known, _)| *known == letter);
-        let allowed = "letters S (SYN), F (FIN), R (RST), E (ECE), W (CWR), e (AE), . (ACK), such as \"S.\"";
+        let allowed = "letters S (SYN), F (FIN), R (RST), P (PSH), E (ECE), W (CWR), e (AE), . (ACK), such as \"S.\"";
         flags = flags.with(known.ok_or_else(|| wrong(value.py(), &path, &value, allowed))?.1);
     }
     Ok(flags)

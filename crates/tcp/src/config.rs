@@ -11,7 +11,7 @@ use crate::units::{Bytes, Span};
 /// Settings of one endpoint. Every size is in bytes of payload.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcpConfig {
-    /// Largest payload of a segment. With timestamps 12 bytes more are advertised in the SYN.
+    /// Largest payload of a segment. With timestamps 12 bytes more are offered in the SYN, for data if the peer refuses them.
     pub mss: Bytes,
     /// cwnd after the handshake (RFC 6928).
     pub initial_window: Bytes,
@@ -67,6 +67,11 @@ pub struct TcpConfig {
     pub slow_start_after_idle: bool,
     /// SYN or SYN-ACK retransmissions before giving up.
     pub syn_retries: u32,
+    /// R2 (RFC 9293 §3.8.3): a connection is given up after the time that so many retransmissions take, and after so many
+    /// probes of a closed window that nothing answers; 0: never.
+    pub retries2: u32,
+    /// User time-out (RFC 9293 §3.8.3), from the first retransmission or probe on; 0: none.
+    pub user_timeout: Span,
     /// Length of TIME-WAIT (RFC 9293: 2 MSL).
     pub time_wait: Span,
     /// Loss detection and repair.
@@ -123,6 +128,8 @@ impl TcpConfig {
             tso_psh: false,
             slow_start_after_idle: true,
             syn_retries: 6,
+            retries2: 15,
+            user_timeout: Span::ZERO,
             time_wait: ms(60_000),
             recovery,
             cwnd_reduction: CwndReductionKind::Prr,
@@ -165,6 +172,7 @@ impl TcpConfig {
             undo: false,
             cwnd_validation: false,
             slow_start_after_idle: false,
+            retries2: 0,
             recovery,
             ..TcpConfig::rfc(cc)
         }

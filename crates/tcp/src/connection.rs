@@ -1,18 +1,22 @@
 //! A connection: handshake and close (RFC 9293 §3.5, §3.6) around a sender and a receiver, driven by five calls.
 //!
-//! `on_segment`, `on_timeout`, `next_timeout`, `poll_segment`, and for the application `write`, `read`, `close`,
+//! `on_segment`, `on_timeout`, `next_timeout`, `poll_segment`, and for the application `write`, `read`, `shutdown_write`, `close`,
 //! `poll_event`. No callbacks, no clock: the driver passes in the time and drains `poll_segment` after every input.
 //!
 //! The structs on the path of a segment are `repr(C)`, here and in the parts of a connection: their fields lie in memory as
 //! written, those used for every segment first and together, so that a segment touches few cache lines even when many
 //! connections take turns.
 
+mod give_up;
 mod handshake;
 mod make;
+mod reset;
+mod socket_options;
 mod state;
 
 pub use state::ConnectionState;
 
+use give_up::Patience;
 use handshake::Handshake;
 
 use crate::cc::Window;
@@ -22,7 +26,7 @@ use crate::event::{Event, Pending};
 use crate::options::Clock;
 use crate::receiver::{AckTiming, Receiver};
 use crate::segment::{Flags, Segment};
-use crate::sender::{Sender, Snapshot, Totals};
+use crate::sender::{Sender, Snapshot, Totals, Unanswered};
 use crate::seq::SeqNo;
 use crate::settings::EcnMode;
 use crate::timers::{Timer, Timers};
@@ -75,6 +79,11 @@ pub struct Connection {
     ack_pending: bool,
     close_requested: bool,
     write_blocked: bool,
+    /// The application receives no more.
+    read_closed: bool,
+    /// The application is gone.
+    detached: bool,
+    patience: Patience,
     /// Present until the handshake is complete.
     handshake: Option<Box<Handshake>>,
     /// Send this ACK first, with the previous ECN echo state (RFC 8257 §3.2).
@@ -89,6 +98,10 @@ pub struct Connection {
     time_wait: Span,
     /// Bytes written before the handshake was complete.
     written_early: u64,
+    /// A reset to send, whatever the state.
+    reset: Option<Box<Segment>>,
+    /// When the last challenge ACK was called for.
+    challenged_at: Option<Time>,
 }
 
 impl Connection {
@@ -96,6 +109,7 @@ impl Connection {
         Connection {
             send_buffer: config.send_buffer,
             time_wait: config.time_wait,
+            patience: Patience::new(&config),
             receiver: Receiver::new(&config),
             echo: Echo::new(EcnMode::Off),
             handshake: Some(Box::new(Handshake::new(config, state == ConnectionState::SynSent))),
@@ -107,6 +121,10 @@ impl Connection {
             early_ack: None,
             written_early: 0,
             close_requested: false,
+            read_closed: false,
+            detached: false,
+            reset: None,
+            challenged_at: None,
             write_blocked: false,
             pending: Pending::default(),
         }
@@ -197,8 +215,8 @@ impl Connection {
         }
     }
 
-    /// Closes the sending direction: a FIN follows the data written so far.
-    pub fn close(&mut self) {
+    /// Closes the sending direction (SHUT_WR): a FIN follows the data written so far.
+    pub fn shutdown_write(&mut self) {
         self.close_requested = true;
         self.write_blocked = false;
         self.pending.writable = false;
@@ -219,15 +237,30 @@ impl Connection {
 
     /// Handles the timers that have expired; harmless if none has.
     pub fn on_timeout(&mut self, now: Time) {
+        if self.state == ConnectionState::Closed {
+            // Its algorithm would ask for a deadline again.
+            return;
+        }
         for timer in [Timer::DelayedAck, Timer::CompressedAck] {
             self.ack_pending |= self.timers.expire(timer, now);
         }
         if let Some(sender) = &mut self.sender {
+            let before = sender.unanswered();
+            if self.timers.expire(Timer::UserTimeout, now) && before != Unanswered::default() {
+                self.give_up();
+                return;
+            }
             sender.on_timeout(now, &mut self.timers);
+            let after = sender.unanswered();
+            let news = after != before && after != Unanswered::default();
+            if news && self.patience.on_no_answer(now, after, &mut self.timers) {
+                self.give_up();
+                return;
+            }
         } else if self.timers.expire(Timer::Rto, now)
             && !self.handshake.as_mut().is_some_and(|handshake| handshake.on_timeout())
         {
-            self.enter_closed();
+            self.give_up();
         }
         if self.timers.expire(Timer::TimeWait, now) {
             self.enter_closed();
@@ -243,16 +276,22 @@ impl Connection {
         if control && !self.on_control_segment(now, segment) {
             return;
         }
-        let Some(sender) = &mut self.sender else { return };
-        self.clock.on_segment(segment);
-        if has(Flags::ACK) && segment.ack > sender.snd_nxt() {
-            // RFC 9293 §3.10.7.4: an ACK of data not yet sent is answered with an ACK and dropped.
-            self.ack_pending = true;
+        if !has(Flags::ACK) {
+            // RFC 9293 §3.10.7.4, fifth: in a synchronized state a segment without ACK is dropped.
             return;
         }
-        if has(Flags::ACK) {
-            sender.on_ack(now, segment, &mut self.timers);
+        if self.read_closed && self.refuses_data(segment) {
+            return;
         }
+        let Some(sender) = &mut self.sender else { return };
+        if segment.ack > sender.snd_nxt() {
+            // RFC 9293 §3.10.7.4, RFC 5961 §5.2: an ACK of data not yet sent is answered with an ACK and dropped.
+            self.challenge(now);
+            return;
+        }
+        self.patience.heard = true;
+        self.clock.on_segment(segment);
+        sender.on_ack(now, segment, &mut self.timers);
         if self.write_blocked && sender.buffered() < self.send_buffer {
             self.write_blocked = false;
             self.pending.writable = true;
@@ -294,6 +333,9 @@ impl Connection {
 
     /// The next segment to send now; call until it returns `None`.
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        if let Some(reset) = self.reset.take() {
+            return Some(*reset);
+        }
         if self.handshake.as_ref().is_some_and(|handshake| handshake.syn_due) {
             return self.make_syn(now);
         }

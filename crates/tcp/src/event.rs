@@ -11,7 +11,11 @@ pub enum Event {
     Writable,
     /// The peer has closed, and all its data has been read.
     PeerClosed,
-    /// The connection is closed, reset or timed out.
+    /// The peer has reset the connection, or refused it.
+    Reset,
+    /// The connection is given up: the peer has not answered for too long.
+    Aborted,
+    /// The connection is over; the last event.
     Closed,
 }
 
@@ -22,6 +26,8 @@ pub(crate) struct Pending {
     pub(crate) delivered: u64,
     pub(crate) writable: bool,
     pub(crate) peer_closed: bool,
+    pub(crate) reset: bool,
+    pub(crate) aborted: bool,
     pub(crate) closed: bool,
 }
 
@@ -48,6 +54,12 @@ impl Pending {
         // Closed is reported last: data received before may still be read.
         if self.peer_closed {
             return None;
+        }
+        if std::mem::take(&mut self.reset) {
+            return Some(Event::Reset);
+        }
+        if std::mem::take(&mut self.aborted) {
+            return Some(Event::Aborted);
         }
         std::mem::take(&mut self.closed).then_some(Event::Closed)
     }

@@ -36,7 +36,9 @@ impl Agreed {
         let timestamps = config.timestamps && theirs.timestamps.is_some();
         let room = if timestamps { Segment::TIMESTAMPS } else { Bytes::ZERO };
         Agreed {
-            mss: config.mss.min(Bytes(u64::from(syn.mss)).saturating_sub(room)).max(Bytes(1)),
+            // RFC 9293 §3.7.1: the smaller of both MSS options, less the options of every segment. If the peer refuses the
+            // timestamps, data takes their place.
+            mss: offered_mss(config).min(Bytes(u64::from(syn.mss))).saturating_sub(room).max(Bytes(1)),
             sack: config.sack && syn.sack_permitted,
             timestamps,
             ecn,
@@ -84,14 +86,17 @@ fn shift_for(buffer: Bytes) -> u8 {
     (0..MAX_SHIFT).find(|bits| MAX_UNSCALED.0 << bits >= buffer.0).unwrap_or(MAX_SHIFT)
 }
 
+/// Our MSS option, which does not subtract other options (RFC 9293 §3.7.1).
+fn offered_mss(config: &TcpConfig) -> Bytes {
+    config.mss + if config.timestamps { Segment::TIMESTAMPS } else { Bytes::ZERO }
+}
+
 /// The options of our SYN, or of our SYN-ACK to the SYN `theirs`: only what that offered.
 pub(crate) fn offer(config: &TcpConfig, theirs: Option<&Segment>) -> SynOptions {
     let offered = |by: fn(&SynOptions) -> bool| theirs.is_none_or(|segment| segment.syn.as_ref().is_some_and(by));
-    // RFC 9293 §3.7.1: the MSS option does not subtract other options.
-    let room = if config.timestamps { Segment::TIMESTAMPS } else { Bytes::ZERO };
     let scale = config.window_scale && offered(|syn| syn.window_scale.is_some());
     SynOptions {
-        mss: u32::try_from((config.mss + room).0).unwrap_or(u32::MAX),
+        mss: u32::try_from(offered_mss(config).0).unwrap_or(u32::MAX),
         window_scale: scale.then(|| shift_for(config.recv_buffer)),
         sack_permitted: config.sack && offered(|syn| syn.sack_permitted),
     }
@@ -124,10 +129,12 @@ impl Clock {
     }
 
     /// RFC 7323 §4.3 (2): echo the timestamp of the earliest unacknowledged segment, so that the RTT includes the delay of
-    /// our ACK, and never that of an out-of-order segment.
+    /// our ACK, and never that of an out-of-order segment. A segment that ends before the last ACK sent is not acceptable
+    /// (§5.3 R2, RFC 9293 §3.10.7.4), and its timestamp is not kept.
     pub(crate) fn on_segment(&mut self, segment: &Segment) {
         if let Some(stamps) = segment.timestamps
             && segment.seq <= self.last_ack_sent
+            && segment.end() >= self.last_ack_sent
             && stamps.value.wrapping_sub(self.recent) <= u32::MAX / 2
         {
             self.recent = stamps.value;

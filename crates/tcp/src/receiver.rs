@@ -6,7 +6,7 @@ mod receive_window;
 
 pub(crate) use ack_policy::AckTiming;
 
-use ack_policy::{AckPolicy, InOrder};
+use ack_policy::{AckPolicy, FinAck, InOrder};
 use reassembly::Reassembly;
 use receive_window::{ReceiveWindow, ReceiverRtt};
 
@@ -15,6 +15,9 @@ use crate::options::{Agreed, Clock};
 use crate::segment::{Flags, Sack, Segment};
 use crate::seq::{SeqNo, SeqRange};
 use crate::units::{Bytes, Span, Time};
+
+/// The payload that any host accepts (RFC 9293 §3.7.1).
+const DEFAULT_MSS: Bytes = Bytes(536);
 
 /// The receiving half.
 #[derive(Clone, Debug)]
@@ -34,6 +37,8 @@ pub(crate) struct Receiver {
     auto_read: bool,
     sack: bool,
     reassembly: Reassembly,
+    /// The number that the last ACK stated.
+    last_ack_sent: SeqNo,
 }
 
 impl Receiver {
@@ -50,6 +55,7 @@ impl Receiver {
             fin_end: None,
             unread: Bytes::ZERO,
             largest_payload: 0,
+            last_ack_sent: SeqNo::FIRST_DATA,
         }
     }
 
@@ -113,6 +119,16 @@ impl Receiver {
         self.unread = self.unread.saturating_sub(read);
         self.window.on_read(now, self.in_order() - self.unread.0, self.rtt.get());
         read.0
+    }
+
+    /// The application sets the receive buffer.
+    pub(crate) fn set_buffer(&mut self, buffer: Bytes) {
+        self.window.resize(buffer);
+    }
+
+    /// Forgets what was not read.
+    pub(crate) fn discard(&mut self) {
+        self.unread = Bytes::ZERO;
     }
 
     /// True if a window update is to be sent.
@@ -181,9 +197,23 @@ impl Receiver {
         let pushed = segment.len < self.largest_payload || segment.flags.contains(Flags::PSH);
         self.largest_payload = self.largest_payload.max(segment.len);
         let window_grew = self.window.grow(segment, self.unread);
-        let arrived = InOrder { filled_gap, fin: self.fin_received(), pushed, window_grew };
+        let fin = if self.fin_received() { Some(self.on_fin()) } else { None };
+        let arrived = InOrder { filled_gap, fin, pushed, window_grew };
         let Receiver { acks, window, reassembly, unread, .. } = self;
         acks.on_in_order(now, arrived, || window.advertise(reassembly.rcv_nxt, *unread), self.rtt.get())
+    }
+
+    /// Everything up to the FIN has arrived.
+    #[cold]
+    fn on_fin(&mut self) -> FinAck {
+        if self.acks.forgets_duplicates_at_fin() {
+            self.reassembly.forget_duplicate();
+        }
+        FinAck {
+            unacknowledged: self.rcv_nxt() - self.last_ack_sent,
+            segment: Bytes(u64::from(self.largest_payload)).max(self.mss.min(DEFAULT_MSS)),
+            alone: self.in_order() == 0,
+        }
     }
 
     fn measure_rtt(&mut self, now: Time, segment: &Segment) {
@@ -210,6 +240,7 @@ impl Receiver {
     /// Records that an ACK of everything received is sent, with `window`.
     pub(crate) fn on_ack_sent(&mut self, window: Bytes) {
         self.acks.on_ack_sent();
+        self.last_ack_sent = self.rcv_nxt();
         self.window.on_advertised(self.rcv_nxt(), window);
     }
 }

@@ -73,6 +73,15 @@ pub struct Snapshot {
     pub window_probes: u32,
 }
 
+/// What the peer has not answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Unanswered {
+    /// Retransmission time-outs since `snd_una` last moved.
+    pub(crate) timeouts: u32,
+    /// Probes of its closed window since it closed.
+    pub(crate) probes: u32,
+}
+
 /// The sending half of a connection whose handshake is done.
 // Hot fields first; see connection.rs.
 #[derive(Debug)]
@@ -115,6 +124,19 @@ impl Sender {
         self.update_pure_receiver();
     }
 
+    /// Switches Nagle's rule; without it what has been written leaves at once, corked or not (Linux's TCP_NODELAY).
+    pub(crate) fn set_nagle(&mut self, nagle: bool) {
+        self.core.nagle = nagle;
+        if !nagle {
+            self.core.pushed = self.core.end;
+        }
+    }
+
+    /// Holds segments back that are not full, or no longer (TCP_CORK).
+    pub(crate) fn set_cork(&mut self, cork: bool) {
+        self.core.cork = cork;
+    }
+
     /// No more data follows.
     pub(crate) fn close(&mut self) {
         self.core.fin = true;
@@ -137,6 +159,11 @@ impl Sender {
     /// True once the FIN has been acknowledged.
     pub(crate) fn fin_acked(&self) -> bool {
         self.core.fin && self.core.snd_una > self.core.end
+    }
+
+    /// What the peer has not answered.
+    pub(crate) fn unanswered(&self) -> Unanswered {
+        Unanswered { timeouts: self.core.timeouts_in_a_row, probes: self.core.window_probes }
     }
 
     pub(crate) fn totals(&self) -> Totals {

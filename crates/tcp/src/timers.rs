@@ -23,21 +23,33 @@ pub(crate) enum Timer {
     TimeWait,
     /// The deadline of the congestion control.
     Algorithm,
+    /// The user time-out (RFC 9293 §3.8.3).
+    UserTimeout,
 }
 
 impl Timer {
     /// In the order of the variants, for traces.
-    const NAMES: [&'static str; 9] =
-        ["rto", "tlp", "reorder", "pacing", "persist", "delayed_ack", "compressed_ack", "time_wait", "algorithm"];
+    const NAMES: [&'static str; 10] = [
+        "rto",
+        "tlp",
+        "reorder",
+        "pacing",
+        "persist",
+        "delayed_ack",
+        "compressed_ack",
+        "time_wait",
+        "algorithm",
+        "user_timeout",
+    ];
 }
 
 /// Deadlines by purpose; the end of time for one that is not set, so that the earliest is a plain minimum.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Timers([Time; 9]);
+pub(crate) struct Timers([Time; 10]);
 
 impl Default for Timers {
     fn default() -> Timers {
-        Timers([Timers::NEVER; 9])
+        Timers([Timers::NEVER; 10])
     }
 }
 

@@ -146,7 +146,12 @@ impl World {
                 app.next_at = Some(self.now + app.writes.last().map_or(Span::ZERO, |(pause, _)| *pause));
             }
         } else if !end.close_asked && (app.close == Close::AfterWrites || end.events.peer_closed) {
-            end.close();
+            // With the end of the other side's data read nothing can come that a closed application would refuse.
+            if end.events.peer_closed {
+                end.leave(self.now);
+            } else {
+                end.close();
+            }
         }
         Ok(())
     }

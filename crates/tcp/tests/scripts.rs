@@ -72,8 +72,15 @@ impl Run {
         match (verb, rest) {
             ("connect", []) => self.connection = Some(Connection::connect(self.settings.config.clone())),
             ("listen", []) => self.connection = Some(Connection::listen(self.settings.config.clone())),
-            ("close", []) => self.connection()?.close(),
+            ("shutdown_write", []) => self.connection()?.shutdown_write(),
+            ("shutdown_read", []) => self.connection()?.shutdown_read(),
+            ("close" | "abort", []) => {
+                let now = self.now;
+                let connection = self.connection()?;
+                if verb == "close" { connection.close(now) } else { connection.abort(now) }
+            }
             ("abandon_unsent", []) => self.connection()?.abandon_unsent(),
+            ("change", [key, value]) => self.change(key, value)?,
             ("<", _) => self.inject(rest)?,
             ("write" | "read", [bytes]) => self.transfer(verb, bytes, bytes)?,
             ("write" | "read", [bytes, "takes", taken]) => self.transfer(verb, bytes, taken)?,
@@ -147,6 +154,19 @@ impl Run {
         let connection = self.connection()?;
         let taken = if verb == "write" { connection.write(bytes) } else { connection.read(now, bytes) };
         if taken == wanted { Ok(()) } else { Err(format!("expected {wanted} bytes taken, got {taken}")) }
+    }
+
+    /// `change cork true`: the application changes a socket option.
+    fn change(&mut self, key: &str, value: &str) -> Outcome {
+        let connection = self.connection()?;
+        match key {
+            "nagle" => connection.set_nagle(number(value)?),
+            "cork" => connection.set_cork(number(value)?),
+            "send_buffer" => connection.set_send_buffer(Bytes(number(value)?)),
+            "recv_buffer" => connection.set_recv_buffer(Bytes(number(value)?)),
+            _ => return Err(format!("{key:?} cannot be changed")),
+        }
+        Ok(())
     }
 
     /// `event delivered 1000`, `event peer_closed`, `event none`: the next event for the application.

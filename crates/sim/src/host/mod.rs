@@ -183,7 +183,7 @@ impl Flow {
             if !self.app.is_finite() {
                 sides[0].connection.abandon_unsent();
             }
-            sides[0].connection.close();
+            sides[0].connection.shutdown_write();
         }
     }
 
@@ -196,7 +196,7 @@ impl Flow {
             // The sink has no data to send: it closes when the source has.
             TcpEvent::PeerClosed if !endpoint.is_source() => {
                 if let Some(side) = self.side(endpoint) {
-                    side.connection.close();
+                    side.connection.shutdown_write();
                 }
             }
             _ => {}

@@ -88,8 +88,8 @@ macro_rules! options {
 
 // The segment size comes first: others are written in segments.
 options! {
-    /// Largest payload of a segment. With timestamps the SYN offers 12 bytes more. Default in a network of
-    /// 802.15.4 with 6LoWPAN: 256 B, which are three frames; a longer segment has less overhead, but is lost with any fragment.
+    /// Largest payload of a segment. With timestamps the SYN offers 12 bytes more; if the peer refuses timestamps, they carry
+    /// data. Default in a network of 802.15.4 with 6LoWPAN: 256 B, which are three frames; a longer segment has less overhead, but is lost with any fragment.
     mss: Bytes => mss,
     /// Loss detection and recovery. Default: that of the algorithm if its profile requires one, otherwise that of the profile.
     recovery: RecoveryKind => recovery,
@@ -159,6 +159,11 @@ options! {
     slow_start_after_idle: bool => slow_start_after_idle,
     /// Retransmissions of the SYN before giving up.
     syn_retries: u32 => syn_retries,
+    /// Retransmissions before an established connection is given up, as a time: that in which so many fit from `rto_min` on,
+    /// doubling up to `rto_max` (RFC 9293, R2; as in Linux). Also probes of a closed window without an answer; 0: never.
+    retries2: u32 => retries2,
+    /// User time-out (RFC 9293): a connection is given up this long after the first retransmission without progress; 0: never.
+    user_timeout: Span => user_timeout,
     /// Length of the TIME-WAIT state.
     time_wait: Span => time_wait,
 }

@@ -15,6 +15,8 @@ pub(crate) struct Handshake {
     pub(crate) config: TcpConfig,
     /// A SYN or SYN-ACK must be sent.
     pub(crate) syn_due: bool,
+    /// The application has corked the connection.
+    pub(crate) cork: bool,
     /// When it was first sent.
     sent_at: Option<Time>,
     transmissions: u32,
@@ -35,6 +37,7 @@ impl Handshake {
         Handshake {
             config,
             syn_due: active,
+            cork: false,
             sent_at: None,
             transmissions: 0,
             timeouts: 0,
@@ -62,6 +65,13 @@ impl Handshake {
             self.peer_syn = Some(*syn_ack);
         }
         clock.on_syn(syn_ack);
+    }
+
+    /// The application sets the receive buffer; the window scale follows it until it has been offered.
+    pub(crate) fn set_recv_buffer(&mut self, buffer: Bytes) {
+        if self.sent_at.is_none() {
+            self.config.recv_buffer = buffer;
+        }
     }
 
     /// The options that both ends support.

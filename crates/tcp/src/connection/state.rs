@@ -42,11 +42,28 @@ impl Connection {
     pub(super) fn on_control_segment(&mut self, now: Time, segment: &Segment) -> bool {
         let has = |flag| segment.flags.contains(flag);
         if has(Flags::RST) {
-            self.on_reset(segment);
+            self.on_reset(now, segment);
             return false;
         }
         match self.state {
-            ConnectionState::Closed => return false,
+            // RFC 9293 §3.10.7.1; §3.10.7.2: any ACK is bad in LISTEN, that of a SYN-ACK too.
+            ConnectionState::Closed => {
+                self.refuse(segment);
+                return false;
+            }
+            ConnectionState::Listen if has(Flags::ACK) => {
+                self.refuse(segment);
+                return false;
+            }
+            // RFC 9293 §3.10.7.3, §3.10.7.4, fifth: an ACK of something else than our SYN.
+            ConnectionState::SynSent | ConnectionState::SynReceived
+                if has(Flags::ACK) && segment.ack != SeqNo::FIRST_DATA =>
+            {
+                if self.state == ConnectionState::SynSent || self.receiver.is_in_window(segment.seq) {
+                    self.refuse(segment);
+                }
+                return false;
+            }
             ConnectionState::Listen | ConnectionState::SynSent if !has(Flags::SYN) => return false,
             _ if has(Flags::SYN) => {
                 self.on_syn(now, segment);
@@ -66,8 +83,8 @@ impl Connection {
     fn on_syn(&mut self, now: Time, segment: &Segment) {
         let acks_our_syn = segment.flags.contains(Flags::ACK) && segment.ack == SeqNo::FIRST_DATA;
         let Some(handshake) = &mut self.handshake else {
-            // Our ACK of the SYN-ACK was lost.
-            self.ack_pending = self.sender.is_some();
+            // Our ACK of the SYN-ACK was lost, or the SYN is forged: RFC 9293 §3.10.7.4, fourth; RFC 5961 §4.2.
+            self.challenge(now);
             return;
         };
         match self.state {
@@ -76,26 +93,11 @@ impl Connection {
                 self.enter_established(now, segment.window);
                 self.ack_pending = true;
             }
-            ConnectionState::SynSent if segment.flags.contains(Flags::ACK) => {}
             // The first SYN; or a simultaneous open (RFC 9293 §3.5); or our SYN-ACK was lost.
             _ => {
                 self.state = ConnectionState::SynReceived;
                 handshake.on_syn(&mut self.clock, segment);
             }
-        }
-    }
-
-    /// RFC 9293 §3.10.7.3, §3.10.7.4: a reset is acceptable if it acknowledges our SYN or lies within the window.
-    #[cold]
-    #[inline(never)]
-    fn on_reset(&mut self, segment: &Segment) {
-        let acceptable = match self.state {
-            ConnectionState::Closed | ConnectionState::Listen => false,
-            ConnectionState::SynSent => segment.flags.contains(Flags::ACK) && segment.ack == SeqNo::FIRST_DATA,
-            _ => self.receiver.is_in_window(segment.seq),
-        };
-        if acceptable {
-            self.enter_closed();
         }
     }
 
@@ -112,6 +114,7 @@ impl Connection {
         let timing = HandshakeTiming { rtt, timeouts: handshake.timeouts() };
         let mut sender = Sender::new(&handshake.config, agreed, now, timing, window);
         sender.write(self.written_early);
+        sender.set_cork(handshake.cork);
         if self.close_requested {
             sender.close();
         }
@@ -148,11 +151,14 @@ impl Connection {
         if next == self.state || self.state == ConnectionState::TimeWait {
             return;
         }
+        // The end that closed first has no FIN left to carry the ACK of the peer's, so that ACK does not wait for it.
+        self.ack_pending |= received && matches!(self.state, ConnectionState::FinWait1 | ConnectionState::FinWait2);
         self.pending.peer_closed |= received
             && !matches!(self.state, ConnectionState::CloseWait | ConnectionState::LastAck | ConnectionState::Closing);
         self.state = next;
         match next {
             ConnectionState::TimeWait => self.timers.arm(Timer::TimeWait, now + self.time_wait),
+            ConnectionState::FinWait2 => self.limit_fin_wait_2(now),
             ConnectionState::Closed => self.enter_closed(),
             _ => {}
         }

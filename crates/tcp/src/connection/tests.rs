@@ -124,7 +124,7 @@ fn a_slow_reader_closes_the_window_and_opens_it_again() {
     let slow = TcpConfig { recv_buffer: Bytes(8192), auto_read: false, ..rfc.clone() };
     let mut pair = Pair::of(rfc, slow);
     pair.ends[0].write(20_000);
-    pair.ends[0].close();
+    pair.ends[0].shutdown_write();
     // Five segments fit. The rest of the window, less than a segment, is filled by the override timeout after a second
     // (RFC 9293 §3.8.6.2.1).
     pair.run(ms(1000));
@@ -146,7 +146,7 @@ fn the_last_byte_is_read_before_the_close_is_reported() {
     let rfc = config(ProfileName::Rfc);
     let mut pair = Pair::of(rfc.clone(), TcpConfig { auto_read: false, ..rfc });
     pair.ends[0].write(1000);
-    pair.ends[0].close();
+    pair.ends[0].shutdown_write();
     pair.run(ms(300));
     assert_eq!(pair.ends[1].state(), ConnectionState::CloseWait);
     assert!(!pair.events.contains(&(1, Event::PeerClosed)));
@@ -164,7 +164,7 @@ fn both_sides_may_open_and_close_at_once() {
     assert!(pair.ends.iter().all(|end| end.state() == ConnectionState::Established));
     for end in &mut pair.ends {
         end.write(30_000);
-        end.close();
+        end.shutdown_write();
     }
     pair.run(ms(500));
     assert_eq!(pair.delivered, [30_000; 2]);
@@ -186,18 +186,19 @@ fn a_lost_syn_is_sent_again_with_its_options() {
 }
 
 #[test]
-fn a_reset_closes_if_it_lies_within_the_window() {
+fn a_reset_closes_if_it_has_the_number_expected() {
     let established = || {
         let mut pair =
             Pair::of(config(ProfileName::Rfc), TcpConfig { recv_buffer: Bytes(10_000), ..config(ProfileName::Rfc) });
         pair.run(ms(100));
         pair.ends.into_iter().next_back()
     };
-    for (seq, closes) in [(0, false), (1, true), (10_000, true), (11_000, false)] {
+    for (seq, closes) in [(0, false), (1, true), (2, false), (10_000, false), (11_000, false)] {
         let Some(mut end) = established() else { continue };
         end.on_segment(ms(200), &Segment { seq: SeqNo(seq), flags: Flags::RST, ..Segment::default() });
         assert_eq!(end.state() == ConnectionState::Closed, closes, "{seq}");
-        assert_eq!(end.poll_event() == Some(Event::Closed), closes, "{seq}");
+        let events = [end.poll_event(), end.poll_event()];
+        assert_eq!(events == [Some(Event::Reset), Some(Event::Closed)], closes, "{seq}");
         assert!(!closes || (end.next_timeout().is_none() && end.poll_segment(ms(200)).is_none()));
     }
     let mut end = Connection::connect(config(ProfileName::Rfc));
@@ -209,6 +210,20 @@ fn a_reset_closes_if_it_lies_within_the_window() {
         &Segment { ack: SeqNo::FIRST_DATA, flags: Flags::RST.with(Flags::ACK), ..Segment::default() },
     );
     assert_eq!(end.state(), ConnectionState::Closed);
+}
+
+#[test]
+fn a_deadline_that_comes_after_the_end_arms_nothing() {
+    // This algorithm asks for a deadline of its own with every ACK.
+    let cc = CcConfig::by_name("westwood", Some("ns3"), &[]);
+    let config = TcpConfig { cc: cc.unwrap_or_else(|error| panic!("{error:?}")), ..config(ProfileName::Rfc) };
+    let mut pair = Pair::of(config.clone(), config);
+    pair.ends[0].write(3000);
+    pair.run(ms(45));
+    assert!(pair.ends[0].timers().any(|(name, _)| name == "algorithm"));
+    pair.ends[0].abort(ms(45));
+    pair.ends[0].on_timeout(ms(45));
+    assert_eq!(pair.ends[0].next_timeout(), None);
 }
 
 /// The passive end of a connection with ECN in `mode`, at 100 ms, and the ACKs that data brings, with their flags.

@@ -18,13 +18,24 @@ pub(crate) enum AckTiming {
     CompressedUntil(Time),
 }
 
+/// What decides how long the ACK of a FIN may wait for a FIN of our own (Linux).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FinAck {
+    /// Received and not yet acknowledged, the FIN included.
+    pub(crate) unacknowledged: Bytes,
+    /// The peer's segment size as far as it has shown: its largest payload, or the 536 B that any host accepts.
+    pub(crate) segment: Bytes,
+    /// The FIN is all that was ever received.
+    pub(crate) alone: bool,
+}
+
 /// What an in-order segment brought with it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InOrder {
     /// It filled a gap, or part of one.
     pub(crate) filled_gap: bool,
     /// Everything up to the FIN has arrived.
-    pub(crate) fin: bool,
+    pub(crate) fin: Option<FinAck>,
     /// It ended a write: it carries PSH or is shorter than segments before it.
     pub(crate) pushed: bool,
     /// The receive window opened further with it.
@@ -107,19 +118,24 @@ impl AckPolicy {
         }
         self.last_data_at = now;
         self.on_window_growth(arrived.window_grew);
-        // The application is about to close as well, and its FIN carries the ACK (Linux).
-        let waits_for_close = arrived.fin && self.policy.push;
-        let immediate = if waits_for_close {
-            false
-        } else {
-            arrived.fin || self.quick_acks > 0 || (arrived.pushed && self.policy.push)
-        };
         // RFC 5681 §4.2: immediately when a gap is filled in part or whole, and for every second segment.
-        if arrived.filled_gap || immediate || self.delayed >= self.policy.segments {
+        let every_second = self.delayed >= self.policy.segments;
+        let immediate = match arrived.fin {
+            // The application is about to close as well, and its FIN carries the ACK (Linux), unless more than one segment's
+            // worth is due, or no delay could be measured because there was no data.
+            Some(fin) if self.policy.push => fin.unacknowledged > fin.segment || fin.alone || self.policy.segments == 1,
+            fin => fin.is_some() || every_second || self.quick_acks > 0 || (arrived.pushed && self.policy.push),
+        };
+        if arrived.filled_gap || immediate {
             AckTiming::Immediate
         } else {
             AckTiming::DelayedUntil(now + self.policy.timeout)
         }
+    }
+
+    /// A duplicate that is not yet reported is forgotten with the FIN, as in Linux; RFC 2883 would report it.
+    pub(crate) fn forgets_duplicates_at_fin(&self) -> bool {
+        self.policy.push
     }
 
     /// A segment arrived out of order: immediate duplicate ACK (RFC 5681 §4.2), or SACK compression (Linux).

@@ -89,6 +89,11 @@ impl Reassembly {
         self.dsack = Some(range);
     }
 
+    /// A duplicate not yet reported is not reported any more.
+    pub(crate) fn forget_duplicate(&mut self) {
+        self.dsack = None;
+    }
+
     /// RFC 2018 §4: the block that contains the segment that triggered the ACK comes first, then those reported before.
     fn put_first(&mut self, first: SeqRange) {
         self.retain_reported(|range| range.end < first.start || first.end < range.start);

@@ -24,6 +24,8 @@ pub(crate) struct ReceiveWindow {
     /// Upper bound of the buffer.
     max: Bytes,
     mss: Bytes,
+    /// The most that the window field can state.
+    field: Bytes,
 }
 
 impl ReceiveWindow {
@@ -42,6 +44,7 @@ impl ReceiveWindow {
             mss: config.mss,
             right_edge: SeqNo::default(),
             right_sizing,
+            field: Bytes::MAX,
         }
     }
 
@@ -49,10 +52,20 @@ impl ReceiveWindow {
     pub(crate) fn agree(&mut self, agreed: &Agreed) {
         self.unit = agreed.scale.unit();
         self.mss = agreed.mss;
-        self.max = self.max.min(agreed.scale.max_window());
+        self.field = agreed.scale.max_window();
+        self.max = self.max.min(self.field);
         self.buffer = self.buffer.min(self.max);
         // At least one unit of the window scale: less would round down to a zero window.
         self.rcv_ssthresh = self.rcv_ssthresh.max(Bytes(self.unit)).min(self.max);
+    }
+
+    /// The application sets the buffer (SO_RCVBUF), which ends its growth. What was advertised stays (RFC 9293 §3.8.6).
+    pub(crate) fn resize(&mut self, buffer: Bytes) {
+        let open = self.rcv_ssthresh >= self.buffer;
+        self.max = buffer.min(self.field);
+        self.buffer = self.max;
+        self.right_sizing = None;
+        self.rcv_ssthresh = if open { self.max } else { self.rcv_ssthresh.min(self.max) };
     }
 
     /// The window to advertise while `unread` bytes wait for the application.

@@ -86,6 +86,8 @@ pub(super) struct SenderCore {
     pub(super) sent_in_burst: bool,
     pub(super) tso_psh: bool,
     pub(super) nagle: bool,
+    /// Only full segments are sent (TCP_CORK).
+    pub(super) cork: bool,
     pub(super) ecn: Ecn,
     /// ECN field of what is sent again. RFC 3168 §6.1.5 forbids it to be ECN-capable; RFC 8311 §4.3 lifts that for
     /// experiments, and in Linux an algorithm that needs ECN has it so. RFC 9331 §4.1: every packet for the L4S service
@@ -105,6 +107,8 @@ pub(super) struct SenderCore {
     pub(super) mss: Bytes,
     /// The end of the last segment that was not full.
     pub(super) small_end: SeqNo,
+    /// What was written below this number waits neither for Nagle's rule nor for the cork.
+    pub(super) pushed: SeqNo,
     pub(super) last_sent_at: Option<Time>,
     /// Max(SND.WND) (RFC 9293 §3.8.6.2.1): the largest window that the receiver has offered.
     pub(super) max_rwnd: Bytes,
@@ -147,6 +151,8 @@ impl SenderCore {
             cwnd_validation: config.cwnd_validation,
             slow_start_after_idle: config.slow_start_after_idle,
             nagle: config.nagle,
+            cork: false,
+            pushed: SeqNo::default(),
             tso_psh: config.tso_psh,
             tso_packet: TsoPacket::default(),
             ecn,
@@ -357,8 +363,8 @@ fn initial_window(config: &TcpConfig, agreed: Agreed, syn_timeouts: u32) -> Byte
     if syn_timeouts > 1 {
         // RFC 6928 §2: one lost SYN may be chance; after more of them one segment, as in RFC 5681 §3.1.
         agreed.mss
-    } else if agreed.mss < config.mss {
-        // A smaller segment size than the configured one keeps the window's number of segments.
+    } else if agreed.mss != config.mss {
+        // Another segment size than the configured one keeps the window's number of segments.
         agreed.mss * (config.initial_window.0 / config.mss.0).max(1)
     } else {
         config.initial_window

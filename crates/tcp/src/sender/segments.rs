@@ -65,8 +65,7 @@ impl SenderCore {
             return None;
         }
         let small = len < self.mss && !fin;
-        // Nagle's rule with Minshall's refinement: one small segment at a time.
-        if small && self.nagle && !probe && self.small_end > self.snd_una {
+        if small && !probe && self.holds_back(self.snd_nxt + len) {
             return None;
         }
         if let Some(last) = self.last_sent_at.filter(|_| idle) {
@@ -90,6 +89,13 @@ impl SenderCore {
         } else {
             Bytes::ZERO
         }
+    }
+
+    /// A segment that is not full and ends at `end` waits.
+    fn holds_back(&self, end: SeqNo) -> bool {
+        // Nagle's rule with Minshall's refinement: one small segment at a time.
+        let waits = self.cork || (self.nagle && self.small_end > self.snd_una);
+        waits && end > self.pushed
     }
 
     #[cold]

@@ -159,8 +159,9 @@ fn config(rng: &mut Rng) -> TcpConfig {
     vary_sizes(rng, &mut config);
     vary_times(rng, &mut config);
     vary_methods(rng, &mut config);
-    // An aborted handshake tests nothing here; `scripts/handshake` covers it.
+    // An aborted connection tests nothing here; `scripts/handshake` and `scripts/give_up` cover it.
     config.syn_retries = 1_000;
+    config.retries2 = 0;
     config.auto_read = coin(rng);
     config
 }

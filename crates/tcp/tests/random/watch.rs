@@ -160,7 +160,13 @@ impl Watch {
 
     pub(crate) fn close(&mut self) {
         self.close_asked = true;
-        self.connection.close();
+        self.connection.shutdown_write();
+    }
+
+    /// The application is gone.
+    pub(crate) fn leave(&mut self, now: Time) {
+        self.close_asked = true;
+        self.connection.close(now);
     }
 
     /// A segment arrives.
@@ -239,6 +245,8 @@ impl Watch {
             let valid = match event {
                 Event::Connected => !std::mem::replace(&mut events.connected, true),
                 Event::PeerClosed => !std::mem::replace(&mut events.peer_closed, true),
+                // Both are followed by the end.
+                Event::Reset | Event::Aborted => true,
                 Event::Closed => !std::mem::replace(&mut events.closed, true),
                 Event::Writable => {
                     events.writable = true;
@@ -256,9 +264,23 @@ impl Watch {
     }
 
     fn check_segment(&mut self, segment: &Segment) -> Outcome {
+        if segment.flags.contains(Flags::RST) {
+            return self.check_reset(segment);
+        }
         self.check_payload(segment)?;
         self.check_acknowledgment(segment)?;
         self.check_options(segment)
+    }
+
+    /// A reset carries nothing, and goes out where no connection is, or is not yet (RFC 9293 §3.5.2).
+    fn check_reset(&self, segment: &Segment) -> Outcome {
+        let has = |flag| segment.flags.contains(flag);
+        let bare = segment.len == 0 && !has(Flags::SYN) && !has(Flags::FIN) && segment.sack.is_empty();
+        ensure(bare, || "a reset carries something".into())?;
+        let state = self.connection.state();
+        let allowed =
+            [ConnectionState::Closed, ConnectionState::Listen, ConnectionState::SynSent, ConnectionState::SynReceived];
+        ensure(allowed.contains(&state), || format!("a reset in {state:?}"))
     }
 
     /// Data that is sent has been written and is not acknowledged yet.

@@ -50,6 +50,8 @@ struct Pattern {
     seq: (u64, u64),
     ack: (u64, u64),
     copies: usize,
+    /// One segment, whatever its size.
+    one: bool,
     options: bool,
     ecn: bool,
 }
@@ -65,7 +67,8 @@ impl Pattern {
             common.flags = common.flags.with(*flag);
         }
         let ecn = field.is_some();
-        let mut pattern = Pattern { common, seq: stretch(range)?, ack: (0, 0), copies: 1, options: false, ecn };
+        let mut pattern =
+            Pattern { common, seq: stretch(range)?, ack: (0, 0), copies: 1, one: false, options: false, ecn };
         pattern.read(rest)?;
         Ok(pattern)
     }
@@ -82,6 +85,7 @@ impl Pattern {
                     self.ack = (number(from)?, number(to)?);
                 }
                 "win" => self.common.window = Bytes(number(value()?)?),
+                "one" => self.one = true,
                 _ if word.starts_with('<') => {
                     let mut text = (*word).to_owned();
                     while !text.ends_with('>') {
@@ -123,6 +127,7 @@ fn stretch(range: &str) -> Outcome<(u64, u64)> {
 pub(crate) fn segments(words: &[&str], mss: Bytes, window: Bytes) -> Outcome<Vec<Written>> {
     let pattern = Pattern::parse(words, window)?;
     let (first, last) = pattern.seq;
+    let mss = if pattern.one { mss.max(Bytes(last - first)) } else { mss };
     let mut result = Vec::new();
     for seq in (first..last.max(first + 1)).step_by(mss.0 as usize) {
         for ack in (pattern.ack.0..=pattern.ack.1).step_by(mss.0 as usize) {

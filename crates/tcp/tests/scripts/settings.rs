@@ -96,6 +96,7 @@ fn count<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut u32> {
         "delayed_ack" => &mut config.delayed_ack.segments,
         "quick_acks" => &mut config.delayed_ack.quick,
         "dup_thresh" => &mut config.dup_thresh,
+        "retries2" => &mut config.retries2,
         "syn_retries" => &mut config.syn_retries,
         _ => return None,
     })
@@ -109,6 +110,7 @@ fn time<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut Span> {
         "rto_min" => &mut config.rto.min,
         "rto_max" => &mut config.rto.max,
         "rto_granularity" => &mut config.rto.granularity,
+        "user_timeout" => &mut config.user_timeout,
         "time_wait" => &mut config.time_wait,
         _ => return None,
     })

@@ -20,7 +20,10 @@ const WRONG: &[(&str, &str)] = &[
     ("+0 > . 1:1001(1000) ack 1\n+0 assert phase fin_wait_1", "expected phase finwait1, got established"),
     ("+0 > . 1:1001(1000) ack 1\n+0 assert colour 1", "unknown quantity \"colour\""),
     ("+0 > . 1:1001(1000) ack 1\n+0 event closed", "expected event closed, got connected"),
-    ("+0 > . 1:1001(1000) ack 1\n+0 close\n+0 > F. 1001:1001(0) ack 1\n+0 write 5", "expected 5 bytes taken, got 0"),
+    (
+        "+0 > . 1:1001(1000) ack 1\n+0 shutdown_write\n+0 > F. 1001:1001(0) ack 1\n+0 write 5",
+        "expected 5 bytes taken, got 0",
+    ),
     ("+0 > . 1:1001(999) ack 1", "1:1001(999) does not add up"),
     ("+0 > . 1:1001(1000) ack", "\"ack\" needs a value"),
     ("+0 > . 1:1001(1000) sack 1", "unknown word \"sack\""),

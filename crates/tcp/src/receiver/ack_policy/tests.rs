@@ -5,7 +5,9 @@ use crate::settings::EcnMode;
 const MSS: Bytes = Bytes(1000);
 const WINDOW: Bytes = Bytes(100_000);
 const RTT: Option<Span> = Some(Span::from_millis(10));
-const PLAIN: InOrder = InOrder { filled_gap: false, fin: false, pushed: false, window_grew: false };
+const PLAIN: InOrder = InOrder { filled_gap: false, fin: None, pushed: false, window_grew: false };
+/// A FIN behind data that has been acknowledged.
+const SMALL_FIN: FinAck = FinAck { unacknowledged: Bytes(1), segment: MSS, alone: false };
 const GREW: InOrder = InOrder { window_grew: true, ..PLAIN };
 
 fn ms(ms: u64) -> Time {
@@ -45,7 +47,7 @@ fn every_second_segment_is_acknowledged() {
         AckTiming::DelayedUntil(ms(203))
     );
     acks.on_ack_sent();
-    for what in [InOrder { filled_gap: true, ..PLAIN }, InOrder { fin: true, ..PLAIN }] {
+    for what in [InOrder { filled_gap: true, ..PLAIN }, InOrder { fin: Some(SMALL_FIN), ..PLAIN }] {
         assert_eq!(acks.on_in_order(ms(4), what, || WINDOW, RTT), AckTiming::Immediate);
         acks.on_ack_sent();
     }
@@ -146,7 +148,7 @@ fn the_end_of_a_write_is_acknowledged_and_a_fin_waits() {
     assert_eq!(fresh.on_in_order(ms(1), PLAIN, || WINDOW, RTT), AckTiming::Immediate);
     fresh.on_ack_sent();
     assert_eq!(
-        fresh.on_in_order(ms(2), InOrder { fin: true, ..PLAIN }, || WINDOW, RTT),
+        fresh.on_in_order(ms(2), InOrder { fin: Some(SMALL_FIN), ..PLAIN }, || WINDOW, RTT),
         AckTiming::DelayedUntil(ms(42))
     );
 }
