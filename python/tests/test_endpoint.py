@@ -167,7 +167,7 @@ def test_socket_options_change():
 
 
 def test_push_is_a_flag():
-    end = Endpoint.listen(tcp={"profile": "linux", "timestamps": False, "quick_acks": 0, "mss": "1000B"})
+    end = Endpoint.listen(tcp={"profile": "linux", "cc": "cubic", "timestamps": False, "quick_acks": 0, "mss": "1000B"})
     end.inject(Segment(flags="S", mss_bytes=1000, sack_permitted=True))
     end.inject(Segment(seq=1, ack=1))
     end.sent()

@@ -322,7 +322,8 @@ class Endpoint:
         cork : bool, optional
             Send only full segments (TCP_CORK).
         send_buffer, recv_buffer : str, optional
-            Sizes as in a scenario, such as "60kB" or "3000B" (SO_SNDBUF, SO_RCVBUF). A window that was advertised is not taken back.
+            Sizes as in a scenario, such as "60kB" or "3000B" (SO_SNDBUF, SO_RCVBUF). A window that was
+            advertised is not taken back.
 
         Raises
         ------

@@ -46,8 +46,10 @@ impl Patience {
             }
         }
         // RFC 9293 §3.8.6.1: while probes are answered the connection stays open.
-        let answered = std::mem::take(&mut self.heard) || unanswered.probes == 0;
-        self.probes = if answered { 0 } else { self.probes } + u32::from(unanswered.probes > 0);
+        if std::mem::take(&mut self.heard) || unanswered.probes == 0 {
+            self.probes = 0;
+        }
+        self.probes += u32::from(unanswered.probes > 0);
         let timed_out = unanswered.timeouts > 1 && now.since(self.since) >= self.limit;
         self.retries > 0 && (timed_out || self.probes > self.retries)
     }

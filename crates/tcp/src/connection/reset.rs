@@ -21,7 +21,7 @@ impl Connection {
     /// resets the connection (RFC 2525 §2.17), and so does new data that arrives later. Otherwise a FIN follows what was written.
     pub fn close(&mut self, now: Time) {
         match self.state {
-            ConnectionState::Closed | ConnectionState::TimeWait => {}
+            ConnectionState::Closed | ConnectionState::TimeWait => self.close_requested = true,
             ConnectionState::Listen | ConnectionState::SynSent => self.abort(now),
             _ if self.receiver.unread() > Bytes::ZERO => self.abort(now),
             _ => {
@@ -35,6 +35,7 @@ impl Connection {
 
     /// Ends the connection at once; the peer is told by a reset if it may still hold the connection open (RFC 9293 §3.10.5).
     pub fn abort(&mut self, now: Time) {
+        self.close_requested = true;
         match self.state {
             ConnectionState::Closed => return,
             ConnectionState::Listen
@@ -48,8 +49,7 @@ impl Connection {
             | ConnectionState::FinWait2
             | ConnectionState::CloseWait => self.send_reset(now),
         }
-        // Nobody is left to read or to write.
-        self.close_requested = true;
+        // Nobody is left to read.
         self.receiver.discard();
         self.pending.peer_closed = false;
         self.enter_closed();
