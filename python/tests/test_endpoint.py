@@ -194,12 +194,13 @@ def test_the_state_shows_the_scoreboard_and_both_segment_sizes():
     end.write(20_000)
     now = end.state
     assert (now.mss_bytes, now.rwnd_bytes, now.unsent_bytes, now.reordering) == (1000, 60_000, 10_000, 3)
-    # Two lost below seven reports: both are sent again.
+    # Two lost below seven reports: both are sent again. The second sample of 0.1 s takes a quarter off RTTVAR.
+    end.advance(0.1)
     end.inject(Segment(seq=1, ack=1, len_bytes=400, window_bytes=60_000, sack=((2001, 9001),)))
     now = end.state
     assert (now.sacked_bytes, now.lost_bytes, now.retransmitted_bytes) == (7000, 2000, 2000)
     assert (now.receiver_mss_bytes, now.probes) == (400, 0)
-    assert now.rttvar_s == pytest.approx(0.05)
+    assert now.rttvar_s == pytest.approx(0.0375)
 
 
 def test_probes_of_a_closed_window_are_counted():
