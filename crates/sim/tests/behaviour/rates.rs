@@ -63,14 +63,12 @@ fn two_copa_flows_share_alike_and_keep_the_queue_short() {
 
 #[test]
 fn copa_fills_a_long_link_alone_and_keeps_its_queue() {
-    // §3: the queue swings between 0 and 2.5 / delta = 5 packets, 2.5 on average; beyond half of that more or less it does not
-    // settle. With BDPs of 208 and 833 segments an overshoot that is not undone would show.
-    for (mbps, delay_ms) in [(50, 25), (100, 50)] {
-        let summary = run(&world(&json!("copa"), mbps, delay_ms, 1, 60), 1);
-        let (queue, utilisation) = (queue(&summary, mbps), summary.links[0].utilisation);
-        assert!(utilisation > 0.99, "{mbps} Mb/s: busy {utilisation}");
-        assert!((1.25..5.0).contains(&queue), "{mbps} Mb/s: {queue} packets");
-    }
+    // §3: the queue swings between 0 and 2.5 / delta = 5 packets, 2.5 on average; half of that more or less is allowed. With a
+    // BDP of 208 segments an overshoot that is not undone would show.
+    let summary = run(&world(&json!("copa"), 50, 25, 1, 60), 1);
+    let (queue, utilisation) = (queue(&summary, 50), summary.links[0].utilisation);
+    assert!(utilisation > 0.99, "busy {utilisation}");
+    assert!((1.25..3.75).contains(&queue), "{queue} packets");
 }
 
 #[test]
