@@ -1,4 +1,4 @@
-"""`tonopah validate linux` and `tonopah validate ns2`."""
+"""`tonopah validate linux`, `tonopah validate ns2` and `tonopah validate published`."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from tonopah.errors import InputError
 from tonopah.execution.progress import show_progress
 from tonopah.peers import ns2 as peer
 from tonopah.terminal import console
-from tonopah.validate import linux, logs, measures, ns2, ns2_page, page
+from tonopah.validate import linux, logs, measures, ns2, ns2_page, page, published, published_page
 from tonopah.validate.recordings import shipped
 from tonopah.validate.terminal import not_compared, single_draws, tables
 
@@ -27,6 +27,11 @@ NS2_EXAMPLES = (
     "tonopah validate ns2                      run 20 placements in both, rewrite docs/validation-ns2.md",
     "tonopah validate ns2 --check              write nothing, exit code 1 if a goal is missed",
     "tonopah validate ns2 --placements 3 --json --check",
+)
+PUBLISHED_EXAMPLES = (
+    "tonopah validate published                      run all, rewrite docs/validation-published.md",
+    "tonopah validate published --check              write nothing, exit code 1 if a case disagrees",
+    "tonopah validate published --check --case 'copa/*' --json",
 )
 PLACEMENTS = 20
 """Number of placements whose values of ns-2 are stored in the package."""
@@ -50,6 +55,18 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_ns2_arguments(
         add_command(commands, "ns2", "compare an ad hoc network with ns-2 over many placements", compare_ns2, *NS2_EXAMPLES)
     )
+    add_published_arguments(
+        add_command(commands, "published", "compare with laws and published results", compare_published, *PUBLISHED_EXAMPLES)
+    )
+
+
+def add_published_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `validate published`."""
+    command.description = "Run the cases of laws and published experiments and compare each number with its reference."
+    command.add_argument("--case", metavar="GLOB", help="only cases whose name matches; no page without --out")
+    command.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a case disagrees")
+    command.add_argument("--out", metavar="DIR", help=OUT)
+    command.add_argument("--jobs", type=positive, metavar="N", help="number of threads (default: all cores)")
 
 
 def add_ns2_arguments(command: argparse.ArgumentParser) -> None:
@@ -127,3 +144,18 @@ def compare_ns2(arguments: argparse.Namespace) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         print(f"page: {ns2_page.write(comparison, folder)}", file=sys.stderr)
     return 1 if arguments.check and any(row["met"] is False for row in judged) else 0
+
+
+def compare_published(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah validate published`."""
+    cases = published.select(arguments.case)
+    folder = page_folder(arguments)
+    with show_progress(published.count_runs(cases), 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
+        results = published.validate(cases, arguments.jobs, step)
+    if arguments.json:
+        print(json.dumps([published.as_json(result) for result in results]))
+    else:
+        console().print(published_page.table(results))
+    if folder:
+        print(f"page: {published_page.write(results, folder)}", file=sys.stderr)
+    return 1 if arguments.check and not all(result.agrees for result in results) else 0

@@ -65,7 +65,7 @@ def segments(size: int | None, state: EndpointState) -> int:
 FIELDS: dict[str, Callable[[EndpointState], Any]] = {
     "tcpi_state": lambda s: TCP_STATES.index(s.phase) + 1,
     "tcpi_ca_state": lambda s: CA_STATES.index(s.state or "open"),
-    "tcpi_snd_cwnd": lambda s: segments(s.cwnd_bytes, s),
+    "tcpi_snd_cwnd": lambda s: segments(s.send_window_bytes if s.state in {"cwr", "recovery"} else s.cwnd_bytes, s),
     "tcpi_snd_ssthresh": lambda s: NO_SSTHRESH if s.ssthresh_bytes is None else segments(s.ssthresh_bytes, s),
     "tcpi_unacked": lambda s: segments(s.flight_bytes, s),
     "tcpi_sacked": lambda s: segments(s.sacked_bytes, s),

@@ -62,6 +62,37 @@ fn two_copa_flows_share_alike_and_keep_the_queue_short() {
 }
 
 #[test]
+fn copa_fills_a_long_link_alone_and_keeps_its_queue() {
+    // §3: the queue swings between 0 and 2.5 / delta = 5 packets, 2.5 on average; half of that more or less is allowed. With a
+    // BDP of 208 segments an overshoot that is not undone would show.
+    let summary = run(&world(&json!("copa"), 50, 25, 1, 60), 1);
+    let (queue, utilisation) = (queue(&summary, 50), summary.links[0].utilisation);
+    assert!(utilisation > 0.99, "busy {utilisation}");
+    assert!((1.25..3.75).contains(&queue), "{queue} packets");
+}
+
+#[test]
+fn five_and_ten_copa_flows_do_not_take_each_other_for_buffer_fillers() {
+    // Each keeps 1.25 / delta = 2.5 packets (§3), whenever it starts. A flow that took the others for fillers would
+    // raise 1 / delta by 1 per RTT: within 2 s its part of the queue is beyond all bounds.
+    for (mbps, flows) in [(50, 5), (100, 10)] {
+        for seed in 1..=5 {
+            let mut world = world(&json!("copa"), mbps, 25, flows, 40);
+            world["link"][0]["queue"]["limit"] = json!("4000p");
+            for i in 1..flows {
+                // Spread over the first seconds without a pattern, another one for each seed.
+                world["flow"][i]["start"] = json!(format!("{}ms", (i * 7919 + seed * 6133 * i) % 10_000));
+            }
+            let summary = run(&world, 1);
+            let each = queue(&summary, mbps) / flows as f64;
+            let case = format!("{flows} flows, seed {seed}: {each} packets each");
+            assert!((1.25..3.75).contains(&each), "{case}");
+            assert!(summary.links[0].utilisation > 0.99, "{case}, busy {}", summary.links[0].utilisation);
+        }
+    }
+}
+
+#[test]
 fn copa_competes_with_reno_only_in_the_competitive_mode() {
     let against_reno = |cc: Value| {
         let mut world = world(&cc, 24, 20, 2, 120);

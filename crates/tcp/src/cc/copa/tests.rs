@@ -87,7 +87,7 @@ fn slow_start_ends_at_the_target() {
 fn delta_follows_aimd_while_others_fill_the_queue() {
     let mut copa = copa(20, &[]);
     let mut deltas = Vec::new();
-    for _ in 0..8 {
+    for _ in 0..16 {
         // The standing delay is far above a tenth of the maximum.
         copa.pass(Span::from_millis(200));
         copa.ack(1, Some(200.0));
@@ -110,6 +110,40 @@ fn delta_follows_aimd_while_others_fill_the_queue() {
     assert!(near(copa.internal("delta"), (2.0 * before).min(0.5)));
     copa.ack(1, Some(100.0));
     assert_eq!((copa.internal("delta"), copa.internal("competitive")), (0.5, 0.0));
+}
+
+/// Is the mode competitive, so many RTTs of 110 ms after the queue was last empty?
+fn competes_after(rtts: u32, changed: &[(&str, Value)]) -> f64 {
+    let mut copa = copa(20, changed);
+    copa.ack(1, Some(100.0));
+    for _ in 0..rtts {
+        copa.pass(Span::from_millis(110));
+        copa.ack(1, Some(110.0));
+    }
+    copa.internal("competitive")
+}
+
+#[test]
+fn a_trough_missed_once_is_no_evidence_of_others() {
+    // The swing has a period of 5 RTTs (Copa §3): the next but one trough comes after 10.
+    assert_eq!((competes_after(10, &[]), competes_after(11, &[])), (0.0, 1.0));
+    let paper = [("mode_rtts", Value::Number(5.0))];
+    assert_eq!((competes_after(5, &paper), competes_after(6, &paper)), (0.0, 1.0));
+}
+
+#[test]
+fn delta_first_moves_an_rtt_after_the_mode_began() {
+    let mut copa = copa(20, &[("mode_rtts", Value::Number(5.0))]);
+    copa.ack(1, Some(100.0));
+    let seen: Vec<(f64, f64)> = (0..13)
+        .map(|_| {
+            copa.pass(Span::from_millis(55));
+            copa.ack(1, Some(110.0));
+            (copa.internal("competitive"), copa.internal("delta"))
+        })
+        .collect();
+    // Ten halves of an RTT are the 5 RTTs; the mode begins with the eleventh.
+    assert_eq!(seen[9..12], [(0.0, 0.5), (1.0, 0.5), (1.0, 1.0 / 3.0)]);
 }
 
 #[test]

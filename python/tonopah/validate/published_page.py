@@ -1,0 +1,57 @@
+"""What `tonopah validate published` shows: a table for the terminal, and the page docs/validation-published.md."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tonopah.terminal import plain_table
+from tonopah.validate.published import Result
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+HERE = Path(__file__).parent
+PAGE = "validation-published.md"
+COLUMNS = ("case", "quantity", "reference", "allowed", "ours (95 %)", "")
+
+
+def cells(result: Result) -> list[str]:
+    """Return a row of the table."""
+    case, estimate = result.case, result.estimate
+    ours = f"{estimate.value:.4g}"
+    if case.seeds > 1 and not estimate.unbounded:
+        ours += f" ({estimate.low:.4g} … {estimate.high:.4g})"
+    verdict = "agrees" if result.agrees else "DISAGREES"
+    return [case.name, case.quantity, f"{case.reference:.4g}", f"{case.low:.4g} … {case.high:.4g}", ours, verdict]
+
+
+def table(results: Sequence[Result]) -> "Table":
+    """Return the comparison for a terminal."""
+    agreed = sum(result.agrees for result in results)
+    made = plain_table(f"Laws and published results: {agreed} of {len(results)} agree")
+    for name in COLUMNS:
+        made.add_column(name, justify="right" if name in COLUMNS[2:5] else "left", no_wrap=True)
+    for result in results:
+        made.add_row(*cells(result))
+    return made
+
+
+def write(results: Sequence[Result], folder: Path) -> Path:
+    """Write the page; return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / PAGE
+    path.write_text(text(results), encoding="utf-8")
+    return path
+
+
+def text(results: Sequence[Result]) -> str:
+    """Return the page."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+        autoescape=False,
+    )  # fmt: skip
+    rows = [[*cells(result), result.case.source] for result in results]
+    agreed = sum(result.agrees for result in results)
+    return environment.get_template("published.md.j2").render(rows=rows, agreed=agreed, columns=COLUMNS)

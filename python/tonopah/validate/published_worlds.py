@@ -1,0 +1,161 @@
+"""The networks of `tonopah validate published`: senders before one bottleneck, and what is read from a run."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from tonopah.stats import jain
+
+MSS_BYTES = 1448
+PACKET_BYTES = 1500
+ACCESS = "100Gbps"
+
+Summary = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Flows alike."""
+
+    cc: str | Mapping[str, Any]
+    flows: int = 1
+    rtt_ms: float | None = None
+    """Base RTT; that of the world if absent."""
+
+
+@dataclass(frozen=True)
+class World:
+    """Senders, a router and a sink; the bottleneck is the link from the router to the sink."""
+
+    groups: Sequence[Group]
+    mbps: float
+    rtt_ms: float
+    queue: str | Mapping[str, Any]
+    seconds: float
+    warmup_s: float = 0.0
+    stagger_s: float = 0.0
+    """The flows after the first start at random within this."""
+    loss: Mapping[str, Any] | None = None
+    changes: Sequence[Mapping[str, Any]] = ()
+    tcp: Mapping[str, Any] = field(default_factory=dict)
+    packets: int | None = None
+    """Segments that each flow sends."""
+
+    @property
+    def bdp_packets(self) -> float:
+        """BDP in packets."""
+        return self.mbps * 1e6 * self.rtt_ms / 1e3 / (8 * PACKET_BYTES)
+
+    def scenario(self, seed: int) -> dict[str, Any]:
+        """Return the scenario; the seed draws the starts too."""
+        draw = Random(seed)
+        flows: list[dict[str, Any]] = []
+        links: list[dict[str, Any]] = []
+        nearest_ms = min(group.rtt_ms or self.rtt_ms for group in self.groups)
+        app = {"kind": "bulk"} if self.packets is None else {"kind": "bulk", "bytes": f"{self.packets * MSS_BYTES}B"}
+        for group in self.groups:
+            for _ in range(group.flows):
+                name = f"s{len(flows)}"
+                delay_ms = ((group.rtt_ms or self.rtt_ms) - nearest_ms) / 2
+                links.append({"from": name, "to": "r", "rate": ACCESS, "delay": f"{delay_ms}ms", "queue": "1000000p"})
+                start_s = draw.uniform(0, self.stagger_s) if flows else 0.0
+                flows.append({"from": name, "to": "d", "cc": group.cc, "app": app, "start": f"{start_s:.6f}s"})
+        bottleneck: dict[str, Any] = {
+            "from": "r", "to": "d", "rate": f"{self.mbps}Mbps", "delay": f"{nearest_ms / 2}ms", "queue": self.queue,
+            "reverse": {"rate": ACCESS, "queue": "1000000p"},
+        }  # fmt: skip
+        if self.loss:
+            bottleneck["loss"] = self.loss
+        if self.changes:
+            bottleneck["changes"] = list(self.changes)
+        names = ["r", "d", *(link["from"] for link in links)]
+        return {
+            "duration": f"{self.seconds}s",
+            "warmup": f"{self.warmup_s}s",
+            "network": {"kind": "graph"},
+            "node": [{"name": name} for name in names],
+            "link": [bottleneck, *links],
+            "tcp": {"profile": "linux", "recv_buffer": "1073741824B", "initial_recv_window": "unlimited", **self.tcp},
+            "flow": flows,
+        }
+
+
+def goodputs(summary: Summary) -> list[float]:
+    """Return the goodput of every flow in bit/s."""
+    return [flow["goodput_bps"] for flow in summary["flows"]]
+
+
+def window_segments(world: World, summary: Summary) -> float:
+    """Mean of the first flow's segments per base RTT: the window where no queue adds to the RTT."""
+    return goodputs(summary)[0] * world.rtt_ms / 1e3 / (8 * MSS_BYTES)
+
+
+def pftk_ratio(world: World, summary: Summary) -> float:
+    """Rate of the first flow / that of PFTK, equation 30, for the loss indications counted in the run, b = 2 and T0 = 1 s."""
+    flow = summary["flows"][0]
+    p = (flow["recovery_count"] + flow["rto_count"]) / flow["sent_packets"]
+    rtt_s, b = world.rtt_ms / 1e3, 2
+    per_packet_s = rtt_s * math.sqrt(2 * b * p / 3) + min(1.0, 3 * math.sqrt(3 * b * p / 8)) * p * (1 + 32 * p * p)
+    return flow["goodput_bps"] / (8 * MSS_BYTES) * per_packet_s
+
+
+def utilisation(world: World, summary: Summary) -> float:
+    """Part of the time in which the bottleneck sends, in percent."""
+    return 100 * float(summary["links"][0]["utilisation"])
+
+
+def goodput_percent(world: World, summary: Summary) -> float:
+    """Goodput of all flows / what the bottleneck carries of payload, in percent."""
+    return 100 * sum(goodputs(summary)) / (world.mbps * 1e6 * MSS_BYTES / PACKET_BYTES)
+
+
+def queue_ms(world: World, summary: Summary) -> float:
+    """Mean wait in the queue."""
+    return 1e3 * float(summary["links"][0]["queue_mean_s"])
+
+
+def queue_per_flow(world: World, summary: Summary) -> float:
+    """Mean queue in packets / flows, the packet in transmission included."""
+    link = summary["links"][0]
+    return float(link["queue_mean_packets"] + link["utilisation"]) / len(summary["flows"])
+
+
+def queue_peak(world: World, summary: Summary) -> float:
+    """Longest queue in packets, with the packet in transmission."""
+    return float(summary["links"][0]["queue_max_packets"]) + 1
+
+
+def drops(world: World, summary: Summary) -> float:
+    """Packets dropped by the queue."""
+    return float(summary["links"][0]["drops"]["queue"])
+
+
+def jain_index(world: World, summary: Summary) -> float:
+    """Jain's index of the goodputs."""
+    return float(jain(goodputs(summary)))
+
+
+def first_share(world: World, summary: Summary) -> float:
+    """Part of all goodput that the first group has."""
+    rates = goodputs(summary)
+    return sum(rates[: world.groups[0].flows]) / sum(rates)
+
+
+def rtt_exponent(world: World, summary: Summary) -> float:
+    """Return the e of goodput ~ RTT^-e, from the two groups of the world."""
+    first, count = world.groups[0], world.groups[0].flows
+    rates = goodputs(summary)
+    ratio = (sum(rates[:count]) / count) / (sum(rates[count:]) / (len(rates) - count))
+    return math.log(ratio) / math.log((world.groups[1].rtt_ms or world.rtt_ms) / (first.rtt_ms or world.rtt_ms))
+
+
+def rounds(world: World, summary: Summary) -> float:
+    """Round trips of data until the last byte is acknowledged: completion without the handshake, and the way back."""
+    return float(summary["flows"][0]["completion_s"]) / (world.rtt_ms / 1e3) - 0.5
+
+
+def resumed_s(world: World, summary: Summary) -> float:
+    """Time from the first transmission of the only segment to the retransmission that arrives."""
+    return float(summary["flows"][0]["completion_s"]) - 1.5 * world.rtt_ms / 1e3
