@@ -14,7 +14,8 @@ INCLUDED = re.compile(r"(?P<file>[\w./-]+\.sh)\b")
 MAX_INCLUDE_BYTES = 100_000
 
 PROGRAMS = {
-    "cat", "dd", "echo", "ethtool", "ip", "modprobe", "nstat", "rm", "set_sysctls.py", "sleep", "source", "ss", "sysctl", "tc", "touch", "true", ".",
+    "cat", "dd", "echo", "ethtool", "ip", "modprobe", "nstat", "rm", "set_sysctls.py", "sleep", "source", "ss", "sysctl",
+    "tc", "touch", "true", ".",
 }  # fmt: skip
 """Programs whose effect on TCP is known, or that have none."""
 
@@ -71,6 +72,7 @@ SYSCTLS: dict[str, Callable[[dict[str, Any], str], None]] = {
     "tcp_frto": switch("frto"),
     "tcp_recovery": lambda tcp, value: tcp.__setitem__("recovery", "rack" if int(value) & 1 else "sack"),
     "tcp_reordering": number("dup_thresh"),
+    "tcp_retries2": number("retries2"),
     "tcp_rmem": receive_buffer,
     "tcp_rto_max_ms": lambda tcp, value: tcp.__setitem__("rto_max", f"{int(value)}ms"),
     "tcp_sack": switch("sack"),
@@ -83,10 +85,10 @@ SYSCTLS: dict[str, Callable[[dict[str, Any], str], None]] = {
 
 IGNORED = {
     "tcp_abort_on_overflow", "tcp_adv_win_scale", "tcp_app_win", "tcp_autocorking", "tcp_comp_sack_nr", "tcp_dsack",
-    "tcp_ecn_option", "tcp_fack", "tcp_fastopen", "tcp_fastopen_key", "tcp_fin_timeout", "tcp_keepalive_intvl", "tcp_keepalive_probes",
-    "tcp_keepalive_time", "tcp_limit_output_bytes", "tcp_max_syn_backlog", "tcp_mem", "tcp_min_tso_segs",
+    "tcp_ecn_option", "tcp_fack", "tcp_fastopen", "tcp_fastopen_key", "tcp_fin_timeout", "tcp_keepalive_intvl",
+    "tcp_keepalive_probes", "tcp_keepalive_time", "tcp_limit_output_bytes", "tcp_max_syn_backlog", "tcp_mem", "tcp_min_tso_segs",
     "tcp_moderate_rcvbuf", "tcp_no_metrics_save", "tcp_no_ssthresh_metrics_save", "tcp_notsent_lowat",
-    "tcp_pacing_ca_ratio", "tcp_pacing_ss_ratio", "tcp_retries1", "tcp_retries2", "tcp_rfc1337",
+    "tcp_pacing_ca_ratio", "tcp_pacing_ss_ratio", "tcp_retries1", "tcp_rfc1337",
     "tcp_synack_retries", "tcp_syncookies", "tcp_tso_rtt_log", "tcp_tso_win_divisor", "tcp_wmem",
     "tcp_workaround_signed_windows",
 }  # fmt: skip

@@ -61,7 +61,7 @@ fn time_of(retries: u32, rto: RtoBounds) -> Span {
     let mut timeout = rto.min.max(rto.granularity).max(Span::from_millis(1));
     let mut total = Span::ZERO;
     for _ in 0..=retries.min(10_000) {
-        total = total + timeout;
+        total += timeout;
         timeout = timeout.saturating_mul(2).min(rto.max);
     }
     total
