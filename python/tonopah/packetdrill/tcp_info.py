@@ -1,6 +1,7 @@
 """What TCP_INFO shows (struct tcp_info of Linux), from the state of an endpoint; and the assertions that use it."""
 
 import ast
+import inspect
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -53,8 +54,8 @@ class AssertionMissedError(Exception):
 
 
 def clean(text: str) -> str:
-    """Return code with its lines joined where a backslash ends them."""
-    return re.sub(r"\\\s*\n\s*", " ", text).strip().rstrip("\\").strip()
+    """Return code without common indentation, its lines joined where a backslash ends them."""
+    return inspect.cleandoc(re.sub(r"\\\s*\n\s*", " ", text).rstrip().rstrip("\\"))
 
 
 def segments(size: int | None, state: EndpointState) -> int:
