@@ -7,6 +7,7 @@
 //! written, those used for every segment first and together, so that a segment touches few cache lines even when many
 //! connections take turns.
 
+mod exceptional;
 mod give_up;
 mod handshake;
 mod make;
@@ -16,7 +17,7 @@ mod state;
 
 pub use state::ConnectionState;
 
-use give_up::Patience;
+use exceptional::Exceptional;
 use handshake::Handshake;
 
 use crate::cc::Window;
@@ -31,6 +32,9 @@ use crate::seq::SeqNo;
 use crate::settings::EcnMode;
 use crate::timers::{Timer, Timers};
 use crate::units::{Bytes, Span, Time};
+
+/// No ACK of an earlier number is due: that of the SYN is never acknowledged by itself.
+const NO_ACK: SeqNo = SeqNo::SYN;
 
 /// One end of a connection.
 ///
@@ -83,11 +87,12 @@ pub struct Connection {
     read_closed: bool,
     /// The application is gone.
     detached: bool,
-    patience: Patience,
+    /// R2 (RFC 9293 §3.8.3) as a number of retransmissions; 0: never.
+    retries2: u16,
     /// Present until the handshake is complete.
     handshake: Option<Box<Handshake>>,
     /// Send this ACK first, with the previous ECN echo state (RFC 8257 §3.2).
-    early_ack: Option<SeqNo>,
+    early_ack: SeqNo,
     pending: Pending,
     clock: Clock,
     echo: Echo,
@@ -98,10 +103,7 @@ pub struct Connection {
     time_wait: Span,
     /// Bytes written before the handshake was complete.
     written_early: u64,
-    /// A reset to send, whatever the state.
-    reset: Option<Box<Segment>>,
-    /// When the last challenge ACK was called for.
-    challenged_at: Option<Time>,
+    exceptional: Option<Box<Exceptional>>,
 }
 
 impl Connection {
@@ -109,7 +111,8 @@ impl Connection {
         Connection {
             send_buffer: config.send_buffer,
             time_wait: config.time_wait,
-            patience: Patience::new(&config),
+            retries2: u16::try_from(config.retries2).unwrap_or(u16::MAX),
+            exceptional: Exceptional::of(&config),
             receiver: Receiver::new(&config),
             echo: Echo::new(EcnMode::Off),
             handshake: Some(Box::new(Handshake::new(config, state == ConnectionState::SynSent))),
@@ -118,13 +121,11 @@ impl Connection {
             clock: Clock::default(),
             timers: Timers::default(),
             ack_pending: false,
-            early_ack: None,
+            early_ack: NO_ACK,
             written_early: 0,
             close_requested: false,
             read_closed: false,
             detached: false,
-            reset: None,
-            challenged_at: None,
             write_blocked: false,
             pending: Pending::default(),
         }
@@ -253,7 +254,8 @@ impl Connection {
             sender.on_timeout(now, &mut self.timers);
             let after = sender.unanswered();
             let news = after != before && after != Unanswered::default();
-            if news && self.patience.on_no_answer(now, after, &mut self.timers) {
+            let rto = sender.rto_bounds();
+            if news && self.on_no_answer(now, after, rto) {
                 self.give_up();
                 return;
             }
@@ -289,7 +291,9 @@ impl Connection {
             self.challenge(now);
             return;
         }
-        self.patience.heard = true;
+        if let Some(exceptional) = &mut self.exceptional {
+            exceptional.answered = true;
+        }
         self.clock.on_segment(segment);
         sender.on_ack(now, segment, &mut self.timers);
         if self.write_blocked && sender.buffered() < self.send_buffer {
@@ -312,7 +316,7 @@ impl Connection {
         if echo_ack != EchoAck::None {
             self.ack_pending = true;
             if echo_ack == EchoAck::Split && self.receiver.has_delayed_ack() {
-                self.early_ack = Some(rcv_nxt);
+                self.early_ack = rcv_nxt;
             }
         }
         match self.receiver.on_segment(now, segment) {
@@ -333,15 +337,15 @@ impl Connection {
 
     /// The next segment to send now; call until it returns `None`.
     pub fn poll_segment(&mut self, now: Time) -> Option<Segment> {
-        if let Some(reset) = self.reset.take() {
-            return Some(*reset);
+        if let Some(reset) = self.exceptional.as_mut().and_then(|exceptional| exceptional.reset.take()) {
+            return Some(reset);
         }
         if self.handshake.as_ref().is_some_and(|handshake| handshake.syn_due) {
             return self.make_syn(now);
         }
         let sender = self.sender.as_mut()?;
-        if let Some(ack) = self.early_ack {
-            self.early_ack = None;
+        if self.early_ack != NO_ACK {
+            let ack = std::mem::replace(&mut self.early_ack, NO_ACK);
             return Some(self.make_early_ack(now, ack));
         }
         // CLOSED sends no data; a final ACK may still be pending.

@@ -19,6 +19,9 @@ use crate::units::{Bytes, Span, Time};
 /// The payload that any host accepts (RFC 9293 §3.7.1).
 const DEFAULT_MSS: Bytes = Bytes(536);
 
+/// No FIN has arrived yet.
+const NO_FIN: SeqNo = SeqNo(u64::MAX);
+
 /// The receiving half.
 #[derive(Clone, Debug)]
 // Hot fields first; see connection.rs.
@@ -30,7 +33,7 @@ pub(crate) struct Receiver {
     /// Bytes received in order and not yet read by the application.
     unread: Bytes,
     /// The number after the FIN, once received.
-    fin_end: Option<SeqNo>,
+    fin_end: SeqNo,
     mss: Bytes,
     /// Largest payload received so far.
     largest_payload: u32,
@@ -52,7 +55,7 @@ impl Receiver {
             acks: AckPolicy::new(config.delayed_ack, config.mss, config.rto.min),
             window: ReceiveWindow::new(config),
             rtt: ReceiverRtt::new(None),
-            fin_end: None,
+            fin_end: NO_FIN,
             unread: Bytes::ZERO,
             largest_payload: 0,
             last_ack_sent: SeqNo::FIRST_DATA,
@@ -90,7 +93,7 @@ impl Receiver {
 
     /// True once everything up to and including the FIN has been received.
     pub(crate) fn fin_received(&self) -> bool {
-        self.fin_end.is_some_and(|fin_end| self.rcv_nxt() >= fin_end)
+        self.rcv_nxt() >= self.fin_end
     }
 
     /// Payload bytes received in order so far; the SYN has sequence number 0.
@@ -149,11 +152,11 @@ impl Receiver {
             // RFC 9293 §3.10.7.4, §3.8.4: not acceptable, so acknowledged; keep-alives and zero-window probes rely on it.
             return if segment.seq < rcv_nxt { AckTiming::Immediate } else { AckTiming::None };
         }
-        if segment.flags.contains(Flags::FIN) && self.fin_end.is_none() && segment.end() > rcv_nxt {
-            self.fin_end = Some(segment.end());
+        if segment.flags.contains(Flags::FIN) && self.fin_end == NO_FIN && segment.end() > rcv_nxt {
+            self.fin_end = segment.end();
         }
         // RFC 9293 §3.10.7.4: trim what lies beyond the window or the FIN.
-        let mut end = self.fin_end.map_or(segment.end(), |fin_end| segment.end().min(fin_end));
+        let mut end = segment.end().min(self.fin_end);
         if end > self.window.right_edge() {
             end = end.min(rcv_nxt + self.window());
         }

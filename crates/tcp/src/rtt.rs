@@ -70,6 +70,10 @@ impl LinuxVariance {
 }
 
 impl RttEstimator {
+    pub(crate) fn bounds(&self) -> RtoBounds {
+        self.bounds
+    }
+
     pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> RttEstimator {
         let (srtt, rttvar, min, linux) = (None, Span::ZERO, None, LinuxVariance::default());
         let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, backoff: 0, linux, rto: Span::ZERO };

@@ -28,6 +28,7 @@ use crate::cc::{State, Window};
 use crate::config::TcpConfig;
 use crate::options::Agreed;
 use crate::seq::SeqNo;
+use crate::settings::RtoBounds;
 use crate::units::{Bytes, Span, Time};
 
 /// What a trace shows of a sender.
@@ -164,6 +165,10 @@ impl Sender {
     /// What the peer has not answered.
     pub(crate) fn unanswered(&self) -> Unanswered {
         Unanswered { timeouts: self.core.timeouts_in_a_row, probes: self.core.window_probes }
+    }
+
+    pub(crate) fn rto_bounds(&self) -> RtoBounds {
+        self.core.rtt.bounds()
     }
 
     pub(crate) fn totals(&self) -> Totals {

@@ -54,7 +54,8 @@ impl Default for Timers {
 }
 
 impl Timers {
-    const NEVER: Time = Time::from_nanos(u64::MAX);
+    /// Later than any time that is reached.
+    pub(crate) const NEVER: Time = Time::from_nanos(u64::MAX);
 
     /// The timers that guard outstanding data; one of them runs at a time.
     pub(crate) const OF_LOSS: [Timer; 3] = [Timer::Rto, Timer::Tlp, Timer::Reorder];

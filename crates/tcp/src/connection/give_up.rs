@@ -1,57 +1,38 @@
 //! When a connection whose peer does not answer is given up (RFC 9293 §3.8.3: R2 and the user time-out).
 
-use crate::config::TcpConfig;
+use super::Connection;
+use super::exceptional::Exceptional;
 use crate::sender::Unanswered;
 use crate::settings::RtoBounds;
-use crate::timers::{Timer, Timers};
+use crate::timers::Timer;
 use crate::units::{Span, Time};
 
-/// How long a connection waits for an answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    /// Something has arrived since the last probe.
-    pub(super) heard: bool,
-    /// Probes of a closed window that nothing has answered.
-    probes: u32,
-    /// R2 as a number of retransmissions; 0: never.
-    retries: u32,
-    /// R2 as a time, from the first retransmission on.
-    limit: Span,
-    /// 0: none.
-    user_timeout: Span,
-    /// When the first retransmission or probe timed out.
-    since: Time,
-}
-
-impl Patience {
-    pub(super) fn new(config: &TcpConfig) -> Patience {
-        Patience {
-            heard: false,
-            probes: 0,
-            retries: config.retries2,
-            limit: time_of(config.retries2, config.rto),
-            user_timeout: config.user_timeout,
-            since: Time::ZERO,
-        }
+impl Connection {
+    /// What only a connection in trouble needs, made if it is the first time.
+    pub(super) fn exceptional(&mut self) -> &mut Exceptional {
+        self.exceptional.get_or_insert_default()
     }
 
     /// A retransmission timed out, or a probe of a closed window is due. True if the connection is to be given up.
     #[cold]
     #[inline(never)]
-    pub(super) fn on_no_answer(&mut self, now: Time, unanswered: Unanswered, timers: &mut Timers) -> bool {
+    pub(super) fn on_no_answer(&mut self, now: Time, unanswered: Unanswered, rto: RtoBounds) -> bool {
+        let retries = u32::from(self.retries2);
+        let timers = &mut self.timers;
+        let waiting = self.exceptional.get_or_insert_default();
         if unanswered.timeouts + unanswered.probes == 1 {
-            self.since = now;
-            if self.user_timeout > Span::ZERO {
-                timers.arm(Timer::UserTimeout, now + self.user_timeout);
+            waiting.since = now;
+            if waiting.user_timeout > Span::ZERO {
+                timers.arm(Timer::UserTimeout, now + waiting.user_timeout);
             }
         }
         // RFC 9293 §3.8.6.1: while probes are answered the connection stays open.
-        if std::mem::take(&mut self.heard) || unanswered.probes == 0 {
-            self.probes = 0;
+        if std::mem::take(&mut waiting.answered) || unanswered.probes == 0 {
+            waiting.probes = 0;
         }
-        self.probes += u32::from(unanswered.probes > 0);
-        let timed_out = unanswered.timeouts > 1 && now.since(self.since) >= self.limit;
-        self.retries > 0 && (timed_out || self.probes > self.retries)
+        waiting.probes += u32::from(unanswered.probes > 0);
+        let timed_out = unanswered.timeouts > 1 && now.since(waiting.since) >= time_of(retries, rto);
+        retries > 0 && (timed_out || waiting.probes > retries)
     }
 }
 

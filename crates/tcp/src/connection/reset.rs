@@ -73,14 +73,15 @@ impl Connection {
     /// The reset that goes with an abort. Like every segment of a synchronized connection it has ACK (RFC 9293 §3.1).
     fn send_reset(&mut self, now: Time) {
         let ack = self.receiver.rcv_nxt();
-        self.reset = Some(Box::new(Segment {
+        let reset = Segment {
             seq: self.snd_nxt().max(SeqNo::FIRST_DATA),
             ack,
             flags: Flags::RST.with(Flags::ACK),
             window: self.receiver.window(),
             timestamps: self.clock.stamp(now, ack),
             ..Segment::default()
-        }));
+        };
+        self.exceptional().reset = Some(reset);
     }
 
     /// RFC 9293 §3.10.7.1: the reset that answers a segment which no connection expects. A reset is never answered.
@@ -95,7 +96,7 @@ impl Connection {
         } else {
             Segment { ack: segment.end(), flags: Flags::RST.with(Flags::ACK), ..Segment::default() }
         };
-        self.reset = Some(Box::new(answer));
+        self.exceptional().reset = Some(answer);
     }
 
     /// RFC 1122 §4.2.2.13: data for an application that has closed resets the connection. True if it has.
@@ -136,9 +137,10 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub(super) fn challenge(&mut self, now: Time) {
-        let allowed = self.challenged_at.is_none_or(|last| now.since(last) >= CHALLENGE_INTERVAL);
+        let last = self.exceptional.as_ref().and_then(|exceptional| exceptional.challenged_at);
+        let allowed = last.is_none_or(|last| now.since(last) >= CHALLENGE_INTERVAL);
         if allowed && self.sender.is_some() {
-            self.challenged_at = Some(now);
+            self.exceptional().challenged_at = Some(now);
             self.ack_pending = true;
         }
     }

@@ -1,6 +1,6 @@
 //! The states of a connection and the transitions between them: opening, closing, reset (RFC 9293 §3.3.2, §3.5, §3.6).
 
-use super::Connection;
+use super::{Connection, NO_ACK};
 use crate::ecn::Echo;
 use crate::segment::{Flags, Segment};
 use crate::sender::{HandshakeTiming, Sender};
@@ -171,7 +171,7 @@ impl Connection {
         self.timers = Timers::default();
         self.handshake = None;
         self.ack_pending = false;
-        self.early_ack = None;
+        self.early_ack = NO_ACK;
         self.pending.closed = true;
     }
 }

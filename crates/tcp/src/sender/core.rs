@@ -16,23 +16,24 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::Ecn;
 use crate::seq::SeqNo;
 use crate::settings::EcnMode;
+use crate::timers::Timers;
 use crate::units::{Bytes, Rate, Span, Time};
 
 /// Counts over the life of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Totals {
     /// Retransmission time-outs.
-    pub timeouts: u64,
+    pub timeouts: u32,
     /// Episodes of fast retransmit.
-    pub recoveries: u64,
+    pub recoveries: u32,
     /// Reductions on an ECN echo.
-    pub ecn_reductions: u64,
+    pub ecn_reductions: u32,
     /// Tail loss probes.
-    pub tail_probes: u64,
+    pub tail_probes: u32,
     /// Episodes undone as spurious.
-    pub undone: u64,
+    pub undone: u32,
     /// Segments retransmitted.
-    pub retransmitted_segments: u64,
+    pub retransmitted_segments: u32,
 }
 
 /// What the handshake measured.
@@ -93,23 +94,22 @@ pub(super) struct SenderCore {
     /// experiments, and in Linux an algorithm that needs ECN has it so. RFC 9331 §4.1: every packet for the L4S service
     /// carries ECT(1).
     pub(super) ecn_of_retransmissions: Ecn,
-    /// Marks are answered in recovery too.
-    proportionate: bool,
-    /// Delivered in all when the window was last reduced.
-    reduced_at: Bytes,
     /// cwnd applies in recovery too.
     pub(super) owns_window: bool,
     pub(super) cwnd_validation: bool,
     pub(super) slow_start_after_idle: bool,
     /// The next new segment carries CWR (RFC 3168 §6.1.2).
     pub(super) cwr_due: bool,
+    /// Delivered in all when the window was last reduced.
+    reduced_at: Bytes,
     pub(super) feedback: Feedback,
     pub(super) mss: Bytes,
     /// The end of the last segment that was not full.
     pub(super) small_end: SeqNo,
     /// What was written below this number waits neither for Nagle's rule nor for the cork.
     pub(super) pushed: SeqNo,
-    pub(super) last_sent_at: Option<Time>,
+    /// Far in the future before the first segment, so that no idle period is measured.
+    pub(super) last_sent_at: Time,
     /// Max(SND.WND) (RFC 9293 §3.8.6.2.1): the largest window that the receiver has offered.
     pub(super) max_rwnd: Bytes,
     pub(super) usage: CwndUsage,
@@ -157,7 +157,6 @@ impl SenderCore {
             tso_packet: TsoPacket::default(),
             ecn,
             ecn_of_retransmissions: if proportionate { ecn } else { Ecn::NotEct },
-            proportionate,
             reduced_at: Bytes::ZERO,
             owns_window: config.cc.algorithm.requirements.owns_window,
             cc: Controller::new(config.cc.build(&setup)),
@@ -177,7 +176,7 @@ impl SenderCore {
             rwnd,
             max_rwnd: rwnd,
             snd_wl1: SeqNo::default(),
-            last_sent_at: None,
+            last_sent_at: Timers::NEVER,
             small_end: SeqNo::default(),
             timeouts_in_a_row: 0,
             window_probes: 0,
@@ -267,7 +266,7 @@ impl SenderCore {
     #[inline]
     pub(super) fn marks_reduce_in_recovery(&self, ack: &AckContext) -> bool {
         let since_the_last = |newest: &NewestAcked| newest.prior_delivered() >= self.reduced_at;
-        self.proportionate
+        self.ecn_of_retransmissions != Ecn::NotEct
             && ack.marks.echo
             && self.state == State::Recovery
             && ack.report.newest.as_ref().is_some_and(since_the_last)

@@ -86,7 +86,7 @@ impl DupAckRecovery {
         let (state, snd_una, pipe) = (core.state, core.snd_una, core.board.pipe());
         let means_loss = self.on_duplicate(&Duplicate { state, snd_una, pipe, head_expired });
         if means_loss {
-            core.totals.recoveries += u64::from(state != State::Recovery);
+            core.totals.recoveries += u32::from(state != State::Recovery);
             if state != State::Cwr {
                 let cause = if head_expired { Cause::HeadTimeout } else { Cause::DupAck };
                 self.report_congestion(core, ack.now, cause, true);

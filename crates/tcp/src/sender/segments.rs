@@ -68,8 +68,8 @@ impl SenderCore {
         if small && !probe && self.holds_back(self.snd_nxt + len) {
             return None;
         }
-        if let Some(last) = self.last_sent_at.filter(|_| idle) {
-            self.report_idle(now, last);
+        if idle && self.last_sent_at != Timers::NEVER {
+            self.report_idle(now, self.last_sent_at);
         }
         let chunk = Chunk { seq: self.snd_nxt, len: len.0 as u32, fin };
         Some(NewData { chunk, small, idle, room })

@@ -30,7 +30,7 @@ impl Sender {
             && let Some(probe) = recovery.poll_tail_probe(core, now, timers)
         {
             // A probe is no burst: it does not schedule the next one.
-            core.last_sent_at = Some(now);
+            core.last_sent_at = now;
             return Some(probe);
         }
         let out = self.pick(now, timers);
@@ -59,7 +59,7 @@ impl Sender {
 
     fn after_sending(&mut self, now: Time, out: &Outgoing) {
         let core = &mut self.core;
-        core.last_sent_at = Some(now);
+        core.last_sent_at = now;
         core.sent_in_burst = true;
         if let Some(rate) = core.pacing_rate() {
             let quantum = core.cc.send_quantum();

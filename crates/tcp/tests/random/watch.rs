@@ -214,7 +214,7 @@ impl Watch {
         self.segments += burst as u64;
         // Sending a FIN may change the state of the connection.
         self.drain_events()?;
-        self.silence.check(now, self.connection.totals().timeouts, self.config.rto.max)?;
+        self.silence.check(now, self.connection.totals().timeouts.into(), self.config.rto.max)?;
         if let Some(snapshot) = self.connection.snapshot() {
             self.check_snapshot(&snapshot).map_err(|broken| format!("{broken}, at {now} in {snapshot:?}"))?;
         }

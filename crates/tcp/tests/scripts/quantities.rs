@@ -51,12 +51,12 @@ fn name(state: State) -> String {
 fn count(connection: &Connection, key: &str) -> Option<u64> {
     let totals = connection.totals();
     Some(match key {
-        "timeouts" => totals.timeouts,
-        "recoveries" => totals.recoveries,
-        "retransmitted" => totals.retransmitted_segments,
-        "ecn_reductions" => totals.ecn_reductions,
-        "tail_probes" => totals.tail_probes,
-        "undone" => totals.undone,
+        "timeouts" => totals.timeouts.into(),
+        "recoveries" => totals.recoveries.into(),
+        "retransmitted" => totals.retransmitted_segments.into(),
+        "ecn_reductions" => totals.ecn_reductions.into(),
+        "tail_probes" => totals.tail_probes.into(),
+        "undone" => totals.undone.into(),
         "readable" => connection.readable().0,
         "point" => connection.recovery_point()?.0,
         _ => return None,

@@ -1,0 +1,30 @@
+//! What only a connection in trouble needs: resets, challenge ACKs, and a peer that does not answer.
+
+use crate::config::TcpConfig;
+use crate::segment::Segment;
+use crate::units::{Span, Time};
+
+/// What few connections ever need: allocated when it is first needed, so that the others stay small.
+#[derive(Debug, Default)]
+pub(super) struct Exceptional {
+    /// A reset to send, whatever the state.
+    pub(super) reset: Option<Segment>,
+    /// When the last challenge ACK was called for.
+    pub(super) challenged_at: Option<Time>,
+    /// Something has arrived since the last probe.
+    pub(super) answered: bool,
+    /// Probes of a closed window that nothing has answered.
+    pub(super) probes: u32,
+    /// When the first retransmission or probe timed out.
+    pub(super) since: Time,
+    /// 0: none.
+    pub(super) user_timeout: Span,
+}
+
+impl Exceptional {
+    /// What a new connection needs of it.
+    pub(super) fn of(config: &TcpConfig) -> Option<Box<Exceptional>> {
+        let user_timeout = config.user_timeout;
+        (user_timeout > Span::ZERO).then(|| Box::new(Exceptional { user_timeout, ..Exceptional::default() }))
+    }
+}
