@@ -180,7 +180,7 @@ fn what_is_wrong_is_refused() {
     let points = |points: Value| own("n1", json!({"kind": "waypoints", "points": points}));
     let cases = [
         (rwp(json!({"speed_min": "0m/s"})), "network.mobility.speed_min: ", "above 0m/s"),
-        (rwp(json!({"speed_min": "-1m/s"})), "network.mobility.speed_min: ", "below 0"),
+        (rwp(json!({"speed_min": "-1m/s"})), "network.mobility.speed_min: ", "below zero"),
         (
             rwp(json!({"speed_min": "3m/s", "speed_max": "2m/s"})),
             "network.mobility.speed_min: ",

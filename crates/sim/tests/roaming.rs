@@ -190,7 +190,7 @@ fn wrong_values_are_refused() {
         (json!({"nodes": 3}), "network.nodes: 3 nodes leave an access point without stations; at least 4"),
         (json!({"stations_per_cell": 0}), "network.stations_per_cell: 0 is not a count from 1 to"),
         (json!({"coverage": 0}), "network.coverage: 0 is not a multiple from 0.01 to 100"),
-        (json!({"same_channel": false, "mobility": walk}), "network.same_channel: stations that move"),
+        (json!({"same_channel": false, "mobility": walk}), "network.same_channel: mobile stations"),
         (json!({"beacons": "full"}), "network.beacons: "),
         (
             json!({"own_mobility": {"ap0": walk}}),

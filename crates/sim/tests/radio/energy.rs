@@ -185,8 +185,8 @@ fn frames_are_in_the_trace() {
 #[test]
 fn wrong_energies_are_refused() {
     let refused = |energy: Value| refusal(&cell(2, "1000B", "2s", "ns2", energy));
-    assert!(refused(json!({"tx": "17mA"})).contains("1mA x 3V"));
-    assert!(refused(json!({"initial": "-1J"})).contains("below 0J"));
+    assert!(refused(json!({"tx": "17mA"})).contains("17.4mA x 3V"));
+    assert!(refused(json!({"initial": "-1J"})).contains("must not be below zero"));
     assert!(refused(json!({"profile": "ns4"})).contains("network.radio.energy.profile"));
     assert!(refused(json!({"sleep": "1mW"})).contains("network.radio.energy"));
 }
