@@ -12,7 +12,7 @@ from tonopah.cli.main import main
 from tonopah.scenario.paths import put
 from tonopah.spec.reader import parse_spec
 from tonopah.spec.schema import json_schema
-from tonopah.spec.validation import RENAMED
+from tonopah.spec.validation import RENAMED, RENAMED_METRICS
 
 
 def refusal(document):
@@ -31,6 +31,15 @@ def test_a_renamed_key_names_the_new_one(study_document, old, new, where):
     table[old] = []
     assert refusal(study_document) == f"{where}{old}: has a new name (write {new})"
     assert new in json_schema()["properties"]
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED_METRICS.items())
+def test_a_renamed_metric_names_the_new_one(study_document, old, new):
+    study_document["figure"][0]["y"] = ["goodput_bps", f"{old}.delay_s"]
+    assert refusal(study_document) == f"figure[0].y: '{old}.delay_s' has a new name (write {new}.delay_s)"
+    study_document["figure"][0]["y"] = ["goodput_bps"]
+    study_document["claim"][0]["test"]["metric"] = old
+    assert f"'{old}' has a new name (write {new})" in refusal(study_document)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from tonopah.spec.validation import AxisPath, Many, Model, Texts, between, check_table, refuse
+from tonopah.spec.validation import AxisPath, CurrentMetrics, Many, Model, Texts, between, check_table, refuse
 
 PERCENTS = ("above_percent", "below_percent", "within_percent", "published_percent")
 
@@ -30,7 +30,9 @@ def elsewhere(*here: str) -> dict[str, tuple[str, str]]:
 class Measured(Model):
     """What every criterion but `NotTestable` has: metrics to read, in a part."""
 
-    metrics: Texts = Field(alias="metric", description="Metric, or an array of them: several readings of the same claim.")
+    metrics: Annotated[Texts, CurrentMetrics] = Field(
+        alias="metric", description="Metric, or an array of them: several readings of the same claim."
+    )
     part: str = Field("", description="Part that it reads; that of the claim if absent. Not needed in a study of one part.")
 
     MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere()

@@ -14,6 +14,7 @@ from tonopah.spec.published import Published
 from tonopah.spec.validation import (
     AxisPath,
     Choices,
+    CurrentMetrics,
     Filled,
     Many,
     Model,
@@ -118,7 +119,9 @@ class FigureTable(Model):
     """One request for figures: one for each axis in `x` and each metric in `y`."""
 
     kind: Literal[*FIGURE_KINDS] = Field(description="What is drawn (above).")
-    y: Filled[str] = Field(description="Metrics (columns of `tables/`, derived ones included); for `series`, recorded series.")
+    y: Annotated[Filled[str], CurrentMetrics] = Field(
+        description="Metrics (columns of `tables/`, derived ones included); for `series`, recorded series."
+    )
     x: Texts | None = Field(None, description="Axis, or an array of them: one figure for each.")
     rows: str | None = Field(None, description="Second axis of a heat map.")
     difference: bool = Field(False, description="Add the paired difference to the baseline in percent.")

@@ -24,6 +24,13 @@ from tonopah.scenario.paths import split_path
 
 RENAMED = {"measure": "derived"}
 """Keys of older study files, and what they are called now."""
+RENAMED_METRICS = {
+    "student_ns2": "ns2_awk",
+    "student_ns3": "flowmonitor",
+    "handoff": "reassociation",
+    "handoffs": "reassociations",
+}
+"""Words in the names of metrics of older study files, and what they are called now."""
 
 EXPECTED = {
     "string_type": "text", "string_unicode": "text", "int_type": "a whole number", "int_from_float": "a whole number",
@@ -209,12 +216,23 @@ def one_of(value: Any, known: Iterable[str], at: tuple[str | int, ...] = (), wha
         raise refuse(f"{shorten(value)} is unknown", list_allowed(names, what, value), at)
 
 
+def current_metrics(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse the old name of a metric."""
+    for name in names:
+        words = [RENAMED_METRICS.get(word, word) for word in name.split(".")]
+        if ".".join(words) != name:
+            raise refuse(f"{shorten(name)} has a new name", f"write {'.'.join(words)}")
+    return names
+
+
 Many = Annotated[tuple[T, ...], FailFast(), BeforeValidator(to_array)]
 """An array; the first wrong entry ends the check, however long it is."""
 Filled = Annotated[tuple[T, ...], FailFast(), Field(min_length=1), BeforeValidator(to_array)]
 """An array that is not empty."""
 Texts = Annotated[tuple[str, ...], BeforeValidator(to_texts, json_schema_input_type=str | list[str])]
 """Text, or an array of it: several readings side by side."""
+CurrentMetrics = AfterValidator(current_metrics)
+"""For an array of metrics: none may have its old name."""
 AxisPath = Annotated[str, AfterValidator(to_path)]
 """A path into the scenario, like network.flows."""
 Choices = Annotated[list[Any], Field(min_length=1)]
