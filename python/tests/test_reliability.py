@@ -111,6 +111,11 @@ def test_a_run_can_be_interrupted(tmp_path):
     import threading
 
     world = {"duration": "100000s", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1}}
+    # A shell starts its background jobs with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        _core.run(json.dumps(world))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _core.run(json.dumps(world))
+    finally:
+        signal.signal(signal.SIGINT, before)
