@@ -3,7 +3,7 @@
 import ast
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from tonopah.endpoint import EndpointState
@@ -95,7 +95,7 @@ class Assertions:
         self.unknown: set[str] = set()
         """Fields that code asked for and the endpoint does not know."""
 
-    def run(self, text: str, state: EndpointState, extra: Mapping[str, Any]) -> int:
+    def run(self, text: str, state: EndpointState) -> int:
         """Carry out one piece of code; return how many assertions held, raise for one that does not."""
         try:
             tree = ast.parse(clean(text))
@@ -108,13 +108,13 @@ class Assertions:
                 raise CodeError(f"the code calls {ast.unparse(node.func)}")
         held = 0
         for statement in tree.body:
-            held += self.statement(statement, state, extra)
+            held += self.statement(statement, state)
         return held
 
-    def statement(self, statement: ast.stmt, state: EndpointState, extra: Mapping[str, Any]) -> int:
+    def statement(self, statement: ast.stmt, state: EndpointState) -> int:
         """Carry out one statement; 1 if it is an assertion that holds."""
         names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-        known = {name: FIELDS[name](state) for name in names & FIELDS.keys()} | CONSTANTS | dict(extra)
+        known = {name: FIELDS[name](state) for name in names & FIELDS.keys()} | CONSTANTS
         missing = {name for name in names if name not in {*known, *self.variables, *FUNCTIONS}}
         if missing:
             self.unknown |= missing
