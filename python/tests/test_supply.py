@@ -1,4 +1,4 @@
-"""Licences and versions: .ci/supply accepts what is there and refuses what deny.toml does not name. The build names its sources."""
+"""Licences and versions: .ci/supply refuses what deny.toml does not name. The name of a build covers its sources."""
 
 import importlib.machinery
 import importlib.metadata
