@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tonopah.spec import measures
+from tonopah.spec.columns import flatten
 from tonopah.spec.model import Part
 from tonopah.spec.plan import PartPlan, Run
 from tonopah.stats import Estimate, Method
@@ -20,17 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tonopah.store.store import Store
-
-
-def flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return a nested dictionary as a flat one."""
-    flat: dict[str, Any] = {}
-    for key, below in value.items():
-        if isinstance(below, Mapping):
-            flat |= flatten(below, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = below
-    return flat
 
 
 def key_columns(run: Run, part: str) -> dict[str, Any]:

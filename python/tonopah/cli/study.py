@@ -17,6 +17,7 @@ from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions, Limits, Shard, parse_memory, parse_shard
 from tonopah.execution.progress import show_progress
 from tonopah.scenario.document import load
+from tonopah.spec.columns import check_metric
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Manifest, Target
 from tonopah.spec.schema import json_schema
@@ -115,6 +116,7 @@ def run_missing(arguments: argparse.Namespace, until: Target | None = None) -> t
     Raises RunFailedError, which says how to continue, after an interruption or when --max-hours is reached.
     """
     study, options = Study.load(arguments.study), execution_options(arguments)
+    check_target(study, until)
     try:
         done = study.run(None, arguments.replicates, arguments.quick, arguments.out, until=until, options=options)
     except (KeyboardInterrupt, runner.TimeUpError) as error:
@@ -124,6 +126,13 @@ def run_missing(arguments: argparse.Namespace, until: Target | None = None) -> t
         for other, count in store.other_builds().items():
             print(f"note: {count} results of engine {other} in {study.folder} are not used", file=sys.stderr)
     return study, done
+
+
+def check_target(study: Study, until: Target | None) -> None:
+    """Refuse a metric of --until that no part has."""
+    own = [column for part in study.spec.parts for derived in part.derived for column in derived.columns()]
+    for name in until.metrics if until else ():
+        check_metric(name, "--metric", "run", own)
 
 
 def count_stored(study: Study, shard: Shard | None) -> str:
