@@ -6,6 +6,7 @@ SI units in their names; nested names are joined by a dot (`flowmonitor.delay_s`
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tonopah.store.store import Store
+
+
+@dataclass(frozen=True)
+class PartTables:
+    """The data of one part: its plan, its tables, and the store of its series."""
+
+    part: Part
+    plan: PartPlan
+    runs: "pd.DataFrame"
+    flows: "pd.DataFrame"
+    store: "Store"
 
 
 def flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -136,3 +148,8 @@ def difference(
         [values_at(table, metric, algorithm, where), values_at(table, metric, baseline, where)], axis=1, join="inner"
     )
     return method.difference_percent(both.iloc[:, 0].to_numpy(), both.iloc[:, 1].to_numpy())
+
+
+def is_measured(table: "pd.DataFrame", name: str, algorithms: list[str]) -> bool:
+    """Tell whether the metric was measured at all."""
+    return any(values_at(table, name, algorithm, {}).notna().any() for algorithm in algorithms)

@@ -1,0 +1,184 @@
+"""The figures of a part as data: one section for each sweep and one for the nominal point, with the figures of the study file.
+
+A report draws them in its page, `tonopah study figure` with matplotlib; figures/ holds their numbers. All come from here.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from tonopah.analysis.figure_model import FigureData, FigureScale, Series
+from tonopah.analysis.figure_series import series_figures
+from tonopah.analysis.figure_values import Request, SweptAxis, bar, difference_line, ecdf, heatmap, heatmap_difference, line
+from tonopah.analysis.tables import PartTables, is_measured
+from tonopah.spec.model import Figure
+from tonopah.spec.schema import Sweep
+
+__all__ = ["FigureData", "FigureSection", "part_figures"]
+
+
+@dataclass
+class FigureSection:
+    """The figures over one sweep, or at the nominal point (`sweep` is None)."""
+
+    anchor: str
+    """`sweep-1`, `sweep-2` and so on, or `default`."""
+    title: str
+    note: str
+    sweep: Sweep | None
+    figures: list[FigureData] = field(default_factory=list)
+
+
+def part_figures(source: PartTables) -> list[FigureSection]:
+    """Return the figures of a part by section, in the order of the study file, with one scale for all that show the same."""
+    sections = [*sweep_sections(source), default_section(source)]
+    distinct_figures(sections)
+    ranges = common_ranges(figure for section in sections for figure in section.figures)
+    for section in sections:
+        section.figures = [replace(figure, y=ranges[scale_key(figure)].applied(figure.y)) for figure in section.figures]
+    return sections
+
+
+def sweep_sections(source: PartTables) -> Iterator[FigureSection]:
+    """Yield a section for each sweep."""
+    for i, sweep in enumerate(source.part.sweeps):
+        mine = source.runs[source.runs["run"].isin(source.plan.sweeps[i])]
+        varied = "; ".join(f"{axis} = {', '.join(str(v) for v in values)}" for axis, values in sweep.vary.items())
+        section = FigureSection(f"sweep-{i + 1}", sweep.label, f"Varied: {varied}. All other values are the defaults.", sweep)
+        for figure in source.part.figures:
+            if figure.x and {figure.x, figure.rows} - {None} == set(sweep.vary):
+                swept = replace(source, runs=mine)
+                section.figures += [titled(figure, made) for made in sweep_figures(swept, figure, sweep)]
+        yield section
+
+
+def sweep_figures(source: PartTables, figure: Figure, sweep: Sweep) -> Iterator[FigureData]:
+    """Yield the figures of one request over a sweep, without metrics that no run measured."""
+    part, one = source.part, len(sweep.vary) == 1
+    axes = {key: SweptAxis(key, values, sweep.label if one else key) for key, values in sweep.vary.items()}
+    for name in (name for name in figure.y if is_measured(source.runs, name, part.labels)):
+        request = request_of(source, figure, name)
+        if figure.kind == "heatmap" and figure.x and figure.rows:
+            yield heatmap(request, axes[figure.x], axes[figure.rows])
+            changes = [heatmap_difference(request, axes[figure.x], axes[figure.rows])] if len(part.labels) > 1 else []
+        elif figure.kind == "line" and figure.x:
+            yield line(request, axes[figure.x])
+            wanted = figure.difference and len(part.labels) > 1
+            changes = [difference_line(request, axes[figure.x])] if wanted else []
+        else:
+            continue
+        # Against a baseline of zero nothing is left to draw.
+        yield from (change for change in changes if not change.is_empty())
+
+
+def default_section(source: PartTables) -> FigureSection:
+    """Return the section on the nominal point: bars, distributions and time series."""
+    part = source.part
+    note = "Every axis has its default value. Time series show one representative run of each algorithm (seed 1)."
+    section = FigureSection("default", "The nominal point", note, None)
+    runs, flows = (frame[frame["run"].isin(source.plan.base)] for frame in (source.runs, source.flows))
+    at_base = replace(source, runs=runs, flows=flows)
+    for figure in (figure for figure in part.figures if figure.x is None):
+        for name in figure.y:
+            made: list[FigureData] = []
+            if figure.kind == "bar" and is_measured(runs, name, part.labels):
+                made = [bar(request_of(at_base, figure, name))]
+            elif figure.kind == "ecdf" and is_measured(flows, name, part.labels):
+                made = [ecdf(replace(request_of(at_base, figure, name), table=flows))]
+            elif figure.kind == "series":
+                made = series_figures(source, figure, name)
+            section.figures += [titled(figure, one) for one in made]
+    return section
+
+
+def request_of(source: PartTables, figure: Figure, name: str) -> Request:
+    """Return what the figures of one metric need."""
+    part = source.part
+    method = replace(part.method, statistic="median") if figure.median else part.method
+    return Request(part.id, source.runs, part.metric(name), part.labels, part.baseline, method, figure.log)
+
+
+def titled(figure: Figure, made: FigureData) -> FigureData:
+    """Return a figure with the title of the study file, and with a name of its own if it shows medians among means."""
+    suffix = "--median" if figure.median and made.kind not in ("ecdf", "series") else ""
+    if not figure.title:
+        return replace(made, id=made.id + suffix)
+    title = figure.title if len(figure.y) == 1 and made.kind != "difference" else f"{figure.title}: {made.title}"
+    return replace(made, id=made.id + suffix, title=title)
+
+
+def distinct_figures(sections: list[FigureSection]) -> None:
+    """Leave out what is asked for twice; number figures of the same id that differ, in log axes or title."""
+    seen: dict[str, list[FigureData]] = defaultdict(list)
+    for section in sections:
+        kept = []
+        for figure in section.figures:
+            if figure in seen[figure.id]:
+                continue
+            seen[figure.id].append(figure)
+            count = len(seen[figure.id])
+            kept.append(figure if count == 1 else replace(figure, id=f"{figure.id}--{count}"))
+        section.figures = kept
+
+
+@dataclass
+class Range:
+    """The range of values of all figures that show the same quantity."""
+
+    low: float = math.inf
+    high: float = -math.inf
+    positive: float = math.inf
+    """The least value above zero, where a logarithmic axis begins."""
+
+    def include(self, values: Iterable[float | None]) -> None:
+        """Extend the range."""
+        for value in values:
+            if value is not None:
+                self.low, self.high = min(self.low, value), max(self.high, value)
+                self.positive = min(self.positive, value) if value > 0 else self.positive
+
+    def applied(self, scale: FigureScale) -> FigureScale:
+        """Return a vertical axis with this range; one without values, or with a range of its own, as it is."""
+        if self.low > self.high or scale.min is not None:
+            return scale
+        # Zero cannot be shown on a logarithmic axis.
+        low = self.positive if scale.log and self.positive <= self.high else self.low
+        return replace(scale, min=low, max=self.high, log=scale.log and self.positive <= self.high)
+
+
+def scale_key(figure: FigureData) -> tuple[str, str, str]:
+    """Return what figures of one scale have in common: bars begin at zero, lines do not."""
+    return ("heatmap-difference" if figure.kind == "heatmap" and figure.baseline else figure.kind, figure.y.key, figure.y.unit)
+
+
+def common_ranges(figures: Iterable[FigureData]) -> dict[tuple[str, str, str], Range]:
+    """Return the ranges of the quantities that figures show."""
+    ranges: dict[tuple[str, str, str], Range] = defaultdict(Range)
+    for figure in figures:
+        found = ranges[scale_key(figure)]
+        for one in figure.series:
+            found.include(drawn_values(figure, one))
+        if figure.kind in ("bar", "series", "difference"):
+            found.include([0.0])
+    for (kind, _, unit), found in ranges.items():
+        if kind == "heatmap-difference" and found.low <= found.high:
+            # The colour of no difference is in the middle.
+            found.low, found.high = (sign * max(abs(found.low), abs(found.high)) for sign in (-1, 1))
+        elif kind == "line" and found.low <= found.high:
+            widen(found, unit)
+    return ranges
+
+
+def drawn_values(figure: FigureData, one: Series) -> list[float | None]:
+    """Return all values that a figure shows of one series; intervals of heat maps are not drawn."""
+    points = one.points.y if one.points else []
+    return [*one.y, *points] if figure.kind == "heatmap" else [*one.y, *one.low, *one.high, *points]
+
+
+def widen(found: Range, unit: str) -> None:
+    """Keep noise from filling a figure: the axis spans at least 2 % of the values (ratios: 0.2 percentage points)."""
+    least = 0.2 if unit == "%" else 0.02 * max(abs(found.low), abs(found.high))
+    if found.high - found.low < least:
+        middle, bounds = (found.low + found.high) / 2, (0.0, 100.0) if unit == "%" else (-math.inf, math.inf)
+        found.low, found.high = max(bounds[0], middle - least / 2), min(bounds[1], middle + least / 2)
