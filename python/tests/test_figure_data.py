@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 import tonopah as tp
+from tonopah.analysis import figure_files, tables
 from tonopah.analysis.figure_data import part_figures
+from tonopah.analysis.figure_files import as_csv, write_figures
 from tonopah.analysis.figure_values import Request, SweptAxis, bar, difference_line, heatmap, heatmap_difference, line
 from tonopah.analysis.tables import PartTables, part_tables
 from tonopah.errors import InputError
@@ -185,3 +187,58 @@ def test_wrong_keys_of_a_figure_name_their_place(study_document, figure, path, w
     with pytest.raises(InputError) as caught:
         parse_spec(study_document)
     assert caught.value.path == path and words in str(caught.value)
+
+
+def test_numbers_of_a_figure_as_csv(finished, tmp_path):
+    found = figures_of(finished)
+    write_figures(found.values(), tmp_path / "figures")
+    names = {path.stem for path in (tmp_path / "figures").iterdir()}
+    assert names == set(found)
+    drawn = pd.read_csv(tmp_path / "figures" / "line--network-flows--goodput_bps.csv")
+    assert list(drawn.columns) == ["algorithm", "network.flows", "metric", "unit", "value", "low", "high", "n", "role"]
+    assert drawn["network.flows"].dtype == "int64" and set(drawn["role"]) == {"estimate", "replicate"}
+    rate = pd.read_csv(tmp_path / "figures" / "line--traffic-app-rate--goodput_bps.csv")
+    assert rate["traffic.app.rate (packets/s)"].unique().tolist() == [400, 600]
+    assert list(pd.read_csv(tmp_path / "figures" / "series--cwnd.csv").columns) == ["algorithm", "t_s", "cwnd (kB)"]
+    flows = pd.read_csv(tmp_path / "figures" / "series--cwnd--flows-all--cubic.csv")
+    assert flows["flow"].unique().tolist() == ["0: src0 → sink0", "1: src1 → sink1"]
+    assert list(pd.read_csv(tmp_path / "figures" / "ecdf--goodput_bps.csv").columns) == [
+        "algorithm",
+        "goodput_bps (Mb/s)",
+        "share",
+    ]
+    heat = pd.read_csv(tmp_path / "figures" / "heatmap--network-flows--network-nodes--goodput_bps.csv")
+    assert len(heat) == 8 and list(heat.columns[:3]) == ["algorithm", "network.flows", "network.nodes"]
+
+
+def test_labels_are_no_formulas_and_numbers_stay_numbers(tmp_path):
+    labels = ("=1+2", "-b")
+    made = line(Request("", rows({(label, "@a"): [-1e6] * 4 for label in labels}), metric("goodput_bps"), list(labels), "=1+2",
+                        Method()), SweptAxis("x", ["@a"], "X"))  # fmt: skip
+    lines = as_csv(made).splitlines()
+    assert lines[1].startswith("'=1+2,'@a,goodput_bps,Mb/s,-1,-1,-1,4")
+    assert lines[2].startswith("'-b,'@a,")
+    table = pd.DataFrame({"algorithm": labels, "value": [-1.5, 2.0]})
+    tables.write(table, tmp_path, "runs")
+    assert (tmp_path / "runs.csv").read_text() == "algorithm,value\n'=1+2,-1.5\n'-b,2.0\n"
+    assert pd.read_parquet(tmp_path / "runs.parquet")["algorithm"].tolist() == list(labels)
+
+
+def test_no_figure_of_an_earlier_study_file_stays(finished, tmp_path):
+    found, folder = figures_of(finished), tmp_path / "figures"
+    write_figures(found.values(), folder)
+    (folder / "bar-goodput-bps.pdf").write_text("of 0.5")
+    (folder / "notes.txt").write_text("mine")
+    write_figures([found["series--cwnd"]], folder)
+    assert {path.name for path in folder.iterdir()} == {"series--cwnd.csv", "notes.txt"}
+    assert [path.name for path in tmp_path.iterdir()] == ["figures"]
+
+
+def test_a_failure_leaves_the_figures_as_they_were(finished, tmp_path, monkeypatch):
+    found, folder = figures_of(finished), tmp_path / "figures"
+    write_figures([found["series--cwnd"]], folder)
+    monkeypatch.setattr(figure_files, "as_csv", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        write_figures(found.values(), folder)
+    assert {path.name for path in folder.iterdir()} == {"series--cwnd.csv"}
+    assert [path.name for path in tmp_path.iterdir()] == ["figures"]

@@ -115,8 +115,18 @@ def frame(rows: "list[dict[str, Any]] | pd.DataFrame", columns: list[str]) -> "p
 
 def write(table: "pd.DataFrame", folder: Path, name: str) -> None:
     """Write a table as CSV and as Parquet."""
-    table.to_csv(folder / f"{name}.csv", index=False)
+    texts = {column: table[column].map(safe_text) for column in table.select_dtypes(["object", "string"]).columns}
+    table.assign(**texts).rename(columns=safe_text).to_csv(folder / f"{name}.csv", index=False)
     table.to_parquet(folder / f"{name}.parquet", index=False)
+
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet takes text that begins so for a formula (OWASP, CSV Injection)."""
+
+
+def safe_text(value: Any) -> Any:
+    """Return text so that a spreadsheet does not take it for a formula; a number stays a number."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
 def values_at(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any]) -> "pd.Series":
