@@ -16,11 +16,12 @@ import jinja2
 
 from tonopah._core import engine_version
 from tonopah.analysis import claims, consistency, tables
+from tonopah.analysis.tables import PartTables
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.options import cores
 from tonopah.metrics import duration_text
 from tonopah.report.formatting import image, interval_text, p_text
-from tonopah.report.part import PartReport, PartTables, report_part
+from tonopah.report.part import PartReport, report_part
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Manifest
 from tonopah.spec.model import StudySpec
