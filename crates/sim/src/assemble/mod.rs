@@ -243,7 +243,7 @@ fn build_flow(
         read: 0,
         highest_sent: 0,
         connected_at: None,
-        completed_at: None,
+        ended_at: None,
         cwnd_integral: Default::default(),
     })
 }
