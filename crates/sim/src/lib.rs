@@ -48,8 +48,8 @@ pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{EventMode, Outcome, Simulation};
 pub use summary::{
-    ChannelSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy,
-    NetworkRadio, NetworkSummary, NodeSummary, SpaceSummary, Summary, TerminalSummary,
+    ChannelSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures,
+    NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, SpaceSummary, Summary, TerminalSummary,
 };
 
 /// Version of the engine; results of different versions are not mixed.

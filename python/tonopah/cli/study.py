@@ -170,6 +170,7 @@ def print_report(study: Study, done: int, as_json: bool) -> int:
     facts = {
         "study": study.name,
         "runs": len(study.plan.runs),
+        "measured": study.plan.measured,
         "run_now": done,
         "missing": study.missing(),
         "folder": str(study.folder),
@@ -178,8 +179,8 @@ def print_report(study: Study, done: int, as_json: bool) -> int:
     if as_json:
         print(json.dumps(facts))
     else:
-        missing = f", {facts['missing']} of them missing" if facts["missing"] else ""
-        print(f"{study.name}: {facts['runs']} runs{missing}; {done} run now\nreport: {path.resolve()}")
+        missing = f"; {facts['missing']} of them missing" if facts["missing"] else ""
+        print(f"{study.name}: {study.plan.size}{missing}; {done} run now\nreport: {path.resolve()}")
     return 0
 
 
@@ -200,7 +201,7 @@ def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
     with show_progress(total, done, quiet=until is not None) as on_progress:
         for study in studies:
             if not arguments.json:
-                print(f"{study.name}: {len(study.plan.runs)} runs", file=sys.stderr, flush=True)
+                print(f"{study.name}: {study.plan.size}", file=sys.stderr, flush=True)
             facts.append(run_one(study, arguments, until, on_progress, time.monotonic() - started))
     if arguments.json:
         print(json.dumps(facts))

@@ -56,7 +56,7 @@ def write(manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, out: Pa
         target = out / "report.html"
         temporary = target.with_suffix(f".{os.getpid()}.tmp")
         runs = {source.part.id: source.runs for source in sources}
-        facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured}
+        facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
         temporary.write_text(render(spec, claims.judge(spec, plan, runs, manifest.quick), parts, facts), encoding="utf-8")
         temporary.replace(target)
     except OSError as error:
