@@ -22,7 +22,7 @@ def part(name, means, noise, replicates, seed):
             for nodes, value in zip(NODES, values, strict=True):
                 goodput = (value + shared + draw.normal(0, noise / 10)) * 1e6
                 rows.append({"run": f"{name}-{label}-{nodes}-{k}", "algorithm": label, "seed": k, "network.nodes": nodes,
-                             "goodput_bps": goodput, "ns2_awk.throughput_bps": 60e6 - goodput, "zero": 0.0})  # fmt: skip
+                             "goodput_bps": goodput, "ns2_awk.throughput_bps": 60e6 - goodput, "loss_ratio": 0.0})  # fmt: skip
     table = pd.DataFrame(rows)
     return PartPlan(sweeps=[set(table["run"])], base=set(table[table["network.nodes"] == 40]["run"])), table
 
@@ -87,7 +87,7 @@ def test_a_published_effect_is_supported_inside_the_interval_with_its_sign():
 
 
 def test_a_difference_to_zero_has_no_meaning():
-    verdict = judge({"metric": "zero", "difference": {"of": "ewphcc"}, "above_percent": 0}, {"vegas": FLAT, "ewphcc": FLAT})
+    verdict = judge({"metric": "loss_ratio", "difference": {"of": "ewphcc"}, "above_percent": 0}, {"vegas": FLAT, "ewphcc": FLAT})
     assert verdict.verdict == "not testable"
     assert "vegas is zero there" in verdict.sentence
 
