@@ -127,6 +127,7 @@ impl Job<'_> {
     fn run(&self, sink: Option<Box<dyn Sink>>, stopper: Stopper<'_>) -> Result<Given, Failure> {
         guarded(|| {
             let scenario = Scenario::from_json(self.scenario)?.with(self.further);
+            self.limits.admit(&scenario, self.seed)?;
             let simulation = match sink {
                 Some(sink) => Simulation::with_sink(&scenario, self.seed, sink)?,
                 None => Simulation::new(&scenario, self.seed)?,

@@ -17,7 +17,7 @@ const LAYERS: [&[&str]; 14] = [
     &["world"],
     &["assemble", "summary", "invariants"],
     &["simulation"],
-    &["analysis"],
+    &["analysis", "memory"],
     &["lib"],
 ];
 
