@@ -6,8 +6,11 @@ Set TONOPAH_DEBUG=1 to see the traceback of an internal error.
 
 import argparse
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 
 from tonopah._core import engine_version
@@ -37,10 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        parsed = build_parser(given).parse_args(given)
-        code = parsed.action(parsed)
-        sys.stdout.flush()
-        return code
+        with interrupted_by_sigterm():
+            parsed = build_parser(given).parse_args(given)
+            code = parsed.action(parsed)
+            sys.stdout.flush()
+            return code
     except ScenarioError as error:
         return complain(str(error), 2)
     except AlgorithmError as error:
@@ -64,6 +68,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("TONOPAH_DEBUG"):
             sys.excepthook(type(error), error, error.__traceback__)
         return complain(f"internal error, please report it: {type(error).__name__}: {error}", 1)
+
+
+@contextmanager
+def interrupted_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM, which `timeout`, Slurm and Docker send, end the command as Ctrl-C does, unless the caller handles it."""
+    main_thread = threading.current_thread() is threading.main_thread()
+    if not main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def interrupt(_: int, __: object) -> None:
+    """Handle a signal."""
+    raise KeyboardInterrupt
 
 
 def complain(message: str, code: int) -> int:

@@ -5,8 +5,8 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -84,10 +84,12 @@ def run_study(arguments: argparse.Namespace) -> int:
     until = target(arguments)
     if arguments.study == "all":
         return run_all(arguments, until)
-    study, done = run_missing(arguments, until)
-    if arguments.shard:
-        return print_shard(study, done, arguments)
-    return print_report(study, done, arguments.json)
+    study = Study.load(arguments.study)
+    with told_what_is_kept(study, arguments):
+        done = run_missing(study, arguments, until)
+        if arguments.shard:
+            return print_shard(study, done, arguments)
+        return print_report(study, done, arguments.json)
 
 
 def target(arguments: argparse.Namespace) -> Target | None:
@@ -112,22 +114,26 @@ def execution_options(arguments: argparse.Namespace) -> ExecutionOptions:
     )
 
 
-def run_missing(arguments: argparse.Namespace, until: Target | None = None) -> tuple[Study, int]:
-    """Run what is missing of a study; return the study and the number of runs made now.
-
-    Raises RunFailedError, which says how to continue, after an interruption or when --max-hours is reached.
-    """
-    study, options = Study.load(arguments.study), execution_options(arguments)
-    check_target(study, until)
+@contextmanager
+def told_what_is_kept(study: Study, arguments: argparse.Namespace) -> Iterator[None]:
+    """Raise RunFailedError, which says how to continue, after an interruption or when --max-hours is reached."""
     try:
-        done = study.run(None, arguments.replicates, arguments.quick, arguments.out, until=until, options=options)
+        yield
     except (KeyboardInterrupt, runner.TimeUpError) as error:
         why = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-        raise RunFailedError(f"{why}; {count_stored(study, options.shard)}; run {same_command()} to continue") from None
+        kept = count_stored(study, arguments.shard)
+        raise RunFailedError(f"{why}; {kept}; run {same_command()} to continue") from None
+
+
+def run_missing(study: Study, arguments: argparse.Namespace, until: Target | None = None) -> int:
+    """Run what is missing of a study and return the number of runs made now."""
+    options = execution_options(arguments)
+    check_target(study, until)
+    done = study.run(None, arguments.replicates, arguments.quick, arguments.out, until=until, options=options)
     with Store(study.folder, create=False) as store:
         for other, count in store.other_builds().items():
             print(f"note: {count} results of engine {other} in {study.folder} are not used", file=sys.stderr)
-    return study, done
+    return done
 
 
 def check_target(study: Study, until: Target | None) -> None:
@@ -202,7 +208,11 @@ def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
         for study in studies:
             if not arguments.json:
                 print(f"{study.name}: {study.plan.size}", file=sys.stderr, flush=True)
-            facts.append(run_one(study, arguments, until, on_progress, time.monotonic() - started))
+            try:
+                facts.append(run_one(study, arguments, until, on_progress, time.monotonic() - started))
+            except KeyboardInterrupt:
+                kept = f"{len(facts)} of {len(studies)} studies are done; of {study.name} {count_stored(study, None)}"
+                raise RunFailedError(f"interrupted; {kept}; run {same_command()} to continue") from None
     if arguments.json:
         print(json.dumps(facts))
     else:
