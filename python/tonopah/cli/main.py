@@ -5,13 +5,15 @@ Set TONOPAH_DEBUG=1 to see the traceback of an internal error.
 """
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from tonopah._core import engine_version
-from tonopah.errors import AlgorithmError, EngineError, LimitError, RunFailedError, ScenarioError, traceback_of
+from tonopah.errors import AlgorithmError, EngineError, LimitError, RunFailedError, ScenarioError, limit_text, traceback_of
 
 COMMANDS = {
     "run": "run one scenario and print its results",
@@ -37,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
+        use_any_encoding()
         parsed = build_parser(given).parse_args(given)
         code = parsed.action(parsed)
         sys.stdout.flush()
@@ -66,18 +69,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complain(f"internal error, please report it: {type(error).__name__}: {error}", 1)
 
 
+def use_any_encoding() -> None:
+    """Let standard output write what its encoding does not have, such as a file name that is no text, by escapes.
+
+    Standard error does so by default.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose messages repeat no more than the beginning of a long argument."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and exit with 2."""
+        super().error(limit_text(message))
+
+
 def complain(message: str, code: int) -> int:
     """Print one message to standard error and return the exit code."""
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    print(f"error: {' '.join(limit_text(message).split())}", file=sys.stderr)
     return code
 
 
 def build_parser(given: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser of all commands; only the command that `given` names has its arguments."""
     raw = argparse.RawDescriptionHelpFormatter
-    top = argparse.ArgumentParser(
-        prog="tonopah", description="A test range for TCP congestion control.", epilog=EXAMPLES, formatter_class=raw
-    )
+    top = Parser(prog="tonopah", description="A test range for TCP congestion control.", epilog=EXAMPLES, formatter_class=raw)
     top.add_argument("--version", action="version", version=f"tonopah {engine_version()}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     wanted = next((text for text in given if not text.startswith("-")), None)
