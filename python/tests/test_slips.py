@@ -166,7 +166,7 @@ def test_a_missing_file_is_named_by_the_key_and_with_its_neighbour(capsys, study
         ("tcp.cc=bbrv3", "did you mean bbr3?"),
         ("tcp.cc=bbr3:draft", '{ name = "bbr3", profile = "draft" }'),
         ('network.pairs="two"', '"two" is not a whole number'),
-        ('record.series=["ssrt"]', "did you mean srtt?"),
+        ('record.series=["rstt"]', "did you mean srtt?"),
         ("network.bottleneck.queue=20", '20 is not a queue; it is a text such as "20p", or a table'),
         ("network.bottleneck.queue=1BDP", "the bandwidth-delay product is not a unit"),
         ("network.bottleneck.queue=1B", "1B holds no packet"),

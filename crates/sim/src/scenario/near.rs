@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(nearest("bbrv3", names), ["bbr3"]);
         assert_eq!(nearest("bbr2", names), ["bbr", "bbr3"]);
         assert_eq!(nearest("rtt", names), ["srtt"]);
-        assert_eq!(nearest("ssrt", names), ["srtt"]);
+        assert_eq!(nearest("rstt", names), ["srtt"]);
         assert_eq!(nearest("min", names), ["min_rtt"]);
         assert_eq!(did_you_mean("sprout", names), None);
         assert_eq!(did_you_mean("x", names), None);
