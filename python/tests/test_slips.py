@@ -111,8 +111,8 @@ def test_figures_of_flows_and_of_derived_metrics_are_accepted(study_document):
 
 def test_the_metric_of_until_has_to_exist(capsys, study_file, tmp_path):
     out = tmp_path / "out"
-    code, _, err = call(capsys, "study", "run", study_file, "--until", "5%", "--metric", "goodput", "--out", out)
-    assert code == 2 and "--metric: 'goodput' is unknown (did you mean goodput_bps" in err
+    code, _, err = call(capsys, "study", "run", study_file, "--until", "5%", "--metric", "goodput_mbps", "--out", out)
+    assert code == 2 and "--metric: 'goodput_mbps' is unknown (did you mean goodput_bps" in err
     assert not out.exists()
 
 
@@ -166,7 +166,7 @@ def test_a_missing_file_is_named_by_the_key_and_with_its_neighbour(capsys, study
         ("tcp.cc=bbrv3", "did you mean bbr3?"),
         ("tcp.cc=bbr3:draft", '{ name = "bbr3", profile = "draft" }'),
         ('network.pairs="two"', '"two" is not a whole number'),
-        ('record.series=["rstt"]', "did you mean srtt?"),
+        ('record.series=["ssrtt"]', "did you mean srtt?"),
         ("network.bottleneck.queue=20", '20 is not a queue; it is a text such as "20p", or a table'),
         ("network.bottleneck.queue=1BDP", "the bandwidth-delay product is not a unit"),
         ("network.bottleneck.queue=1B", "1B holds no packet"),

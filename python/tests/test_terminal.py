@@ -80,7 +80,7 @@ def test_metrics_are_listed_with_unit_and_definition(capsys, monkeypatch):
     assert json.loads(show(capsys, monkeypatch, 80, "metrics", "jain", "--json")) == by_name["jain"]
 
 
-@pytest.mark.parametrize(("written", "meant"), [("delay", "delay_s"), ("goodput", "goodput_bps"), ("dleay_s", "delay_s")])
+@pytest.mark.parametrize(("written", "meant"), [("delay", "delay_s"), ("goodput_mbps", "goodput_bps"), ("dleay_s", "delay_s")])
 def test_an_unknown_metric_is_answered_with_the_nearest(capsys, written, meant):
     assert main.main(["metrics", written]) == 2
     assert f"did you mean {meant}" in capsys.readouterr().err

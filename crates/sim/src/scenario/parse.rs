@@ -156,7 +156,7 @@ mod tests {
             (r#"{"kind": "dumbbell", "bottlenek": {}}"#, "", "did you mean bottleneck?"),
             (r#"{"kind": "dumbbell", "bottleneck": {"dealy": "1ms"}}"#, "", "did you mean delay?"),
             (dumbbell, r#", "tcp": {"profile": "linus"}"#, "did you mean linux?"),
-            (dumbbell, r#", "record": {"series": ["stt"]}"#, "did you mean srtt"),
+            (dumbbell, r#", "record": {"series": ["ssrtt"]}"#, "did you mean srtt"),
         ] {
             let error = error_of(network, rest);
             assert!(error.contains(hint) && error.contains("known: "), "{error}");
