@@ -114,6 +114,7 @@ def test_a_name_that_no_file_can_have_is_refused(capsys, tmp_path, scenario, nam
         os.rename(tmp_path / "ok.toml", os.fsencode(tmp_path) + b"/\xff.toml")
         assert "UTF-8" in refused(capsys, "study", "run", tmp_path / "\udcff.toml", "--out", tmp_path / "out")
         assert not (tmp_path / "out").exists()
+        assert "UTF-8" in refused(capsys, "study", "run", tmp_path / "ok.toml", "--out", tmp_path / "\udcff")
 
 
 @pytest.mark.parametrize("name", ["...toml", "..toml", "....toml"])

@@ -13,7 +13,16 @@ from importlib import import_module
 from typing import NoReturn
 
 from tonopah._core import engine_version
-from tonopah.errors import AlgorithmError, EngineError, LimitError, RunFailedError, ScenarioError, limit_text, traceback_of
+from tonopah.errors import (
+    AlgorithmError,
+    EngineError,
+    InputError,
+    LimitError,
+    RunFailedError,
+    ScenarioError,
+    limit_text,
+    traceback_of,
+)
 
 COMMANDS = {
     "run": "run one scenario and print its results",
@@ -40,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         use_any_encoding()
+        refuse_undecoded(given)
         parsed = build_parser(given).parse_args(given)
         code = parsed.action(parsed)
         sys.stdout.flush()
@@ -67,6 +77,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("TONOPAH_DEBUG"):
             sys.excepthook(type(error), error, error.__traceback__)
         return complain(f"internal error, please report it: {type(error).__name__}: {error}", 1)
+
+
+def refuse_undecoded(given: Sequence[str]) -> None:
+    """Refuse an argument of bytes that are not UTF-8: neither the store nor a report can hold such a name."""
+    for argument in given:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise InputError("", f"the argument {argument!r} is not UTF-8 text") from None
 
 
 def use_any_encoding() -> None:
