@@ -18,7 +18,7 @@ const LAYERS: [&[&str]; 15] = [
     &["world"],
     &["assemble", "summary", "invariants"],
     &["simulation"],
-    &["analysis"],
+    &["analysis", "memory"],
     &["lib"],
 ];
 

@@ -156,6 +156,12 @@ impl Connection {
         self.sender.as_ref().map(Sender::snapshot)
     }
 
+    /// The RTT sample of the last input, if it gave one: that of the newest segment acknowledged. Each is returned once.
+    #[inline]
+    pub fn take_rtt_sample(&mut self) -> Option<Span> {
+        self.sender.as_mut().and_then(Sender::take_rtt_sample)
+    }
+
     /// Counters over the lifetime of the sender.
     pub fn totals(&self) -> Totals {
         self.sender.as_ref().map(Sender::totals).unwrap_or_default()

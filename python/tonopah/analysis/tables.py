@@ -6,6 +6,7 @@ SI units in their names; nested names are joined by a dot (`flowmonitor.delay_s`
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tonopah.store.store import Store
+
+
+@dataclass(frozen=True)
+class PartTables:
+    """The data of one part: its plan, its tables, and the store of its series."""
+
+    part: Part
+    plan: PartPlan
+    runs: "pd.DataFrame"
+    flows: "pd.DataFrame"
+    store: "Store"
 
 
 def key_columns(run: Run, part: str) -> dict[str, Any]:
@@ -93,8 +105,18 @@ def frame(rows: "list[dict[str, Any]] | pd.DataFrame", columns: list[str]) -> "p
 
 def write(table: "pd.DataFrame", folder: Path, name: str) -> None:
     """Write a table as CSV and as Parquet."""
-    table.to_csv(folder / f"{name}.csv", index=False)
+    texts = {column: table[column].map(safe_text) for column in table.select_dtypes(["object", "string"]).columns}
+    table.assign(**texts).rename(columns=safe_text).to_csv(folder / f"{name}.csv", index=False)
     table.to_parquet(folder / f"{name}.parquet", index=False)
+
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet takes text that begins so for a formula (OWASP, CSV Injection)."""
+
+
+def safe_text(value: Any) -> Any:
+    """Return text so that a spreadsheet does not take it for a formula; a number stays a number."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
 def values_at(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any]) -> "pd.Series":
@@ -126,3 +148,8 @@ def difference(
         [values_at(table, metric, algorithm, where), values_at(table, metric, baseline, where)], axis=1, join="inner"
     )
     return method.difference_percent(both.iloc[:, 0].to_numpy(), both.iloc[:, 1].to_numpy())
+
+
+def is_measured(table: "pd.DataFrame", name: str, algorithms: list[str]) -> bool:
+    """Tell whether the metric was measured at all."""
+    return any(values_at(table, name, algorithm, {}).notna().any() for algorithm in algorithms)

@@ -1,4 +1,4 @@
-"""`tonopah study run|merge|report|list`."""
+"""`tonopah study run|merge|report|figure|list|schema`."""
 
 import argparse
 import json
@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tonopah.cli import study_figure
 from tonopah.cli.arguments import add_command, checked, events, hours, percent, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
@@ -42,6 +43,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     summary = "write the report again from stored results"
     report = add_command(commands, "report", summary, report_study, "tonopah study report results/asran")
     report.add_argument("folder", metavar="DIR", help="results folder of a study")
+    study_figure.add_arguments(commands)
     add_command(commands, "list", "list the shipped studies", list_studies, "tonopah study list")
     example = "tonopah study schema > study.schema.json"
     add_command(commands, "schema", "print the JSON schema of a study file", print_schema, example)
@@ -169,6 +171,7 @@ def print_report(study: Study, done: int, as_json: bool) -> int:
     facts = {
         "study": study.name,
         "runs": len(study.plan.runs),
+        "measured": study.plan.measured,
         "run_now": done,
         "missing": study.missing(),
         "folder": str(study.folder),
@@ -177,8 +180,8 @@ def print_report(study: Study, done: int, as_json: bool) -> int:
     if as_json:
         print(json.dumps(facts))
     else:
-        missing = f", {facts['missing']} of them missing" if facts["missing"] else ""
-        print(f"{study.name}: {facts['runs']} runs{missing}; {done} run now\nreport: {path.resolve()}")
+        missing = f"; {facts['missing']} of them missing" if facts["missing"] else ""
+        print(f"{study.name}: {study.plan.size}{missing}; {done} run now\nreport: {path.resolve()}")
     return 0
 
 
@@ -199,7 +202,7 @@ def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
     with show_progress(total, done, quiet=until is not None) as on_progress:
         for study in studies:
             if not arguments.json:
-                print(f"{study.name}: {len(study.plan.runs)} runs", file=sys.stderr, flush=True)
+                print(f"{study.name}: {study.plan.size}", file=sys.stderr, flush=True)
             facts.append(run_one(study, arguments, until, on_progress, time.monotonic() - started))
     if arguments.json:
         print(json.dumps(facts))

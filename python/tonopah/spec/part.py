@@ -11,6 +11,7 @@ from tonopah.spec.derived import Average, Jain
 from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
 from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
+from tonopah.units import numbers
 
 REPRESENTATIVE = ("cwnd", "queue")
 """Series of the representative runs of a part that asks for no figure of series."""
@@ -114,7 +115,20 @@ def read_figures(table: FigureTable, path: str, sweeps: list[Sweep], scenario: M
         axes = {axis for axis in (x, table.rows) if axis is not None}
         if axes and not any(set(sweep.vary) == axes for sweep in sweeps):
             raise InputError(path, f"no sweep varies {cut(' and '.join(sorted(axes)))} alone", axes_hint(sweeps))
-    return [Figure(table.kind, table.y, x, table.rows, table.difference, table.median, table.flow) for x in table.x or (None,)]
+        check_log(table, x, path, sweeps)
+    return [
+        Figure(table.kind, table.y, x, table.rows, table.difference, table.median, table.flows, table.log or "", table.title)
+        for x in table.x or (None,)
+    ]
+
+
+def check_log(table: FigureTable, x: str | None, path: str, sweeps: list[Sweep]) -> None:
+    """Refuse a logarithmic axis over values that are not positive numbers."""
+    values = next((sweep.vary[x] for sweep in sweeps if set(sweep.vary) == {x}), []) if x and "x" in (table.log or "") else []
+    found = numbers(values) if values else None
+    if values and (found is None or min(found[0]) <= 0):
+        wrong = next((value for value in values if (number := numbers([value])) is None or number[0][0] <= 0), values[0])
+        raise InputError(f"{path}.log", f"x cannot be logarithmic: {shorten(wrong)} is not above zero on {cut(x or '')}")
 
 
 def recorded_series(scenario: Mapping[str, Any]) -> list[str]:

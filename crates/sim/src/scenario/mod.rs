@@ -56,7 +56,7 @@ pub use radio::{
 };
 pub use record::{RecordDef, SeriesName};
 pub use tcp_options::TcpOptions;
-pub use text::{Amount, Every, PacketRate};
+pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
 pub use wired_cum_wireless::{Direction, WiredCumWireless};
 pub use wireless::{

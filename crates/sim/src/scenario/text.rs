@@ -37,6 +37,15 @@ pub enum Every {
     Change,
 }
 
+/// How much later than its `start` a flow starts, at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StartJitter {
+    /// This time.
+    Span(Span),
+    /// The base RTT of the flow.
+    BaseRtt,
+}
+
 impl FromStr for Amount {
     type Err = String;
     fn from_str(text: &str) -> Result<Amount, String> {
@@ -111,11 +120,31 @@ impl fmt::Display for Every {
     }
 }
 
+impl FromStr for StartJitter {
+    type Err = String;
+    fn from_str(text: &str) -> Result<StartJitter, String> {
+        if text == "rtt" {
+            return Ok(StartJitter::BaseRtt);
+        }
+        text.parse().map(StartJitter::Span).map_err(|e: ParseQuantityError| format!("{e}, or \"rtt\", the base RTT"))
+    }
+}
+
+impl fmt::Display for StartJitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartJitter::Span(span) => write!(f, "{span}"),
+            StartJitter::BaseRtt => f.write_str("rtt"),
+        }
+    }
+}
+
 text_quantity! {
     Amount, "Amount", PACKETS.example, "packets such as \"33p\", a size such as \"64kB\", or \"unlimited\"";
     PacketRate, "PacketRate", PACKET_RATE.example,
         "packets per second such as \"200pps\", or payload bits such as \"1Mbps\"";
     Every, "Every", DURATION.example, "a time such as \"10ms\", or \"change\"";
+    StartJitter, "StartJitter", DURATION.example, "a time such as \"10ms\", or \"rtt\", the base RTT of the flow";
 }
 
 #[cfg(test)]
@@ -133,6 +162,9 @@ mod tests {
         for text in ["10ms", "change"] {
             assert_eq!(text.parse::<Every>().unwrap().to_string(), text);
         }
+        for text in ["0s", "10ms", "rtt"] {
+            assert_eq!(text.parse::<StartJitter>().unwrap().to_string(), text);
+        }
     }
 
     #[test]
@@ -142,5 +174,6 @@ mod tests {
         assert!("many".parse::<Amount>().unwrap_err().contains("unlimited"));
         assert!("0pps".parse::<PacketRate>().unwrap_err().contains("above zero"));
         assert!("0ms".parse::<Every>().unwrap_err().contains("above zero"));
+        assert!("1rtt".parse::<StartJitter>().unwrap_err().contains("\"rtt\""));
     }
 }
