@@ -194,7 +194,8 @@ impl Connection {
     /// Free space of the send buffer.
     pub fn send_space(&self) -> Bytes {
         let buffered = self.sender.as_ref().map_or(Bytes(self.written_early), Sender::buffered);
-        self.send_buffer.saturating_sub(buffered)
+        // What is unlimited stays so, whatever is in it.
+        if self.send_buffer == Bytes::MAX { Bytes::MAX } else { self.send_buffer.saturating_sub(buffered) }
     }
 
     /// Bytes received in order and not yet read by [`Connection::read`].

@@ -1,4 +1,4 @@
-"""`tonopah study run|merge|report|list`."""
+"""`tonopah study run|merge|report|figure|list|schema`."""
 
 import argparse
 import json
@@ -11,12 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tonopah.cli import study_figure
 from tonopah.cli.arguments import add_command, checked, events, hours, percent, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions, Limits, Shard, parse_memory, parse_shard
 from tonopah.execution.progress import show_progress
 from tonopah.scenario.document import load
+from tonopah.spec.columns import check_metric
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Manifest, Target
 from tonopah.spec.schema import json_schema
@@ -40,6 +42,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     summary = "write the report again from stored results"
     report = add_command(commands, "report", summary, report_study, "tonopah study report results/asran")
     report.add_argument("folder", metavar="DIR", help="results folder of a study")
+    study_figure.add_arguments(commands)
     add_command(commands, "list", "list the shipped studies", list_studies, "tonopah study list")
     example = "tonopah study schema > study.schema.json"
     add_command(commands, "schema", "print the JSON schema of a study file", print_schema, example)
@@ -115,6 +118,7 @@ def run_missing(arguments: argparse.Namespace, until: Target | None = None) -> t
     Raises RunFailedError, which says how to continue, after an interruption or when --max-hours is reached.
     """
     study, options = Study.load(arguments.study), execution_options(arguments)
+    check_target(study, until)
     try:
         done = study.run(None, arguments.replicates, arguments.quick, arguments.out, until=until, options=options)
     except (KeyboardInterrupt, runner.TimeUpError) as error:
@@ -124,6 +128,13 @@ def run_missing(arguments: argparse.Namespace, until: Target | None = None) -> t
         for other, count in store.other_builds().items():
             print(f"note: {count} results of engine {other} in {study.folder} are not used", file=sys.stderr)
     return study, done
+
+
+def check_target(study: Study, until: Target | None) -> None:
+    """Refuse a metric of --until that no part has."""
+    own = [column for part in study.spec.parts for derived in part.derived for column in derived.columns()]
+    for name in until.metrics if until else ():
+        check_metric(name, "--metric", "run", own)
 
 
 def count_stored(study: Study, shard: Shard | None) -> str:

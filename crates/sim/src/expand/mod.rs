@@ -9,6 +9,7 @@ mod check_queue;
 mod constellation;
 mod dispatch;
 mod dumbbell;
+mod extent;
 mod graph;
 mod ground;
 mod infrastructure;
@@ -32,6 +33,7 @@ use check::message_size;
 use graph::FlowEnds;
 
 pub(crate) use check::{check_app, interval_nanos, transport_of};
+pub(crate) use extent::Extent;
 
 /// A world as an explicit graph.
 #[derive(Debug)]

@@ -55,6 +55,10 @@ impl FromStr for Amount {
         if text.trim_end().ends_with('p') {
             return PACKETS.parse_whole(text).map(Amount::Packets).map_err(|e| e.to_string());
         }
+        if text.trim_end().to_lowercase().ends_with("bdp") {
+            let way = "write the product of rate and round-trip time: 10 Mb/s and 40 ms are \"50kB\"";
+            return Err(format!("{text:?} is not a size: the bandwidth-delay product is not a unit; {way}"));
+        }
         text.parse().map(Amount::Bytes).map_err(|e| format!("{e}, packets such as \"33p\", or \"unlimited\""))
     }
 }
@@ -166,6 +170,7 @@ mod tests {
     #[test]
     fn wrong_texts_are_refused() {
         assert!("-3p".parse::<Amount>().unwrap_err().contains("33p"));
+        assert!("1BDP".parse::<Amount>().unwrap_err().contains("50kB"));
         assert!("many".parse::<Amount>().unwrap_err().contains("unlimited"));
         assert!("0pps".parse::<PacketRate>().unwrap_err().contains("above zero"));
         assert!("0ms".parse::<Every>().unwrap_err().contains("above zero"));
