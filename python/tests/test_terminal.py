@@ -71,7 +71,7 @@ def test_a_flow_that_ends_shows_when_it_was_complete(capsys, monkeypatch, scenar
 def test_metrics_are_listed_with_unit_and_definition(capsys, monkeypatch):
     listed = json.loads(show(capsys, monkeypatch, 80, "metrics", "--json"))
     by_name = {entry["name"]: entry for entry in listed}
-    assert by_name["completion_s"]["of"] == ["flow"] and by_name["completion_s"]["unit"] == "s"
+    assert "flow" in by_name["completion_s"]["of"] and by_name["completion_s"]["unit"] == "s"
     assert by_name["jain"]["of"] == ["run"] and by_name["cwnd"]["of"] == ["series"]
     assert all(entry["definition"] for entry in listed), [e["name"] for e in listed if not e["definition"]]
     out = show(capsys, monkeypatch, 80, "metrics")
