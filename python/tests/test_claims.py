@@ -78,7 +78,9 @@ def test_a_claim_is_as_good_as_its_worst_test():
 
 
 def test_what_cannot_be_tested_says_why():
-    assert "no metric" in claims.judge(*world({"reno": RISES}, {"metric": "rto_count", "above": 1}))[0].tests[0].readings[0].sentence
+    assert (
+        "no metric" in claims.judge(*world({"reno": RISES}, {"metric": "rto_count", "above": 1}))[0].tests[0].readings[0].sentence
+    )
     unmeasured = claims.judge(*world({"reno": RISES}, {"metric": "delay_s", "above": 1}))[0]
     assert (unmeasured.verdict, unmeasured.tests[0].readings[0].sentence) == (
         "not testable",

@@ -219,6 +219,13 @@ def test_a_full_send_buffer_takes_the_rest_later():
     assert [event.kind for event in end.events()] == ["writable"] and end.state.room_bytes == 1000
 
 
+def test_the_room_of_an_unlimited_send_buffer_is_not_a_number():
+    end = connected()
+    assert end.state.room_bytes is None
+    end.write(5000)
+    assert end.state.room_bytes is None
+
+
 def test_settings_are_those_of_a_scenario():
     settings = connected().settings
     assert (settings["profile"], settings["mss"], settings["initial_window"]) == ("rfc", "1kB", "2kB")

@@ -21,6 +21,7 @@ from tonopah.scenario.document import load
 from tonopah.spec.columns import check_metric
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Manifest, Target
+from tonopah.spec.reader import is_edited
 from tonopah.spec.schema import json_schema
 from tonopah.store.store import Store
 from tonopah.study import Study
@@ -248,7 +249,15 @@ def finished_runs(study: Study) -> int:
 
 def report_study(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah study report`."""
-    return print_report(Study.open(arguments.folder), 0, arguments.json)
+    study = Study.open(arguments.folder)
+    file = study.home / Path(study.source).name
+    if is_edited(study.document, file):
+        again = f"`tonopah study run {shlex.quote(str(file))}` takes the edited one"
+        print(
+            f"note: {file} was edited or removed since the study was run; the report shows the study as it was; {again}",
+            file=sys.stderr,
+        )
+    return print_report(study, 0, arguments.json)
 
 
 def list_studies(arguments: argparse.Namespace) -> int:
