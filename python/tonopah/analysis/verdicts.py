@@ -80,7 +80,7 @@ class Verdict:
 
 def conclude(outcome: Outcome, alpha: float) -> Outcome:
     """Return the outcome of a reading with its verdict."""
-    if math.isnan(outcome.p_for):
+    if math.isnan(outcome.p_for) and outcome.verdict != "undecided":
         return outcome
     if outcome.p_none < alpha:
         # What is within the margin is no evidence for a claim, nor against it.
@@ -89,7 +89,7 @@ def conclude(outcome: Outcome, alpha: float) -> Outcome:
         return replace(outcome, verdict="supported")
     if outcome.p_against < alpha:
         return replace(outcome, verdict="contradicted")
-    needed = outcome.replicates_for(alpha) if outcome.replicates_for else outcome.needed
+    needed = outcome.replicates_for(alpha) if outcome.replicates_for else None
     return replace(outcome, verdict="undecided", needed=needed)
 
 
