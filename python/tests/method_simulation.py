@@ -59,7 +59,7 @@ def noise(kind: str, draw: np.random.Generator, shape: tuple[int, ...]) -> np.nd
 def effect(draw: np.random.Generator) -> float:
     """Return a true effect in percent: none, small, on the margin, or large."""
     sign = draw.choice([-1.0, 1.0])
-    size = draw.choice(["none", "none", "small", "margin", "large"])
+    size = draw.choice(["none", "none", "none", "small", "margin", "large"])
     return float(sign * {"none": 0.0, "small": draw.uniform(0.5, 4), "margin": MARGIN, "large": draw.uniform(8, 40)}[size])
 
 
@@ -89,12 +89,14 @@ def criterion(name: str, delta: float, draw: np.random.Generator) -> tuple[dict,
     of = {"metric": name, "difference": {"of": "b"}}
     side = "above_percent" if up else "below_percent"
     kind = draw.choice(["difference", "mean", "each", "within", "order", "bound", "trend", "flat", "turn", "parts"])
+    # Every other claim of an effect declares no margin: then chance alone may look like an effect.
+    margin = {"margin_percent": MARGIN} if draw.random() < 0.5 else {}
     match kind:
         case "difference":
-            return of | {side: 0, "margin_percent": MARGIN}, means, along
+            return of | {side: 0} | margin, means, along
         case "mean" | "each":
             over = {"over": "network.flows", "points": kind}
-            return of | over | {side: 0, "margin_percent": MARGIN}, means, along
+            return of | over | {side: 0} | margin, means, along
         case "within":
             return of | {"within_percent": MARGIN}, means, Truth(small, abs(delta) > MARGIN, False)
         case "order":
@@ -102,7 +104,7 @@ def criterion(name: str, delta: float, draw: np.random.Generator) -> tuple[dict,
             # The margin is one of the higher beside the lower.
             relative = delta if up else 100 / (1 + delta / 100) - 100
             return (
-                {"metric": name, "order": labels, "margin_percent": MARGIN},
+                {"metric": name, "order": labels} | margin,
                 means,
                 Truth(along.holds, along.opposite, abs(relative) < MARGIN),
             )
@@ -113,7 +115,7 @@ def criterion(name: str, delta: float, draw: np.random.Generator) -> tuple[dict,
             found = line(delta, False)
             flatness = Truth(along.holds, along.opposite, abs(delta) / 2 < MARGIN)
             direction = "increasing" if up else "decreasing"
-            return along_axis(name, direction, margin_percent=MARGIN), np.array([found, flat]), flatness
+            return along_axis(name, direction, **margin), np.array([found, flat]), flatness
         case "flat":
             found = line(2 * delta, False)
             return (
@@ -126,11 +128,11 @@ def criterion(name: str, delta: float, draw: np.random.Generator) -> tuple[dict,
             distance = 100 * np.max(np.abs(found / found.mean() - 1))
             shape = "rises, then falls" if up else "falls, then rises"
             return (
-                along_axis(name, shape, margin_percent=MARGIN),
+                along_axis(name, shape, **margin),
                 np.array([found, flat]),
                 Truth(along.holds, along.opposite, bool(distance < MARGIN)),
             )
-    test = {"metric": name, "parts": ["two", "one"], side: 0, "margin_percent": MARGIN, "algorithm": "b"}
+    test = {"metric": name, "parts": ["two", "one"], side: 0, "algorithm": "b"} | margin
     return test, means, along
 
 

@@ -235,3 +235,28 @@ def test_what_is_wrong_is_named(change, message):
 def test_the_most_of_unknown_numbers_is_unknown():
     assert (most([3, 7]), most([3, None]), most([])) == (7, None, None)
     assert Judgement.__dataclass_fields__["needed"].default is None
+
+
+def test_with_several_looks_the_p_value_agrees_with_the_wider_interval():
+    spec, plan, tables = world({"reno": STAYS, "cubic": [30.05] * 5}, [], replicates=12)
+    test = {"metric": "goodput_bps", "difference": {"of": "cubic"}, "above_percent": 0}
+    document = {"question": "?", "scenario": {}, "compare": {"cc": ["reno", "cubic"]}, "sweep": SWEEP}
+    document["claim"] = [{"id": "X", "text": "claimed", "test": test}]
+    spec, found = parse_spec(document), {}
+    for looks in (1, 5, 50, 5000):
+        spec.parts[0].confidence = 1 - 0.05 / looks
+        outcome = claims.judge(spec, plan, tables)[0].tests[0].readings[0]
+        assert (outcome.verdict == "supported") == (outcome.effect.low > 0)
+        found[looks] = outcome
+    assert found[50].p_for == pytest.approx(10 * found[5].p_for)
+    assert [found[1].verdict, found[5000].verdict] == ["supported", "undecided"]
+
+
+def test_two_parts_that_stop_each_on_its_own_have_the_product_of_their_looks():
+    document = {
+        "question": "?", "scenario": {}, "compare": {"cc": ["reno"]}, "part": [{"id": "one"}, {"id": "two"}],
+        "claim": [{"id": "X", "text": "t", "test": {"metric": "goodput_bps", "parts": ["one", "two"], "above_percent": 0}}],
+    }  # fmt: skip
+    spec = parse_spec(document)
+    spec.parts[0].confidence, spec.parts[1].confidence = 1 - 0.05 / 4, 1 - 0.05 / 3
+    assert claims.method_of(spec.claims[0].tests[0], spec).confidence == pytest.approx(1 - 0.05 / 12)

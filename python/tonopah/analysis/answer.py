@@ -70,8 +70,8 @@ def claim_sentence(verdict: Verdict) -> str:
         return f"{claim}: {lower(said)}."
     outcome = decisive.decisive
     numbers = f"{effect_text(outcome.effect, outcome.unit)}, {replicates_text(outcome.effect.n)}"
-    more = f"; about {verdict.needed} replicates would" if verdict.needed else ""
-    return f"{claim}: {lower(said)}{more}. {outcome.asked}: {numbers}."
+    more = f", about {verdict.needed} replicates would" if verdict.needed else ""
+    return f"{claim}: {lower(said)}{more} ({lower(outcome.asked)}; {numbers})."
 
 
 def counts_sentence(counts: dict[str, int]) -> str:
