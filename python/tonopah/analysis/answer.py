@@ -70,8 +70,8 @@ def claim_sentence(verdict: Verdict) -> str:
         return f"{claim}: {lower(said)}."
     outcome = decisive.decisive
     numbers = f"{effect_text(outcome.effect, outcome.unit)}, {replicates_text(outcome.effect.n)}"
-    more = f"; about {verdict.needed} replicates would" if verdict.needed else ""
-    return f"{claim}: {lower(said)}{more}. {outcome.asked}: {numbers}."
+    more = f", about {verdict.needed} replicates would" if verdict.needed else ""
+    return f"{claim}: {lower(said)}{more} ({lower(outcome.asked)}; {numbers})."
 
 
 def counts_sentence(counts: dict[str, int]) -> str:
@@ -112,8 +112,8 @@ def figure_sentences(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFr
     if base.empty and figure.metric in table.columns:
         # Points are no replicates: each replicate counts once, with its mean over the points.
         runs, where = table.groupby(["algorithm", "seed"], as_index=False)[[figure.metric]].mean(), "averaged over all points"
-    values = {label: estimate(runs, figure.metric, label, {}, part.method).scaled(shown.factor) for label in part.labels}
-    values = {label: value for label, value in values.items() if not math.isnan(value.value)}
+    found = {label: estimate(runs, figure.metric, label, {}, part.method, shown.bounds) for label in part.labels}
+    values = {label: one.scaled(shown.factor) for label, one in found.items() if not math.isnan(one.value)}
     title = f' in "{part.title}"' if len(spec.parts) > 1 else ""
     if not values:
         return [f"{shown.label}{title} was not measured."]
