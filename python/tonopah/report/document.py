@@ -57,7 +57,7 @@ def write(manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, out: Pa
         temporary = target.with_suffix(f".{os.getpid()}.tmp")
         runs = {source.part.id: source.runs for source in sources}
         facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured}
-        temporary.write_text(render(spec, claims.judge(spec, plan, runs), parts, facts), encoding="utf-8")
+        temporary.write_text(render(spec, claims.judge(spec, plan, runs, manifest.quick), parts, facts), encoding="utf-8")
         temporary.replace(target)
     except OSError as error:
         raise RunFailedError(f"{out}: the report cannot be written: {error}") from error
