@@ -308,13 +308,15 @@ class Study:
             both = [tables.part_tables(part, self.plan.parts[part.id], store) for part in self.spec.parts]
         return tables.concatenate([frames[level == "flow"] for frames in both])
 
-    def report(self, out: str | Path | None = None) -> Path:
-        """Write report, tables and figures.
+    def report(self, out: str | Path | None = None, quiet: bool = False) -> Path:
+        """Write report, verdicts, tables and the data of the figures.
 
         Parameters
         ----------
         out : str or Path, optional
             Folder to write into; the folder of the results if absent.
+        quiet : bool
+            Print no progress.
 
         Returns
         -------
@@ -331,4 +333,4 @@ class Study:
         """
         with Store(self.folder, create=False) as store:
             folder = Path(out) if out is not None else self.folder
-            return document.write(self.manifest, self.spec, self.plan, store, folder)
+            return document.write(self.manifest, self.spec, self.plan, store, folder, quiet)
