@@ -5,7 +5,6 @@ no other process is needed and a signal ends all of it.
 """
 
 import os
-from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -101,9 +100,7 @@ def used_metrics(spec: StudySpec) -> list[tuple[str, str, str]]:
     return [(name, shown.axis, shown.definition) for name, shown in found.items() if shown.definition]
 
 
-def render(
-    spec: StudySpec, found: list[claims.Verdict], answered: Answer, parts: list[PartReport], facts: dict[str, Any]
-) -> str:
+def render(spec: StudySpec, found: list[claims.Verdict], answered: Answer, parts: list[PartReport], facts: dict[str, Any]) -> str:
     """Return the HTML document."""
     figures = {figure.id: figure for part in parts for figure in part.figures}
     views = claim_views(spec, found, figures)
@@ -140,7 +137,7 @@ def page_file(name: str) -> str:
     return resources.files("tonopah.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
-def counted(answered: Answer) -> Iterable[tuple[str, int]]:
+def counted(answered: Answer) -> list[tuple[str, int]]:
     """Return the verdicts that were given, with their numbers."""
     return [(verdict, count) for verdict, count in answered.counts.items() if count]
 
@@ -149,6 +146,7 @@ def describe(manifest: Manifest, spec: StudySpec) -> dict[str, Any]:
     """Return how the study was run, for provenance."""
     return {
         "source": Path(manifest.source).name,
+        "name": manifest.name,
         "quick": manifest.quick,
         "replicates": replicates_text(spec),
         "target": manifest.target,

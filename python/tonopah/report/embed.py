@@ -59,7 +59,9 @@ def thinning_note(figure: FigureData) -> str:
         if len(longest) <= 2 * INTERVALS:
             return ""
         width = (as_floats(longest)[-1] - as_floats(longest)[0]) / INTERVALS
-        return f" Shown: the smallest and the largest sample of every {width:.3g} {figure.x.unit}; figures/{figure.id}.csv has all."
+        return (
+            f" Shown: the smallest and the largest sample of every {width:.3g} {figure.x.unit}; figures/{figure.id}.csv has all."
+        )
     if figure.kind == "ecdf" and any(len(one.x) > SHARES for one in figure.series):
         return f" Shown: {SHARES} of the steps; figures/{figure.id}.csv has all."
     return ""

@@ -44,9 +44,7 @@ def report_part(source: PartTables) -> PartReport:
     anchor = f"part--{slug(part.id)}" if part.id else "part"
     found = part_figures(source)
     sections = [
-        PageSection(
-            f"{anchor}--{one.anchor}", one.title, one.note, make_panels(one.figures), section_tables(source, one, i)
-        )
+        PageSection(f"{anchor}--{one.anchor}", one.title, one.note, make_panels(one.figures), section_tables(source, one, i))
         for i, one in enumerate(found)
     ]
     return PartReport(

@@ -28,9 +28,7 @@ class Library:
 
 
 SCRIPTS = (
-    Library(
-        "d3", "7.9.0", "dist/d3.min.js", "f2094bbf6141b359722c4fe454eb6c4b0f0e42cc10cc7af921fc158fceb86539", "d3.LICENSE"
-    ),
+    Library("d3", "7.9.0", "dist/d3.min.js", "f2094bbf6141b359722c4fe454eb6c4b0f0e42cc10cc7af921fc158fceb86539", "d3.LICENSE"),
     Library(
         "@observablehq/plot",
         "0.6.17",
