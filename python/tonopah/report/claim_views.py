@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tonopah.analysis.verdicts import Judgement, Verdict
 from tonopah.analysis.figure_model import FigureData
+from tonopah.analysis.verdicts import Judgement, Verdict
 from tonopah.names import slug
 from tonopah.report.panels import Panel, difference_id, make_panels
 from tonopah.spec.claim import Difference, FigureName

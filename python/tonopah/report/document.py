@@ -1,10 +1,9 @@
 """A study as one self-contained HTML document, with its tables, the data of its figures and its verdicts beside it.
 
-It runs no simulation: everything comes from the store. The page carries the data of its figures once and draws them itself, so that
-no other process is needed and a signal ends all of it.
+It runs no simulation: everything comes from the store. The page carries the data of its figures once and draws them itself:
+no other process is needed, and a signal ends all of it.
 """
 
-import os
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from tonopah.metrics import duration_text
 from tonopah.report import vendor, verdicts
 from tonopah.report.claim_views import claim_views, find_figure, with_difference
 from tonopah.report.embed import page_data
+from tonopah.report.files import interrupted_by_sigterm, replace_file
 from tonopah.report.formatting import drawing, interval_text, p_text
 from tonopah.report.panels import make_panels
 from tonopah.report.part import PartReport, report_part
@@ -41,43 +41,43 @@ def write(manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, out: Pa
     `spec` and `plan` are those of the study as it was run, with its confidence levels and numbers of replicates. Unless `quiet`,
     progress is shown on standard error.
     """
-    sources = [read_part(spec, plan, part.id, store) for part in spec.parts]
-    if all(source.runs.empty for source in sources):
-        raise InputError("", "contains no finished run", None, str(store.folder))
-    try:
-        (out / "tables").mkdir(parents=True, exist_ok=True)
-        tables.write(tables.concatenate([source.runs for source in sources]), out / "tables", "runs")
-        tables.write(tables.concatenate([source.flows for source in sources]), out / "tables", "flows")
-        parts = []
-        with show_progress(len(sources), 0, quiet, "parts of the report") as on_progress:
-            for source in sources:
-                parts.append(report_part(source))
-                on_progress()
-        write_figures((figure for part in parts for figure in part.figures), out / "figures")
-        runs = {source.part.id: source.runs for source in sources}
-        found = claims.judge(spec, plan, runs, manifest.quick)
-        answered = answer(spec, plan, runs, found)
-        facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured}
-        about = study_facts(manifest, spec, facts, store)
-        replace_file(out / verdicts.FILE, verdicts.verdicts_json(about, answered, found))
-        target = out / "report.html"
-        replace_file(target, render(spec, found, answered, parts, facts))
-    except OSError as error:
-        raise RunFailedError(f"{out}: the report cannot be written: {error}") from error
-    return target
+    with interrupted_by_sigterm():
+        sources = [read_part(spec, plan, part.id, store) for part in spec.parts]
+        if all(source.runs.empty for source in sources):
+            raise InputError("", "contains no finished run", None, str(store.folder))
+        try:
+            return write_files(manifest, spec, plan, store, sources, out, quiet)
+        except OSError as error:
+            raise RunFailedError(f"{out}: the report cannot be written: {error}") from error
+
+
+def write_files(
+    manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, sources: list[PartTables], out: Path, quiet: bool
+) -> Path:
+    """Write what `write` promises. Raises OSError."""
+    (out / "tables").mkdir(parents=True, exist_ok=True)
+    tables.write(tables.concatenate([source.runs for source in sources]), out / "tables", "runs")
+    tables.write(tables.concatenate([source.flows for source in sources]), out / "tables", "flows")
+    parts = []
+    with show_progress(len(sources), 0, quiet, "parts of the report") as on_progress:
+        for source in sources:
+            parts.append(report_part(source))
+            on_progress()
+    write_figures((figure for part in parts for figure in part.figures), out / "figures")
+    runs = {source.part.id: source.runs for source in sources}
+    found = claims.judge(spec, plan, runs, manifest.quick)
+    answered = answer(spec, plan, runs, found)
+    facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured}
+    about = study_facts(manifest, spec, facts, store)
+    replace_file(out / verdicts.FILE, verdicts.verdicts_json(about, answered, found))
+    replace_file(out / "report.html", render(spec, found, answered, parts, facts))
+    return out / "report.html"
 
 
 def read_part(spec: StudySpec, plan: Plan, part_id: str, store: Store) -> PartTables:
     """Return the data of a part."""
     part, part_plan = spec.part(part_id), plan.parts[part_id]
     return PartTables(part, part_plan, *tables.part_tables(part, part_plan, store), store)
-
-
-def replace_file(target: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
-    temporary = target.with_suffix(f".{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(target)
 
 
 def study_facts(manifest: Manifest, spec: StudySpec, facts: dict[str, Any], store: Store) -> dict[str, Any]:

@@ -92,6 +92,6 @@ def drawing(svg: str, description: str) -> Markup:
     """
     if "currentColor" in svg and not re.search(r"\sid=", svg):
         inner = svg[svg.index("<svg") :]
-        return Markup(inner.replace("<svg", Markup('<svg role="img" aria-label="{}"').format(description), 1))  # noqa: S704
+        return Markup(inner.replace("<svg", Markup('<svg role="img" aria-label="{}"').format(description), 1))
     source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
     return Markup('<img src="{}" alt="{}">').format(source, description)

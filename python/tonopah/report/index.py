@@ -9,7 +9,8 @@ from urllib.parse import quote
 from tonopah._core import engine_version
 from tonopah.errors import RunFailedError
 from tonopah.report import verdicts
-from tonopah.report.document import replace_file, template_environment
+from tonopah.report.document import template_environment
+from tonopah.report.files import replace_file
 
 FILE = "index.html"
 

@@ -1,4 +1,4 @@
-"""JavaScript of others that a report carries: versions, sources, digests and licences; `python/tests/test_vendor.py` checks them."""
+"""JavaScript of others that a report carries: versions, sources, digests, licences; `python/tests/test_vendor.py` checks them."""
 
 from dataclasses import dataclass
 from pathlib import Path
