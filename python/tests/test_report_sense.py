@@ -89,9 +89,9 @@ def test_figures_that_would_be_empty_are_left_out_and_links_have_names(study_doc
         study = tp.Study.load(tmp_path / f"{rate}.toml")
         study.run(quiet=True, out=tmp_path / rate)
         text = study.report().read_text()
-        names = {path.stem for path in (tmp_path / rate / "figures").glob("*.svg")}
-        assert ("difference-network-flows-loss-ratio" not in names) is empty
-        assert "line-network-flows-loss-ratio" in names
-        assert ("series-queue" not in names) is empty
+        names = {path.stem for path in (tmp_path / rate / "figures").glob("*.csv")}
+        assert ("difference--network-flows--loss_ratio" not in names) is empty
+        assert "line--network-flows--loss_ratio" in names
+        assert ("series--queue" not in names) is empty
         assert ("Queue of link" in text) is not empty
     assert "→ gateway (the longest queue)" in text

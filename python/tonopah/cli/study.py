@@ -210,7 +210,7 @@ def run_one(
         options = replace(options, max_hours=max(0.0, options.max_hours - elapsed_s / 3600))
     try:
         now = study.run(until=until, on_progress=None if until else on_progress, options=options)
-        path = study.report()
+        path = study.report(quiet=True)
     except runner.TimeUpError:
         rest = f"{count_stored(study, None)}; run {same_command()} to continue"
         return {"study": study.name, "error": f"stopped: --max-hours {arguments.max_hours:g} reached; {rest}"}

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
-from tonopah.spec.claim import CRITERIA, Claim
+from tonopah.spec.claim import CRITERIA, Claim, FigureName
 from tonopah.spec.derived import KINDS, AnyDerived
 from tonopah.spec.published import Published
 from tonopah.spec.validation import (
@@ -270,6 +270,10 @@ class StudyHead(Model):
 
     question: str = Field(description="What the study asks.")
     title: str = Field("", description="Heading of the report; the question if absent.")
+    headline: str | FigureName = Field(
+        "",
+        description="What the report answers first: id of a claim, or a figure `{ metric, over, part }`; the first if absent.",
+    )
     text: dict[str, str] = Field(default_factory=dict, description="`network`, `claims`: sentences that the report shows there.")
 
 

@@ -265,6 +265,10 @@ class Store:
         """Return, in storage order, the seconds from the start of the batch to the end of each run."""
         return [row[0] or 0.0 for row in self.database.execute("SELECT wall_s FROM runs ORDER BY rowid")]
 
+    def last_finished(self) -> str:
+        """Return when the last run was finished: UTC, ISO 8601; empty if there is none."""
+        return self.database.execute("SELECT max(finished) FROM runs").fetchone()[0] or ""
+
     def merge(self, other: "Store") -> int:
         """Copy all runs of another store into this one and return the number of new ones.
 
