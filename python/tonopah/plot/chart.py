@@ -268,7 +268,7 @@ class Chart:
             axes.tick_params(length=0, labelbottom=True)
             axes.grid(visible=False)
         self.figure.supxlabel(self.text(data.x.title), fontsize=self.look.size_pt)
-        self.figure.supylabel(self.text(self.wrapped(rows.title)), fontsize=self.look.size_pt, ha="center")
+        self.figure.supylabel(self.text(self.wrapped(rows.title)), fontsize=self.look.size_pt, ha="left", multialignment="center")
         if image is not None:
             bar = self.figure.colorbar(image, ax=list(panels.flat), label=self.text(self.y_title()))
             bar.solids.set_rasterized(False)
