@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tonopah.analysis import tables
+from tonopah.analysis import figure_data, tables
 from tonopah.analysis.sequential import confidence, schedule, widest
 from tonopah.errors import InputError, relay
 from tonopah.execution import runner
@@ -20,6 +20,8 @@ from tonopah.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from tonopah.analysis.figure_model import FigureData
 
 
 class Study:
@@ -307,6 +309,44 @@ class Study:
         with Store(self.folder, create=False) as store:
             both = [tables.part_tables(part, self.plan.parts[part.id], store) for part in self.spec.parts]
         return tables.concatenate([frames[level == "flow"] for frames in both])
+
+    def figures(self) -> "dict[str, FigureData]":
+        """Return the figures of the study as data, by their ids, in the order of the report. Raises InputError."""
+        with Store(self.folder, create=False) as store:
+            return figure_data.study_figures(self.spec, self.plan, store)
+
+    def figure(self, name: str, format: str = "pdf", out: str | Path | None = None, **look: Any) -> Path:
+        """Draw one figure for a paper, and write its numbers beside it as CSV.
+
+        Parameters
+        ----------
+        name : str
+            Id of the figure: a key of `figures()`.
+        format : {"pdf", "svg", "pgf", "png"}
+            PDF has Type 42 fonts, SVG text as text; PGF is for LaTeX.
+        out : str or Path, optional
+            Folder to write into; `figures` in the folder of the results if absent.
+        **look
+            `width`, `height` ("3.5in", "89mm"), `font`, `font_size` (points), `palette`, `common_scale`: as on the command line.
+
+        Returns
+        -------
+        Path
+            Path of the picture.
+
+        Raises
+        ------
+        InputError
+            If an argument cannot be used, or the folder contains no results.
+
+        """
+        from tonopah.plot import picture
+
+        found = self.figures()
+        if name not in found:
+            raise InputError("name", f"there is no figure {name!r}", figure_data.near_names(name, found))
+        folder = Path(out) if out is not None else self.folder / "figures"
+        return picture.write_picture(found[name], picture.make_look(format, **look), format, folder)
 
     def report(self, out: str | Path | None = None, quiet: bool = False) -> Path:
         """Write report, verdicts, tables and the data of the figures.

@@ -3,19 +3,28 @@
 A report draws them in its page, `tonopah study figure` with matplotlib; figures/ holds their numbers. All come from here.
 """
 
+import difflib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from tonopah.analysis.figure_model import FigureData
 from tonopah.analysis.figure_scale import common_ranges, scale_key
 from tonopah.analysis.figure_series import series_figures
 from tonopah.analysis.figure_values import Request, SweptAxis, bar, difference_line, ecdf, heatmap, heatmap_difference, line
-from tonopah.analysis.tables import PartTables, is_measured
-from tonopah.spec.model import Figure
+from tonopah.analysis.tables import PartTables, is_measured, part_tables
+from tonopah.spec.model import Figure, StudySpec
+from tonopah.spec.plan import Plan
 from tonopah.spec.schema import Sweep
 
+if TYPE_CHECKING:
+    from tonopah.store.store import Store
+
 __all__ = ["FigureData", "FigureSection", "part_figures"]
+
+
+MAX_NEAR = 3
 
 
 @dataclass
@@ -38,6 +47,24 @@ def part_figures(source: PartTables) -> list[FigureSection]:
     for section in sections:
         section.figures = [replace(figure, y=ranges[scale_key(figure)].applied(figure.y)) for figure in section.figures]
     return sections
+
+
+def study_figures(spec: StudySpec, plan: Plan, store: "Store") -> dict[str, FigureData]:
+    """Return all figures of a study by their ids."""
+    found = {}
+    for part in spec.parts:
+        source = PartTables(part, plan.parts[part.id], *part_tables(part, plan.parts[part.id], store), store)
+        found |= {figure.id: figure for section in part_figures(source) for figure in section.figures}
+    return found
+
+
+def near_names(name: str, known: Iterable[str]) -> str:
+    """Return a hint with the figures whose ids are most like a wrong one, or that contain it."""
+    names = list(known)
+    near = [one for one in names if name.strip("*") and name.strip("*") in one]
+    near += difflib.get_close_matches(name, names, MAX_NEAR, 0.5)
+    listed = ", ".join(dict.fromkeys(near[:MAX_NEAR])) or ", ".join(names[:MAX_NEAR])
+    return f"{'near names' if near else 'some of them'}: {listed}; `tonopah study figure NAME --list` has all {len(names)}"
 
 
 def sweep_sections(source: PartTables) -> Iterator[FigureSection]:

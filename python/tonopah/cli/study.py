@@ -1,4 +1,4 @@
-"""`tonopah study run|merge|report|list`."""
+"""`tonopah study run|merge|report|figure|list|schema`."""
 
 import argparse
 import json
@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tonopah.cli import study_figure
 from tonopah.cli.arguments import add_command, checked, events, hours, percent, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
@@ -40,6 +41,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     summary = "write the report again from stored results"
     report = add_command(commands, "report", summary, report_study, "tonopah study report results/asran")
     report.add_argument("folder", metavar="DIR", help="results folder of a study")
+    study_figure.add_arguments(commands)
     add_command(commands, "list", "list the shipped studies", list_studies, "tonopah study list")
     example = "tonopah study schema > study.schema.json"
     add_command(commands, "schema", "print the JSON schema of a study file", print_schema, example)

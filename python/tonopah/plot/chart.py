@@ -1,6 +1,6 @@
 """Draws a figure with matplotlib from its data: `FigureData` in, a matplotlib figure out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -34,9 +34,11 @@ def plain(text: str) -> str:
 
 
 @contextmanager
-def drawn(data: FigureData, look: Look, text: Callable[[str], str] = plain) -> "Iterator[Figure]":
+def drawn(
+    data: FigureData, look: Look, text: Callable[[str], str] = plain, changes: Mapping[str, Any] | None = None
+) -> "Iterator[Figure]":
     """Yield a figure, drawn; it must be saved inside this context, which holds its style."""
-    with style.settings(look.settings()) as plt:
+    with style.settings(look.settings() | dict(changes or {})) as plt:
         figure = plt.figure(figsize=(look.width_in, look.height_in or default_height(data, look)))
         try:
             Chart(figure, data, look, text).draw()
@@ -234,9 +236,13 @@ class Chart:
 
     def heatmap(self) -> None:
         """Draw a panel for each algorithm with one scale of colours, and the values in their cells."""
+        from matplotlib import colormaps
+
         data, rows = self.data, self.data.rows or self.data.x
         across = panels_across(data, self.look)
         panels = self.figure.subplots(-(-len(data.series) // across), across, sharex=True, sharey=True, squeeze=False)
+        # As many colours as can be told apart; each is a shape in a vector picture.
+        colours = colormaps["PuOr" if data.baseline else "cividis"].resampled(64)
         image = None
         for axes in panels.flat[len(data.series) :]:
             axes.set_visible(False)
@@ -245,7 +251,7 @@ class Chart:
             # Cells as shapes: a paper enlarges them without steps, and PGF cannot contain an image.
             image = axes.pcolormesh(
                 grid,
-                cmap="PuOr" if data.baseline else "cividis",
+                cmap=colours,
                 vmin=data.y.min,
                 vmax=data.y.max,
                 edgecolors="face",

@@ -7,11 +7,13 @@ from typing import Any
 
 from tonopah.errors import InputError
 from tonopah.plot.style import COLOURS
+from tonopah.spec.validation import list_allowed
 
 FORMATS = ("pdf", "svg", "pgf", "png")
 INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "bp": 1 / 72}
 """Units of lengths as in TeX; a column of IEEE is 3.5in or 252pt wide, \\textwidth of A4 in LNCS 122mm."""
 MIN_IN, MAX_IN = 1.0, 40.0
+MIN_PT, MAX_PT = 4, 40
 GENERIC_FONTS = ("serif", "sans-serif", "monospace")
 
 PALETTES: dict[str, tuple[str, ...]] = {
@@ -70,13 +72,28 @@ class Look:
         }  # fmt: skip
 
 
-def parse_length(text: str) -> float:
+def parse_length(text: str | float) -> float:
     """Return a length like 3.5in, 89mm or 252pt in inches; a number alone is in inches. Raises InputError."""
-    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)", text.strip().lower(), re.ASCII)
+    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)", str(text).strip().lower(), re.ASCII)
     inches = float(found[1]) * INCHES.get(found[2] or "in", 0.0) if found else 0.0
     if not MIN_IN <= inches <= MAX_IN:
         raise InputError("", f"{text!r} is not a length from {MIN_IN:g}in to {MAX_IN:g}in", "like 3.5in, 89mm, 8.9cm or 252pt")
     return inches
+
+
+def parse_size(text: str | float) -> float:
+    """Return a size of text in points. Raises InputError."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:pt)?", str(text), re.ASCII)
+    if not found or not MIN_PT <= float(found[1]) <= MAX_PT:
+        raise InputError("", f"{text!r} is not a size of text", f"{MIN_PT} to {MAX_PT} points")
+    return float(found[1])
+
+
+def parse_palette(name: str) -> str:
+    """Return the name of a palette. Raises InputError."""
+    if name not in PALETTES:
+        raise InputError("palette", f"{name!r} is unknown", list_allowed(PALETTES, value=name))
+    return name
 
 
 def parse_font(text: str) -> str:

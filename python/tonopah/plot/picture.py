@@ -2,15 +2,17 @@
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tonopah.analysis.figure_files import as_csv
 from tonopah.analysis.figure_model import FigureData
+from tonopah.errors import InputError
 from tonopah.plot.chart import drawn, plain
-from tonopah.plot.look import Look
+from tonopah.plot.look import FORMATS, Look, parse_font, parse_length, parse_palette, parse_size
+from tonopah.spec.validation import list_allowed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,12 +38,32 @@ def tex(text: str) -> str:
 
 def picture(data: FigureData, look: Look, form: str) -> bytes:
     """Return a picture of a figure: `form` is pdf, svg, pgf or png."""
-    with drawn(data, look, tex if form == "pgf" else plain) as figure:
+    # The document has its own fonts, which pdfLaTeX cannot change to one of this machine.
+    changes = {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False} if form == "pgf" else {}
+    with drawn(data, look, tex if form == "pgf" else plain, changes) as figure:
         if form == "pgf":
             return as_pgf(figure)
         buffer = io.BytesIO()
         figure.savefig(buffer, format=form, dpi=PNG_DPI, metadata=METADATA[form])
         return buffer.getvalue()
+
+
+def make_look(form: str, **options: Any) -> Look:
+    """Return a look from the words of the command line: width="3.5in", font="serif" and so on. Raises InputError."""
+    if form not in FORMATS:
+        raise InputError("format", f"{form!r} is unknown", list_allowed(FORMATS, value=form))
+    for key in options:
+        if key not in OPTIONS:
+            raise InputError(key, "is unknown", list_allowed(OPTIONS, value=key))
+    made = {OPTIONS[key][0]: OPTIONS[key][1](value) for key, value in options.items() if value is not None}
+    return Look(**({"width_in": 3.5} | made))
+
+
+OPTIONS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "width": ("width_in", parse_length), "height": ("height_in", parse_length), "font": ("font", parse_font),
+    "font_size": ("font_size_pt", parse_size), "palette": ("palette", parse_palette), "common_scale": ("common_scale", bool),
+}  # fmt: skip
+"""By the option of a look: its field, and what makes a value of what was written."""
 
 
 def write_picture(data: FigureData, look: Look, form: str, folder: Path) -> Path:
@@ -59,7 +81,8 @@ def as_pgf(figure: "Figure") -> bytes:
     with measured_without_latex():
         buffer = io.BytesIO()
         figure.savefig(buffer, format="pgf")
-        return buffer.getvalue()
+    # Powers of ten at a logarithmic axis use a command that no package has.
+    return buffer.getvalue().replace(rb"\makeatletter", rb"\makeatletter\providecommand{\mathdefault}[1]{#1}", 1)
 
 
 @contextmanager
