@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tonopah.metrics import metric as known_metric
 from tonopah.spec import measures
 from tonopah.spec.model import Part
 from tonopah.spec.plan import PartPlan, Run
-from tonopah.stats import Estimate, Method
+from tonopah.stats import Bounds, Estimate, Method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,9 +144,14 @@ def values_at(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping
     return pd.to_numeric(found, errors="coerce").sort_index()
 
 
-def estimate(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any], method: Method) -> Estimate:
-    """Return the mean (or median) over replicates, with its interval, at one point."""
-    return method.interval(values_at(table, metric, algorithm, where).to_numpy())
+def estimate(
+    table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any], method: Method, bounds: Bounds | None = None
+) -> Estimate:
+    """Return the mean (or median) over replicates, with its interval, at one point.
+
+    `bounds` are those of a derived metric; of others they are known.
+    """
+    return method.interval(values_at(table, metric, algorithm, where).to_numpy(), bounds or known_metric(metric).bounds)
 
 
 def difference(
