@@ -90,3 +90,22 @@ def test_names_are_escaped():
     sketch.dot((9, 9), "b<&")
     root = ET.fromstring(sketch.svg())
     assert "a<&" in texts(root) and [title.text for title in root.iter(f"{SVG}title")] == ["b<&"]
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        {"kind": "adhoc", "nodes": 5, "flows": 2, "area": {"x": "100m", "y": "100m"}},
+        {"kind": "constellation", "preset": "iridium", "terminals": ["Berlin", "Boston"]},
+    ],
+)
+def test_pictures_of_matplotlib_follow_the_reader_and_have_no_background(network):
+    flow = {"flow": [{"from": "Berlin", "to": "Boston"}]} if network["kind"] == "constellation" else {}
+    text = draw(tp.check({"duration": "1s", "network": network, **flow})["graph"])
+    root = ET.fromstring(text)
+    background = next(group for group in root.iter(f"{SVG}g") if group.get("id") == "patch_1")
+    assert "fill: none" in background[0].get("style")
+    # Every dark ink and every white gives way to what the dark preference says.
+    assert not re.search(r"(?:fill|stroke): #(?:ffffff|222222|333333|000000)", text)
+    assert "prefers-color-scheme:dark" in text and "var(--ink, #333333)" in text
+    assert all("var(--ink" in one.get("style", "") for one in root.iter(f"{SVG}text"))

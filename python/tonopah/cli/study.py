@@ -1,4 +1,4 @@
-"""`tonopah study run|merge|report|figure|list|schema`."""
+"""`tonopah study run|merge|report|figure|index|list|schema`."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tonopah.cli import study_figure
+from tonopah.cli import study_figure, study_index
 from tonopah.cli.arguments import add_command, checked, events, hours, percent, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
@@ -42,6 +42,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     report = add_command(commands, "report", summary, report_study, "tonopah study report results/asran")
     report.add_argument("folder", metavar="DIR", help="results folder of a study")
     study_figure.add_arguments(commands)
+    study_index.add_arguments(commands)
     add_command(commands, "list", "list the shipped studies", list_studies, "tonopah study list")
     example = "tonopah study schema > study.schema.json"
     add_command(commands, "schema", "print the JSON schema of a study file", print_schema, example)
@@ -166,11 +167,15 @@ def print_report(study: Study, done: int, as_json: bool) -> int:
         "folder": str(study.folder),
         "report": str(path),
     }
+    index = study_index.index_around(study.folder)
     if as_json:
-        print(json.dumps(facts))
+        print(json.dumps(facts | {"index": index and str(index)}))
     else:
         missing = f", {facts['missing']} of them missing" if facts["missing"] else ""
-        print(f"{study.name}: {facts['runs']} runs{missing}; {done} run now\nreport: {path.resolve()}")
+        print(
+            f"{study.name}: {facts['runs']} runs{missing}; {done} run now\nreport: {path.resolve()}"
+            + (f"\nindex: {index}" if index else "")
+        )
     return 0
 
 
@@ -193,11 +198,14 @@ def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
             if not arguments.json:
                 print(f"{study.name}: {len(study.plan.runs)} runs", file=sys.stderr, flush=True)
             facts.append(run_one(study, arguments, until, on_progress, time.monotonic() - started))
+    index = study_index.index_around(studies[0].folder, always=True)
     if arguments.json:
         print(json.dumps(facts))
     else:
         for fact in facts:
             print(f"{fact['study']}: " + (fact.get("error") or f"{fact['runs']} runs, report: {fact['report']}"))
+        if index:
+            print(f"index: {index}")
     return 1 if any("error" in fact for fact in facts) else 0
 
 

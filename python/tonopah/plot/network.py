@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tonopah import units
-from tonopah.plot import satellites, wireless
+from tonopah.plot import satellites, style, wireless
 from tonopah.plot.layout import circle_positions, find_inner, find_neighbours, given_positions
 from tonopah.plot.sketch import Sketch, text_width
 
@@ -29,9 +29,9 @@ WIDTH_PX, MIN_HEIGHT_PX, MAX_HEIGHT_PX = 660.0, 160.0, 520.0
 def draw(graph: dict[str, Any]) -> str:
     """Return the network as SVG text."""
     if graph.get("channel"):
-        return wireless.draw(graph)
+        return style.adaptive(wireless.draw(graph))
     if graph["network"]["kind"] == "constellation":
-        return satellites.draw_map(satellites.ground_tracks(graph, until_s=0.0))
+        return style.adaptive(satellites.draw_map(satellites.ground_tracks(graph, until_s=0.0)))
     nodes = {node["name"]: node for node in graph.get("node", [])}
     links = [link for link in graph.get("link", []) if link["from"] in nodes and link["to"] in nodes]
     neighbours = find_neighbours(links)
