@@ -41,7 +41,7 @@ def verdict(means, **test) -> claims.Verdict:
     [
         (RISES, "increasing", "supported"), (FALLS, "increasing", "contradicted"), (STAYS, "increasing", "undecided"),
         (FALLS, "decreasing", "supported"), (RISES, "decreasing", "contradicted"),
-        ([10, 20, 18, 40, 50], "increasing", "undecided"),
+        ([10, 20, 18, 40, 50], "increasing", "supported"), ([10, 50, 40, 30, 28], "increasing", "contradicted"),
         (STAYS, "flat", "supported"), (RISES, "flat", "contradicted"), ([30, 30, 30, 30, 31.9], "flat", "undecided"),
         (LEVELS, "saturating", "supported"), (RISES, "saturating", "undecided"), (FALLS, "saturating", "contradicted"),
     ],
@@ -82,7 +82,7 @@ def test_what_cannot_be_tested_says_why():
     unmeasured = claims.judge(*world({"reno": RISES}, {"metric": "unmeasured", "above": 1}))[0]
     assert (unmeasured.verdict, unmeasured.tests[0].readings[0].sentence) == (
         "not testable",
-        "0 complete replicates; at least 2 are needed.",
+        "No replicate has a value; at least 4 are needed.",
     )
     single = claims.judge(*world({"reno": RISES}, {"metric": "goodput_bps", "above": 1}, replicates=1))[0]
     assert single.verdict == "not testable"

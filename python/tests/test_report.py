@@ -47,8 +47,11 @@ def test_the_report_says_what_was_asked_and_found(finished):
 
 def test_every_kind_of_figure_is_in_the_page_once_and_beside_it(finished):
     folder, carried = finished[1].parent / "figures", page_figures(finished[1])
-    for kind in ("line--network-flows--goodput_bps", "difference--network-flows--delay_s", "bar--goodput_bps",
-                 "ecdf--goodput_bps", "heatmap--network-flows--network-nodes--goodput_bps", "series--cwnd", "series--queue"):  # fmt: skip
+    kinds = (
+        "line--network-flows--goodput_bps", "difference--network-flows--delay_s", "bar--goodput_bps", "ecdf--goodput_bps",
+        "heatmap--network-flows--network-nodes--goodput_bps", "series--cwnd", "series--queue",
+    )  # fmt: skip
+    for kind in kinds:
         assert kind in carried
     assert {path.stem for path in folder.iterdir()} == set(carried)
     for path in folder.iterdir():

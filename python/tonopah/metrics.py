@@ -3,6 +3,7 @@
 Tables hold SI units, named in the column (`goodput_bps`, `delay_s`); reports show Mb/s, ms and percent.
 """
 
+import math
 from dataclasses import dataclass, replace
 from math import floor, isnan, log10
 from typing import Any
@@ -18,6 +19,8 @@ class Metric:
     definition: str = ""
     column: str = ""
     """Name of its column in the tables."""
+    bounds: tuple[float, float] = (0.0, math.inf)
+    """Bounds of its values in the unit of the column; intervals stay within them."""
 
     @property
     def axis(self) -> str:
@@ -191,6 +194,16 @@ STUDENT = {
     "netsim": "as NetSim computes it: application level, from generation to delivery",
 }
 
+SHARES = (
+    "delivery_ratio", "loss_ratio", "segment_delivery_ratio", "delivery_reachable_ratio", "utilisation_max", "path_share", "jain",
+    "jain_reachable",
+)  # fmt: skip
+"""Metrics from 0 to 1."""
+POSITIONS = ("position_x", "position_y", "position_z")
+"""Metrics without bounds. All others have no upper bound, and none below zero."""
+METRICS |= {name: replace(METRICS[name], bounds=(0.0, 1.0)) for name in SHARES}
+METRICS |= {name: replace(METRICS[name], bounds=(-math.inf, math.inf)) for name in POSITIONS}
+
 SUFFIXES = {"_bps": MBPS, "_s": MS, "_ratio": PERCENT, "_packets": COUNT, "_bytes": ("kB", 1e-3)}
 
 
@@ -201,11 +214,13 @@ def metric(name: str) -> Metric:
     profile, _, rest = name.partition(".")
     if rest and profile in STUDENT:
         known = metric(rest)
-        return Metric(f"{known.label} [{profile}]", known.unit, known.factor, f"{known.label} {STUDENT[profile]}", name)
+        text = f"{known.label} {STUDENT[profile]}"
+        return Metric(f"{known.label} [{profile}]", known.unit, known.factor, text, name, known.bounds)
     for suffix, (unit, factor) in SUFFIXES.items():
         if name.endswith(suffix):
             return Metric(readable(name.removesuffix(suffix)), unit, factor, "", name)
-    return Metric(readable(name), "", 1.0, "", name)
+    # Nothing is known of it: neither its unit nor its bounds.
+    return Metric(readable(name), "", 1.0, "", name, (-math.inf, math.inf))
 
 
 def readable(name: str) -> str:

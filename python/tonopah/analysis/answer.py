@@ -111,8 +111,8 @@ def figure_sentences(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFr
     runs, where = base, "the nominal point"
     if base.empty:
         runs, where = table, "all points"
-    values = {label: estimate(runs, figure.metric, label, {}, part.method).scaled(shown.factor) for label in part.labels}
-    values = {label: value for label, value in values.items() if not math.isnan(value.value)}
+    found = {label: estimate(runs, figure.metric, label, {}, part.method, shown.bounds) for label in part.labels}
+    values = {label: one.scaled(shown.factor) for label, one in found.items() if not math.isnan(one.value)}
     title = f' in "{part.title}"' if len(spec.parts) > 1 else ""
     if not values:
         return [f"{shown.label}{title} was not measured."]

@@ -109,14 +109,13 @@ def evaluate(criterion: Testable, evidence: Evidence, part: Part, column: str, l
     return difference(criterion, pair[0], pair[1], names) if all(len(one.values) for one in pair) else NO_REPLICATES
 
 
-NO_REPLICATES = Outcome("0 complete replicates; at least 2 are needed.")
+NO_REPLICATES = Outcome(f"No replicate has a value; at least {stats.FEWEST} are needed.")
 
 
 def evaluate_one(criterion: Trend | Bound, data: Data) -> Outcome:
     """Return the outcome of a reading of one variant."""
-    count = len(data.values)
-    if count < 2:
-        return Outcome(f"{count} complete replicate{'s' * (count != 1)}; at least 2 are needed.")
+    if not len(data.values):
+        return NO_REPLICATES
     return trend(criterion, data) if isinstance(criterion, Trend) else threshold(criterion, data)
 
 

@@ -72,6 +72,12 @@ class Data:
     metric: Metric
     method: Method
 
+    @property
+    def bounds(self) -> stats.Bounds:
+        """Bounds of the metric in display units."""
+        low, high = self.metric.bounds
+        return low * self.metric.factor, high * self.metric.factor
+
     def rows(self, seeds: list[int]) -> np.ndarray:
         """Return the rows of these replicates."""
         return self.values[[self.seeds.index(seed) for seed in seeds]]
@@ -110,9 +116,30 @@ class Evidence:
         points = self.points(part, criterion)
         columns = [values_at(table[table["run"].isin(point.runs)], column, label, point.values) for point in points]
         complete = pd.concat(columns, axis=1).dropna() if columns else pd.DataFrame()
+        if len(complete) > 1 and (complete == complete.iloc[0]).all(axis=None) and self.is_one_run(table, label, points):
+            complete = complete.iloc[:1]
         values = complete.to_numpy(dtype=float) * metric.factor
         at = [point.values[criterion.over] for point in points] if criterion.over else list(range(len(points)))
         return Data(values, list(complete.index), [point.name for point in points], positions(at)[0], metric, part.method)
+
+    def is_one_run(self, table: "pd.DataFrame", label: str, points: list[Point]) -> bool:
+        """Tell whether all replicates of a variant at these points are one run: nothing in its world is random.
+
+        A metric may agree in all replicates of a random world. Then others differ, at least the number of events.
+        """
+        import pandas as pd
+
+        measured = [name for name in table.columns if name not in ("part", "run", "algorithm", "seed")]
+        mine = table[table["algorithm"] == label]
+        for point in points:
+            here = mine[mine["run"].isin(point.runs)]
+            chosen = np.logical_and.reduce(
+                [here[axis].astype(str) == str(value) for axis, value in point.values.items()] or [True]
+            )
+            rows: pd.DataFrame = here.loc[chosen, measured] if point.values else here[measured]
+            if len(rows.drop_duplicates()) > 1:
+                return False
+        return True
 
 
 def points_of(part: Part, plan: "PartPlan", criterion: Testable) -> list[Point]:

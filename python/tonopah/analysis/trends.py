@@ -1,16 +1,20 @@
-"""Tests of one variant: trends and bounds. Each gives an effect, two p values and a sentence.
+"""Tests of one variant: trends, shapes and bounds. Each gives an effect, its p values and a sentence.
 
 A test that must hold at several points needs all of them: its p value is the largest (intersection-union test; R. L. Berger,
-Technometrics 24, 1982, 295-300).
+Technometrics 24, 1982, 295-300). One that may hold at any of k points has k times the smallest (Bonferroni).
 """
+
+import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
 from tonopah import stats
 from tonopah.analysis.evidence import Data, Outcome
+from tonopah.analysis.testing import PValues, decided, lowest, note_looks, outcome, simultaneous, within
 from tonopah.metrics import show
 from tonopah.spec.claim import Bound, Trend
-from tonopah.stats import Estimate
+from tonopah.stats import Quantity
 
 ROUNDING = 1e-9
 """Changes below this share of the largest value are rounding: replicates without randomness do not change."""
@@ -18,83 +22,175 @@ ROUNDING = 1e-9
 
 def trend(criterion: Trend, data: Data) -> Outcome:
     """Return the outcome of a trend."""
-    if len(data.at) < (3 if criterion.trend == "saturating" else 2):
-        return Outcome(f"{len(data.at)} points are too few for a trend.")
+    fewest = 2 if criterion.trend in ("increasing", "decreasing", "flat") else 3
+    if len(data.at) < fewest:
+        return Outcome(f"{len(data.at)} points are too few for this trend; it needs {fewest}.")
     match criterion.trend:
         case "flat":
             return trend_flat(data, criterion.margin or 0.0)
         case "saturating":
-            return trend_saturating(data)
-        case direction:
-            return trend_slope(data, 1.0 if direction == "increasing" else -1.0)
+            return trend_saturating(data, criterion.margin)
+        case "increasing" | "decreasing":
+            return trend_slope(data, 1.0 if criterion.trend == "increasing" else -1.0, criterion.margin)
+        case _:
+            return trend_turn(data, 1.0 if criterion.trend == "rises, then falls" else -1.0, criterion.margin)
 
 
-def trend_slope(data: Data, sign: float) -> Outcome:
-    """Test "increasing" (sign 1) or "decreasing" (-1): the slope of each replicate's least-squares line, times the range.
+def without_rounding(changes: np.ndarray, data: Data) -> np.ndarray:
+    """Return changes in which those that are rounding are zero."""
+    return np.where(np.abs(changes) < ROUNDING * np.abs(data.values).max(), 0.0, changes)
 
-    A significant step the other way between two neighbours (adjusted over the steps) spoils a trend.
+
+def from_mean(data: Data) -> list[Quantity]:
+    """Return how far each point is from the mean of all, in percent of it."""
+    overall = data.values.mean(axis=1)
+    distances = without_rounding(data.values - overall[:, None], data)
+    return [data.method.relative(column, overall) for column in distances.T]
+
+
+def flat_within(points: Sequence[Quantity], margin: float | None) -> float:
+    """Return the p value of "every point is within the margin of the mean of all"."""
+    return max(within(point, margin) for point in points)
+
+
+def trend_slope(data: Data, sign: float, margin: float | None) -> Outcome:
+    """Test "increasing" (sign 1) or "decreasing" (-1).
+
+    The least-squares line of each replicate rises, and no way back, between any two points, is half as long as the whole way from
+    the first point to the last. The opposite: the line falls, or some way back is longer than that.
     """
-    method, width = data.method, data.at[-1] - data.at[0]
-    changes = np.array([stats.slope(data.at, row) for row in data.values]) * width
-    changes[np.abs(changes) < ROUNDING * np.abs(data.values).max()] = 0.0
+    method, ends = data.method, data.values[:, -1] - data.values[:, 0]
+    changes = without_rounding(stats.slope(data.at, data.values) * (data.at[-1] - data.at[0]), data)
+    ways = [data.values[:, j] - data.values[:, i] + ends / 2 for i, j in itertools.combinations(range(len(data.at)), 2)]
+    held = [method.quantity(sign * changes), *(method.quantity(without_rounding(sign * way, data)) for way in ways)]
+    count = len(held)
+
+    def rule(quantities: Sequence[Quantity]) -> PValues:
+        holding = quantities[:count]
+        back = [quantity.p_less() for quantity in holding[1:]]
+        # The line and the ways back share the error in equal parts.
+        opposite = min(1.0, 2 * min(holding[0].p_less(), lowest(back)))
+        return PValues(max(q.p_greater() for q in holding), opposite, flat_within(quantities[count:], margin))
+
     first, last = method.centre(data.values[:, 0]), method.centre(data.values[:, -1])
     sentence = f"From {data.labels[0]} to {data.labels[-1]} it goes from {show(first)} to {data.text(last)}"
-    sentence += "; the effect is the change of the fitted line."
-    steps = np.diff(data.values, axis=1)
-    against = stats.holm([method.p_greater(-sign * steps[:, i]) for i in range(steps.shape[1])])
-    p_for, p_against = method.p_greater(sign * changes), method.p_less(sign * changes)
-    if p_for < method.alpha and min(against) < method.alpha:
-        i = int(np.argmin(against))
-        direction = "falls" if sign > 0 else "rises"
-        sentence += f" But it {direction} from {data.labels[i]} to {data.labels[i + 1]}."
-        p_for = 1.0
-    return Outcome(sentence, method.interval(changes), data.metric.unit, p_for, p_against)
+    sentence += f"; the effect is the change of the fitted line.{way_back(data, sign)}"
+    effect, quantities = method.quantity(changes), [*held, *from_mean(data)]
+    looks = 1 if decided(rule(quantities).holds, method.alpha) else 2
+    shown = simultaneous(effect, method, looks)
+    test = f"{effect.test} of fitted lines"
+    return outcome(sentence + note_looks(looks, method), shown, data.metric.unit, quantities, rule, test)
 
 
-def trend_flat(data: Data, margin_percent: float) -> Outcome:
-    """Test "flat": every point is within the margin of the mean over all points, by two one-sided tests each.
+def way_back(data: Data, sign: float) -> str:
+    """Return a sentence on the longest way back, where it is a tenth of the whole way or more."""
+    centres = [sign * data.method.centre(column) for column in data.values.T]
+    i, j = max(itertools.combinations(range(len(centres)), 2), key=lambda pair: centres[pair[0]] - centres[pair[1]])
+    back = centres[i] - centres[j]
+    if back <= abs(centres[-1] - centres[0]) / 10 or back <= ROUNDING * max(map(abs, centres)):
+        return ""
+    direction = "falls" if sign > 0 else "rises"
+    return f" On the way it {direction} by {data.text(back)} from {data.labels[i]} to {data.labels[j]}."
 
-    D. J. Schuirmann, J. Pharmacokin. Biopharm. 15, 1987, 657-680. The opposite: some point is beyond the margin.
+
+def trend_turn(data: Data, sign: float, margin: float | None) -> Outcome:
+    """Test "rises, then falls" (sign 1) or "falls, then rises" (-1).
+
+    At one of the points inside, the metric is above both ends, the line fitted up to it rises and the one from it on falls.
+    Since the data choose the point, its p value is multiplied by the number of candidates (Bonferroni). The opposite: every point
+    inside is below one of the ends.
     """
-    method, overall, margin = data.method, data.values.mean(axis=1), margin_percent
-    centre = method.centre(overall)
-    if centre == 0:
-        return Outcome("The metric is zero on average, so that a relative margin has no meaning.")
-    columns = (100 * (data.values - overall[:, None]) / centre).T
-    worst = int(np.argmax([abs(method.centre(column)) for column in columns]))
-    p_for = max(max(method.p_greater(c, -margin), method.p_less(c, margin)) for c in columns)
-    p_against = min(1.0, len(columns) * min(min(method.p_greater(c, margin), method.p_less(c, -margin)) for c in columns))
-    sentence = f"The point farthest from the overall mean of {data.text(centre)} is at {data.labels[worst]}"
-    return Outcome(f"{sentence}; the effect is its distance.", method.interval(columns[worst]), "%", p_for, p_against)
+    method, values = data.method, sign * data.values
+    inside = range(1, len(data.at) - 1)
 
+    def at(i: int) -> list[Quantity]:
+        """Above the first, above the last, slope before, slope after: all above zero if the turn is here."""
+        rise = stats.slope(data.at[: i + 1], values[:, : i + 1]) * (data.at[i] - data.at[0])
+        fall = -stats.slope(data.at[i:], values[:, i:]) * (data.at[-1] - data.at[i])
+        ways = (values[:, i] - values[:, 0], values[:, i] - values[:, -1], rise, fall)
+        return [method.quantity(without_rounding(way, data)) for way in ways]
 
-def trend_saturating(data: Data) -> Outcome:
-    """Test "saturating": rises in the first step, and by less than half as fast in the last step (paired tests, both needed)."""
-    method = data.method
-    steps = np.diff(data.values, axis=1) / np.diff(data.at)
-    first, last = steps[:, 0], steps[:, -1]
-    p_for = max(method.p_greater(first), method.p_greater(first / 2 - last))
-    p_against = method.p_less(np.array([stats.slope(data.at, row) for row in data.values]))
-    share = method.difference_percent(last, first)
-    effect = Estimate(share.value + 100, share.low + 100, share.high + 100, share.n)
+    turns = [at(i) for i in inside]
+
+    def rule(quantities: Sequence[Quantity]) -> PValues:
+        groups = [quantities[4 * k : 4 * k + 4] for k in range(len(turns))]
+        holds = lowest([max(q.p_greater() for q in group) for group in groups])
+        opposite = max(lowest([group[0].p_less(), group[1].p_less()]) for group in groups)
+        return PValues(holds, opposite, flat_within(quantities[4 * len(turns) :], margin))
+
+    best = max(range(len(turns)), key=lambda k: min(turns[k][0].value, turns[k][1].value))
+    peak, end = best + 1, 0 if turns[best][0].value < turns[best][1].value else -1
+    effect = data.method.relative(without_rounding(data.values[:, peak] - data.values[:, end], data), data.values.mean(axis=1))
     means = ", ".join(show(method.centre(column)) for column in data.values.T)
-    sentence = (
+    word, unit = ("highest" if sign > 0 else "lowest"), data.metric.unit
+    sentence = f"{method.statistic.capitalize()}s {means} {unit}".rstrip()
+    sentence += (
+        f"; the {word} inside is at {data.labels[peak]}, the effect is its distance from {data.labels[end]}, in percent of "
+    )
+    quantities = [*itertools.chain.from_iterable(turns), *from_mean(data)]
+    looks = len(turns) if decided(rule(quantities).holds, method.alpha) else max(2, len(turns))
+    sentence += f"the mean of all.{note_looks(looks, method)}"
+    test = f"{turns[best][0].test} of both segments"
+    return outcome(sentence, simultaneous(effect, method, looks), "%", quantities, rule, test)
+
+
+def trend_flat(data: Data, margin: float) -> Outcome:
+    """Test "flat": every point is within the margin of the mean over all points. The opposite: some point is beyond it."""
+    method, points = data.method, from_mean(data)
+
+    def rule(quantities: Sequence[Quantity]) -> PValues:
+        beyond = [min(q.p_greater(margin), q.p_less(-margin)) for q in quantities]
+        return PValues(flat_within(quantities, margin), lowest(beyond))
+
+    centre = method.centre(data.values.mean(axis=1))
+    if centre == 0 and np.any(data.values):
+        return Outcome("The metric is zero on average, so that a relative margin has no meaning.")
+    if centre == 0:
+        points = [method.quantity(column) for column in data.values.T]
+    worst = int(np.argmax([abs(point.value) for point in points]))
+    sentence = f"The point farthest from the overall mean of {data.text(centre)} is at {data.labels[worst]}"
+    sentence += "; the effect is its distance."
+    looks = 1 if decided(rule(points).holds, method.alpha) else len(points)
+    shown = simultaneous(points[worst], method, looks)
+    return outcome(sentence + note_looks(looks, method), shown, "%", points, rule, f"two one-sided {points[worst].test}s", 2)
+
+
+def trend_saturating(data: Data, margin: float | None) -> Outcome:
+    """Test "saturating": rises in the first step, and less than half as fast in the last step. The opposite: the line falls."""
+    method = data.method
+    steps = without_rounding(np.diff(data.values, axis=1), data) / np.diff(data.at)
+    first, share = method.quantity(steps[:, 0]), method.relative(steps[:, -1], steps[:, 0])
+    line = method.quantity(without_rounding(stats.slope(data.at, data.values) * (data.at[-1] - data.at[0]), data))
+    means = ", ".join(show(method.centre(column)) for column in data.values.T)
+    slow = (
         f"{method.statistic.capitalize()}s {means} {data.metric.unit}".rstrip() + "; the effect is the slope of the last step "
         f"({data.labels[-2]} to {data.labels[-1]}) in percent of the first ({data.labels[0]} to {data.labels[1]})."
     )
-    return Outcome(sentence, effect, "%", p_for, p_against)
+
+    def rule(quantities: Sequence[Quantity]) -> PValues:
+        rises, slower, whole = quantities[:3]
+        # Where the first step does not rise, its share in the last has no meaning.
+        below = 1.0 if np.isnan(slower.value) else slower.p_less(50.0)
+        return PValues(max(rises.p_greater(), below), whole.p_less(), flat_within(quantities[3:], margin))
+
+    quantities = [first, share, line, *from_mean(data)]
+    return outcome(slow, share.interval(method.confidence), "%", quantities, rule, share.test)
 
 
 def threshold(criterion: Bound, data: Data) -> Outcome:
     """Test "above" or "below" a bound at every point, one-sided at each. The opposite: some point is on the other side."""
-    sign, bound, method = 1.0 if criterion.side == "above" else -1.0, criterion.limit * data.metric.factor, data.method
-    columns = (sign * (data.values - bound)).T
-    worst = int(np.argmin([method.centre(column) for column in columns]))
-    effect = method.interval(data.values[:, worst])
-    p_for = max(method.p_greater(column) for column in columns)
-    p_against = min(1.0, len(columns) * min(method.p_less(column) for column in columns))
-    extreme = "lowest" if sign > 0 else "highest"
-    sentence = f"The {extreme} of {len(columns)} points is at {data.labels[worst]}; the effect is its {method.statistic}."
-    if len(columns) == 1:
+    above, bound, method = criterion.side == "above", criterion.limit * data.metric.factor, data.method
+    points = [method.quantity(column, data.bounds) for column in data.values.T]
+
+    def rule(quantities: Sequence[Quantity]) -> PValues:
+        over, under = [q.p_greater(bound) for q in quantities], [q.p_less(bound) for q in quantities]
+        return PValues(max(over), lowest(under)) if above else PValues(max(under), lowest(over))
+
+    worst = int((np.argmin if above else np.argmax)([point.value for point in points]))
+    looks = 1 if decided(rule(points).holds, method.alpha) else len(points)
+    extreme = "lowest" if above else "highest"
+    sentence = f"The {extreme} of {len(points)} points is at {data.labels[worst]}; the effect is its {method.statistic}."
+    if len(points) == 1:
         sentence = f"The effect is the {method.statistic} at {data.labels[0]}."
-    return Outcome(sentence, effect, data.metric.unit, p_for, p_against)
+    shown = simultaneous(points[worst], method, looks)
+    return outcome(sentence + note_looks(looks, method), shown, data.metric.unit, points, rule, points[worst].test)

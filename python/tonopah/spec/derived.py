@@ -4,6 +4,7 @@
 of the summary. What is asked stands here, how it is computed in measures.py.
 """
 
+import math
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
@@ -36,6 +37,9 @@ def to_column(name: str) -> str:
 
 SeriesName = Literal[*SERIES]
 Flows = Many[int]
+
+SHARE = (0.0, 1.0)
+"""Bounds of a share of runs, and of Jain's index."""
 
 
 class Derived(Model):
@@ -70,10 +74,12 @@ class Derived(Model):
         """Return all columns that it makes, and how they are shown."""
         return self.value_columns()
 
-    def column(self, ending: str, label: str, unit: str, factor: float, definition: str) -> dict[str, Metric]:
-        """Return one column: `NAME`, or `NAME.ENDING`."""
+    def column(
+        self, ending: str, label: str, unit: str, factor: float, definition: str, bounds: tuple[float, float] = (0.0, math.inf)
+    ) -> dict[str, Metric]:
+        """Return one column: `NAME`, or `NAME.ENDING`, with the bounds of its values."""
         name = f"{self.name}.{ending}" if ending else self.name
-        return {name: Metric(label, unit, factor, definition, name)}
+        return {name: Metric(label, unit, factor, definition, name, bounds)}
 
 
 class OverTime(Derived):
@@ -101,7 +107,7 @@ class OverTime(Derived):
             start, end = self.carrying_s
             label = f"{next(iter(made.values())).label}: runs that carried"
             text = f"Share of runs in which {owners(self.flows)} received anything from {start:g} s to {end:g} s, the others"
-            made |= self.column("carried", label, "%", 100.0, f"{text} have no value")
+            made |= self.column("carried", label, "%", 100.0, f"{text} have no value", SHARE)
         return made
 
 
@@ -147,7 +153,7 @@ class Recovery(OverTime):
         )
         shares = "Share of runs in which it did not come back before the end"
         return self.column("", self.title, "s", 1.0, text) | self.column(
-            "censored", f"{self.title}: not before the end", "%", 100.0, shares
+            "censored", f"{self.title}: not before the end", "%", 100.0, shares, SHARE
         )
 
 
@@ -186,7 +192,7 @@ class Mean(OverTime):
         shown = metric(self.series)
         sum_or_mean = "sum" if self.series in SUMMED else "mean"
         text = f"Time average of the {self.subject} ({sum_or_mean}){span(self.window_s)}"
-        return self.column("", self.title, shown.unit, shown.factor, text)
+        return self.column("", self.title, shown.unit, shown.factor, text, shown.bounds)
 
 
 class Exit(Derived):
@@ -208,7 +214,7 @@ class Exit(Derived):
         what = f"{metric('ssthresh').label.lower()} of {owners(self.flows)}"
         text = f"Falls of the {what} between two samples with no retransmission and no recovery: exits from slow start"
         return self.column("", self.title, "", 1.0, f"{text} that no loss caused") | self.column(
-            "any", f"{self.title}: any", "%", 100.0, f"Share of runs with at least one. {text}"
+            "any", f"{self.title}: any", "%", 100.0, f"Share of runs with at least one. {text}", SHARE
         )
 
 
@@ -223,7 +229,7 @@ class Jain(Derived):
     def value_columns(self) -> dict[str, Metric]:
         """Return the index."""
         what = f"{metric(self.metric).label.lower()} over {owners(self.flows)}"
-        return self.column("", self.title, "", 1.0, f"Jain's index (sum x)² / (n · sum x²) of {what} (DEC TR-301)")
+        return self.column("", self.title, "", 1.0, f"Jain's index (sum x)² / (n · sum x²) of {what} (DEC TR-301)", SHARE)
 
 
 class Average(Derived):
@@ -238,7 +244,7 @@ class Average(Derived):
         """Return the mean."""
         shown = metric(self.metric)
         text = f"Mean of {shown.label.lower()} over {owners(self.flows)}, each counted once"
-        return self.column("", self.title, shown.unit, shown.factor, text)
+        return self.column("", self.title, shown.unit, shown.factor, text, shown.bounds)
 
 
 KINDS: dict[str, type[Derived]] = {

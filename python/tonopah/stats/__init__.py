@@ -4,16 +4,16 @@ The replicate is the unit: packets or flows of one run are not independent, runs
 (Law, Simulation Modeling and Analysis, 5th ed., §9.4). Samples are one-dimensional, one value for each replicate, all in one
 unit; missing values (None, NaN) are excluded.
 
-Tests and intervals are those of scipy.stats, which is imported where it is used: it takes 0.6 s. Ours are Fieller's interval,
-Holm's adjustment, Jain's index, and the rule for replicates without randomness: a scenario that draws nothing gives the same
-value for every seed, so that its mean is certain and a t test, which divides by the standard deviation, is undefined.
+A `Quantity` gives both the interval and the p values, so that they agree. The rule for replicates without spread: where all
+agree, the value is certain, and a t test, which divides by the standard deviation, is undefined. Whether they agree because
+nothing in the world is random is asked where the whole run is known (analysis/evidence.py).
 """
 
 from tonopah.stats.estimate import (
     CONFIDENCE,
+    FEWEST,
     NOT_MEASURED,
     Estimate,
-    bootstrap_interval,
     finite,
     jain,
     mean_interval,
@@ -21,28 +21,44 @@ from tonopah.stats.estimate import (
     slope,
     t_quantile,
 )
-from tonopah.stats.method import Method
-from tonopah.stats.ratio import difference_percent, independent_ratio_percent, median_difference_percent
-from tonopah.stats.significance import holm, p_greater, p_less, sign_test_greater, welch_p_greater
+from tonopah.stats.method import UNBOUNDED, Bounds, Method
+from tonopah.stats.quantity import (
+    Mean,
+    Median,
+    Quantity,
+    Scale,
+    independent_ratio_of,
+    mean_of,
+    median_of,
+    median_ratio_of,
+    ratio_of,
+    relative_of,
+)
+from tonopah.stats.significance import holm
 
 __all__ = [
     "CONFIDENCE",
+    "FEWEST",
     "NOT_MEASURED",
+    "UNBOUNDED",
+    "Bounds",
     "Estimate",
+    "Mean",
+    "Median",
     "Method",
-    "bootstrap_interval",
-    "difference_percent",
+    "Quantity",
+    "Scale",
     "finite",
     "holm",
-    "independent_ratio_percent",
+    "independent_ratio_of",
     "jain",
     "mean_interval",
-    "median_difference_percent",
-    "p_greater",
-    "p_less",
+    "mean_of",
+    "median_of",
+    "median_ratio_of",
     "pairs",
-    "sign_test_greater",
+    "ratio_of",
+    "relative_of",
     "slope",
     "t_quantile",
-    "welch_p_greater",
 ]

@@ -1,21 +1,33 @@
 """The choice between means and medians, in one place."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tonopah.stats.estimate import CONFIDENCE, Estimate, bootstrap_interval, mean_interval
-from tonopah.stats.ratio import difference_percent, median_difference_percent
-from tonopah.stats.significance import p_greater, sign_test_greater
+from tonopah.stats.estimate import CONFIDENCE, NOT_MEASURED, Estimate, finite
+from tonopah.stats.quantity import (
+    Quantity,
+    independent_ratio_of,
+    mean_of,
+    median_of,
+    median_ratio_of,
+    median_relative_of,
+    ratio_of,
+    relative_of,
+)
+
+Bounds = tuple[float, float]
+UNBOUNDED: Bounds = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True)
 class Method:
     """Statistic and confidence by which replicates are summarised.
 
-    Means go with t intervals, Fieller's for ratios, and t tests; medians with bootstrap intervals and the sign test,
-    for results that a few replicates (partitioned networks) would dominate.
+    Means go with t intervals and t tests, on the log or logit scale for what has bounds and for ratios; medians with order
+    statistics and the sign test, for results that a few replicates (partitioned networks) would dominate.
 
     Parameters
     ----------
@@ -33,24 +45,40 @@ class Method:
         """Level of each one-sided test, so that verdict and two-sided interval agree."""
         return (1 - self.confidence) / 2
 
-    def interval(self, values: ArrayLike) -> Estimate:
-        """Estimate the mean or median; see `mean_interval` and `bootstrap_interval`."""
-        if self.statistic == "median":
-            return bootstrap_interval(values, np.median, self.confidence)
-        return mean_interval(values, self.confidence)
+    @property
+    def medians(self) -> bool:
+        """Tell whether medians are taken."""
+        return self.statistic == "median"
+
+    def quantity(self, values: ArrayLike, bounds: Bounds = UNBOUNDED) -> Quantity:
+        """Return the mean or median of something that has bounds."""
+        return median_of(values) if self.medians else mean_of(values, bounds)
+
+    def ratio(self, a: ArrayLike, b: ArrayLike) -> Quantity:
+        """Return the difference of `a` to the baseline `b` in percent, from paired replicates."""
+        return median_ratio_of(a, b) if self.medians else ratio_of(a, b)
+
+    def independent_ratio(self, a: ArrayLike, b: ArrayLike) -> Quantity:
+        """Return the difference of the means in percent, from independent replicates."""
+        return independent_ratio_of(a, b)
+
+    def relative(self, change: ArrayLike, level: ArrayLike) -> Quantity:
+        """Return a change in percent of a level, from paired replicates."""
+        return median_relative_of(change, level) if self.medians else relative_of(change, level)
+
+    def interval(self, values: ArrayLike, bounds: Bounds = UNBOUNDED) -> Estimate:
+        """Estimate the mean or median, with an interval that stays within the bounds; without one below four replicates."""
+        return self.quantity(values, bounds).interval(self.confidence)
 
     def difference_percent(self, a: ArrayLike, b: ArrayLike) -> Estimate:
-        """Estimate the paired difference of `a` to the baseline `b` in percent."""
-        return (median_difference_percent if self.statistic == "median" else difference_percent)(a, b, self.confidence)
+        """Estimate the paired difference of `a` to the baseline `b` in percent; without interval below four replicates.
 
-    def p_greater(self, values: ArrayLike, bound: float = 0.0) -> float:
-        """Test "the mean (median) is greater than `bound`" and return the one-sided p value."""
-        return (sign_test_greater if self.statistic == "median" else p_greater)(values, bound)
-
-    def p_less(self, values: ArrayLike, bound: float = 0.0) -> float:
-        """Test "the mean (median) is less than `bound`" and return the one-sided p value."""
-        return self.p_greater(-np.asarray(values, dtype=float), -bound)
+        There is nothing to show where the baseline is zero throughout, even if the other is too.
+        """
+        if not np.any(finite(b)):
+            return NOT_MEASURED
+        return self.ratio(a, b).interval(self.confidence)
 
     def centre(self, values: ArrayLike) -> float:
         """Return the mean or the median."""
-        return float(np.median(values) if self.statistic == "median" else np.mean(values))
+        return float(np.median(values) if self.medians else np.mean(values))
