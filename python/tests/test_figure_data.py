@@ -10,6 +10,8 @@ import tonopah as tp
 from tonopah.analysis import figure_files, tables
 from tonopah.analysis.figure_data import part_figures
 from tonopah.analysis.figure_files import as_csv, write_figures
+from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series
+from tonopah.analysis.figure_series import around_handovers
 from tonopah.analysis.figure_values import Request, SweptAxis, bar, difference_line, heatmap, heatmap_difference, line
 from tonopah.analysis.tables import PartTables, part_tables
 from tonopah.errors import InputError
@@ -242,3 +244,29 @@ def test_a_failure_leaves_the_figures_as_they_were(finished, tmp_path, monkeypat
         write_figures(found.values(), folder)
     assert {path.name for path in folder.iterdir()} == {"series--cwnd.csv"}
     assert [path.name for path in tmp_path.iterdir()] == ["figures"]
+
+
+@pytest.fixture
+def over_time():
+    times = [float(t) for t in range(601)]
+    series = [Series(label, i, times, [1 + t / 1e6 for t in times]) for i, label in enumerate(("newreno", "cubic"))]
+    scale = FigureScale("throughput", "Throughput", "Mb/s")
+    return FigureData(
+        "series--throughput", "", "series", "Throughput", "", FigureAxis("t_s", "Time", "s"), scale, series, step="before"
+    )
+
+
+def test_time_is_counted_from_the_handover(over_time):
+    first, second = around_handovers(over_time, "flow 0", [100.5, 300.0])
+    assert (first.id, second.id) == ("handover--throughput--1", "handover--throughput--2")
+    # A second more on both sides, so that lines reach the edges.
+    assert first.series[1].x == [t - 100.5 for t in range(90, 122)]
+    assert first.series[1].y[0] == pytest.approx(1.00009)
+    assert first.marks[0].x == 0.0 and first.x.key == "since_s"
+    assert "flow 0" in first.caption and "100.5 s" in first.title and "all 2" in first.caption
+
+
+def test_only_the_first_handovers_have_panels(over_time):
+    made = list(around_handovers(over_time, "flow 0", [50.0, 100.0, 150.0, 200.0, 250.0]))
+    assert len(made) == 4 and "the first 4" in made[0].caption
+    assert list(around_handovers(over_time, "flow 0", [])) == []

@@ -362,13 +362,15 @@ class Study:
         folder = Path(out) if out is not None else self.folder / "figures"
         return picture.write_picture(found[name], picture.make_look(format, **look), format, folder)
 
-    def report(self, out: str | Path | None = None) -> Path:
-        """Write report, tables and figures.
+    def report(self, out: str | Path | None = None, quiet: bool = False) -> Path:
+        """Write report, verdicts, tables and the data of the figures.
 
         Parameters
         ----------
         out : str or Path, optional
             Folder to write into; the folder of the results if absent.
+        quiet : bool
+            Print no progress.
 
         Returns
         -------
@@ -385,4 +387,4 @@ class Study:
         """
         with Store(self.folder, create=False) as store:
             folder = Path(out) if out is not None else self.folder
-            return document.write(self.manifest, self.spec, self.plan, store, folder)
+            return document.write(self.manifest, self.spec, self.plan, store, folder, quiet)

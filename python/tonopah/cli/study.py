@@ -1,4 +1,4 @@
-"""`tonopah study run|merge|report|figure|list|schema`."""
+"""`tonopah study run|merge|report|figure|index|list|schema`."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tonopah.cli import study_figure
+from tonopah.cli import study_figure, study_index
 from tonopah.cli.arguments import add_command, checked, events, hours, percent, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
@@ -44,6 +44,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     report = add_command(commands, "report", summary, report_study, "tonopah study report results/asran")
     report.add_argument("folder", metavar="DIR", help="results folder of a study")
     study_figure.add_arguments(commands)
+    study_index.add_arguments(commands)
     add_command(commands, "list", "list the shipped studies", list_studies, "tonopah study list")
     example = "tonopah study schema > study.schema.json"
     add_command(commands, "schema", "print the JSON schema of a study file", print_schema, example)
@@ -183,11 +184,15 @@ def print_report(study: Study, done: int, as_json: bool) -> int:
         "folder": str(study.folder),
         "report": str(path),
     }
+    index = study_index.index_around(study.folder)
     if as_json:
-        print(json.dumps(facts))
+        print(json.dumps(facts | {"index": index and str(index)}))
     else:
         missing = f"; {facts['missing']} of them missing" if facts["missing"] else ""
-        print(f"{study.name}: {study.plan.size}{missing}; {done} run now\nreport: {path.resolve()}")
+        print(
+            f"{study.name}: {study.plan.size}{missing}; {done} run now\nreport: {path.resolve()}"
+            + (f"\nindex: {index}" if index else "")
+        )
     return 0
 
 
@@ -214,11 +219,14 @@ def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
             except KeyboardInterrupt:
                 kept = f"{len(facts)} of {len(studies)} studies are done; of {study.name} {count_stored(study, None)}"
                 raise RunFailedError(f"interrupted; {kept}; run {same_command()} to continue") from None
+    index = study_index.index_around(studies[0].folder, always=True)
     if arguments.json:
         print(json.dumps(facts))
     else:
         for fact in facts:
             print(f"{fact['study']}: " + (fact.get("error") or f"{fact['runs']} runs, report: {fact['report']}"))
+        if index:
+            print(f"index: {index}")
     return 1 if any("error" in fact for fact in facts) else 0
 
 
@@ -231,7 +239,7 @@ def run_one(
         options = replace(options, max_hours=max(0.0, options.max_hours - elapsed_s / 3600))
     try:
         now = study.run(until=until, on_progress=None if until else on_progress, options=options)
-        path = study.report()
+        path = study.report(quiet=True)
     except runner.TimeUpError:
         rest = f"{count_stored(study, None)}; run {same_command()} to continue"
         return {"study": study.name, "error": f"stopped: --max-hours {arguments.max_hours:g} reached; {rest}"}

@@ -60,7 +60,7 @@ def draw_figures(arguments: argparse.Namespace) -> int:
     forms = list(dict.fromkeys(arguments.format or ["pdf"]))
     written = []
     try:
-        with show_progress(len(chosen), 0, quiet=len(chosen) < 5) as on_progress:
+        with show_progress(len(chosen), 0, quiet=len(chosen) < 5, what="figures") as on_progress:
             for figure in chosen:
                 asked = with_log(figure, arguments.log)
                 written += [write_picture(asked, look, form, folder) for form in forms]

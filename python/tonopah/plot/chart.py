@@ -224,7 +224,11 @@ class Chart:
         room = MARGIN * (scale.max - scale.min) or 0.05 * abs(scale.max) or 1.0
         # A quantity that begins at zero stands on its axis.
         low = scale.min if scale.min == 0 and self.data.kind != "line" else scale.min - room
-        axes.set_ylim(low, scale.max + room if self.data.kind != "ecdf" else 1.02)
+        high = scale.max + room if self.data.kind != "ecdf" else 1.02
+        if scale.unit == "%" and self.data.kind != "difference":
+            # A share below 0 or above 100 % does not exist; room for the marker is left.
+            low, high = max(low, -room), min(high, 100 + room)
+        axes.set_ylim(low, high)
 
     def legend(self, axes: "Axes") -> None:
         """Put the legend below; one of too many entries is left out, since the caption says what is shown."""
@@ -264,7 +268,7 @@ class Chart:
             axes.tick_params(length=0, labelbottom=True)
             axes.grid(visible=False)
         self.figure.supxlabel(self.text(data.x.title), fontsize=self.look.size_pt)
-        self.figure.supylabel(self.text(self.wrapped(rows.title)), fontsize=self.look.size_pt, ha="center")
+        self.figure.supylabel(self.text(self.wrapped(rows.title)), fontsize=self.look.size_pt, ha="left", multialignment="center")
         if image is not None:
             bar = self.figure.colorbar(image, ax=list(panels.flat), label=self.text(self.y_title()))
             bar.solids.set_rasterized(False)

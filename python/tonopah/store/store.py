@@ -231,6 +231,10 @@ class Store:
         rows = self.execute("SELECT wall_s FROM runs ORDER BY rowid")
         return [row[0] if isinstance(row[0], int | float) else 0.0 for row in rows]
 
+    def last_finished(self) -> str:
+        """Return when the last run was finished: UTC, ISO 8601; empty if there is none."""
+        return self.database.execute("SELECT max(finished) FROM runs").fetchone()[0] or ""
+
     def merge(self, other: "Store") -> int:
         """Copy all runs of another store into this one and return the number of new ones.
 
