@@ -89,4 +89,5 @@ def as_json(result: Result) -> dict[str, Any]:
         "interval": [estimate.low, estimate.high] if known else None,
         "values": list(result.values),
         "agrees": result.agrees,
+        "cause": None if result.agrees else case.cause,
     }

@@ -11,6 +11,8 @@ from tonopah.stats import jain
 MSS_BYTES = 1448
 PACKET_BYTES = 1500
 ACCESS = "100Gbps"
+BLOCK_BYTES = 1_000_000
+"""What a client fetches at a time from all servers together."""
 
 Summary = Mapping[str, Any]
 Series = Mapping[str, Any]
@@ -22,6 +24,7 @@ class Group:
     """Flows alike."""
 
     cc: str | Mapping[str, Any]
+    """Their algorithm; empty for UDP."""
     flows: int = 1
     rtt_ms: float | None = None
     """Base RTT; that of the world if absent."""
@@ -71,7 +74,7 @@ class World:
                 start_s = draw.uniform(0, self.stagger_s) if flows else 0.0
                 start_s = start_s if group.start_s is None else group.start_s
                 flow = {"from": name, "to": "d", "app": group.app or app, "start": f"{start_s:.6f}s"}
-                flows.append(flow if group.app else flow | {"cc": group.cc})
+                flows.append(flow | {"cc": group.cc} if group.cc else flow)
         bottleneck: dict[str, Any] = {
             "from": "r", "to": "d", "rate": f"{self.mbps}Mbps", "delay": f"{nearest_ms / 2}ms", "queue": self.queue,
             "reverse": {"rate": ACCESS, "queue": "1000000p"},
@@ -177,10 +180,22 @@ def resumed_s(world: World, summary: Summary, series: Series) -> float:
     return float(summary["flows"][0]["completion_s"]) - 1.5 * world.rtt_ms / 1e3
 
 
-def completed_gbps(world: World, summary: Summary, series: Series) -> float:
-    """Payload of all flows / the time until the last one is complete; a flow that is not ends with the run."""
-    last_s = max(world.seconds if flow["completion_s"] is None else flow["completion_s"] for flow in summary["flows"])
-    return len(summary["flows"]) * (world.packets or 0) * MSS_BYTES * 8 / last_s / 1e9
+def block_gbps(world: World, summary: Summary, series: Series) -> float:
+    """Payload of the blocks that are written every second / the time until all flows have theirs acknowledged.
+
+    A block that is not complete at the end of the run has taken until then.
+    """
+    acked, flows, blocks = series["acked"], len(summary["flows"]), int(world.seconds)
+    own = BLOCK_BYTES // flows
+    taken_s = 0.0
+    ends = {flow: (acked["t_s"][acked["id"] == flow], acked["value"][acked["id"] == flow]) for flow in range(flows)}
+    for block in range(blocks):
+        done_s = block
+        for times, values in ends.values():
+            complete = times[values >= own * (block + 1)]
+            done_s = max(done_s, float(complete[0]) if len(complete) else world.seconds)
+        taken_s += done_s - block
+    return blocks * own * flows * 8 / taken_s / 1e9
 
 
 def queue_rtts(world: World, summary: Summary, series: Series) -> float:
