@@ -108,6 +108,10 @@ pub(super) struct SenderCore {
     pub(super) small_end: SeqNo,
     /// What was written below this number waits neither for Nagle's rule nor for the cork.
     pub(super) pushed: SeqNo,
+    /// The end of the last write that announced no more: the segment that ends here has PSH (RFC 9293 §3.9.1, MUST-61).
+    pub(super) written_end: SeqNo,
+    /// What is not a full segment waits until an ACK arrives or more is written (Linux's MSG_MORE).
+    pub(super) more: bool,
     /// Far in the future before the first segment, so that no idle period is measured.
     pub(super) last_sent_at: Time,
     /// Max(SND.WND) (RFC 9293 §3.8.6.2.1): the largest window that the receiver has offered.
@@ -153,6 +157,8 @@ impl SenderCore {
             nagle: config.nagle,
             cork: false,
             pushed: SeqNo::default(),
+            written_end: SeqNo::default(),
+            more: false,
             tso_psh: config.tso_psh,
             tso_packet: TsoPacket::default(),
             ecn,
