@@ -116,6 +116,7 @@ impl Sender {
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.core.fin, "data after close");
         self.core.end += Bytes(bytes);
+        self.core.begin_write();
         self.core.written_end = self.core.end;
         self.core.more = false;
         self.update_pure_receiver();
@@ -123,10 +124,8 @@ impl Sender {
 
     /// Data that more will follow soon.
     pub(crate) fn write_more(&mut self, bytes: u64) {
-        let pushed = self.core.written_end;
         self.write(bytes);
-        // What was sent keeps its PSH; of what waits nothing ends a write any more.
-        self.core.written_end = if pushed <= self.core.snd_nxt { pushed } else { SeqNo::default() };
+        self.core.written_end = SeqNo::default();
         self.core.more = true;
     }
 

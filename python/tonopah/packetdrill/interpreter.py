@@ -6,13 +6,15 @@ endpoint both begin at 0 with the SYN.
 
 import re
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tonopah.endpoint import Endpoint, Segment
 from tonopah.errors import InputError, ScenarioError
-from tonopah.packetdrill.settings import Host, apply_shell
+from tonopah.packetdrill.calls import carry_out
+from tonopah.packetdrill.packets import comparable, joined, letters, packet_text, same_ecn
+from tonopah.packetdrill.settings import apply_shell, host_of
 from tonopah.packetdrill.sockets import Sockets, endpoint_settings
 from tonopah.packetdrill.syntax import Call, Code, Event, NotApplicableError, Packet, Script, Shell, read_script
 from tonopah.packetdrill.tcp_info import AssertionMissedError, Assertions, CodeError
@@ -21,13 +23,6 @@ TOLERANCE_S = 0.004
 """A packet may leave so much earlier or later than the script says: packetdrill's own default."""
 TOLERANCE_SHARE = 0.125
 """Or this share of the time since the event before it."""
-UNKNOWN_OPTIONS = {
-    "FO": "TCP Fast Open",
-    "FOEXP": "TCP Fast Open",
-    "md5": "TCP-MD5",
-    "mp_capable": "MPTCP",
-    "exp": "AccECN's option",
-}
 
 
 class DifferenceError(Exception):
@@ -40,7 +35,7 @@ class DifferenceError(Exception):
 
 @dataclass
 class Verdict:
-    """What came out for one script: `pass`, `differs` or `not applicable`."""
+    """What came out for one script: `pass`, `differs`, `not applicable`, or `unreadable` for what is no script."""
 
     script: str
     verdict: str
@@ -75,6 +70,9 @@ class Interpreter:
         self.stamps: dict[int, int] = {}
         """Timestamps of the script and of the endpoint that stand for each other."""
         self.peer_scale = self.own_scale = 0
+        size = script.options.get("mss", "")
+        self.joins = int(size) if size.isdigit() else 1 << 32
+        """Arriving packets above this size are several segments joined by the network card."""
         given = script.options.get("tolerance_usecs", "")
         self.tolerance = int(given) / 1e6 if given.isdigit() else TOLERANCE_S
 
@@ -83,8 +81,6 @@ class Interpreter:
         verdict = Verdict(self.script.name, "pass")
         event = None
         try:
-            if "mss" in self.script.options:
-                raise NotApplicableError("segments joined by receive offload")
             for event in self.script.events:
                 self.step(event)
             if self.blocked:
@@ -187,23 +183,23 @@ class Interpreter:
 
     def compare(self, packet: Packet, segment: Segment) -> None:
         """Compare a segment with the packet of the script, field by field."""
-        flags = "".join(sorted(packet.flags.replace("P", "").replace("U", "").replace("A", "e")))
-        if flags.isdigit() or any(letter.isdigit() for letter in flags):
-            raise NotApplicableError("the ACE counter of AccECN")
+        flags = letters(packet.flags)
         expected: list[Any] = [flags, packet.seq, packet.len_bytes]
-        seen: list[Any] = ["".join(sorted(segment.flags.replace("P", ""))), segment.seq, segment.len_bytes]
+        seen: list[Any] = [letters(segment.flags), segment.seq, segment.len_bytes]
         if "." in packet.flags:
             expected.append(packet.ack)
             seen.append(segment.ack)
+        expected.append("P" in packet.flags)
+        seen.append("P" in segment.flags if self.ends_a_write(segment) else "P" in packet.flags)
         if packet.window is not None:
             scale = 0 if "S" in packet.flags else self.own_scale
             expected.append(packet.window)
             seen.append(segment.window_bytes >> scale)
-        if packet.ecn in {"ect0", "ect1", "ce", "noecn"}:
+        if packet.ecn is not None:
             expected.append(packet.ecn)
-            seen.append(segment.ecn.replace("not_ect", "noecn"))
+            seen.append(same_ecn(packet.ecn, segment.ecn))
         if packet.options is not None:
-            expected.append(self.comparable(packet.options))
+            expected.append(comparable(packet.options))
             seen.append(self.options_of(segment, packet.options))
         if "S" in segment.flags:
             self.own_scale = segment.window_scale or 0
@@ -213,12 +209,13 @@ class Interpreter:
                 raise NotApplicableError("Linux's accounting of receive memory (the advertised window alone differs)")
             raise DifferenceError(packet_text(packet), str(segment))
 
-    def comparable(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options of the script as the endpoint would show them."""
-        for name in options:
-            if name in UNKNOWN_OPTIONS or name not in {"mss", "wscale", "sackOK", "TS", "sack"}:
-                raise NotApplicableError(UNKNOWN_OPTIONS.get(name, f"TCP option {name}"))
-        return {name: value[1] if name == "TS" else value for name, value in options.items()}
+    def ends_a_write(self, segment: Segment) -> bool:
+        """Tell whether PSH is decided by what was written: within a write it comes from how Linux divides it among buffers."""
+        ends = self.sockets.ends
+        decided = segment.len_bytes == 0 or segment.seq + segment.len_bytes in ends
+        if not decided:
+            self.sockets.unchecked.add("PSH within a write")
+        return decided
 
     def options_of(self, segment: Segment, wanted: dict[str, Any]) -> dict[str, Any]:
         """Return the options of a segment; a new timestamp is remembered under the script's number."""
@@ -246,7 +243,7 @@ class Interpreter:
         if re.search(r"\d", packet.flags):
             raise NotApplicableError("the ACE counter of AccECN")
         options = packet.options or {}
-        self.comparable(options)
+        comparable(options)
         if self.sockets.endpoint is None:
             self.listen()
         syn = "S" in packet.flags
@@ -255,7 +252,10 @@ class Interpreter:
         stamp = options.get("TS")
         window = packet.window or 0
         scale = 0 if syn or not self.own_scale else self.peer_scale
-        flags = packet.flags.replace("P", "").replace("A", "e")
+        if packet.len_bytes > self.joins:
+            self.sockets.unchecked |= {"segments joined by receive offload", "tcpi_rcv_mss"}
+            self.assertions.hidden.add("tcpi_rcv_mss")
+        flags = packet.flags.replace("A", "e")
         segment = Segment(
             seq=packet.seq,
             ack=packet.ack or 0,
@@ -278,7 +278,7 @@ class Interpreter:
         """Make the passive endpoint when its first packet arrives."""
         if not any(socket.role == "listening" for socket in self.sockets.open.values()):
             raise NotApplicableError("a packet for a socket that does not exist")
-        self.sockets.endpoint = Endpoint.listen(endpoint_settings(self.host, active=False), auto_read=False)
+        self.sockets.begin(Endpoint.listen(endpoint_settings(self.sockets, active=False), auto_read=False))
         self.began = self.now
 
     # --- calls, code and time
@@ -286,7 +286,7 @@ class Interpreter:
     def call(self, call: Call) -> tuple[int | None, str | None] | None:
         """Carry out a system call."""
         before = self.sockets.endpoint
-        result = self.sockets.run(call)
+        result = carry_out(self.sockets, call)
         if self.sockets.endpoint is not before:
             self.began = self.now
             self.sent.clear()
@@ -339,33 +339,6 @@ class Interpreter:
         self.collect()
 
 
-def host_of(script: Script) -> Host:
-    """Return the host that a script was written on: the window scale of its first SYN shows its receive buffer."""
-    host = Host()
-    syns = (event.body for event in script.events if isinstance(event.body, Packet) and event.body.outbound)
-    scale = next((packet.options.get("wscale") for packet in syns if packet.options and "S" in packet.flags), None)
-    if scale is not None and not any("tcp_rmem" in event.text for event in script.events):
-        host.tcp["recv_buffer"] = f"{65_535 << scale}B"
-    return host
-
-
-def joined(first: Segment, second: Segment) -> Segment:
-    """Return two neighbouring segments as one packet, as segmentation offload would show them."""
-    return replace(second, seq=first.seq, len_bytes=first.len_bytes + second.len_bytes)
-
-
-def packet_text(packet: Packet) -> str:
-    """Return a packet of the script as `Segment` prints one."""
-    text = f"{packet.flags or '-'} {packet.seq}:{packet.seq + packet.len_bytes}({packet.len_bytes})"
-    if packet.ack is not None:
-        text += f" ack {packet.ack}"
-    if packet.window is not None:
-        text += f" win {packet.window}"
-    if packet.options:
-        text += " " + " ".join(f"{name} {value}" for name, value in packet.options.items())
-    return text
-
-
 def run_file(path: Path) -> Verdict:
     """Run the script in a file; raise InputError if it cannot be read."""
     if not path.is_file():
@@ -376,5 +349,7 @@ def run_file(path: Path) -> Verdict:
     except NotApplicableError as reason:
         return Verdict(str(path), "not applicable", reason=str(reason))
     except InputError as error:
-        return Verdict(str(path), "not applicable", reason=f"{error.path}: {error.message} ({error.hint})")
+        line = error.path.split(":")[-2] if error.path.count(":") > 1 else ""
+        reason = f"{error.path}: {error.message}; {error.hint}"
+        return Verdict(str(path), "unreadable", line=int(line) if line.isdigit() else None, reason=reason)
     return Interpreter(script, path.parent).run()

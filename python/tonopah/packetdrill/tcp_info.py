@@ -94,6 +94,8 @@ class Assertions:
         self.variables: dict[str, Any] = {}
         self.unknown: set[str] = set()
         """Fields that code asked for and the endpoint does not know."""
+        self.hidden: set[str] = set()
+        """Fields that the endpoint knows and this script cannot compare."""
 
     def run(self, text: str, state: EndpointState) -> int:
         """Carry out one piece of code; return how many assertions held, raise for one that does not."""
@@ -114,7 +116,7 @@ class Assertions:
     def statement(self, statement: ast.stmt, state: EndpointState) -> int:
         """Carry out one statement; 1 if it is an assertion that holds."""
         names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-        known = {name: FIELDS[name](state) for name in names & FIELDS.keys()} | CONSTANTS
+        known = {name: FIELDS[name](state) for name in names & FIELDS.keys() - self.hidden} | CONSTANTS
         missing = {name for name in names if name not in {*known, *self.variables, *FUNCTIONS}}
         if missing:
             self.unknown |= missing

@@ -5,6 +5,8 @@ use super::controller::Controller;
 use super::cwnd_usage::CwndUsage;
 use super::pacer::Pacer;
 use super::tso::TsoPacket;
+use std::collections::VecDeque;
+
 use crate::cc::{Ack, Cause, Congestion, Lost, Setup, State, View};
 use crate::config::TcpConfig;
 use crate::ecn::Feedback;
@@ -110,6 +112,8 @@ pub(super) struct SenderCore {
     pub(super) pushed: SeqNo,
     /// The end of the last write that announced no more: the segment that ends here has PSH (RFC 9293 §3.9.1, MUST-61).
     pub(super) written_end: SeqNo,
+    /// The same of earlier writes, while they are outstanding: their retransmissions have PSH too.
+    pub(super) earlier_ends: VecDeque<SeqNo>,
     /// What is not a full segment waits until an ACK arrives or more is written (Linux's MSG_MORE).
     pub(super) more: bool,
     /// Far in the future before the first segment, so that no idle period is measured.
@@ -158,6 +162,7 @@ impl SenderCore {
             cork: false,
             pushed: SeqNo::default(),
             written_end: SeqNo::default(),
+            earlier_ends: VecDeque::new(),
             more: false,
             tso_psh: config.tso_psh,
             tso_packet: TsoPacket::default(),

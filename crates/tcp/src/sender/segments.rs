@@ -43,6 +43,11 @@ pub(super) struct NewData {
     pub(super) forced: bool,
 }
 
+/// The number after the last byte of a segment, a FIN left out.
+fn chunk_end(chunk: Chunk) -> SeqNo {
+    chunk.seq + Bytes(u64::from(chunk.len))
+}
+
 impl SenderCore {
     /// The next new data; a tail loss probe is not subject to Nagle's rule.
     #[inline]
@@ -139,14 +144,27 @@ impl SenderCore {
     pub(super) fn retransmit(&mut self, now: Time, chunk: Chunk) -> Outgoing {
         self.totals.retransmitted_segments += 1;
         self.report_sent(now, chunk, true);
-        let push = self.ends_write(chunk);
+        let push = self.ends_write(chunk) || self.earlier_ends.contains(&chunk_end(chunk));
         Outgoing { ecn: self.ecn_of_retransmissions, push, ..Outgoing::plain(chunk) }
+    }
+
+    /// Data is appended: the write before ends where it did only if all of it has been sent (Linux takes PSH from data that
+    /// waits when more is appended to it).
+    #[inline]
+    pub(super) fn begin_write(&mut self) {
+        let outstanding = self.snd_una < self.written_end && self.written_end <= self.snd_nxt;
+        if outstanding && self.tso_psh {
+            while self.earlier_ends.front().is_some_and(|end| *end <= self.snd_una) {
+                self.earlier_ends.pop_front();
+            }
+            self.earlier_ends.push_back(self.written_end);
+        }
     }
 
     /// It is the last segment of the last write, in a profile that sends PSH.
     #[inline]
     fn ends_write(&self, chunk: Chunk) -> bool {
-        self.tso_psh && chunk.len > 0 && chunk.seq + Bytes(u64::from(chunk.len)) == self.written_end
+        self.tso_psh && chunk.len > 0 && chunk_end(chunk) == self.written_end
     }
 
     /// What is remembered of the transmission of `bytes` now.
