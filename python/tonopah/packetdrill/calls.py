@@ -4,8 +4,15 @@ from collections.abc import Callable
 
 from tonopah.endpoint import Endpoint
 from tonopah.packetdrill.sockets import (
-    REFUSED, REFUSED_OPTIONS, Socket, Sockets, endpoint_settings, flat, length, names_in,
-)  # fmt: skip
+    REFUSED,
+    REFUSED_OPTIONS,
+    Socket,
+    Sockets,
+    endpoint_settings,
+    flat,
+    length,
+    names_in,
+)
 from tonopah.packetdrill.syntax import Call, NotApplicableError
 
 Result = tuple[int | None, str | None] | None
@@ -172,24 +179,31 @@ def do_setsockopt(sockets: Sockets, call: Call) -> Result:
         raise NotApplicableError(REFUSED_OPTIONS[option])
     number = value[0] if isinstance(value, list) and value else value
     end = sockets.endpoint
+    if option == "SO_LINGER":
+        switches = [each for each in flat([value]) if isinstance(each, int)]
+        sockets.socket(call).resets = switches[:2] == [1, 0]
+    elif end is None:
+        set_before(sockets, option, number)
+    elif option == "TCP_NODELAY":
+        end.set(nagle=not number)
+    elif option == "TCP_CORK":
+        end.set(cork=bool(number))
+    elif option == "TCP_USER_TIMEOUT":
+        end.set(user_timeout=f"{number}ms")
+    elif option in {"TCP_MAXSEG", "TCP_CONGESTION", "TCP_SYNCNT"}:
+        raise NotApplicableError(f"socket option {option} at this time")
+    return 0, None
+
+
+def set_before(sockets: Sockets, option: str, number: int | str) -> None:
+    """Keep an option for the endpoint that is to come."""
     match option:
-        case "TCP_NODELAY" if end is not None:
-            end.set(nagle=not number)
         case "TCP_NODELAY":
             sockets.options["nagle"] = not number
-        case "TCP_CORK" if end is not None:
-            end.set(cork=bool(number))
         case "TCP_CORK":
             sockets.corked = bool(number)
-        case "TCP_USER_TIMEOUT" if end is not None:
-            end.set(user_timeout=f"{number}ms")
         case "TCP_USER_TIMEOUT":
             sockets.options["user_timeout"] = f"{number}ms"
-        case "SO_LINGER":
-            switches = [each for each in flat([value]) if isinstance(each, int)]
-            sockets.socket(call).resets = switches[:2] == [1, 0]
-        case "TCP_MAXSEG" | "TCP_CONGESTION" | "TCP_SYNCNT" if end is not None:
-            raise NotApplicableError(f"socket option {option} at this time")
         case "TCP_MAXSEG":
             sockets.options["mss"] = f"{number}B"
         case "TCP_SYNCNT":
@@ -198,7 +212,6 @@ def do_setsockopt(sockets: Sockets, call: Call) -> Result:
             sockets.options["cc"] = number
         case _:
             pass
-    return 0, None
 
 
 def do_getsockopt(sockets: Sockets, call: Call) -> Result:

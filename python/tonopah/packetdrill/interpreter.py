@@ -66,6 +66,8 @@ class Interpreter:
         """When the clock of the endpoint began."""
         self.checks = 0
         self.sent: deque[tuple[float, Segment]] = deque()
+        self.last_data_at: float | None = None
+        """When a packet with data arrived last."""
         self.blocked: tuple[Event, float] | None = None
         self.stamps: dict[int, int] = {}
         """Timestamps of the script and of the endpoint that stand for each other."""
@@ -189,8 +191,9 @@ class Interpreter:
         if "." in packet.flags:
             expected.append(packet.ack)
             seen.append(segment.ack)
-        expected.append("P" in packet.flags)
-        seen.append("P" in segment.flags if self.ends_a_write(segment) else "P" in packet.flags)
+        if self.compares_push(packet, segment):
+            expected.append("P" in packet.flags)
+            seen.append("P" in segment.flags)
         if packet.window is not None:
             scale = 0 if "S" in packet.flags else self.own_scale
             expected.append(packet.window)
@@ -209,11 +212,10 @@ class Interpreter:
                 raise NotApplicableError("Linux's accounting of receive memory (the advertised window alone differs)")
             raise DifferenceError(packet_text(packet), str(segment))
 
-    def ends_a_write(self, segment: Segment) -> bool:
-        """Tell whether PSH is decided by what was written: within a write it comes from how Linux divides it among buffers."""
-        ends = self.sockets.ends
-        decided = segment.len_bytes == 0 or segment.seq + segment.len_bytes in ends
-        if not decided:
+    def compares_push(self, packet: Packet, segment: Segment) -> bool:
+        """Tell whether what was written decides on PSH: within a write it comes from how Linux divides it among buffers."""
+        decided = segment.len_bytes == 0 or segment.seq + segment.len_bytes in self.sockets.ends
+        if not decided and ("P" in packet.flags) != ("P" in segment.flags):
             self.sockets.unchecked.add("PSH within a write")
         return decided
 
@@ -244,9 +246,12 @@ class Interpreter:
             raise NotApplicableError("the ACE counter of AccECN")
         options = packet.options or {}
         comparable(options)
-        if self.sockets.endpoint is None:
-            self.listen()
         syn = "S" in packet.flags
+        end = self.sockets.endpoint
+        over = end is not None and end.state.phase == "closed" and self.sockets.connected
+        if end is None or (over and syn and "." not in packet.flags and not self.sockets.has_connection()):
+            # The first packet for a socket that listens, or the first of its next connection.
+            self.listen()
         if syn:
             self.peer_scale = options.get("wscale", 0)
         stamp = options.get("TS")
@@ -269,6 +274,8 @@ class Interpreter:
             window_scale=options.get("wscale") if syn else None,
             sack_permitted=bool(options.get("sackOK")) if syn else False,
         )
+        if packet.len_bytes:
+            self.last_data_at = self.now
         end = self.sockets.endpoint
         assert end is not None, "made above"
         end.inject(segment)
@@ -326,9 +333,20 @@ class Interpreter:
         if self.sockets.endpoint is None:
             raise NotApplicableError("code before the connection")
         try:
-            self.checks += self.assertions.run(text, self.sockets.endpoint.state)
+            self.checks += self.assertions.run(text, self.sockets.endpoint.state, self.counted())
         except AssertionMissedError as missed:
             raise DifferenceError(str(missed.args[0]), str(missed.args[1])) from None
+
+    def counted(self) -> dict[str, int]:
+        """Return fields of tcp_info that follow from what was seen from outside."""
+        end = self.sockets.endpoint
+        unread = end.state.readable_bytes if end is not None else 0
+        fields = {"tcpi_snd_wscale": self.peer_scale, "tcpi_rcv_wscale": self.own_scale}
+        if not self.sockets.peer_closed:
+            fields["tcpi_bytes_received"] = self.sockets.received + unread
+        if self.last_data_at is not None:
+            fields["tcpi_last_data_recv"] = int((self.now - self.last_data_at) * 1e3)
+        return fields
 
     def go_to(self, time_s: float) -> None:
         """Let time pass."""

@@ -82,6 +82,10 @@ class Sockets:
             raise NotApplicableError(f"{call.name} before the connection")
         return self.endpoint
 
+    def has_connection(self) -> bool:
+        """Tell whether a descriptor of a connection is open."""
+        return any(socket.role == "connection" for socket in self.open.values())
+
     def begin(self, endpoint: Endpoint | None) -> None:
         """Begin with another connection, or with none yet."""
         self.endpoint, self.error = endpoint, None

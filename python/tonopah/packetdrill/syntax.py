@@ -172,7 +172,7 @@ class Reader:
         if call:
             self.at = call.end()
             return self.call(call["name"])
-        protocol = re.compile(r"[<>]\s*(?:\[\w+\]\s*)?(icmp|udp|mptcp)\b").match(self.text, self.at)
+        protocol = re.compile(r"[<>]\s*(?:\[[^\]\n]*\]\s*)?(icmp|udp|mptcp|ipv4|ipv6|gre|mpls)\b").match(self.text, self.at)
         if protocol:
             raise NotApplicableError(f"{protocol[1].upper()} packets")
         raise self.error("a packet (< or >), a system call, `shell` or %{ code }%")
