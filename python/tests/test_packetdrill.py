@@ -98,7 +98,7 @@ def test_a_difference_is_shown_with_what_was_expected_and_seen(text, expected, s
     ("text", "reason"),
     [
         ("+0 setsockopt(4, SOL_SOCKET, SO_RCVBUF, [5000], 4) = 0", "SO_RCVBUF"),
-        ("+0 setsockopt(4, SOL_SOCKET, SO_KEEPALIVE, [1], 4) = 0", "keep-alive"),
+        ("+0 setsockopt(4, SOL_TCP, TCP_KEEPIDLE, [1], 4) = 0", "keep-alive"),
         ("+0 setsockopt(4, SOL_TCP, TCP_MAXSEG, [500], 4) = 0", "TCP_MAXSEG at this time"),
         ("+0 send(4, ..., 10, MSG_EOR) = 10", "MSG_EOR"),
         ("+0 recv(4, ..., 10, MSG_WAITALL) = 10", "MSG_WAITALL"),

@@ -17,7 +17,8 @@ REFUSED = {
 """Names that make a script not applicable, with the reason."""
 
 REFUSED_OPTIONS = {
-    "SO_KEEPALIVE": "keep-alive probes", "SO_MAX_PACING_RATE": "socket option SO_MAX_PACING_RATE",
+    "TCP_KEEPIDLE": "keep-alive probes", "TCP_KEEPINTVL": "keep-alive probes", "TCP_KEEPCNT": "keep-alive probes",
+    "SO_MAX_PACING_RATE": "socket option SO_MAX_PACING_RATE",
     "SO_RCVBUF": "socket option SO_RCVBUF: Linux's accounting of receive memory",
     "SO_RCVBUFFORCE": "socket option SO_RCVBUF: Linux's accounting of receive memory",
     "SO_RCVLOWAT": "socket option SO_RCVLOWAT", "SO_ZEROCOPY": "zero copy", "TCP_ULP": "TLS", "TCP_AO_ADD_KEY": "TCP-AO",
