@@ -328,3 +328,13 @@ def test_a_file_that_is_no_script_is_an_error_with_line_and_column(tmp_path, cap
 def test_what_python_2_printed_is_left_out():
     assert server("+0 %{ print tcpi_rtt\nassert tcpi_snd_cwnd == 10 }%").verdict == "pass"
     assert server("+0 %{ print tcpi_rtt\nassert tcpi_snd_cwnd == 11 }%").verdict == "differs"
+
+
+@pytest.mark.parametrize(("value", "verdict_is"), [("6", "pass"), ("7", "differs"), ("2", "differs")])
+def test_the_options_that_both_sides_offer_are_those_of_tcp_info(value, verdict_is):
+    assert server(f"+0 %{{ assert tcpi_options == {value}, tcpi_options }}%").verdict == verdict_is
+
+
+def test_an_option_that_is_not_known_is_named():
+    found = server("+0 setsockopt(4, SOL_TCP, TCP_THIN_DUPACK, [1], 4) = 0")
+    assert (found.verdict, found.unchecked) == ("pass", ["setsockopt TCP_THIN_DUPACK"])

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from tonopah.endpoint import Endpoint
 from tonopah.packetdrill.sockets import (
+    HARMLESS_OPTIONS,
     REFUSED,
     REFUSED_OPTIONS,
     Socket,
@@ -190,8 +191,10 @@ def do_setsockopt(sockets: Sockets, call: Call) -> Result:
         end.set(cork=bool(number))
     elif option == "TCP_USER_TIMEOUT":
         end.set(user_timeout=f"{number}ms")
-    elif option in {"TCP_MAXSEG", "TCP_CONGESTION", "TCP_SYNCNT"}:
+    elif option in {"TCP_MAXSEG", "TCP_CONGESTION", "TCP_SYNCNT", "TCP_RTO_MAX_MS"}:
         raise NotApplicableError(f"socket option {option} at this time")
+    elif option not in HARMLESS_OPTIONS:
+        sockets.unchecked.add(f"setsockopt {option}")
     return 0, None
 
 
@@ -208,10 +211,12 @@ def set_before(sockets: Sockets, option: str, number: int | str) -> None:
             sockets.options["mss"] = f"{number}B"
         case "TCP_SYNCNT":
             sockets.options["syn_retries"] = number
+        case "TCP_RTO_MAX_MS":
+            sockets.options["rto_max"] = f"{number}ms"
         case "TCP_CONGESTION" if isinstance(number, str):
             sockets.options["cc"] = number
-        case _:
-            pass
+        case _ if option not in HARMLESS_OPTIONS:
+            sockets.unchecked.add(f"setsockopt {option}")
 
 
 def do_getsockopt(sockets: Sockets, call: Call) -> Result:

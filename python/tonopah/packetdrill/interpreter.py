@@ -25,6 +25,10 @@ TOLERANCE_SHARE = 0.125
 """Or this share of the time since the event before it."""
 
 
+OPTION_BITS = {"TS": 1, "sackOK": 2, "wscale": 4, "ECN": 8}
+"""Bits of tcpi_options."""
+
+
 class DifferenceError(Exception):
     """The endpoint did something else than the script says."""
 
@@ -69,6 +73,8 @@ class Interpreter:
         self.last_data_at: float | None = None
         """When a packet with data arrived last."""
         self.blocked: tuple[Event, float] | None = None
+        self.offers: dict[str, set[str]] = {}
+        """What the SYNs of both sides offer, ours and theirs."""
         self.stamps: dict[int, int] = {}
         """Timestamps of the script and of the endpoint that stand for each other."""
         self.peer_scale = self.own_scale = 0
@@ -206,6 +212,7 @@ class Interpreter:
             seen.append(self.options_of(segment, packet.options))
         if "S" in segment.flags:
             self.own_scale = segment.window_scale or 0
+            self.offers["ours"] = self.options_of(segment, {}).keys() | ({"ECN"} if "E" in segment.flags else set())
         if expected != seen:
             window = expected.index(packet.window) if packet.window is not None and packet.window not in seen else -1
             if window > 3 and expected[:window] + expected[window + 1 :] == seen[:window] + seen[window + 1 :]:
@@ -254,6 +261,7 @@ class Interpreter:
             self.listen()
         if syn:
             self.peer_scale = options.get("wscale", 0)
+            self.offers["theirs"] = options.keys() | ({"ECN"} if "E" in packet.flags else set())
         stamp = options.get("TS")
         window = packet.window or 0
         scale = 0 if syn or not self.own_scale else self.peer_scale
@@ -342,6 +350,9 @@ class Interpreter:
         end = self.sockets.endpoint
         unread = end.state.readable_bytes if end is not None else 0
         fields = {"tcpi_snd_wscale": self.peer_scale, "tcpi_rcv_wscale": self.own_scale}
+        if len(self.offers) == 2:
+            both = self.offers["ours"] & self.offers["theirs"]
+            fields["tcpi_options"] = sum(bit for name, bit in OPTION_BITS.items() if name in both)
         if not self.sockets.peer_closed:
             fields["tcpi_bytes_received"] = self.sockets.received + unread
         if self.last_data_at is not None:

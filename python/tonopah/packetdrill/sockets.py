@@ -31,6 +31,13 @@ REFUSED_OPTIONS = {
 }  # fmt: skip
 """Socket options that change what is not modelled, once they are set; with the reason."""
 
+HARMLESS_OPTIONS = {
+    "IP_FREEBIND", "IP_MTU_DISCOVER", "IP_RECVERR", "IP_TOS", "IP_TTL", "IPV6_RECVERR", "IPV6_TCLASS", "IPV6_V6ONLY",
+    "SO_BINDTODEVICE", "SO_INCOMING_CPU", "SO_KEEPALIVE", "SO_MARK", "SO_PRIORITY", "SO_REUSEADDR", "SO_REUSEPORT", "SO_SNDBUF",
+    "SO_SNDBUFFORCE", "SO_TIMESTAMP", "SO_TIMESTAMPING", "TCP_INQ", "TCP_SAVE_SYN",
+}  # fmt: skip
+"""Socket options without an effect on what the endpoint sends, or on anything that is compared."""
+
 
 @dataclass
 class Socket:

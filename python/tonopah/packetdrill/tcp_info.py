@@ -34,6 +34,7 @@ CONSTANTS: dict[str, int] = {
     "TCPI_OPT_SACK": 2,
     "TCPI_OPT_WSCALE": 4,
     "TCPI_OPT_ECN": 8,
+    "TCPI_OPT_SYN_DATA": 32,
 }  # fmt: skip
 
 ALLOWED = (
