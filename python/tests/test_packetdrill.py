@@ -338,3 +338,18 @@ def test_the_options_that_both_sides_offer_are_those_of_tcp_info(value, verdict_
 def test_an_option_that_is_not_known_is_named():
     found = server("+0 setsockopt(4, SOL_TCP, TCP_THIN_DUPACK, [1], 4) = 0")
     assert (found.verdict, found.unchecked) == ("pass", ["setsockopt TCP_THIN_DUPACK"])
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("+0 poll([{fd=4, events=POLLIN|POLLOUT, revents=POLLOUT}], 1, 0) = 1", None),
+        ("+0 poll([{fd=4, events=POLLIN, revents=0}], 1, 0) = 0", None),
+        ("+0...0.2 poll([{fd=4, events=POLLIN, revents=POLLIN}], 1, 1000) = 1\n+.1 < P. 1:11(10) ack 1 win 257", None),
+        ("+0 < R. 1:1(0) ack 1 win 257\n+0 poll([{fd=4, events=0, revents=POLLERR|POLLHUP}], 1, 0) = 1", None),
+        ("+0 poll([{fd=4, events=POLLIN|POLLOUT, revents=POLLIN}], 1, 0) = 1", "1 fd 4: POLLOUT"),
+        ("+0 poll([{fd=4, events=POLLIN, revents=0}], 1, 0) = 1", "0"),
+    ],
+)
+def test_poll_shows_what_is_ready(text, seen):
+    assert server(text).seen == seen

@@ -256,6 +256,24 @@ def do_ioctl(sockets: Sockets, call: Call) -> Result:
     return (0, None) if expected in (seen, ...) else (seen, f"as {which}")
 
 
+def do_poll(sockets: Sockets, call: Call) -> Result:
+    """Compare what is ready: `{fd=4, events=POLLIN, revents=POLLIN}` for each descriptor."""
+    sockets.note_events()
+    ready, wrong = 0, ""
+    for entry in call.arguments[0]:
+        fields = dict(zip(entry[::2], entry[1::2], strict=False)) if isinstance(entry, list) else {}
+        number, asked, wanted = fields.get("fd"), names_in(fields.get("events")), fields.get("revents", ...)
+        if not isinstance(number, int):
+            raise NotApplicableError("poll without a descriptor")
+        seen = sockets.readiness(number) & (asked | {"POLLERR", "POLLHUP"})
+        ready += bool(seen)
+        if wanted is not ... and seen != names_in(wanted):
+            wrong = f"fd {number}: {'|'.join(sorted(seen)) or 0}"
+    if not ready and call.result and sockets.open and call.arguments[2] != 0:
+        return None
+    return ready, wrong or None
+
+
 def do_nothing(sockets: Sockets, call: Call) -> Result:
     """Accept a call without an effect on the endpoint."""
     if call.name not in {"bind"}:
@@ -266,7 +284,7 @@ def do_nothing(sockets: Sockets, call: Call) -> Result:
 CALLS: dict[str, Callable[[Sockets, Call], Result]] = {
     "accept": do_accept, "accept4": do_accept, "bind": do_nothing, "close": do_close, "connect": do_connect,
     "epoll_create": do_nothing, "epoll_create1": do_nothing, "epoll_ctl": do_nothing, "epoll_wait": do_nothing, "fcntl": do_fcntl,
-    "getsockopt": do_getsockopt, "ioctl": do_ioctl, "listen": do_listen, "open": do_nothing, "poll": do_nothing,
+    "getsockopt": do_getsockopt, "ioctl": do_ioctl, "listen": do_listen, "open": do_nothing, "poll": do_poll,
     "read": do_read, "readv": do_read, "recv": do_read, "recvfrom": do_read, "recvmsg": do_read, "send": do_write,
     "sendfile": do_write, "sendmsg": do_write, "sendto": do_write, "setsockopt": do_setsockopt, "shutdown": do_shutdown,
     "socket": do_socket, "write": do_write, "writev": do_write,

@@ -94,6 +94,24 @@ class Sockets:
         """Tell whether a descriptor of a connection is open."""
         return any(socket.role == "connection" for socket in self.open.values())
 
+    def readiness(self, number: int) -> set[str]:
+        """Return what poll shows of a descriptor."""
+        socket, end = self.open.get(number), self.endpoint
+        if socket is None or end is None:
+            return set()
+        state = end.state
+        if socket.role == "listening":
+            return {"POLLIN"} if self.connected and not self.has_connection() else set()
+        ended = self.peer_closed or socket.reads_shut
+        shown = {
+            "POLLIN": state.readable_bytes > 0 or ended or self.closed,
+            "POLLOUT": state.phase not in {"syn_sent", "syn_received"} and state.room_bytes != 0,
+            "POLLRDHUP": ended or self.closed,
+            "POLLHUP": self.closed or (ended and socket.writes_shut),
+            "POLLERR": self.error is not None,
+        }
+        return {name for name, holds in shown.items() if holds}
+
     def begin(self, endpoint: Endpoint | None) -> None:
         """Begin with another connection, or with none yet."""
         self.endpoint, self.error = endpoint, None
