@@ -350,3 +350,40 @@ def test_an_endpoint_may_change_threads():
     thread.start()
     thread.join()
     assert len(end.sent()) == 1 and tonopah.Endpoint is Endpoint
+
+
+def test_a_write_that_more_follows_waits_for_the_rest_and_for_an_ack():
+    end = connected(nagle=False)
+    assert end.write(400, more=True) == 400 and end.sent() == []
+    end.write(100)
+    assert [(segment.seq, segment.len_bytes) for _, segment in end.sent()] == [(1, 500)]
+    end.write(300, more=True)
+    assert end.sent() == []
+    end.inject(Segment(seq=1, ack=501, window_bytes=60_000))
+    assert [(segment.seq, segment.len_bytes) for _, segment in end.sent()] == [(501, 300)]
+
+
+def test_a_user_time_out_counts_from_the_first_time_out_and_may_be_taken_back():
+    end = connected(profile="rfc", tlp=False)
+    end.write(1000)
+    end.set(user_timeout="2s")
+    end.advance(2.9)
+    assert [event.kind for event in end.events()] == []
+    end.advance(0.2)
+    assert [event.kind for event in end.events()] == ["aborted", "closed"]
+    end = connected(profile="rfc", tlp=False)
+    end.write(1000)
+    end.set(user_timeout="2s")
+    end.advance(2.5)
+    end.set(user_timeout="0s")
+    end.advance(10)
+    assert [event.kind for event in end.events()] == []
+    with pytest.raises(ScenarioError, match="user_timeout"):
+        end.set(user_timeout="soon")
+
+
+def test_push_ends_a_write_in_profile_linux_only():
+    for profile, flags in (("linux", [".", "P."]), ("rfc", [".", "."])):
+        end = connected(profile=profile, cc="cubic", recovery="rack")
+        end.write(1500)
+        assert [segment.flags.replace(".P", "P.") for _, segment in end.sent()] == flags
