@@ -79,7 +79,7 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path, line, words):
         ({"network.nodes": 4}, "the movement file has 3 stations"),
         ({"network.placement": {"kind": "grow"}}, "network.placement: the movement file gives the positions of stations"),
         ({"network.mobility.orders": []}, "network.mobility: a movement file stands alone"),
-        ({"network.mobility.file": "none.tcl"}, "none.tcl: cannot be read: no such file"),
+        ({"network.mobility.file": "none.tcl"}, "none.tcl cannot be read: no such file"),
         ({"network.area.x": "300m"}, "network.placement.positions: station 2"),
     ],
 )
