@@ -1,5 +1,6 @@
 """Paths into a scenario: find and set values by `flow.0.cc` or `flow[0].cc`."""
 
+import copy
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -44,6 +45,19 @@ def put(scenario: dict[str, Any], path: str, value: Any, source: str | None = No
                 place = place[step]
         else:
             raise InputError(place_of(steps, depth), f"{kind_of(place)} has no entry {step!r}", f"in {path}", source)
+
+
+def put_all(scenario: dict[str, Any], path: str, value: Any) -> None:
+    """Set the value at every place that `path` names: `link.*.queue` is the queue of every link."""
+    before, star, after = path.partition(".*")
+    if not star:
+        put(scenario, path, copy.deepcopy(value))
+        return
+    entries = fetch(scenario, before)
+    if not isinstance(entries, list) or not entries:
+        raise InputError(before, "has no entries", f"in {path}: * stands for every entry of an array")
+    for number in range(len(entries)):
+        put_all(scenario, f"{before}.{number}{after}", value)
 
 
 def place_of(steps: list[str | int], depth: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from tonopah.metrics import Metric, metric
 from tonopah.spec.claim import Claim, FigureName
 from tonopah.spec.derived import Derived
+from tonopah.spec.history import HistoryEntry
 from tonopah.spec.published import Published
 from tonopah.spec.schema import Assumption, Missing, Quick, Sweep, Variant
 from tonopah.stats import CONFIDENCE, Method
@@ -83,6 +84,9 @@ class StudySpec:
     text: Mapping[str, str] = field(default_factory=dict)
     headline: str | FigureName = ""
     """What the report answers first: the id of a claim, or a figure; the first of the claims, or of the figures, if empty."""
+    history: list[HistoryEntry] = field(default_factory=list)
+    criteria: str = ""
+    """Hash of the criteria as the study file has them, whatever the size at which the study is run (criteria.py)."""
 
     def part(self, part_id: str) -> Part:
         """Return the part with this id."""

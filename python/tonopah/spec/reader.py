@@ -11,9 +11,10 @@ from tonopah.errors import InputError, relay
 from tonopah.scenario.document import is_study, load, reject_unsupported_values
 from tonopah.scenario.paths import put
 from tonopah.scenario.setdest import inline_movement, named_by
+from tonopah.spec.criteria import criteria_hash
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
-from tonopah.spec.resolution import resolve_claim, resolve_headline
+from tonopah.spec.resolution import resolve_claim, resolve_headline, resolve_history
 from tonopah.spec.schema import TAGS, ScenarioFile, StudyFile
 from tonopah.spec.validation import RENAMED, validate
 
@@ -76,7 +77,8 @@ def parse_spec(document: Mapping[str, Any]) -> StudySpec:
     return StudySpec(
         question=file.question, title=file.title or file.question, parts=parts, claims=claims, published=list(file.published),
         missing=list(file.missing), assumed=list(file.assumed), text=file.text,
-        headline=resolve_headline(file.headline, claims, parts),
+        headline=resolve_headline(file.headline, claims, parts), history=resolve_history(file.history, claims),
+        criteria=criteria_hash(claims, parts),
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from tonopah.spec.claim import (
     Trend,
 )
 from tonopah.spec.columns import check_metric
+from tonopah.spec.history import HistoryEntry
 from tonopah.spec.model import Part
 from tonopah.spec.part import axes_hint
 from tonopah.spec.validation import cut, list_allowed, shorten
@@ -77,6 +78,16 @@ def resolve_headline(headline: str | FigureName, claims: list[Claim], parts: lis
         hint = list_allowed(ids, "claims", headline) + '; or a figure, { metric = "goodput_bps", over = "network.flows" }'
         raise InputError("headline", f"{shorten(headline)} is unknown", hint)
     return headline
+
+
+def resolve_history(history: tuple[HistoryEntry, ...], claims: list[Claim]) -> list[HistoryEntry]:
+    """Return the history of the criteria, which names claims of the study. Raises InputError."""
+    ids = [claim.id for claim in claims]
+    for i, entry in enumerate(history):
+        for name in entry.claims:
+            if name not in ids:
+                raise InputError(f"history[{i}].claims", f"{shorten(name)} is unknown", list_allowed(ids, "claims", name))
+    return list(history)
 
 
 def resolve(criterion: Criterion, path: str, default: str, parts: list[Part]) -> Criterion:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 
 from tonopah.spec.claim import CRITERIA, Claim, FigureName
 from tonopah.spec.derived import KINDS, AnyDerived
+from tonopah.spec.history import HistoryEntry, in_order
 from tonopah.spec.published import Published
 from tonopah.spec.validation import (
     AxisPath,
@@ -18,6 +19,7 @@ from tonopah.spec.validation import (
     Filled,
     Many,
     Model,
+    PatternPath,
     Texts,
     Values,
     between,
@@ -206,12 +208,38 @@ class Quick(Model):
     )
 
 
+def check_changes(changes: dict[str, Any]) -> dict[str, Any]:
+    """Refuse an alternative that changes nothing."""
+    if not changes:
+        raise refuse("changes nothing", '{ "tcp.recv_buffer" = "10000B" }')
+    return changes
+
+
+class Alternative(Model):
+    """Another value that could have been assumed as well."""
+
+    value: str = Field(description="The other value, in words.")
+    changes: Annotated[dict[PatternPath, Any], AfterValidator(check_changes)] = Field(
+        alias="set", description="What it changes in the scenario: `{ path = value }`; `*` in a path stands for every entry of an array."
+    )
+    reason: str = Field("", description="Why it is as likely.")
+
+
+def distinct_values(alternatives: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
+    """Refuse two alternatives of the same value."""
+    distinct(tuple(alternative.value for alternative in alternatives))
+    return alternatives
+
+
 class Assumption(Model):
     """What the original does not say."""
 
     parameter: str = Field(description="What is assumed.")
     value: str = Field(description="Its value here.")
     reason: str = Field(description="Why this value.")
+    alternatives: Annotated[Many[Alternative], AfterValidator(distinct_values)] = Field(
+        (), description="Other values; `tonopah study sensitivity` shows which verdicts hang on them."
+    )
 
 
 class Missing(Model):
@@ -284,6 +312,9 @@ class StudyFile(PartKeys, StudyHead):
     claim: Many[Claim] = Field((), description="Claims to be judged.")
     published: Many[Published] = Field((), description="Tables of the original.")
     missing: Many[Missing] = Field((), description="What the original shows and this study cannot.")
+    history: Annotated[Many[HistoryEntry], AfterValidator(in_order)] = Field(
+        (), description="When the criteria of the claims were set, and every later change with its reason."
+    )
 
     @model_validator(mode="after")
     def check_ids(self) -> "StudyFile":

@@ -1,5 +1,6 @@
 """The ground of the study file's models: closed tables, the types of their values, and refusals that name place and remedy."""
 
+import re
 import reprlib
 from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -169,6 +170,12 @@ def to_path(path: str) -> str:
     return path
 
 
+def to_pattern(path: str) -> str:
+    """Refuse text that is not a path in which `*` may stand for every entry of an array."""
+    to_path(re.sub(r"(?<=\.)\*(?=\.|$)", "0", path))
+    return path
+
+
 def to_seconds(value: Any) -> float:
     """Return a time like "9.1s" in seconds."""
     try:
@@ -231,6 +238,8 @@ CurrentMetrics = AfterValidator(current_metrics)
 """For an array of metrics: none may have its old name."""
 AxisPath = Annotated[str, AfterValidator(to_path)]
 """A path into the scenario, like network.flows."""
+PatternPath = Annotated[str, AfterValidator(to_pattern)]
+"""A path in which `*` stands for every entry of an array, like link.*.queue."""
 Choices = Annotated[list[Any], Field(min_length=1)]
 """Some values of an axis."""
 Values = Annotated[Choices, AfterValidator(distinct)]
