@@ -37,21 +37,26 @@ if TYPE_CHECKING:
 __all__ = ["Judgement", "Verdict", "comparisons", "judge"]
 
 
-def judge(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]", quick: bool = False) -> list[Verdict]:
-    """Return the verdict on every claim of the study from the tables of runs of its parts; with `quick` effects only."""
+def judge(
+    spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]", quick: bool = False, left_out: int = 0
+) -> list[Verdict]:
+    """Return the verdict on every claim of the study from the tables of runs of its parts; with `quick` effects only.
+
+    `left_out` is the number of claims of the study that are not asked for: p values are adjusted as if these came last.
+    """
     evidence, claims = Evidence(spec, plan, tables), []
     for claim in spec.claims:
         outcomes = [[conclude(outcome) for outcome in readings(criterion, evidence)] for criterion in claim.tests]
         claims.append([combine(test, group) for test, group in zip(claim.tests, outcomes, strict=True)])
     if quick:
         return [effects_only(claim, tests, spec) for claim, tests in zip(spec.claims, claims, strict=True)]
-    families = zip(*(adjusted(kind, claims) for kind in (p_supported, p_contradicted, p_no_effect)), strict=True)
+    families = zip(*(adjusted(kind, claims, left_out) for kind in (p_supported, p_contradicted, p_no_effect)), strict=True)
     return [decide(*entry, spec) for entry in zip(spec.claims, claims, families, strict=True)]
 
 
-def adjusted(p_value: Callable[[list[Judgement]], float], claims: list[list[Judgement]]) -> list[float]:
+def adjusted(p_value: Callable[[list[Judgement]], float], claims: list[list[Judgement]], left_out: int = 0) -> list[float]:
     """Return the p value of each claim for one verdict, adjusted for the number of claims."""
-    return stats.holm([p_value(counted(tests)) for tests in claims])
+    return stats.holm([p_value(counted(tests)) for tests in claims] + [1.0] * left_out)[: len(claims)]
 
 
 def comparisons(verdicts: list[Verdict]) -> int:

@@ -4,10 +4,13 @@ import argparse
 import json
 from pathlib import Path
 
+from tonopah.analysis.sensitivity import check_alternatives
 from tonopah.cli.arguments import add_common, add_set, changes, seed
+from tonopah.errors import InputError, relay
 from tonopah.plot.network import describe
 from tonopah.scenario.document import is_study, load, to_toml
 from tonopah.simulation import check
+from tonopah.spec.criteria import changed_since
 from tonopah.study import Study
 
 EXAMPLE = "tonopah check dumbbell.toml --expand"
@@ -39,18 +42,27 @@ def check_file(arguments: argparse.Namespace) -> int:
 
 
 def check_study(arguments: argparse.Namespace) -> int:
-    """Print the size of a study."""
+    """Print the size of a study, and what is to be known of it."""
     study = Study.load(Path(arguments.file))
+    notes = study.plan.notes()
+    try:
+        alternatives = check_alternatives(study.spec, study.home)
+    except InputError as error:
+        raise relay(error, study.source) from None
+    if changed := changed_since(study.spec):
+        notes.append(f"{changed}; `tonopah study criteria` prints their hash")
     facts = {
         "runs": len(study.plan.runs),
         "measured": study.plan.measured,
-        "notes": study.plan.notes(),
+        "notes": notes,
         "parts": len(study.spec.parts),
         "algorithms": len({label for part in study.spec.parts for label in part.labels}),
         "sweeps": sum(len(part.sweeps) for part in study.spec.parts),
+        "alternatives": alternatives,
+        "criteria": {"hash": study.spec.criteria, "changed": bool(changed)},
     }
     if arguments.json:
         print(json.dumps(facts))
     else:
-        print("\n".join([f"ok: a study of {study.plan.size}", *(f"note: {note}" for note in study.plan.notes())]))
+        print("\n".join([f"ok: a study of {study.plan.size}", *(f"note: {note}" for note in notes)]))
     return 0

@@ -1,4 +1,4 @@
-"""`tonopah study run|merge|report|figure|index|list|schema`."""
+"""`tonopah study run|merge|report|figure|index|sensitivity|criteria|list|schema`."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tonopah.cli import study_figure, study_index
+from tonopah.cli import study_criteria, study_figure, study_index, study_sensitivity
 from tonopah.cli.arguments import add_command, checked, events, hours, percent, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
@@ -45,6 +45,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     report.add_argument("folder", metavar="DIR", help="results folder of a study")
     study_figure.add_arguments(commands)
     study_index.add_arguments(commands)
+    study_sensitivity.add_arguments(commands)
+    study_criteria.add_arguments(commands)
     add_command(commands, "list", "list the shipped studies", list_studies, "tonopah study list")
     example = "tonopah study schema > study.schema.json"
     add_command(commands, "schema", "print the JSON schema of a study file", print_schema, example)

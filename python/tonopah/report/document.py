@@ -25,6 +25,8 @@ from tonopah.report.files import replace_file
 from tonopah.report.formatting import drawing, interval_text, p_text
 from tonopah.report.panels import make_panels
 from tonopah.report.part import PartReport, report_part
+from tonopah.report.sensitivity_file import read as read_sensitivity
+from tonopah.spec.criteria import changed_since
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Manifest
 from tonopah.spec.model import StudySpec
@@ -66,7 +68,8 @@ def write_files(
     runs = {source.part.id: source.runs for source in sources}
     found = claims.judge(spec, plan, runs, manifest.quick)
     answered = answer(spec, plan, runs, found)
-    facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
+    facts = describe(manifest, spec) | {"sensitivity": read_sensitivity(store.folder, spec, manifest.quick)}
+    facts |= {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
     about = study_facts(manifest, spec, facts, store)
     replace_file(out / verdicts.FILE, verdicts.verdicts_json(about, answered, found))
     replace_file(out / "report.html", render(spec, found, answered, parts, facts))
@@ -83,6 +86,7 @@ def study_facts(manifest: Manifest, spec: StudySpec, facts: dict[str, Any], stor
     """Return what verdicts.json says of the study besides its answer."""
     return {
         "study": manifest.name, "title": spec.title, "question": spec.question, "quick": manifest.quick,
+        "criteria": {"hash": spec.criteria, "changed": bool(facts["criteria_changed"]), "history": len(spec.history)},
         "runs": facts["runs"], "replicates": {part.id: part.replicates for part in spec.parts},
         "command": facts["command"], "finished": store.last_finished(), "tonopah": engine_version(),
     }  # fmt: skip
@@ -151,6 +155,7 @@ def describe(manifest: Manifest, spec: StudySpec) -> dict[str, Any]:
         "target": manifest.target,
         "reached": manifest.reached,
         "command": command(manifest, spec),
+        "criteria_changed": changed_since(spec),
     }
 
 

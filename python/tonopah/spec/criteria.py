@@ -1,8 +1,8 @@
 """The criteria of a study in a canonical form, and their hash: what a claim is judged by, apart from the network.
 
 To the criteria belong every condition of a claim with its margin, the derived metrics that it reads, the points of its axis, and
-statistic and number of replicates of its parts. Words (the text of a claim, its mechanism, why something is not testable, labels of
-figures) do not, nor does the network: an assumption about it has alternatives instead (docs/studies.md).
+statistic and number of replicates of its parts. Words (the text of a claim, its mechanism, why something is not testable, labels
+of figures) do not, nor does the network: an assumption about it has alternatives instead (docs/studies.md).
 """
 
 import json
@@ -45,9 +45,10 @@ def part_facts(criterion: Criterion, part: Part) -> dict[str, Any]:
     """Return what a criterion takes from a part."""
     metrics = [derived.identity() for derived in part.derived if set(derived.columns()) & set(criterion.metrics)]
     own = [{key: value for key, value in metric.items() if key != "version"} for metric in metrics]
+    points = [{axis: [str(value) for value in values] for axis, values in vary.items()} for vary in axes_of(criterion, part)]
     return {
         "statistic": part.statistic, "replicates": part.replicates, "derived": own,
-        "points": [{axis: [str(value) for value in values] for axis, values in vary.items()} for vary in axes_of(criterion, part)],
+        "points": points,
     }  # fmt: skip
 
 

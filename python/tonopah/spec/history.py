@@ -27,7 +27,9 @@ def to_date(text: str) -> str:
 def to_hash(text: str) -> str:
     """Refuse text that cannot be the hash of criteria."""
     if not re.fullmatch(rf"[0-9a-f]{{{HASH_DIGITS}}}", text):
-        raise refuse(f"{shorten(text)} is not a hash", f"{HASH_DIGITS} hexadecimal digits, as `tonopah study criteria` prints them")
+        raise refuse(
+            f"{shorten(text)} is not a hash", f"{HASH_DIGITS} hexadecimal digits, as `tonopah study criteria` prints them"
+        )
     return text
 
 

@@ -220,7 +220,8 @@ class Alternative(Model):
 
     value: str = Field(description="The other value, in words.")
     changes: Annotated[dict[PatternPath, Any], AfterValidator(check_changes)] = Field(
-        alias="set", description="What it changes in the scenario: `{ path = value }`; `*` in a path stands for every entry of an array."
+        alias="set",
+        description="What it changes in the scenario: `{ path = value }`; `*` in a path stands for every entry of an array.",
     )
     reason: str = Field("", description="Why it is as likely.")
 

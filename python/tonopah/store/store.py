@@ -11,7 +11,7 @@ import io
 import json
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -235,8 +235,8 @@ class Store:
         """Return when the last run was finished: UTC, ISO 8601; empty if there is none."""
         return self.database.execute("SELECT max(finished) FROM runs").fetchone()[0] or ""
 
-    def merge(self, other: "Store") -> int:
-        """Copy all runs of another store into this one and return the number of new ones.
+    def merge(self, other: "Store", wanted: Collection[str] | None = None) -> int:
+        """Copy all runs of another store, or those wanted, into this one and return the number of new ones.
 
         Raises RunFailedError when the two stores have different results of one run of the same engine.
         """
@@ -244,6 +244,8 @@ class Store:
         new = 0
         for row in other.execute(f"SELECT {COLUMNS} FROM runs ORDER BY id"):
             run_id, recorded = row[0], row[8]
+            if wanted is not None and run_id not in wanted:
+                continue
             series = other.read_series(run_id, row[9]) if recorded else None
             if is_damaged(row) or (recorded and series is None):
                 raise RunFailedError(f"{other.path}: the result of run {run_id} is damaged; run that shard again")

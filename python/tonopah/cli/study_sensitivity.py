@@ -1,0 +1,155 @@
+"""`tonopah study sensitivity`: which verdicts of a study hang on which of its assumptions."""
+
+import argparse
+import json
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tonopah.analysis.evidence import Outcome
+from tonopah.analysis.sensitivity import Sensitivity, World, choose_claims, find_worlds, judge_worlds, plan_worlds, together
+from tonopah.cli.arguments import add_command, hours, positive
+from tonopah.errors import InputError, RunFailedError, relay
+from tonopah.execution import runner
+from tonopah.execution.options import ExecutionOptions
+from tonopah.report.document import replicates_text
+from tonopah.report.formatting import interval_text
+from tonopah.report.sensitivity import hanging_entry, write_sensitivity
+from tonopah.report.sensitivity_file import beside
+from tonopah.spec.library import shipped
+from tonopah.spec.model import StudySpec
+from tonopah.spec.plan import Plan
+from tonopah.store.store import Store
+from tonopah.study import Study
+
+EXAMPLES = ("tonopah study sensitivity netsim --quick", "tonopah study sensitivity netsim --claims N3,N4 --replicates 20")
+
+
+def add_arguments(commands: Any) -> None:
+    """Add the command to those of `study`."""
+    summary = "judge the claims of a study again where something else is assumed"
+    command = add_command(commands, "sensitivity", summary, run_sensitivity, *EXAMPLES)
+    command.add_argument("study", metavar="NAME", help="name of a shipped study, or a study file")
+    command.add_argument("--claims", type=names, default=[], metavar="ID,…", help="only these claims (default: all)")
+    command.add_argument("--quick", action="store_true", help="reduced size of the study: effects, no verdicts")
+    command.add_argument("--replicates", type=positive, metavar="N", help="number of replicates (default: that of the study)")
+    command.add_argument("--out", metavar="DIR", help="results folder (default: results/NAME-sensitivity)")
+    command.add_argument("--jobs", type=positive, metavar="N", help="number of threads (default: all cores)")
+    continued = "start no new run after H hours; the same command continues"
+    command.add_argument("--max-hours", type=hours, metavar="H", help=continued)
+    command.add_argument("--wait", action="store_true", help="wait until no other process is writing to the folder")
+
+
+def names(text: str) -> list[str]:
+    """Return the ids of an option."""
+    found = [name.strip() for name in text.split(",")]
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of claims, like N3,N4")
+    return list(dict.fromkeys(found))
+
+
+def run_sensitivity(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah study sensitivity`."""
+    study = Study.load(arguments.study)
+    study.resize(arguments.quick, arguments.replicates)
+    folder = Path(arguments.out) if arguments.out else beside(study.folder)
+    try:
+        worlds = find_worlds(study.spec)
+        spec = choose_claims(study.spec, arguments.claims, worlds)
+        worlds = [world for world in worlds if world.parts & {part.id for part in spec.parts}]
+        plans = plan_worlds(spec, worlds, study.home)
+    except InputError as error:
+        raise error if error.path == "--claims" else relay(error, study.source) from None
+    plan = together([plans[0], *plans[1]])
+    print_size(study.name, spec, worlds, plans[0], plan)
+    with Store(folder, wait=arguments.wait) as store:
+        reused = reuse(study.folder, plan, store)
+        if reused:
+            print(f"{reused:,} runs are those of {study.folder}", file=sys.stderr, flush=True)
+        done = run_missing(plan, store, ExecutionOptions(jobs=arguments.jobs, max_hours=arguments.max_hours))
+        found = judge_worlds(spec, worlds, plans, store, study.quick, len(study.spec.claims) - len(spec.claims))
+    facts = {
+        "study": study.name, "title": spec.title, "question": spec.question, "quick": study.quick, "runs": len(plan.runs),
+        "replicates": replicates_text(with_replicates(spec, plans[0])), "claims_of_study": len(study.spec.claims),
+        "command": command_text(study, arguments),
+    }  # fmt: skip
+    page = write_sensitivity(facts, spec, worlds, found, folder)
+    if arguments.json:
+        print(json.dumps({**facts, "run_now": done, "hang": hanging(found), "folder": str(folder), "page": str(page)}))
+    else:
+        print_found(found)
+        print(f"{study.name}: {len(plan.runs):,} runs; {done} run now\nreport: {page.resolve()}")
+        if not arguments.out and (study.folder / "runs.sqlite").is_file():
+            print(f"also in the report of the study: tonopah study report {shlex.quote(str(study.folder))}")
+    return 0
+
+
+def print_size(name: str, spec: StudySpec, worlds: list[World], default: Plan, plan: Plan) -> None:
+    """Print how much is to be done, and what is not random, before anything is run."""
+    ids = ", ".join(claim.id for claim in spec.claims)
+    several = f"{len(worlds)} alternative{'s' * (len(worlds) != 1)}"
+    other = len(plan.runs) - len(default.runs)
+    size = f"{len(plan.runs):,} runs: {len(default.runs):,} as assumed, {other:,} with {several}"
+    print(
+        "\n".join([f"{name}: claims {ids}; {size}", *(f"note: {note}" for note in default.notes())]), file=sys.stderr, flush=True
+    )
+
+
+def reuse(folder: Path, plan: Plan, store: Store) -> int:
+    """Take over the runs that the study itself has stored, and return their number."""
+    if not (folder / "runs.sqlite").is_file() or folder.resolve() == store.folder.resolve():
+        return 0
+    with Store(folder, create=False) as study:
+        wanted = (study.ids() - study.damaged()) & set(plan.runs) - store.ids()
+        return store.merge(study, wanted) if wanted else 0
+
+
+def run_missing(plan: Plan, store: Store, options: ExecutionOptions) -> int:
+    """Run what is missing and return the number of runs; after an interruption say how to continue."""
+    try:
+        return runner.run_missing(plan, store, options=options)
+    except (KeyboardInterrupt, runner.TimeUpError) as error:
+        why = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+        kept = len(set(plan.runs) & store.ids())
+        rest = f"{kept} of {len(plan.runs)} runs are stored in {store.folder}; run the same command to continue"
+        raise RunFailedError(f"{why}; {rest}") from None
+
+
+def with_replicates(spec: StudySpec, plan: Plan) -> StudySpec:
+    """Return the study with the replicates that it has: one where nothing is random."""
+    return replace(spec, parts=[replace(part, replicates=plan.parts[part.id].replicates) for part in spec.parts])
+
+
+def command_text(study: Study, arguments: argparse.Namespace) -> str:
+    """Return the command that repeats it, without what does not change the result."""
+    source = Path(study.source)
+    known = shipped().get(study.name)
+    words = ["tonopah", "study", "sensitivity", study.name if known and known.resolve() == source.resolve() else source.name]
+    words += ["--quick"] if arguments.quick else []
+    words += ["--replicates", str(arguments.replicates)] if arguments.replicates else []
+    return shlex.join(words + (["--claims", ",".join(arguments.claims)] if arguments.claims else []))
+
+
+def hanging(found: list[Sensitivity]) -> list[dict[str, str]]:
+    """Return the verdicts that hang on an assumption."""
+    return [hanging_entry(one, effect) for one in found for effect in one.effects if effect.hangs]
+
+
+def print_found(found: list[Sensitivity]) -> None:
+    """Print each claim as assumed, and in each world with the effect that moves most."""
+    for one in found:
+        print(f"{one.verdict.claim.id}: {one.verdict.verdict}")
+        for effect in one.effects:
+            change, mark = effect.largest, "*" if effect.hangs else " "
+            print(f"  {mark} {effect.world.assumption.parameter} = {effect.world.value}: {effect.verdict.verdict}")
+            if change:
+                print(f"      {change.before.asked}:\n      {effect_text(change.before)} -> {effect_text(change.after)}")
+    if hanging(found):
+        print("* another verdict than with the value assumed")
+
+
+def effect_text(outcome: Outcome) -> str:
+    """Return an effect with its interval."""
+    return interval_text(outcome.effect, outcome.unit)
