@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tonopah.analysis import claims, tables
 from tonopah.analysis.evidence import Outcome
 from tonopah.analysis.verdicts import Verdict
-from tonopah.errors import InputError, relay
+from tonopah.errors import InputError
 from tonopah.scenario.paths import put_all
 from tonopah.spec.claim import Bound, Claim, Criterion, NotTestable, Order, Trend
 from tonopah.spec.criteria import parts_read
@@ -74,9 +74,17 @@ def changed_part(part: Part, world: World) -> Part:
                 for path, value in place.alternative.changes.items():
                     put_all(scenario, path, value)
             except InputError as error:
-                raise relay(error, prefix=place.path) from None
+                raise at_alternative(error, place.path) from None
             part = replace(part, scenario=scenario)
     return part
+
+
+def at_alternative(error: InputError, path: str) -> InputError:
+    """Return the error of a scenario with the path of the alternative that made it."""
+    if error.path.startswith(path):
+        return error
+    inside = error.path.removeprefix("scenario").removeprefix(".")
+    return InputError(f"{path}.{inside}" if inside else path, error.message, error.hint)
 
 
 def check_alternatives(spec: StudySpec, folder: str | Path) -> int:
@@ -94,7 +102,7 @@ def check_alternatives(spec: StudySpec, folder: str | Path) -> int:
             try:
                 resolved = check_point(changed_part(part, world).scenario, part.variants[0], {}, folder).resolved
             except InputError as error:
-                raise error if error.path.startswith(place.path) else relay(error, prefix=place.path) from None
+                raise at_alternative(error, place.path) from None
             if resolved == nominal[part.id]:
                 where = f" in part {part.id}" if part.id else ""
                 raise InputError(place.path, f"has no effect{where}", "a value other than the one assumed")
@@ -171,7 +179,7 @@ def plan_worlds(spec: StudySpec, worlds: list[World], folder: str | Path) -> tup
                 made[part.id] = plan_claims(changed_part(part, world), spec.claims, folder)
             except InputError as error:
                 path = next(place.path for place in world.places if place.part == part.id)
-                raise error if error.path.startswith(path) else relay(error, prefix=path) from None
+                raise at_alternative(error, path) from None
         plans.append(compose(spec, made))
     return default, plans
 
@@ -197,11 +205,10 @@ def together(plans: Iterable[Plan]) -> Plan:
 
 @dataclass(frozen=True)
 class Change:
-    """A criterion as the study assumes and in a world: the two readings that show its effect, and its two verdicts."""
+    """A reading of a criterion as the study assumes, and in a world."""
 
     before: Outcome
     after: Outcome
-    verdicts: tuple[str, str]
 
     @property
     def moved(self) -> float:
@@ -216,7 +223,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Effect:
-    """A claim in a world: its verdict there, and what became of each of its criteria."""
+    """A claim in a world: its verdict there, and what became of each reading of its criteria."""
 
     world: World
     verdict: Verdict
@@ -226,7 +233,7 @@ class Effect:
 
     @property
     def largest(self) -> Change | None:
-        """The criterion whose effect moved most."""
+        """The reading whose effect moved most."""
         return max(self.changes, key=lambda change: change.moved, default=None)
 
 
@@ -265,10 +272,5 @@ def judge_world(spec: StudySpec, plan: Plan, store: "Store", quick: bool, left_o
 def compare(world: World, before: Verdict, after: Verdict) -> Effect:
     """Return a claim in a world beside the same where the study's own value is assumed."""
     pairs = [(a, b) for a, b in zip(before.tests, after.tests, strict=True) if not isinstance(a.criterion, NotTestable)]
-    changes = [Change(a.decisive, same_reading(a.decisive, b.readings), (a.verdict, b.verdict)) for a, b in pairs]
+    changes = [Change(*both) for a, b in pairs for both in zip(a.readings, b.readings, strict=True)]
     return Effect(world, after, changes, hangs=before.verdict != after.verdict)
-
-
-def same_reading(wanted: Outcome, readings: list[Outcome]) -> Outcome:
-    """Return the outcome of the same reading in another world."""
-    return next((one for one in readings if one.reading == wanted.reading), readings[0])

@@ -10,6 +10,7 @@ from typing import Any
 
 from tonopah.analysis.evidence import Outcome
 from tonopah.analysis.sensitivity import Sensitivity, World, choose_claims, find_worlds, judge_worlds, plan_worlds, together
+from tonopah.analysis.verdicts import Verdict
 from tonopah.cli.arguments import add_command, hours, positive
 from tonopah.errors import InputError, RunFailedError, relay
 from tonopah.execution import runner
@@ -140,14 +141,19 @@ def hanging(found: list[Sensitivity]) -> list[dict[str, str]]:
 def print_found(found: list[Sensitivity]) -> None:
     """Print each claim as assumed, and in each world with the effect that moves most."""
     for one in found:
-        print(f"{one.verdict.claim.id}: {one.verdict.verdict}")
+        print(f"{one.verdict.claim.id}{verdict_text(one.verdict)}")
         for effect in one.effects:
             change, mark = effect.largest, "*" if effect.hangs else " "
-            print(f"  {mark} {effect.world.assumption.parameter} = {effect.world.value}: {effect.verdict.verdict}")
+            print(f"  {mark} {effect.world.assumption.parameter} = {effect.world.value}{verdict_text(effect.verdict)}")
             if change:
                 print(f"      {change.before.asked}:\n      {effect_text(change.before)} -> {effect_text(change.after)}")
     if hanging(found):
         print("* another verdict than with the value assumed")
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """Return a verdict after a colon; nothing with --quick, which gives none."""
+    return "" if verdict.verdict == "not judged" else f": {verdict.verdict}"
 
 
 def effect_text(outcome: Outcome) -> str:

@@ -82,20 +82,20 @@ def world_entry(effect: Effect) -> dict[str, Any]:
         "parameter": world.assumption.parameter, "assumed": world.assumption.value, "value": world.value,
         "verdict": effect.verdict.verdict, "sentence": effect.verdict.sentence, "hangs": effect.hangs,
         "largest": change_entry(effect.largest) if effect.largest else None,
-        "tests": [change_entry(change) for change in effect.changes],
+        "readings": [change_entry(change) for change in effect.changes],
     }  # fmt: skip
 
 
 def change_entry(change: Change) -> dict[str, Any]:
-    """Return a criterion as the study assumes, and in a world."""
+    """Return a reading of a criterion as the study assumes, and in a world."""
     return {
         "asked": change.before.asked, "reading": change.before.reading or None,
-        "before": outcome_entry(change.before, change.verdicts[0]),
-        "after": outcome_entry(change.after, change.verdicts[1]),
+        "before": outcome_entry(change.before),
+        "after": outcome_entry(change.after),
     }  # fmt: skip
 
 
-def outcome_entry(outcome: Outcome, verdict: str) -> dict[str, Any]:
-    """Return an effect with its interval, as numbers and as text, and the verdict on its criterion."""
+def outcome_entry(outcome: Outcome) -> dict[str, Any]:
+    """Return an effect with its interval, as numbers and as text, and the verdict on it."""
     entry = estimate_entry(outcome.effect, outcome.unit) | {"text": interval_text(outcome.effect, outcome.unit)}
-    return entry | {"verdict": verdict}
+    return entry | {"verdict": outcome.verdict}
