@@ -2,11 +2,13 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from tonopah.cli import main
 from tonopah.errors import InputError
+from tonopah.scenario.document import parse
 from tonopah.spec.criteria import changed_since
 from tonopah.spec.library import shipped
 from tonopah.spec.reader import parse_spec, read_spec, reduce_spec
@@ -144,3 +146,11 @@ def test_the_report_lists_the_changes_and_what_has_no_entry(study_document, tmp_
     study.run(out=tmp_path / "out", replicates=2, quiet=True)
     page = study.report(quiet=True).read_text()
     assert "riteria changed since" not in page and "History of the criteria" in page
+
+
+def test_the_example_of_the_manual_has_the_hash_of_its_criteria():
+    text = (Path(__file__).parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
+    examples = [parse(example) for example in re.findall(r"```toml\n(.*?)```", text, re.DOTALL) if "[[history]]" in example]
+    assert examples
+    for example in examples:
+        assert changed_since(parse_spec(example)) == ""
