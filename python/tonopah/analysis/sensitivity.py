@@ -233,8 +233,16 @@ class Effect:
 
     @property
     def largest(self) -> Change | None:
-        """The reading whose effect moved most."""
-        return max(self.changes, key=lambda change: change.moved, default=None)
+        """The reading to look at: of those that have the verdict of the claim there and had another one, the one that moved most.
+
+        If there are none, of those whose verdict changed, else of all.
+        """
+        return max(self.changes, key=self.weight, default=None)
+
+    def weight(self, change: Change) -> tuple[bool, bool, float]:
+        """Return how much a reading says about the change of the verdict."""
+        changed = change.before.verdict != change.after.verdict
+        return changed and change.after.verdict == self.verdict.verdict, changed, change.moved
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tonopah.execution.options import ExecutionOptions
 from tonopah.report.document import replicates_text
 from tonopah.report.formatting import interval_text
 from tonopah.report.sensitivity import hanging_entry, write_sensitivity
-from tonopah.report.sensitivity_file import beside
+from tonopah.report.sensitivity_file import beside, study_digest
 from tonopah.spec.library import shipped
 from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan
@@ -74,7 +74,7 @@ def run_sensitivity(arguments: argparse.Namespace) -> int:
     facts = {
         "study": study.name, "title": spec.title, "question": spec.question, "quick": study.quick, "runs": len(plan.runs),
         "replicates": replicates_text(with_replicates(spec, plans[0])), "claims_of_study": len(study.spec.claims),
-        "command": command_text(study, arguments),
+        "command": command_text(study, arguments), "file": study_digest(study.document),
     }  # fmt: skip
     page = write_sensitivity(facts, spec, worlds, found, folder)
     if arguments.json:
@@ -146,7 +146,8 @@ def print_found(found: list[Sensitivity]) -> None:
             change, mark = effect.largest, "*" if effect.hangs else " "
             print(f"  {mark} {effect.world.assumption.parameter} = {effect.world.value}{verdict_text(effect.verdict)}")
             if change:
-                print(f"      {change.before.asked}:\n      {effect_text(change.before)} -> {effect_text(change.after)}")
+                reading = f" ({change.before.reading})" if change.before.reading else ""
+                print(f"      {change.before.asked}{reading}:\n      {effect_text(change.before)} -> {effect_text(change.after)}")
     if hanging(found):
         print("* another verdict than with the value assumed")
 

@@ -68,7 +68,7 @@ def write_files(
     runs = {source.part.id: source.runs for source in sources}
     found = claims.judge(spec, plan, runs, manifest.quick)
     answered = answer(spec, plan, runs, found)
-    facts = describe(manifest, spec) | {"sensitivity": read_sensitivity(store.folder, spec, manifest.quick)}
+    facts = describe(manifest, spec) | {"sensitivity": read_sensitivity(store.folder, manifest)}
     facts |= {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
     about = study_facts(manifest, spec, facts, store)
     replace_file(out / verdicts.FILE, verdicts.verdicts_json(about, answered, found))
