@@ -138,6 +138,8 @@ def test_quick_shows_effects_and_no_verdicts(folder, capsys):
     assert "Q1\n    queue = 5 packets\n" in printed and "Q2" not in printed and "supported" not in printed
     content = json.loads((folder / "results" / "s-quick-sensitivity" / "sensitivity.json").read_text())
     assert content["quick"] and content["hang"] == [] and content["claims"][0]["verdict"] == "not judged"
+    page = (folder / "results" / "s-quick-sensitivity" / "sensitivity.html").read_text()
+    assert "not judged" not in page and "p values" not in page and "→" in page
 
 
 def test_fewer_claims_are_judged_as_strictly(folder):
