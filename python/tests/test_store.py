@@ -270,7 +270,7 @@ def test_a_run_that_takes_too_much_is_named_and_can_be_seen_again(study, capsys)
     again = last.rsplit("tonopah run ", 1)[1].split()
     assert again[1] == "--seed"
     assert main.main(["run", *again, "--json"]) == 0
-    with pytest.raises(_core.LimitError, match=r"holds \d+ MB, its limit is 1 MB"):
+    with pytest.raises(_core.LimitError, match=r"need \d+ kB, its limit is 1 kB"):
         _core.run(
             json.dumps({**study.spec.parts[0].scenario, "duration": "1000s", "record": {"series": ["cwnd"]}}), 1, None, None, 1
         )

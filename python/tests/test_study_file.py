@@ -19,7 +19,7 @@ def test_a_study_is_read(study_document):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("quetsion", "?", "quetsion: unknown key (allowed: question, title, text, scenario, compare, baseline"),
+        ("quetsion", "?", "quetsion: unknown key (allowed: question, title, headline, text, scenario, compare, baseline"),
         ("baseline", "vegas", "baseline: 'vegas' is unknown (allowed: newreno, cubic)"),
         ("replicates", 0, "replicates: 0 is out of range"),
         ("replicates", True, "replicates: True is not a whole number"),

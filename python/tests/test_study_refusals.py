@@ -63,7 +63,7 @@ def test_a_renamed_metric_names_the_new_one(study_document, old, new):
             {"metric": "jain", "trend": "flat"},
             "claim[0].test[0].over: is missing (the axis along which the",
         ),
-        ("claim.0.test", {"metric": "jain", "above": 1, "margin_percent": 1}, "margin_percent: has no meaning without trend"),
+        ("claim.0.test", {"metric": "jain", "above": 1, "margin_percent": 1}, "margin_percent: has no meaning for a bound"),
         ("claim.0.test", {"above": 1}, "claim[0].test[0].metric: is missing"),
         ("claim.0.test", {"metric": [], "above": 1}, "claim[0].test[0].metric: is empty"),
         ("claim.0.test", {"metric": ["jain", 3], "above": 1}, "claim[0].test[0].metric[1]: 3 is not text"),

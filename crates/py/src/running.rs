@@ -25,9 +25,8 @@ impl Limits {
         if needed <= most {
             return Ok(());
         }
-        let (needs, limit) = (mega(needed), mega(most));
-        let message =
-            format!("the run was not started: its network and flows need {needs} MB, its limit is {limit} MB");
+        let (needs, limit) = (size(needed), size(most));
+        let message = format!("the run was not started: its network and flows need {needs}, its limit is {limit}");
         Err(Failure::Limit(message))
     }
 
@@ -39,14 +38,19 @@ impl Limits {
         }
         let (held, most) = (world_bytes + run.held_bytes(), self.memory_bytes?);
         (held > most).then(|| {
-            let limit = mega(most);
-            format!("the run was stopped {}: it holds {} MB, its limit is {limit} MB", place(), mega(held))
+            let limit = size(most);
+            format!("the run was stopped {}: it holds {}, its limit is {limit}", place(), size(held))
         })
     }
 }
 
-fn mega(bytes: u64) -> u64 {
-    bytes.div_ceil(1_000_000)
+/// Bytes in a unit that leaves a few digits.
+fn size(bytes: u64) -> String {
+    if bytes < 10_000_000 {
+        format!("{} kB", bytes.div_ceil(1_000))
+    } else {
+        format!("{} MB", bytes.div_ceil(1_000_000))
+    }
 }
 
 /// What may stop a run early.

@@ -1,23 +1,32 @@
-"""The verdict on each published claim: supported, not supported, contradicted or not testable, and why.
+"""Judges the claims of a study: selects the rows of each criterion, and calls the test of its class.
 
-Every test works on replicates (never on packets or flows). It has two p values: of the claimed direction, and of the opposite
-one. Both families are adjusted for the number of tests in the report (Holm 1979), each reading counted; a test is *supported*
-when the first is below 2.5 %, *contradicted* when the second is, and otherwise *not supported*. The verdict on a claim is that of
-its worst test, the verdict of a test that of its worst reading; a test declared not testable does not count.
+What the verdicts mean and how that of a claim follows from those of its criteria is said in verdicts.py.
 """
 
 import itertools
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tonopah import stats
 from tonopah.analysis.comparisons import difference, order
 from tonopah.analysis.evidence import Data, Evidence, Outcome, Testable, where_text
 from tonopah.analysis.trends import threshold, trend
+from tonopah.analysis.verdicts import (
+    Judgement,
+    Verdict,
+    combine,
+    conclude,
+    counted,
+    decide,
+    effects_only,
+    p_contradicted,
+    p_no_effect,
+    p_supported,
+)
 from tonopah.metrics import lower, show
-from tonopah.spec.claim import BetweenParts, Bound, Claim, Comparison, Criterion, Difference, NotTestable, Order, Trend
+from tonopah.spec.claim import BetweenParts, Bound, Comparison, Criterion, Difference, NotTestable, Order, Trend
 from tonopah.spec.model import Part, StudySpec
 
 if TYPE_CHECKING:
@@ -25,100 +34,31 @@ if TYPE_CHECKING:
 
     from tonopah.spec.plan import Plan
 
-WORST_FIRST = ("contradicted", "not supported", "not testable", "supported")
+__all__ = ["Judgement", "Verdict", "comparisons", "judge"]
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """A test of a claim: its criterion, all readings, the verdict, and a sentence if the readings differ."""
-
-    criterion: Criterion
-    verdict: str
-    readings: list[Outcome]
-    note: str = ""
-
-    @property
-    def decisive(self) -> Outcome:
-        """The decisive reading: the first of the worst."""
-        return next((outcome for outcome in self.readings if outcome.verdict == self.verdict), self.readings[0])
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The verdict on a claim, that of its worst test, with one sentence and all tests."""
-
-    claim: Claim
-    verdict: str
-    sentence: str
-    tests: list[Judgement] = field(default_factory=list)
-
-    @property
-    def decisive(self) -> Judgement | None:
-        """The decisive test: the first of the worst."""
-        return next((test for test in self.tests if test.verdict == self.verdict), None)
-
-
-def judge(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]") -> list[Verdict]:
-    """Return the verdict on every claim of the study from the tables of runs of its parts."""
+def judge(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]", quick: bool = False) -> list[Verdict]:
+    """Return the verdict on every claim of the study from the tables of runs of its parts; with `quick` effects only."""
     evidence = Evidence(spec, plan, tables)
-    outcomes = [[list(readings(criterion, evidence)) for criterion in claim.tests] for claim in spec.claims]
-    flat = [outcome for claim in outcomes for test in claim for outcome in test]
-    adjusted_for = stats.holm([outcome.p_for for outcome in flat])
-    adjusted_against = stats.holm([outcome.p_against for outcome in flat])
     alpha = min((part.method.alpha for part in spec.parts), default=0.025)
-    concluded = iter(conclude(*triple, alpha) for triple in zip(flat, adjusted_for, adjusted_against, strict=True))
-    verdicts = []
-    for claim, groups in zip(spec.claims, outcomes, strict=True):
-        tests = [combine(test, [next(concluded) for _ in group]) for test, group in zip(claim.tests, groups, strict=True)]
-        verdicts.append(decide(claim, tests))
-    return verdicts
+    claims = []
+    for claim in spec.claims:
+        outcomes = [[conclude(outcome, alpha) for outcome in readings(criterion, evidence)] for criterion in claim.tests]
+        claims.append([combine(test, group, alpha) for test, group in zip(claim.tests, outcomes, strict=True)])
+    if quick:
+        return [effects_only(claim, tests, spec) for claim, tests in zip(spec.claims, claims, strict=True)]
+    families = zip(*(adjusted(kind, claims) for kind in (p_supported, p_contradicted, p_no_effect)), strict=True)
+    return [decide(*entry, alpha, spec) for entry in zip(spec.claims, claims, families, strict=True)]
+
+
+def adjusted(p_value: Callable[[list[Judgement]], float], claims: list[list[Judgement]]) -> list[float]:
+    """Return the p value of each claim for one verdict, adjusted for the number of claims."""
+    return stats.holm([p_value(counted(tests)) for tests in claims])
 
 
 def comparisons(verdicts: list[Verdict]) -> int:
-    """Return the number of tests that p values were adjusted for."""
-    outcomes = (outcome for verdict in verdicts for test in verdict.tests for outcome in test.readings)
-    return sum(not math.isnan(outcome.p_for) for outcome in outcomes)
-
-
-def conclude(outcome: Outcome, p_for: float, p_against: float, alpha: float) -> Outcome:
-    """Return the outcome with its verdict from the adjusted p values."""
-    if math.isnan(p_for):
-        return outcome
-    verdict = "supported" if p_for < alpha else "contradicted" if p_against < alpha else "not supported"
-    return replace(outcome, p_for=p_for, p_against=p_against, verdict=verdict)
-
-
-def combine(criterion: Criterion, outcomes: list[Outcome]) -> Judgement:
-    """Return a test with the verdict of its worst reading that could be tested, and a sentence if the readings differ."""
-    testable = [outcome for outcome in outcomes if outcome.verdict != "not testable"]
-    worst = min((outcome.verdict for outcome in testable), key=WORST_FIRST.index, default="not testable")
-    verdicts = {outcome.verdict for outcome in outcomes}
-    by_verdict = {kind: [o.reading for o in outcomes if o.verdict == kind] for kind in reversed(WORST_FIRST) if kind in verdicts}
-    listed = "; ".join(f"{kind} by {', '.join(names)}" for kind, names in by_verdict.items())
-    note = f"The answer depends on the reading: {listed}." if len(verdicts) > 1 else ""
-    return Judgement(criterion, worst, outcomes, note)
-
-
-def decide(claim: Claim, tests: list[Judgement]) -> Verdict:
-    """Return the verdict on a claim from its tests."""
-    if not tests:
-        return Verdict(claim, "not testable", claim.not_testable or "The study has no test for it.")
-    counted = [test for test in tests if not isinstance(test.criterion, NotTestable)]
-    reasons = " ".join(test.criterion.not_testable for test in tests if isinstance(test.criterion, NotTestable))
-    worst = min((test.verdict for test in counted), key=WORST_FIRST.index, default="not testable")
-    if not counted:
-        return Verdict(claim, worst, reasons, tests)
-    decisive = next(test for test in counted if test.verdict == worst)
-    if len(counted) == 1:
-        sentence = decisive.note or decisive.decisive.sentence
-    else:
-        supported = sum(test.verdict == "supported" for test in counted)
-        sentence = f"{supported} of {len(counted)} tests supported. "
-        sentence += "The first: " if supported == len(counted) else f"{worst.capitalize()}: "
-        sentence += f"{decisive.decisive.asked}. {decisive.note or decisive.decisive.sentence}"
-    if reasons:
-        sentence += f" Excluded: {reasons}"
-    return Verdict(claim, worst, sentence, tests)
+    """Return the number of claims that p values were adjusted for."""
+    return sum(not math.isnan(verdict.p_for) for verdict in verdicts)
 
 
 def readings(criterion: Criterion, evidence: Evidence) -> Iterator[Outcome]:
@@ -131,7 +71,7 @@ def readings(criterion: Criterion, evidence: Evidence) -> Iterator[Outcome]:
     for column, label in itertools.product(criterion.metrics, algorithms):
         name = ", ".join(text for text, many in zip((column, label), several, strict=True) if many)
         outcome = note_missing(evaluate(criterion, evidence, part, column, label), part)
-        yield replace(outcome, asked=question(criterion, evidence.spec, part, column, label), reading=name)
+        yield replace(outcome, asked=question(criterion, evidence.spec, part, column, label), reading=name, label=label)
 
 
 def note_missing(outcome: Outcome, part: Part) -> Outcome:
@@ -193,7 +133,7 @@ def question(criterion: Testable, spec: StudySpec, part: Part, column: str, labe
         case Difference():
             text = f"{metric.label} of {label} against {criterion.to}: {condition(criterion)}{where}"
         case Trend(trend="flat"):
-            text = f"{metric.label} of {label} flat{where} (within ±{criterion.margin_percent:g} %)"
+            text = f"{metric.label} of {label} flat{where} (within ±{criterion.margin:g} %)"
         case Trend():
             text = f"{metric.label} of {label} {criterion.trend}{where}"
         case Bound():

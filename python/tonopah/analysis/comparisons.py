@@ -89,6 +89,7 @@ def difference(criterion: Comparison, of: Data, to: Data, names: tuple[str, str]
     if any(one.values[1] <= 0 or math.isnan(one.estimate.value) for one in contrasts):
         return Outcome(f"{names[1]} is zero there, so that a difference in percent has no meaning.")
     p_values = [compare(criterion, one) for one in contrasts]
+    p_none = max(within_margin(criterion, one) for one in contrasts)
     if criterion.points == "any":
         best = int(np.argmin([p_for for p_for, _ in p_values]))
         p_for, p_against = min(1.0, len(p_values) * p_values[best][0]), max(p for _, p in p_values)
@@ -101,7 +102,13 @@ def difference(criterion: Comparison, of: Data, to: Data, names: tuple[str, str]
         sentence += f" at {decisive.name}, the {'best' if criterion.points == 'any' else 'worst'} of {len(contrasts)} points"
     if criterion.bound == "published":
         sentence += f"; {published_note(criterion.percent, decisive.estimate)}"
-    return Outcome(f"{sentence}.", decisive.estimate, "%", p_for, p_against)
+    return Outcome(f"{sentence}.", decisive.estimate, "%", p_for, p_against, p_none)
+
+
+def within_margin(criterion: Comparison, contrast: Contrast) -> float:
+    """Return the p value of "the difference is within the margin"."""
+    margin = criterion.margin_percent
+    return 1.0 if margin is None else max(contrast.above(-margin), contrast.below(margin))
 
 
 def compare(criterion: Comparison, contrast: Contrast) -> tuple[float, float]:

@@ -1,8 +1,8 @@
 """What a criterion is judged by: replicates of one metric at its points."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,20 +24,41 @@ Testable = Trend | Bound | Order | Comparison
 NOMINAL = "the nominal point"
 
 
+VERDICTS = ("contradicted", "no effect", "undecided", "not testable", "supported", "not judged")
+"""The words of a verdict, worst first; `not judged` is that of `--quick`."""
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one reading of a criterion: one sentence, and the effect with its interval in `unit`."""
+    """The outcome of one reading of a criterion: one sentence, and the effect with its interval in `unit`.
+
+    The p values are not adjusted for the number of claims: they agree with the interval.
+    """
 
     sentence: str
     effect: Estimate = stats.NOT_MEASURED
     unit: str = ""
     p_for: float = math.nan
+    """Of "what is claimed holds"."""
     p_against: float = math.nan
+    """Of "the opposite holds"."""
+    p_none: float = math.nan
+    """Of "the effect is within the margin"."""
     verdict: str = "not testable"
+    needed: int | None = None
+    """Replicates that would decide, where it is undecided and the observed spread tells."""
+    test: str = ""
+    """Name of the test."""
+    sides: int = 1
+    """2 where the opposite has two sides, each with its own p value, of which `p_against` is the smaller."""
     asked: str = ""
     """The question in words."""
     reading: str = ""
     """Metric and algorithm, where the criterion has several; empty if this reading is the only one."""
+    label: str = ""
+    """Algorithm, where the criterion has several; the readings of one label are definitions of one quantity."""
+    replicates_for: Callable[[float], int | None] | None = field(default=None, repr=False, compare=False)
+    """Replicates that would decide at a level."""
 
 
 @dataclass(frozen=True)

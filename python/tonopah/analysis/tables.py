@@ -6,12 +6,14 @@ SI units in their names; nested names are joined by a dot (`flowmonitor.delay_s`
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tonopah.spec import measures
+from tonopah.spec.columns import flatten
 from tonopah.spec.model import Part
 from tonopah.spec.plan import PartPlan, Run
 from tonopah.stats import Estimate, Method
@@ -22,15 +24,15 @@ if TYPE_CHECKING:
     from tonopah.store.store import Store
 
 
-def flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return a nested dictionary as a flat one."""
-    flat: dict[str, Any] = {}
-    for key, below in value.items():
-        if isinstance(below, Mapping):
-            flat |= flatten(below, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = below
-    return flat
+@dataclass(frozen=True)
+class PartTables:
+    """The data of one part: its plan, its tables, and the store of its series."""
+
+    part: Part
+    plan: PartPlan
+    runs: "pd.DataFrame"
+    flows: "pd.DataFrame"
+    store: "Store"
 
 
 def key_columns(run: Run, part: str) -> dict[str, Any]:
@@ -103,8 +105,18 @@ def frame(rows: "list[dict[str, Any]] | pd.DataFrame", columns: list[str]) -> "p
 
 def write(table: "pd.DataFrame", folder: Path, name: str) -> None:
     """Write a table as CSV and as Parquet."""
-    table.to_csv(folder / f"{name}.csv", index=False)
+    texts = {column: table[column].map(safe_text) for column in table.select_dtypes(["object", "string"]).columns}
+    table.assign(**texts).rename(columns=safe_text).to_csv(folder / f"{name}.csv", index=False)
     table.to_parquet(folder / f"{name}.parquet", index=False)
+
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet takes text that begins so for a formula (OWASP, CSV Injection)."""
+
+
+def safe_text(value: Any) -> Any:
+    """Return text so that a spreadsheet does not take it for a formula; a number stays a number."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
 def values_at(table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any]) -> "pd.Series":
@@ -136,3 +148,8 @@ def difference(
         [values_at(table, metric, algorithm, where), values_at(table, metric, baseline, where)], axis=1, join="inner"
     )
     return method.difference_percent(both.iloc[:, 0].to_numpy(), both.iloc[:, 1].to_numpy())
+
+
+def is_measured(table: "pd.DataFrame", name: str, algorithms: list[str]) -> bool:
+    """Tell whether the metric was measured at all."""
+    return any(values_at(table, name, algorithm, {}).notna().any() for algorithm in algorithms)

@@ -22,7 +22,7 @@ def trend(criterion: Trend, data: Data) -> Outcome:
         return Outcome(f"{len(data.at)} points are too few for a trend.")
     match criterion.trend:
         case "flat":
-            return trend_flat(data, criterion.margin_percent)
+            return trend_flat(data, criterion.margin or 0.0)
         case "saturating":
             return trend_saturating(data)
         case direction:

@@ -51,7 +51,7 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         print(json.dumps(result.summary))
     else:
         console = terminal.console()
-        for table in terminal.run_tables(result.summary):
+        for table in terminal.run_tables(result.summary, console.width):
             console.print(table)
     return 0
 

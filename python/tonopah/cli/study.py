@@ -1,4 +1,4 @@
-"""`tonopah study run|merge|report|list`."""
+"""`tonopah study run|merge|report|figure|list|schema`."""
 
 import argparse
 import json
@@ -11,12 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tonopah.cli import study_figure
 from tonopah.cli.arguments import add_command, checked, events, hours, percent, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions, Limits, Shard, parse_memory, parse_shard
 from tonopah.execution.progress import show_progress
 from tonopah.scenario.document import load
+from tonopah.spec.columns import check_metric
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Manifest, Target
 from tonopah.spec.schema import json_schema
@@ -40,6 +42,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     summary = "write the report again from stored results"
     report = add_command(commands, "report", summary, report_study, "tonopah study report results/asran")
     report.add_argument("folder", metavar="DIR", help="results folder of a study")
+    study_figure.add_arguments(commands)
     add_command(commands, "list", "list the shipped studies", list_studies, "tonopah study list")
     example = "tonopah study schema > study.schema.json"
     add_command(commands, "schema", "print the JSON schema of a study file", print_schema, example)
@@ -125,11 +128,19 @@ def told_what_is_kept(study: Study, arguments: argparse.Namespace) -> Iterator[N
 def run_missing(study: Study, arguments: argparse.Namespace, until: Target | None = None) -> int:
     """Run what is missing of a study and return the number of runs made now."""
     options = execution_options(arguments)
+    check_target(study, until)
     done = study.run(None, arguments.replicates, arguments.quick, arguments.out, until=until, options=options)
     with Store(study.folder, create=False) as store:
         for other, count in store.other_builds().items():
             print(f"note: {count} results of engine {other} in {study.folder} are not used", file=sys.stderr)
     return done
+
+
+def check_target(study: Study, until: Target | None) -> None:
+    """Refuse a metric of --until that no part has."""
+    own = [column for part in study.spec.parts for derived in part.derived for column in derived.columns()]
+    for name in until.metrics if until else ():
+        check_metric(name, "--metric", "run", own)
 
 
 def count_stored(study: Study, shard: Shard | None) -> str:
@@ -165,6 +176,7 @@ def print_report(study: Study, done: int, as_json: bool) -> int:
     facts = {
         "study": study.name,
         "runs": len(study.plan.runs),
+        "measured": study.plan.measured,
         "run_now": done,
         "missing": study.missing(),
         "folder": str(study.folder),
@@ -173,8 +185,8 @@ def print_report(study: Study, done: int, as_json: bool) -> int:
     if as_json:
         print(json.dumps(facts))
     else:
-        missing = f", {facts['missing']} of them missing" if facts["missing"] else ""
-        print(f"{study.name}: {facts['runs']} runs{missing}; {done} run now\nreport: {path.resolve()}")
+        missing = f"; {facts['missing']} of them missing" if facts["missing"] else ""
+        print(f"{study.name}: {study.plan.size}{missing}; {done} run now\nreport: {path.resolve()}")
     return 0
 
 
@@ -195,7 +207,7 @@ def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
     with show_progress(total, done, quiet=until is not None) as on_progress:
         for study in studies:
             if not arguments.json:
-                print(f"{study.name}: {len(study.plan.runs)} runs", file=sys.stderr, flush=True)
+                print(f"{study.name}: {study.plan.size}", file=sys.stderr, flush=True)
             try:
                 facts.append(run_one(study, arguments, until, on_progress, time.monotonic() - started))
             except KeyboardInterrupt:

@@ -18,7 +18,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo")
 
 SETTINGS: dict[str, Any] = {
-    "figure.dpi": 100, "savefig.dpi": 150, "svg.hashsalt": "tonopah", "svg.fonttype": "path", "pdf.fonttype": 3,
+    "figure.dpi": 100, "savefig.dpi": 150, "svg.hashsalt": "tonopah", "svg.fonttype": "none", "pdf.fonttype": 42,
+    "ps.fonttype": 42,
     "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 9.5, "axes.labelsize": 9, "legend.fontsize": 8.5,
     "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#555555", "axes.linewidth": 0.8,
     "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True,
@@ -42,13 +43,18 @@ def line_style(index: int) -> dict[str, Any]:
 
 @contextmanager
 def settings(changes: Mapping[str, Any] | None = None) -> "Iterator[ModuleType]":
-    """Yield `matplotlib.pyplot` with the common style and `changes` to it; nothing is shown on a screen."""
+    """Yield `matplotlib.pyplot` with the common style and `changes` to it; nothing is shown on a screen.
+
+    The style begins with matplotlib's own defaults: neither a matplotlibrc nor what a program has set changes a figure.
+    """
     import matplotlib as mpl
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    with mpl.rc_context(SETTINGS | dict(changes or {})):
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(SETTINGS | dict(changes or {}))
         yield plt
 
 

@@ -16,11 +16,12 @@ import jinja2
 
 from tonopah._core import engine_version
 from tonopah.analysis import claims, consistency, tables
+from tonopah.analysis.tables import PartTables
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.options import cores
 from tonopah.metrics import duration_text
 from tonopah.report.formatting import image, interval_text, p_text
-from tonopah.report.part import PartReport, PartTables, report_part
+from tonopah.report.part import PartReport, report_part
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Manifest
 from tonopah.spec.model import StudySpec
@@ -55,8 +56,8 @@ def write(manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, out: Pa
         target = out / "report.html"
         temporary = target.with_suffix(f".{os.getpid()}.tmp")
         runs = {source.part.id: source.runs for source in sources}
-        facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured}
-        temporary.write_text(render(spec, claims.judge(spec, plan, runs), parts, facts), encoding="utf-8")
+        facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
+        temporary.write_text(render(spec, claims.judge(spec, plan, runs, manifest.quick), parts, facts), encoding="utf-8")
         temporary.replace(target)
     except OSError as error:
         raise RunFailedError(f"{out}: the report cannot be written: {error}") from error

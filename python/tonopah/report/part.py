@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tonopah.analysis import tables
+from tonopah.analysis.tables import PartTables
 from tonopah.plot import figures, handover, network
 from tonopah.plot.figures import RenderedFigure, slug
 from tonopah.report.formatting import sweep_values, value_text
 from tonopah.report.tables import WITHOUT_PATH, ReportTable, flow_tables, point_table
 from tonopah.spec.derived import Recovery
 from tonopah.spec.model import Figure, Part
-from tonopah.spec.plan import PartPlan, Run
+from tonopah.spec.plan import Run
 from tonopah.spec.schema import Sweep
 from tonopah.store.store import Store
 
@@ -46,17 +47,6 @@ class PartReport:
     axes: list[tuple[Sweep, str]]
     validity_checks: list[str]
     sections: list[Section]
-
-
-@dataclass(frozen=True)
-class PartTables:
-    """The data of the report on one part: its plan, its tables, and the store of its series."""
-
-    part: Part
-    plan: PartPlan
-    runs: "pd.DataFrame"
-    flows: "pd.DataFrame"
-    store: Store
 
 
 def report_part(source: PartTables) -> PartReport:
@@ -131,7 +121,7 @@ def default_section(source: PartTables) -> Section:
             elif figure.kind == "ecdf" and figures.is_measured(flows_at_base, name, part.labels):
                 section.figures.append(figures.ecdf(flows_at_base, part.metric(name), part.labels))
             elif figure.kind == "series":
-                section.figures += series_figures(source, name, figure.flow)
+                section.figures += series_figures(source, name, figure.flow if isinstance(figure.flow, int) else 0)
     names = [y for figure in part.figures if figure.kind not in ("series", "table") for y in figure.y]
     names += [column for derived in part.derived for column in derived.columns()]
     shown = [name for name in dict.fromkeys(names) if figures.is_measured(at_base, name, part.labels)]
@@ -181,8 +171,7 @@ def handover_times(store: Store, run: Run, flow: int) -> list[float]:
 
 def parameters(source: PartTables) -> list[tuple[str, list[str]]]:
     """Return the resolved scenario of the nominal point: key, and one value or, where they differ, one for each algorithm."""
-    of = {run.algorithm: run.resolved for run in source.plan.runs.values() if run.id in source.plan.base}
-    columns = [tables.flatten(json.loads(of[label])) for label in source.part.labels]
+    columns = [tables.flatten(json.loads(source.plan.nominal[label])) for label in source.part.labels]
     rows = []
     for key in sorted({key for column in columns for key in column}):
         texts = [value_text(column.get(key)) for column in columns]
@@ -197,6 +186,10 @@ def validity_checks(source: PartTables) -> list[str]:
     notes = []
     if len(runs) < planned:
         notes.append(f"{planned - len(runs)} of {planned} runs are missing: the study is not complete.")
+    if not source.plan.random:
+        notes.append(
+            "Nothing in this scenario is random: every seed gives the same run, so n is 1, without intervals and p values."
+        )
     if runs.empty:
         return notes
     wanted = [f"conservation.{name}" for name in ("sent", "delivered", "dropped", "in_flight")]

@@ -15,7 +15,7 @@ PERCENTS = ("above_percent", "below_percent", "within_percent", "published_perce
 NO_DIFFERENCE = ("has no meaning without a difference", 'difference = { of = "…", to = "…" }')
 ELSEWHERE = {
     **dict.fromkeys(PERCENTS, NO_DIFFERENCE),
-    "margin_percent": ("has no meaning without trend", 'trend = "flat"'),
+    "margin_percent": ("has no meaning for a bound", "it belongs to trend, order, difference and parts"),
     "points": ("has no meaning without difference or parts", "how a difference holds over an axis"),
     "paired": ("has meaning between parts only", "algorithms of a part are always paired"),
 }
@@ -57,24 +57,36 @@ class Located(Measured):
         return self
 
 
+Margin = Annotated[float, *between(0.001, 1000)]
+"""A margin of equivalence, in percent."""
+MARGIN = "Margin in percent: an effect that is shown to be within it, in either direction, is none."
+
 ALGORITHM = "Label that it reads, or an array of them; the baseline if absent."
 
 
 class Trend(Measured):
-    """The metric goes up, down, stays, or levels off along an axis.
+    """The metric goes up, down, stays, levels off or turns along an axis.
 
-    `"increasing"` (`"decreasing"`): the fitted line rises (falls), and no step goes significantly the other way. `"flat"`: every
-    point is within `margin_percent` of the mean of all. `"saturating"`: it rises in the first step, and less than half as fast in
-    the last.
+    `"increasing"` (`"decreasing"`): the fitted line rises (falls), and no way back is half as long as the whole way. `"flat"`:
+    every point is within `margin_percent` (5 % if absent) of the mean of all. `"saturating"`: it rises in the first step, and
+    less than half as fast in the last. `"rises, then falls"` (`"falls, then rises"`): at some point inside, it is above (below)
+    both ends, and the lines fitted on either side of it rise and fall (fall and rise).
     """
 
-    trend: Literal["increasing", "decreasing", "flat", "saturating"] = Field(description="The direction.")
+    trend: Literal["increasing", "decreasing", "flat", "saturating", "rises, then falls", "falls, then rises"] = Field(
+        description="The shape."
+    )
     over: AxisPath = Field(description="Axis along which the trend is.")
-    margin_percent: float = Field(5.0, description="Margin of a flat trend, in percent.")
+    margin_percent: Margin | None = Field(None, description=f"{MARGIN} The metric is then flat along the axis.")
     algorithm: Texts = Field((), description=ALGORITHM)
 
     HINTS: ClassVar[Mapping[str, str]] = {"over": "the axis along which the trend is"}
     MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("margin_percent")
+
+    @property
+    def margin(self) -> float | None:
+        """The margin within which the metric is flat; None where none is declared."""
+        return 5.0 if self.trend == "flat" and self.margin_percent is None else self.margin_percent
 
     @property
     def at(self) -> dict[str, Any]:
@@ -121,6 +133,9 @@ class Order(Located):
     """The labels are in this order from low to high (mean over the points)."""
 
     order: Annotated[Texts, AfterValidator(check_order)] = Field(description="Labels from low to high.")
+    margin_percent: Margin | None = Field(None, description=f"{MARGIN} It applies to each neighbour in the order.")
+
+    MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("margin_percent")
 
 
 class Comparison(Located):
@@ -134,20 +149,39 @@ class Comparison(Located):
     published_percent: float | None = Field(
         None, description="The difference has the sign of the published one, significantly, and the interval holds it."
     )
+    margin_percent: Margin | None = Field(None, description=MARGIN)
     points: Literal["mean", "each", "any"] = Field(
         "mean", description="How it holds over an axis: for the mean of the points, at each, or at any."
     )
 
-    MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("points", *PERCENTS)
+    MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("points", "margin_percent", *PERCENTS)
 
     @model_validator(mode="after")
     def check_bound(self) -> "Comparison":
-        """Refuse none or several bounds, and `points` without axis."""
+        """Refuse none or several bounds, `points` without axis, and a margin that the claimed effect is inside of."""
         if sum(getattr(self, key) is not None for key in PERCENTS) != 1:
             raise refuse("needs exactly one bound of the difference", f"one of {', '.join(PERCENTS)}")
         if "points" in self.model_fields_set and not self.over:
             raise refuse("has no meaning without over", "the axis whose points are meant", ("points",))
+        if self.margin_percent is not None and not self.claims_effect:
+            hint = "above_percent from 0 up, below_percent from 0 down, or published_percent"
+            raise refuse("has no meaning: no difference at all satisfies this condition", hint, ("margin_percent",))
+        if self.margin_percent is not None and self.percent and self.margin_percent > abs(self.percent):
+            raise refuse("is larger than the claimed effect", f"at most {abs(self.percent):g}", ("margin_percent",))
         return self
+
+    @property
+    def claims_effect(self) -> bool:
+        """Tell whether no difference at all would fail the condition; else equality is what is claimed, or allowed."""
+        match self.bound:
+            case "above":
+                return self.percent >= 0
+            case "below":
+                return self.percent <= 0
+            case "within":
+                return False
+            case _:
+                return self.percent != 0
 
     @property
     def bound(self) -> Literal["above", "below", "within", "published"]:
@@ -173,7 +207,7 @@ class Difference(Comparison):
     difference: Compared = Field(description="What is compared with what.")
 
     MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = {
-        **elsewhere("points", *PERCENTS),
+        **elsewhere("points", "margin_percent", *PERCENTS),
         "algorithm": ("stands beside difference", "difference.of names the algorithms"),
     }
 
@@ -195,7 +229,7 @@ class BetweenParts(Comparison):
     algorithm: Texts = Field((), description="Label in both, or an array of them; the baseline of each if absent.")
     paired: bool = Field(False, description="Pair replicates by their seed.")
 
-    MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("points", "paired", *PERCENTS)
+    MISPLACED: ClassVar[Mapping[str, tuple[str, str]]] = elsewhere("points", "paired", "margin_percent", *PERCENTS)
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -260,6 +294,14 @@ def one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, Mapping) else value
 
 
+class FigureName(Model):
+    """Names a figure by what it shows."""
+
+    metric: str = Field(description="What is drawn: the `y` of the figure.")
+    over: str = Field("", description="Its axis; a figure of the nominal point if absent.")
+    part: str = Field("", description="Part of the figure. Not needed in a study of one part.")
+
+
 class Claim(Model):
     """A published claim and the criteria that together stand for it."""
 
@@ -269,6 +311,11 @@ class Claim(Model):
     tests: Annotated[
         Many[AnyCriterion], BeforeValidator(one_or_more, json_schema_input_type=AnyCriterion | list[AnyCriterion])
     ] = Field((), alias="test", description="One criterion or an array of them (below).")
+    mechanism: str = Field("", description="Why it is so, in words; the report shows it beside the verdict.")
+    margin_percent: Margin | None = Field(None, description="Margin of those of its criteria that claim an effect and have none.")
+    figure: FigureName | None = Field(
+        None, description="Figure that decides it: `{ metric, over, part }`; that of its decisive criterion if absent."
+    )
     not_testable: str = Field("", description="Why a simulator has no answer; instead of `test`.")
 
     @model_validator(mode="after")

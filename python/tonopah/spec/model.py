@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tonopah.metrics import Metric, metric
-from tonopah.spec.claim import Claim
+from tonopah.spec.claim import Claim, FigureName
 from tonopah.spec.derived import Derived
 from tonopah.spec.published import Published
 from tonopah.spec.schema import Assumption, Missing, Quick, Sweep, Variant
@@ -22,7 +22,11 @@ class Figure:
     rows: str | None = None
     difference: bool = False
     median: bool = False
-    flow: int = 0
+    flow: int | tuple[int, ...] = 0
+    """One flow, of every algorithm in one panel; or several flows of one run in one panel, all of them if empty."""
+    log: str = ""
+    """The axes that are logarithmic: "", "x", "y" or "xy"."""
+    title: str = ""
 
 
 @dataclass
@@ -77,6 +81,8 @@ class StudySpec:
     missing: list[Missing] = field(default_factory=list)
     assumed: list[Assumption] = field(default_factory=list)
     text: Mapping[str, str] = field(default_factory=dict)
+    headline: str | FigureName = ""
+    """What the report answers first: the id of a claim, or a figure; the first of the claims, or of the figures, if empty."""
 
     def part(self, part_id: str) -> Part:
         """Return the part with this id."""

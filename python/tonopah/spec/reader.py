@@ -12,7 +12,7 @@ from tonopah.scenario.paths import put
 from tonopah.scenario.setdest import inline_movement
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
-from tonopah.spec.resolution import resolve_claim
+from tonopah.spec.resolution import resolve_claim, resolve_headline
 from tonopah.spec.schema import TAGS, ScenarioFile, StudyFile
 from tonopah.spec.validation import RENAMED, validate
 
@@ -60,6 +60,7 @@ def parse_spec(document: Mapping[str, Any]) -> StudySpec:
     return StudySpec(
         question=file.question, title=file.title or file.question, parts=parts, claims=claims, published=list(file.published),
         missing=list(file.missing), assumed=list(file.assumed), text=file.text,
+        headline=resolve_headline(file.headline, claims, parts),
     )  # fmt: skip
 
 

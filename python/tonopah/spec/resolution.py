@@ -3,7 +3,20 @@
 from typing import Any
 
 from tonopah.errors import InputError
-from tonopah.spec.claim import BetweenParts, Bound, Claim, Comparison, Criterion, Difference, NotTestable, Order, Trend
+from tonopah.spec.claim import (
+    BetweenParts,
+    Bound,
+    Claim,
+    Comparison,
+    Criterion,
+    Difference,
+    FigureName,
+    Measured,
+    NotTestable,
+    Order,
+    Trend,
+)
+from tonopah.spec.columns import check_metric
 from tonopah.spec.model import Part
 from tonopah.spec.part import axes_hint
 from tonopah.spec.validation import cut, list_allowed, shorten
@@ -12,7 +25,53 @@ from tonopah.spec.validation import cut, list_allowed, shorten
 def resolve_claim(claim: Claim, path: str, parts: list[Part]) -> Claim:
     """Return a claim whose criteria name their part and what they compare. Raises InputError."""
     tests = tuple(resolve(test, f"{path}.test[{i}]", claim.part, parts) for i, test in enumerate(claim.tests))
-    return claim.model_copy(update={"tests": tests})
+    tests = tuple(with_margin(test, claim.margin_percent) for test in tests)
+    figure = claim.figure and resolve_figure(claim.figure, f"{path}.figure", claim.part, parts)
+    return claim.model_copy(update={"tests": tests, "figure": figure})
+
+
+def with_margin(criterion: Criterion, margin: float | None) -> Criterion:
+    """Return a criterion with the margin of its claim, where it has a use for one and has none of its own."""
+    if margin is None or not isinstance(criterion, Trend | Order | Comparison) or criterion.margin_percent is not None:
+        return criterion
+    # A margin beyond the claimed effect would take effects of the claimed size for none.
+    if isinstance(criterion, Comparison) and not (criterion.claims_effect and margin <= abs(criterion.percent or margin)):
+        return criterion
+    if isinstance(criterion, Trend) and criterion.trend == "flat":
+        return criterion
+    return criterion.model_copy(update={"margin_percent": margin})
+
+
+def resolve_figure(figure: FigureName, path: str, default: str, parts: list[Part]) -> FigureName:
+    """Return the name of a figure with its part; the part has to draw it. Raises InputError."""
+    part = choose_part(figure.part or default, path, parts)
+    drawn = [one for one in part.figures if one.kind != "series"]
+    metrics = list(dict.fromkeys(y for one in drawn for y in one.y))
+    if figure.metric not in metrics:
+        raise InputError(f"{path}.metric", f"no figure shows {cut(figure.metric)}", list_allowed(metrics, value=figure.metric))
+    axes = list(dict.fromkeys(one.x or "" for one in drawn if figure.metric in one.y))
+    if figure.over not in axes:
+        known = [axis for axis in axes if axis]
+        if figure.over:
+            message, hint = (
+                f"no figure shows {cut(figure.metric)} over {cut(figure.over)}",
+                list_allowed(known, value=figure.over),
+            )
+        else:
+            message, hint = "is missing", list_allowed(known, "axes of these figures")
+        raise InputError(f"{path}.over", message, hint)
+    return figure.model_copy(update={"part": part.id})
+
+
+def resolve_headline(headline: str | FigureName, claims: list[Claim], parts: list[Part]) -> str | FigureName:
+    """Return what the report answers first, checked. Raises InputError."""
+    if isinstance(headline, FigureName):
+        return resolve_figure(headline, "headline", "", parts)
+    ids = [claim.id for claim in claims]
+    if headline and headline not in ids:
+        hint = list_allowed(ids, "claims", headline) + '; or a figure, { metric = "goodput_bps", over = "network.flows" }'
+        raise InputError("headline", f"{shorten(headline)} is unknown", hint)
+    return headline
 
 
 def resolve(criterion: Criterion, path: str, default: str, parts: list[Part]) -> Criterion:
@@ -22,6 +81,7 @@ def resolve(criterion: Criterion, path: str, default: str, parts: list[Part]) ->
     if isinstance(criterion, BetweenParts):
         return resolve_between(criterion, path, parts)
     part = choose_part(criterion.part or default, path, parts)
+    check_metrics(criterion, path, part)
     check_place(criterion, path, part)
     changes: dict[str, Any] = {"part": part.id}
     match criterion:
@@ -48,12 +108,20 @@ def resolve_between(criterion: BetweenParts, path: str, parts: list[Part]) -> Be
         if part_id not in ids:
             raise InputError(f"{path}.parts", f"{shorten(part_id)} is unknown", list_allowed(ids, value=part_id))
         part = parts[ids.index(part_id)]
+        check_metrics(criterion, path, part)
         check_place(criterion, path, part)
         check_labels(criterion.algorithms, f"{path}.algorithm", part)
         if part.statistic == "median" and not criterion.paired:
             hint = "medians are compared with paired = true"
             raise InputError(f"{path}.paired", f"is missing: {cut(part_id)} uses medians", hint)
     return criterion.model_copy(update={"part": criterion.parts[0]})
+
+
+def check_metrics(criterion: Measured, path: str, part: Part) -> None:
+    """Refuse a metric that runs of the part do not have."""
+    own = [column for derived in part.derived for column in derived.columns()]
+    for name in criterion.metrics:
+        check_metric(name, f"{path}.metric", "run", own)
 
 
 def choose_part(part_id: str, path: str, parts: list[Part]) -> Part:
