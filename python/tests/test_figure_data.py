@@ -129,7 +129,7 @@ def test_fewer_than_four_replicates_are_points_without_an_interval():
     three = {("a", 1): [1e6, 2e6, 6e6], ("b", 1): [2e6, 2e6, 2e6]}
     one = bar(request(three)).series[0]
     assert (one.low, one.high, one.points.y) == ([None], [None], [1.0, 2.0, 6.0])
-    # Replicates that do not differ have an interval of no width, and nothing to show singly.
+    # Replicates that do not differ have nothing to show singly.
     assert bar(request(three)).series[1].points is None
     four = bar(request({("a", 1): [1e6, 2e6, 6e6, 3e6], ("b", 1): [2e6] * 4})).series[0]
     assert four.points is None and four.low[0] < 3 < four.high[0]
