@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup profile-guided demo test test-rust test-python lint golden random fuzz mutate kills bench instructions micro docs clean
+.PHONY: help setup profile-guided demo test test-rust test-python lint golden random fuzz method mutate kills bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -41,12 +41,13 @@ test-rust: ## run the tests of the engine
 test-python: $(VENV)/.built ## run the tests of the Python package
 	$(PYTHON) -m pytest
 
-lint: $(VENV)/.installed ## check format and style of both languages
+lint: $(VENV)/.installed ## check format and style of both languages, layers, licences and versions
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 	$(VENV)/bin/ruff format --check python
 	$(VENV)/bin/ruff check python
 	cd python && ../$(VENV)/bin/lint-imports --config ../pyproject.toml --no-cache
+	$(PYTHON) .ci/supply
 
 golden: ## rewrite the golden tables of the engine (say why in the commit)
 	GOLDEN_UPDATE=1 cargo test --release --package tonopah-sim --locked --test golden --test golden_networks
@@ -62,6 +63,11 @@ fuzz: ## feed a TCP end and the reader of scenarios nonsense for FUZZ_SECONDS (6
 	cargo +nightly fuzz run endpoint -- -max_total_time=$(FUZZ_SECONDS) -max_len=2048
 	cargo +nightly fuzz run scenario fuzz/corpus/scenario fuzz/seeds/scenario -- -max_total_time=$(FUZZ_SECONDS) -timeout=5 \
 	    -rss_limit_mb=2048 -dict=fuzz/scenario.dict
+
+METHOD_STUDIES ?= 500
+
+method: $(VENV)/.built ## judge METHOD_STUDIES (500) synthetic studies whose truth is known, and count the wrong verdicts
+	$(PYTHON) python/tests/method_simulation.py $(METHOD_STUDIES)
 
 MUTATIONS ?= 100000
 

@@ -103,6 +103,26 @@ def test_algorithms_are_switched_off_everywhere_and_on_again(page):
     assert lines(page, LINE) == 2 and page.js(bars) == 2
 
 
+OUTSIDE = """[...document.querySelectorAll('.plot > svg')].flatMap((svg) => {
+    const box = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll('circle, path, rect, text, line')].map((one) => [one, one.getBoundingClientRect()]).filter(
+        ([, mine]) => mine.width + mine.height > 0 && (mine.left < box.left - 2 || mine.right > box.right + 2
+            || mine.top < box.top - 2 || mine.bottom > box.bottom + 2)
+    ).map(([one]) => svg.ariaLabel + ': ' + one.outerHTML.slice(0, 120));
+})"""
+
+
+def test_nothing_is_drawn_outside_its_panel(page):
+    assert page.js(OUTSIDE) == []
+    # Replicates far from their mean, and a long label: what is drawn makes room for them.
+    page.js(f"FIGURES[{json.dumps(LINE)}].series[0].points = {{ x: [2, 4], y: [0.01, 1000] }}")
+    page.js("FIGURES['bar--goodput_bps'].series[1].label = 'cubic linux26 hystart=True curr_rtt_bug=True'")
+    for figure in (LINE, "bar--goodput_bps"):
+        page.js(f"draw({panel(figure)})")
+    assert page.js(OUTSIDE) == []
+    assert page.js(f"{panel(LINE)}.querySelectorAll('.plot svg g[aria-label=dot] circle').length") >= 2
+
+
 def test_a_switch_shows_the_difference_to_the_baseline(page):
     group = f"{panel(LINE)}.closest('.group')"
     assert page.js(f"{panel(LINE)}.querySelector('.name').textContent") == "Goodput (Mb/s)"

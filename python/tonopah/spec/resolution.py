@@ -11,10 +11,12 @@ from tonopah.spec.claim import (
     Criterion,
     Difference,
     FigureName,
+    Measured,
     NotTestable,
     Order,
     Trend,
 )
+from tonopah.spec.columns import check_metric
 from tonopah.spec.model import Part
 from tonopah.spec.part import axes_hint
 from tonopah.spec.validation import cut, list_allowed, shorten
@@ -23,14 +25,19 @@ from tonopah.spec.validation import cut, list_allowed, shorten
 def resolve_claim(claim: Claim, path: str, parts: list[Part]) -> Claim:
     """Return a claim whose criteria name their part and what they compare. Raises InputError."""
     tests = tuple(resolve(test, f"{path}.test[{i}]", claim.part, parts) for i, test in enumerate(claim.tests))
-    tests = tuple(with_margin(test, claim.margin_percent) for test in tests)
+    if claim.margin_percent is not None:
+        marked = tuple(with_margin(test, claim.margin_percent) for test in tests)
+        if marked == tests:
+            hint = "a criterion that claims an effect and has no margin of its own"
+            raise InputError(f"{path}.margin_percent", "has no effect: no criterion has a use for it", hint)
+        tests = marked
     figure = claim.figure and resolve_figure(claim.figure, f"{path}.figure", claim.part, parts)
     return claim.model_copy(update={"tests": tests, "figure": figure})
 
 
-def with_margin(criterion: Criterion, margin: float | None) -> Criterion:
+def with_margin(criterion: Criterion, margin: float) -> Criterion:
     """Return a criterion with the margin of its claim, where it has a use for one and has none of its own."""
-    if margin is None or not isinstance(criterion, Trend | Order | Comparison) or criterion.margin_percent is not None:
+    if not isinstance(criterion, Trend | Order | Comparison) or criterion.margin_percent is not None:
         return criterion
     # A margin beyond the claimed effect would take effects of the claimed size for none.
     if isinstance(criterion, Comparison) and not (criterion.claims_effect and margin <= abs(criterion.percent or margin)):
@@ -79,6 +86,7 @@ def resolve(criterion: Criterion, path: str, default: str, parts: list[Part]) ->
     if isinstance(criterion, BetweenParts):
         return resolve_between(criterion, path, parts)
     part = choose_part(criterion.part or default, path, parts)
+    check_metrics(criterion, path, part)
     check_place(criterion, path, part)
     changes: dict[str, Any] = {"part": part.id}
     match criterion:
@@ -105,12 +113,20 @@ def resolve_between(criterion: BetweenParts, path: str, parts: list[Part]) -> Be
         if part_id not in ids:
             raise InputError(f"{path}.parts", f"{shorten(part_id)} is unknown", list_allowed(ids, value=part_id))
         part = parts[ids.index(part_id)]
+        check_metrics(criterion, path, part)
         check_place(criterion, path, part)
         check_labels(criterion.algorithms, f"{path}.algorithm", part)
         if part.statistic == "median" and not criterion.paired:
             hint = "medians are compared with paired = true"
             raise InputError(f"{path}.paired", f"is missing: {cut(part_id)} uses medians", hint)
     return criterion.model_copy(update={"part": criterion.parts[0]})
+
+
+def check_metrics(criterion: Measured, path: str, part: Part) -> None:
+    """Refuse a metric that runs of the part do not have."""
+    own = [column for derived in part.derived for column in derived.columns()]
+    for name in criterion.metrics:
+        check_metric(name, f"{path}.metric", "run", own)
 
 
 def choose_part(part_id: str, path: str, parts: list[Part]) -> Part:

@@ -51,9 +51,9 @@ function rowsOf(figure, shown) {
 }
 
 // The vertical scale: common to all panels of the metric, or just what this panel needs. Noise does not fill a panel.
-function verticalDomain(figure, rows, common) {
+function verticalDomain(figure, shown, rows, common) {
   if (common && known(figure.y.min) && known(figure.y.max)) return [figure.y.min, figure.y.max];
-  const values = rows.flatMap((row) => [row.y, row.low, row.high]).filter(known);
+  const values = rows.flatMap((row) => [row.y, row.low, row.high]).concat(shown.flatMap((one) => one.points?.y ?? [])).filter(known);
   if (!values.length) return [0, 1];
   let [low, high] = [Math.min(...values), Math.max(...values)];
   if (figure.y.log) return [low, high];
@@ -83,18 +83,23 @@ function ticksThatFit(figure, width) {
   return { ticks: kept, tickFormat: (v) => names.get(v) ?? "" };
 }
 
-function frame(figure, width, rows, options, marks) {
+function frame(figure, shown, width, rows, options, marks) {
   return Plot.plot({
     width, height: Math.round(Math.min(300, Math.max(200, width * 0.62))), marginLeft: 52, marginRight: 14, marginTop: 12, marginBottom: 38,
     style: { fontFamily: "inherit", fontSize: "11px", overflow: "visible" },
     ariaLabel: figure.title,
     x: { type: figure.x.log ? "log" : "linear", label: withUnit(figure.x), labelAnchor: "center", labelArrow: "none", inset: 8, ...ticksThatFit(figure, width) },
     y: {
-      type: figure.y.log ? "log" : "linear", domain: verticalDomain(figure, rows, options.common), nice: true, grid: true, label: null, ticks: 5,
+      type: figure.y.log ? "log" : "linear", domain: verticalDomain(figure, shown, rows, options.common), nice: true, grid: true, label: null, ticks: 5,
       tickFormat: (v) => show(v, 6),
     },
     marks,
   });
+}
+
+function singlePoints(one) {
+  const points = one.points.x.map((x, i) => ({ x, y: one.points.y[i] })).filter((row) => known(row.y));
+  return Plot.dot(points, { x: "x", y: "y", r: 1.8, fill: colour(one.style), fillOpacity: 0.55 });
 }
 
 function lineMarks(figure, shown, rows, options) {
@@ -106,10 +111,7 @@ function lineMarks(figure, shown, rows, options) {
       marks.push(Plot.areaY(banded, { x: "x", y1: "low", y2: "high", fill: colour(one.style), fillOpacity: 0.16 }));
       if (banded.length === 1) marks.push(Plot.ruleX(banded, { x: "x", y1: "low", y2: "high", stroke: colour(one.style) }));
     }
-    if (one.points) {
-      const points = one.points.x.map((x, i) => ({ x, y: one.points.y[i] })).filter((row) => known(row.y));
-      marks.push(Plot.dot(points, { x: "x", y: "y", r: 1.8, fill: colour(one.style), fillOpacity: 0.55 }));
-    }
+    if (one.points) marks.push(singlePoints(one));
     marks.push(Plot.line(mine, { x: "x", y: "y", stroke: colour(one.style), strokeWidth: lineWidth(one.style), strokeDasharray: dash(one.style) }));
     marks.push(Plot.dot(mine, { x: "x", y: "y", stroke: colour(one.style), fill: "var(--paper)", strokeWidth: 1.6, r: markerSize(one.style), symbol: symbol(one.style) }));
   }
@@ -127,7 +129,7 @@ const pointer = (figure, rows) =>
 function drawLine(figure, shown, width, options) {
   const rows = rowsOf(figure, shown);
   const marks = (figure.marks || []).map((mark) => Plot.ruleX([mark.x], { stroke: "var(--rule)", strokeDasharray: "2 3", title: () => mark.label }));
-  return frame(figure, width, rows, options, [...marks, ...lineMarks(figure, shown, rows, options), pointer(figure, rows)]);
+  return frame(figure, shown, width, rows, options, [...marks, ...lineMarks(figure, shown, rows, options), pointer(figure, rows)]);
 }
 
 // Intervals of several algorithms stand side by side.
@@ -140,11 +142,22 @@ function drawDifference(figure, shown, width, options) {
   for (const one of shown) {
     const mine = rows.filter((row) => row.label === one.label && known(row.y));
     const banded = mine.filter((row) => known(row.low) && known(row.high));
+    if (one.points) marks.push(singlePoints(one));
     marks.push(Plot.line(mine, { x: "x", y: "y", stroke: colour(one.style), strokeWidth: 1.4, strokeDasharray: dash(one.style) }));
     marks.push(Plot.ruleX(banded, { x: "x", y1: "low", y2: "high", stroke: colour(one.style), strokeWidth: 1.6 }));
     marks.push(Plot.dot(mine, { x: "x", y: "y", stroke: colour(one.style), fill: "var(--paper)", strokeWidth: 1.6, r: markerSize(one.style), symbol: symbol(one.style) }));
   }
-  return frame(figure, width, rows, options, [...marks, pointer(figure, rows)]);
+  return frame(figure, shown, width, rows, options, [...marks, pointer(figure, rows)]);
+}
+
+// A long label in lines of about this many letters.
+function wrapped(label, letters = 18) {
+  const lines = [""];
+  for (const word of label.split(" ")) {
+    if (lines.at(-1) && lines.at(-1).length + word.length >= letters) lines.push(word);
+    else lines.push([lines.pop(), word].filter(Boolean).join(" "));
+  }
+  return lines.join("\n");
 }
 
 function drawBar(figure, shown, width, options) {
@@ -153,12 +166,12 @@ function drawBar(figure, shown, width, options) {
   const banded = rows.filter((row) => known(row.low) && known(row.high));
   const values = rows.flatMap((row) => [row.y, row.low, row.high]).concat(points.map((row) => row.y)).filter(known);
   const top = options.common && known(figure.y.max) ? figure.y.max : Math.max(0, ...values);
-  const margin = Math.min(width / 2.4, 14 + 6.2 * Math.max(...rows.map((row) => row.label.length), 1));
+  const margin = 16 + 6.3 * Math.max(...rows.flatMap((row) => wrapped(row.label).split("\n").map((line) => line.length)), 1);
   return Plot.plot({
     width, height: 62 + 30 * rows.length, marginLeft: margin, marginRight: 18, marginTop: 8, marginBottom: 38,
     style: { fontFamily: "inherit", fontSize: "11px", overflow: "visible" }, ariaLabel: figure.title,
     x: { domain: [Math.min(0, ...values), top || 1], nice: true, grid: true, label: withUnit(figure.y), labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: (v) => show(v, 6) },
-    y: { domain: rows.map((row) => row.label), label: null, padding: 0.3 },
+    y: { domain: rows.map((row) => row.label), label: null, padding: 0.3, tickFormat: (label) => wrapped(label) },
     marks: [
       Plot.barX(rows.filter((row) => known(row.y)), { x: "y", y: "label", fill: (row) => colour(row.style), fillOpacity: 0.8 }),
       Plot.ruleX([0], { stroke: "var(--ink)" }),
@@ -179,7 +192,7 @@ function drawEcdf(figure, shown, width, options) {
   const text = (row) => `${row.label}\n${show(100 * row.y, 3)} % of the flows have at most\n${show(row.x)}${figure.x.unit ? ` ${figure.x.unit}` : ""}`;
   const tip = Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: text, maxRadius: 60, fontSize: 11.5 }));
   const plain = { ...figure, x: { ...figure.x, values: [] }, y: { ...figure.y, min: 0, max: 1 } };
-  return frame(plain, width, rows, { ...options, common: true }, [...marks, tip]);
+  return frame(plain, shown, width, rows, { ...options, common: true }, [...marks, tip]);
 }
 
 // A panel for each algorithm, all with one scale of colours. A difference has two colours that meet at zero.
