@@ -174,6 +174,7 @@ def test_parts_whose_ids_look_alike_do_not_share_figures(study_document, tmp_pat
         ({"kind": "series", "y": ["cwnd"], "flow": []}, "figure[0].flow", "is empty"),
         ({"kind": "series", "y": ["cwnd"], "flow": [1, 1]}, "figure[0].flow", "1 appears twice"),
         ({"kind": "series", "y": ["cwnd"], "flow": -1}, "figure[0].flow", "-1 is out of range"),
+        ({"kind": "bar", "y": ["goodput_bps"], "flow": 1}, "figure[0].flow", "has no meaning for a bar figure"),
         ({"kind": "bar", "y": ["goodput_bps"], "log": "x"}, "figure[0].log", "has no meaning for a bar figure"),
         (
             {"kind": "line", "x": "network.flows", "y": ["goodput_bps"], "log": "z"},
