@@ -139,8 +139,8 @@ impl SenderCore {
     /// What is remembered of the transmission of `bytes` now.
     #[inline]
     pub(super) fn tx_state(&mut self, now: Time, bytes: Bytes) -> TxState {
-        let pipe = self.board.pipe();
-        self.sampler.on_sent(now, pipe, pipe + bytes, self.board.lost_total())
+        let in_flight = self.board.pipe() + bytes;
+        self.sampler.on_sent(now, self.board.is_empty(), in_flight, self.board.lost_total())
     }
 
     /// Reports a segment to the algorithm once the scoreboard has noted it.
