@@ -129,7 +129,7 @@ impl TsoLimits {
     /// True if the receiver's window ends within a segment of the packet.
     fn is_cut(&self) -> bool {
         let room = self.rwnd_room;
-        room < self.buffered && room.0 % self.mss.0 > 0 && room < self.mss * self.quota()
+        room < self.buffered && !room.0.is_multiple_of(self.mss.0) && room < self.mss * self.quota()
     }
 
     /// Segments of a full packet: what the rate sends in 1/1024 s, more over short paths (a halving for each 512 us of
