@@ -1,6 +1,8 @@
 """Errors that a user can cause. Any other exception is a defect of this package."""
 
+import difflib
 import traceback
+from collections.abc import Iterable
 
 from tonopah._core import AlgorithmError, EngineError, LimitError, ScenarioError
 
@@ -11,6 +13,7 @@ __all__ = [
     "LimitError",
     "RunFailedError",
     "ScenarioError",
+    "near_names",
     "relay",
     "traceback_of",
 ]
@@ -48,6 +51,18 @@ def relay(error: ScenarioError, source: str | None = None, prefix: str = "", suf
     """Return `error` with its file, and with `prefix` before its path and `suffix` after its message."""
     path = ".".join(part for part in (prefix, error.path) if part)
     return InputError(path, f"{error.message}{suffix}", error.hint, getattr(error, "source", None) or source)
+
+
+MAX_COMPARED = 60
+"""Longer words are no slip of the pen: no similar one is sought."""
+
+
+def near_names(written: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Return the known names that are most like what was written, whatever its case."""
+    if not written or len(written) > MAX_COMPARED:
+        return []
+    by_lower = {name.lower(): name for name in known}
+    return [by_lower[name] for name in difflib.get_close_matches(written.lower(), by_lower, most, 0.7)]
 
 
 def traceback_of(error: AlgorithmError) -> str:

@@ -39,12 +39,17 @@ METRICS = {
     "goodput_per_node_bps": Metric(
         "Goodput per node", "kb/s", 1e-3, "Goodput of all flows / number of nodes, including those that send nothing"
     ),
+    "goodput_min_bps": Metric("Goodput of the slowest flow", *MBPS, "Smallest goodput of a flow"),
+    "goodput_max_bps": Metric("Goodput of the fastest flow", *MBPS, "Largest goodput of a flow"),
+    "delivered_bytes": Metric("Delivered", "kB", 1e-3, "New in-order payload delivered to the application"),
     "throughput_bps": Metric(
         "Throughput", *MBPS, "Payload received by the transport, including duplicates, per second of the measurement interval"
     ),
     "offered_bps": Metric("Offered load", *MBPS, "Payload written by the application, per second of the measurement interval"),
     "sent_packets": Metric("Packets sent", *COUNT, "Data packets handed to the network, including retransmissions"),
     "received_packets": Metric("Packets received", *COUNT, "Data packets that reached their destination"),
+    "in_flight_packets": Metric("Packets in flight", *COUNT, "Data packets that are queued or in flight at the end"),
+    "ack_packets": Metric("Packets of sinks", *COUNT, "Packets that sinks handed to the network: ACKs and those of handshakes"),
     "dropped_packets": Metric("Packets dropped", *COUNT, "Data packets dropped by queues or lost by links"),
     "drops.queue": Metric("Dropped: queue full", *COUNT, "Data packets dropped by a full queue"),
     "drops.loss": Metric("Dropped: lost", *COUNT, "Data packets lost on the medium"),
@@ -86,11 +91,15 @@ METRICS = {
     "delivery_ratio": Metric(
         "Delivery ratio", *PERCENT, "Data packets received / sent; packets in flight at the end count as sent"
     ),
+    "drop_ratio": Metric("Drop ratio", *PERCENT, "Data packets dropped or lost / sent"),
     "loss_ratio": Metric("Loss ratio", *PERCENT, "Data packets dropped or lost / sent"),
     "segment_delivery_ratio": Metric("Segment delivery ratio", *PERCENT, "Distinct segments delivered / distinct segments sent"),
     "delay_s": Metric(
         "Delay", *MS, "Mean one-way delay of data packets, from the last transmission by TCP to reception (RFC 7679)"
     ),
+    "delay_min_s": Metric("Minimum delay", *MS, "Smallest one-way delay of a data packet (RFC 7679 §5)"),
+    "delay_p50_s": Metric("Delay, median", *MS, "Median of the one-way delay of data packets (RFC 7679 §5)"),
+    "delay_max_s": Metric("Maximum delay", *MS, "Largest one-way delay of a data packet (RFC 7679 §5)"),
     "delay_p95_s": Metric("Delay, 95th percentile", *MS, "95th percentile of the one-way delay of data packets (RFC 7679 §5)"),
     "delay_p99_s": Metric("Delay, 99th percentile", *MS, "99th percentile of the one-way delay of data packets (RFC 7679 §5)"),
     "app_delay_s": Metric("Application delay", *MS, "Mean time from the application's write to the in-order read"),
@@ -105,8 +114,16 @@ METRICS = {
     "min_rtt_s": Metric("Minimum RTT", *MS, "Smallest RTT sample"),
     "cwnd_mean_bytes": Metric("Mean congestion window", "kB", 1e-3, "Time average of cwnd (RFC 5681)"),
     "completion_s": Metric("Completion time", "s", 1.0, "Start of the flow to its last byte delivered"),
+    "start_s": Metric("Start", "s", 1.0, "Time at which the flow starts"),
+    "connected_s": Metric("Handshake", *MS, "Start of the flow to the end of its handshake (RFC 9293 §3.5)"),
     "jain": Metric("Jain's fairness index", "", 1.0, "(sum x)² / (n · sum x²) of the flows' goodputs (Jain, Chiu, Hawe 1984)"),
     "utilisation_max": Metric("Busiest link", *PERCENT, "Largest share of the measurement interval in which a link transmits"),
+    "flows": Metric("Flows", "flows", 1.0, "Flows of the run"),
+    "events": Metric("Events", "", 1.0, "Events that the simulator processed"),
+    "conservation.sent": Metric("Sent", *COUNT, "Data packets sent over the whole run, its warm-up included"),
+    "conservation.delivered": Metric("Delivered", *COUNT, "Data packets delivered over the whole run"),
+    "conservation.dropped": Metric("Dropped", *COUNT, "Data packets dropped or lost over the whole run"),
+    "conservation.in_flight": Metric("In flight", *COUNT, "Data packets queued or in flight when the run ends"),
     "flows_without_delivery": Metric("Flows without delivery", "flows", 1.0, "Flows that delivered no byte"),
     "hops": Metric("Hops at the start", "", 1.0, "Hops of the shortest path at the start; undefined without a path"),
     "path_share": Metric("Time with a path", *PERCENT, "Share of the samples, one per second, in which the flow had a path"),

@@ -117,7 +117,8 @@ def run(
     scenario, name = prepare(source, {**(set or {}), **({} if cc is None else {"tcp.cc": cc})})
     try:
         bound = engine_form(scenario, name)
-        summary, series = engine_run(bound.text, checked_seed(seed), bound.algorithms)
+        with bound.for_a_run() as algorithms:
+            summary, series = engine_run(bound.text, checked_seed(seed), algorithms)
     except ScenarioError as error:
         raise relay(error, name) from None
     return Result(json.loads(summary), series)

@@ -1,6 +1,7 @@
 """A study: one question, answered by replicated runs. Load it, run it, look at its tables, write its report."""
 
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -147,6 +148,9 @@ class Study:
                 self._plan = make_plan(self.spec, self.home)
             except InputError as error:
                 raise relay(error, self.source) from None
+            for part in self.spec.parts:
+                # Where nothing is random, every replicate would be the same run.
+                part.replicates = self._plan.parts[part.id].replicates
         return self._plan
 
     @property
@@ -220,10 +224,18 @@ class Study:
     def run_until(self, target: Target, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None) -> int:
         """Add replicates part by part until intervals are narrow enough, and return how many runs that were."""
         looks = {part.id: schedule(part.replicates, target.at_most) for part in self.spec.parts}
-        self.target, open_parts, done = target, list(self.spec.parts), 0
+        open_parts, done = [part for part in self.spec.parts if self.plan.parts[part.id].random], 0
+        if not open_parts:
+            hint = "run it without --until, or let something be random: start_jitter of flows, loss, bbr, …"
+            raise InputError(
+                "--until", "has nothing to narrow: nothing in this scenario is random, every replicate is the same run", hint
+            )
+        self.target = target
+        for part in self.spec.parts:
+            self.reached[part.id] = Reached(0.0, "", 1, 1, 1, True)
         for part in open_parts:
             part.confidence = confidence(len(looks[part.id]))
-        for look in range(max(len(counts) for counts in looks.values())):
+        for look in range(max(len(looks[part.id]) for part in open_parts)):
             for part in open_parts:
                 part.replicates = looks[part.id][look]
                 self.reached[part.id] = Reached(math.inf, "", look + 1, len(looks[part.id]), part.replicates, False)
@@ -244,6 +256,8 @@ class Study:
             # An algorithm may have been edited since the plan was made.
             self._plan = None
         plan = self.plan
+        for note in [] if quiet else plan.notes():
+            print(f"note: {note}", file=sys.stderr, flush=True)
         with Store(self.folder, wait=options.wait) as store:
             self.remember(store)
             try:

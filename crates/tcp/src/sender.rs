@@ -42,6 +42,8 @@ pub struct Snapshot {
     pub srtt: Option<Span>,
     /// RTT variation.
     pub rttvar: Span,
+    /// Newest RTT sample.
+    pub latest_rtt: Option<Span>,
     /// Least RTT.
     pub min_rtt: Option<Span>,
     /// Retransmission time-out in force.
@@ -195,6 +197,7 @@ impl Sender {
             send_window: self.send_window(),
             srtt: core.rtt.srtt(),
             rttvar: core.rtt.rttvar(),
+            latest_rtt: core.rtt.latest(),
             min_rtt: core.rtt.min(),
             rto: core.rtt.rto(),
             flight: core.board.flight(),
@@ -211,6 +214,12 @@ impl Sender {
             reordering: self.recovery.reordering(),
             window_probes: core.window_probes,
         }
+    }
+
+    /// The newest RTT sample, once.
+    #[inline]
+    pub(crate) fn take_rtt_sample(&mut self) -> Option<Span> {
+        self.core.rtt.take_latest()
     }
 
     /// How much may be in the network now.

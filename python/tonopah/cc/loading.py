@@ -4,12 +4,10 @@ A scenario names one by a reference FILE.py:CLASS or MODULE:CLASS or by an entry
 """
 
 import importlib
-import importlib.util
 import inspect
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -17,8 +15,8 @@ from types import ModuleType
 from typing import Any
 
 from tonopah._core import algorithms
-from tonopah.cc.description import LoadedAlgorithm, prepare
-from tonopah.digest import digest
+from tonopah.cc.description import LoadedAlgorithm, make, prepare
+from tonopah.cc.importing import LoadedFile, load_file
 from tonopah.errors import InputError
 
 GROUP = "tonopah.algorithms"
@@ -51,8 +49,9 @@ def load(reference: str, path: str, folder: Path = Path(), called: str = "") -> 
         code = file.read_bytes()
     except OSError as error:
         raise InputError(path, f"{file} cannot be read: {(error.strerror or str(error)).lower()}", HINT) from None
-    module = attempt(lambda: load_module(file, digest(code)), path, where)
-    return prepare(find_class(module, name, path, where), called, path, f"{file}:{name}")
+    loaded = attempt(lambda: load_once(file, code), path, where)
+    found = prepare(find_class(loaded.module, name, path, where), called, path, f"{file}:{name}", loaded.sources)
+    return replace(found, load_anew=lambda: find_class(load_file(file, code).module, name, path, where))
 
 
 def load_entry(name: str, path: str) -> LoadedAlgorithm:
@@ -61,31 +60,34 @@ def load_entry(name: str, path: str) -> LoadedAlgorithm:
     return prepare(attempt(entry.load, path, entry.value), name, path, name)
 
 
-@cache
-def load_module(file: Path, code_digest: str) -> ModuleType:
-    """Return the module in a file; a changed file becomes another module."""
-    name = f"tonopah_algorithm_{code_digest}_{digest(str(file))}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec and spec.loader, "a .py file has a loader"
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        with importable_from(file.parent):
-            spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
+def load_again(reference: str, path: str, called: str) -> LoadedAlgorithm:
+    """Return the class that a reference to a file names, loaded anew for one run; it was checked when the run was planned."""
+    where, _, name = reference.rpartition(":")
+    code = read(Path(where))
+    if code is None:
+        raise InputError(path, f"{where} cannot be read")
+    loaded = attempt(lambda: load_file(Path(where), code), path, where)
+    return make(find_class(loaded.module, name, path, where), called, reference, loaded.sources)
 
 
-@contextmanager
-def importable_from(folder: Path) -> Iterator[None]:
-    """Make modules in a folder importable, as Python does for a script."""
-    sys.path.insert(0, str(folder))
+_loaded: dict[Path, LoadedFile] = {}
+"""Modules that were loaded to check and describe their classes, by file."""
+
+
+def load_once(file: Path, code: bytes) -> LoadedFile:
+    """Return the module in a file. It is loaded again when its code or that of a module beside it has changed."""
+    known = _loaded.get(file)
+    if not known or known.files[file] != code or any(read(other) != source for other, source in known.files.items()):
+        known = _loaded[file] = load_file(file, code)
+    return known
+
+
+def read(file: Path) -> bytes | None:
+    """Return the content of a file; None if it cannot be read."""
     try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
+        return file.read_bytes()
+    except OSError:
+        return None
 
 
 def attempt(work: Callable[[], Any], path: str, what: str) -> Any:

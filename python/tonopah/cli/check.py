@@ -43,9 +43,14 @@ def check_study(arguments: argparse.Namespace) -> int:
     study = Study.load(Path(arguments.file))
     facts = {
         "runs": len(study.plan.runs),
+        "measured": study.plan.measured,
+        "notes": study.plan.notes(),
         "parts": len(study.spec.parts),
         "algorithms": len({label for part in study.spec.parts for label in part.labels}),
         "sweeps": sum(len(part.sweeps) for part in study.spec.parts),
     }
-    print(json.dumps(facts) if arguments.json else f"ok: a study of {facts['runs']} runs")
+    if arguments.json:
+        print(json.dumps(facts))
+    else:
+        print("\n".join([f"ok: a study of {study.plan.size}", *(f"note: {note}" for note in study.plan.notes())]))
     return 0

@@ -17,6 +17,7 @@ COMMANDS = {
     "run": "run one scenario and print its results",
     "study": "run studies and write their reports",
     "check": "check a scenario or a study without running it",
+    "metrics": "list the metrics of runs and flows and the time series, or show one",
     "algorithms": "list congestion-control algorithms, or show one",
     "validate": "compare the engine with recordings of real stacks and with ns-2",
     "packetdrill": "run packetdrill scripts against the TCP endpoint",

@@ -51,7 +51,7 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         print(json.dumps(result.summary))
     else:
         console = terminal.console()
-        for table in terminal.run_tables(result.summary):
+        for table in terminal.run_tables(result.summary, console.width):
             console.print(table)
     return 0
 
@@ -61,7 +61,8 @@ def print_events(arguments: argparse.Namespace, made: dict[str, object]) -> int:
     scenario, name = prepare(arguments.scenario, made)
     try:
         bound = engine_form(scenario, name)
-        print(trace(bound.text, arguments.seed, bound.algorithms), end="")
+        with bound.for_a_run() as algorithms:
+            print(trace(bound.text, arguments.seed, algorithms), end="")
     except ScenarioError as error:
         raise relay(error, name) from None
     return 0

@@ -18,6 +18,7 @@ from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions, Limits, Shard, parse_memory, parse_shard
 from tonopah.execution.progress import show_progress
 from tonopah.scenario.document import load
+from tonopah.spec.columns import check_metric
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Manifest, Target
 from tonopah.spec.schema import json_schema
@@ -118,6 +119,7 @@ def run_missing(arguments: argparse.Namespace, until: Target | None = None) -> t
     Raises RunFailedError, which says how to continue, after an interruption or when --max-hours is reached.
     """
     study, options = Study.load(arguments.study), execution_options(arguments)
+    check_target(study, until)
     try:
         done = study.run(None, arguments.replicates, arguments.quick, arguments.out, until=until, options=options)
     except (KeyboardInterrupt, runner.TimeUpError) as error:
@@ -127,6 +129,13 @@ def run_missing(arguments: argparse.Namespace, until: Target | None = None) -> t
         for other, count in store.other_builds().items():
             print(f"note: {count} results of engine {other} in {study.folder} are not used", file=sys.stderr)
     return study, done
+
+
+def check_target(study: Study, until: Target | None) -> None:
+    """Refuse a metric of --until that no part has."""
+    own = [column for part in study.spec.parts for derived in part.derived for column in derived.columns()]
+    for name in until.metrics if until else ():
+        check_metric(name, "--metric", "run", own)
 
 
 def count_stored(study: Study, shard: Shard | None) -> str:
@@ -162,6 +171,7 @@ def print_report(study: Study, done: int, as_json: bool) -> int:
     facts = {
         "study": study.name,
         "runs": len(study.plan.runs),
+        "measured": study.plan.measured,
         "run_now": done,
         "missing": study.missing(),
         "folder": str(study.folder),
@@ -171,9 +181,9 @@ def print_report(study: Study, done: int, as_json: bool) -> int:
     if as_json:
         print(json.dumps(facts | {"index": index and str(index)}))
     else:
-        missing = f", {facts['missing']} of them missing" if facts["missing"] else ""
+        missing = f"; {facts['missing']} of them missing" if facts["missing"] else ""
         print(
-            f"{study.name}: {facts['runs']} runs{missing}; {done} run now\nreport: {path.resolve()}"
+            f"{study.name}: {study.plan.size}{missing}; {done} run now\nreport: {path.resolve()}"
             + (f"\nindex: {index}" if index else "")
         )
     return 0
@@ -196,7 +206,7 @@ def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
     with show_progress(total, done, quiet=until is not None) as on_progress:
         for study in studies:
             if not arguments.json:
-                print(f"{study.name}: {len(study.plan.runs)} runs", file=sys.stderr, flush=True)
+                print(f"{study.name}: {study.plan.size}", file=sys.stderr, flush=True)
             facts.append(run_one(study, arguments, until, on_progress, time.monotonic() - started))
     index = study_index.index_around(studies[0].folder, always=True)
     if arguments.json:

@@ -67,7 +67,7 @@ def write_files(
     runs = {source.part.id: source.runs for source in sources}
     found = claims.judge(spec, plan, runs, manifest.quick)
     answered = answer(spec, plan, runs, found)
-    facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured}
+    facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
     about = study_facts(manifest, spec, facts, store)
     replace_file(out / verdicts.FILE, verdicts.verdicts_json(about, answered, found))
     replace_file(out / "report.html", render(spec, found, answered, parts, facts))

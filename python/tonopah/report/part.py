@@ -87,8 +87,7 @@ def default_tables(source: PartTables) -> list[ReportTable]:
 
 def parameters(source: PartTables) -> list[tuple[str, list[str]]]:
     """Return the resolved scenario of the nominal point: key, and one value or, where they differ, one for each algorithm."""
-    of = {run.algorithm: run.resolved for run in source.plan.runs.values() if run.id in source.plan.base}
-    columns = [tables.flatten(json.loads(of[label])) for label in source.part.labels]
+    columns = [tables.flatten(json.loads(source.plan.nominal[label])) for label in source.part.labels]
     rows = []
     for key in sorted({key for column in columns for key in column}):
         texts = [value_text(column.get(key)) for column in columns]
@@ -103,6 +102,10 @@ def validity_checks(source: PartTables) -> list[str]:
     notes = []
     if len(runs) < planned:
         notes.append(f"{planned - len(runs)} of {planned} runs are missing: the study is not complete.")
+    if not source.plan.random:
+        notes.append(
+            "Nothing in this scenario is random: every seed gives the same run, so n is 1, without intervals and p values."
+        )
     if runs.empty:
         return notes
     wanted = [f"conservation.{name}" for name in ("sent", "delivered", "dropped", "in_flight")]

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tonopah.errors import InputError
+from tonopah.spec.columns import check_figure, check_metric
+from tonopah.spec.derived import Average, Jain
 from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
 from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
@@ -54,14 +56,20 @@ def read_part(reader: PartReader) -> Part:
     compare, sweeps = reader.get("compare"), list(reader.get("sweep"))
     labels = [variant.label for variant in compare.variants]
     figures = []
+    derived = list(reader.get("derived"))
+    for i, metric in enumerate(derived):
+        if isinstance(metric, Jain | Average):
+            check_metric(metric.metric, f"{reader.at('derived')}[{i}].metric", "flow")
+    own_columns = [column for metric in derived for column in metric.columns()]
     for i, table in enumerate(reader.get("figure")):
+        check_figure(table.kind, table.y, f"{reader.at('figure')}[{i}]", own_columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
     if not any(figure.kind == "series" for figure in figures):
         figures.append(Figure("series", REPRESENTATIVE))
     return Part(
         id=own.id if own else "", title=(own.title or own.id) if own else "", baseline=choose_baseline(reader, labels),
         replicates=reader.get("replicates"), scenario=scenario, variants=compare.variants, statistic=reader.get("statistic"),
-        sweeps=sweeps, figures=figures, derived=list(reader.get("derived")), assumed=list(own.assumed) if own else [],
+        sweeps=sweeps, figures=figures, derived=derived, assumed=list(own.assumed) if own else [],
         text=own.text if own else {}, quick=choose_quick(reader, sweeps),
     )  # fmt: skip
 

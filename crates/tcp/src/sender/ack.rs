@@ -109,7 +109,7 @@ impl SenderCore {
         let tsecr = segment.timestamps.map(|timestamps| timestamps.echo);
         let rtt = rtt_sample(now, &report.summary, tsecr);
         if let Some(RttSample { latest, oldest }) = rtt {
-            self.rtt.note_min(latest);
+            self.rtt.note_latest(latest);
             self.rtt.sample(oldest, self.snd_una, self.snd_nxt);
         }
         let one_way = one_way(segment);

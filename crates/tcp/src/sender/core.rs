@@ -376,7 +376,7 @@ fn initial_rtt(config: &TcpConfig, handshake_rtt: Option<Span>) -> RttEstimator 
     match handshake_rtt {
         Some(sample) => {
             rtt.sample(sample, SeqNo::FIRST_DATA, SeqNo::FIRST_DATA);
-            rtt.note_min(sample);
+            rtt.note_latest(sample);
         }
         // RFC 6298 §5.7
         None => rtt.set_initial(config.rto.initial.max(Span::from_millis(3000))),
