@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup profile-guided demo test test-rust test-python lint golden random fuzz mutate kills bench instructions micro docs clean
+.PHONY: help setup profile-guided demo test test-rust test-python lint golden random fuzz method mutate kills bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -63,6 +63,11 @@ fuzz: ## feed a TCP end and the reader of scenarios nonsense for FUZZ_SECONDS (6
 	cargo +nightly fuzz run endpoint -- -max_total_time=$(FUZZ_SECONDS) -max_len=2048
 	cargo +nightly fuzz run scenario fuzz/corpus/scenario fuzz/seeds/scenario -- -max_total_time=$(FUZZ_SECONDS) -timeout=5 \
 	    -rss_limit_mb=2048 -dict=fuzz/scenario.dict
+
+METHOD_STUDIES ?= 500
+
+method: $(VENV)/.built ## judge METHOD_STUDIES (500) synthetic studies whose truth is known, and count the wrong verdicts
+	$(PYTHON) python/tests/method_simulation.py $(METHOD_STUDIES)
 
 MUTATIONS ?= 100000
 

@@ -29,21 +29,21 @@ def trend(direction):
 def test_the_first_claim_and_the_counts():
     found = answered({"reno": RISES}, [trend("increasing"), trend("decreasing"), trend("flat")])
     assert found.counts == {"supported": 1, "contradicted": 2}
-    assert found.sentences[0].startswith("“Claim 0” (C0): the runs support it. Goodput of reno increasing over flows: 40.0 [")
-    assert found.sentences[0].endswith("] Mb/s, 10 replicates.")
+    assert found.sentences[0].startswith("“Claim 0” (C0): the runs support it (goodput of reno increasing over flows; 40.0 [")
+    assert found.sentences[0].endswith("] Mb/s, 10 replicates).")
     assert found.sentences[1] == "Of 3 claims, 1 is supported and 2 are contradicted."
     assert (found.figure.metric, found.figure.over) == ("goodput_bps", "network.flows")
 
 
 def test_a_headline_names_a_claim():
     found = answered({"reno": FALLS}, [trend("flat"), trend("increasing")], headline="C1")
-    assert found.sentences[0].startswith("“Claim 1” (C1): the runs contradict it.")
+    assert found.sentences[0].startswith("“Claim 1” (C1): the runs contradict it (")
 
 
 def test_a_quick_run_shows_effects_and_judges_nothing():
     found = answered({"reno": RISES}, [trend("increasing"), trend("flat")], quick=True)
     assert found.counts == {"not judged": 2}
-    assert "it is not judged with --quick. Goodput of reno increasing over flows: 40.0 [" in found.sentences[0]
+    assert "it is not judged with --quick (goodput of reno increasing over flows; 40.0 [" in found.sentences[0]
     assert "judges none of the 2 claims" in found.sentences[1]
 
 
@@ -60,3 +60,15 @@ def test_a_study_without_anything_says_so():
     _, _, tables = world({"reno": STAYS}, [])
     found = answer(spec, Plan(parts={"": PartPlan(sweeps=[], base=set())}), tables, [])
     assert "neither a claim nor a figure" in found.text
+
+
+def test_points_are_not_replicates_where_the_nominal_point_was_not_run():
+    _, plan, tables = world({"reno": STAYS, "cubic": [33] * 5}, [])
+    plan.parts[""].base.clear()
+    document = {
+        "question": "?", "scenario": {}, "compare": {"cc": ["reno", "cubic"]}, "figure": [FIGURE],
+        "sweep": [{"label": "Flows", "vary": {"network.flows": [10, 20, 30, 40, 50]}}],
+    }  # fmt: skip
+    first, second = answer(parse_spec(document), plan, tables, []).sentences
+    assert first.endswith("Mb/s, averaged over all points.")
+    assert second.endswith("%, 10 replicates.")

@@ -106,9 +106,8 @@ def test_replicates_until_an_interval_is_narrow_need_chance(rivals, tmp_path):
 def test_only_the_parts_with_chance_get_replicates_until_they_are_narrow(rivals, tmp_path):
     still = {"id": "still", "scenario": {"traffic": {"start_jitter": "0s"}}}
     study = study_of({**rivals, "replicates": 2, "part": [{"id": "moving"}, still]}, tmp_path)
-    assert study.plan.notes() == [
-        "nothing in part still is random: every seed gives the same run, so each point is run once, without intervals and p values"
-    ]
+    (note,) = study.plan.notes()
+    assert note.startswith("nothing in part still is random: every seed gives the same run")
     study.run(until=Target(1000.0, at_most=4), quiet=True)
     assert study.reached["still"].replicates == 1
     assert study.reached["moving"].replicates >= 2

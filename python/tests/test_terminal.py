@@ -71,7 +71,7 @@ def test_a_flow_that_ends_shows_when_it_was_complete(capsys, monkeypatch, scenar
 def test_metrics_are_listed_with_unit_and_definition(capsys, monkeypatch):
     listed = json.loads(show(capsys, monkeypatch, 80, "metrics", "--json"))
     by_name = {entry["name"]: entry for entry in listed}
-    assert by_name["completion_s"]["of"] == ["flow"] and by_name["completion_s"]["unit"] == "s"
+    assert "flow" in by_name["completion_s"]["of"] and by_name["completion_s"]["unit"] == "s"
     assert by_name["jain"]["of"] == ["run"] and by_name["cwnd"]["of"] == ["series"]
     assert all(entry["definition"] for entry in listed), [e["name"] for e in listed if not e["definition"]]
     out = show(capsys, monkeypatch, 80, "metrics")
@@ -80,7 +80,7 @@ def test_metrics_are_listed_with_unit_and_definition(capsys, monkeypatch):
     assert json.loads(show(capsys, monkeypatch, 80, "metrics", "jain", "--json")) == by_name["jain"]
 
 
-@pytest.mark.parametrize(("written", "meant"), [("delay", "delay_s"), ("goodput", "goodput_bps"), ("dleay_s", "delay_s")])
+@pytest.mark.parametrize(("written", "meant"), [("delay", "delay_s"), ("goodput_mbps", "goodput_bps"), ("dleay_s", "delay_s")])
 def test_an_unknown_metric_is_answered_with_the_nearest(capsys, written, meant):
     assert main.main(["metrics", written]) == 2
     assert f"did you mean {meant}" in capsys.readouterr().err

@@ -215,7 +215,7 @@ class Endpoint:
     def listen(tcp: str, auto_read: bool, algorithms: Algorithms | None = None) -> Endpoint:
         """Return the passive side, which waits for a SYN."""
 
-    def write(self, bytes: int) -> int:
+    def write(self, bytes: int, more: bool = False) -> int:
         """Offer bytes and return how many the send buffer took."""
 
     def read(self, bytes: int) -> int:

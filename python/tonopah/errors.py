@@ -13,10 +13,22 @@ __all__ = [
     "LimitError",
     "RunFailedError",
     "ScenarioError",
+    "limit_text",
     "near_names",
     "relay",
     "traceback_of",
 ]
+
+
+MAX_PATH, MAX_TEXT = 300, 2000
+"""Letters of a path and of a text in a message: a value of any length may be repeated in it."""
+
+
+def limit_text(text: str, most: int = MAX_TEXT) -> str:
+    """Return text as it is; of one that is too long beginning and end, and how much is left out."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 3]}… ({len(text) - 2 * (most // 3):,} letters) …{text[-(most // 3) :]}"
 
 
 class InputError(ScenarioError):
@@ -35,7 +47,8 @@ class InputError(ScenarioError):
     """
 
     def __init__(self, path: str, message: str, hint: str | None = None, source: str | None = None):
-        self.path, self.message, self.hint, self.source = path, message, hint, source
+        self.path, self.message = limit_text(path, MAX_PATH), limit_text(message)
+        self.hint, self.source = hint and limit_text(hint), source and limit_text(source, MAX_PATH)
         super().__init__(str(self))
 
     def __str__(self) -> str:

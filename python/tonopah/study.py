@@ -232,7 +232,7 @@ class Study:
             )
         self.target = target
         for part in self.spec.parts:
-            self.reached[part.id] = Reached(0.0, "", 1, 1, 1, True)
+            self.reached[part.id] = Reached(0.0, "nothing is random", 1, 1, 1, True)
         for part in open_parts:
             part.confidence = confidence(len(looks[part.id]))
         for look in range(max(len(looks[part.id]) for part in open_parts)):

@@ -160,9 +160,17 @@ NETWORK_COLUMNS = (
 )  # fmt: skip
 
 
+COMPLETION_COLUMNS = (
+    ("completion", "completion_s", 1.0, "s, mean"), ("p50", "completion_p50_s", 1.0, "s"), ("p95", "completion_p95_s", 1.0, "s"),
+    ("p99", "completion_p99_s", 1.0, "s"),
+)  # fmt: skip
+"""Of the flows that have an end and reached it; left out where there is none."""
+
+
 def network_grid(summary: Mapping[str, Any]) -> Grid:
     """Return the table of the network as a whole."""
     network, columns = summary["network"], [*NETWORK_COLUMNS]
+    columns += [column for column in COMPLETION_COLUMNS if network.get(column[1]) is not None]
     columns += [MARKED] if has_marks(summary) else []
     columns += [WITHOUT_PATH] if network.get("flows_without_path") else []
     return row_grid(f"Network, {len(summary['flows'])} flows", network, columns)

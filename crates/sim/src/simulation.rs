@@ -53,6 +53,15 @@ pub struct Outcome {
     pub trace: Option<String>,
 }
 
+/// The same world as an explicit graph; what is drawn before it runs, starts of flows included, depends on `seed`.
+///
+/// # Errors
+///
+/// As [`Simulation::new`].
+pub fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError> {
+    Ok(Simulation::new(scenario, seed)?.world.graph)
+}
+
 impl Simulation {
     /// Builds the simulation of `scenario` with `seed`.
     ///

@@ -179,12 +179,16 @@ impl Connection {
 
     /// Writes `bytes`; returns how many the send buffer accepted. [`Event::Writable`] follows if that is fewer.
     pub fn write(&mut self, bytes: u64) -> u64 {
+        self.write_by(bytes, Sender::write)
+    }
+
+    fn write_by(&mut self, bytes: u64, write: fn(&mut Sender, u64)) -> u64 {
         if self.close_requested {
             return 0;
         }
         let accepted = bytes.min(self.send_space().0);
         match &mut self.sender {
-            Some(sender) => sender.write(accepted),
+            Some(sender) => write(sender, accepted),
             None => self.written_early += accepted,
         }
         self.write_blocked = accepted < bytes;

@@ -118,7 +118,17 @@ impl Sender {
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.core.fin, "data after close");
         self.core.end += Bytes(bytes);
+        self.core.begin_write();
+        self.core.written_end = self.core.end;
+        self.core.more = false;
         self.update_pure_receiver();
+    }
+
+    /// Data that more will follow soon.
+    pub(crate) fn write_more(&mut self, bytes: u64) {
+        self.write(bytes);
+        self.core.written_end = SeqNo::default();
+        self.core.more = true;
     }
 
     /// Forgets what was written and never sent.
@@ -133,11 +143,13 @@ impl Sender {
         if !nagle {
             self.core.pushed = self.core.end;
         }
+        self.core.more = false;
     }
 
     /// Holds segments back that are not full, or no longer (TCP_CORK).
     pub(crate) fn set_cork(&mut self, cork: bool) {
         self.core.cork = cork;
+        self.core.more = false;
     }
 
     /// No more data follows.

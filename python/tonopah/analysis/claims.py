@@ -39,16 +39,14 @@ __all__ = ["Judgement", "Verdict", "comparisons", "judge"]
 
 def judge(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFrame]", quick: bool = False) -> list[Verdict]:
     """Return the verdict on every claim of the study from the tables of runs of its parts; with `quick` effects only."""
-    evidence = Evidence(spec, plan, tables)
-    alpha = min((part.method.alpha for part in spec.parts), default=0.025)
-    claims = []
+    evidence, claims = Evidence(spec, plan, tables), []
     for claim in spec.claims:
-        outcomes = [[conclude(outcome, alpha) for outcome in readings(criterion, evidence)] for criterion in claim.tests]
-        claims.append([combine(test, group, alpha) for test, group in zip(claim.tests, outcomes, strict=True)])
+        outcomes = [[conclude(outcome) for outcome in readings(criterion, evidence)] for criterion in claim.tests]
+        claims.append([combine(test, group) for test, group in zip(claim.tests, outcomes, strict=True)])
     if quick:
         return [effects_only(claim, tests, spec) for claim, tests in zip(spec.claims, claims, strict=True)]
     families = zip(*(adjusted(kind, claims) for kind in (p_supported, p_contradicted, p_no_effect)), strict=True)
-    return [decide(*entry, alpha, spec) for entry in zip(spec.claims, claims, families, strict=True)]
+    return [decide(*entry, spec) for entry in zip(spec.claims, claims, families, strict=True)]
 
 
 def adjusted(p_value: Callable[[list[Judgement]], float], claims: list[list[Judgement]]) -> list[float]:
@@ -71,13 +69,35 @@ def readings(criterion: Criterion, evidence: Evidence) -> Iterator[Outcome]:
     for column, label in itertools.product(criterion.metrics, algorithms):
         name = ", ".join(text for text, many in zip((column, label), several, strict=True) if many)
         outcome = note_missing(evaluate(criterion, evidence, part, column, label), part)
+        outcome = adjust_for_looks(outcome, method_of(criterion, evidence.spec).confidence)
         yield replace(outcome, asked=question(criterion, evidence.spec, part, column, label), reading=name, label=label)
+
+
+def method_of(criterion: Testable, spec: StudySpec) -> stats.Method:
+    """Return the statistic of a criterion and the confidence of its intervals.
+
+    With `--until` a part is looked at K times, each time at level 0.05 / K (sequential.py). Two parts may stop at any two of
+    their looks, so that a comparison of them has the product of their numbers of looks.
+    """
+    method = spec.part(criterion.part).method
+    if not isinstance(criterion, BetweenParts):
+        return method
+    errors = [1 - spec.part(name).confidence for name in criterion.parts]
+    return replace(method, confidence=1 - errors[0] * errors[1] / (1 - stats.CONFIDENCE))
+
+
+def adjust_for_looks(outcome: Outcome, confidence: float) -> Outcome:
+    """Return the outcome with p values that hold wherever the study stopped: they agree with an interval of this confidence."""
+    looks = (1 - stats.CONFIDENCE) / (1 - confidence)
+    adjusted_p = (p if math.isnan(p) else min(1.0, p * looks) for p in (outcome.p_for, outcome.p_against, outcome.p_none))
+    p_for, p_against, p_none = adjusted_p
+    return replace(outcome, p_for=p_for, p_against=p_against, p_none=p_none, looks=looks)
 
 
 def note_missing(outcome: Outcome, part: Part) -> Outcome:
     """Return the outcome with a sentence on the replicates that it does not include."""
     missing = part.replicates - outcome.effect.n
-    if not outcome.effect.n or missing <= 0:
+    if outcome.effect.n < 2 or missing <= 0:
         return outcome
     have = "has" if missing == 1 else "have"
     note = f" {missing} of {part.replicates} replicates {have} no value and {'is' if missing == 1 else 'are'} excluded."
@@ -102,7 +122,10 @@ def evaluate(criterion: Testable, evidence: Evidence, part: Part, column: str, l
             pair = [evidence.data(part, criterion, column, name) for name in (label, criterion.to)]
             names = label, criterion.to
         case BetweenParts():
-            pair = [evidence.data(one, criterion, column, label or one.baseline) for one in parts]
+            pair = [
+                replace(evidence.data(one, criterion, column, label or one.baseline), method=method_of(criterion, evidence.spec))
+                for one in parts
+            ]
             names = parts[0].title, parts[1].title
     if pair[0].labels != pair[1].labels:
         return Outcome("The two parts do not have the same points.")

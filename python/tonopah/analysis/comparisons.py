@@ -69,7 +69,7 @@ def difference(criterion: Comparison, of: Data, to: Data, names: tuple[str, str]
     if criterion.bound == "published":
         sentence += f"; {published_note(criterion.percent, effect)}"
     sides = 1 if criterion.bound in ("above", "below") else 2
-    test = ratios[best].test if criterion.bound != "within" else f"two one-sided {ratios[best].test}s"
+    test = ratios[best].test if criterion.bound != "within" else f"{ratios[best].test}, two one-sided"
     return outcome(f"{sentence}.{note_looks(looks, method)}", effect, "%", ratios, rule, test, sides)
 
 

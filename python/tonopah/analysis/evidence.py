@@ -57,6 +57,8 @@ class Outcome:
     """Metric and algorithm, where the criterion has several; empty if this reading is the only one."""
     label: str = ""
     """Algorithm, where the criterion has several; the readings of one label are definitions of one quantity."""
+    looks: float = 1.0
+    """Looks at the data that the p values are adjusted for: more than one with `--until`."""
     replicates_for: Callable[[float], int | None] | None = field(default=None, repr=False, compare=False)
     """Replicates that would decide at a level."""
 

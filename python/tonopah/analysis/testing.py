@@ -67,11 +67,12 @@ def needed(quantities: Sequence[Quantity], rule: Rule, alpha: float) -> int | No
         p = rule([quantity.at(n) for quantity in quantities])
         return any(value < level for value in (p.holds, p.opposite, p.none))
 
-    low, high = max(FEWEST, min(quantity.n for quantity in quantities)), FEWEST
-    while high < MOST_NEEDED and not (high > low and decides(high)):
-        high = min(MOST_NEEDED, 2 * max(low, high))
-    if not decides(high):
-        return None
+    low = max(FEWEST - 1, min(quantity.n for quantity in quantities))
+    high = low + 1
+    while not decides(high):
+        if high >= MOST_NEEDED:
+            return None
+        low, high = high, min(MOST_NEEDED, 2 * high)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if decides(middle) else (middle, high)

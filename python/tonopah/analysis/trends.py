@@ -152,11 +152,14 @@ def trend_flat(data: Data, margin: float) -> Outcome:
     sentence += "; the effect is its distance."
     looks = 1 if decided(rule(points).holds, method.alpha) else len(points)
     shown = simultaneous(points[worst], method, looks)
-    return outcome(sentence + note_looks(looks, method), shown, "%", points, rule, f"two one-sided {points[worst].test}s", 2)
+    return outcome(sentence + note_looks(looks, method), shown, "%", points, rule, f"{points[worst].test}, two one-sided", 2)
 
 
 def trend_saturating(data: Data, margin: float | None) -> Outcome:
-    """Test "saturating": rises in the first step, and less than half as fast in the last step. The opposite: the line falls."""
+    """Test "saturating": rises in the first step, and less than half as fast in the last step.
+
+    The opposite: the line falls, or the last step is more than half as fast.
+    """
     method = data.method
     steps = without_rounding(np.diff(data.values, axis=1), data) / np.diff(data.at)
     first, share = method.quantity(steps[:, 0]), method.relative(steps[:, -1], steps[:, 0])
@@ -170,11 +173,13 @@ def trend_saturating(data: Data, margin: float | None) -> Outcome:
     def rule(quantities: Sequence[Quantity]) -> PValues:
         rises, slower, whole = quantities[:3]
         # Where the first step does not rise, its share in the last has no meaning.
-        below = 1.0 if np.isnan(slower.value) else slower.p_less(50.0)
-        return PValues(max(rises.p_greater(), below), whole.p_less(), flat_within(quantities[3:], margin))
+        below, beyond = (1.0, 1.0) if np.isnan(slower.value) else (slower.p_less(50.0), slower.p_greater(50.0))
+        return PValues(max(rises.p_greater(), below), lowest([whole.p_less(), beyond]), flat_within(quantities[3:], margin))
 
     quantities = [first, share, line, *from_mean(data)]
-    return outcome(slow, share.interval(method.confidence), "%", quantities, rule, share.test)
+    looks = 1 if decided(rule(quantities).holds, method.alpha) else 2
+    shown = simultaneous(share, method, looks)
+    return outcome(slow + note_looks(looks, method), shown, "%", quantities, rule, share.test)
 
 
 def threshold(criterion: Bound, data: Data) -> Outcome:

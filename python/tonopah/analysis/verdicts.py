@@ -31,6 +31,7 @@ from dataclasses import dataclass, field, replace
 from tonopah.analysis.evidence import VERDICTS, Outcome
 from tonopah.spec.claim import Claim, Criterion, FigureName, NotTestable
 from tonopah.spec.model import StudySpec
+from tonopah.stats import CONFIDENCE
 
 
 @dataclass(frozen=True)
@@ -78,22 +79,26 @@ class Verdict:
         return next((test for test in counted if test.verdict == self.verdict), counted[0] if counted else None)
 
 
-def conclude(outcome: Outcome, alpha: float) -> Outcome:
+ALPHA = (1 - CONFIDENCE) / 2
+"""Level of each one-sided test, so that it agrees with a two-sided interval."""
+
+
+def conclude(outcome: Outcome) -> Outcome:
     """Return the outcome of a reading with its verdict."""
-    if math.isnan(outcome.p_for):
+    if math.isnan(outcome.p_for) and outcome.verdict != "undecided":
         return outcome
-    if outcome.p_none < alpha:
+    if outcome.p_none < ALPHA:
         # What is within the margin is no evidence for a claim, nor against it.
         return replace(outcome, p_for=1.0, p_against=1.0, verdict="no effect")
-    if outcome.p_for < alpha:
+    if outcome.p_for < ALPHA:
         return replace(outcome, verdict="supported")
-    if outcome.p_against < alpha:
+    if outcome.p_against < ALPHA:
         return replace(outcome, verdict="contradicted")
-    needed = outcome.replicates_for(alpha) if outcome.replicates_for else outcome.needed
+    needed = outcome.replicates_for(ALPHA / outcome.looks) if outcome.replicates_for else None
     return replace(outcome, verdict="undecided", needed=needed)
 
 
-def combine(criterion: Criterion, outcomes: list[Outcome], alpha: float) -> Judgement:
+def combine(criterion: Criterion, outcomes: list[Outcome]) -> Judgement:
     """Return a sub-claim with its verdict, and a sentence if its readings differ."""
     testable = [outcome for outcome in outcomes if outcome.verdict != "not testable"]
     verdicts = [joint({outcome.verdict for outcome in same}) for same in by_label(testable)]
@@ -101,7 +106,7 @@ def combine(criterion: Criterion, outcomes: list[Outcome], alpha: float) -> Judg
     if worst in ("contradicted", "no effect") and len(verdicts) > 1:
         # One of several labels is enough, so it has to be seen although one looked several times.
         p_value = p_contradicted if worst == "contradicted" else p_no_effect
-        if not p_value([Judgement(criterion, worst, outcomes)]) < alpha:
+        if not p_value([Judgement(criterion, worst, outcomes)]) < ALPHA:
             worst = "undecided"
     found = {outcome.verdict for outcome in outcomes}
     by_verdict = {kind: [o.reading for o in outcomes if o.verdict == kind] for kind in reversed(VERDICTS) if kind in found}
@@ -156,7 +161,7 @@ def p_no_effect(tests: list[Judgement]) -> float:
     return min((min(1.0, max(1, looks) * max(same)) for same in found), default=math.nan)
 
 
-def decide(claim: Claim, tests: list[Judgement], p_values: tuple[float, float, float], alpha: float, spec: StudySpec) -> Verdict:
+def decide(claim: Claim, tests: list[Judgement], p_values: tuple[float, float, float], spec: StudySpec) -> Verdict:
     """Return the verdict on a claim from its sub-claims and its adjusted p values."""
     if not tests:
         return Verdict(claim, "not testable", claim.not_testable or "The study has no test for it.")
@@ -165,15 +170,15 @@ def decide(claim: Claim, tests: list[Judgement], p_values: tuple[float, float, f
     p_for, p_against, p_none = p_values
     alone = min((test.verdict for test in counted(tests)), key=VERDICTS.index)
     verdict = alone
-    if p_against < alpha:
+    if p_against < ALPHA:
         verdict = "contradicted"
-    elif p_none < alpha:
+    elif p_none < ALPHA:
         verdict = "no effect"
-    elif (alone == "supported" and not p_for < alpha) or alone in ("contradicted", "no effect"):
+    elif (alone == "supported" and not p_for < ALPHA) or alone in ("contradicted", "no effect"):
         verdict = "undecided"
     found = Verdict(claim, verdict, "", tests, p_for, p_against, p_none, figure=figure_of(claim, verdict, tests, spec))
     if verdict == "undecided":
-        level = alpha / max(1, len(spec.claims))
+        level = ALPHA / max(1, len(spec.claims))
         found = replace(found, needed=claim_needed(tests, alone, level))
     return replace(found, sentence=sentence_of(found, alone))
 
@@ -182,8 +187,8 @@ def claim_needed(tests: list[Judgement], alone: str, level: float) -> int | None
     """Return the replicates that would decide a claim: those of its undecided sub-claims, or of all at a level of many."""
     if alone == "undecided":
         return most(test.needed for test in counted(tests) if test.verdict == "undecided")
-    asked = [o.replicates_for for same in quantities(tests) for o in same if o.replicates_for]
-    return most(ask(level) for ask in asked)
+    asked = [o for same in quantities(tests) for o in same]
+    return most(o.replicates_for(level / o.looks) for o in asked if o.replicates_for)
 
 
 def effects_only(claim: Claim, tests: list[Judgement], spec: StudySpec) -> Verdict:
@@ -231,6 +236,8 @@ def sentence_of(found: Verdict, alone: str) -> str:
         sentence += f" By itself it is {alone}; with the number of claims in this study accounted for, p = {p_value:.2g}."
     if found.needed is not None:
         sentence += f" About {found.needed} replicates would decide."
+    elif found.verdict == alone == "undecided" and not decisive.note and decisive.decisive.replicates_for:
+        sentence += " More replicates would hardly decide it: the effect is too near to the bound."
     if why := reasons(found.tests):
         sentence += f" Excluded: {why}"
     return sentence

@@ -4,8 +4,10 @@ A scenario names one by a reference FILE.py:CLASS or MODULE:CLASS or by an entry
 """
 
 import importlib
+import importlib.util
 import inspect
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -18,8 +20,11 @@ from tonopah._core import algorithms
 from tonopah.cc.description import LoadedAlgorithm, make, prepare
 from tonopah.cc.importing import LoadedFile, load_file
 from tonopah.errors import InputError
+from tonopah.scenario.files import read_file
 
 GROUP = "tonopah.algorithms"
+MAX_FILE_BYTES = 16 * 1024 * 1024
+"""Limit of the size of an algorithm's file, so that a wrong name does not exhaust memory."""
 HINT = 'like python = "my_algorithm.py:MyCC"'
 
 
@@ -42,16 +47,27 @@ def load(reference: str, path: str, folder: Path = Path(), called: str = "") -> 
     if not where or not name:
         raise InputError(path, f"{reference!r} does not name a class in a file", HINT)
     if not where.endswith(".py"):
+        if where in engine_names() and not is_module(where):
+            hint = f'a profile is written {{ name = "{where}", profile = "{name}" }}'
+            raise InputError(path, f"{reference!r} is no class in Python: {where} is an algorithm of the engine", hint)
         module = attempt(lambda: importlib.import_module(where), path, where)
         return prepare(find_class(module, name, path, where), called, path, reference)
-    file = (folder / where).resolve()
     try:
-        code = file.read_bytes()
-    except OSError as error:
-        raise InputError(path, f"{file} cannot be read: {(error.strerror or str(error)).lower()}", HINT) from None
+        file = Path(os.path.realpath(folder / where)) if "\0" not in where else Path(where)
+        code = read_file(file, "an algorithm", MAX_FILE_BYTES)
+    except InputError as error:
+        raise InputError(path, f"{error.source or where} {error.message}", error.hint or HINT) from None
     loaded = attempt(lambda: load_once(file, code), path, where)
     found = prepare(find_class(loaded.module, name, path, where), called, path, f"{file}:{name}", loaded.sources)
     return replace(found, load_anew=lambda: find_class(load_file(file, code).module, name, path, where))
+
+
+def is_module(name: str) -> bool:
+    """Tell whether Python can import a module of this name."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def load_entry(name: str, path: str) -> LoadedAlgorithm:
@@ -94,7 +110,8 @@ def attempt(work: Callable[[], Any], path: str, what: str) -> Any:
     """Return the result of `work`; report its failure as an error of the user, with the line."""
     try:
         return work()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        # Also sys.exit() in the file: it must not end this program.
         line = error.lineno if isinstance(error, SyntaxError) else last_line(error, what)
         text = error.msg if isinstance(error, SyntaxError) else str(error)
         at = f" (line {line})" if line else ""

@@ -5,8 +5,8 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from tonopah.scenario.document import load
 from tonopah.spec.columns import check_metric
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Manifest, Target
+from tonopah.spec.reader import is_edited
 from tonopah.spec.schema import json_schema
 from tonopah.store.store import Store
 from tonopah.study import Study
@@ -85,10 +86,12 @@ def run_study(arguments: argparse.Namespace) -> int:
     until = target(arguments)
     if arguments.study == "all":
         return run_all(arguments, until)
-    study, done = run_missing(arguments, until)
-    if arguments.shard:
-        return print_shard(study, done, arguments)
-    return print_report(study, done, arguments.json)
+    study = Study.load(arguments.study)
+    with told_what_is_kept(study, arguments):
+        done = run_missing(study, arguments, until)
+        if arguments.shard:
+            return print_shard(study, done, arguments)
+        return print_report(study, done, arguments.json)
 
 
 def target(arguments: argparse.Namespace) -> Target | None:
@@ -113,22 +116,26 @@ def execution_options(arguments: argparse.Namespace) -> ExecutionOptions:
     )
 
 
-def run_missing(arguments: argparse.Namespace, until: Target | None = None) -> tuple[Study, int]:
-    """Run what is missing of a study; return the study and the number of runs made now.
-
-    Raises RunFailedError, which says how to continue, after an interruption or when --max-hours is reached.
-    """
-    study, options = Study.load(arguments.study), execution_options(arguments)
-    check_target(study, until)
+@contextmanager
+def told_what_is_kept(study: Study, arguments: argparse.Namespace) -> Iterator[None]:
+    """Raise RunFailedError, which says how to continue, after an interruption or when --max-hours is reached."""
     try:
-        done = study.run(None, arguments.replicates, arguments.quick, arguments.out, until=until, options=options)
+        yield
     except (KeyboardInterrupt, runner.TimeUpError) as error:
         why = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-        raise RunFailedError(f"{why}; {count_stored(study, options.shard)}; run {same_command()} to continue") from None
+        kept = count_stored(study, arguments.shard)
+        raise RunFailedError(f"{why}; {kept}; run {same_command()} to continue") from None
+
+
+def run_missing(study: Study, arguments: argparse.Namespace, until: Target | None = None) -> int:
+    """Run what is missing of a study and return the number of runs made now."""
+    options = execution_options(arguments)
+    check_target(study, until)
+    done = study.run(None, arguments.replicates, arguments.quick, arguments.out, until=until, options=options)
     with Store(study.folder, create=False) as store:
         for other, count in store.other_builds().items():
             print(f"note: {count} results of engine {other} in {study.folder} are not used", file=sys.stderr)
-    return study, done
+    return done
 
 
 def check_target(study: Study, until: Target | None) -> None:
@@ -207,7 +214,11 @@ def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
         for study in studies:
             if not arguments.json:
                 print(f"{study.name}: {study.plan.size}", file=sys.stderr, flush=True)
-            facts.append(run_one(study, arguments, until, on_progress, time.monotonic() - started))
+            try:
+                facts.append(run_one(study, arguments, until, on_progress, time.monotonic() - started))
+            except KeyboardInterrupt:
+                kept = f"{len(facts)} of {len(studies)} studies are done; of {study.name} {count_stored(study, None)}"
+                raise RunFailedError(f"interrupted; {kept}; run {same_command()} to continue") from None
     index = study_index.index_around(studies[0].folder, always=True)
     if arguments.json:
         print(json.dumps(facts))
@@ -246,7 +257,15 @@ def finished_runs(study: Study) -> int:
 
 def report_study(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah study report`."""
-    return print_report(Study.open(arguments.folder), 0, arguments.json)
+    study = Study.open(arguments.folder)
+    file = study.home / Path(study.source).name
+    if is_edited(study.document, file):
+        again = f"`tonopah study run {shlex.quote(str(file))}` takes the edited one"
+        print(
+            f"note: {file} was edited or removed since the study was run; the report shows the study as it was; {again}",
+            file=sys.stderr,
+        )
+    return print_report(study, 0, arguments.json)
 
 
 def list_studies(arguments: argparse.Namespace) -> int:

@@ -21,7 +21,7 @@ from tonopah.metrics import duration_text
 from tonopah.report import vendor, verdicts
 from tonopah.report.claim_views import claim_views, find_figure, with_difference
 from tonopah.report.embed import page_data
-from tonopah.report.files import interrupted_by_sigterm, replace_file
+from tonopah.report.files import replace_file
 from tonopah.report.formatting import drawing, interval_text, p_text
 from tonopah.report.panels import make_panels
 from tonopah.report.part import PartReport, report_part
@@ -41,14 +41,13 @@ def write(manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, out: Pa
     `spec` and `plan` are those of the study as it was run, with its confidence levels and numbers of replicates. Unless `quiet`,
     progress is shown on standard error.
     """
-    with interrupted_by_sigterm():
-        sources = [read_part(spec, plan, part.id, store) for part in spec.parts]
-        if all(source.runs.empty for source in sources):
-            raise InputError("", "contains no finished run", None, str(store.folder))
-        try:
-            return write_files(manifest, spec, plan, store, sources, out, quiet)
-        except OSError as error:
-            raise RunFailedError(f"{out}: the report cannot be written: {error}") from error
+    sources = [read_part(spec, plan, part.id, store) for part in spec.parts]
+    if all(source.runs.empty for source in sources):
+        raise InputError("", "contains no finished run", None, str(store.folder))
+    try:
+        return write_files(manifest, spec, plan, store, sources, out, quiet)
+    except OSError as error:
+        raise RunFailedError(f"{out}: the report cannot be written: {error}") from error
 
 
 def write_files(

@@ -1,6 +1,7 @@
 """The columns of tables: which metrics runs have and which flows, and what a name that is neither is answered.
 
-The engine's summary defines them: two worlds of a millisecond, one wired and one with radios, show every name that there is.
+The engine's summary defines them: two worlds of a millisecond, one wired whose flow has an end and one
+with radios, show every name that there is.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +14,11 @@ from tonopah.metrics import METRICS, Metric, metric, readable
 from tonopah.simulation import SERIES, run
 
 WORLDS: tuple[dict[str, Any], ...] = (
-    {"duration": "1ms", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1}},
+    {
+        "duration": "1ms",
+        "network": {"kind": "dumbbell", "pairs": 1, "flows": 1},
+        "traffic": {"app": {"kind": "bulk", "bytes": "1kB"}},
+    },
     {
         "duration": "1ms",
         "network": {"kind": "adhoc", "nodes": 2, "flows": 1, "area": {"x": "10m", "y": "10m"}},

@@ -25,14 +25,19 @@ from tonopah.spec.validation import cut, list_allowed, shorten
 def resolve_claim(claim: Claim, path: str, parts: list[Part]) -> Claim:
     """Return a claim whose criteria name their part and what they compare. Raises InputError."""
     tests = tuple(resolve(test, f"{path}.test[{i}]", claim.part, parts) for i, test in enumerate(claim.tests))
-    tests = tuple(with_margin(test, claim.margin_percent) for test in tests)
+    if claim.margin_percent is not None:
+        marked = tuple(with_margin(test, claim.margin_percent) for test in tests)
+        if marked == tests:
+            hint = "a criterion that claims an effect and has no margin of its own"
+            raise InputError(f"{path}.margin_percent", "has no effect: no criterion has a use for it", hint)
+        tests = marked
     figure = claim.figure and resolve_figure(claim.figure, f"{path}.figure", claim.part, parts)
     return claim.model_copy(update={"tests": tests, "figure": figure})
 
 
-def with_margin(criterion: Criterion, margin: float | None) -> Criterion:
+def with_margin(criterion: Criterion, margin: float) -> Criterion:
     """Return a criterion with the margin of its claim, where it has a use for one and has none of its own."""
-    if margin is None or not isinstance(criterion, Trend | Order | Comparison) or criterion.margin_percent is not None:
+    if not isinstance(criterion, Trend | Order | Comparison) or criterion.margin_percent is not None:
         return criterion
     # A margin beyond the claimed effect would take effects of the claimed size for none.
     if isinstance(criterion, Comparison) and not (criterion.claims_effect and margin <= abs(criterion.percent or margin)):

@@ -160,7 +160,7 @@ class FigureTable(Model):
     x: Texts | None = Field(None, description="Axis, or an array of them: one figure for each.")
     rows: str | None = Field(None, description="Second axis of a heat map.")
     difference: bool = Field(False, description="Add the paired difference to the baseline in percent.")
-    median: bool = Field(False, description="Draw medians with bootstrap intervals in a part of means.")
+    median: bool = Field(False, description="Draw medians, with intervals of order statistics, in a part of means.")
     flow: FlowChoice = Field(
         0,
         description='Of `series`: a flow, of every algorithm in one panel; or an array of flows, or `"all"`, of one run in one '
@@ -242,7 +242,7 @@ class PartKeys(Model):
     )
     replicates: Replicates = Field(10, description="Number of replicates; replicate *k* has seed *k*.")
     statistic: Literal[*STATISTICS] = Field(
-        "mean", description='`"mean"` (t intervals) or `"median"` (bootstrap intervals, sign tests; for skewed results).'
+        "mean", description='`"mean"` (t intervals, t tests) or `"median"` (order statistics, sign tests; for skewed results).'
     )
     sweep: Many[Sweep] = Field((), description="Axes that are varied.")
     figure: Many[FigureTable] = Field((), description="What is drawn.")

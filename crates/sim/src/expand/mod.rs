@@ -43,12 +43,12 @@ pub(crate) struct Expanded {
     pub(crate) placement_draws: Option<u32>,
 }
 
-/// The same world as an explicit graph; its random parts depend on `seed`.
+/// The same world as an explicit graph; its random parts but the starts of flows are drawn from `seed`.
 ///
 /// # Errors
 ///
 /// A value out of its range, or values that do not go together; the path names the field as the user wrote it.
-pub fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError> {
+pub(crate) fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError> {
     Ok(expand_world(scenario, seed)?.graph)
 }
 

@@ -26,25 +26,41 @@ pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) ->
     (!near.is_empty()).then(|| format!("did you mean {}?", near.join(" or ")))
 }
 
-/// Letters to insert, remove or replace to make one text the other (Levenshtein 1965).
+/// Letters to insert, remove, replace, or exchange with the next to make one text the other (optimal string alignment).
 pub(crate) fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+    let a: Vec<char> = a.chars().take(MAX_LETTERS).collect();
+    let b: Vec<char> = b.chars().take(MAX_LETTERS).collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 0..a.len() {
+        let mut row = vec![i + 1];
+        for j in 0..b.len() {
+            let replaced = last[j] + usize::from(a[i] != b[j]);
+            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
         }
+        before = std::mem::replace(&mut last, row);
     }
-    row[b.len()]
+    last[b.len()]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn edits_are_counted() {
+        for (a, b, count) in
+            [("", "", 0), ("ab", "", 2), ("", "ab", 2), ("delay", "dealy", 1), ("kitten", "sitting", 3)]
+        {
+            assert_eq!(edits(a, b), count, "{a} {b}");
+        }
+        // However long a text is, its beginning decides.
+        assert_eq!(edits(&"x".repeat(1_000_000), "x"), MAX_LETTERS - 1);
+    }
 
     #[test]
     fn a_slip_finds_the_name_and_another_word_finds_none() {
@@ -53,6 +69,7 @@ mod tests {
         assert_eq!(nearest("bbrv3", names), ["bbr3"]);
         assert_eq!(nearest("bbr2", names), ["bbr", "bbr3"]);
         assert_eq!(nearest("rtt", names), ["srtt"]);
+        assert_eq!(nearest("rstt", names), ["srtt"]);
         assert_eq!(nearest("min", names), ["min_rtt"]);
         assert_eq!(did_you_mean("sprout", names), None);
         assert_eq!(did_you_mean("x", names), None);

@@ -133,7 +133,7 @@ mod tests {
             (r#""two""#, "network.pairs: \"two\" is not a whole number"),
             ("2.5", "network.pairs: 2.5 is not a whole number"),
             ("-5", "network.pairs: -5 is not a whole number from 0 on"),
-            ("1e30", "network.pairs: 1e30 is too large or too small for a whole number"),
+            ("1e30", "network.pairs: 1e+30 is too large or too small for a whole number"),
             ("true", "network.pairs: true is not a whole number"),
             ("[]", "network.pairs: an array is not a whole number"),
             ("{}", "network.pairs: a table is not a whole number"),
@@ -156,7 +156,7 @@ mod tests {
             (r#"{"kind": "dumbbell", "bottlenek": {}}"#, "", "did you mean bottleneck?"),
             (r#"{"kind": "dumbbell", "bottleneck": {"dealy": "1ms"}}"#, "", "did you mean delay?"),
             (dumbbell, r#", "tcp": {"profile": "linus"}"#, "did you mean linux?"),
-            (dumbbell, r#", "record": {"series": ["stt"]}"#, "did you mean srtt"),
+            (dumbbell, r#", "record": {"series": ["ssrtt"]}"#, "did you mean srtt"),
         ] {
             let error = error_of(network, rest);
             assert!(error.contains(hint) && error.contains("known: "), "{error}");

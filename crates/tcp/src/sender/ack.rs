@@ -22,6 +22,7 @@ impl Sender {
         if segment.ack > core.snd_nxt {
             return;
         }
+        core.more = false;
         let window_changed = core.update_window(segment, timers);
         if core.pure_receiver && segment.sack.is_empty() && core.feedback.ignores(segment) {
             return;
