@@ -41,12 +41,13 @@ test-rust: ## run the tests of the engine
 test-python: $(VENV)/.built ## run the tests of the Python package
 	$(PYTHON) -m pytest
 
-lint: $(VENV)/.installed ## check format and style of both languages
+lint: $(VENV)/.installed ## check format and style of both languages, layers, licences and versions
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 	$(VENV)/bin/ruff format --check python
 	$(VENV)/bin/ruff check python
 	cd python && ../$(VENV)/bin/lint-imports --config ../pyproject.toml --no-cache
+	$(PYTHON) .ci/supply
 
 golden: ## rewrite the golden tables of the engine (say why in the commit)
 	GOLDEN_UPDATE=1 cargo test --release --package tonopah-sim --locked --test golden --test golden_networks

@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const SOURCES: [&str; 3] = ["../tcp/src", "../sim/src", "../sim/data"];
+const SOURCES: [&str; 4] = ["../tcp/src", "../sim/src", "../sim/data", "src"];
 /// Sources and tables.
 const ENDINGS: [&str; 3] = ["rs", "csv", "txt"];
 const LOCK: &str = "../../Cargo.lock";
-/// Versions of everything else cannot change what a run gives.
-const COUNTED: [&str; 1] = ["libm"];
+/// Versions of everything else cannot change what a run gives. PyO3 turns the numbers of an algorithm in Python into ours.
+const COUNTED: [&str; 2] = ["libm", "pyo3"];
 
 /// FNV-1a (RFC 9923) with 64 bits.
 struct Hash(u64);

@@ -1,6 +1,7 @@
 """Changes of scenario and study files as people and accidents make them: values, names, missing, doubled and foreign parts."""
 
 import copy
+import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 
 from conftest import DUMBBELL, STUDY
 from hypothesis import strategies as st
+
+from tonopah.scenario.document import omit_none, to_toml
 
 RADIO = {
     "duration": "3s",
@@ -108,6 +111,60 @@ def mutated(draw: Any, documents: list[dict[str, Any]], names: list[str]) -> dic
             case "double" if isinstance(where, list):
                 where.append(copy.deepcopy(where[key]))
     return document
+
+
+FILES = ("pipe", "device", "folder", "loop", "dangling", "link")
+"""What may stand where a file is expected; a link to a file is as good as the file."""
+LENGTHS = (100, 5000, 200_000)
+PIECES = (b"\0", b"\xff", b"\xef\xbb\xbf", b"\r", b"\x1b[2J", b'"', b'"""', b"[", b"]]", b"=", b"\n", b"9" * 5000, b"\xe2\x82")
+
+
+@st.composite
+def mutated_file(draw: Any, documents: list[dict[str, Any]]) -> bytes | str:
+    """Return a file of one of the documents with changed bytes or sizes, or what stands there instead of a file."""
+    text = to_toml(omit_none(draw(st.sampled_from(documents))))
+    data = text.encode()
+    place = draw(st.integers(0, len(data)))
+    match draw(st.sampled_from(["cut", "flip", "piece", "unquote", "digits", "name", "deep", "steps", "file"])):
+        case "cut":
+            return data[:place]
+        case "flip":
+            return data[:place] + bytes([draw(st.integers(0, 255))]) + data[place + 1 :]
+        case "piece":
+            return data[:place] + draw(st.sampled_from(PIECES)) + data[place:]
+        case "unquote":
+            return text.replace('"', "", draw(st.integers(1, 8))).encode()
+        case "digits":
+            return f"long = {'9' * draw(st.sampled_from(LENGTHS))}\n{text}".encode()
+        case "name":
+            return text.replace(draw(st.sampled_from(text.split())), "a" * draw(st.sampled_from(LENGTHS)), 1).encode()
+        case "deep":
+            depth = draw(st.sampled_from((20, 100, 2000)))
+            return f"deep = {'[' * depth}{']' * depth}\n{text}".encode()
+        case "steps":
+            return f"{'.'.join('s' * draw(st.sampled_from((20, 100, 900))))} = 1\n{text}".encode()
+    return draw(st.sampled_from(FILES))
+
+
+def put_file(path: Path, content: bytes | str) -> None:
+    """Make a file of this content, or what `FILES` calls so."""
+    match content:
+        case bytes():
+            path.write_bytes(content)
+        case "pipe":
+            os.mkfifo(path)
+        case "device":
+            path.symlink_to("/dev/zero")
+        case "folder":
+            path.mkdir()
+        case "loop":
+            path.symlink_to(path)
+        case "dangling":
+            path.symlink_to("nothing")
+        case "link":
+            target = path.with_name("target")
+            target.write_text(to_toml(DUMBBELL))
+            path.symlink_to(target)
 
 
 def fetch(document: Any, path: tuple[str | int, ...]) -> Any:

@@ -60,3 +60,15 @@ def test_a_study_without_anything_says_so():
     _, _, tables = world({"reno": STAYS}, [])
     found = answer(spec, Plan(parts={"": PartPlan(sweeps=[], base=set())}), tables, [])
     assert "neither a claim nor a figure" in found.text
+
+
+def test_points_are_not_replicates_where_the_nominal_point_was_not_run():
+    _, plan, tables = world({"reno": STAYS, "cubic": [33] * 5}, [])
+    plan.parts[""].base.clear()
+    document = {
+        "question": "?", "scenario": {}, "compare": {"cc": ["reno", "cubic"]}, "figure": [FIGURE],
+        "sweep": [{"label": "Flows", "vary": {"network.flows": [10, 20, 30, 40, 50]}}],
+    }  # fmt: skip
+    first, second = answer(parse_spec(document), plan, tables, []).sentences
+    assert first.endswith("Mb/s, averaged over all points.")
+    assert second.endswith("%, 10 replicates.")

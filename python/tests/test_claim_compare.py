@@ -22,8 +22,8 @@ def part(name, means, noise, replicates, seed):
             for nodes, value in zip(NODES, values, strict=True):
                 goodput = (value + shared + draw.normal(0, noise / 10)) * 1e6
                 rows.append({"run": f"{name}-{label}-{nodes}-{k}", "algorithm": label, "seed": k, "network.nodes": nodes,
-                             "goodput_bps": goodput, "ns2_awk.throughput_bps": 60e6 - goodput, "zero": 0.0,
-                             "only_ewphcc": goodput * (label == "ewphcc")})  # fmt: skip
+                             "goodput_bps": goodput, "ns2_awk.throughput_bps": 60e6 - goodput, "loss_ratio": 0.0,
+                             "marked_packets": goodput * (label == "ewphcc")})  # fmt: skip
     table = pd.DataFrame(rows)
     return PartPlan(sweeps=[set(table["run"])], base=set(table[table["network.nodes"] == 40]["run"])), table
 
@@ -88,12 +88,12 @@ def test_a_published_effect_is_supported_inside_the_interval_with_its_sign():
 
 
 def test_a_difference_to_zero_has_no_meaning():
-    test = {"metric": "only_ewphcc", "difference": {"of": "ewphcc"}, "above_percent": 0}
+    test = {"metric": "marked_packets", "difference": {"of": "ewphcc"}, "above_percent": 0}
     verdict = judge(test, {"vegas": FLAT, "ewphcc": FLAT})
     assert verdict.verdict == "not testable"
     assert "vegas is zero there" in verdict.sentence
     # Nothing is nothing: where both are zero in every replicate, they are equal.
-    assert judge({**test, "metric": "zero"}, {"vegas": FLAT, "ewphcc": FLAT}).verdict == "no effect"
+    assert judge({**test, "metric": "loss_ratio"}, {"vegas": FLAT, "ewphcc": FLAT}).verdict == "no effect"
 
 
 def test_readings_have_a_verdict_each_and_definitions_have_to_agree():

@@ -26,7 +26,7 @@ def world(means: dict[str, list[float]], tests, noise: float = 0.2, replicates: 
             for flows, value in zip(FLOWS, values, strict=True):
                 measured = (value + shared + draw.normal(0, noise / 10)) * 1e6
                 rows.append({"run": f"{algorithm}-{flows}-{seed}", "algorithm": algorithm, "seed": seed, "network.flows": flows,
-                             "goodput_bps": measured, "unmeasured": np.nan})  # fmt: skip
+                             "goodput_bps": measured, "delay_s": np.nan})  # fmt: skip
     table = pd.DataFrame(rows)
     part = PartPlan(sweeps=[set(table["run"])], base=set(table[table["network.flows"] == 20]["run"]))
     return parse_spec(document), Plan(parts={"": part}), {"": table}
@@ -78,8 +78,10 @@ def test_a_claim_is_as_good_as_its_worst_test():
 
 
 def test_what_cannot_be_tested_says_why():
-    assert "no metric" in claims.judge(*world({"reno": RISES}, {"metric": "nosuch", "above": 1}))[0].tests[0].readings[0].sentence
-    unmeasured = claims.judge(*world({"reno": RISES}, {"metric": "unmeasured", "above": 1}))[0]
+    assert (
+        "no metric" in claims.judge(*world({"reno": RISES}, {"metric": "rto_count", "above": 1}))[0].tests[0].readings[0].sentence
+    )
+    unmeasured = claims.judge(*world({"reno": RISES}, {"metric": "delay_s", "above": 1}))[0]
     assert (unmeasured.verdict, unmeasured.tests[0].readings[0].sentence) == (
         "not testable",
         "No replicate has a value; at least 4 are needed.",

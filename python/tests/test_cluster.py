@@ -18,6 +18,14 @@ distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("default")
 
 
+DEADLY = """
+    def on_ack(self, ack, view):
+        import os
+        with open(f"/proc/{os.getppid()}/stat") as file:
+            os.kill(int(file.read().rpartition(")")[2].split()[1]), 9)
+"""
+
+
 @pytest.fixture
 def study(study_document, tmp_path):
     study_document["scenario"]["duration"] = "4s"
@@ -65,7 +73,8 @@ def test_a_cluster_of_its_own_is_started_and_ended(study, expected, tmp_path, ca
 def test_a_run_that_ends_its_workers_stops_the_study_with_its_name(study_document, two_workers, tmp_path, monkeypatch):
     from test_python_algorithm import GOOD
 
-    deadly = GOOD + "    def on_ack(self, ack, view):\n        import os\n        os._exit(9)\n"
+    # It kills the worker of the cluster, two processes above its own.
+    deadly = GOOD + DEADLY
     (tmp_path / "my.py").write_text(deadly)
     study_document["compare"]["cc"] = ["newreno", "my.py:Good"]
     # Beginning a process again takes seconds; once is enough here.

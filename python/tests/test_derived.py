@@ -8,7 +8,9 @@ import pytest
 import tonopah as tp
 from tonopah.spec import measures
 from tonopah.spec.derived import AnyDerived, Jain
+from tonopah.spec.reader import parse_spec
 from tonopah.spec.validation import validate
+from tonopah.study import Study
 
 
 def series(**tracks):
@@ -165,3 +167,80 @@ def test_a_study_stores_them_as_columns(study_document, tmp_path):
     study.resize()
     assert not set(study.plan.runs) & before
     assert not math.isnan(table["early"].iloc[0])
+
+
+def rates(**by_flow):
+    """Goodput of flows 0, 1, … sampled every second from 1 s on."""
+    columns = {"t_s": [], "id": [], "value": []}
+    for flow, values in enumerate(by_flow.values()):
+        columns["t_s"] += range(1, len(values) + 1)
+        columns["id"] += [flow] * len(values)
+        columns["value"] += values
+    return {"goodput": columns}
+
+
+def test_jain_and_average_in_an_interval():
+    data = rates(a=[8e6, 8e6, 4e6, 4e6], b=[0, 0, 2e6, 6e6], c=[0, 0, 0, 0])
+    late = ["2s", "4s"]
+    assert value_of(kind="jain", flows=[0, 1], window=late, data=data)["m"] == 1.0
+    assert value_of(kind="jain", window=late, data=data)["m"] == pytest.approx(2 / 3)
+    assert value_of(kind="average", window=late, data=data)["m"] == pytest.approx(8e6 / 3)
+    assert value_of(kind="jain", flows=[0, 1], window=["0s", "2s"], data=data)["m"] == 0.5
+    # Without a sample in the interval, or of a flow, there is no value.
+    assert value_of(kind="jain", window=["8s", "9s"], data=data)["m"] is None
+    assert value_of(kind="average", flows=[0, 7], window=late, data=data)["m"] is None
+
+
+def test_only_rates_have_a_value_in_any_interval():
+    assert parse(name="m", kind="jain", window=["0s", "2s"], metric="throughput_bps").needs == ("throughput",)
+    with pytest.raises(tp.InputError, match=r"window.*delay_s.*goodput_bps or throughput_bps"):
+        parse(name="m", kind="average", window=["0s", "2s"], metric="delay_s")
+
+
+def test_windows_of_metrics_over_flows_in_a_study(study_document, tmp_path):
+    study_document |= {"sweep": [], "claim": [], "replicates": 2, "quick": {}}
+    study_document["scenario"] = {
+        "duration": "6s",
+        "network": {"kind": "dumbbell", "pairs": 2, "bottleneck": {"rate": "5Mbps", "delay": "5ms", "queue": "20p"}},
+        "flow": [{"from": "left0", "to": "right0"}, {"from": "left1", "to": "right1", "start": "3s"}],
+    }
+    study_document["figure"] = [{"kind": "bar", "y": ["alone", "both", "jain"]}]
+    study_document["derived"] = [
+        {"name": "alone", "kind": "jain", "window": ["0s", "3s"]},
+        {"name": "both", "kind": "average", "window": ["4s", "6s"]},
+    ]
+    study = Study("windows", parse_spec(study_document), study_document, "windows.toml")
+    study.folder = tmp_path
+    study.run(quiet=True)
+    table = study.table()
+    assert table["alone"].between(0.4999, 0.5001).all()
+    assert (table["both"] * 2 / 5e6).between(0.85, 1.0).all()
+
+
+def test_completion_times_are_figures_tables_and_claims(study_document, tmp_path):
+    flows = [
+        {"from": "left0", "to": "right0", "start": f"{i}s", "app": {"kind": "bulk", "bytes": f"{20 * (i + 1)}kB"}}
+        for i in range(4)
+    ]
+    study_document |= {"sweep": [], "replicates": 3, "quick": {}}
+    study_document["scenario"] = {
+        "duration": "8s", "network": {"kind": "dumbbell", "bottleneck": {"rate": "5Mbps", "delay": "20ms"}}, "flow": flows,
+    }  # fmt: skip
+    study_document["figure"] = [
+        {"kind": "bar", "y": ["completion_s", "completion_p95_s"]},
+        {"kind": "ecdf", "y": ["completion_s"]},
+    ]
+    test = {"metric": "completion_max_s", "difference": {"of": "cubic"}, "above_percent": 0}
+    study_document["claim"] = [{"id": "C1", "text": "Slower", "test": test}]
+    study = Study("fct", parse_spec(study_document), study_document, "fct.toml")
+    study.folder = tmp_path
+    study.run(quiet=True)
+    runs, each = study.table(), study.table("flow")
+    mean = each.groupby(["algorithm", "seed"])["completion_s"].mean()
+    of_runs = runs.set_index(["algorithm", "seed"])["completion_s"].sort_index()
+    assert list(of_runs) == pytest.approx(list(mean.sort_index()))
+    assert (runs["completion_max_s"] >= runs["completion_p50_s"]).all()
+    assert (runs["flows_unfinished"] == 0).all()
+    text = study.report().read_text(encoding="utf-8")
+    assert "Completion time" in text
+    assert "not testable" not in text

@@ -219,6 +219,13 @@ def test_a_full_send_buffer_takes_the_rest_later():
     assert [event.kind for event in end.events()] == ["writable"] and end.state.room_bytes == 1000
 
 
+def test_the_room_of_an_unlimited_send_buffer_is_not_a_number():
+    end = connected()
+    assert end.state.room_bytes is None
+    end.write(5000)
+    assert end.state.room_bytes is None
+
+
 def test_settings_are_those_of_a_scenario():
     settings = connected().settings
     assert (settings["profile"], settings["mss"], settings["initial_window"]) == ("rfc", "1kB", "2kB")
@@ -343,3 +350,40 @@ def test_an_endpoint_may_change_threads():
     thread.start()
     thread.join()
     assert len(end.sent()) == 1 and tonopah.Endpoint is Endpoint
+
+
+def test_a_write_that_more_follows_waits_for_the_rest_and_for_an_ack():
+    end = connected(nagle=False)
+    assert end.write(400, more=True) == 400 and end.sent() == []
+    end.write(100)
+    assert [(segment.seq, segment.len_bytes) for _, segment in end.sent()] == [(1, 500)]
+    end.write(300, more=True)
+    assert end.sent() == []
+    end.inject(Segment(seq=1, ack=501, window_bytes=60_000))
+    assert [(segment.seq, segment.len_bytes) for _, segment in end.sent()] == [(501, 300)]
+
+
+def test_a_user_time_out_counts_from_the_first_time_out_and_may_be_taken_back():
+    end = connected(profile="rfc", tlp=False)
+    end.write(1000)
+    end.set(user_timeout="2s")
+    end.advance(2.9)
+    assert [event.kind for event in end.events()] == []
+    end.advance(0.2)
+    assert [event.kind for event in end.events()] == ["aborted", "closed"]
+    end = connected(profile="rfc", tlp=False)
+    end.write(1000)
+    end.set(user_timeout="2s")
+    end.advance(2.5)
+    end.set(user_timeout="0s")
+    end.advance(10)
+    assert [event.kind for event in end.events()] == []
+    with pytest.raises(ScenarioError, match="user_timeout"):
+        end.set(user_timeout="soon")
+
+
+def test_push_ends_a_write_in_profile_linux_only():
+    for profile, flags in (("linux", [".", "P."]), ("rfc", [".", "."])):
+        end = connected(profile=profile, cc="cubic", recovery="rack")
+        end.write(1500)
+        assert [segment.flags.replace(".P", "P.") for _, segment in end.sent()] == flags

@@ -8,15 +8,19 @@ import faulthandler
 import json
 import os
 import resource
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 from conftest import STUDY
 from hypothesis import HealthCheck, given, settings
-from mutation import SCENARIOS, keys_of, mutated, shipped
+from hypothesis import strategies as st
+from mutation import SCENARIOS, keys_of, mutated, mutated_file, put_file, shipped
 
 import tonopah as tp
 from tonopah import _core
+from tonopah.scenario.document import to_toml
 from tonopah.spec import plan, reader
 from tonopah.spec.schema import json_schema
 from tonopah.spec.validation import RENAMED
@@ -25,6 +29,7 @@ COUNT = int(os.environ.get("TONOPAH_MUTATIONS", "0"))
 LONGEST_S = 5.0
 """Processor time for one of them; other programs may keep this one waiting."""
 MAX_MEMORY_BYTES = 1_500_000_000
+LONGEST_MESSAGE = 6000
 EVENTS = 2_000
 NAMES = keys_of(json.loads(_core.schema()))
 TALLY: collections.Counter[str] = collections.Counter()
@@ -59,6 +64,7 @@ def judge(kind, work):
         TALLY[f"{kind} refused"] += 1
         TALLY[f"{kind} refused as a whole"] += not error.path
         assert error.message and "internal" not in error.message, error
+        assert len(str(error)) < LONGEST_MESSAGE
     except _core.LimitError:
         TALLY[f"{kind} accepted"] += 1
     taken = time.process_time() - started
@@ -85,3 +91,36 @@ def test_a_mutated_study_is_accepted_or_refused(document):
             plan.check_point(part.scenario, part.variants[0], {}, ".", tuple(part.derived))
 
     judge("study", work)
+
+
+@many
+@given(mutated_file(SCENARIOS))
+def test_a_mutated_scenario_file_is_accepted_or_refused(content):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "scenario.toml"
+        put_file(path, content)
+        judge("scenario file", lambda: tp.check(path))
+
+
+@many
+@given(mutated_file([STUDY]), mutated_file(SCENARIOS), st.sampled_from(["study", "scenario", "algorithm", "movement"]))
+def test_a_mutated_study_file_is_accepted_or_refused(content, other, which):
+    """The study itself is changed, or a file that it names: its scenario, an algorithm, a movement file."""
+    moving = {"kind": "adhoc", "flows": 1, "area": {"x": "9m", "y": "9m"}, "mobility": {"kind": "setdest", "file": "named.py"}}
+    document = {key: STUDY[key] for key in ("question", "scenario", "compare")}
+    texts = {
+        "scenario": {**document, "scenario": {"file": "named.py"}},
+        "algorithm": {**document, "compare": {"cc": ["named.py:X"]}},
+        "movement": {**document, "scenario": {"duration": "1s", "network": moving}},
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "study.toml"
+        put_file(Path(folder) / "named.py", other)
+        put_file(path, content if which == "study" else to_toml(texts[which]).encode())
+
+        def work():
+            study = tp.Study.load(path)
+            for part in study.spec.parts:
+                plan.check_point(part.scenario, part.variants[0], {}, study.home, tuple(part.derived))
+
+        judge(f"study file ({which})", work)

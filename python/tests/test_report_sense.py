@@ -8,7 +8,10 @@ import pytest
 import tonopah as tp
 from tonopah import metrics
 from tonopah.analysis.comparisons import published_note
-from tonopah.plot import figures, style
+from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Series
+from tonopah.analysis.figure_values import Request, SweptAxis, difference_line
+from tonopah.plot.chart import drawn
+from tonopah.plot.look import Look
 from tonopah.plot.network import describe, legend
 from tonopah.report.formatting import difference_text, interval_text
 from tonopah.stats import Estimate, Method
@@ -42,18 +45,19 @@ def test_differences_to_a_baseline_near_zero_are_not_drawn():
         for x in (1, 2)
         for label, loss in (("a", (1e-6 if k == 0 else 0.0) if x == 1 else 0.01 + k * 1e-4), ("b", 0.02 + k * 1e-4))
     ]
-    made = figures.difference_line(
-        pd.DataFrame(rows), figures.Axis("x", [1, 2], "X"), metrics.metric("loss_ratio"), ["a", "b"], "a", Method()
-    )
-    assert math.isnan(made.data["value"][0])
-    assert made.data["value"][1] == pytest.approx(95.69, abs=0.01)
+    loss = metrics.metric("loss_ratio")
+    made = difference_line(Request("", pd.DataFrame(rows), loss, ["a", "b"], "a", Method()), SweptAxis("x", [1, 2], "X"))
+    assert made.series[0].y[0] is None and made.series[0].low[0] is None
+    assert made.series[0].y[1] == pytest.approx(95.69, abs=0.01)
+    assert "no bounds" in made.caption
 
 
 def test_the_axis_of_a_share_ends_at_none_and_all():
-    with style.chart() as (_, axes):
-        axes.set_ylim(-20, 120)
-        figures.limit_zoom(axes, metrics.metric("loss_ratio"))
-        assert axes.get_ylim() == pytest.approx((-7, 107))
+    one = Series("a", 0, [1.0, 2.0], [0.0, 100.0], [0.0, 100.0], [0.0, 100.0], [5, 5])
+    axis = FigureAxis("x", "X", "", [1.0, 2.0], ["1", "2"])
+    share = FigureData("line--x--loss_ratio", "", "line", "", "", axis, FigureScale("loss_ratio", "Loss ratio", "%"), [one])
+    with drawn(share, Look()) as made:
+        assert made.axes[0].get_ylim() == pytest.approx((-5, 105))
 
 
 def test_a_published_effect_that_no_replicate_shows_has_no_sign():
@@ -89,9 +93,9 @@ def test_figures_that_would_be_empty_are_left_out_and_links_have_names(study_doc
         study = tp.Study.load(tmp_path / f"{rate}.toml")
         study.run(quiet=True, out=tmp_path / rate)
         text = study.report().read_text()
-        names = {path.stem for path in (tmp_path / rate / "figures").glob("*.svg")}
-        assert ("difference-network-flows-loss-ratio" not in names) is empty
-        assert "line-network-flows-loss-ratio" in names
-        assert ("series-queue" not in names) is empty
+        names = {path.stem for path in (tmp_path / rate / "figures").glob("*.csv")}
+        assert ("difference--network-flows--loss_ratio" not in names) is empty
+        assert "line--network-flows--loss_ratio" in names
+        assert ("series--queue" not in names) is empty
         assert ("Queue of link" in text) is not empty
     assert "→ gateway (the longest queue)" in text

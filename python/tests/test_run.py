@@ -11,7 +11,10 @@ def test_a_run_measures_its_flows(dumbbell):
     result = tp.run(dumbbell)
     flows, network = result.summary["flows"], result.summary["network"]
     assert len(flows) == 2
-    assert network["goodput_bps"] == pytest.approx(sum(flow["goodput_bps"] for flow in flows))
+    # A flow over its own life, which began after 0 ms and 100 ms; all of them over the run.
+    assert [flow["lifetime_s"] for flow in flows] == pytest.approx([3.0, 2.9])
+    delivered = sum(flow["goodput_bps"] * flow["lifetime_s"] for flow in flows)
+    assert network["goodput_bps"] == pytest.approx(delivered / 3.0)
     # Two bulk flows fill most of 2 Mb/s from the first second on.
     assert 1e6 < network["goodput_bps"] < 2e6
     kept = result.summary["conservation"]

@@ -82,14 +82,27 @@ def test_results_of_another_engine_are_not_used(study, monkeypatch, capsys):
 
 def test_a_store_of_the_first_version_is_brought_up_to_date(study):
     study.run(quiet=True)
-    for column in ("build", "series", "digest"):
+    for column in ("build", "series", "digest", "series_digest"):
         edit(study, f"ALTER TABLE runs DROP COLUMN {column}")
+    edit(study, "ALTER TABLE study DROP COLUMN digest")
     edit(study, "PRAGMA application_id = 0")
     edit(study, "PRAGMA user_version = 0")
     with Store(study.folder, create=False) as store:
         assert store.ids() == set()
         assert store.other_builds() == {f"{_core.engine_version()} (build unknown)": len(study.plan.runs)}
     assert study.run(quiet=True) == len(study.plan.runs)
+
+
+def test_a_store_of_the_second_version_is_brought_up_to_date_and_its_runs_are_repeated(study, capsys):
+    total = study.run(quiet=True)
+    edit(study, "ALTER TABLE runs DROP COLUMN series_digest")
+    edit(study, "ALTER TABLE study DROP COLUMN digest")
+    edit(study, "UPDATE runs SET build = 'older'")
+    edit(study, "PRAGMA user_version = 2")
+    assert tp.Study.open(study.folder).missing() == total
+    with Store(study.folder, create=False) as store:
+        assert store.other_builds() == {f"{_core.engine_version()} (older)": total}
+    assert study.run(quiet=True) == total
 
 
 def test_a_store_of_a_newer_version_is_refused_and_left_alone(study):
@@ -257,7 +270,7 @@ def test_a_run_that_takes_too_much_is_named_and_can_be_seen_again(study, capsys)
     again = last.rsplit("tonopah run ", 1)[1].split()
     assert again[1] == "--seed"
     assert main.main(["run", *again, "--json"]) == 0
-    with pytest.raises(_core.LimitError, match=r"holds \d+ MB, its limit is 1 MB"):
+    with pytest.raises(_core.LimitError, match=r"need \d+ kB, its limit is 1 kB"):
         _core.run(
             json.dumps({**study.spec.parts[0].scenario, "duration": "1000s", "record": {"series": ["cwnd"]}}), 1, None, None, 1
         )

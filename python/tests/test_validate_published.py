@@ -2,13 +2,16 @@
 
 import json
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tonopah.cli import main
 from tonopah.errors import InputError
-from tonopah.validate import published, published_page, published_worlds
+from tonopah.validate import published, published_growth, published_page, published_queues, published_worlds
 from tonopah.validate.published import Result
 from tonopah.validate.published_cases import all_cases
 
@@ -49,13 +52,13 @@ def test_the_ratio_to_pftk_is_that_of_equation_30():
     law = case("pftk/0.01")
     # p = 0.01, b = 2, RTT 0.1 s, T0 1 s: 1 / (0.1 sqrt(0.04 / 3) + 3 sqrt(0.0075) 0.01 1.0032) = 70.63 packets/s.
     flow = {"recovery_count": 9, "rto_count": 1, "sent_packets": 1000, "goodput_bps": 70.63 * 8 * 1448}
-    assert published_worlds.pftk_ratio(law.world, {"flows": [flow]}) == pytest.approx(1.0, rel=1e-3)
+    assert published_worlds.pftk_ratio(law.world, {"flows": [flow]}, {}) == pytest.approx(1.0, rel=1e-3)
 
 
 def test_the_exponent_is_one_where_rates_are_inverse_to_rtts():
     law = case("rtt-exponent/reno")
     flows = [{"goodput_bps": 4e6}] * 4 + [{"goodput_bps": 1e6}] * 4
-    assert published_worlds.rtt_exponent(law.world, {"flows": flows}) == pytest.approx(1.0)
+    assert published_worlds.rtt_exponent(law.world, {"flows": flows}, {}) == pytest.approx(1.0)
 
 
 def test_the_command_prints_json_and_fails_only_with_check(capsys, monkeypatch):
@@ -77,3 +80,81 @@ def test_the_page_shows_every_case_and_counts_those_that_agree(tmp_path):
 def test_a_case_that_does_not_exist_is_an_error_with_the_groups():
     with pytest.raises(InputError, match="no case matches"):
         published.select("nothing/*")
+
+
+def page_of_all():
+    page = Path(__file__).parents[2] / "docs" / "validation-published.md"
+    if not page.is_file():
+        pytest.skip("no checkout")
+    return page.read_text()
+
+
+def test_every_case_that_disagrees_has_a_cause_and_no_other_case_has_one():
+    verdicts = dict(re.findall(r"^\| (\S+) \|.*\| (agrees|DISAGREES) \|", page_of_all(), re.MULTILINE))
+    assert list(verdicts) == [one.name for one in all_cases()]
+    missed = {name for name, verdict in verdicts.items() if verdict == "DISAGREES"}
+    assert missed == {one.name for one in all_cases() if one.cause}
+
+
+def test_a_case_with_a_cause_disagrees():
+    cases = [one for one in all_cases() if one.cause]
+    assert [result.case.name for result in published.validate(cases) if result.agrees] == []
+
+
+def test_the_page_shows_the_cause_only_of_what_disagrees(tmp_path):
+    of = replace(case("backoff/2-s"), cause="The timer is late.")
+    assert "- `backoff/2-s`: The timer is late." in published_page.text([Result(of, [7.0])])
+    right = published_page.text([Result(of, [3.0])])
+    assert "The timer is late" not in right and right.endswith("None.\n")
+    assert "`backoff/2-s`: the cause is not known." in published_page.text([Result(case("backoff/2-s"), [7.0])])
+
+
+QUICK = ("hystart/50-mbps", "codel-law/*", "dctcp-amplitude/2-flows", "ledbat/latecomer", "tail/*", "incast/16-servers-*")
+
+
+def test_a_part_of_the_laws_holds():
+    cases = [one for glob in QUICK for one in published.select(glob)]
+    assert [result.case.name for result in published.validate(cases) if not result.agrees] == []
+
+
+def test_senders_that_break_a_law_disagree():
+    tail, burst = case("tail/2-of-10"), case("incast/16-servers-1-ms")
+    broken = [
+        replace(tail, world=replace(tail.world, tcp={**tail.world.tcp, "tlp": False})),
+        replace(burst, world=replace(burst.world, tcp={**burst.world.tcp, "rto_min": "200ms"})),
+    ]
+    assert [result.agrees for result in published.validate(broken)] == [False, False]
+
+
+def test_the_laws_have_the_values_of_their_sources():
+    # RFC 3649 §8 and Kelly 2003: Scalable has 0.08 / p at its peak; the mean of its swing is 0.93 of that.
+    assert published_growth.scalable(1e-4) == pytest.approx(745, rel=1e-3)
+    # Reno by the same formula: sqrt(3 / 2 / p).
+    assert published_growth.aimd(1e-4, 1, 0.5) == pytest.approx(122.5, abs=0.1)
+    # Compound follows p^(-1/(2 - k)) = p^-0.8 (Tan et al. 2006).
+    assert published_growth.compound(1e-4) / published_growth.compound(1e-3) == pytest.approx(10**0.8)
+    # Without the rests of sums: after t the law has dropped (t / 2 I)^2 of x R t, so that the queue is longest, (x R I)^2, after
+    # 2 I^2 x R and empty after twice that.
+    drops, peak = published_queues.codel_drops(60, 833.3, 0.1)
+    assert peak == pytest.approx(69.4, abs=2)
+    assert drops == pytest.approx(277.8, rel=0.03)
+
+
+def test_the_amplitude_is_that_of_the_teeth():
+    law = case("dctcp-amplitude/2-flows")
+    times = np.arange(0.1, 0.5, 1e-5)
+    # Teeth of 0.4 ms between 20 and 30 packets; another link's queue is not counted.
+    values = (20 + 10 * ((times * 2500) % 1)) * 1500
+    series = {"queue": {"t_s": np.append(times, 0.2), "id": np.append(np.zeros(len(times)), 1), "value": np.append(values, 9e9)}}
+    assert published_worlds.queue_amplitude(law.world, {"flows": [{}] * 2}, series) == pytest.approx(10, abs=0.5)
+
+
+def test_a_block_lasts_until_its_last_flow_is_done():
+    law = case("incast/8-servers-1-ms")
+    world = replace(law.world, seconds=2)
+    own = 125_000
+    rows = [(0.01, flow, own) for flow in range(8)] + [(1.01, flow, 2 * own) for flow in range(7)] + [(1.4, 7, 2 * own)]
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    series = {"acked": dict(zip(("t_s", "id", "value"), columns, strict=True))}
+    # 2 MB in 0.01 + 0.4 s
+    assert published_worlds.block_gbps(world, {"flows": [{}] * 8}, series) == pytest.approx(16e6 / 0.41 / 1e9)

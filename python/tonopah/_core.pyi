@@ -215,7 +215,7 @@ class Endpoint:
     def listen(tcp: str, auto_read: bool, algorithms: Algorithms | None = None) -> Endpoint:
         """Return the passive side, which waits for a SYN."""
 
-    def write(self, bytes: int) -> int:
+    def write(self, bytes: int, more: bool = False) -> int:
         """Offer bytes and return how many the send buffer took."""
 
     def read(self, bytes: int) -> int:
@@ -318,5 +318,5 @@ def engine_build() -> str:
 def profile_guided() -> bool:
     """Return whether the build knew from a profile what is run often; the bits of results are the same."""
 
-def trace(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None) -> str:
-    """Return the event log of a run as text, one event a line."""
+def trace(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None, *, json: bool = False) -> str:
+    """Return the packet events of a run, one a line: as text to read, or with `json` each as a JSON object."""

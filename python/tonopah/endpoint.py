@@ -255,20 +255,22 @@ class Endpoint:
         bound = engine_settings(tcp)
         return cls(CoreEndpoint.listen(bound.text, auto_read, bound.algorithms))
 
-    def write(self, n: int) -> int:
+    def write(self, n: int, more: bool = False) -> int:
         """Write to the send buffer.
 
         Parameters
         ----------
         n : int
             Bytes offered.
+        more : bool
+            More follows soon (MSG_MORE): a segment that is not full waits until then, until an ACK arrives, or for a time-out.
 
         Returns
         -------
         int
             Bytes accepted. If they are fewer, an event "writable" follows when there is room again.
         """
-        return self._core.write(n)
+        return self._core.write(n, more)
 
     def read(self, n: int) -> int:
         """Read data received in order, which may send a window update.
@@ -312,6 +314,7 @@ class Endpoint:
         cork: bool | None = None,
         send_buffer: str | None = None,
         recv_buffer: str | None = None,
+        user_timeout: str | None = None,
     ) -> None:
         """Change socket options; what is left out stays.
 
@@ -324,13 +327,15 @@ class Endpoint:
         send_buffer, recv_buffer : str, optional
             Sizes as in a scenario, such as "60kB" or "3000B" (SO_SNDBUF, SO_RCVBUF). A window that was
             advertised is not taken back.
+        user_timeout : str, optional
+            Time without an answer after which the connection is given up, such as "3s" (TCP_USER_TIMEOUT); "0s" is none.
 
         Raises
         ------
         ScenarioError
             A value is wrong; the error names the option.
         """
-        settings = {"nagle": nagle, "send_buffer": send_buffer, "recv_buffer": recv_buffer}
+        settings = {"nagle": nagle, "send_buffer": send_buffer, "recv_buffer": recv_buffer, "user_timeout": user_timeout}
         given = {key: value for key, value in settings.items() if value is not None}
         reject_unsupported_values(given, "set")
         self._core.set(json.dumps(given), cork)

@@ -1,6 +1,8 @@
 """Errors that a user can cause. Any other exception is a defect of this package."""
 
+import difflib
 import traceback
+from collections.abc import Iterable
 
 from tonopah._core import AlgorithmError, EngineError, LimitError, ScenarioError
 
@@ -11,9 +13,22 @@ __all__ = [
     "LimitError",
     "RunFailedError",
     "ScenarioError",
+    "limit_text",
+    "near_names",
     "relay",
     "traceback_of",
 ]
+
+
+MAX_PATH, MAX_TEXT = 300, 2000
+"""Letters of a path and of a text in a message: a value of any length may be repeated in it."""
+
+
+def limit_text(text: str, most: int = MAX_TEXT) -> str:
+    """Return text as it is; of one that is too long beginning and end, and how much is left out."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 3]}… ({len(text) - 2 * (most // 3):,} letters) …{text[-(most // 3) :]}"
 
 
 class InputError(ScenarioError):
@@ -32,7 +47,8 @@ class InputError(ScenarioError):
     """
 
     def __init__(self, path: str, message: str, hint: str | None = None, source: str | None = None):
-        self.path, self.message, self.hint, self.source = path, message, hint, source
+        self.path, self.message = limit_text(path, MAX_PATH), limit_text(message)
+        self.hint, self.source = hint and limit_text(hint), source and limit_text(source, MAX_PATH)
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -48,6 +64,18 @@ def relay(error: ScenarioError, source: str | None = None, prefix: str = "", suf
     """Return `error` with its file, and with `prefix` before its path and `suffix` after its message."""
     path = ".".join(part for part in (prefix, error.path) if part)
     return InputError(path, f"{error.message}{suffix}", error.hint, getattr(error, "source", None) or source)
+
+
+MAX_COMPARED = 60
+"""Longer words are no slip of the pen: no similar one is sought."""
+
+
+def near_names(written: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Return the known names that are most like what was written, whatever its case."""
+    if not written or len(written) > MAX_COMPARED:
+        return []
+    by_lower = {name.lower(): name for name in known}
+    return [by_lower[name] for name in difflib.get_close_matches(written.lower(), by_lower, most, 0.7)]
 
 
 def traceback_of(error: AlgorithmError) -> str:

@@ -30,21 +30,34 @@ class Metric:
 
 MBPS, MS, PERCENT, COUNT = ("Mb/s", 1e-6), ("ms", 1e3), ("%", 100.0), ("packets", 1.0)
 
+RTT_SAMPLES = (
+    "{} of the sender's RTT samples, one for each acknowledgment: of the newest segment that it reports; segments sent twice "
+    "give none, but for timestamps (RFC 6298 §3, RFC 7323 §4); percentiles are within 1 % of the value"
+)
+COMPLETIONS = "{} of the completion times of the flows that completed, by nearest rank"
+
 METRICS = {
     "goodput_bps": Metric(
         "Goodput",
         *MBPS,
-        "New in-order payload delivered to the application, per second of the measurement interval (RFC 2647 §3.17)",
+        "New in-order payload delivered to the application (RFC 2647 §3.17), per second: of a flow over its own life, from its "
+        "start or the end of the warm-up to its completion, its stop or the end of the run; of all flows together over the "
+        "measurement interval",
     ),
     "goodput_per_node_bps": Metric(
         "Goodput per node", "kb/s", 1e-3, "Goodput of all flows / number of nodes, including those that send nothing"
     ),
+    "goodput_min_bps": Metric("Goodput of the slowest flow", *MBPS, "Smallest goodput of a flow"),
+    "goodput_max_bps": Metric("Goodput of the fastest flow", *MBPS, "Largest goodput of a flow"),
+    "delivered_bytes": Metric("Delivered", "kB", 1e-3, "New in-order payload delivered to the application"),
     "throughput_bps": Metric(
-        "Throughput", *MBPS, "Payload received by the transport, including duplicates, per second of the measurement interval"
+        "Throughput", *MBPS, "Payload received by the transport, including duplicates, per second of the same time as goodput"
     ),
-    "offered_bps": Metric("Offered load", *MBPS, "Payload written by the application, per second of the measurement interval"),
+    "offered_bps": Metric("Offered load", *MBPS, "Payload written by the application, per second of the same time as goodput"),
     "sent_packets": Metric("Packets sent", *COUNT, "Data packets handed to the network, including retransmissions"),
     "received_packets": Metric("Packets received", *COUNT, "Data packets that reached their destination"),
+    "in_flight_packets": Metric("Packets in flight", *COUNT, "Data packets that are queued or in flight at the end"),
+    "ack_packets": Metric("Packets of sinks", *COUNT, "Packets that sinks handed to the network: ACKs and those of handshakes"),
     "dropped_packets": Metric("Packets dropped", *COUNT, "Data packets dropped by queues or lost by links"),
     "drops.queue": Metric("Dropped: queue full", *COUNT, "Data packets dropped by a full queue"),
     "drops.loss": Metric("Dropped: lost", *COUNT, "Data packets lost on the medium"),
@@ -86,11 +99,15 @@ METRICS = {
     "delivery_ratio": Metric(
         "Delivery ratio", *PERCENT, "Data packets received / sent; packets in flight at the end count as sent"
     ),
+    "drop_ratio": Metric("Drop ratio", *PERCENT, "Data packets dropped or lost / sent"),
     "loss_ratio": Metric("Loss ratio", *PERCENT, "Data packets dropped or lost / sent"),
     "segment_delivery_ratio": Metric("Segment delivery ratio", *PERCENT, "Distinct segments delivered / distinct segments sent"),
     "delay_s": Metric(
         "Delay", *MS, "Mean one-way delay of data packets, from the last transmission by TCP to reception (RFC 7679)"
     ),
+    "delay_min_s": Metric("Minimum delay", *MS, "Smallest one-way delay of a data packet (RFC 7679 §5)"),
+    "delay_p50_s": Metric("Delay, median", *MS, "Median of the one-way delay of data packets (RFC 7679 §5)"),
+    "delay_max_s": Metric("Maximum delay", *MS, "Largest one-way delay of a data packet (RFC 7679 §5)"),
     "delay_p95_s": Metric("Delay, 95th percentile", *MS, "95th percentile of the one-way delay of data packets (RFC 7679 §5)"),
     "delay_p99_s": Metric("Delay, 99th percentile", *MS, "99th percentile of the one-way delay of data packets (RFC 7679 §5)"),
     "app_delay_s": Metric("Application delay", *MS, "Mean time from the application's write to the in-order read"),
@@ -101,12 +118,48 @@ METRICS = {
     "jitter_rfc3550_s": Metric(
         "Jitter (RFC 3550)", *MS, "Smoothed difference of transit times, J += (|D| - J)/16 (RFC 3550 §6.4.1)"
     ),
+    "rtt_s": Metric("RTT", *MS, RTT_SAMPLES.format("Mean")),
+    "rtt_p50_s": Metric("RTT, median", *MS, RTT_SAMPLES.format("Median")),
+    "rtt_p95_s": Metric("RTT, 95th percentile", *MS, RTT_SAMPLES.format("95th percentile")),
+    "rtt_p99_s": Metric("RTT, 99th percentile", *MS, RTT_SAMPLES.format("99th percentile")),
     "srtt_s": Metric("Smoothed RTT", *MS, "SRTT at the end of the run (RFC 6298)"),
     "min_rtt_s": Metric("Minimum RTT", *MS, "Smallest RTT sample"),
     "cwnd_mean_bytes": Metric("Mean congestion window", "kB", 1e-3, "Time average of cwnd (RFC 5681)"),
-    "completion_s": Metric("Completion time", "s", 1.0, "Start of the flow to its last byte delivered"),
-    "jain": Metric("Jain's fairness index", "", 1.0, "(sum x)² / (n · sum x²) of the flows' goodputs (Jain, Chiu, Hawe 1984)"),
+    "lifetime_s": Metric(
+        "Lifetime", "s", 1.0, "Part of the measurement interval from the start of the flow to its completion, its stop or the end"
+    ),
+    "completion_s": Metric(
+        "Completion time",
+        "s",
+        1.0,
+        "Start of the flow to its last byte delivered; of all flows the mean over those that completed",
+    ),
+    "completion_p50_s": Metric("Completion time, median", "s", 1.0, COMPLETIONS.format("Median")),
+    "completion_p95_s": Metric("Completion time, 95th percentile", "s", 1.0, COMPLETIONS.format("95th percentile")),
+    "completion_p99_s": Metric("Completion time, 99th percentile", "s", 1.0, COMPLETIONS.format("99th percentile")),
+    "completion_max_s": Metric("Completion time, maximum", "s", 1.0, COMPLETIONS.format("Maximum")),
+    "flows_unfinished": Metric(
+        "Flows not completed",
+        "flows",
+        1.0,
+        "Flows with an end that had not reached it when the run ended; no completion time has them",
+    ),
+    "start_s": Metric("Start", "s", 1.0, "Time at which the flow starts"),
+    "connected_s": Metric("Handshake", *MS, "Start of the flow to the end of its handshake (RFC 9293 §3.5)"),
+    "jain": Metric(
+        "Jain's fairness index",
+        "",
+        1.0,
+        "(sum x)² / (n · sum x²) of the flows' goodputs, each over its own life, without flows that were over before the "
+        "measurement interval (Jain, Chiu, Hawe 1984)",
+    ),
     "utilisation_max": Metric("Busiest link", *PERCENT, "Largest share of the measurement interval in which a link transmits"),
+    "flows": Metric("Flows", "flows", 1.0, "Flows of the run"),
+    "events": Metric("Events", "", 1.0, "Events that the simulator processed"),
+    "conservation.sent": Metric("Sent", *COUNT, "Data packets sent over the whole run, its warm-up included"),
+    "conservation.delivered": Metric("Delivered", *COUNT, "Data packets delivered over the whole run"),
+    "conservation.dropped": Metric("Dropped", *COUNT, "Data packets dropped or lost over the whole run"),
+    "conservation.in_flight": Metric("In flight", *COUNT, "Data packets queued or in flight when the run ends"),
     "flows_without_delivery": Metric("Flows without delivery", "flows", 1.0, "Flows that delivered no byte"),
     "hops": Metric("Hops at the start", "", 1.0, "Hops of the shortest path at the start; undefined without a path"),
     "path_share": Metric("Time with a path", *PERCENT, "Share of the samples, one per second, in which the flow had a path"),
@@ -173,8 +226,10 @@ METRICS = {
     "ssthresh": Metric("Slow-start threshold", "kB", 1e-3, "ssthresh (RFC 5681)"),
     "send_window": Metric("Send window", "kB", 1e-3, "Bytes that the sender may have outstanding"),
     "srtt": Metric("Smoothed RTT", *MS, "SRTT (RFC 6298)"),
+    "rtt": Metric("RTT", *MS, "Newest RTT sample of the sender"),
     "queue": Metric("Queue", "kB", 1e-3, "Bytes in the queue of a link"),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
+    "goodput": Metric("Goodput", *MBPS, "New in-order payload delivered to the application per bin"),
     "path_delay": Metric("Path delay", *MS, "Propagation delay of the route from source to sink"),
     "route_hops": Metric("Hops of the route", "", 1.0, "Hops of the current route from source to sink"),
     "state": Metric("State of recovery", "", 1.0, "0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss"),

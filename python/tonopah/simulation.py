@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SERIES = (
-    "cwnd", "ssthresh", "send_window", "srtt", "queue", "throughput", "state", "retransmits", "pipe", "rto", "acked",
-    "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
+    "cwnd", "ssthresh", "send_window", "srtt", "rtt", "queue", "throughput", "goodput", "state", "retransmits", "pipe", "rto",
+    "acked", "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
 )  # fmt: skip
 """Names of the series that a run can record (`record.series`)."""
 OWNERS = {"queue": "link"} | dict.fromkeys(("energy", "position_x", "position_y", "position_z"), "node")
@@ -117,7 +117,8 @@ def run(
     scenario, name = prepare(source, {**(set or {}), **({} if cc is None else {"tcp.cc": cc})})
     try:
         bound = engine_form(scenario, name)
-        summary, series = engine_run(bound.text, checked_seed(seed), bound.algorithms)
+        with bound.for_a_run() as algorithms:
+            summary, series = engine_run(bound.text, checked_seed(seed), algorithms)
     except ScenarioError as error:
         raise relay(error, name) from None
     return Result(json.loads(summary), series)
@@ -154,7 +155,8 @@ def check(source: str | Path | Mapping[str, Any], seed: int = 1, set: Mapping[st
     Returns
     -------
     dict
-        `resolved`, the scenario with all defaults, and `graph`, its network as nodes and links.
+        `resolved`, the scenario with all defaults; `graph`, its network as nodes and links; `random`, what is drawn from the
+        seed: where it is empty, every seed gives the same run.
 
     Raises
     ------

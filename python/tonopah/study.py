@@ -1,11 +1,12 @@
 """A study: one question, answered by replicated runs. Load it, run it, look at its tables, write its report."""
 
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tonopah.analysis import tables
+from tonopah.analysis import figure_data, tables
 from tonopah.analysis.sequential import confidence, schedule, widest
 from tonopah.errors import InputError, relay
 from tonopah.execution import runner
@@ -20,6 +21,8 @@ from tonopah.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from tonopah.analysis.figure_model import FigureData
 
 
 class Study:
@@ -145,6 +148,9 @@ class Study:
                 self._plan = make_plan(self.spec, self.home)
             except InputError as error:
                 raise relay(error, self.source) from None
+            for part in self.spec.parts:
+                # Where nothing is random, every replicate would be the same run.
+                part.replicates = self._plan.parts[part.id].replicates
         return self._plan
 
     @property
@@ -218,10 +224,18 @@ class Study:
     def run_until(self, target: Target, options: ExecutionOptions, quiet: bool, on_progress: Callable[[], None] | None) -> int:
         """Add replicates part by part until intervals are narrow enough, and return how many runs that were."""
         looks = {part.id: schedule(part.replicates, target.at_most) for part in self.spec.parts}
-        self.target, open_parts, done = target, list(self.spec.parts), 0
+        open_parts, done = [part for part in self.spec.parts if self.plan.parts[part.id].random], 0
+        if not open_parts:
+            hint = "run it without --until, or let something be random: start_jitter of flows, loss, bbr, …"
+            raise InputError(
+                "--until", "has nothing to narrow: nothing in this scenario is random, every replicate is the same run", hint
+            )
+        self.target = target
+        for part in self.spec.parts:
+            self.reached[part.id] = Reached(0.0, "nothing is random", 1, 1, 1, True)
         for part in open_parts:
             part.confidence = confidence(len(looks[part.id]))
-        for look in range(max(len(counts) for counts in looks.values())):
+        for look in range(max(len(looks[part.id]) for part in open_parts)):
             for part in open_parts:
                 part.replicates = looks[part.id][look]
                 self.reached[part.id] = Reached(math.inf, "", look + 1, len(looks[part.id]), part.replicates, False)
@@ -242,6 +256,8 @@ class Study:
             # An algorithm may have been edited since the plan was made.
             self._plan = None
         plan = self.plan
+        for note in [] if quiet else plan.notes():
+            print(f"note: {note}", file=sys.stderr, flush=True)
         with Store(self.folder, wait=options.wait) as store:
             self.remember(store)
             try:
@@ -308,13 +324,53 @@ class Study:
             both = [tables.part_tables(part, self.plan.parts[part.id], store) for part in self.spec.parts]
         return tables.concatenate([frames[level == "flow"] for frames in both])
 
-    def report(self, out: str | Path | None = None) -> Path:
-        """Write report, tables and figures.
+    def figures(self) -> "dict[str, FigureData]":
+        """Return the figures of the study as data, by their ids, in the order of the report. Raises InputError."""
+        with Store(self.folder, create=False) as store:
+            return figure_data.study_figures(self.spec, self.plan, store)
+
+    def figure(self, name: str, format: str = "pdf", out: str | Path | None = None, **look: Any) -> Path:
+        """Draw one figure for a paper, and write its numbers beside it as CSV.
+
+        Parameters
+        ----------
+        name : str
+            Id of the figure: a key of `figures()`.
+        format : {"pdf", "svg", "pgf", "png"}
+            PDF has Type 42 fonts, SVG text as text; PGF is for LaTeX.
+        out : str or Path, optional
+            Folder to write into; `figures` in the folder of the results if absent.
+        **look
+            `width`, `height` ("3.5in", "89mm"), `font`, `font_size` (points), `palette`, `common_scale`: as on the command line.
+
+        Returns
+        -------
+        Path
+            Path of the picture.
+
+        Raises
+        ------
+        InputError
+            If an argument cannot be used, or the folder contains no results.
+
+        """
+        from tonopah.plot import picture
+
+        found = self.figures()
+        if name not in found:
+            raise InputError("name", f"there is no figure {name!r}", figure_data.near_names(name, found))
+        folder = Path(out) if out is not None else self.folder / "figures"
+        return picture.write_picture(found[name], picture.make_look(format, **look), format, folder)
+
+    def report(self, out: str | Path | None = None, quiet: bool = False) -> Path:
+        """Write report, verdicts, tables and the data of the figures.
 
         Parameters
         ----------
         out : str or Path, optional
             Folder to write into; the folder of the results if absent.
+        quiet : bool
+            Print no progress.
 
         Returns
         -------
@@ -331,4 +387,4 @@ class Study:
         """
         with Store(self.folder, create=False) as store:
             folder = Path(out) if out is not None else self.folder
-            return document.write(self.manifest, self.spec, self.plan, store, folder)
+            return document.write(self.manifest, self.spec, self.plan, store, folder, quiet)

@@ -3,13 +3,14 @@
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tonopah.metrics import parameter, parameter_range, show
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
 MAX_ROWS = 20
@@ -33,40 +34,97 @@ def plain_table(title: str = "") -> "Table":
     return Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
 
 
+@dataclass(frozen=True)
+class Grid:
+    """A table before it is fitted to a width: titles of columns may have a second line, the unit."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[list[str]]
+    keys: int = 0
+    """Leading columns of text. The first of them is repeated when the columns continue below."""
+    note: str = ""
+    """A line below it."""
+
+
+MIN_WIDTH = 40
+"""A narrower terminal breaks the lines itself."""
+GAP, EDGES = 3, 2
+"""Letters between two columns, and outside the outer ones, in the common style."""
+
+
+def fit(grid: Grid, width: int) -> list["RenderableType"]:
+    """Return a grid as tables of at most this width. No number is cut: columns that do not fit continue in a further table."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    texts = [[name.split("\n"), *([row[i]] for row in grid.rows)] for i, name in enumerate(grid.columns)]
+    widths = [max(cell_len(line) for cell in cells for line in cell) for cells in texts]
+    # Long names are folded, so that a number stands beside them.
+    widths = [min(own, width // 3) if i < grid.keys else own for i, own in enumerate(widths)]
+    pieces: list[list[int]] = [[]]
+    for i in range(len(grid.columns)):
+        used = sum(widths[k] + GAP for k in pieces[-1]) + EDGES
+        if len(pieces[-1]) > (grid.keys if len(pieces) == 1 else 1) and used + widths[i] > width:
+            pieces.append([0] if grid.keys else [])
+        pieces[-1].append(i)
+    tables: list[RenderableType] = [Text(grid.title, style="bold")]
+    for piece in pieces:
+        table = plain_table()
+        for i in piece:
+            is_text = i < grid.keys and not all(row[i].isdigit() for row in grid.rows)
+            table.add_column(
+                grid.columns[i],
+                justify="left" if is_text else "right",
+                no_wrap=not is_text,
+                overflow="fold",
+                min_width=widths[i],
+                max_width=widths[i],
+            )
+        for row in grid.rows:
+            table.add_row(*(row[i] for i in piece))
+        tables.append(table)
+    return [*tables, *([Text(f" {grid.note}\n")] if grid.note else [])]
+
+
 FLOW_COLUMNS = (
-    ("flow", "flow", 1.0, ""), ("from → to", "", 1.0, ""), ("cc", "cc", 1.0, ""), ("goodput", "goodput_bps", 1e-6, "Mb/s"),
-    ("delay", "delay_s", 1e3, "ms"), ("p95", "delay_p95_s", 1e3, "ms"), ("delivered", "delivery_ratio", 100.0, "%"),
-    ("lost", "loss_ratio", 100.0, "%"), ("retransm.", "retransmitted_packets", 1.0, "packets"), ("srtt", "srtt_s", 1e3, "ms"),
-    ("timeouts", "rto_count", 1.0, ""),
+    ("goodput", "goodput_bps", 1e-6, "Mb/s"), ("completion", "completion_s", 1.0, "s"), ("delay", "delay_s", 1e3, "ms"),
+    ("p95", "delay_p95_s", 1e3, "ms"), ("delivered", "delivery_ratio", 100.0, "%"), ("lost", "loss_ratio", 100.0, "%"),
+    ("retransm.", "retransmitted_packets", 1.0, "packets"), ("srtt", "srtt_s", 1e3, "ms"), ("timeouts", "rto_count", 1.0, ""),
 )  # fmt: skip
+"""Columns of the flows, the most important first: in a narrow terminal the last ones come below."""
 MARKED = ("marked", "marked_packets", 1.0, "packets")
 """A column of the flows and of the network; it and the links' are left out when no queue marked a packet."""
 WITHOUT_PATH = ("without a path", "flows_without_path", 1.0, "flows")
 """A column of the network; left out when every flow had a path at some instant."""
 
 
-def run_tables(summary: Mapping[str, Any]) -> list["Table"]:
-    """Return the tables of a run: its flows, the network as a whole, its busiest links."""
+def run_tables(summary: Mapping[str, Any], width: int = PIPE_WIDTH) -> list["RenderableType"]:
+    """Return the tables of a run, at most this wide: its flows, the network as a whole, its busiest links."""
+    grids = [flow_grid(summary), network_grid(summary)]
+    if summary["network"].get("mac_data_frames") is not None:
+        grids.extend(radio_grids(summary))
+    if summary.get("links") or summary["network"].get("mac_data_frames") is None:
+        grids.append(link_grid(summary))
+    return [table for grid in grids for table in fit(grid, max(width, MIN_WIDTH))]
+
+
+def flow_grid(summary: Mapping[str, Any]) -> Grid:
+    """Return the table of flows; completion times are shown if a flow is complete, marks if there are any."""
     start, end = summary["window_s"]
     seconds = f"{summary['duration_s']:g} s simulated, measured from {start:g} s to {end:g} s"
-    flows = plain_table(f"{seconds}, seed {summary['seed']}, {summary['events']:,} events")
-    columns = (*FLOW_COLUMNS, MARKED) if has_marks(summary) else FLOW_COLUMNS
-    for name, _, _, unit in columns:
-        flows.add_column(
-            f"{name}\n{unit}" if unit else name,
-            justify="left" if name in ("from → to", "cc") else "right",
-            no_wrap=True,
-        )
-    for flow in summary["flows"][:MAX_ROWS]:
-        flows.add_row(*(flow_cell(flow, key, factor) for _, key, factor, _ in columns))
-    if (left := len(summary["flows"]) - MAX_ROWS) > 0:
-        flows.add_row("…", f"{left} more (--json shows all)")
-    tables = [flows, network_table(summary)]
-    if summary["network"].get("mac_data_frames") is not None:
-        tables.extend(radio_tables(summary))
-    if summary.get("links") or summary["network"].get("mac_data_frames") is None:
-        tables.append(link_table(summary))
-    return tables
+    title = f"{seconds}, seed {summary['seed']}, {summary['events']:,} events"
+    flows = summary["flows"]
+    complete = any(flow.get("completion_s") is not None for flow in flows)
+    columns = [column for column in FLOW_COLUMNS if complete or column[1] != "completion_s"]
+    columns += [MARKED] if has_marks(summary) else []
+    rows = [
+        [str(flow["flow"]), f"{flow['from']} → {flow['to']}", str(flow["cc"]), *cells(flow, columns)] for flow in flows[:MAX_ROWS]
+    ]
+    left = len(flows) - MAX_ROWS
+    return Grid(
+        title, ("flow", "from → to", "cc", *headings(columns)), rows, 3, f"… {left:,} more (--json shows all)" if left > 0 else ""
+    )
 
 
 def has_marks(summary: Mapping[str, Any]) -> bool:
@@ -74,31 +132,48 @@ def has_marks(summary: Mapping[str, Any]) -> bool:
     return any(part["marked_packets"] for part in (summary["network"], *summary.get("links", [])))
 
 
-def flow_cell(flow: Mapping[str, Any], key: str, factor: float) -> str:
-    """Return one cell of the table of flows."""
-    if not key:
-        return f"{flow['from']} → {flow['to']}"
-    value = flow.get(key)
+Columns = Sequence[tuple[str, str, float, str]]
+"""Columns of numbers: heading, key in the summary, factor and unit."""
+
+
+def headings(columns: Columns) -> tuple[str, ...]:
+    """Return the titles of columns, each with its unit below."""
+    return tuple(f"{name}\n{unit}" if unit else name for name, _, _, unit in columns)
+
+
+def cells(values: Mapping[str, Any], columns: Columns) -> list[str]:
+    """Return the numbers of a row."""
+    return [cell(values.get(key), factor) for _, key, factor, _ in columns]
+
+
+def cell(value: Any, factor: float) -> str:
+    """Return one value as it is shown; counts keep all their digits."""
     if isinstance(value, int) and factor == 1.0:
         return f"{value:,}"
     return str(value) if isinstance(value, str) else show(None if value is None else value * factor)
 
 
-def network_table(summary: Mapping[str, Any]) -> "Table":
+NETWORK_COLUMNS = (
+    ("goodput", "goodput_bps", 1e-6, "Mb/s"), ("offered", "offered_bps", 1e-6, "Mb/s"), ("delay", "delay_s", 1e3, "ms"),
+    ("delivered", "delivery_ratio", 100.0, "%"), ("lost", "loss_ratio", 100.0, "%"), ("fairness", "jain", 1.0, "Jain"),
+    ("retransm.", "retransmitted_packets", 1.0, "packets"), ("without delivery", "flows_without_delivery", 1.0, "flows"),
+)  # fmt: skip
+
+
+COMPLETION_COLUMNS = (
+    ("completion", "completion_s", 1.0, "s, mean"), ("p50", "completion_p50_s", 1.0, "s"), ("p95", "completion_p95_s", 1.0, "s"),
+    ("p99", "completion_p99_s", 1.0, "s"),
+)  # fmt: skip
+"""Of the flows that have an end and reached it; left out where there is none."""
+
+
+def network_grid(summary: Mapping[str, Any]) -> Grid:
     """Return the table of the network as a whole."""
-    network = summary["network"]
-    table = plain_table(f"Network, {len(summary['flows'])} flows")
-    rows = (
-        ("goodput", "goodput_bps", 1e-6, "Mb/s"), ("offered", "offered_bps", 1e-6, "Mb/s"), ("delay", "delay_s", 1e3, "ms"),
-        ("delivered", "delivery_ratio", 100.0, "%"), ("lost", "loss_ratio", 100.0, "%"), ("fairness", "jain", 1.0, "Jain"),
-        ("retransm.", "retransmitted_packets", 1.0, "packets"), ("without delivery", "flows_without_delivery", 1.0, "flows"),
-    )  # fmt: skip
-    rows = (*rows, MARKED) if has_marks(summary) else rows
-    rows = (*rows, WITHOUT_PATH) if network.get("flows_without_path") else rows
-    for name, _, _, unit in rows:
-        table.add_column(f"{name}\n{unit}", justify="right", no_wrap=True)
-    table.add_row(*(flow_cell(network, key, factor) for _, key, factor, _ in rows))
-    return table
+    network, columns = summary["network"], [*NETWORK_COLUMNS]
+    columns += [column for column in COMPLETION_COLUMNS if network.get(column[1]) is not None]
+    columns += [MARKED] if has_marks(summary) else []
+    columns += [WITHOUT_PATH] if network.get("flows_without_path") else []
+    return row_grid(f"Network, {len(summary['flows'])} flows", network, columns)
 
 
 RADIO_COLUMNS = (
@@ -133,7 +208,7 @@ RADIO_DROPS = (
 )
 
 
-def radio_tables(summary: Mapping[str, Any]) -> "list[Table]":
+def radio_grids(summary: Mapping[str, Any]) -> list[Grid]:
     """Return the tables of the radios: what they sent and lost; what they consumed; the pieces that the network falls into.
 
     Energy is shown if it is modelled, pieces if there is more than one or a flow had a path at no instant.
@@ -141,38 +216,67 @@ def radio_tables(summary: Mapping[str, Any]) -> "list[Table]":
     network = summary["network"]
     radio = (*RADIO_COLUMNS, *(LRWPAN_COLUMNS if network["mac_access_failures"] is not None else ()))
     drops = tuple((f"dropped: {name}", key, 1.0, "packets") for name, key in RADIO_DROPS if network["drops"][key])
-    tables = [row_table("Radio", {**network, **network["drops"]}, radio + drops)]
+    grids = [row_grid("Radio", {**network, **network["drops"]}, radio + drops)]
     if network["energy_j"] is not None:
-        tables.append(row_table("Energy", network, ENERGY_COLUMNS))
+        grids.append(row_grid("Energy", network, ENERGY_COLUMNS))
     if network["components"] > 1 or network["flows_without_path"] > 0:
-        tables.append(row_table("The network is in pieces", network, PIECES_COLUMNS))
+        grids.append(row_grid("The network is in pieces", network, PIECES_COLUMNS))
+    return grids
+
+
+def row_grid(title: str, values: Mapping[str, Any], columns: Columns) -> Grid:
+    """Return a table with one row."""
+    return Grid(title, headings(columns), [cells(values, columns)])
+
+
+LINK_COLUMNS = (
+    ("rate", "rate_bps", 1e-6, "Mb/s"), ("utilisation", "utilisation", 100.0, "%"),
+    ("mean queue", "queue_mean_packets", 1.0, "packets"), ("longest queue", "queue_max_packets", 1.0, "packets"),
+    ("dropped", "dropped_packets", 1.0, "packets"),
+)  # fmt: skip
+
+
+def link_grid(summary: Mapping[str, Any]) -> Grid:
+    """Return the table of the three busiest links: the first is the bottleneck."""
+    columns = [*LINK_COLUMNS, *([MARKED] if has_marks(summary) else [])]
+    busiest = sorted(summary.get("links", []), key=lambda link: -(link["utilisation"] or 0.0))[:3]
+    rows = [[f"{link['from']} → {link['to']}", *cells(link, columns)] for link in busiest]
+    return Grid("Busiest links", ("link", *headings(columns)), rows, 1)
+
+
+def metric_tables(metrics: Sequence[Mapping[str, Any]]) -> list["RenderableType"]:
+    """Return the metrics by what they belong to: name, unit in tables and definition."""
+    from rich.text import Text
+
+    groups = (
+        ("Of runs and of flows", {"run", "flow"}), ("Of runs", {"run"}), ("Of flows", {"flow"}),
+        ("Time series: record.series, figures of the kind series", {"series"}),
+    )  # fmt: skip
+    tables: list[RenderableType] = []
+    for title, owners in groups:
+        table = plain_table()
+        for name in ("metric", "unit"):
+            table.add_column(name, no_wrap=True)
+        table.add_column("definition", overflow="fold")
+        for entry in (entry for entry in metrics if set(entry["of"]) == owners):
+            table.add_row(entry["name"], entry["unit"], entry["definition"] or entry["label"])
+        if table.row_count:
+            tables += [Text(title, style="bold"), table]
     return tables
 
 
-def row_table(title: str, values: Mapping[str, Any], columns: tuple[tuple[str, str, float, str], ...]) -> "Table":
-    """Return a table with one row: a column for each name, key in `values`, factor and unit."""
-    table = plain_table(title)
-    for name, _, _, unit in columns:
-        table.add_column(f"{name}\n{unit}", justify="right", no_wrap=True)
-    table.add_row(*(flow_cell(values, key, factor) for _, key, factor, _ in columns))
-    return table
+def metric_facts(entry: Mapping[str, Any]) -> list["RenderableType"]:
+    """Return all there is to say of one metric."""
+    from rich.table import Table
 
-
-def link_table(summary: Mapping[str, Any]) -> "Table":
-    """Return the table of the three busiest links: the first is the bottleneck."""
-    table = plain_table("Busiest links")
-    counts = [("dropped", "dropped_packets"), *([MARKED[:2]] if has_marks(summary) else [])]
-    names = ["link", "rate\nMb/s", "utilisation\n%", "mean queue\npackets", "longest queue\npackets"]
-    for name in (*names, *(f"{name}\npackets" for name, _ in counts)):
-        table.add_column(name, justify="left" if name == "link" else "right", no_wrap=True)
-    busiest = sorted(summary.get("links", []), key=lambda link: -(link["utilisation"] or 0.0))
-    for link in busiest[:3]:
-        share = link["utilisation"]
-        table.add_row(
-            f"{link['from']} → {link['to']}", show(link["rate_bps"] * 1e-6), show(None if share is None else share * 100),
-            show(link["queue_mean_packets"]), show(link["queue_max_packets"]), *(f"{link[key]:,}" for _, key in counts),
-        )  # fmt: skip
-    return table
+    table = Table(
+        title=f"{entry['name']}: {entry['label']}", title_justify="left", title_style="bold", box=None, show_header=False
+    )
+    owners = {"run": "runs", "flow": "flows", "series": "time series (record.series)"}
+    table.add_row("unit", f"{entry['unit']}; reports show {entry['shown_in'] or '1'}")
+    table.add_row("of", ", ".join(owners[owner] for owner in entry["of"]))
+    table.add_row("definition", entry["definition"])
+    return [table]
 
 
 def algorithm_table(algorithms: list[dict[str, Any]]) -> "Table":

@@ -57,6 +57,8 @@ impl Algorithm {
                 owns_window: requirements["owns_window"] == true,
                 ecn: serde_json::from_value(requirements["ecn"].clone()).unwrap_or_default(),
                 timestamps: requirements["timestamps"] == true,
+                // Whether a class draws is known to it alone.
+                random: true,
             },
             params: Vec::leak(params.collect()),
             profiles: &[Profile { name: "default", set: &[], recovery: None }],

@@ -70,6 +70,10 @@ impl Hand {
             self.config.recv_buffer = changed.recv_buffer;
             self.connection.set_recv_buffer(changed.recv_buffer);
         }
+        if options.user_timeout.is_some() {
+            self.config.user_timeout = changed.user_timeout;
+            self.connection.set_user_timeout(self.now, changed.user_timeout);
+        }
         if let Some(cork) = cork {
             self.connection.set_cork(cork);
         }
@@ -171,11 +175,13 @@ impl Endpoint {
         Endpoint::open(py, tcp, auto_read, algorithms, Connection::listen)
     }
 
-    /// Writes bytes; returns how many the send buffer accepted.
-    fn write(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<u64> {
+    /// Writes bytes, of which `more` follow soon; returns how many the send buffer accepted.
+    #[pyo3(signature = (bytes, more = false))]
+    fn write(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>, more: bool) -> PyResult<u64> {
         let bytes = segment::whole(bytes, "bytes", MAX_BYTES)?;
+        let write = if more { Connection::write_more } else { Connection::write };
         self.with(py, |hand| {
-            let taken = hand.connection.write(bytes);
+            let taken = write(&mut hand.connection, bytes);
             hand.drain();
             taken
         })
@@ -211,7 +217,8 @@ impl Endpoint {
         self.act(py, Connection::abort)
     }
 
-    /// Changes socket options: `settings` is JSON text with some of `nagle`, `send_buffer` and `recv_buffer`.
+    /// Changes socket options: `settings` is JSON text with some of `nagle`, `send_buffer`, `recv_buffer` and
+    /// `user_timeout`.
     #[pyo3(signature = (settings, cork = None))]
     fn set(&self, py: Python<'_>, settings: &str, cork: Option<bool>) -> PyResult<()> {
         let changed = self.with(py, |hand| hand.set(settings, cork))?;

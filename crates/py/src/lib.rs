@@ -23,7 +23,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::scenario::Further;
-use sim::{Column, HashLog, Outcome, Scenario, Simulation, Sink, TextLog, Transmissions};
+use sim::{Column, HashLog, JsonLog, Outcome, Scenario, Simulation, Sink, TextLog, Transmissions};
 use tcp::units::Span;
 
 use exception::AlgorithmException;
@@ -127,6 +127,7 @@ impl Job<'_> {
     fn run(&self, sink: Option<Box<dyn Sink>>, stopper: Stopper<'_>) -> Result<Given, Failure> {
         guarded(|| {
             let scenario = Scenario::from_json(self.scenario)?.with(self.further);
+            self.limits.admit(&scenario, self.seed)?;
             let simulation = match sink {
                 Some(sink) => Simulation::with_sink(&scenario, self.seed, sink)?,
                 None => Simulation::new(&scenario, self.seed)?,
@@ -240,7 +241,7 @@ fn report(py: Python<'_>, on_done: &Py<PyAny>, index: usize, outcome: Result<Giv
     Ok(answer.extract::<bool>(py).unwrap_or(true))
 }
 
-/// Checks a scenario (JSON text): `{"resolved", "graph"}` as JSON text.
+/// Checks a scenario (JSON text): `{"resolved", "graph", "random"}` as JSON text. `random` says what is drawn from the seed.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed = 1, algorithms = None))]
 fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> PyResult<String> {
@@ -249,18 +250,20 @@ fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> P
         // Building finds what only the whole shows, such as an unreachable destination.
         let built = Simulation::new(&scenario, seed)?;
         let text = |world| serde_json::to_string(world).expect("a scenario is plain data");
-        Ok(format!(r#"{{"resolved":{},"graph":{}}}"#, text(built.resolved()), text(built.graph())))
+        let random = serde_json::json!(built.random_parts());
+        Ok(format!(r#"{{"resolved":{},"graph":{},"random":{random}}}"#, text(built.resolved()), text(built.graph())))
     });
     checked.map_err(|e| e.to_py(py))
 }
 
-/// Runs a scenario (JSON text) and returns its packet events as text, one line each.
+/// Runs a scenario (JSON text) and returns its packet events, one line each: as text to read, or as JSON.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed = 1, algorithms = None))]
-fn trace(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> PyResult<String> {
+#[pyo3(signature = (scenario, seed = 1, algorithms = None, *, json = false))]
+fn trace(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms, json: bool) -> PyResult<String> {
     let further = algorithm::further(algorithms);
     let job = Job { scenario, seed, further: &further, limits: Limits::default() };
-    let given = py.detach(|| job.run(Some(Box::<TextLog>::default()), Stopper::Signals)).map_err(|e| e.to_py(py))?;
+    let sink: Box<dyn Sink> = if json { Box::<JsonLog>::default() } else { Box::<TextLog>::default() };
+    let given = py.detach(|| job.run(Some(sink), Stopper::Signals)).map_err(|e| e.to_py(py))?;
     Ok(given.trace)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
-use sim::{Outcome, Simulation};
+use sim::{Outcome, Scenario, Simulation};
 
 use crate::Failure;
 
@@ -18,18 +18,38 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// Refuses a world that would not fit, before it is built.
+    pub(crate) fn admit(self, scenario: &Scenario, seed: u64) -> Result<(), Failure> {
+        let Some(most) = self.memory_bytes.filter(|most| *most < sim::LARGEST_WORLD_BYTES) else { return Ok(()) };
+        let needed = sim::world_bytes(scenario, seed)?;
+        if needed <= most {
+            return Ok(());
+        }
+        let (needs, limit) = (size(needed), size(most));
+        let message = format!("the run was not started: its network and flows need {needs}, its limit is {limit}");
+        Err(Failure::Limit(message))
+    }
+
     /// The limit that a run has exceeded, if any.
-    fn exceeded(self, run: &Simulation) -> Option<String> {
+    fn exceeded(self, run: &Simulation, world_bytes: u64) -> Option<String> {
         let place = || format!("at {} of the simulated time, after {} events", run.now(), run.events());
         if let Some(most) = self.events.filter(|most| run.events() >= *most) {
             return Some(format!("the run was stopped {}: {most} events are its limit", place()));
         }
-        let (held, most) = (run.held_bytes(), self.memory_bytes?);
-        let mega = |bytes: u64| bytes.div_ceil(1_000_000);
+        let (held, most) = (world_bytes + run.held_bytes(), self.memory_bytes?);
         (held > most).then(|| {
-            let limit = mega(most);
-            format!("the run was stopped {}: it holds {} MB, its limit is {limit} MB", place(), mega(held))
+            let limit = size(most);
+            format!("the run was stopped {}: it holds {}, its limit is {limit}", place(), size(held))
         })
+    }
+}
+
+/// Bytes in a unit that leaves a few digits.
+fn size(bytes: u64) -> String {
+    if bytes < 10_000_000 {
+        format!("{} kB", bytes.div_ceil(1_000))
+    } else {
+        format!("{} MB", bytes.div_ceil(1_000_000))
     }
 }
 
@@ -54,12 +74,13 @@ impl Stopper<'_> {
 
 /// Runs to the end, or to a limit, or until stopped.
 pub(crate) fn run(mut run: Simulation, limits: Limits, stopper: Stopper<'_>) -> Result<Outcome, Failure> {
+    let world_bytes = limits.memory_bytes.map_or(0, |_| run.world_bytes());
     loop {
         let step = limits.events.map_or(STEP, |most| most.saturating_sub(run.events()).clamp(1, STEP));
         if run.advance(step) {
             return Ok(run.finish());
         }
-        if let Some(message) = limits.exceeded(&run) {
+        if let Some(message) = limits.exceeded(&run, world_bytes) {
             return Err(Failure::Limit(message));
         }
         stopper.check()?;

@@ -16,6 +16,7 @@ mod host;
 mod ids;
 mod invariants;
 mod link;
+mod memory;
 mod metrics;
 mod mobility;
 mod network;
@@ -36,17 +37,19 @@ pub use analysis::ground_track::{CurrentPath, GroundTrack, GroundTracks, PathSer
 pub use analysis::reach::Reach;
 pub use analysis::transmissions::Transmissions;
 pub use engine::event_list::{EventList, TieBreak};
+pub use engine::json_log::JsonLog;
 pub use engine::trace::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
-pub use expand::{expand, resolve};
+pub use expand::resolve;
 pub use ids::{EndpointId, FlowId, LinkId, NodeId};
+pub use memory::{LARGEST_WORLD_BYTES, world_bytes};
 pub use metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk};
 pub use packet::{DropReason, Packet, Payload};
 pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
-pub use simulation::{EventMode, Outcome, Simulation};
+pub use simulation::{EventMode, Outcome, Simulation, expand};
 pub use summary::{
-    ChannelSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures, NetworkEnergy,
-    NetworkRadio, NetworkSummary, NodeSummary, SpaceSummary, Summary, TerminalSummary,
+    ChannelSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures,
+    NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, SpaceSummary, Summary, TerminalSummary,
 };
 
 /// Version of the engine; results of different versions are not mixed.

@@ -40,6 +40,7 @@ pub(crate) struct Series {
     /// The last value by series and flow, to record changes only.
     last: Vec<Vec<f64>>,
     received: Vec<Bytes>,
+    read: Vec<u64>,
     has_queued: Vec<bool>,
     /// Time of the next sample.
     next: Option<Time>,
@@ -50,11 +51,12 @@ pub(crate) struct Series {
 }
 
 /// Series that an ACK can change.
-const SENDER_SERIES: [SeriesName; 9] = [
+const SENDER_SERIES: [SeriesName; 10] = [
     SeriesName::Cwnd,
     SeriesName::Ssthresh,
     SeriesName::SendWindow,
     SeriesName::Srtt,
+    SeriesName::Rtt,
     SeriesName::State,
     SeriesName::Retransmits,
     SeriesName::Pipe,
@@ -75,6 +77,7 @@ impl Series {
             every: record.every,
             bin: record.bin,
             received: vec![Bytes::ZERO; flows],
+            read: vec![0; flows],
             has_queued: vec![false; network.links.len()],
             next: None,
             on_flow_change: false,
@@ -121,6 +124,7 @@ impl Series {
             match self.wanted[index] {
                 SeriesName::Queue => self.sample_queues(ctx.now, network, index),
                 SeriesName::Throughput => self.sample_throughput(ctx, index),
+                SeriesName::Goodput => self.sample_goodput(ctx.now, flows, index),
                 SeriesName::Energy => self.sample_energy(ctx.now, network, index),
                 SeriesName::PositionX => self.sample_positions(ctx.now, network, index, |position| position.x),
                 SeriesName::PositionY => self.sample_positions(ctx.now, network, index, |position| position.y),
@@ -195,6 +199,15 @@ impl Series {
         }
     }
 
+    fn sample_goodput(&mut self, now: Time, flows: &[Flow], index: usize) {
+        let seconds = self.interval().as_secs_f64();
+        for (id, flow) in flows.iter().enumerate() {
+            let bits = 8.0 * (flow.read - self.read[id]) as f64;
+            self.read[id] = flow.read;
+            self.columns[index].push(now, id, bits / seconds);
+        }
+    }
+
     /// Records what an input to the sender of a flow has changed.
     pub(crate) fn on_change(&mut self, now: Time, id: FlowId, flow: &Flow) {
         let Some(snapshot) = flow.snapshot() else { return };
@@ -221,6 +234,7 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         SeriesName::Ssthresh => bytes(snapshot.window.ssthresh),
         SeriesName::SendWindow => bytes(snapshot.send_window),
         SeriesName::Srtt => snapshot.srtt.map_or(f64::NAN, Span::as_secs_f64),
+        SeriesName::Rtt => snapshot.latest_rtt.map_or(f64::NAN, Span::as_secs_f64),
         SeriesName::State => number_of(snapshot.state),
         SeriesName::Retransmits => totals(flow).retransmitted_segments as f64,
         SeriesName::Pipe => bytes(snapshot.pipe),
@@ -229,6 +243,7 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         SeriesName::Acked => flow.highest_sent.saturating_sub(snapshot.flight.0 + 1) as f64,
         SeriesName::Queue
         | SeriesName::Throughput
+        | SeriesName::Goodput
         | SeriesName::Energy
         | SeriesName::PositionX
         | SeriesName::PositionY

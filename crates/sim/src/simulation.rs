@@ -5,17 +5,12 @@ use tcp::units::Time;
 use crate::assemble::assemble;
 use crate::engine::event::Event;
 use crate::engine::trace::Sink;
-use crate::host::flow::Flow;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::invariants;
 use crate::scenario::{Scenario, ScenarioError, SeriesName};
 use crate::series::Column;
 use crate::summary::{self, Summary};
 use crate::world::{Change, World};
-
-/// Memory that a sender takes for a segment in flight, and the size of a small one; for [`Simulation::held_bytes`].
-const SEGMENT_STATE_BYTES: u64 = 128;
-const SMALL_SEGMENT: u64 = 500;
 
 /// How the hops of a packet over links become events. Results are the same but for the count of events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +51,15 @@ pub struct Outcome {
     pub series: Vec<(SeriesName, Column)>,
     /// What the sink gathered, if there was one.
     pub trace: Option<String>,
+}
+
+/// The same world as an explicit graph; what is drawn before it runs, starts of flows included, depends on `seed`.
+///
+/// # Errors
+///
+/// As [`Simulation::new`].
+pub fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError> {
+    Ok(Simulation::new(scenario, seed)?.world.graph)
 }
 
 impl Simulation {
@@ -231,13 +235,6 @@ impl Simulation {
     /// Number of events handled.
     pub fn events(&self) -> u64 {
         self.world.ctx.events
-    }
-
-    /// Memory that grows during a run, approximately: packets, future events, series, and the scoreboards of senders.
-    pub fn held_bytes(&self) -> u64 {
-        let World { ctx, hosts, series, .. } = &self.world;
-        let scoreboard = |flow: &Flow| flow.snapshot().map_or(0, |s| s.flight.0 / SMALL_SEGMENT * SEGMENT_STATE_BYTES);
-        ctx.held_bytes() + series.held_bytes() + hosts.flows.iter().map(scoreboard).sum::<u64>()
     }
 
     /// Samples a flow after an input, if the scenario asks for it.

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up. Modules of one layer do not import each other.
-const LAYERS: [&[&str]; 14] = [
-    &["ids", "scenario", "earth", "algorithms"],
+const LAYERS: [&[&str]; 15] = [
+    &["ids", "scenario", "algorithms"],
+    &["earth"],
     &["packet", "mobility", "orbit"],
     &["routing", "metrics"],
     &["engine"],
@@ -17,7 +18,7 @@ const LAYERS: [&[&str]; 14] = [
     &["world"],
     &["assemble", "summary", "invariants"],
     &["simulation"],
-    &["analysis"],
+    &["analysis", "memory"],
     &["lib"],
 ];
 

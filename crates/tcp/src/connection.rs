@@ -156,6 +156,12 @@ impl Connection {
         self.sender.as_ref().map(Sender::snapshot)
     }
 
+    /// The RTT sample of the last input, if it gave one: that of the newest segment acknowledged. Each is returned once.
+    #[inline]
+    pub fn take_rtt_sample(&mut self) -> Option<Span> {
+        self.sender.as_mut().and_then(Sender::take_rtt_sample)
+    }
+
     /// Counters over the lifetime of the sender.
     pub fn totals(&self) -> Totals {
         self.sender.as_ref().map(Sender::totals).unwrap_or_default()
@@ -173,12 +179,16 @@ impl Connection {
 
     /// Writes `bytes`; returns how many the send buffer accepted. [`Event::Writable`] follows if that is fewer.
     pub fn write(&mut self, bytes: u64) -> u64 {
+        self.write_by(bytes, Sender::write)
+    }
+
+    fn write_by(&mut self, bytes: u64, write: fn(&mut Sender, u64)) -> u64 {
         if self.close_requested {
             return 0;
         }
         let accepted = bytes.min(self.send_space().0);
         match &mut self.sender {
-            Some(sender) => sender.write(accepted),
+            Some(sender) => write(sender, accepted),
             None => self.written_early += accepted,
         }
         self.write_blocked = accepted < bytes;
@@ -188,7 +198,8 @@ impl Connection {
     /// Free space of the send buffer.
     pub fn send_space(&self) -> Bytes {
         let buffered = self.sender.as_ref().map_or(Bytes(self.written_early), Sender::buffered);
-        self.send_buffer.saturating_sub(buffered)
+        // What is unlimited stays so, whatever is in it.
+        if self.send_buffer == Bytes::MAX { Bytes::MAX } else { self.send_buffer.saturating_sub(buffered) }
     }
 
     /// Bytes received in order and not yet read by [`Connection::read`].

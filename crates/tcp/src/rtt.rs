@@ -13,6 +13,10 @@ use crate::units::{Bytes, Span};
 pub(crate) struct RttEstimator {
     srtt: Option<Span>,
     min: Option<Span>,
+    /// The newest sample.
+    latest: Option<Span>,
+    /// Nobody has taken the newest sample yet.
+    is_fresh: bool,
     rttvar: Span,
     /// The time-out now, backed off: asked for several times an ACK.
     rto: Span,
@@ -76,7 +80,8 @@ impl RttEstimator {
 
     pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> RttEstimator {
         let (srtt, rttvar, min, linux) = (None, Span::ZERO, None, LinuxVariance::default());
-        let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, backoff: 0, linux, rto: Span::ZERO };
+        let (latest, is_fresh, rto) = (None, false, Span::ZERO);
+        let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, latest, is_fresh, backoff: 0, linux, rto };
         rtt.set_rto();
         rtt
     }
@@ -116,8 +121,9 @@ impl RttEstimator {
         self.rttvar = Span::from_micros(self.linux.mdev / 4);
     }
 
-    /// Notes an RTT for the least one; it may be of another segment than the one the estimator takes.
-    pub(crate) fn note_min(&mut self, r: Span) {
+    /// Notes the RTT of the newest segment; it may be another than the one the estimator takes.
+    pub(crate) fn note_latest(&mut self, r: Span) {
+        (self.latest, self.is_fresh) = (Some(r), true);
         self.min = Some(self.min.map_or(r, |min| min.min(r)));
     }
 
@@ -166,6 +172,16 @@ impl RttEstimator {
 
     pub(crate) fn rttvar(&self) -> Span {
         self.rttvar
+    }
+
+    pub(crate) fn latest(&self) -> Option<Span> {
+        self.latest
+    }
+
+    /// The newest sample, once.
+    #[inline]
+    pub(crate) fn take_latest(&mut self) -> Option<Span> {
+        std::mem::take(&mut self.is_fresh).then_some(self.latest).flatten()
     }
 
     pub(crate) fn min(&self) -> Option<Span> {

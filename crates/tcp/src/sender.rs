@@ -42,6 +42,8 @@ pub struct Snapshot {
     pub srtt: Option<Span>,
     /// RTT variation.
     pub rttvar: Span,
+    /// Newest RTT sample.
+    pub latest_rtt: Option<Span>,
     /// Least RTT.
     pub min_rtt: Option<Span>,
     /// Retransmission time-out in force.
@@ -116,7 +118,17 @@ impl Sender {
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.core.fin, "data after close");
         self.core.end += Bytes(bytes);
+        self.core.begin_write();
+        self.core.written_end = self.core.end;
+        self.core.more = false;
         self.update_pure_receiver();
+    }
+
+    /// Data that more will follow soon.
+    pub(crate) fn write_more(&mut self, bytes: u64) {
+        self.write(bytes);
+        self.core.written_end = SeqNo::default();
+        self.core.more = true;
     }
 
     /// Forgets what was written and never sent.
@@ -131,11 +143,13 @@ impl Sender {
         if !nagle {
             self.core.pushed = self.core.end;
         }
+        self.core.more = false;
     }
 
     /// Holds segments back that are not full, or no longer (TCP_CORK).
     pub(crate) fn set_cork(&mut self, cork: bool) {
         self.core.cork = cork;
+        self.core.more = false;
     }
 
     /// No more data follows.
@@ -195,6 +209,7 @@ impl Sender {
             send_window: self.send_window(),
             srtt: core.rtt.srtt(),
             rttvar: core.rtt.rttvar(),
+            latest_rtt: core.rtt.latest(),
             min_rtt: core.rtt.min(),
             rto: core.rtt.rto(),
             flight: core.board.flight(),
@@ -211,6 +226,12 @@ impl Sender {
             reordering: self.recovery.reordering(),
             window_probes: core.window_probes,
         }
+    }
+
+    /// The newest RTT sample, once.
+    #[inline]
+    pub(crate) fn take_rtt_sample(&mut self) -> Option<Span> {
+        self.core.rtt.take_latest()
     }
 
     /// How much may be in the network now.

@@ -82,6 +82,10 @@ impl Run {
             ("abandon_unsent", []) => self.connection()?.abandon_unsent(),
             ("change", [key, value]) => self.change(key, value)?,
             ("<", _) => self.inject(rest)?,
+            ("write_more", [bytes]) => {
+                let bytes = number::<u64>(bytes)?;
+                self.connection()?.write_more(bytes);
+            }
             ("write" | "read", [bytes]) => self.transfer(verb, bytes, bytes)?,
             ("write" | "read", [bytes, "takes", taken]) => self.transfer(verb, bytes, taken)?,
             ("event", _) => self.event(rest)?,
@@ -158,12 +162,14 @@ impl Run {
 
     /// `change cork true`: the application changes a socket option.
     fn change(&mut self, key: &str, value: &str) -> Outcome {
+        let now = self.now;
         let connection = self.connection()?;
         match key {
             "nagle" => connection.set_nagle(number(value)?),
             "cork" => connection.set_cork(number(value)?),
             "send_buffer" => connection.set_send_buffer(Bytes(number(value)?)),
             "recv_buffer" => connection.set_recv_buffer(Bytes(number(value)?)),
+            "user_timeout" => connection.set_user_timeout(now, seconds(value)?),
             _ => return Err(format!("{key:?} cannot be changed")),
         }
         Ok(())

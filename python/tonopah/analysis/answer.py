@@ -108,9 +108,10 @@ def figure_sentences(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFr
     part = spec.part(figure.part)
     table, shown = tables[part.id], part.metric(figure.metric)
     base = table[table["run"].isin(plan.parts[part.id].base)]
-    runs, where = base, "the nominal point"
-    if base.empty:
-        runs, where = table, "all points"
+    runs, where = base, "at the nominal point"
+    if base.empty and figure.metric in table.columns:
+        # Points are no replicates: each replicate counts once, with its mean over the points.
+        runs, where = table.groupby(["algorithm", "seed"], as_index=False)[[figure.metric]].mean(), "averaged over all points"
     found = {label: estimate(runs, figure.metric, label, {}, part.method, shown.bounds) for label in part.labels}
     values = {label: one.scaled(shown.factor) for label, one in found.items() if not math.isnan(one.value)}
     title = f' in "{part.title}"' if len(spec.parts) > 1 else ""
@@ -119,11 +120,11 @@ def figure_sentences(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFr
     ranked = sorted(values, key=lambda label: values[label].value)
     least, most = ranked[0], ranked[-1]
     if len(ranked) == 1:
-        return [f"{shown.label}{title} of {most} is {value_text(values[most], shown)} at {where}."]
+        return [f"{shown.label}{title} of {most} is {value_text(values[most], shown)} {where}."]
     if values[least].value == values[most].value:
-        return [f"{shown.label}{title} is the same for all {len(ranked)}, {value_text(values[most], shown)}, at {where}."]
+        return [f"{shown.label}{title} is the same for all {len(ranked)}, {value_text(values[most], shown)}, {where}."]
     first = f"{shown.label}{title} is highest with {most}, {value_text(values[most], shown)}, and lowest with {least}, "
-    return [f"{first}{value_text(values[least], shown)}, at {where}.", second_sentence(part, runs, shown, most, least)]
+    return [f"{first}{value_text(values[least], shown)}, {where}.", second_sentence(part, runs, shown, most, least)]
 
 
 def second_sentence(part: Part, runs: "pd.DataFrame", shown: Metric, most: str, least: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tonopah._core import Ack, Congestion, Lost, RateSample, Sent, Setup, View
+from tonopah.cc.slips import check_names
 
 __all__ = ["Ack", "Congestion", "CongestionControl", "Lost", "RateSample", "Sent", "Setup", "View"]
 
@@ -52,6 +53,11 @@ class CongestionControl:
     """The congestion window, at least one segment at all times."""
     ssthresh_bytes: float
     """The slow-start threshold, at least one segment; infinity while it is not set."""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Refuse a class that sets an attribute almost called like one that the engine reads."""
+        super().__init_subclass__(**arguments)
+        check_names(cls, CongestionControl)
 
     def __init__(self, setup: Setup):
         self.cwnd_bytes = setup.initial_window_bytes

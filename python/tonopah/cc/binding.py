@@ -1,12 +1,13 @@
 """Binds a scenario to the classes in Python that it names: the engine gets text with their names, and the classes beside it."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tonopah._core import Algorithm
-from tonopah.cc.description import Provenance, prepare
+from tonopah.cc.description import LoadedAlgorithm, Provenance, loaded_for_a_run, prepare
 from tonopah.cc.loading import HINT, engine_names, find_entry_points, load, load_entry
 from tonopah.errors import InputError
 from tonopah.scenario.document import to_json
@@ -17,8 +18,21 @@ class BoundScenario:
     """A scenario as the engine takes it: JSON text, and the algorithms in Python by the name that the text has for them."""
 
     text: str = ""
-    algorithms: dict[str, Algorithm] = field(default_factory=dict)
-    origins: dict[str, Provenance] = field(default_factory=dict)
+    found: dict[str, LoadedAlgorithm] = field(default_factory=dict)
+
+    @property
+    def algorithms(self) -> dict[str, Algorithm]:
+        """The algorithms, to check a scenario with."""
+        return {name: found.core for name, found in self.found.items()}
+
+    @property
+    def origins(self) -> dict[str, Provenance]:
+        """Where the algorithms are."""
+        return {name: found.origin for name, found in self.found.items()}
+
+    def for_a_run(self) -> AbstractContextManager[dict[str, Algorithm]]:
+        """Load the algorithms anew from their files, for one run meanwhile: it meets nothing that another run left in them."""
+        return loaded_for_a_run(self.found)
 
 
 def bind(scenario: Mapping[str, Any], folder: str | Path = ".", source: str | None = None, path: str = "") -> BoundScenario:
@@ -77,9 +91,8 @@ def resolve(bound: BoundScenario, cc: Any, path: str, folder: Path) -> Any:
         reference, found = named, load_entry(named, place)
     else:
         return cc
-    if bound.algorithms.setdefault(reference, found.core) is not found.core:
+    if bound.found.setdefault(reference, found).core is not found.core:
         raise InputError(place, f"two different classes are called {reference}", "rename one")
-    bound.origins[reference] = found.origin
     if table is None:
         return reference
     rest = {other: value for other, value in table.items() if other != key}

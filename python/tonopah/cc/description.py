@@ -3,15 +3,17 @@
 import inspect
 import json
 import math
-from collections.abc import Mapping
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tonopah._core import Algorithm
 from tonopah.cc.base import CongestionControl
+from tonopah.cc.importing import MODULE_PREFIX
 from tonopah.digest import digest
 from tonopah.errors import AlgorithmError, InputError, ScenarioError
 from tonopah.metrics import parameter_range
@@ -23,6 +25,7 @@ OPTIONAL = {
     "head_timeout": 0, "pacing_rate": 0, "observe": 0,
 }  # fmt: skip
 """Methods with the number of their arguments."""
+NO_SOURCES: Mapping[str, bytes] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -33,39 +36,95 @@ class Provenance:
     digest: str
 
 
+class Maker:
+    """What the engine calls to make an object: the class that was loaded for the run in this thread, else the one checked."""
+
+    def __init__(self, checked: type):
+        self.checked, self.of_run = checked, threading.local()
+
+    def __call__(self, setup: Any, **parameters: float | bool) -> Any:
+        """Return an object for one end of a connection."""
+        return getattr(self.of_run, "cls", self.checked)(setup, **parameters)
+
+    @contextmanager
+    def using(self, cls: type) -> Iterator[None]:
+        """Make objects of this class meanwhile, in this thread."""
+        self.of_run.cls = cls
+        try:
+            yield
+        finally:
+            del self.of_run.cls
+
+
 @dataclass(frozen=True)
 class LoadedAlgorithm:
-    """A class as the engine runs it, and its provenance."""
+    """A class as the engine runs it, its provenance, and what makes its objects.
+
+    `load_anew` loads the class again from its file, so that a run meets no state of another; None for a class of an installed
+    package and for one that the caller made.
+    """
 
     core: Algorithm
     origin: Provenance
+    maker: Maker
+    load_anew: Callable[[], type] | None = None
 
 
-def source_digest(cls: type) -> str:
-    """Return a digest of the source files of a class and its bases."""
-    files = set()
-    for base in cls.__mro__:
-        if base not in (object, CongestionControl):
+@contextmanager
+def loaded_for_a_run(found: Mapping[str, LoadedAlgorithm]) -> Iterator[dict[str, Algorithm]]:
+    """Yield the algorithms of one run by their names in the scenario, each loaded anew from its file."""
+    with ExitStack() as stack:
+        for algorithm in found.values():
+            if algorithm.load_anew:
+                stack.enter_context(algorithm.maker.using(algorithm.load_anew()))
+        yield {name: algorithm.core for name, algorithm in found.items()}
+
+
+def source_digest(cls: type, description: str, sources: Mapping[str, bytes]) -> str:
+    """Return a digest of all in Python that decides what a class does, the same wherever its folder is.
+
+    That is `sources` by module, its base classes elsewhere, its description, and the base class of all, which the engine asks
+    which methods do nothing even if the class is not derived from it.
+    """
+    files = dict(sources)
+    for base in (*cls.__mro__, CongestionControl):
+        if base is not object and base.__module__ not in sources and not base.__module__.startswith(MODULE_PREFIX):
             with suppress(OSError, TypeError):
-                files.add(inspect.getsourcefile(base))
-    return digest(b"\n".join(Path(file).read_bytes() for file in sorted(filter(None, files)) if Path(file).is_file()))
+                files[base.__module__] = Path(inspect.getsourcefile(base) or "").read_bytes()
+    return digest(description, *(field for name in sorted(files) for field in (name, digest(files[name]))))
 
 
-@cache
-def register(cls: type, name: str) -> LoadedAlgorithm:
-    """Return a checked class as the engine runs it; made once, since the engine keeps it for the life of the process."""
-    core = Algorithm(cls, json.dumps(describe_class(cls, name)))
-    core.probe()
-    return LoadedAlgorithm(core, Provenance("", source_digest(cls)))
+def make(cls: type, name: str, reference: str = "", sources: Mapping[str, bytes] = NO_SOURCES) -> LoadedAlgorithm:
+    """Return a class as the engine runs it, unchecked; the engine keeps it for the life of the process.
+
+    `sources` are those of its module, as "", and of the modules beside it by name, if the class was loaded from a file.
+    """
+    maker, description = Maker(cls), json.dumps(describe_class(cls, name))
+    origin = Provenance(reference, source_digest(cls, description, sources))
+    return LoadedAlgorithm(Algorithm(maker, description), origin, maker)
 
 
-def prepare(cls: Any, name: str, path: str, reference: str = "") -> LoadedAlgorithm:
-    """Return a class as the engine runs it. Raises InputError when it cannot be used."""
+_registered: dict[tuple[type, str, str], LoadedAlgorithm] = {}
+"""What was made and checked, by class, name and reference."""
+
+
+def register(cls: type, name: str, reference: str, sources: Mapping[str, bytes]) -> LoadedAlgorithm:
+    """Return a class as the engine runs it, after an object of it has been tried."""
+    known = _registered.get((cls, name, reference))
+    if not known:
+        known = make(cls, name, reference, sources)
+        known.core.probe()
+        _registered[cls, name, reference] = known
+    return known
+
+
+def prepare(cls: Any, name: str, path: str, reference: str = "", sources: Mapping[str, bytes] = NO_SOURCES) -> LoadedAlgorithm:
+    """Return a class as the engine runs it; for `sources` see `make`. Raises InputError when it cannot be used."""
     if not isinstance(cls, type):
         raise InputError(path, f"{name} is not a class")
     check_methods(cls, path)
     try:
-        registered = register(cls, name)
+        return register(cls, name, reference, sources)
     except AlgorithmError as error:
         cause = error.__cause__
         text = f"{cls.__name__} cannot be used: {error.method}: {type(cause).__name__}: {cause}"
@@ -74,7 +133,6 @@ def prepare(cls: Any, name: str, path: str, reference: str = "") -> LoadedAlgori
         raise InputError(path, error.message, error.hint) from None
     except ScenarioError as error:
         raise InputError(path, f"{cls.__name__}: {error.path}: {error.message}") from None
-    return LoadedAlgorithm(registered.core, Provenance(reference, registered.origin.digest))
 
 
 def check_methods(cls: type, path: str) -> None:

@@ -7,9 +7,9 @@ import importlib
 import importlib.util
 import inspect
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -17,11 +17,14 @@ from types import ModuleType
 from typing import Any
 
 from tonopah._core import algorithms
-from tonopah.cc.description import LoadedAlgorithm, prepare
-from tonopah.digest import digest
+from tonopah.cc.description import LoadedAlgorithm, make, prepare
+from tonopah.cc.importing import LoadedFile, load_file
 from tonopah.errors import InputError
+from tonopah.scenario.files import read_file
 
 GROUP = "tonopah.algorithms"
+MAX_FILE_BYTES = 16 * 1024 * 1024
+"""Limit of the size of an algorithm's file, so that a wrong name does not exhaust memory."""
 HINT = 'like python = "my_algorithm.py:MyCC"'
 
 
@@ -44,15 +47,27 @@ def load(reference: str, path: str, folder: Path = Path(), called: str = "") -> 
     if not where or not name:
         raise InputError(path, f"{reference!r} does not name a class in a file", HINT)
     if not where.endswith(".py"):
+        if where in engine_names() and not is_module(where):
+            hint = f'a profile is written {{ name = "{where}", profile = "{name}" }}'
+            raise InputError(path, f"{reference!r} is no class in Python: {where} is an algorithm of the engine", hint)
         module = attempt(lambda: importlib.import_module(where), path, where)
         return prepare(find_class(module, name, path, where), called, path, reference)
-    file = (folder / where).resolve()
     try:
-        code = file.read_bytes()
-    except OSError as error:
-        raise InputError(path, f"{file} cannot be read: {(error.strerror or str(error)).lower()}", HINT) from None
-    module = attempt(lambda: load_module(file, digest(code)), path, where)
-    return prepare(find_class(module, name, path, where), called, path, f"{file}:{name}")
+        file = Path(os.path.realpath(folder / where)) if "\0" not in where else Path(where)
+        code = read_file(file, "an algorithm", MAX_FILE_BYTES)
+    except InputError as error:
+        raise InputError(path, f"{error.source or where} {error.message}", error.hint or HINT) from None
+    loaded = attempt(lambda: load_once(file, code), path, where)
+    found = prepare(find_class(loaded.module, name, path, where), called, path, f"{file}:{name}", loaded.sources)
+    return replace(found, load_anew=lambda: find_class(load_file(file, code).module, name, path, where))
+
+
+def is_module(name: str) -> bool:
+    """Tell whether Python can import a module of this name."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def load_entry(name: str, path: str) -> LoadedAlgorithm:
@@ -61,38 +76,42 @@ def load_entry(name: str, path: str) -> LoadedAlgorithm:
     return prepare(attempt(entry.load, path, entry.value), name, path, name)
 
 
-@cache
-def load_module(file: Path, code_digest: str) -> ModuleType:
-    """Return the module in a file; a changed file becomes another module."""
-    name = f"tonopah_algorithm_{code_digest}_{digest(str(file))}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec and spec.loader, "a .py file has a loader"
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        with importable_from(file.parent):
-            spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
+def load_again(reference: str, path: str, called: str) -> LoadedAlgorithm:
+    """Return the class that a reference to a file names, loaded anew for one run; it was checked when the run was planned."""
+    where, _, name = reference.rpartition(":")
+    code = read(Path(where))
+    if code is None:
+        raise InputError(path, f"{where} cannot be read")
+    loaded = attempt(lambda: load_file(Path(where), code), path, where)
+    return make(find_class(loaded.module, name, path, where), called, reference, loaded.sources)
 
 
-@contextmanager
-def importable_from(folder: Path) -> Iterator[None]:
-    """Make modules in a folder importable, as Python does for a script."""
-    sys.path.insert(0, str(folder))
+_loaded: dict[Path, LoadedFile] = {}
+"""Modules that were loaded to check and describe their classes, by file."""
+
+
+def load_once(file: Path, code: bytes) -> LoadedFile:
+    """Return the module in a file. It is loaded again when its code or that of a module beside it has changed."""
+    known = _loaded.get(file)
+    if not known or known.files[file] != code or any(read(other) != source for other, source in known.files.items()):
+        known = _loaded[file] = load_file(file, code)
+    return known
+
+
+def read(file: Path) -> bytes | None:
+    """Return the content of a file; None if it cannot be read."""
     try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
+        return file.read_bytes()
+    except OSError:
+        return None
 
 
 def attempt(work: Callable[[], Any], path: str, what: str) -> Any:
     """Return the result of `work`; report its failure as an error of the user, with the line."""
     try:
         return work()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        # Also sys.exit() in the file: it must not end this program.
         line = error.lineno if isinstance(error, SyntaxError) else last_line(error, what)
         text = error.msg if isinstance(error, SyntaxError) else str(error)
         at = f" (line {line})" if line else ""

@@ -6,7 +6,7 @@ import json
 from tonopah import terminal
 from tonopah.cc.loading import describe_reference
 from tonopah.cli.arguments import add_common
-from tonopah.errors import InputError
+from tonopah.errors import InputError, near_names
 from tonopah.simulation import algorithms
 
 EXAMPLE = "tonopah algorithms cubic"
@@ -35,5 +35,7 @@ def find_algorithm(name: str) -> dict[str, object]:
         return describe_reference(name, "algorithms")
     known = {entry["name"]: entry for entry in algorithms()}
     if name not in known:
-        raise InputError("algorithms", f"{name!r} is unknown", f"known: {', '.join(known)}")
+        near = near_names(name, known)
+        hint = f"known: {', '.join(known)}" + (f"; did you mean {' or '.join(near)}?" if near else "")
+        raise InputError("algorithms", f"{name!r} is unknown", hint)
     return known[name]

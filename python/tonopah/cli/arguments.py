@@ -70,18 +70,22 @@ def instant(text: str) -> float:
     return seconds
 
 
+def whole(text: str, low: int, high: int, what: str) -> int:
+    """Return a whole number from the command line."""
+    # Python reads no number of thousands of digits.
+    if not text.isascii() or not text.isdigit() or len(text) > len(str(high)) or not low <= int(text) <= high:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+    return int(text)
+
+
 def seed(text: str) -> int:
     """Return a seed from the command line."""
-    if not text.isascii() or not text.isdigit() or int(text) >= 2**64:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2^64 - 1")
-    return int(text)
+    return whole(text, 0, 2**64 - 1, "a whole number from 0 to 2^64 - 1")
 
 
 def positive(text: str) -> int:
     """Return a positive whole number from the command line."""
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1_000_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 1,000,000")
-    return int(text)
+    return whole(text, 1, 1_000_000, "a whole number from 1 to 1,000,000")
 
 
 def checked(parse: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -109,9 +113,7 @@ def hours(text: str) -> float:
 
 def events(text: str) -> int:
     """Return a number of events from the command line."""
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) < 2**63:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of events")
-    return int(text)
+    return whole(text, 1, 2**63 - 1, "a number of events")
 
 
 def percent(text: str) -> float:

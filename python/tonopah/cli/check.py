@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tonopah.cli.arguments import add_common, add_set, changes, seed
 from tonopah.plot.network import describe
-from tonopah.scenario.document import load, to_toml
+from tonopah.scenario.document import is_study, load, to_toml
 from tonopah.simulation import check
 from tonopah.study import Study
 
@@ -25,7 +25,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def check_file(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah check`."""
     document = load(arguments.file)
-    if "compare" in document or "question" in document:
+    if is_study(document):
         return check_study(arguments)
     checked = check(arguments.file, arguments.seed, changes(arguments))
     graph = checked["graph"]
@@ -43,9 +43,14 @@ def check_study(arguments: argparse.Namespace) -> int:
     study = Study.load(Path(arguments.file))
     facts = {
         "runs": len(study.plan.runs),
+        "measured": study.plan.measured,
+        "notes": study.plan.notes(),
         "parts": len(study.spec.parts),
         "algorithms": len({label for part in study.spec.parts for label in part.labels}),
         "sweeps": sum(len(part.sweeps) for part in study.spec.parts),
     }
-    print(json.dumps(facts) if arguments.json else f"ok: a study of {facts['runs']} runs")
+    if arguments.json:
+        print(json.dumps(facts))
+    else:
+        print("\n".join([f"ok: a study of {study.plan.size}", *(f"note: {note}" for note in study.plan.notes())]))
     return 0

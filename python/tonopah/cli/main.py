@@ -5,18 +5,33 @@ Set TONOPAH_DEBUG=1 to see the traceback of an internal error.
 """
 
 import argparse
+import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from typing import NoReturn
 
 from tonopah._core import engine_version
-from tonopah.errors import AlgorithmError, EngineError, LimitError, RunFailedError, ScenarioError, traceback_of
+from tonopah.errors import (
+    AlgorithmError,
+    EngineError,
+    InputError,
+    LimitError,
+    RunFailedError,
+    ScenarioError,
+    limit_text,
+    traceback_of,
+)
 
 COMMANDS = {
     "run": "run one scenario and print its results",
     "study": "run studies and write their reports",
     "check": "check a scenario or a study without running it",
+    "metrics": "list the metrics of runs and flows and the time series, or show one",
     "algorithms": "list congestion-control algorithms, or show one",
     "validate": "compare the engine with recordings of real stacks and with ns-2",
     "packetdrill": "run packetdrill scripts against the TCP endpoint",
@@ -36,10 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        parsed = build_parser(given).parse_args(given)
-        code = parsed.action(parsed)
-        sys.stdout.flush()
-        return code
+        use_any_encoding()
+        refuse_undecoded(given)
+        with interrupted_by_sigterm():
+            parsed = build_parser(given).parse_args(given)
+            code = parsed.action(parsed)
+            sys.stdout.flush()
+            return code
     except ScenarioError as error:
         return complain(str(error), 2)
     except AlgorithmError as error:
@@ -65,18 +83,61 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complain(f"internal error, please report it: {type(error).__name__}: {error}", 1)
 
 
+@contextmanager
+def interrupted_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM, which `timeout`, Slurm and Docker send, end the command as Ctrl-C does, unless the caller handles it."""
+    main_thread = threading.current_thread() is threading.main_thread()
+    if not main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def interrupt(_: int, __: object) -> None:
+    """Handle a signal."""
+    raise KeyboardInterrupt
+
+
+def refuse_undecoded(given: Sequence[str]) -> None:
+    """Refuse an argument of bytes that are not UTF-8: neither the store nor a report can hold such a name."""
+    for argument in given:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise InputError("", f"the argument {argument!r} is not UTF-8 text") from None
+
+
+def use_any_encoding() -> None:
+    """Let standard output write what its encoding does not have, such as a file name that is no text, by escapes.
+
+    Standard error does so by default.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose messages repeat no more than the beginning of a long argument."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and exit with 2."""
+        super().error(limit_text(message))
+
+
 def complain(message: str, code: int) -> int:
     """Print one message to standard error and return the exit code."""
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    print(f"error: {' '.join(limit_text(message).split())}", file=sys.stderr)
     return code
 
 
 def build_parser(given: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser of all commands; only the command that `given` names has its arguments."""
     raw = argparse.RawDescriptionHelpFormatter
-    top = argparse.ArgumentParser(
-        prog="tonopah", description="A test range for TCP congestion control.", epilog=EXAMPLES, formatter_class=raw
-    )
+    top = Parser(prog="tonopah", description="A test range for TCP congestion control.", epilog=EXAMPLES, formatter_class=raw)
     top.add_argument("--version", action="version", version=f"tonopah {engine_version()}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     wanted = next((text for text in given if not text.startswith("-")), None)

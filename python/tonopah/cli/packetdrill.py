@@ -24,7 +24,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Run packetdrill scripts against the TCP endpoint, profile linux, in simulated time.\n"
         "A script passes, differs (its first difference is shown), or is not applicable: it asks\n"
-        "for something that the endpoint does not model. Exit code 1 if one differs."
+        "for something that the endpoint does not model. Exit code 1 if one differs, 2 if a\n"
+        "file is no script: line and column follow."
     )
     add_common(command, run_scripts, *EXAMPLES)
     command.add_argument("files", nargs="+", metavar="FILE", help="script, or folder of scripts (*.pkt)")
@@ -39,8 +40,10 @@ def run_scripts(arguments: argparse.Namespace) -> int:
         for verdict in verdicts:
             print(verdict_text(verdict))
         counts = Counter(verdict.verdict for verdict in verdicts)
-        print(f"{counts['pass']} pass, {counts['differs']} differ, {counts['not applicable']} are not applicable")
-    return int(any(verdict.verdict == "differs" for verdict in verdicts))
+        line = f"{counts['pass']} pass, {counts['differs']} differ, {counts['not applicable']} are not applicable"
+        print(line + (f", {counts['unreadable']} cannot be read" if counts["unreadable"] else ""))
+    found = {verdict.verdict for verdict in verdicts}
+    return 2 if "unreadable" in found else int("differs" in found)
 
 
 def scripts_in(names: list[str]) -> list[Path]:
@@ -61,6 +64,8 @@ def verdict_text(verdict: Verdict) -> str:
     place = f"line {verdict.line}" + ("" if verdict.time_s is None else f", {verdict.time_s:g} s")
     if verdict.verdict == "differs":
         lines += [f"  {place}", *wrap("script", verdict.event), *wrap("expected", verdict.expected), *wrap("seen", verdict.seen)]
+    elif verdict.verdict == "unreadable":
+        lines += wrap("error", verdict.reason)
     elif verdict.reason:
         lines += wrap("reason", verdict.reason if verdict.line is None else f"{verdict.reason} ({place})")
     if verdict.unchecked and verdict.verdict == "pass":

@@ -28,7 +28,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="write the recorded series to DIR, one CSV file each (all of them if the scenario records none)",
     )
     command.add_argument("--netanim", metavar="FILE", help="write an animation for NetAnim (XML; a sample of the packets)")
-    command.add_argument("--events", action="store_true", help="print every packet event instead of a summary")
+    command.add_argument(
+        "--events",
+        action="store_true",
+        help="print every packet event instead of a summary; with --json each as a JSON object on a line",
+    )
 
 
 def run_scenario(arguments: argparse.Namespace) -> int:
@@ -51,7 +55,7 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         print(json.dumps(result.summary))
     else:
         console = terminal.console()
-        for table in terminal.run_tables(result.summary):
+        for table in terminal.run_tables(result.summary, console.width):
             console.print(table)
     return 0
 
@@ -61,7 +65,8 @@ def print_events(arguments: argparse.Namespace, made: dict[str, object]) -> int:
     scenario, name = prepare(arguments.scenario, made)
     try:
         bound = engine_form(scenario, name)
-        print(trace(bound.text, arguments.seed, bound.algorithms), end="")
+        with bound.for_a_run() as algorithms:
+            print(trace(bound.text, arguments.seed, algorithms, json=arguments.json), end="")
     except ScenarioError as error:
         raise relay(error, name) from None
     return 0

@@ -1,24 +1,27 @@
-"""`tonopah study run|merge|report|list`."""
+"""`tonopah study run|merge|report|figure|index|list|schema`."""
 
 import argparse
 import json
 import shlex
 import sys
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tonopah.cli import study_figure, study_index
 from tonopah.cli.arguments import add_command, checked, events, hours, percent, positive
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions, Limits, Shard, parse_memory, parse_shard
 from tonopah.execution.progress import show_progress
 from tonopah.scenario.document import load
+from tonopah.spec.columns import check_metric
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Manifest, Target
+from tonopah.spec.reader import is_edited
 from tonopah.spec.schema import json_schema
 from tonopah.store.store import Store
 from tonopah.study import Study
@@ -40,6 +43,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     summary = "write the report again from stored results"
     report = add_command(commands, "report", summary, report_study, "tonopah study report results/asran")
     report.add_argument("folder", metavar="DIR", help="results folder of a study")
+    study_figure.add_arguments(commands)
+    study_index.add_arguments(commands)
     add_command(commands, "list", "list the shipped studies", list_studies, "tonopah study list")
     example = "tonopah study schema > study.schema.json"
     add_command(commands, "schema", "print the JSON schema of a study file", print_schema, example)
@@ -81,10 +86,12 @@ def run_study(arguments: argparse.Namespace) -> int:
     until = target(arguments)
     if arguments.study == "all":
         return run_all(arguments, until)
-    study, done = run_missing(arguments, until)
-    if arguments.shard:
-        return print_shard(study, done, arguments)
-    return print_report(study, done, arguments.json)
+    study = Study.load(arguments.study)
+    with told_what_is_kept(study, arguments):
+        done = run_missing(study, arguments, until)
+        if arguments.shard:
+            return print_shard(study, done, arguments)
+        return print_report(study, done, arguments.json)
 
 
 def target(arguments: argparse.Namespace) -> Target | None:
@@ -109,21 +116,33 @@ def execution_options(arguments: argparse.Namespace) -> ExecutionOptions:
     )
 
 
-def run_missing(arguments: argparse.Namespace, until: Target | None = None) -> tuple[Study, int]:
-    """Run what is missing of a study; return the study and the number of runs made now.
-
-    Raises RunFailedError, which says how to continue, after an interruption or when --max-hours is reached.
-    """
-    study, options = Study.load(arguments.study), execution_options(arguments)
+@contextmanager
+def told_what_is_kept(study: Study, arguments: argparse.Namespace) -> Iterator[None]:
+    """Raise RunFailedError, which says how to continue, after an interruption or when --max-hours is reached."""
     try:
-        done = study.run(None, arguments.replicates, arguments.quick, arguments.out, until=until, options=options)
+        yield
     except (KeyboardInterrupt, runner.TimeUpError) as error:
         why = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-        raise RunFailedError(f"{why}; {count_stored(study, options.shard)}; run {same_command()} to continue") from None
+        kept = count_stored(study, arguments.shard)
+        raise RunFailedError(f"{why}; {kept}; run {same_command()} to continue") from None
+
+
+def run_missing(study: Study, arguments: argparse.Namespace, until: Target | None = None) -> int:
+    """Run what is missing of a study and return the number of runs made now."""
+    options = execution_options(arguments)
+    check_target(study, until)
+    done = study.run(None, arguments.replicates, arguments.quick, arguments.out, until=until, options=options)
     with Store(study.folder, create=False) as store:
         for other, count in store.other_builds().items():
             print(f"note: {count} results of engine {other} in {study.folder} are not used", file=sys.stderr)
-    return study, done
+    return done
+
+
+def check_target(study: Study, until: Target | None) -> None:
+    """Refuse a metric of --until that no part has."""
+    own = [column for part in study.spec.parts for derived in part.derived for column in derived.columns()]
+    for name in until.metrics if until else ():
+        check_metric(name, "--metric", "run", own)
 
 
 def count_stored(study: Study, shard: Shard | None) -> str:
@@ -159,16 +178,21 @@ def print_report(study: Study, done: int, as_json: bool) -> int:
     facts = {
         "study": study.name,
         "runs": len(study.plan.runs),
+        "measured": study.plan.measured,
         "run_now": done,
         "missing": study.missing(),
         "folder": str(study.folder),
         "report": str(path),
     }
+    index = study_index.index_around(study.folder)
     if as_json:
-        print(json.dumps(facts))
+        print(json.dumps(facts | {"index": index and str(index)}))
     else:
-        missing = f", {facts['missing']} of them missing" if facts["missing"] else ""
-        print(f"{study.name}: {facts['runs']} runs{missing}; {done} run now\nreport: {path.resolve()}")
+        missing = f"; {facts['missing']} of them missing" if facts["missing"] else ""
+        print(
+            f"{study.name}: {study.plan.size}{missing}; {done} run now\nreport: {path.resolve()}"
+            + (f"\nindex: {index}" if index else "")
+        )
     return 0
 
 
@@ -189,13 +213,20 @@ def run_all(arguments: argparse.Namespace, until: Target | None) -> int:
     with show_progress(total, done, quiet=until is not None) as on_progress:
         for study in studies:
             if not arguments.json:
-                print(f"{study.name}: {len(study.plan.runs)} runs", file=sys.stderr, flush=True)
-            facts.append(run_one(study, arguments, until, on_progress, time.monotonic() - started))
+                print(f"{study.name}: {study.plan.size}", file=sys.stderr, flush=True)
+            try:
+                facts.append(run_one(study, arguments, until, on_progress, time.monotonic() - started))
+            except KeyboardInterrupt:
+                kept = f"{len(facts)} of {len(studies)} studies are done; of {study.name} {count_stored(study, None)}"
+                raise RunFailedError(f"interrupted; {kept}; run {same_command()} to continue") from None
+    index = study_index.index_around(studies[0].folder, always=True)
     if arguments.json:
         print(json.dumps(facts))
     else:
         for fact in facts:
             print(f"{fact['study']}: " + (fact.get("error") or f"{fact['runs']} runs, report: {fact['report']}"))
+        if index:
+            print(f"index: {index}")
     return 1 if any("error" in fact for fact in facts) else 0
 
 
@@ -208,7 +239,7 @@ def run_one(
         options = replace(options, max_hours=max(0.0, options.max_hours - elapsed_s / 3600))
     try:
         now = study.run(until=until, on_progress=None if until else on_progress, options=options)
-        path = study.report()
+        path = study.report(quiet=True)
     except runner.TimeUpError:
         rest = f"{count_stored(study, None)}; run {same_command()} to continue"
         return {"study": study.name, "error": f"stopped: --max-hours {arguments.max_hours:g} reached; {rest}"}
@@ -226,7 +257,15 @@ def finished_runs(study: Study) -> int:
 
 def report_study(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah study report`."""
-    return print_report(Study.open(arguments.folder), 0, arguments.json)
+    study = Study.open(arguments.folder)
+    file = study.home / Path(study.source).name
+    if is_edited(study.document, file):
+        again = f"`tonopah study run {shlex.quote(str(file))}` takes the edited one"
+        print(
+            f"note: {file} was edited or removed since the study was run; the report shows the study as it was; {again}",
+            file=sys.stderr,
+        )
+    return print_report(study, 0, arguments.json)
 
 
 def list_studies(arguments: argparse.Namespace) -> int:

@@ -2,13 +2,20 @@
 
 Runs are sent in batches long enough to keep Dask's overhead small (docs/cluster.md has the figures). The batch of a worker that
 ends is given to another one; a run that ends three workers in turn stops the study. Results do not depend on the order in
-which they arrive: a run depends on its scenario and seed only.
+which they arrive: a run depends on its scenario and seed only. A cluster that has lost its scheduler or all of its workers stops
+the study.
+
+Whoever reaches a scheduler or a worker can have it execute anything. The cluster that is started here listens on the loopback
+interface only, where other users of the machine are, and therefore talks TLS with a certificate that only its own processes have.
 """
 
 import logging
+import queue
+import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from tonopah._core import engine_build
@@ -24,33 +31,79 @@ BATCHES_PER_THREAD = 2
 """Batches queued or running for each thread of the cluster, so that none is idle."""
 CONNECT_S = 30
 """Time within which a scheduler must answer."""
+WATCH_S = 2.0
+"""Interval at which the cluster is looked at while no batch arrives."""
+ANSWER_S = 10
+"""Time within which a scheduler that has answered before must answer again."""
+NO_WORKERS_S = 15
+"""Time that a cluster may be without workers before the study stops: those that are replaced come back within a few seconds."""
+CLOSE_S = 5
+"""Time that a connection may take to end."""
+LOOPBACK = "127.0.0.1"
+NO_PAGES: dict[str, Any] = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    # Nothing of the working directory is imported by the processes of a cluster.
+    "distributed.nanny.pre-spawn-environ.PYTHONSAFEPATH": "1",
+}
+"""Configuration of a cluster on this machine: its HTTP servers, which Dask cannot do without, serve nothing."""
 
 
 @contextmanager
 def connect(options: ExecutionOptions) -> Iterator[Callable[[Sequence[Run], Any], None]]:
     """Connect to the scheduler of `options`, or start a cluster on this machine; yield the executor of runs on it."""
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
-        hint = 'pip install "tonopah[dask]"'
-        raise InputError("executor", "dask is not installed", hint) from None
-    # A lost worker is reported by this module, not in Dask's log.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    if options.scheduler:
-        try:
-            client = Client(options.scheduler, timeout=CONNECT_S, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise InputError("scheduler", f"{options.scheduler} does not answer: {error}", "like tcp://HOST:8786") from None
-        with client:
+        raise InputError("executor", "dask is not installed", 'pip install "tonopah[dask]"') from None
+    silence_dask()
+    if not options.scheduler:
+        with start_cluster(options.threads) as cluster, closing(Client(cluster, set_as_default=False)) as client:
             yield lambda runs, on_done: ClusterRunner(client, options).execute(runs, on_done)
         return
-    # The processes on this machine share its memory: Dask must not end one that needs more than an equal share.
-    settings = {"n_workers": options.threads, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": ":0"}
-    with (
-        LocalCluster(processes=True, silence_logs=logging.CRITICAL, **settings) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+    try:
+        client = Client(options.scheduler, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, TypeError, ValueError) as error:
+        # TypeError: an address tls:// without certificates.
+        message = f"{options.scheduler} does not answer: {error}"
+        raise InputError("scheduler", message, "like tcp://HOST:8786; docs/cluster.md says what TLS needs") from None
+    with closing(client):
         yield lambda runs, on_done: ClusterRunner(client, options).execute(runs, on_done)
+
+
+def start_cluster(count: int) -> Any:
+    """Return a cluster of processes on this machine that only these processes can talk to."""
+    import dask
+    from distributed import LocalCluster
+    from distributed.security import Security
+
+    try:
+        security = Security.temporary()
+    except ImportError:
+        raise InputError("executor", "cryptography is not installed, for TLS", 'pip install "tonopah[dask]"') from None
+    # The processes on this machine share its memory: Dask must not end one that needs more than an equal share.
+    with dask.config.set(NO_PAGES):
+        return LocalCluster(
+            n_workers=count, threads_per_worker=1, processes=True, memory_limit=0, silence_logs=logging.CRITICAL,
+            host=LOOPBACK, security=security, dashboard_address=f"{LOOPBACK}:0", scheduler_kwargs={"dashboard": False},
+        )  # fmt: skip
+
+
+@contextmanager
+def closing(client: Any) -> Iterator[Any]:
+    """Close a connection at the end, also one whose other end has gone."""
+    try:
+        yield client
+    finally:
+        with suppress(Exception):
+            client.close(timeout=CLOSE_S)
+
+
+def silence_dask() -> None:
+    """Let Dask log nothing: a lost worker or scheduler is a traceback there, and a sentence of this module."""
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 class ClusterRunner:
@@ -64,41 +117,75 @@ class ClusterRunner:
         self.suspects: deque[int] = deque()
         self.retried: int | None = None
         self.in_flight: dict[Any, list[int]] = {}
+        self.arrivals: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.address = str(getattr(client.scheduler, "address", "")) if client else ""
 
     def execute(self, runs: Sequence[Run], on_done: Callable[[int, str | Exception, Any], bool]) -> None:
         """Run runs; `on_done` is called in this process as each ends, and returns False to stop."""
-        from distributed import as_completed
-
         self.waiting = deque(range(len(runs)))
-        # A scheduler may have no workers yet.
-        self.client.wait_for_workers(1)
-        arrivals = as_completed(loop=self.client.loop)
+        self.await_first_worker()
         try:
-            self.fill(runs, arrivals)
-            for future in arrivals:
-                for index, answer in self.collect(future):
+            self.fill(runs)
+            while self.in_flight:
+                for index, answer in self.collect(self.next_arrival()):
                     if not on_done(index, outcome_of(answer), answer.series):
                         return
-                self.fill(runs, arrivals)
+                self.fill(runs)
         finally:
-            self.client.cancel(list(self.in_flight), force=True)
+            if self.client.status == "running":
+                with suppress(Exception):
+                    self.client.cancel(list(self.in_flight), force=True)
 
-    def fill(self, runs: Sequence[Run], arrivals: Any) -> None:
+    def await_first_worker(self) -> None:
+        """Wait until the scheduler has a worker, and say so: a queue of a cluster may take hours."""
+        if not self.count_threads():
+            print(f"waiting for the first worker of {self.address}", file=sys.stderr, flush=True)
+        while not self.count_threads():
+            time.sleep(WATCH_S)
+
+    def count_threads(self) -> int:
+        """Return how many threads the workers of the cluster have."""
+        try:
+            return sum(self.client.sync(self.client.scheduler.ncores, callback_timeout=ANSWER_S).values())
+        except Exception as error:
+            raise self.lost("its scheduler has ended or cannot be reached") from error
+
+    def lost(self, what: str) -> RunFailedError:
+        """Return the error of a cluster that is not there any more."""
+        hint = "finished runs are stored; run the same command to continue"
+        return RunFailedError(f"the cluster {self.address} is lost: {what} ({hint})")
+
+    def next_arrival(self) -> Any:
+        """Return the next batch that has ended. Raises RunFailedError when none can come any more."""
+        without_workers_since = None
+        while True:
+            try:
+                return self.arrivals.get(timeout=WATCH_S)
+            except queue.Empty:
+                now = time.monotonic()
+                if self.count_threads():
+                    without_workers_since = None
+                elif without_workers_since is None:
+                    without_workers_since = now
+                elif now - without_workers_since > NO_WORKERS_S:
+                    raise self.lost("it has had no worker for a while") from None
+
+    def fill(self, runs: Sequence[Run]) -> None:
         """Keep every thread of the cluster busy."""
-        slots = max(1, sum(self.client.nthreads().values()))
+        slots = max(1, self.count_threads())
         while self.waiting and not self.suspects and len(self.in_flight) < BATCHES_PER_THREAD * slots:
             count = min(self.batch_size(slots), len(self.waiting))
-            self.submit([self.waiting.popleft() for _ in range(count)], runs, arrivals)
+            self.submit([self.waiting.popleft() for _ in range(count)], runs)
         if self.suspects and not self.in_flight:
             self.retried = self.suspects.popleft()
-            self.submit([self.retried], runs, arrivals)
+            self.submit([self.retried], runs)
 
-    def submit(self, indices: list[int], runs: Sequence[Run], arrivals: Any) -> None:
+    def submit(self, indices: list[int], runs: Sequence[Run]) -> None:
         """Submit a batch to the cluster."""
         jobs = [Job(runs[index].scenario, runs[index].seed, runs[index].origins, self.options.limits) for index in indices]
         future = self.client.submit(worker.run_batch, jobs, engine_build(), pure=False)
         self.in_flight[future] = indices
-        arrivals.add(future)
+        future.add_done_callback(self.arrivals.put)
 
     def batch_size(self, slots: int) -> int:
         """Return the number of runs in a batch: one at first, then by the time of a run, and few again towards the end."""
@@ -113,7 +200,7 @@ class ClusterRunner:
         Dask suspects every batch that was queued on a worker when it ended. The runs of a suspect are therefore repeated one at a
         time with nothing else on the cluster: a run that then ends its worker is the culprit.
         """
-        from distributed import KilledWorker
+        from distributed import CancelledError, KilledWorker
 
         indices = self.in_flight.pop(future)
         try:
@@ -123,6 +210,9 @@ class ClusterRunner:
                 return [(indices[0], Answer(failed=f"the run ended its worker repeatedly ({error.last_worker})"))]
             self.suspects.extend(indices)
             return []
+        except CancelledError as error:
+            # The client gives up what it has sent to a scheduler as soon as the connection ends.
+            raise self.lost("its scheduler has ended or cannot be reached") from error
         except Exception as error:
             # Also a batch that the worker could not read, because there is no Tonopah there.
             raise RunFailedError(f"the cluster failed: {type(error).__name__}: {error}") from error

@@ -1,7 +1,8 @@
 """Runs with algorithms in Python, each in a process of its own, so that they use all cores.
 
-A worker is a fresh interpreter (`worker.py`) that takes jobs from a pipe. Nothing of the calling program is imported there,
-so a script needs no `if __name__ == "__main__"`.
+A worker is a fresh interpreter (`worker.py`) that takes jobs from a pipe and ends when the pipe is closed, so it ends with this
+process, however that ends. Nothing of the calling program is imported there, so a script needs no `if __name__ == "__main__"`,
+and nothing of the working directory.
 """
 
 import os
@@ -14,6 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tonopah.cc.description import Provenance
@@ -57,9 +59,9 @@ class Worker:
 
     def start(self) -> None:
         """Start the process, or start it again after it has ended."""
-        # The worker can import what this process can import.
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-        command = [sys.executable, "-m", "tonopah.execution.worker"]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(import_path())}
+        # -P: without the working directory, where a file may be called like a module of the standard library.
+        command = [sys.executable, "-P", "-m", "tonopah.execution.worker"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
     def run(self, job: Job) -> Answer:
@@ -79,6 +81,29 @@ class Worker:
             # Buffered bytes have no reader any more.
             with suppress(OSError):
                 pipe.close()
+
+
+def import_path() -> list[str]:
+    """Return where a worker may import from: where this process may, without the working directory.
+
+    Only the folder of this package, where it is not installed, may be the working directory.
+    """
+    here, package = Path.cwd(), Path(__file__).resolve().parents[2]
+    folders = [Path(folder or ".").resolve() for folder in sys.path]
+    return [str(folder) for folder in dict.fromkeys((*folders, package)) if folder != here or folder == package]
+
+
+def answer_of(worker: Worker, job: Job, is_over: Callable[[], bool] = lambda: False) -> Answer:
+    """Return the answer of a worker; a run whose process ends is tried again, unless nobody waits for it any more."""
+    answer = worker.run(job)
+    for _ in range(ATTEMPTS - 1):
+        if not answer.died or is_over():
+            break
+        if worker.process.poll() is not None:
+            worker.stop()
+            worker.start()
+        answer = worker.run(job)
+    return answer
 
 
 def outcome_of(answer: Answer) -> str | Exception:
@@ -110,14 +135,7 @@ def run_many(jobs: Sequence[Job], count: int, on_done: Callable[[int, str | Exce
     def work(job: Job) -> Answer:
         worker = idle.get()
         try:
-            answer = worker.run(job)
-            for _ in range(ATTEMPTS - 1):
-                if not answer.died or over.is_set():
-                    break
-                worker.stop()
-                worker.start()
-                answer = worker.run(job)
-            return answer
+            return answer_of(worker, job, over.is_set)
         finally:
             idle.put(worker)
 

@@ -10,19 +10,22 @@ REPORT_EVERY = 0.1
 
 
 @contextmanager
-def show_progress(total: int, done: int, quiet: bool) -> "Iterator[Callable[[], None]]":
-    """Show progress on standard error, as a bar on a terminal and as lines elsewhere; yield the function that counts a run."""
+def show_progress(total: int, done: int, quiet: bool, what: str = "runs") -> "Iterator[Callable[[], None]]":
+    """Show progress on standard error, as a bar on a terminal and as lines elsewhere; yield the function that counts one.
+
+    `what` is counted: runs, or parts of a report.
+    """
     if quiet:
         yield lambda: None
     elif sys.stderr.isatty():
-        with bar(total, done) as on_progress:
+        with bar(total, done, what) as on_progress:
             yield on_progress
     else:
-        yield Lines(total, done)
+        yield Lines(total, done, what)
 
 
 @contextmanager
-def bar(total: int, done: int) -> "Iterator[Callable[[], None]]":
+def bar(total: int, done: int, what: str = "runs") -> "Iterator[Callable[[], None]]":
     """Show a progress bar with the remaining time."""
     from rich.console import Console
     from rich.progress import (
@@ -35,7 +38,7 @@ def bar(total: int, done: int) -> "Iterator[Callable[[], None]]":
     )
 
     columns = (
-        TextColumn("runs"),
+        TextColumn(what),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -43,24 +46,24 @@ def bar(total: int, done: int) -> "Iterator[Callable[[], None]]":
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("runs", total=total, completed=done)
+        task = progress.add_task(what, total=total, completed=done)
         yield lambda: progress.advance(task)
 
 
 class Lines:
     """Progress as plain lines, for logs."""
 
-    def __init__(self, total: int, done: int):
-        self.total, self.done, self.first, self.started = total, done, done, time.monotonic()
+    def __init__(self, total: int, done: int, what: str = "runs"):
+        self.total, self.done, self.first, self.what, self.started = total, done, done, what, time.monotonic()
         self.next = done + max(1, round((total - done) * REPORT_EVERY))
-        print(f"{total - done} of {total} runs to do", file=sys.stderr, flush=True)
+        print(f"{total - done} of {total} {what} to do", file=sys.stderr, flush=True)
 
     def __call__(self) -> None:
-        """Count one run."""
+        """Count one."""
         self.done += 1
         if self.done < self.next and self.done < self.total:
             return
         self.next = self.done + max(1, round((self.total - self.first) * REPORT_EVERY))
         elapsed = time.monotonic() - self.started
         left = elapsed / (self.done - self.first) * (self.total - self.done)
-        print(f"{self.done} of {self.total} runs, {elapsed:.0f} s, about {left:.0f} s left", file=sys.stderr, flush=True)
+        print(f"{self.done} of {self.total} {self.what}, {elapsed:.0f} s, about {left:.0f} s left", file=sys.stderr, flush=True)

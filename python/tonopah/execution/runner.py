@@ -25,6 +25,8 @@ OnDone: TypeAlias = Callable[[int, str | Exception, Any], bool]
 """Receives the index of a run, its summary or the exception that ended it, and its series; returns False to stop."""
 Executor: TypeAlias = Callable[[Sequence[Run], OnDone], None]
 
+SHOWN = 3
+"""Damaged results that are named when they are repeated; of the others the number is given."""
 PILOT_RUNS_PER_THREAD = 2
 MIN_PILOTS = 10
 """A study of fewer runs than this number of pilots needs no estimate of its time: it ends soon."""
@@ -96,11 +98,15 @@ def run_missing(
     """
     options = options or ExecutionOptions(jobs=jobs)
     wanted = select_shard(plan, options.shard)
-    done = store.ids(verify=True)
+    damaged = store.damaged()
+    done = store.ids() - damaged
     # The sort keeps the order of each kind; those with an algorithm in Python need processes.
     missing = sorted((run for run in wanted if run.id not in done), key=lambda run: bool(run.origins))
     if not missing:
         return 0
+    if again := [run for run in missing if run.id in damaged]:
+        shown = ",".join(describe_run(run) for run in again[:SHOWN]) + (", …" if len(again) > SHOWN else "")
+        print(f"note: {len(again)} stored results are damaged and are repeated:{shown}", file=sys.stderr, flush=True)
     shutdown = GracefulShutdown()
     if on_progress is None:
         progress = show_progress(len(wanted), len(wanted) - len(missing), quiet)

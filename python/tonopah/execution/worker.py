@@ -1,44 +1,173 @@
 """A worker process: reads jobs from standard input and writes answers to standard output, pickled.
 
-`run_batch` does the same for a worker of a cluster.
+Every run has a process of its own, forked from this one, which has imported the package and no algorithm: nothing that an
+algorithm keeps, in its module or elsewhere, reaches another run, and one that ends its process or never ends is this one's to
+deal with. `run_batch` does the same for a worker of a cluster.
 """
 
+import ctypes
+import gc
 import os
 import pickle
+import select
 import signal
+import struct
+import sys
+import threading
 import time
 import traceback
+import warnings
 from collections.abc import Sequence
-from functools import cache
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+# Imported before the fork, so that not every run imports it for its series.
+import numpy  # noqa: F401
 
 from tonopah._core import engine_build, engine_version, run
+from tonopah.cc.base import CongestionControl
+from tonopah.cc.binding import bind
 from tonopah.cc.description import LoadedAlgorithm, Provenance
-from tonopah.cc.loading import load, load_entry
+from tonopah.cc.importing import compile_source
+from tonopah.cc.loading import engine_names, find_entry_points, load, load_again, load_entry
 from tonopah.errors import AlgorithmError, EngineError, InputError, LimitError, ScenarioError, traceback_of
-from tonopah.execution.processes import Answer, Job
+from tonopah.execution.processes import Answer, Job, Worker, answer_of
+
+PR_SET_PDEATHSIG = 1
+LENGTH = struct.Struct("=Q")
+"""An answer is preceded by its length: a process that an algorithm started may hold the pipe open."""
+POLL_MS = 1000
+"""Interval at which a child that answers nothing is checked for its end."""
+KEPT = threading.local()
+"""`worker`: the process that runs algorithms in Python for this thread of a worker of a cluster."""
 
 
 def main() -> None:
-    """Run jobs until there are no more."""
+    """Run jobs until there are no more, or the process that sends them has ended."""
     jobs, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # What an algorithm prints must not get between the answers.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     # The process that started this one handles interrupts.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    library = ctypes.CDLL(None)
+    warm_up()
     while True:
         try:
             job = pickle.load(jobs)
         except EOFError:
             return
-        pickle.dump(run_job(job), answers)
+        for origin in job.origins.values():
+            compile_ahead(origin)
+        answers.write(run_in_child(job, (jobs, answers), library))
         answers.flush()
+
+
+class Standing(CongestionControl):
+    """A window that stands, to warm up with."""
+
+    def on_ack(self, ack: object, view: object) -> None:
+        """Change nothing."""
+
+    on_congestion = on_ack
+
+
+def warm_up() -> None:
+    """Do what every child would do for itself: look up names, and initialise what a first run in Python does."""
+    engine_names(), find_entry_points()
+    world = {"duration": "100ms", "network": {"kind": "dumbbell", "pairs": 1, "flows": 1}, "record": {"series": ["cwnd"]}}
+    bound = bind(world | {"tcp": {"cc": Standing}})
+    run(bound.text, 1, bound.algorithms)
+    gc.collect()
+    # The collector does not touch, and so does not copy, what it need not look at.
+    gc.freeze()
+
+
+def compile_ahead(origin: Provenance) -> None:
+    """Compile the file of an algorithm before the fork. Its mistakes are the child's to report."""
+    file = origin.reference.rpartition(":")[0]
+    with suppress(OSError, SyntaxError, ValueError):
+        if file.endswith(".py"):
+            compile_source(Path(file).read_bytes(), file)
+
+
+def run_in_child(job: Job, parent: tuple[BinaryIO, BinaryIO], library: ctypes.CDLL) -> bytes:
+    """Return the pickled answer of a child process that runs a job; end with it when the parent has ended."""
+    reading, writing = os.pipe()
+    this = os.getpid()
+    with warnings.catch_warnings():
+        # The only other threads are those of numpy's algebra, idle.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        end_with_parent(this, library)
+        for pipe in (*parent, reading):
+            os.close(pipe if isinstance(pipe, int) else pipe.fileno())
+        answer_and_end(job, writing)
+    os.close(writing)
+    try:
+        answer, ended = read_answer(reading, child, parent[0].fileno())
+    finally:
+        os.close(reading)
+    if answer is None:
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) if ended is None else ended
+        return pickle.dumps(Answer(failed=f"a worker process ended with exit code {status}", died=True))
+    if ended is None:
+        os.waitpid(child, 0)
+    return answer
+
+
+def end_with_parent(parent: int, library: ctypes.CDLL) -> None:
+    """Let the kernel kill this process when its parent ends, however that ends (prctl(2), Linux only)."""
+    if sys.platform == "linux":
+        library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def answer_and_end(job: Job, writing: int) -> None:
+    """Run a job, write its answer, and end this process without what the interpreter does at its end."""
+    try:
+        answer = pickle.dumps(run_job(job))
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(LENGTH.pack(len(answer)) + answer)
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+def read_answer(reading: int, child: int, jobs: int) -> tuple[bytes | None, int | None]:
+    """Return the answer of a child, None if it ended without one, and its exit code if it is known to have ended."""
+    poll = select.poll()
+    poll.register(reading, select.POLLIN)
+    # Reports only that the other end is closed: the parent sends nothing before it has the answer.
+    poll.register(jobs, 0)
+    found, ended = bytearray(), None
+    while len(found) < LENGTH.size or len(found) < LENGTH.size + LENGTH.unpack_from(found)[0]:
+        ready = dict(poll.poll(POLL_MS))
+        if jobs in ready:
+            os.kill(child, signal.SIGKILL)
+            os._exit(1)
+        if reading in ready:
+            part = os.read(reading, 1 << 20)
+            if not part:
+                return None, ended
+            found += part
+        elif ended is not None:
+            return None, ended
+        else:
+            pid, status = os.waitpid(child, os.WNOHANG)
+            ended = os.waitstatus_to_exitcode(status) if pid else None
+    return bytes(found[LENGTH.size :]), ended
 
 
 def run_job(job: Job) -> Answer:
     """Run one job."""
     started = time.perf_counter()
     try:
+        # This process runs nothing else: nothing needs to be loaded anew.
         algorithms = {name: load_planned(name, origin).core for name, origin in job.origins.items()}
         summary, series = run(job.scenario, job.seed, algorithms, *job.limits)
         return Answer(summary, series, seconds=time.perf_counter() - started)
@@ -60,14 +189,23 @@ def run_batch(jobs: Sequence[Job], build: str) -> list[Answer]:
         here = f"{engine_version()} ({engine_build()})"
         message = f"a worker of the cluster has engine {here}, this machine has build {build}: install the same package there"
         return [Answer(failed=message) for _ in jobs]
-    return [run_job(job) for job in jobs]
+    return [run_apart(job) if job.origins else run_job(job) for job in jobs]
 
 
-@cache
+def run_apart(job: Job) -> Answer:
+    """Run a job with an algorithm in Python in a process of its own: this one has threads and must not fork."""
+    if not hasattr(KEPT, "worker"):
+        KEPT.worker = Worker()
+    return answer_of(KEPT.worker, job)
+
+
 def load_planned(name: str, origin: Provenance) -> LoadedAlgorithm:
     """Return an algorithm. Raises InputError when it is not the one that the run was planned with."""
     reference = origin.reference
-    algorithm = load(reference, "cc", called=name) if ":" in reference else load_entry(reference, "cc")
+    if ".py:" in reference:
+        algorithm = load_again(reference, "cc", name)
+    else:
+        algorithm = load(reference, "cc", called=name) if ":" in reference else load_entry(reference, "cc")
     if algorithm.origin.digest != origin.digest:
         raise InputError("cc", f"{name} has been edited since the study was started", "run the study again")
     return algorithm

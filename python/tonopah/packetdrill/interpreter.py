@@ -6,13 +6,15 @@ endpoint both begin at 0 with the SYN.
 
 import re
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tonopah.endpoint import Endpoint, Segment
 from tonopah.errors import InputError, ScenarioError
-from tonopah.packetdrill.settings import Host, apply_shell
+from tonopah.packetdrill.calls import carry_out
+from tonopah.packetdrill.packets import comparable, joined, letters, packet_text, same_ecn
+from tonopah.packetdrill.settings import apply_shell, host_of
 from tonopah.packetdrill.sockets import Sockets, endpoint_settings
 from tonopah.packetdrill.syntax import Call, Code, Event, NotApplicableError, Packet, Script, Shell, read_script
 from tonopah.packetdrill.tcp_info import AssertionMissedError, Assertions, CodeError
@@ -21,13 +23,10 @@ TOLERANCE_S = 0.004
 """A packet may leave so much earlier or later than the script says: packetdrill's own default."""
 TOLERANCE_SHARE = 0.125
 """Or this share of the time since the event before it."""
-UNKNOWN_OPTIONS = {
-    "FO": "TCP Fast Open",
-    "FOEXP": "TCP Fast Open",
-    "md5": "TCP-MD5",
-    "mp_capable": "MPTCP",
-    "exp": "AccECN's option",
-}
+
+
+OPTION_BITS = {"TS": 1, "sackOK": 2, "wscale": 4, "ECN": 8}
+"""Bits of tcpi_options."""
 
 
 class DifferenceError(Exception):
@@ -40,7 +39,7 @@ class DifferenceError(Exception):
 
 @dataclass
 class Verdict:
-    """What came out for one script: `pass`, `differs` or `not applicable`."""
+    """What came out for one script: `pass`, `differs`, `not applicable`, or `unreadable` for what is no script."""
 
     script: str
     verdict: str
@@ -71,10 +70,17 @@ class Interpreter:
         """When the clock of the endpoint began."""
         self.checks = 0
         self.sent: deque[tuple[float, Segment]] = deque()
+        self.last_data_at: float | None = None
+        """When a packet with data arrived last."""
         self.blocked: tuple[Event, float] | None = None
+        self.offers: dict[str, set[str]] = {}
+        """What the SYNs of both sides offer, ours and theirs."""
         self.stamps: dict[int, int] = {}
         """Timestamps of the script and of the endpoint that stand for each other."""
         self.peer_scale = self.own_scale = 0
+        size = script.options.get("mss", "")
+        self.joins = int(size) if size.isdigit() else 1 << 32
+        """Arriving packets above this size are several segments joined by the network card."""
         given = script.options.get("tolerance_usecs", "")
         self.tolerance = int(given) / 1e6 if given.isdigit() else TOLERANCE_S
 
@@ -83,8 +89,6 @@ class Interpreter:
         verdict = Verdict(self.script.name, "pass")
         event = None
         try:
-            if "mss" in self.script.options:
-                raise NotApplicableError("segments joined by receive offload")
             for event in self.script.events:
                 self.step(event)
             if self.blocked:
@@ -187,38 +191,40 @@ class Interpreter:
 
     def compare(self, packet: Packet, segment: Segment) -> None:
         """Compare a segment with the packet of the script, field by field."""
-        flags = "".join(sorted(packet.flags.replace("P", "").replace("U", "").replace("A", "e")))
-        if flags.isdigit() or any(letter.isdigit() for letter in flags):
-            raise NotApplicableError("the ACE counter of AccECN")
+        flags = letters(packet.flags)
         expected: list[Any] = [flags, packet.seq, packet.len_bytes]
-        seen: list[Any] = ["".join(sorted(segment.flags.replace("P", ""))), segment.seq, segment.len_bytes]
+        seen: list[Any] = [letters(segment.flags), segment.seq, segment.len_bytes]
         if "." in packet.flags:
             expected.append(packet.ack)
             seen.append(segment.ack)
+        if self.compares_push(packet, segment):
+            expected.append("P" in packet.flags)
+            seen.append("P" in segment.flags)
         if packet.window is not None:
             scale = 0 if "S" in packet.flags else self.own_scale
             expected.append(packet.window)
             seen.append(segment.window_bytes >> scale)
-        if packet.ecn in {"ect0", "ect1", "ce", "noecn"}:
+        if packet.ecn is not None:
             expected.append(packet.ecn)
-            seen.append(segment.ecn.replace("not_ect", "noecn"))
+            seen.append(same_ecn(packet.ecn, segment.ecn))
         if packet.options is not None:
-            expected.append(self.comparable(packet.options))
+            expected.append(comparable(packet.options))
             seen.append(self.options_of(segment, packet.options))
         if "S" in segment.flags:
             self.own_scale = segment.window_scale or 0
+            self.offers["ours"] = self.options_of(segment, {}).keys() | ({"ECN"} if "E" in segment.flags else set())
         if expected != seen:
             window = expected.index(packet.window) if packet.window is not None and packet.window not in seen else -1
             if window > 3 and expected[:window] + expected[window + 1 :] == seen[:window] + seen[window + 1 :]:
                 raise NotApplicableError("Linux's accounting of receive memory (the advertised window alone differs)")
             raise DifferenceError(packet_text(packet), str(segment))
 
-    def comparable(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options of the script as the endpoint would show them."""
-        for name in options:
-            if name in UNKNOWN_OPTIONS or name not in {"mss", "wscale", "sackOK", "TS", "sack"}:
-                raise NotApplicableError(UNKNOWN_OPTIONS.get(name, f"TCP option {name}"))
-        return {name: value[1] if name == "TS" else value for name, value in options.items()}
+    def compares_push(self, packet: Packet, segment: Segment) -> bool:
+        """Tell whether what was written decides on PSH: within a write it comes from how Linux divides it among buffers."""
+        decided = segment.len_bytes == 0 or segment.seq + segment.len_bytes in self.sockets.ends
+        if not decided and ("P" in packet.flags) != ("P" in segment.flags):
+            self.sockets.unchecked.add("PSH within a write")
+        return decided
 
     def options_of(self, segment: Segment, wanted: dict[str, Any]) -> dict[str, Any]:
         """Return the options of a segment; a new timestamp is remembered under the script's number."""
@@ -246,16 +252,23 @@ class Interpreter:
         if re.search(r"\d", packet.flags):
             raise NotApplicableError("the ACE counter of AccECN")
         options = packet.options or {}
-        self.comparable(options)
-        if self.sockets.endpoint is None:
-            self.listen()
+        comparable(options)
         syn = "S" in packet.flags
+        end = self.sockets.endpoint
+        over = end is not None and end.state.phase == "closed" and self.sockets.connected
+        if end is None or (over and syn and "." not in packet.flags and not self.sockets.has_connection()):
+            # The first packet for a socket that listens, or the first of its next connection.
+            self.listen()
         if syn:
             self.peer_scale = options.get("wscale", 0)
+            self.offers["theirs"] = options.keys() | ({"ECN"} if "E" in packet.flags else set())
         stamp = options.get("TS")
         window = packet.window or 0
         scale = 0 if syn or not self.own_scale else self.peer_scale
-        flags = packet.flags.replace("P", "").replace("A", "e")
+        if packet.len_bytes > self.joins:
+            self.sockets.unchecked |= {"segments joined by receive offload", "tcpi_rcv_mss"}
+            self.assertions.hidden.add("tcpi_rcv_mss")
+        flags = packet.flags.replace("A", "e")
         segment = Segment(
             seq=packet.seq,
             ack=packet.ack or 0,
@@ -269,6 +282,8 @@ class Interpreter:
             window_scale=options.get("wscale") if syn else None,
             sack_permitted=bool(options.get("sackOK")) if syn else False,
         )
+        if packet.len_bytes:
+            self.last_data_at = self.now
         end = self.sockets.endpoint
         assert end is not None, "made above"
         end.inject(segment)
@@ -278,7 +293,7 @@ class Interpreter:
         """Make the passive endpoint when its first packet arrives."""
         if not any(socket.role == "listening" for socket in self.sockets.open.values()):
             raise NotApplicableError("a packet for a socket that does not exist")
-        self.sockets.endpoint = Endpoint.listen(endpoint_settings(self.host, active=False), auto_read=False)
+        self.sockets.begin(Endpoint.listen(endpoint_settings(self.sockets, active=False), auto_read=False))
         self.began = self.now
 
     # --- calls, code and time
@@ -286,7 +301,7 @@ class Interpreter:
     def call(self, call: Call) -> tuple[int | None, str | None] | None:
         """Carry out a system call."""
         before = self.sockets.endpoint
-        result = self.sockets.run(call)
+        result = carry_out(self.sockets, call)
         if self.sockets.endpoint is not before:
             self.began = self.now
             self.sent.clear()
@@ -326,9 +341,23 @@ class Interpreter:
         if self.sockets.endpoint is None:
             raise NotApplicableError("code before the connection")
         try:
-            self.checks += self.assertions.run(text, self.sockets.endpoint.state)
+            self.checks += self.assertions.run(text, self.sockets.endpoint.state, self.counted())
         except AssertionMissedError as missed:
             raise DifferenceError(str(missed.args[0]), str(missed.args[1])) from None
+
+    def counted(self) -> dict[str, int]:
+        """Return fields of tcp_info that follow from what was seen from outside."""
+        end = self.sockets.endpoint
+        unread = end.state.readable_bytes if end is not None else 0
+        fields = {"tcpi_snd_wscale": self.peer_scale, "tcpi_rcv_wscale": self.own_scale}
+        if len(self.offers) == 2:
+            both = self.offers["ours"] & self.offers["theirs"]
+            fields["tcpi_options"] = sum(bit for name, bit in OPTION_BITS.items() if name in both)
+        if not self.sockets.peer_closed:
+            fields["tcpi_bytes_received"] = self.sockets.received + unread
+        if self.last_data_at is not None:
+            fields["tcpi_last_data_recv"] = int((self.now - self.last_data_at) * 1e3)
+        return fields
 
     def go_to(self, time_s: float) -> None:
         """Let time pass."""
@@ -337,33 +366,6 @@ class Interpreter:
         if end is not None and end.state.now_s < self.now - self.began:
             end.at(self.now - self.began)
         self.collect()
-
-
-def host_of(script: Script) -> Host:
-    """Return the host that a script was written on: the window scale of its first SYN shows its receive buffer."""
-    host = Host()
-    syns = (event.body for event in script.events if isinstance(event.body, Packet) and event.body.outbound)
-    scale = next((packet.options.get("wscale") for packet in syns if packet.options and "S" in packet.flags), None)
-    if scale is not None and not any("tcp_rmem" in event.text for event in script.events):
-        host.tcp["recv_buffer"] = f"{65_535 << scale}B"
-    return host
-
-
-def joined(first: Segment, second: Segment) -> Segment:
-    """Return two neighbouring segments as one packet, as segmentation offload would show them."""
-    return replace(second, seq=first.seq, len_bytes=first.len_bytes + second.len_bytes)
-
-
-def packet_text(packet: Packet) -> str:
-    """Return a packet of the script as `Segment` prints one."""
-    text = f"{packet.flags or '-'} {packet.seq}:{packet.seq + packet.len_bytes}({packet.len_bytes})"
-    if packet.ack is not None:
-        text += f" ack {packet.ack}"
-    if packet.window is not None:
-        text += f" win {packet.window}"
-    if packet.options:
-        text += " " + " ".join(f"{name} {value}" for name, value in packet.options.items())
-    return text
 
 
 def run_file(path: Path) -> Verdict:
@@ -376,5 +378,7 @@ def run_file(path: Path) -> Verdict:
     except NotApplicableError as reason:
         return Verdict(str(path), "not applicable", reason=str(reason))
     except InputError as error:
-        return Verdict(str(path), "not applicable", reason=f"{error.path}: {error.message} ({error.hint})")
+        line = error.path.split(":")[-2] if error.path.count(":") > 1 else ""
+        reason = f"{error.path}: {error.message}; {error.hint}"
+        return Verdict(str(path), "unreadable", line=int(line) if line.isdigit() else None, reason=reason)
     return Interpreter(script, path.parent).run()

@@ -17,7 +17,7 @@ TIME = re.compile(
     r"|(?P<any>\*)(?=\s)"
 )
 PACKET = re.compile(
-    r"(?P<ip>IPv4|IPv6|ipv4|ipv6)?\s*(?P<direction>[<>])\s*(?:\[(?P<ecn>[a-zA-Z0-9]+)\]\s*)?(?:\((?P<ip_fields>[^)]*)\)\s*)?"
+    r"(?P<ip>IPv4|IPv6|ipv4|ipv6)?\s*(?P<direction>[<>])\s*(?:\[(?P<ecn>[^\]\n]*)\]\s*)?(?:\((?P<ip_fields>[^)]*)\)\s*)?"
     r"(?P<flags>[SFRPEWUCA.0-7]+|-)\s+(?P<seq>\d+):(?P<end>\d+)\s*\((?P<len>\d+)\)"
     r"(?:\s+ack\s+(?P<ack>\d+))?(?:\s+win\s+(?P<win>\d+))?(?:\s+urg\s+(?P<urg>\d+))?"
     r"(?:\s*<(?P<options>[^>]*)>)?(?:\s*sock\(\d+\))?"
@@ -29,6 +29,10 @@ TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\s*\|\s*[A-Za-z_0-9]+)*)|(?P<mark>[][{}(),=:.|]))"
 )
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|`[^`]*`|%\{.*?\}%|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+
+
+ECN_FIELDS = {"ect0", "ect1", "ect01", "ce", "noecn"}
+"""What may stand in brackets before a packet: the ECN field of its IP header."""
 
 
 class NotApplicableError(Exception):
@@ -168,7 +172,7 @@ class Reader:
         if call:
             self.at = call.end()
             return self.call(call["name"])
-        protocol = re.compile(r"[<>]\s*(?:\[\w+\]\s*)?(icmp|udp|mptcp)\b").match(self.text, self.at)
+        protocol = re.compile(r"[<>]\s*(?:\[[^\]\n]*\]\s*)?(icmp|udp|mptcp|ipv4|ipv6|gre|mpls)\b").match(self.text, self.at)
         if protocol:
             raise NotApplicableError(f"{protocol[1].upper()} packets")
         raise self.error("a packet (< or >), a system call, `shell` or %{ code }%")
@@ -192,6 +196,9 @@ class Reader:
         else:
             options = self.options(found["options"])
         flags = "" if found["flags"] == "-" else found["flags"]
+        fields = found["ecn"]
+        if fields is not None and fields not in ECN_FIELDS:
+            raise NotApplicableError(f"the fields [{fields}] of an IP header")
         return Packet(
             outbound=found["direction"] == ">",
             flags=flags,
@@ -266,8 +273,11 @@ class Reader:
     def error(self, expected: str) -> InputError:
         """Return the error that something else was expected here."""
         line = self.text.count("\n", 0, self.at) + 1
-        seen = self.text[self.at : self.at + 40].split("\n")[0]
-        return InputError(f"{self.name}:{line}", f"cannot read {seen!r}", f"expected: {expected}")
+        column = self.at - self.text.rfind("\n", 0, self.at)
+        seen = (
+            self.text[self.at : self.at + 40].split("\n")[0] or "the end of the line" if self.at < len(self.text) else "the end"
+        )
+        return InputError(f"{self.name}:{line}:{column}", f"cannot read {seen!r}", f"expected: {expected}")
 
 
 def blank_comment(found: re.Match[str]) -> str:

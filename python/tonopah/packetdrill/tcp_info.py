@@ -3,7 +3,7 @@
 import ast
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tonopah.endpoint import EndpointState
@@ -34,6 +34,7 @@ CONSTANTS: dict[str, int] = {
     "TCPI_OPT_SACK": 2,
     "TCPI_OPT_WSCALE": 4,
     "TCPI_OPT_ECN": 8,
+    "TCPI_OPT_SYN_DATA": 32,
 }  # fmt: skip
 
 ALLOWED = (
@@ -54,7 +55,8 @@ class AssertionMissedError(Exception):
 
 
 def clean(text: str) -> str:
-    """Return code without common indentation, its lines joined where a backslash ends them."""
+    """Return code without common indentation, its lines joined where a backslash ends them; Python 2 printed by a statement."""
+    text = re.sub(r"(?m)^([ \t]*)print[ \t]+(?![(=]).*$", r"\1pass", text)
     return inspect.cleandoc(re.sub(r"\\\s*\n\s*", " ", text).rstrip().rstrip("\\"))
 
 
@@ -94,9 +96,14 @@ class Assertions:
         self.variables: dict[str, Any] = {}
         self.unknown: set[str] = set()
         """Fields that code asked for and the endpoint does not know."""
+        self.hidden: set[str] = set()
+        """Fields that the endpoint knows and this script cannot compare."""
 
-    def run(self, text: str, state: EndpointState) -> int:
-        """Carry out one piece of code; return how many assertions held, raise for one that does not."""
+    def run(self, text: str, state: EndpointState, counted: Mapping[str, int] | None = None) -> int:
+        """Carry out one piece of code; return how many assertions held, raise for one that does not.
+
+        `counted` has fields that the state does not show.
+        """
         try:
             tree = ast.parse(clean(text))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -108,13 +115,13 @@ class Assertions:
                 raise CodeError(f"the code calls {ast.unparse(node.func)}")
         held = 0
         for statement in tree.body:
-            held += self.statement(statement, state)
+            held += self.statement(statement, state, counted or {})
         return held
 
-    def statement(self, statement: ast.stmt, state: EndpointState) -> int:
+    def statement(self, statement: ast.stmt, state: EndpointState, counted: Mapping[str, int]) -> int:
         """Carry out one statement; 1 if it is an assertion that holds."""
         names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-        known = {name: FIELDS[name](state) for name in names & FIELDS.keys()} | CONSTANTS
+        known = {name: FIELDS[name](state) for name in names & FIELDS.keys() - self.hidden} | counted | CONSTANTS
         missing = {name for name in names if name not in {*known, *self.variables, *FUNCTIONS}}
         if missing:
             self.unknown |= missing

@@ -6,45 +6,42 @@ their coordinates if they have any, else on circles.
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from tonopah import units
 from tonopah.plot import satellites, style, wireless
 from tonopah.plot.layout import circle_positions, find_inner, find_neighbours, given_positions
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from tonopah.plot.sketch import Sketch, text_width
 
 MAX_IN_COLUMN = 6
 MAX_LABELS = 40
-NODE_STYLES = {
-    "host": {"boxstyle": "round,pad=0.25", "facecolor": "#ffffff", "edgecolor": "#0072B2"},
-    "router": {"boxstyle": "circle,pad=0.3", "facecolor": "#e8e8e8", "edgecolor": "#222222"},
-    "switch": {"boxstyle": "square,pad=0.3", "facecolor": "#f4f4f4", "edgecolor": "#222222"},
-    "gateway": {"boxstyle": "circle,pad=0.3", "facecolor": "#fbe3d0", "edgecolor": "#D55E00"},
-}
+ROW_PX = 32.0
+HOSTS_APART_PX = 190.0
+HUBS_APART_PX = 210.0
+ROOM_PX = 70.0
+"""Between a label and the boxes at the ends of its line."""
+ABOVE_PX = 13.0
+"""Of a label over its line."""
+WIDTH_PX, MIN_HEIGHT_PX, MAX_HEIGHT_PX = 660.0, 160.0, 520.0
 
 
 def draw(graph: dict[str, Any]) -> str:
     """Return the network as SVG text."""
     if graph.get("channel"):
-        return wireless.draw(graph)
+        return style.adaptive(wireless.draw(graph))
     if graph["network"]["kind"] == "constellation":
-        return satellites.draw_map(satellites.ground_tracks(graph, until_s=0.0))
+        return style.adaptive(satellites.draw_map(satellites.ground_tracks(graph, until_s=0.0)))
     nodes = {node["name"]: node for node in graph.get("node", [])}
     links = [link for link in graph.get("link", []) if link["from"] in nodes and link["to"] in nodes]
     neighbours = find_neighbours(links)
     inner = find_inner(nodes, neighbours)
-    with style.canvas(7.2, 3.4 if len(inner) <= 2 else 5.4) as (figure, axes):
-        figure.set_layout_engine("none")
-        axes.set_position((0, 0, 1, 1))
-        axes.set_axis_off()
-        axes.grid(visible=False)
-        if 1 <= len(inner) <= 2:
-            draw_columns(axes, graph, nodes, links, inner, neighbours)
-        else:
-            draw_mesh(axes, nodes, links, inner, neighbours)
-        return style.svg(figure)
+    sketch = (
+        draw_columns(graph, nodes, links, inner, neighbours)
+        if 1 <= len(inner) <= 2
+        else draw_mesh(nodes, links, inner, neighbours)
+    )
+    return sketch.svg()
 
 
 def describe(graph: dict[str, Any]) -> str:
@@ -77,35 +74,48 @@ def legend(graph: dict[str, Any]) -> str:
     return "Labels give rate, propagation delay and loss of a link." if labelled else ""
 
 
-def draw_columns(axes: "Axes", graph: dict[str, Any], nodes: Any, links: list[Any], inner: list[str], neighbours: Any) -> None:
-    """Draw inner nodes in the middle, and their hosts in columns left and right."""
-    place = {name: (5.0 if len(inner) == 1 else 3.6 + 2.8 * i, 0.0) for i, name in enumerate(inner)}
-    right = receivers(graph, nodes)
-    columns: dict[tuple[str, bool], list[str]] = defaultdict(list)
-    for name in nodes:
-        if name not in place and neighbours[name]:
-            columns[(next(iter(neighbours[name])), name in right)].append(name)
-    height = max((min(len(names), MAX_IN_COLUMN) for names in columns.values()), default=1)
+def draw_columns(graph: dict[str, Any], nodes: Any, links: list[Any], inner: list[str], neighbours: Any) -> Sketch:
+    """Draw inner nodes in the middle, and their hosts in columns left and right of them."""
     by_pair = {(link["from"], link["to"]): link for link in links} | {(link["to"], link["from"]): link for link in links}
+    middle = link_text(by_pair.get((inner[0], inner[-1]), {}))
+    hubs = {inner[0]: 0.0, inner[-1]: max(HUBS_APART_PX, text_width(middle) + ROOM_PX) if len(inner) == 2 else 0.0}
+    right, columns = receivers(graph, nodes), defaultdict(list)
+    for name in nodes:
+        if name not in hubs and neighbours[name]:
+            hub = next(iter(neighbours[name]))
+            # Of two inner nodes the first has its hosts on the left, whatever they do.
+            columns[(hub, hub == inner[-1] if len(inner) == 2 else name in right)].append(name)
+    sketch = Sketch()
+    if len(inner) == 2 and middle:
+        sketch.line((0.0, 0.0), (hubs[inner[-1]], 0.0), 3.0, strong=True)
+        sketch.label((hubs[inner[-1]] / 2, -ABOVE_PX), middle, soft=False)
     for (hub, is_right), names in columns.items():
-        shown = abbreviate(names)
-        x = 9.0 if is_right else 1.0
-        for i, name in enumerate(shown):
-            y = (len(shown) - 1) / 2 - i
-            if name is None:
-                axes.text(x, y, f"… {len(names) - len(shown) + 1} more", ha="center", va="center", color="#444444", fontsize=8)
-                continue
-            axes.plot([x, place[hub][0]], [y, place[hub][1]], color="#999999", linewidth=1, zorder=1)
-            draw_node(axes, name, nodes[name], (x, y))
-        text = link_text(next((by_pair[(a, b)] for a in names for b in (hub,) if (a, b) in by_pair), {}))
-        axes.text((x + place[hub][0]) / 2, height / 2 + 0.25, text, ha="center", va="bottom", fontsize=8, color="#222222")
-    if len(inner) == 2 and (inner[0], inner[1]) in by_pair:
-        axes.plot([place[name][0] for name in inner], [0, 0], color="#333333", linewidth=2.5, zorder=1)
-        axes.text(5.0, -0.35, link_text(by_pair[(inner[0], inner[1])]), ha="center", va="top", fontsize=8, color="#222222")
-    for name in inner:
-        draw_node(axes, name, nodes[name], place[name])
-    axes.set_xlim(0, 10)
-    axes.set_ylim(-height / 2 - 0.3, height / 2 + 1.0)
+        draw_column(sketch, hubs[hub], 1 if is_right else -1, {name: link_text(by_pair[(name, hub)]) for name in names}, nodes)
+    for name, x in hubs.items():
+        sketch.box((x, 0.0), name, nodes[name].get("role", "host"))
+    return sketch
+
+
+def draw_column(sketch: Sketch, hub: float, side: int, texts: dict[str, str], nodes: Any) -> None:
+    """Draw the hosts of one inner node on one side: one label over the first link if all are alike, else one beside each."""
+    shown, alike = abbreviate(list(texts)), len(set(texts.values())) == 1
+    longest = max(text_width(text) for text in texts.values())
+    names = max(text_width(name) for name in texts)
+    x = hub + side * max(HOSTS_APART_PX, (longest if alike else 0.0) + names + ROOM_PX)
+    for i, name in enumerate(shown):
+        y = ROW_PX * (i - (len(shown) - 1) / 2)
+        if name is None:
+            sketch.label((x, y), f"… {len(texts) - len(shown) + 1} more")
+            continue
+        sketch.line((x, y), (hub, 0.0))
+        sketch.box((x, y), name, nodes[name].get("role", "host"))
+        if not alike:
+            outside = max(30.0, names + 14) / 2 + text_width(texts[name]) / 2 + 8
+            sketch.label((x + side * outside, y), texts[name])
+        elif i == 0:
+            # The line rises below the label: its outer end must not touch it.
+            above = ABOVE_PX + text_width(texts[name]) / 2 * abs(y / (hub - x))
+            sketch.label(((x + hub) / 2, y / 2 - above), texts[name])
 
 
 def receivers(graph: dict[str, Any], nodes: Any) -> set[str]:
@@ -122,24 +132,29 @@ def abbreviate(names: list[str]) -> list[str | None]:
     return [*names[: MAX_IN_COLUMN - 2], None, names[-1]]
 
 
-def draw_mesh(axes: "Axes", nodes: Any, links: list[Any], inner: list[str], neighbours: Any) -> None:
+def draw_mesh(nodes: Any, links: list[Any], inner: list[str], neighbours: Any) -> Sketch:
     """Draw nodes at their coordinates; without any, inner nodes on a circle and their hosts outside of it."""
-    place = given_positions(nodes) or circle_positions(list(nodes), inner, neighbours)
-    for link in links:
-        (x0, y0), (x1, y1) = place[link["from"]], place[link["to"]]
-        axes.plot([x0, x1], [y0, y1], color="#999999", linewidth=1, zorder=1)
+    given = given_positions(nodes) or circle_positions(list(nodes), inner, neighbours)
+    place, sketch = fit(given), Sketch()
+    for pair in dict.fromkeys(frozenset((link["from"], link["to"])) for link in links):
+        ends = sorted(pair)
+        sketch.line(place[ends[0]], place[ends[-1]])
     for name, node in nodes.items():
-        if len(nodes) <= MAX_LABELS or (node.get("role", "host") != "host" and len(inner) <= MAX_LABELS):
-            draw_node(axes, name, node, place[name])
+        role = node.get("role", "host")
+        if len(nodes) <= MAX_LABELS or (role != "host" and len(inner) <= MAX_LABELS):
+            sketch.box(place[name], name, role)
         else:
-            axes.plot(*place[name], marker="o", color="#0072B2", markerfacecolor="white", markersize=5, zorder=3)
-    axes.margins(0.08)
+            sketch.dot(place[name], name)
+    return sketch
 
 
-def draw_node(axes: "Axes", name: str, node: dict[str, Any], at: tuple[float, float]) -> None:
-    """Draw one node with its name."""
-    node_style = NODE_STYLES.get(node.get("role", "host"), NODE_STYLES["host"])
-    axes.text(*at, name, ha="center", va="center", fontsize=8, bbox=node_style, zorder=3)
+def fit(place: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Return places in pixels, y downwards: as wide as a page, and as high as the coordinates ask for, within limits."""
+    left, right = min(x for x, _ in place.values()), max(x for x, _ in place.values())
+    low, high = min(y for _, y in place.values()), max(y for _, y in place.values())
+    width, depth = right - left or 1.0, high - low or 1.0
+    height = min(MAX_HEIGHT_PX, max(MIN_HEIGHT_PX, WIDTH_PX * depth / width)) if high > low else 0.0
+    return {name: ((x - left) / width * WIDTH_PX, (high - y) / depth * height) for name, (x, y) in place.items()}
 
 
 def link_text(link: dict[str, Any]) -> str:

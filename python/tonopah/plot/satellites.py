@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tonopah._core import ground_tracks as engine_ground_tracks
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.plot import style
+from tonopah.scenario.document import prepare
 from tonopah.simulation import check
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ def find_ground_tracks(source: Any, seed: int, set: Mapping[str, Any] | None, at
     graph = check(source, seed, set)["graph"]
     name = source if isinstance(source, str) else None
     if graph["network"]["kind"] != "constellation":
-        raise InputError("network.kind", f"{graph['network']['kind']!r} has no map", 'only "constellation" has one', name)
+        # The expanded network is a graph, whatever the file says.
+        kind = prepare(source, set)[0]["network"]["kind"]
+        raise InputError("network.kind", f"{kind!r} has no map", 'only "constellation" has one', name)
     try:
         return ground_tracks(graph, seed, at_s)
     except ScenarioError as error:

@@ -1,6 +1,7 @@
 """The common style of all figures: colours for the colour-blind, line styles and markers that are distinct in greyscale."""
 
 import io
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,13 +19,24 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo")
 
 SETTINGS: dict[str, Any] = {
-    "figure.dpi": 100, "savefig.dpi": 150, "svg.hashsalt": "tonopah", "svg.fonttype": "path", "pdf.fonttype": 3,
+    "figure.dpi": 100, "savefig.dpi": 150, "svg.hashsalt": "tonopah", "svg.fonttype": "none", "pdf.fonttype": 42,
+    "ps.fonttype": 42,
     "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 9.5, "axes.labelsize": 9, "legend.fontsize": 8.5,
     "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#555555", "axes.linewidth": 0.8,
     "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True,
     "xtick.color": "#333333", "ytick.color": "#333333", "lines.linewidth": 1.6, "lines.markersize": 5,
     "axes.formatter.useoffset": False, "legend.frameon": False, "figure.constrained_layout.use": True,
 }  # fmt: skip
+
+
+PAGE_COLOURS = {
+    ("#ffffff", "white"): "paper",
+    ("#000000", "#222222", "#333333", "#444444"): "ink",
+    ("#555555", "#666666", "#888888", "#999999", "#9a9a9a"): "soft",
+    ("#dddddd", "#e8e8e8", "#fbe3d0"): "wash",
+}
+"""The colours of pictures that a dark page needs otherwise, and what they are called then."""
+DARK = "@media(prefers-color-scheme:dark){svg:root{--paper:#16191d;--ink:#e6e8eb;--soft:#a3abb5;--wash:#3a4149}}"
 
 
 def line_style(index: int) -> dict[str, Any]:
@@ -42,13 +54,18 @@ def line_style(index: int) -> dict[str, Any]:
 
 @contextmanager
 def settings(changes: Mapping[str, Any] | None = None) -> "Iterator[ModuleType]":
-    """Yield `matplotlib.pyplot` with the common style and `changes` to it; nothing is shown on a screen."""
+    """Yield `matplotlib.pyplot` with the common style and `changes` to it; nothing is shown on a screen.
+
+    The style begins with matplotlib's own defaults: neither a matplotlibrc nor what a program has set changes a figure.
+    """
     import matplotlib as mpl
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    with mpl.rc_context(SETTINGS | dict(changes or {})):
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(SETTINGS | dict(changes or {}))
         yield plt
 
 
@@ -63,27 +80,15 @@ def canvas(width: float = 5.4, height: float = 3.5, *, fitted: bool = True) -> "
             plt.close(figure)
 
 
-@contextmanager
-def chart(width: float = 5.4, height: float = 3.5) -> "Iterator[tuple[Figure, Axes]]":
-    """Yield an empty chart with fixed margins: a report draws hundreds, and finding margins takes as long as drawing."""
-    with canvas(width, height, fitted=False) as (figure, axes):
-        figure.subplots_adjust(left=0.82 / width, right=1 - 0.15 / width, top=1 - 0.12 / height, bottom=0.55 / height)
-        yield figure, axes
-
-
 def legend_below(figure: "Figure", axes: "Axes") -> None:
-    """Put the legend below the figure; a chart gets room for its rows."""
+    """Put the legend below the figure."""
     handles, labels = axes.get_legend_handles_labels()
     if not handles:
         return
-    width, height = figure.get_size_inches()
     # An entry is its line and its text, about 0.075 inch a letter at this size.
-    room = int(width / (0.65 + 0.075 * max(len(label) for label in labels)))
+    room = int(figure.get_size_inches()[0] / (0.65 + 0.075 * max(len(label) for label in labels)))
     ncols = max(1, min(4, len(handles), room))
-    fixed = figure.get_layout_engine() is None
-    if fixed:
-        figure.subplots_adjust(bottom=(0.62 + 0.19 * -(-len(handles) // ncols)) / height)
-    figure.legend(handles, labels, loc="lower center" if fixed else "outside lower center", ncols=ncols, handlelength=3.2)
+    figure.legend(handles, labels, loc="outside lower center", ncols=ncols, handlelength=3.2)
 
 
 def svg(figure: "Figure") -> str:
@@ -93,14 +98,17 @@ def svg(figure: "Figure") -> str:
     return buffer.getvalue()
 
 
-def pdf(figure: "Figure") -> bytes:
-    """Return the figure as PDF; the same data give the same bytes."""
-    buffer = io.BytesIO()
-    # The layout was made for the SVG; making it again takes as long as drawing.
-    if figure.get_layout_engine() is not None:
-        figure.set_layout_engine("none")
-    figure.savefig(buffer, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    return buffer.getvalue()
+def adaptive(text: str) -> str:
+    """Return SVG text of matplotlib that follows the light or dark preference of the reader, on the background of its page."""
+    for colours, variable in PAGE_COLOURS.items():
+        for colour in colours:
+            text = re.sub(rf"(fill|stroke): {colour}\b", rf"\1: var(--{variable}, {colour})", text, flags=re.IGNORECASE)
+    # The first patch is the background of the whole figure.
+    text = re.sub(r'(<g id="patch_1">\s*<path [^>]*style="fill: )[^;"]*', r"\1none", text, count=1)
+    # Text without a colour of its own is black.
+    return text.replace("<defs>", f"<style>{DARK}</style><defs>", 1).replace(
+        'style="font', 'style="fill: var(--ink, #000000); font'
+    )
 
 
 def write_png(figure: "Figure", path: Path) -> None:

@@ -1,93 +1,91 @@
-"""A study as one self-contained HTML document, with its tables and figures beside it.
+"""A study as one self-contained HTML document, with its tables, the data of its figures and its verdicts beside it.
 
-It runs no simulation: everything comes from the store.
+It runs no simulation: everything comes from the store. The page carries the data of its figures once and draws them itself:
+no other process is needed, and a signal ends all of it.
 """
 
-import multiprocessing
-import os
-import sys
-import threading
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
+from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 
 from tonopah._core import engine_version
 from tonopah.analysis import claims, consistency, tables
+from tonopah.analysis.answer import Answer, answer
+from tonopah.analysis.figure_files import write_figures
+from tonopah.analysis.tables import PartTables
 from tonopah.errors import InputError, RunFailedError
-from tonopah.execution.options import cores
+from tonopah.execution.progress import show_progress
 from tonopah.metrics import duration_text
-from tonopah.report.formatting import image, interval_text, p_text
-from tonopah.report.part import PartReport, PartTables, report_part
+from tonopah.report import vendor, verdicts
+from tonopah.report.claim_views import claim_views, find_figure, with_difference
+from tonopah.report.embed import page_data
+from tonopah.report.files import replace_file
+from tonopah.report.formatting import drawing, interval_text, p_text
+from tonopah.report.panels import make_panels
+from tonopah.report.part import PartReport, report_part
 from tonopah.spec.library import shipped
 from tonopah.spec.manifest import Manifest
 from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan
 from tonopah.store.store import Store
 
-if TYPE_CHECKING:
-    pass
+SCRIPTS = ("charts.js", "series.js", "tables.js", "page.js")
+"""In the order in which the page loads them."""
 
 
-def write(manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, out: Path) -> Path:
-    """Write report.html, tables/ and figures/ into `out` and return the path of the report.
+def write(manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, out: Path, quiet: bool = True) -> Path:
+    """Write report.html, verdicts.json, tables/ and figures/ into `out` and return the path of the report.
 
-    `spec` and `plan` are those of the study as it was run, with its confidence levels and numbers of replicates.
+    `spec` and `plan` are those of the study as it was run, with its confidence levels and numbers of replicates. Unless `quiet`,
+    progress is shown on standard error.
     """
-    sources = []
-    for part in spec.parts:
-        part_plan = plan.parts[part.id]
-        sources.append(PartTables(part, part_plan, *tables.part_tables(part, part_plan, store), store))
+    sources = [read_part(spec, plan, part.id, store) for part in spec.parts]
     if all(source.runs.empty for source in sources):
         raise InputError("", "contains no finished run", None, str(store.folder))
     try:
-        for folder in ("tables", "figures"):
-            (out / folder).mkdir(parents=True, exist_ok=True)
-        tables.write(tables.concatenate([source.runs for source in sources]), out / "tables", "runs")
-        tables.write(tables.concatenate([source.flows for source in sources]), out / "tables", "flows")
-        parts = report_parts(sources)
-        for figure in (figure for part in parts for section in part.sections for figure in section.figures):
-            (out / "figures" / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")
-            (out / "figures" / f"{figure.name}.pdf").write_bytes(figure.pdf)
-            figure.data.to_csv(out / "figures" / f"{figure.name}.csv", index=False)
-        target = out / "report.html"
-        temporary = target.with_suffix(f".{os.getpid()}.tmp")
-        runs = {source.part.id: source.runs for source in sources}
-        facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured}
-        temporary.write_text(render(spec, claims.judge(spec, plan, runs, manifest.quick), parts, facts), encoding="utf-8")
-        temporary.replace(target)
+        return write_files(manifest, spec, plan, store, sources, out, quiet)
     except OSError as error:
         raise RunFailedError(f"{out}: the report cannot be written: {error}") from error
-    return target
 
 
-def report_parts(sources: list[PartTables]) -> list[PartReport]:
-    """Return the report on each part; parts are rendered on all cores, since figures take longest."""
-    processes = min(len(sources), cores())
-    # A fork beside other threads may inherit a lock that is never released.
-    if processes < 2 or sys.platform != "linux" or threading.active_count() > 1:
-        return [report_part(source) for source in sources]
-    forked = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(processes, mp_context=forked, initializer=inherit, initargs=(sources,)) as pool:
-        return list(pool.map(report_inherited, range(len(sources))))
+def write_files(
+    manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, sources: list[PartTables], out: Path, quiet: bool
+) -> Path:
+    """Write what `write` promises. Raises OSError."""
+    (out / "tables").mkdir(parents=True, exist_ok=True)
+    tables.write(tables.concatenate([source.runs for source in sources]), out / "tables", "runs")
+    tables.write(tables.concatenate([source.flows for source in sources]), out / "tables", "flows")
+    parts = []
+    with show_progress(len(sources), 0, quiet, "parts of the report") as on_progress:
+        for source in sources:
+            parts.append(report_part(source))
+            on_progress()
+    write_figures((figure for part in parts for figure in part.figures), out / "figures")
+    runs = {source.part.id: source.runs for source in sources}
+    found = claims.judge(spec, plan, runs, manifest.quick)
+    answered = answer(spec, plan, runs, found)
+    facts = describe(manifest, spec) | {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
+    about = study_facts(manifest, spec, facts, store)
+    replace_file(out / verdicts.FILE, verdicts.verdicts_json(about, answered, found))
+    replace_file(out / "report.html", render(spec, found, answered, parts, facts))
+    return out / "report.html"
 
 
-inherited: list[PartTables] = []
-"""Data of the parts for a forked process; too large for a pipe."""
+def read_part(spec: StudySpec, plan: Plan, part_id: str, store: Store) -> PartTables:
+    """Return the data of a part."""
+    part, part_plan = spec.part(part_id), plan.parts[part_id]
+    return PartTables(part, part_plan, *tables.part_tables(part, part_plan, store), store)
 
 
-def inherit(sources: list[PartTables]) -> None:
-    """Initialize a forked process."""
-    inherited.extend(sources)
-
-
-def report_inherited(index: int) -> PartReport:
-    """Return the report on a part in a forked process, which opens its own connection to the store."""
-    source = inherited[index]
-    with Store(source.store.folder, create=False) as store:
-        return report_part(replace(source, store=store))
+def study_facts(manifest: Manifest, spec: StudySpec, facts: dict[str, Any], store: Store) -> dict[str, Any]:
+    """Return what verdicts.json says of the study besides its answer."""
+    return {
+        "study": manifest.name, "title": spec.title, "question": spec.question, "quick": manifest.quick,
+        "runs": facts["runs"], "replicates": {part.id: part.replicates for part in spec.parts},
+        "command": facts["command"], "finished": store.last_finished(), "tonopah": engine_version(),
+    }  # fmt: skip
 
 
 def used_metrics(spec: StudySpec) -> list[tuple[str, str, str]]:
@@ -101,8 +99,27 @@ def used_metrics(spec: StudySpec) -> list[tuple[str, str, str]]:
     return [(name, shown.axis, shown.definition) for name, shown in found.items() if shown.definition]
 
 
-def render(spec: StudySpec, verdicts: list[claims.Verdict], parts: list[PartReport], facts: dict[str, Any]) -> str:
+def render(spec: StudySpec, found: list[claims.Verdict], answered: Answer, parts: list[PartReport], facts: dict[str, Any]) -> str:
     """Return the HTML document."""
+    figures = {figure.id: figure for part in parts for figure in part.figures}
+    views = claim_views(spec, found, figures)
+    first = find_figure(answered.figure, figures) or next(iter(figures.values()), None)
+    levels = sorted({f"{100 * part.confidence:.4g} %" for part in spec.parts})
+    return template_environment().get_template("report.html.j2").render(
+        spec=spec, parts=parts, verdicts=found, claims=views, answer=answered, counts=counted(answered),
+        comparisons=claims.comparisons(found), metrics=used_metrics(spec),
+        headline=make_panels(with_difference(first, figures))[0] if first else None,
+        headline_labels=spec.part(first.part).labels if first else [],
+        findings=[(published, consistency.check(published)) for published in spec.published],
+        statistics={part.statistic for part in spec.parts} | {"median" for p in spec.parts for f in p.figures if f.median},
+        confidence=" and ".join(levels), medians=any(part.statistic == "median" for part in spec.parts),
+        version=engine_version(), data=page_data(figures.values()), vendor=vendor.SCRIPTS, vendor_style=vendor.STYLE.text,
+        scripts=[page_file(name) for name in SCRIPTS], **facts,
+    )  # fmt: skip
+
+
+def template_environment() -> jinja2.Environment:
+    """Return what templates of pages are rendered with."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tonopah.report", "."),
         autoescape=True,
@@ -110,21 +127,25 @@ def render(spec: StudySpec, verdicts: list[claims.Verdict], parts: list[PartRepo
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"image": image, "interval": interval_text, "p": p_text}
-    levels = sorted({f"{100 * part.confidence:.4g} %" for part in spec.parts})
-    return environment.get_template("report.html.j2").render(
-        spec=spec, parts=parts, verdicts=verdicts, comparisons=claims.comparisons(verdicts), metrics=used_metrics(spec),
-        findings=[(published, consistency.check(published)) for published in spec.published],
-        statistics={part.statistic for part in spec.parts} | {"median" for p in spec.parts for f in p.figures if f.median},
-        confidence=" and ".join(levels), medians=any(part.statistic == "median" for part in spec.parts),
-        version=engine_version(), **facts,
-    )  # fmt: skip
+    environment.filters |= {"drawing": drawing, "interval": interval_text, "p": p_text}
+    return environment
+
+
+def page_file(name: str) -> str:
+    """Return a script of the page."""
+    return resources.files("tonopah.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def counted(answered: Answer) -> list[tuple[str, int]]:
+    """Return the verdicts that were given, with their numbers."""
+    return [(verdict, count) for verdict, count in answered.counts.items() if count]
 
 
 def describe(manifest: Manifest, spec: StudySpec) -> dict[str, Any]:
     """Return how the study was run, for provenance."""
     return {
         "source": Path(manifest.source).name,
+        "name": manifest.name,
         "quick": manifest.quick,
         "replicates": replicates_text(spec),
         "target": manifest.target,

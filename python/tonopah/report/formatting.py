@@ -2,7 +2,10 @@
 
 import base64
 import math
+import re
 from typing import Any
+
+from markupsafe import Markup
 
 from tonopah.metrics import show
 from tonopah.spec.schema import Sweep
@@ -82,6 +85,13 @@ def p_text(p: float) -> str:
     return "–" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def image(svg: str) -> str:
-    """Return SVG text as the source of an image, so that its ids cannot collide with those of another figure."""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+def drawing(svg: str, description: str) -> Markup:
+    """Return a picture for a page: SVG as a part of it if it takes its colours from the page, else as an image.
+
+    An image keeps its ids to itself; a part of the page must have none.
+    """
+    if "currentColor" in svg and not re.search(r"\sid=", svg):
+        inner = svg[svg.index("<svg") :]
+        return Markup(inner.replace("<svg", Markup('<svg role="img" aria-label="{}"').format(description), 1))
+    source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+    return Markup('<img src="{}" alt="{}">').format(source, description)

@@ -1,34 +1,23 @@
 """One part of a study in its report: network, parameters, validity checks, figures and tables."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tonopah.analysis import tables
-from tonopah.plot import figures, handover, network
-from tonopah.plot.figures import RenderedFigure, slug
+from tonopah.analysis.figure_data import FigureData, FigureSection, part_figures
+from tonopah.analysis.tables import PartTables, is_measured
+from tonopah.names import slug
+from tonopah.plot import network
 from tonopah.report.formatting import sweep_values, value_text
+from tonopah.report.panels import PageSection, make_panels
 from tonopah.report.tables import WITHOUT_PATH, ReportTable, flow_tables, point_table
 from tonopah.spec.derived import Recovery
-from tonopah.spec.model import Figure, Part
-from tonopah.spec.plan import PartPlan, Run
+from tonopah.spec.model import Part
 from tonopah.spec.schema import Sweep
-from tonopah.store.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass
-class Section:
-    """One sweep (or the nominal point) in the report: its figures and its tables."""
-
-    anchor: str
-    title: str
-    note: str
-    figures: list[RenderedFigure] = field(default_factory=list)
-    tables: list[ReportTable] = field(default_factory=list)
 
 
 @dataclass
@@ -45,144 +34,60 @@ class PartReport:
     parameters: list[tuple[str, list[str]]]
     axes: list[tuple[Sweep, str]]
     validity_checks: list[str]
-    sections: list[Section]
-
-
-@dataclass(frozen=True)
-class PartTables:
-    """The data of the report on one part: its plan, its tables, and the store of its series."""
-
-    part: Part
-    plan: PartPlan
-    runs: "pd.DataFrame"
-    flows: "pd.DataFrame"
-    store: Store
+    sections: list[PageSection]
+    figures: list[FigureData]
 
 
 def report_part(source: PartTables) -> PartReport:
     """Return the report on one part."""
     part, graph = source.part, source.plan.graph
-    anchor = f"part-{slug(part.id)}" if part.id else "part"
-    sections = [*sweep_sections(source), default_section(source)]
-    for section in sections:
-        section.anchor = f"{anchor}-{section.anchor}"
-        prefix = f"{slug(part.id)}-" if part.id else ""
-        section.figures = [replace(figure, name=prefix + figure.name) for figure in section.figures]
+    anchor = f"part--{slug(part.id)}" if part.id else "part"
+    found = part_figures(source)
+    sections = [
+        PageSection(f"{anchor}--{one.anchor}", one.title, one.note, make_panels(one.figures), section_tables(source, one, i))
+        for i, one in enumerate(found)
+    ]
     return PartReport(
         part=part, anchor=anchor, title=part.title or "Network and results", runs=len(source.runs), picture=network.draw(graph),
         network=network.describe(graph), legend=network.legend(graph), parameters=parameters(source),
-        axes=[(sweep, sweep_values(sweep)) for sweep in part.sweeps], validity_checks=validity_checks(source), sections=sections,
+        axes=[(sweep, sweep_values(sweep)) for sweep in part.sweeps], validity_checks=validity_checks(source),
+        sections=sections, figures=[figure for one in found for figure in one.figures],
     )  # fmt: skip
 
 
-def sweep_sections(source: PartTables) -> Iterator[Section]:
-    """Yield a section for each sweep, with the figures of the study file."""
-    part = source.part
-    for i, sweep in enumerate(part.sweeps):
-        mine = source.runs[source.runs["run"].isin(source.plan.sweeps[i])]
-        wanted = [figure for figure in part.figures if figure.x and {figure.x, figure.rows} - {None} == set(sweep.vary)]
-        varied = "; ".join(f"{axis} = {', '.join(str(v) for v in values)}" for axis, values in sweep.vary.items())
-        section = Section(f"sweep-{i + 1}", sweep.label, f"Varied: {varied}. All other values are the defaults.")
-        points = [{axis: value} for axis, values in sweep.vary.items() for value in values] if len(sweep.vary) == 1 else []
-        for figure in wanted:
-            section.figures += render_figure(part, figure, sweep, mine)
-            if figure.kind == "table":
-                at_sweep = source.flows[source.flows["run"].isin(source.plan.sweeps[i])]
-                section.tables += flow_tables(part, figure, at_sweep, points)
-        names = dict.fromkeys(y for figure in wanted if figure.kind != "table" for y in figure.y)
-        shown = [name for name in names if figures.is_measured(mine, name, part.labels)]
-        if points and shown:
-            section.tables.append(point_table(part, mine, points, shown))
-        yield section
+def section_tables(source: PartTables, section: FigureSection, index: int) -> list[ReportTable]:
+    """Return the tables of a section: those of flows that the study file asks for, and one of all metrics shown."""
+    return sweep_tables(source, section.sweep, index) if section.sweep else default_tables(source)
 
 
-def render_figure(part: Part, figure: Figure, sweep: Sweep, runs: "pd.DataFrame") -> Iterator[RenderedFigure]:
-    """Render one figure of the study file over a sweep, without metrics that no run measured."""
-    one = len(sweep.vary) == 1
-    axes = {key: figures.Axis(key, values, sweep.label if one else key) for key, values in sweep.vary.items()}
-    method = replace(part.method, statistic="median") if figure.median else part.method
-    for name in (name for name in figure.y if figures.is_measured(runs, name, part.labels)):
-        shown = part.metric(name)
-        if figure.kind == "heatmap" and figure.x and figure.rows:
-            yield from (figures.heatmap(runs, axes[figure.x], axes[figure.rows], shown, label, method) for label in part.labels)
-        elif figure.kind == "line" and figure.x:
-            rendered = [figures.line(runs, axes[figure.x], shown, part.labels, method)]
-            if figure.difference and len(part.labels) > 1:
-                changes = figures.difference_line(runs, axes[figure.x], shown, part.labels, part.baseline, method)
-                # Against a baseline of zero nothing is left to draw.
-                rendered += [changes] if changes.data["value"].notna().any() else []
-            suffix = "-median" if figure.median and part.statistic != "median" else ""
-            yield from (replace(figure, name=figure.name + suffix) for figure in rendered)
+def sweep_tables(source: PartTables, sweep: Sweep, index: int) -> list[ReportTable]:
+    """Return the tables of the index-th sweep; crossed axes have none."""
+    part, made = source.part, []
+    runs, flows = (frame[frame["run"].isin(source.plan.sweeps[index])] for frame in (source.runs, source.flows))
+    wanted = [figure for figure in part.figures if figure.x and {figure.x, figure.rows} - {None} == set(sweep.vary)]
+    points = [{axis: value} for axis, values in sweep.vary.items() for value in values] if len(sweep.vary) == 1 else []
+    for figure in wanted:
+        made += flow_tables(part, figure, flows, points) if figure.kind == "table" else []
+    names = dict.fromkeys(y for figure in wanted if figure.kind != "table" for y in figure.y)
+    shown = [name for name in names if is_measured(runs, name, part.labels)]
+    return made + ([point_table(part, runs, points, shown)] if points and shown else [])
 
 
-def default_section(source: PartTables) -> Section:
-    """Return the section on the nominal point: bars, distributions, time series and tables."""
-    part = source.part
-    at_base, flows_at_base = (frame[frame["run"].isin(source.plan.base)] for frame in (source.runs, source.flows))
-    note = "Every axis has its default value. Time series show one representative run of each algorithm (seed 1)."
-    section = Section("default", "The nominal point", note)
-    for figure in (figure for figure in part.figures if figure.x is None):
-        method = replace(part.method, statistic="median") if figure.median else part.method
-        if figure.kind == "table":
-            section.tables += flow_tables(part, figure, flows_at_base, [{}])
-        for name in figure.y:
-            if figure.kind == "bar" and figures.is_measured(at_base, name, part.labels):
-                section.figures.append(figures.bar(at_base, part.metric(name), part.labels, method))
-            elif figure.kind == "ecdf" and figures.is_measured(flows_at_base, name, part.labels):
-                section.figures.append(figures.ecdf(flows_at_base, part.metric(name), part.labels))
-            elif figure.kind == "series":
-                section.figures += series_figures(source, name, figure.flow)
+def default_tables(source: PartTables) -> list[ReportTable]:
+    """Return the tables of the nominal point: all metrics that are shown anywhere, and derived ones."""
+    part, made = source.part, []
+    runs, flows = (frame[frame["run"].isin(source.plan.base)] for frame in (source.runs, source.flows))
+    for figure in part.figures:
+        made += flow_tables(part, figure, flows, [{}]) if figure.x is None and figure.kind == "table" else []
     names = [y for figure in part.figures if figure.kind not in ("series", "table") for y in figure.y]
     names += [column for derived in part.derived for column in derived.columns()]
-    shown = [name for name in dict.fromkeys(names) if figures.is_measured(at_base, name, part.labels)]
-    if shown:
-        section.tables.append(point_table(part, at_base, [{}], shown))
-    return section
-
-
-def series_figures(source: PartTables, name: str, flow: int) -> list[RenderedFigure]:
-    """Return the figures of a series: of a flow, or of the link with the longest queue; none if all queues stayed empty."""
-    part, representative, frames = source.part, source.plan.representative, {}
-    # The baseline determines the link, so that all algorithms are shown at the same one; if its queues are empty, the next one.
-    for label, run in sorted(representative.items(), key=lambda item: item[0] != part.baseline):
-        if source.store.series_path(run.id).is_file() and not (frame := source.store.series(run.id, name)).empty:
-            frames[label] = frame
-    column = next((key for key in ("link", "node", "flow") if any(key in frame.columns for frame in frames.values())), "flow")
-    owner, which = flow, f"{column} {flow}"
-    if column == "link":
-        longest = next(((frame["value"].idxmax(), frame) for frame in frames.values() if frame["value"].max() > 0), None)
-        if longest is None:
-            return []
-        owner = longest[1].loc[longest[0], "link"]
-        which = f"link {link_name(source, owner)} (the longest queue)"
-    frames = {label: frame[frame[column] == owner] for label, frame in frames.items()}
-    ordered = {label: frames[label] for label in part.labels if label in frames and len(frames[label])}
-    handovers = handover_times(source.store, representative[part.baseline], flow) if owner == flow else []
-    if not ordered:
-        return []
-    return [figures.series(ordered, name, which, handovers), *handover.plot_around(ordered, name, which, handovers)]
-
-
-def link_name(source: PartTables, link: int) -> str:
-    """Return the name of a link from its ends; its number if no summary has them."""
-    run = source.plan.representative[source.part.baseline]
-    links = [one for _, summary in source.store.summaries({run.id: run}) for one in summary["links"]]
-    return next((f"{one['from']} → {one['to']}" for one in links if one["link"] == link), str(link))
-
-
-def handover_times(store: Store, run: Run, flow: int) -> list[float]:
-    """Return the times of the handovers of the ends of a flow, in seconds; none for networks on the ground."""
-    found = store.summaries({run.id: run})
-    summary = found[0][1] if found else {}
-    ends = [summary["flows"][flow][end] for end in ("from", "to")] if summary.get("space") else []
-    terminals = summary.get("space", {}).get("terminals", [])
-    return sorted(time for terminal in terminals if terminal["terminal"] in ends for time in terminal["handover_times_s"])
+    shown = [name for name in dict.fromkeys(names) if is_measured(runs, name, part.labels)]
+    return made + ([point_table(part, runs, [{}], shown)] if shown else [])
 
 
 def parameters(source: PartTables) -> list[tuple[str, list[str]]]:
     """Return the resolved scenario of the nominal point: key, and one value or, where they differ, one for each algorithm."""
-    of = {run.algorithm: run.resolved for run in source.plan.runs.values() if run.id in source.plan.base}
-    columns = [tables.flatten(json.loads(of[label])) for label in source.part.labels]
+    columns = [tables.flatten(json.loads(source.plan.nominal[label])) for label in source.part.labels]
     rows = []
     for key in sorted({key for column in columns for key in column}):
         texts = [value_text(column.get(key)) for column in columns]
@@ -197,6 +102,10 @@ def validity_checks(source: PartTables) -> list[str]:
     notes = []
     if len(runs) < planned:
         notes.append(f"{planned - len(runs)} of {planned} runs are missing: the study is not complete.")
+    if not source.plan.random:
+        notes.append(
+            "Nothing in this scenario is random: every seed gives the same run, so n is 1, without intervals and p values."
+        )
     if runs.empty:
         return notes
     wanted = [f"conservation.{name}" for name in ("sent", "delivered", "dropped", "in_flight")]

@@ -8,6 +8,7 @@ import datetime
 import json
 import math
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,19 @@ import tomli
 import tomli_w
 
 from tonopah.errors import InputError
+from tonopah.scenario.files import read_file
 from tonopah.scenario.paths import put
 from tonopah.scenario.setdest import inline_movement
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """Limit of the size of a scenario file, so that a wrong argument does not exhaust memory."""
+
+MAX_DEPTH = 60
+"""Tables and arrays in one another; the engine reads twice as many, and scenarios have less than ten."""
+
+MAX_LINE = 1000
+MAX_SHOWN = 80
+"""Letters of a line of TOML that are looked at for a value without quotes, and of one that is repeated in a message."""
 
 MAX_BITS = 128
 """A larger whole number is no quantity, and of some thousand bits it cannot even be printed."""
@@ -46,12 +55,7 @@ def load(path: str | Path) -> dict[str, Any]:
         meaning in a scenario (not-a-number, infinity, a date).
     """
     source = str(path)
-    try:
-        if (size := Path(path).stat().st_size) > MAX_FILE_BYTES:
-            raise InputError("", f"is too large for a scenario: {size} bytes", f"at most {MAX_FILE_BYTES}", source)
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError("", f"cannot be read: {(error.strerror or str(error)).lower()}", None, source) from None
+    data = read_file(path, "a scenario or study", MAX_FILE_BYTES)
     if b"\0" in data:
         raise InputError("", "is a binary file, not TOML", None, source)
     try:
@@ -68,7 +72,7 @@ def parse(text: str, source: str | None = None) -> dict[str, Any]:
         document = tomli.loads(text)
     except ValueError as error:
         # Also what Python itself refuses: a whole number of thousands of digits.
-        raise InputError("", f"is not valid TOML: {error}", None, source) from None
+        raise InputError("", f"is not valid TOML: {error}", toml_hint(text, error), source) from None
     except RecursionError:
         raise InputError("", "is nested too deeply", None, source) from None
     if not document:
@@ -77,14 +81,39 @@ def parse(text: str, source: str | None = None) -> dict[str, Any]:
     return document
 
 
-def reject_unsupported_values(value: Any, path: str, source: str | None = None) -> None:
+BARE = re.compile(r"(?P<before>(?:^|[\[{,])\s*[A-Za-z0-9_.\"-]+\s*=\s*)(?P<value>[-+]?[0-9]*\.?[0-9]*[A-Za-zµ%][^\s,\]}#\"']*)")
+"""A value without quotes that is no number: `30s`, `10Mbps`, `cubic`."""
+
+
+def toml_hint(text: str, error: ValueError) -> str | None:
+    """Return what to write in the line that is no TOML, if a value in it lacks its quotes."""
+    found = re.search(r"at line (\d+)", str(error))
+    lines = text.split("\n")
+    line = lines[int(found[1]) - 1] if found and int(found[1]) <= len(lines) else ""
+    for bare in BARE.finditer(line[:MAX_LINE]):
+        value = bare["value"]
+        if value not in ("true", "false", "inf", "nan") and len(value) <= MAX_SHOWN:
+            key = bare["before"].strip(" \t[{,")
+            what = "a value with a unit" if value[0] in "+-.0123456789" else "text"
+            return f'{what} needs quotes: {key} "{value}"'
+    return None
+
+
+def reject_unsupported_values(value: Any, path: str, source: str | None = None, depth: int = 0) -> None:
     """Raise InputError for a value below `path` that TOML or Python can hold and a scenario cannot."""
+    if depth > MAX_DEPTH:
+        raise InputError(
+            path[:MAX_SHOWN], "is nested too deeply", f"at most {MAX_DEPTH} tables and arrays in one another", source
+        )
     if isinstance(value, Mapping):
         for key, below in value.items():
-            reject_unsupported_values(below, f"{path}.{key}" if path else str(key), source)
+            reject_undecoded(key, path, source)
+            reject_unsupported_values(below, f"{path}.{key}" if path else str(key), source, depth + 1)
     elif isinstance(value, list | tuple):
         for index, below in enumerate(value):
-            reject_unsupported_values(below, f"{path}[{index}]", source)
+            reject_unsupported_values(below, f"{path}[{index}]", source, depth + 1)
+    elif isinstance(value, str):
+        reject_undecoded(value, path, source)
     elif isinstance(value, int) and value.bit_length() > MAX_BITS:
         raise InputError(path, f"a whole number of {value.bit_length()} bits has no meaning here", None, source)
     elif isinstance(value, float) and not math.isfinite(value):
@@ -98,6 +127,15 @@ def reject_unsupported_values(value: Any, path: str, source: str | None = None) 
         raise InputError(path, f"a value of type {type(value).__name__} has no meaning here", hint, source)
 
 
+def reject_undecoded(text: Any, path: str, source: str | None) -> None:
+    """Raise InputError for text that was made of bytes that are not UTF-8, as Python reads them from a command line."""
+    if isinstance(text, str) and not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(path, f"{text!r} is not UTF-8 text", None, source) from None
+
+
 def read(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
     """Return a scenario given as file or dictionary as a fresh dictionary, and the name to use in errors."""
     if isinstance(source, Mapping):
@@ -109,11 +147,19 @@ def read(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str | 
 def prepare(source: str | Path | Mapping[str, Any], changes: Mapping[str, Any] | None) -> tuple[dict[str, Any], str | None]:
     """Return the scenario with `changes` (path to value) made in it, and the name to use in errors."""
     scenario, name = read(source)
+    if is_study(scenario):
+        command = f"tonopah study run {shlex.quote(name)}" if name else "tonopah.Study"
+        raise InputError("", "is a study, not a scenario", command, name)
     for path, value in (changes or {}).items():
         reject_unsupported_values(value, path, name)
         put(scenario, path, copy.deepcopy(value), name)
     inline_movement(scenario, Path(name).parent if name else Path(), name)
     return scenario, name
+
+
+def is_study(document: Mapping[str, Any]) -> bool:
+    """Tell whether a document is a study by the keys that every study has and no scenario."""
+    return "question" in document or "compare" in document
 
 
 def to_json(scenario: Mapping[str, Any]) -> str:

@@ -8,13 +8,21 @@ import tomli
 
 from tonopah.errors import InputError
 
+MAX_STEPS = 40
+MAX_LETTERS = 1000
+"""Limits of a path; the longest in a scenario has about six steps."""
+MAX_DIGITS = 18
+"""Digits of the number of an entry."""
+
 
 def split_path(path: str) -> list[str | int]:
     """Return the steps of a path: `flow[0].cc` and `flow.0.cc` both give `["flow", 0, "cc"]`."""
-    steps = re.sub(r"\[(\d+)\]", r".\1", path).split(".")
+    steps = re.sub(r"\[(\d+)\]", r".\1", path[: MAX_LETTERS + 1]).split(".")
+    if len(path) > MAX_LETTERS or len(steps) > MAX_STEPS:
+        raise InputError(f"{path[:40]}...", "is too long for a path", f"at most {MAX_STEPS} steps and {MAX_LETTERS} letters")
     if not all(re.fullmatch(r"[A-Za-z0-9_-]+", step) for step in steps):
         raise InputError(path, "is not a path", "like network.flows, flow.0.cc or flow[0].cc")
-    return [int(step) if step.isascii() and step.isdigit() else step for step in steps]
+    return [int(step) if step.isascii() and step.isdigit() and len(step) <= MAX_DIGITS else step for step in steps]
 
 
 def put(scenario: dict[str, Any], path: str, value: Any, source: str | None = None) -> None:
@@ -22,7 +30,6 @@ def put(scenario: dict[str, Any], path: str, value: Any, source: str | None = No
     steps = split_path(path)
     place: Any = scenario
     for depth, step in enumerate(steps):
-        here = ".".join(str(s) for s in steps[:depth]) or path
         if isinstance(place, dict) and isinstance(step, str):
             if depth == len(steps) - 1:
                 place[step] = value
@@ -30,13 +37,18 @@ def put(scenario: dict[str, Any], path: str, value: Any, source: str | None = No
                 place = place.setdefault(step, {})
         elif isinstance(place, list) and isinstance(step, int):
             if step >= len(place):
-                raise InputError(here, f"has no entry {step}", f"it has {len(place)}, numbered from 0", source)
+                raise InputError(place_of(steps, depth), f"has no entry {step}", f"it has {len(place)}, numbered from 0", source)
             if depth == len(steps) - 1:
                 place[step] = value
             else:
                 place = place[step]
         else:
-            raise InputError(here, f"{kind_of(place)} has no entry {step!r}", f"in {path}", source)
+            raise InputError(place_of(steps, depth), f"{kind_of(place)} has no entry {step!r}", f"in {path}", source)
+
+
+def place_of(steps: list[str | int], depth: int) -> str:
+    """Return the path of the value at which the first `depth` steps end."""
+    return ".".join(str(step) for step in steps[: max(depth, 1)])
 
 
 def kind_of(value: Any) -> str:
@@ -69,6 +81,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     value = value.strip()
     try:
         document = tomli.loads(f"value = {value}")
-    except (tomli.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
+        # Also a whole number of thousands of digits, which Python does not read: the engine then says what it expects.
         return path.strip(), value
     return path.strip(), document["value"] if set(document) == {"value"} else value

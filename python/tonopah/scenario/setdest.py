@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.errors import InputError
+from tonopah.scenario.files import read_file
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 """Limit of the size of a movement file, so that a wrong argument does not exhaust memory."""
 
-PLACE = re.compile(r"\$node_\((\d+)\)\s+set\s+([XYZ])_\s+(\S+)")
-ORDER = re.compile(r'\$ns_\s+at\s+(\S+)\s+"\$node_\((\d+)\)\s+setdest\s+(\S+)\s+(\S+)\s+(\S+?)"')
+PLACE = re.compile(r"\$node_\((\d{1,9})\)\s+set\s+([XYZ])_\s+(\S+)")
+ORDER = re.compile(r'\$ns_\s+at\s+(\S+)\s+"\$node_\((\d{1,9})\)\s+setdest\s+(\S+)\s+(\S+)\s+(\S+?)"')
 IGNORED = re.compile(r'#.*|\$god_\s.*|\$ns_\s+at\s+\S+\s+"\$god_\s.*')
 """Comments, and commands to ns-2's General Operations Director: distances in hops, which the engine computes itself."""
 
@@ -29,7 +30,10 @@ def inline_movement(scenario: dict[str, Any], folder: Path, source: str | None =
         raise InputError("network.placement", "the movement file gives the positions of stations", "remove it", source)
     if set(mobility) != {"kind", "file"}:
         raise InputError("network.mobility", "a movement file stands alone", "only kind and file", source)
-    positions, orders = read_movement(folder / mobility["file"])
+    try:
+        positions, orders = read_movement(folder / mobility["file"])
+    except InputError as error:
+        raise named_by(error, "network.mobility.file", source) from None
     if network.setdefault("nodes", len(positions)) != len(positions):
         message = f"the movement file has {len(positions)} stations"
         raise InputError("network.nodes", f"{network['nodes']!r} is wrong: {message}", "remove it", source)
@@ -39,14 +43,17 @@ def inline_movement(scenario: dict[str, Any], folder: Path, source: str | None =
     network["own_mobility"] = {**moving, **network.get("own_mobility", {})}
 
 
+def named_by(error: InputError, key: str, source: str | None) -> InputError:
+    """Return the error of a file that a key of another names: file, key, then what is wrong; an error in its lines stays."""
+    if error.path:
+        return error
+    message = f"{error.source} {error.message}" if error.source else error.message
+    return InputError(key, message, error.hint, source)
+
+
 def read_movement(path: Path) -> tuple[list[list[float]], list[list[dict[str, Any]]]]:
     """Return the initial positions of all stations, and the orders of each, sorted by time."""
-    try:
-        if (size := path.stat().st_size) > MAX_FILE_BYTES:
-            raise InputError("", f"is too large for a movement file: {size} bytes", f"at most {MAX_FILE_BYTES}", str(path))
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError("", f"cannot be read: {(error.strerror or str(error)).lower()}", None, str(path)) from None
+    text = read_file(path, "a movement file", MAX_FILE_BYTES).decode("utf-8", errors="replace")
     axes: dict[int, dict[str, float]] = {}
     orders: dict[int, list[tuple[float, dict[str, Any]]]] = {}
     for number, raw in enumerate(text.splitlines(), 1):

@@ -1,13 +1,13 @@
 """Derived metrics (`[[derived]]`): numbers that a study computes from each run, beside those of the engine.
 
 `recovery`, `outage`, `mean` and `exit` read series, which the runs of their part then record; `jain` and `average` read the flows
-of the summary. What is asked stands here, how it is computed in measures.py.
+of the summary, or series with a `window`. What is asked stands here, how it is computed in measures.py.
 """
 
 import math
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from tonopah.metrics import METRICS, Metric, metric, show
 from tonopah.simulation import SERIES
@@ -17,7 +17,7 @@ VERSION = 3
 """Of the definitions here and in measures.py, part of the id of every run that they read series of. Raise it on purpose, when a
 value changes: such runs are then done again."""
 
-SUMMED = ("throughput", "retransmits", "acked", "energy", "queue")
+SUMMED = ("throughput", "goodput", "retransmits", "acked", "energy", "queue")
 """Series of which several flows (links, nodes) add up; of others the mean is taken."""
 
 STARTS = {
@@ -49,8 +49,10 @@ class Derived(Model):
     label: str = Field("", description="Its name in figures; made from `name` if absent.")
     flows: Flows = Field((), description="Numbers of the flows that it reads; all if absent.")
 
-    from_series: ClassVar[bool] = True
-    """Whether it reads series, so that runs have to record them."""
+    @property
+    def from_series(self) -> bool:
+        """Whether it reads series, so that runs have to record them."""
+        return bool(self.needs)
 
     @property
     def title(self) -> str:
@@ -218,32 +220,58 @@ class Exit(Derived):
         )
 
 
-class Jain(Derived):
-    """Jain's index of `metric` over `flows`."""
+RATES = {"goodput_bps": "goodput", "throughput_bps": "throughput"}
+"""Metrics of a flow that have a value in any interval, and the series that hold it."""
+
+
+class OverFlows(Derived):
+    """A number made of one metric of several flows, each over its own life, or over one interval for all."""
+
+    metric: str = Field("goodput_bps", description="Metric of a flow.")
+    window_s: Interval | None = Field(
+        None, alias="window",
+        description="Interval that it reads, of `goodput_bps` or `throughput_bps`; then every flow counts, also one that carries "
+        "nothing in it. Each flow over its own life if absent.",
+    )  # fmt: skip
+
+    @model_validator(mode="after")
+    def check_window(self) -> "OverFlows":
+        """Refuse an interval for a metric that has one value for the whole run."""
+        if self.window_s and self.metric not in RATES:
+            raise refuse(f"has no meaning for {shorten(self.metric)}", f"metric = {' or '.join(RATES)}", ("window",))
+        return self
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Names of the series that it reads: none without an interval."""
+        return (RATES[self.metric],) if self.window_s else ()
+
+    @property
+    def subject(self) -> str:
+        """The metric and the flows in words."""
+        return f"{metric(self.metric).label.lower()}{span(self.window_s)} over {owners(self.flows)}"
+
+
+class Jain(OverFlows):
+    """Jain's index of `metric` over `flows`, over their lives or in a `window`."""
 
     kind: Literal["jain"]
-    metric: str = Field("goodput_bps", description="Metric of a flow.")
-
-    from_series: ClassVar[bool] = False
 
     def value_columns(self) -> dict[str, Metric]:
         """Return the index."""
-        what = f"{metric(self.metric).label.lower()} over {owners(self.flows)}"
+        what = self.subject
         return self.column("", self.title, "", 1.0, f"Jain's index (sum x)² / (n · sum x²) of {what} (DEC TR-301)", SHARE)
 
 
-class Average(Derived):
-    """Mean of `metric` over `flows`, each counted once."""
+class Average(OverFlows):
+    """Mean of `metric` over `flows`, each counted once, over their lives or in a `window`."""
 
     kind: Literal["average"]
-    metric: str = Field("goodput_bps", description="Metric of a flow.")
-
-    from_series: ClassVar[bool] = False
 
     def value_columns(self) -> dict[str, Metric]:
         """Return the mean."""
         shown = metric(self.metric)
-        text = f"Mean of {shown.label.lower()} over {owners(self.flows)}, each counted once"
+        text = f"Mean of {self.subject}, each counted once"
         return self.column("", self.title, shown.unit, shown.factor, text, shown.bounds)
 
 

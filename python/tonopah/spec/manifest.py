@@ -68,7 +68,7 @@ class Manifest:
                 version=int(facts.get("version", 1)),
                 reached={part: Reached(**end) for part, end in facts.get("reached", {}).items()} if target else {},
             )  # fmt: skip
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             message = f"contains a study that this version cannot read: {type(error).__name__}: {error}"
             raise InputError("", message, "run the study again, into another folder", folder) from None
 

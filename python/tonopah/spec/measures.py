@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tonopah.spec.derived import SUMMED, Average, Derived, Exit, Jain, Mean, Outage, OverTime, Recovery
+from tonopah.spec.derived import SUMMED, Average, Derived, Exit, Jain, Mean, Outage, OverFlows, OverTime, Recovery
 from tonopah.stats import jain
 
 Series = Mapping[str, Mapping[str, Any]]
@@ -44,13 +44,30 @@ def carries(metric: OverTime, series: Series) -> bool | None:
 def from_flows(derived: Sequence[Derived], flows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     """Return the columns of all derived metrics of a run that read its flows, given as flat rows."""
     values: dict[str, float | None] = {}
-    for metric in (metric for metric in derived if isinstance(metric, Jain | Average)):
+    for metric in (metric for metric in derived if isinstance(metric, OverFlows) and not metric.from_series):
         chosen = [flow.get(metric.metric) for flow in flows if not metric.flows or flow["flow"] in metric.flows]
         known = [value for value in chosen if value is not None]
         complete = known and len(known) == len(chosen) and (not metric.flows or len(chosen) == len(metric.flows))
-        value = (jain(known) if isinstance(metric, Jain) else float(np.mean(known))) if complete else float("nan")
+        value = combine(metric, known) if complete else float("nan")
         values[metric.name] = None if np.isnan(value) else value
     return values
+
+
+def combine(metric: OverFlows, values: Sequence[float]) -> float:
+    """Return what a metric over flows makes of their values."""
+    return jain(values) if isinstance(metric, Jain) else float(np.mean(values))
+
+
+def over_flows(metric: OverFlows, series: Series) -> Values:
+    """Return index or mean of the rates of flows in an interval; nothing if one of them has no sample."""
+    columns, (start, end) = series[metric.needs[0]], metric.window_s or WHOLE
+    t, owner, value = (np.asarray(columns[key]) for key in ("t_s", "id", "value"))
+    inside = (t > start + 1e-9) & (t <= end + 1e-9)
+    rates = [value[inside & (owner == flow)] for flow in metric.flows or np.unique(owner)]
+    if not rates or any(len(rate) == 0 for rate in rates):
+        return ()
+    found = combine(metric, [float(np.mean(rate)) for rate in rates])
+    return () if np.isnan(found) else (found,)
 
 
 @dataclass(frozen=True)
@@ -169,5 +186,5 @@ def exits(metric: Exit, series: Series) -> Values:
 
 
 OF_SERIES: dict[type[Derived], Callable[[Any, Series], Values]] = {
-    Recovery: recovery, Outage: outage, Mean: mean, Exit: exits,
+    Recovery: recovery, Outage: outage, Mean: mean, Exit: exits, Jain: over_flows, Average: over_flows,
 }  # fmt: skip

@@ -22,7 +22,11 @@ class Figure:
     rows: str | None = None
     difference: bool = False
     median: bool = False
-    flow: int = 0
+    flow: int | tuple[int, ...] = 0
+    """One flow, of every algorithm in one panel; or several flows of one run in one panel, all of them if empty."""
+    log: str = ""
+    """The axes that are logarithmic: "", "x", "y" or "xy"."""
+    title: str = ""
 
 
 @dataclass

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tonopah.errors import InputError
+from tonopah.spec.columns import check_figure, check_metric
+from tonopah.spec.derived import Average, Jain
 from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
 from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
+from tonopah.units import numbers
 
 REPRESENTATIVE = ("cwnd", "queue")
 """Series of the representative runs of a part that asks for no figure of series."""
@@ -53,14 +56,20 @@ def read_part(reader: PartReader) -> Part:
     compare, sweeps = reader.get("compare"), list(reader.get("sweep"))
     labels = [variant.label for variant in compare.variants]
     figures = []
+    derived = list(reader.get("derived"))
+    for i, metric in enumerate(derived):
+        if isinstance(metric, Jain | Average):
+            check_metric(metric.metric, f"{reader.at('derived')}[{i}].metric", "flow")
+    own_columns = [column for metric in derived for column in metric.columns()]
     for i, table in enumerate(reader.get("figure")):
+        check_figure(table.kind, table.y, f"{reader.at('figure')}[{i}]", own_columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)
     if not any(figure.kind == "series" for figure in figures):
         figures.append(Figure("series", REPRESENTATIVE))
     return Part(
         id=own.id if own else "", title=(own.title or own.id) if own else "", baseline=choose_baseline(reader, labels),
         replicates=reader.get("replicates"), scenario=scenario, variants=compare.variants, statistic=reader.get("statistic"),
-        sweeps=sweeps, figures=figures, derived=list(reader.get("derived")), assumed=list(own.assumed) if own else [],
+        sweeps=sweeps, figures=figures, derived=derived, assumed=list(own.assumed) if own else [],
         text=own.text if own else {}, quick=choose_quick(reader, sweeps),
     )  # fmt: skip
 
@@ -106,7 +115,20 @@ def read_figures(table: FigureTable, path: str, sweeps: list[Sweep], scenario: M
         axes = {axis for axis in (x, table.rows) if axis is not None}
         if axes and not any(set(sweep.vary) == axes for sweep in sweeps):
             raise InputError(path, f"no sweep varies {cut(' and '.join(sorted(axes)))} alone", axes_hint(sweeps))
-    return [Figure(table.kind, table.y, x, table.rows, table.difference, table.median, table.flow) for x in table.x or (None,)]
+        check_log(table, x, path, sweeps)
+    return [
+        Figure(table.kind, table.y, x, table.rows, table.difference, table.median, table.flows, table.log or "", table.title)
+        for x in table.x or (None,)
+    ]
+
+
+def check_log(table: FigureTable, x: str | None, path: str, sweeps: list[Sweep]) -> None:
+    """Refuse a logarithmic axis over values that are not positive numbers."""
+    values = next((sweep.vary[x] for sweep in sweeps if set(sweep.vary) == {x}), []) if x and "x" in (table.log or "") else []
+    found = numbers(values) if values else None
+    if values and (found is None or min(found[0]) <= 0):
+        wrong = next((value for value in values if (number := numbers([value])) is None or number[0][0] <= 0), values[0])
+        raise InputError(f"{path}.log", f"x cannot be logarithmic: {shorten(wrong)} is not above zero on {cut(x or '')}")
 
 
 def recorded_series(scenario: Mapping[str, Any]) -> list[str]:

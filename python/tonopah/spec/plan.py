@@ -2,12 +2,16 @@
 
 Replicate k has seed k for every algorithm, so that the same world (losses, placement, start times) meets each of them. Ids do
 not depend on the study or its part, so that parts share runs.
+
+Replicates have to differ. Listed flows of a study therefore start with jitter, uniform within one base RTT, unless the scenario
+says another `start_jitter` ("0s" turns it off); and a part in which the engine finds nothing random is run once at each point,
+since every seed would give the same bits.
 """
 
 import copy
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,12 +22,16 @@ from tonopah.cc.description import Provenance
 from tonopah.digest import digest
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.scenario import paths
+from tonopah.spec.claim import BetweenParts, Claim, NotTestable, Trend
 from tonopah.spec.derived import Derived
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.schema import Variant
 
 MAX_RUNS = 1_000_000
 """More runs than this are a slip of the pen (a day has room for some 100,000 short ones)."""
+
+START_JITTER = "rtt"
+"""Jitter of listed flows in studies: one base RTT decides which flow meets a full queue first, and costs next to no time."""
 
 REPRESENTATIVE_SAMPLES = 1000
 """Samples of a series over a representative run, where the study does not say how often."""
@@ -56,7 +64,13 @@ class PartPlan:
     """The run with recorded series of each label."""
     sweeps: list[set[str]] = field(default_factory=list)
     base: set[str] = field(default_factory=set)
+    """Empty where no figure, table or claim asks for the nominal point and no sweep passes it."""
     graph: dict[str, Any] = field(default_factory=dict)
+    nominal: dict[str, str] = field(default_factory=dict)
+    """The resolved scenario of the nominal point, by label."""
+    random: tuple[str, ...] = ()
+    """What is random at any of its points, in words; where it is nothing, every point is run once."""
+    replicates: int = 1
 
     @property
     def ids(self) -> set[str]:
@@ -76,6 +90,20 @@ class Plan:
         """The number of runs that tables hold: those of any part that are not there for their series alone."""
         return len({run.id for part in self.parts.values() for run in part.runs.values()})
 
+    @property
+    def size(self) -> str:
+        """The number of runs in words."""
+        recorded = len(self.runs) - self.measured
+        runs = f"{len(self.runs):,} run{'s' * (len(self.runs) != 1)}"
+        return f"{runs}: {self.measured:,} measured, {recorded:,} for time series" if recorded else runs
+
+    def notes(self) -> list[str]:
+        """Return what is to be known before the runs: the parts in which nothing is random."""
+        fixed = [part for part, plan in self.parts.items() if not plan.random]
+        where = f"in {'part' if len(fixed) == 1 else 'parts'} {', '.join(fixed)}" if any(fixed) else "in this scenario"
+        once = "every seed gives the same run, so each point is run once, without intervals and p values"
+        return [f"nothing {where} is random: {once}"] if fixed else []
+
 
 @dataclass(frozen=True)
 class Point:
@@ -86,6 +114,7 @@ class Point:
     bound: BoundScenario
     resolved: str
     derived: tuple[Derived, ...] = ()
+    random: tuple[str, ...] = ()
 
 
 def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
@@ -99,7 +128,7 @@ def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
     plan = Plan()
     for part in spec.parts:
         try:
-            mine = plan_part(part, folder)
+            mine = plan_part(part, folder, needs_nominal_point(part, spec.claims))
         except InputError as error:
             raise relay(error, prefix=f"part {part.id}") if part.id else error from None
         plan.parts[part.id] = mine
@@ -114,8 +143,17 @@ def size(part: Part) -> int:
     return len(part.variants) * (1 + sum(product_size(sweep.vary) for sweep in part.sweeps))
 
 
-def plan_part(part: Part, folder: str | Path) -> PartPlan:
-    """Return the runs of one part."""
+def needs_nominal_point(part: Part, claims: Iterable[Claim]) -> bool:
+    """Tell whether anything shows or tests the nominal point of a part: its default values, where no axis varies."""
+    if not part.sweeps or part.derived or any(figure.x is None and figure.kind != "series" for figure in part.figures):
+        return True
+    tests = [test for claim in claims for test in claim.tests if not isinstance(test, NotTestable | Trend)]
+    parts = [(test, test.parts if isinstance(test, BetweenParts) else (test.part,)) for test in tests]
+    return any(part.id in named and not test.over and not test.at for test, named in parts)
+
+
+def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> PartPlan:
+    """Return the runs of one part; `with_nominal` asks for the nominal point even where no sweep passes it."""
     plan = PartPlan()
     derived = tuple(metric for metric in part.derived if metric.from_series)
     scenario = record_derived(part.scenario, derived)
@@ -126,14 +164,22 @@ def plan_part(part: Part, folder: str | Path) -> PartPlan:
     # A default that the scenario does not state is taken from the resolved one, so that every run has every axis.
     given = {axis: paths.fetch(part.scenario, axis) for axis in axes}
     defaults = {axis: paths.fetch(checked, axis) if value is None else value for axis, value in given.items()}
-    seeds = range(1, part.replicates + 1)
-    for variant in part.variants:
-        plan.base |= add(plan, check_point(scenario, variant, {}, folder, derived), defaults, seeds)
-    for sweep in part.sweeps:
-        ids: set[str] = set()
-        for variant, values in itertools.product(part.variants, cross(sweep.vary)):
-            ids |= add(plan, check_point(scenario, variant, values, folder, derived), defaults, seeds)
-        plan.sweeps.append(ids)
+    base = [check_point(scenario, variant, {}, folder, derived) for variant in part.variants]
+    plan.nominal = {point.label: point.resolved for point in base}
+    sweeps = [
+        [check_point(scenario, variant, values, folder, derived) for variant in part.variants for values in cross(sweep.vary)]
+        for sweep in part.sweeps
+    ]
+    swept = [point for points in sweeps for point in points]
+    if not with_nominal and not set(plan.nominal.values()) <= {point.resolved for point in swept}:
+        base = []
+    plan.random = tuple(dict.fromkeys(name for point in [*base, *swept] for name in point.random))
+    plan.replicates = part.replicates if plan.random else 1
+    seeds = range(1, plan.replicates + 1)
+    for point in base:
+        plan.base |= add(plan, point, defaults, seeds)
+    for points in sweeps:
+        plan.sweeps.append({run for point in points for run in add(plan, point, defaults, seeds)})
     for variant in part.variants:
         shown = check_point(record_representative(part, checked["duration"]), variant, {}, folder, derived)
         plan.representative[variant.label] = replace(next(runs_of(shown, defaults, range(1, 2))), representative=True)
@@ -172,8 +218,10 @@ def check_point(
     try:
         for path, value in (variant.changes | values).items():
             paths.put(changed, path, copy.deepcopy(value))
+        give_start_jitter(changed)
         bound = bind(changed, folder)
-        resolved = json.loads(check(bound.text, 1, bound.algorithms))["resolved"]
+        checked = json.loads(check(bound.text, 1, bound.algorithms))
+        resolved = checked["resolved"]
     except ScenarioError as error:
         where = "".join(f", {axis} = {value}" for axis, value in values.items())
         what = "tcp.cc = " if set(variant.changes) == {"tcp.cc"} else ""
@@ -183,7 +231,17 @@ def check_point(
     if derived:
         resolved["derived"] = [metric.identity() for metric in derived]
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return Point(variant.label, values, bound, canonical, derived)
+    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]))
+
+
+def give_start_jitter(scenario: dict[str, Any]) -> None:
+    """Let the listed flows of a scenario start with jitter where it does not say how they start."""
+    flows, traffic = scenario.get("flow"), scenario.get("traffic")
+    if not isinstance(flows, list) or (isinstance(traffic, Mapping) and "start_jitter" in traffic):
+        return
+    for flow in flows:
+        if isinstance(flow, dict):
+            flow.setdefault("start_jitter", START_JITTER)
 
 
 def run_id(resolved: str, seed: int) -> str:

@@ -1,5 +1,6 @@
 """Reads a study file (docs/studies.md): TOML, checked by schema.py, becomes the study of model.py."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -7,9 +8,9 @@ from typing import Any
 
 from tonopah.cc.binding import rebase
 from tonopah.errors import InputError, relay
-from tonopah.scenario.document import load, reject_unsupported_values
+from tonopah.scenario.document import is_study, load, reject_unsupported_values
 from tonopah.scenario.paths import put
-from tonopah.scenario.setdest import inline_movement
+from tonopah.scenario.setdest import inline_movement, named_by
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
 from tonopah.spec.resolution import resolve_claim, resolve_headline
@@ -19,29 +20,44 @@ from tonopah.spec.validation import RENAMED, validate
 
 def read_spec(path: str | Path) -> tuple[StudySpec, dict[str, Any]]:
     """Return the study at `path`, and its text as a dictionary in which `scenario.file` is replaced by that file."""
-    document = load(path)
+    document = read_document(path)
     try:
-        inline_scenarios(document, Path(path).parent)
         return parse_spec(document), document
     except InputError as error:
         raise relay(error, str(path)) from None
 
 
+def read_document(path: str | Path) -> dict[str, Any]:
+    """Return the text of a study as a dictionary that needs no other file."""
+    document = load(path)
+    if "network" in document and not is_study(document):
+        raise InputError("", "is a scenario, not a study", f"tonopah run {shlex.quote(str(path))}", str(path))
+    try:
+        inline_scenarios(document, Path(path).parent)
+    except InputError as error:
+        raise relay(error, str(path)) from None
+    return document
+
+
 def inline_scenarios(document: dict[str, Any], folder: Path) -> None:
     """Replace `scenario = {file = …}` and a movement file by the contents of those files: the study then stands alone."""
     inline_scenario(document, folder)
-    for entry in document.get("part", []) if isinstance(document.get("part"), list) else []:
+    parts = document.get("part")
+    for i, entry in enumerate(parts if isinstance(parts, list) else []):
         if isinstance(entry, dict):
-            inline_scenario(entry, folder)
+            inline_scenario(entry, folder, f"part[{i}].scenario")
 
 
-def inline_scenario(document: dict[str, Any], folder: Path) -> None:
-    """Replace the files of one scenario."""
+def inline_scenario(document: dict[str, Any], folder: Path, where: str = "scenario") -> None:
+    """Replace the files of one scenario, which stands at `where`."""
     scenario = document.get("scenario")
     if isinstance(scenario, dict) and "file" in scenario:
-        file = validate(ScenarioFile, scenario, "scenario").file
+        file = validate(ScenarioFile, scenario, where).file
         path = folder / file
-        document["scenario"] = load(path)
+        try:
+            document["scenario"] = load(path)
+        except InputError as error:
+            raise named_by(error, f"{where}.file", None) from None
         rebase(document["scenario"], Path(file).parent)
         inline_movement(document["scenario"], path.parent, str(path))
     elif isinstance(scenario, dict):
@@ -62,6 +78,14 @@ def parse_spec(document: Mapping[str, Any]) -> StudySpec:
         missing=list(file.missing), assumed=list(file.assumed), text=file.text,
         headline=resolve_headline(file.headline, claims, parts),
     )  # fmt: skip
+
+
+def is_edited(document: Mapping[str, Any], path: Path) -> bool:
+    """Tell whether a study file is not what it was when it was read as `document`; one that is gone or wrong was edited too."""
+    try:
+        return read_document(path) != document
+    except InputError:
+        return True
 
 
 def rename_keys(document: Mapping[str, Any]) -> dict[str, Any]:

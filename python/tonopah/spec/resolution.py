@@ -11,10 +11,12 @@ from tonopah.spec.claim import (
     Criterion,
     Difference,
     FigureName,
+    Measured,
     NotTestable,
     Order,
     Trend,
 )
+from tonopah.spec.columns import check_metric
 from tonopah.spec.model import Part
 from tonopah.spec.part import axes_hint
 from tonopah.spec.validation import cut, list_allowed, shorten
@@ -84,6 +86,7 @@ def resolve(criterion: Criterion, path: str, default: str, parts: list[Part]) ->
     if isinstance(criterion, BetweenParts):
         return resolve_between(criterion, path, parts)
     part = choose_part(criterion.part or default, path, parts)
+    check_metrics(criterion, path, part)
     check_place(criterion, path, part)
     changes: dict[str, Any] = {"part": part.id}
     match criterion:
@@ -110,12 +113,20 @@ def resolve_between(criterion: BetweenParts, path: str, parts: list[Part]) -> Be
         if part_id not in ids:
             raise InputError(f"{path}.parts", f"{shorten(part_id)} is unknown", list_allowed(ids, value=part_id))
         part = parts[ids.index(part_id)]
+        check_metrics(criterion, path, part)
         check_place(criterion, path, part)
         check_labels(criterion.algorithms, f"{path}.algorithm", part)
         if part.statistic == "median" and not criterion.paired:
             hint = "medians are compared with paired = true"
             raise InputError(f"{path}.paired", f"is missing: {cut(part_id)} uses medians", hint)
     return criterion.model_copy(update={"part": criterion.parts[0]})
+
+
+def check_metrics(criterion: Measured, path: str, part: Part) -> None:
+    """Refuse a metric that runs of the part do not have."""
+    own = [column for derived in part.derived for column in derived.columns()]
+    for name in criterion.metrics:
+        check_metric(name, f"{path}.metric", "run", own)
 
 
 def choose_part(part_id: str, path: str, parts: list[Part]) -> Part:

@@ -6,7 +6,7 @@ What the scenario inside may contain is the engine's business. `json_schema` des
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from tonopah.spec.claim import CRITERIA, Claim, FigureName
 from tonopah.spec.derived import KINDS, AnyDerived
@@ -28,6 +28,9 @@ from tonopah.spec.validation import (
 )
 
 FIGURE_KINDS = ("line", "bar", "ecdf", "heatmap", "series", "table")
+LOG_AXES = {"line": ("x", "y", "xy"), "bar": ("y",), "ecdf": ("x",), "heatmap": (), "series": ("y",), "table": ()}
+"""By kind of figure: the axes that can be logarithmic."""
+MAX_FLOW = 1_000_000
 STATISTICS = ("mean", "median")
 MAX_REPLICATES = 100_000
 
@@ -115,6 +118,38 @@ class Sweep(Model):
         return self.own_label or " × ".join(self.vary)
 
 
+def to_flows(value: Any) -> Any:
+    """Return a flow, an array of flows, or "all"; refuse anything else."""
+    entries = list(value) if isinstance(value, list | tuple) else [value]
+    if value == "all":
+        return value
+    if not entries:
+        raise refuse("is empty", 'an array of flows, or "all"')
+    for i, entry in enumerate(entries):
+        at = (i,) if isinstance(value, list | tuple) else ()
+        if isinstance(entry, bool) or not isinstance(entry, int):
+            raise refuse(f"{shorten(entry)} is not a flow", 'a whole number, an array of them, or "all"', at)
+        if not 0 <= entry <= MAX_FLOW:
+            raise refuse(f"{entry} is out of range", f"0 to {MAX_FLOW}", at)
+    return distinct(tuple(entries)) if isinstance(value, list | tuple) else value
+
+
+FlowChoice = Annotated[
+    Any,
+    BeforeValidator(to_flows),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": MAX_FLOW},
+                {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": MAX_FLOW}, "minItems": 1},
+                {"const": "all"},
+            ]
+        }
+    ),
+]
+"""A flow, several, or all."""
+
+
 class FigureTable(Model):
     """One request for figures: one for each axis in `x` and each metric in `y`."""
 
@@ -126,7 +161,27 @@ class FigureTable(Model):
     rows: str | None = Field(None, description="Second axis of a heat map.")
     difference: bool = Field(False, description="Add the paired difference to the baseline in percent.")
     median: bool = Field(False, description="Draw medians, with intervals of order statistics, in a part of means.")
-    flow: Annotated[int, *between(0, 1_000_000)] = Field(0, description="Flow whose series is shown.")
+    flow: FlowChoice = Field(
+        0,
+        description='Of `series`: a flow, of every algorithm in one panel; or an array of flows, or `"all"`, of one run in one '
+        "panel, with a panel for each algorithm.",
+    )
+    log: Literal["x", "y", "xy"] | None = Field(None, description="Axes that are logarithmic.")
+    title: str = Field("", description="Its title; made from metric and axis if absent.")
+
+    @property
+    def flows(self) -> int | tuple[int, ...]:
+        """The flow, or the flows in one panel; empty for all."""
+        return () if self.flow == "all" else self.flow
+
+    @model_validator(mode="after")
+    def check_log(self) -> "FigureTable":
+        """Refuse a logarithmic axis that a kind does not have."""
+        if self.log and self.log not in LOG_AXES[self.kind]:
+            allowed = " or ".join(f'"{axis}"' for axis in LOG_AXES[self.kind])
+            has = f"its axes: {allowed}" if allowed else "it has none"
+            raise refuse(f"{shorten(self.log)} has no meaning for a {self.kind} figure", has, ("log",))
+        return self
 
     @model_validator(mode="after")
     def check_axes(self) -> "FigureTable":

@@ -1,6 +1,5 @@
 """The ground of the study file's models: closed tables, the types of their values, and refusals that name place and remedy."""
 
-import difflib
 import reprlib
 from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -19,7 +18,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from tonopah._core import parse_quantity
-from tonopah.errors import InputError
+from tonopah.errors import InputError, near_names
 from tonopah.scenario.paths import split_path
 
 RENAMED = {"measure": "derived"}
@@ -38,9 +37,6 @@ EXPECTED = {
     "model_type": "a table", "tuple_type": "an array", "list_type": "an array",
 }  # fmt: skip
 """What was expected, by pydantic's name of the error."""
-
-MAX_COMPARED = 60
-"""Longer words are no slip of the pen: no similar one is sought."""
 
 T = TypeVar("T")
 Array = TypeVar("Array", tuple[Any, ...], list[Any])
@@ -72,7 +68,7 @@ def refuse(message: str, hint: str | None = None, at: tuple[str | int, ...] = ()
 def list_allowed(known: Iterable[str], what: str = "allowed", value: Any = None) -> str:
     """Return a hint that lists the known names, and the most similar one to what was written."""
     names = list(known)
-    close = difflib.get_close_matches(value, names, 1, 0.7) if isinstance(value, str) and len(value) <= MAX_COMPARED else []
+    close = near_names(value, names, 1) if isinstance(value, str) else []
     more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
     listed = ", ".join(cut(name) for name in names[:MAX_LISTED]) or "nothing"
     return f"{what}: {listed}{more}" + "".join(f"; did you mean {name}?" for name in close)

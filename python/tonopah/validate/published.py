@@ -11,7 +11,8 @@ from tonopah._core import run_many
 from tonopah.errors import InputError, RunFailedError
 from tonopah.scenario.document import to_json
 from tonopah.stats import Estimate, mean_interval
-from tonopah.validate.published_cases import Case, all_cases
+from tonopah.validate.published_case import Case
+from tonopah.validate.published_cases import all_cases
 
 
 @dataclass(frozen=True)
@@ -56,21 +57,21 @@ def validate(cases: Sequence[Case], threads: int | None = None, step: Callable[[
     """Run the cases and return a result for each; `step` is called after every run. Cases of one world share its runs."""
     texts = [runs_of(case) for case in cases]
     jobs = list(dict.fromkeys(job for own in texts for job in own))
-    summaries: dict[int, Any] = {}
+    outcomes: dict[int, Any] = {}
 
     def take(index: int, outcome: Any, series: Any) -> bool:
-        summaries[index] = outcome if isinstance(outcome, Exception) else json.loads(outcome)
+        outcomes[index] = outcome if isinstance(outcome, Exception) else (json.loads(outcome), series or {})
         step()
         return True
 
     run_many(jobs, threads or os.cpu_count() or 1, take)
-    found = dict(zip(jobs, (summaries[index] for index in range(len(jobs))), strict=True))
+    found = dict(zip(jobs, (outcomes[index] for index in range(len(jobs))), strict=True))
     results = []
     for case, own in zip(cases, texts, strict=True):
         for job in own:
             if isinstance(found[job], Exception):
                 raise RunFailedError(f"case {case.name}, seed {job[1]}: {found[job]}")
-        results.append(Result(case, [case.measure(case.world, found[job]) for job in own]))
+        results.append(Result(case, [case.measure(case.world, *found[job]) for job in own]))
     return results
 
 
@@ -88,4 +89,5 @@ def as_json(result: Result) -> dict[str, Any]:
         "interval": [estimate.low, estimate.high] if known else None,
         "values": list(result.values),
         "agrees": result.agrees,
+        "cause": None if result.agrees else case.cause,
     }

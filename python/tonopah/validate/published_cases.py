@@ -4,55 +4,33 @@ A tolerance says what the law or the experiment leaves open: where a formula neg
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tonopah.validate import published_growth as growth
+from tonopah.validate import published_queues as queues
 from tonopah.validate import published_worlds as measures
-from tonopah.validate.published_worlds import Group, Summary, World
+from tonopah.validate.published_case import FAST_MBPS, Case, about, every, within
+from tonopah.validate.published_worlds import Group, World
 
-FAST_MBPS = 10_000
-"""A bottleneck that never fills: losses alone set the rate."""
 PER_ACK = {"name": "reno", "per_ack": True}
 """Reno that counts ACKs, not bytes, as the laws for delayed ACKs suppose."""
 
-
-@dataclass(frozen=True)
-class Case:
-    """One number that was published, and how it is found here."""
-
-    name: str
-    source: str
-    quantity: str
-    world: World
-    measure: Callable[[World, Summary], float]
-    reference: float
-    low: float
-    high: float
-    """The case agrees if the mean over the seeds lies from `low` to `high`."""
-    seeds: int = 1
-
-
-def within(reference: float, part: float) -> dict[str, float]:
-    """Return a reference with a tolerance of a part of it on both sides."""
-    return {"reference": reference, "low": reference * (1 - part), "high": reference * (1 + part)}
-
-
-def about(reference: float, below: float, above: float) -> dict[str, float]:
-    """Return a reference with a tolerance in its own unit."""
-    return {"reference": reference, "low": reference - below, "high": reference + above}
+BBR_LOSS = "74 % in profile `rfc`. The cause of the difference between the profiles is not known yet."
+VEGAS = (
+    "4.2 with an initial window of ten. The bursts of slow start are taken for base RTT by some of the flows, which is "
+    "supposed, not shown."
+)
 
 
 def all_cases() -> list[Case]:
     """Return the cases in the order of the page."""
-    groups = (responses, pftk, buffers, aqm, marks, delay_based, bbr, fairness, start_and_end)
+    groups = (
+        responses, growth.responses, pftk, buffers, queues.many_flows, growth.hystart, aqm, queues.ared, queues.codel, marks,
+        queues.dctcp, delay_based, queues.latecomer, bbr, queues.bbr, fairness, growth.round_trips, start_and_end, growth.tails,
+        growth.incast,
+    )  # fmt: skip
     return [case for group in groups for case in group()]
-
-
-def every(p: float, losses: int) -> dict[str, Any]:
-    """Lose the last of every 1/p data packets."""
-    between = round(1 / p)
-    return {"kind": "nth", "data_packets": [between * i - 1 for i in range(1, losses + 1)]}
 
 
 def responses() -> Iterator[Case]:
@@ -129,10 +107,13 @@ def marks() -> Iterator[Case]:
         source, peak = "Alizadeh et al. 2010, eq. 10: K + N", measures.queue_peak
         yield Case(name, source, "longest queue, packets", world, peak, **within(threshold + flows, 0.1), seeds=3)
     for cc in ("dctcp", "prague"):
-        queue = {"kind": "pie", "target": "5ms", "mark_p": 1.0, "ecn": True, "limit": "4000p"}
-        world = World([Group(cc, 20)], 100, 20, queue, 40, 15, 5)
-        source = "De Schepper et al. 2016: equal windows"
-        yield Case(f"marks/20-{cc}", source, "Jain", world, measures.jain_index, **about(1.0, 0.05, 0), seeds=5)
+        # 20 senders that start within a few round trips overload the queue; those that start within 5 s hardly do.
+        for stagger_s in (5, 0.1):
+            queue = {"kind": "pie", "target": "5ms", "mark_p": 1.0, "ecn": True, "limit": "4000p"}
+            world = World([Group(cc, 20)], 100, 20, queue, 40, 15, stagger_s)
+            source = "De Schepper et al. 2016: equal windows"
+            name = f"marks/20-{cc}/{stagger_s:g}-s"
+            yield Case(name, source, "Jain", world, measures.jain_index, **about(1.0, 0.05, 0), seeds=5)
 
 
 def delay_based() -> Iterator[Case]:
@@ -147,8 +128,9 @@ def delay_based() -> Iterator[Case]:
         tcp = {"initial_window": "2p"}
         world = World([Group({"name": "vegas", "profile": "ns2"}, flows)], 10, 40, "200p", 100, 50, 0.02, tcp=tcp)
         source = "Brakmo, Peterson 1995: alpha 1, beta 3"
-        per_flow = measures.queue_per_flow
-        yield Case(f"vegas/{flows}-flows", source, "packets/flow", world, per_flow, **about(2, 1, 1), seeds=3)
+        per_flow, cause = measures.queue_per_flow, VEGAS if flows == 5 else ""
+        name = f"vegas/{flows}-flows"
+        yield Case(name, source, "packets/flow", world, per_flow, **about(2, 1, 1), seeds=3, cause=cause)
     alone = World([Group("ledbat")], 10, 40, "500p", 100, 50)
     yield Case("ledbat/alone", "RFC 6817 §2.5: TARGET 100 ms", "mean wait, ms", alone, measures.queue_ms, **within(100, 0.05))
     beside = World([Group("ledbat"), Group("reno")], 10, 40, "300p", 120, 60)
@@ -160,8 +142,8 @@ def bbr() -> Iterator[Case]:
     for p, low, high in ((0.01, 90, 100), (0.05, 85, 100), (0.15, 70, 95), (0.25, 0, 40)):
         world = World([Group("bbr")], 100, 100, "417p", 60, 10, loss={"kind": "packet", "p": p})
         bounds = {"reference": (low + high) / 2, "low": low, "high": high}
-        quantity, measure = "goodput, %", measures.goodput_percent
-        yield Case(f"bbr-loss/{p:g}", "Cardwell et al. 2016, figure 8", quantity, world, measure, **bounds, seeds=3)
+        source, measure, cause = "Cardwell et al. 2016, figure 8", measures.goodput_percent, BBR_LOSS if p == 0.15 else ""
+        yield Case(f"bbr-loss/{p:g}", source, "goodput, %", world, measure, **bounds, seeds=3, cause=cause)
     beside: Mapping[str, tuple[float, ...]] = {
         "cubic": (0.815, 0.566, 0.478, 0.446, 0.385, 0.350),
         "reno": (0.835, 0.601, 0.458, 0.467, 0.449, 0.429),

@@ -53,5 +53,6 @@ def text(results: Sequence[Result]) -> str:
         autoescape=False,
     )  # fmt: skip
     rows = [[*cells(result), result.case.source] for result in results]
-    agreed = sum(result.agrees for result in results)
-    return environment.get_template("published.md.j2").render(rows=rows, agreed=agreed, columns=COLUMNS)
+    missed = [result.case for result in results if not result.agrees]
+    agreed = len(results) - len(missed)
+    return environment.get_template("published.md.j2").render(rows=rows, agreed=agreed, columns=COLUMNS, missed=missed)

@@ -11,8 +11,12 @@ from tonopah.stats import jain
 MSS_BYTES = 1448
 PACKET_BYTES = 1500
 ACCESS = "100Gbps"
+BLOCK_BYTES = 1_000_000
+"""What a client fetches at a time from all servers together."""
 
 Summary = Mapping[str, Any]
+Series = Mapping[str, Any]
+"""What a run recorded, by series: arrays of times, ids and values."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +24,14 @@ class Group:
     """Flows alike."""
 
     cc: str | Mapping[str, Any]
+    """Their algorithm; empty for UDP."""
     flows: int = 1
     rtt_ms: float | None = None
     """Base RTT; that of the world if absent."""
+    app: Mapping[str, Any] | None = None
+    """Its application; `bulk` if absent."""
+    start_s: float | None = None
+    """When its flows start; by the rule of the world if absent."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,8 @@ class World:
     tcp: Mapping[str, Any] = field(default_factory=dict)
     packets: int | None = None
     """Segments that each flow sends."""
+    record: Mapping[str, Any] | None = None
+    """Series to record."""
 
     @property
     def bdp_packets(self) -> float:
@@ -61,7 +72,9 @@ class World:
                 delay_ms = ((group.rtt_ms or self.rtt_ms) - nearest_ms) / 2
                 links.append({"from": name, "to": "r", "rate": ACCESS, "delay": f"{delay_ms}ms", "queue": "1000000p"})
                 start_s = draw.uniform(0, self.stagger_s) if flows else 0.0
-                flows.append({"from": name, "to": "d", "cc": group.cc, "app": app, "start": f"{start_s:.6f}s"})
+                start_s = start_s if group.start_s is None else group.start_s
+                flow = {"from": name, "to": "d", "app": group.app or app, "start": f"{start_s:.6f}s"}
+                flows.append(flow | {"cc": group.cc} if group.cc else flow)
         bottleneck: dict[str, Any] = {
             "from": "r", "to": "d", "rate": f"{self.mbps}Mbps", "delay": f"{nearest_ms / 2}ms", "queue": self.queue,
             "reverse": {"rate": ACCESS, "queue": "1000000p"},
@@ -71,7 +84,8 @@ class World:
         if self.changes:
             bottleneck["changes"] = list(self.changes)
         names = ["r", "d", *(link["from"] for link in links)]
-        return {
+        recorded = {"record": self.record} if self.record else {}
+        return recorded | {
             "duration": f"{self.seconds}s",
             "warmup": f"{self.warmup_s}s",
             "network": {"kind": "graph"},
@@ -87,12 +101,12 @@ def goodputs(summary: Summary) -> list[float]:
     return [flow["goodput_bps"] for flow in summary["flows"]]
 
 
-def window_segments(world: World, summary: Summary) -> float:
+def window_segments(world: World, summary: Summary, series: Series) -> float:
     """Mean of the first flow's segments per base RTT: the window where no queue adds to the RTT."""
     return goodputs(summary)[0] * world.rtt_ms / 1e3 / (8 * MSS_BYTES)
 
 
-def pftk_ratio(world: World, summary: Summary) -> float:
+def pftk_ratio(world: World, summary: Summary, series: Series) -> float:
     """Rate of the first flow / that of PFTK, equation 30, for the loss indications counted in the run, b = 2 and T0 = 1 s."""
     flow = summary["flows"][0]
     p = (flow["recovery_count"] + flow["rto_count"]) / flow["sent_packets"]
@@ -101,49 +115,54 @@ def pftk_ratio(world: World, summary: Summary) -> float:
     return flow["goodput_bps"] / (8 * MSS_BYTES) * per_packet_s
 
 
-def utilisation(world: World, summary: Summary) -> float:
+def utilisation(world: World, summary: Summary, series: Series) -> float:
     """Part of the time in which the bottleneck sends, in percent."""
     return 100 * float(summary["links"][0]["utilisation"])
 
 
-def goodput_percent(world: World, summary: Summary) -> float:
+def goodput_percent(world: World, summary: Summary, series: Series) -> float:
     """Goodput of all flows / what the bottleneck carries of payload, in percent."""
     return 100 * sum(goodputs(summary)) / (world.mbps * 1e6 * MSS_BYTES / PACKET_BYTES)
 
 
-def queue_ms(world: World, summary: Summary) -> float:
+def queue_ms(world: World, summary: Summary, series: Series) -> float:
     """Mean wait in the queue."""
     return 1e3 * float(summary["links"][0]["queue_mean_s"])
 
 
-def queue_per_flow(world: World, summary: Summary) -> float:
+def queue_per_flow(world: World, summary: Summary, series: Series) -> float:
     """Mean queue in packets / flows, the packet in transmission included."""
     link = summary["links"][0]
     return float(link["queue_mean_packets"] + link["utilisation"]) / len(summary["flows"])
 
 
-def queue_peak(world: World, summary: Summary) -> float:
+def queue_packets(world: World, summary: Summary, series: Series) -> float:
+    """Mean queue in packets."""
+    return float(summary["links"][0]["queue_mean_packets"])
+
+
+def queue_peak(world: World, summary: Summary, series: Series) -> float:
     """Longest queue in packets, with the packet in transmission."""
     return float(summary["links"][0]["queue_max_packets"]) + 1
 
 
-def drops(world: World, summary: Summary) -> float:
+def drops(world: World, summary: Summary, series: Series) -> float:
     """Packets dropped by the queue."""
     return float(summary["links"][0]["drops"]["queue"])
 
 
-def jain_index(world: World, summary: Summary) -> float:
+def jain_index(world: World, summary: Summary, series: Series) -> float:
     """Jain's index of the goodputs."""
     return float(jain(goodputs(summary)))
 
 
-def first_share(world: World, summary: Summary) -> float:
+def first_share(world: World, summary: Summary, series: Series) -> float:
     """Part of all goodput that the first group has."""
     rates = goodputs(summary)
     return sum(rates[: world.groups[0].flows]) / sum(rates)
 
 
-def rtt_exponent(world: World, summary: Summary) -> float:
+def rtt_exponent(world: World, summary: Summary, series: Series) -> float:
     """Return the e of goodput ~ RTT^-e, from the two groups of the world."""
     first, count = world.groups[0], world.groups[0].flows
     rates = goodputs(summary)
@@ -151,11 +170,65 @@ def rtt_exponent(world: World, summary: Summary) -> float:
     return math.log(ratio) / math.log((world.groups[1].rtt_ms or world.rtt_ms) / (first.rtt_ms or world.rtt_ms))
 
 
-def rounds(world: World, summary: Summary) -> float:
+def rounds(world: World, summary: Summary, series: Series) -> float:
     """Round trips of data until the last byte is acknowledged: completion without the handshake, and the way back."""
     return float(summary["flows"][0]["completion_s"]) / (world.rtt_ms / 1e3) - 0.5
 
 
-def resumed_s(world: World, summary: Summary) -> float:
+def resumed_s(world: World, summary: Summary, series: Series) -> float:
     """Time from the first transmission of the only segment to the retransmission that arrives."""
     return float(summary["flows"][0]["completion_s"]) - 1.5 * world.rtt_ms / 1e3
+
+
+def block_gbps(world: World, summary: Summary, series: Series) -> float:
+    """Payload of the blocks that are written every second / the time until all flows have theirs acknowledged.
+
+    A block that is not complete at the end of the run has taken until then.
+    """
+    acked, flows, blocks = series["acked"], len(summary["flows"]), int(world.seconds)
+    own = BLOCK_BYTES // flows
+    taken_s = 0.0
+    ends = {flow: (acked["t_s"][acked["id"] == flow], acked["value"][acked["id"] == flow]) for flow in range(flows)}
+    for block in range(blocks):
+        done_s = block
+        for times, values in ends.values():
+            complete = times[values >= own * (block + 1)]
+            done_s = max(done_s, float(complete[0]) if len(complete) else world.seconds)
+        taken_s += done_s - block
+    return blocks * own * flows * 8 / taken_s / 1e9
+
+
+def queue_rtts(world: World, summary: Summary, series: Series) -> float:
+    """Mean wait in the queue / the base RTT."""
+    return float(summary["links"][0]["queue_mean_s"]) / (world.rtt_ms / 1e3)
+
+
+def second_share(world: World, summary: Summary, series: Series) -> float:
+    """Part of all goodput that the groups after the first have."""
+    return 1 - first_share(world, summary, series)
+
+
+def law_drops(world: World, summary: Summary, series: Series) -> float:
+    """Packets dropped by the discipline's decision."""
+    return float(summary["links"][0]["drops"]["aqm"])
+
+
+def marks_per_round(world: World, summary: Summary, series: Series) -> float:
+    """Return p W, the marks for each flow and round trip: of the whole run, which has to be long beside its start."""
+    link, flows = summary["links"][0], len(summary["flows"])
+    rtt_s = world.rtt_ms / 1e3 + float(link["queue_mean_s"])
+    return float(link["marked_packets"]) * rtt_s / (world.seconds * flows)
+
+
+def queue_amplitude(world: World, summary: Summary, series: Series) -> float:
+    """Mean difference of the longest and the shortest queue within two teeth of DCTCP, whose length is equation 11."""
+    queue = series["queue"]
+    own = (queue["id"] == 0) & (queue["t_s"] >= world.warmup_s)
+    times, packets = queue["t_s"][own], queue["value"][own] / PACKET_BYTES
+    threshold = world.queue["mark_threshold"] if isinstance(world.queue, Mapping) else 0
+    flows = len(summary["flows"])
+    rtt_s = (world.bdp_packets + threshold) * 8 * PACKET_BYTES / (world.mbps * 1e6)
+    tooth_s = math.sqrt(2 * (world.bdp_packets + threshold) / flows) / 2 * rtt_s
+    window = ((times - world.warmup_s) / (2 * tooth_s)).astype(int)
+    heights = [float(packets[window == i].max() - packets[window == i].min()) for i in range(int(window.max()))]
+    return sum(heights) / len(heights)

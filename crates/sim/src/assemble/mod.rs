@@ -1,6 +1,7 @@
 //! From a scenario to the [`World`] of a run. Every error names the path of its key; a world that was built cannot fail.
 
 mod constellation;
+mod starts;
 mod wireless;
 
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ use crate::world::{Change, World};
 
 /// Builds the world of `scenario` with `seed`; `sink` receives the trace.
 pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink>>) -> Result<World, ScenarioError> {
-    let expand::Expanded { graph, placement_draws } = expand::expand_world(scenario, seed)?;
+    let expand::Expanded { mut graph, placement_draws } = expand::expand_world(scenario, seed)?;
     let resolved = expand::resolve(scenario)?;
     let mut names = node_names(&graph)?;
     let (mut network, mut dynamics) = match &graph.network {
@@ -56,20 +57,26 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         ctx.schedule(next, Event::Constellation);
     }
     let mut flows = Vec::with_capacity(graph.flow.len());
+    let mut drawn = Vec::with_capacity(graph.flow.len());
     let common = graph.tcp.resolve("tcp")?;
     for (index, def) in graph.flow.iter().enumerate() {
-        let rng = Rng::stream(seed, &app_stream(index, listed));
-        let flow = build_flow(&graph, def, &common, &path_of(index), &names, rng)?;
+        let stream = |what| flow_stream(index, listed, seed, what);
+        let flow = build_flow(&graph, def, &common, &path_of(index), &names, stream("app"))?;
         // A constellation may connect two terminals later.
         if dynamics.is_none() {
             check_path(&network, &flow, def, &path_of(index))?;
         }
         let id = FlowId(index as u32);
-        ctx.schedule(Time::ZERO + def.start, Event::App { flow: id });
+        let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
+        drawn.push(start);
+        ctx.schedule(Time::ZERO + start, Event::App { flow: id });
         if let Some(stop) = flow.stop {
             ctx.schedule(stop, Event::App { flow: id });
         }
         flows.push(flow);
+    }
+    for (flow, start) in graph.flow.iter_mut().zip(drawn) {
+        (flow.start, flow.start_jitter) = (start, None);
     }
     let changes = build_changes(&graph);
     for (index, (at, _)) in changes.iter().enumerate() {
@@ -89,8 +96,10 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     Ok(World { ctx, network, hosts, changes, series, reachability, constellation, graph, resolved, seed })
 }
 
-fn app_stream(index: usize, listed: usize) -> String {
-    if index < listed { format!("flow/{index}/app") } else { format!("traffic/{}/app", index - listed) }
+/// A random stream of a flow.
+fn flow_stream(index: usize, listed: usize, seed: u64, what: &str) -> Rng {
+    let (kind, number) = if index < listed { ("flow", index) } else { ("traffic", index - listed) };
+    Rng::stream(seed, &format!("{kind}/{number}/{what}"))
 }
 
 fn node_names(graph: &Scenario) -> Result<BTreeMap<&str, NodeId>, ScenarioError> {
@@ -234,7 +243,7 @@ fn build_flow(
         read: 0,
         highest_sent: 0,
         connected_at: None,
-        completed_at: None,
+        ended_at: None,
         cwnd_integral: Default::default(),
     })
 }

@@ -25,25 +25,10 @@ pub(crate) fn find(name: &str) -> Option<City> {
 /// The cities whose names are most like `name`.
 pub(crate) fn alike(name: &str) -> Vec<&'static str> {
     let name = name.to_lowercase();
-    let mut sorted: Vec<(usize, &str)> = cities().map(|city| (edits(&name, &city.0.to_lowercase()), city.0)).collect();
+    let mut sorted: Vec<(usize, &str)> =
+        cities().map(|city| (crate::scenario::edits(&name, &city.0.to_lowercase()), city.0)).collect();
     sorted.sort_unstable();
     sorted.into_iter().take(4).map(|(_, name)| name).collect()
-}
-
-/// Letters to insert, remove or replace to make one text the other (Levenshtein 1965).
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

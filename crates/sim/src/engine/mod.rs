@@ -3,4 +3,5 @@
 pub(crate) mod context;
 pub(crate) mod event;
 pub(crate) mod event_list;
+pub(crate) mod json_log;
 pub(crate) mod trace;

@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use tcp::units::{Bytes, Span};
 
+use crate::packet::{IP_HEADER, UDP_HEADER};
 use crate::scenario::{Amount, CodelDef, FqCodelDef, PieDef, Queue, RedDef, ScenarioError, join};
 
 /// Where a queue stands in the scenario.
@@ -19,9 +20,19 @@ impl Place<'_> {
     }
 
     fn limit(&self, limit: Amount) -> Result<(), ScenarioError> {
-        let nothing = matches!(limit, Amount::Packets(0) | Amount::Bytes(Bytes(0)));
-        let message = || format!("{limit} would drop every packet; at least 1p or 1B, or \"unlimited\"");
-        if nothing { Err(self.error("limit", message())) } else { Ok(()) }
+        // A packet is queued before it is transmitted, even on an idle link: one that does not fit is dropped.
+        let smallest = IP_HEADER + UDP_HEADER;
+        let nothing = match limit {
+            Amount::Packets(packets) => packets == 0,
+            Amount::Bytes(bytes) => bytes < smallest,
+            Amount::Unlimited => false,
+        };
+        let message = || format!("{limit} holds no packet, so that every packet would be dropped");
+        let hint = || {
+            let headers = format!("headers alone have {smallest}, a full segment of TCP about 1500B");
+            format!("at least 1p, or the bytes of the largest packet ({headers}), or \"unlimited\"")
+        };
+        if nothing { Err(self.error("limit", message()).with_hint(hint())) } else { Ok(()) }
     }
 
     /// A number above 0 and up to `most`.

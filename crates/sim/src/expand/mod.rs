@@ -1,7 +1,7 @@
 //! Scenario to graph: every shorthand becomes explicit nodes, links and flows with nothing left to a default.
 //!
-//! Random topologies and start times are drawn here, each from a stream of its own, so the graph holds no chance but
-//! the medium's.
+//! Random topologies are drawn here, each from a stream of its own; start times when the network is there (`assemble`), since
+//! their jitter may be a base RTT.
 
 mod adhoc;
 mod check;
@@ -9,6 +9,7 @@ mod check_queue;
 mod constellation;
 mod dispatch;
 mod dumbbell;
+mod extent;
 mod graph;
 mod ground;
 mod infrastructure;
@@ -24,15 +25,15 @@ mod stations;
 mod wired_cum_wireless;
 
 use tcp::TcpConfig;
-use tcp::rng::Rng;
 use tcp::units::Span;
 
-use crate::scenario::{FlowDef, Scenario, ScenarioError, TcpOptions, TransportDef, join};
+use crate::scenario::{FlowDef, Scenario, ScenarioError, StartJitter, TcpOptions, Traffic, TransportDef, join};
 
 use check::message_size;
 use graph::FlowEnds;
 
 pub(crate) use check::{check_app, interval_nanos, transport_of};
+pub(crate) use extent::Extent;
 
 /// A world as an explicit graph.
 #[derive(Debug)]
@@ -42,12 +43,12 @@ pub(crate) struct Expanded {
     pub(crate) placement_draws: Option<u32>,
 }
 
-/// The same world as an explicit graph; its random parts depend on `seed`.
+/// The same world as an explicit graph; its random parts but the starts of flows are drawn from `seed`.
 ///
 /// # Errors
 ///
 /// A value out of its range, or values that do not go together; the path names the field as the user wrote it.
-pub fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError> {
+pub(crate) fn expand(scenario: &Scenario, seed: u64) -> Result<Scenario, ScenarioError> {
     Ok(expand_world(scenario, seed)?.graph)
 }
 
@@ -62,11 +63,12 @@ pub(crate) fn expand_world(scenario: &Scenario, seed: u64) -> Result<Expanded, S
     check_app(&scenario.traffic.app, "traffic.app")?;
     let mut flows = Vec::with_capacity(scenario.flow.len() + topology.flow_ends.len());
     for (index, flow) in scenario.flow.iter().enumerate() {
-        flows.push(explicit_flow(scenario, flow, &common, &format!("flow[{index}]"))?);
+        let jitter = flow.start_jitter.or(scenario.traffic.start_jitter);
+        let flow = FlowDef { start_jitter: jitter, ..flow.clone() };
+        flows.push(explicit_flow(scenario, &flow, &common, &format!("flow[{index}]"))?);
     }
-    for (index, ends) in topology.flow_ends.iter().enumerate() {
-        let flow = generated_flow(scenario, ends, index, seed);
-        flows.push(explicit_flow(scenario, &flow, &common, "traffic")?);
+    for ends in &topology.flow_ends {
+        flows.push(explicit_flow(scenario, &generated_flow(scenario, ends), &common, "traffic")?);
     }
     if flows.is_empty() {
         let hint = "add [[flow]] with from and to, or network.flows";
@@ -95,6 +97,11 @@ pub fn resolve(scenario: &Scenario) -> Result<Scenario, ScenarioError> {
     lrwpan::set_segment_size(&mut resolved);
     let config = resolved.tcp.resolve("tcp")?;
     resolved.tcp = resolved_options(&scenario.tcp, &config);
+    let none = StartJitter::Span(Span::ZERO);
+    for flow in &mut resolved.flow {
+        flow.start_jitter.get_or_insert(scenario.traffic.start_jitter.unwrap_or(none));
+    }
+    resolved.traffic.start_jitter.get_or_insert(Traffic::JITTER_OF_GENERATED);
     dispatch::fill(&mut resolved)?;
     Ok(resolved)
 }
@@ -166,17 +173,16 @@ fn check_sizes(scenario: &Scenario, flow: &FlowDef, config: &TcpConfig, path: &s
     lrwpan::check_size(scenario, flow, config, path)
 }
 
-/// A flow of `network.flows`: the template, a start of its own.
-fn generated_flow(scenario: &Scenario, ends: &FlowEnds, index: usize, seed: u64) -> FlowDef {
+/// A flow of `network.flows`: the template between these ends.
+fn generated_flow(scenario: &Scenario, ends: &FlowEnds) -> FlowDef {
     let traffic = &scenario.traffic;
-    let jitter = Rng::stream(seed, &format!("traffic/{index}/start")).uniform() * traffic.start_jitter.as_secs_f64();
-    let start = traffic.start + Span::from_secs_f64(jitter);
     FlowDef {
         from: ends.from.clone(),
         to: ends.to.clone(),
         cc: None,
         app: traffic.app.clone(),
-        start: start.min(scenario.duration),
+        start: traffic.start.min(scenario.duration),
+        start_jitter: traffic.start_jitter.or(Some(Traffic::JITTER_OF_GENERATED)),
         stop: traffic.stop,
         tcp: TcpOptions::default(),
     }

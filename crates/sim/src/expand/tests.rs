@@ -1,6 +1,7 @@
 //! Topologies: counts, names and ends of flows.
 
 use super::*;
+use crate::simulation::Simulation;
 
 fn expanded(text: &str, seed: u64) -> Scenario {
     expand(&Scenario::from_json(text).unwrap(), seed).unwrap()
@@ -67,7 +68,8 @@ fn an_expanded_scenario_reads_back_and_expands_to_itself() {
 fn start_times_are_drawn_per_flow_and_do_not_depend_on_their_number() {
     let starts = |flows: u32| -> Vec<Span> {
         let text = format!(r#"{{"duration": "1s", "network": {{"kind": "star", "flows": {flows}}}}}"#);
-        expanded(&text, 4).flow.iter().map(|f| f.start).collect()
+        let simulation = Simulation::new(&Scenario::from_json(&text).unwrap(), 4).unwrap();
+        simulation.graph().flow.iter().map(|f| f.start).collect()
     };
     let (few, many) = (starts(3), starts(9));
     assert_eq!(few, many[..3]);

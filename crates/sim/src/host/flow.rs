@@ -61,7 +61,8 @@ pub(crate) struct Flow {
     pub(crate) app: App,
     pub(crate) stop: Option<Time>,
     pub(crate) connected_at: Option<Time>,
-    pub(crate) completed_at: Option<Time>,
+    /// The sink has read all there is: the last byte of a transfer with an end, or what was sent before it stopped.
+    pub(crate) ended_at: Option<Time>,
 }
 
 /// Integral of cwnd over time.

@@ -32,7 +32,7 @@ impl Hosts {
             return;
         }
         if flow.stop.is_some_and(|stop| ctx.now >= stop) {
-            flow.finish();
+            flow.finish(ctx.now);
         } else {
             if !flow.started {
                 flow.started = true;
@@ -60,6 +60,7 @@ impl Hosts {
         let flow = &mut self.flows[packet.to.flow().index()];
         match &packet.payload {
             Payload::Udp(bytes) => {
+                flow.read += bytes.0;
                 let metrics = &mut ctx.flows[packet.to.flow().index()].interval;
                 metrics.delivered_bytes += *bytes;
                 metrics.on_message(ctx.now.since(packet.sent_at));
@@ -67,6 +68,11 @@ impl Hosts {
             Payload::Tcp(segment) => {
                 if let Some(side) = flow.side(packet.to) {
                     side.connection.on_segment(ctx.now, segment);
+                    if packet.to.is_source()
+                        && let Some(rtt) = side.connection.take_rtt_sample()
+                    {
+                        ctx.flows[packet.to.flow().index()].interval.on_rtt(rtt);
+                    }
                 }
                 self.drain_connection(ctx, network, packet.to);
             }
@@ -150,7 +156,7 @@ impl Flow {
             self.schedule_tick(ctx, id);
         }
         if self.app.is_finite() && self.blocked == Bytes::ZERO {
-            self.finish();
+            self.finish(ctx.now);
         }
     }
 
@@ -177,13 +183,17 @@ impl Flow {
     }
 
     /// Ends the application: data not yet sent is discarded, the connection closes.
-    fn finish(&mut self) {
+    fn finish(&mut self, now: Time) {
         self.finished = true;
-        if let Transport::Tcp(sides) = &mut self.transport {
-            if !self.app.is_finite() {
-                sides[0].connection.abandon_unsent();
+        match &mut self.transport {
+            Transport::Tcp(sides) => {
+                if !self.app.is_finite() {
+                    sides[0].connection.abandon_unsent();
+                }
+                sides[0].connection.shutdown_write();
             }
-            sides[0].connection.shutdown_write();
+            // Nothing tells the sink of a datagram which is the last.
+            Transport::Udp => self.ended_at = Some(now),
         }
     }
 
@@ -195,6 +205,7 @@ impl Flow {
             TcpEvent::Writable if endpoint.is_source() && !self.finished => self.on_writable(ctx, id),
             // The sink has no data to send: it closes when the source has.
             TcpEvent::PeerClosed if !endpoint.is_source() => {
+                self.ended_at.get_or_insert(ctx.now);
                 if let Some(side) = self.side(endpoint) {
                     side.connection.shutdown_write();
                 }
@@ -211,7 +222,7 @@ impl Flow {
             metrics.on_message(ctx.now.since(written_at));
         }
         if self.app.is_finite() && Some(Bytes(self.read)) == self.app.write() {
-            self.completed_at = Some(ctx.now);
+            self.ended_at = Some(ctx.now);
         }
     }
 
@@ -223,7 +234,7 @@ impl Flow {
             return;
         }
         if self.app.is_finite() {
-            self.finish();
+            self.finish(ctx.now);
         } else {
             self.schedule_tick(ctx, id);
         }
@@ -231,7 +242,13 @@ impl Flow {
 
     /// Flow completion time: start to the last byte.
     pub(crate) fn completion(&self, start: Time) -> Option<Span> {
-        self.completed_at.map(|at| at.since(start))
+        self.ended_at.filter(|_| self.app.is_finite()).map(|at| at.since(start))
+    }
+
+    /// The part of the measurement interval, which began at `warmup` and ends now, in which the flow lived: from its start to
+    /// its end.
+    pub(crate) fn lifetime(&self, start: Time, warmup: Time, now: Time) -> Span {
+        self.ended_at.unwrap_or(now).since(start.max(warmup))
     }
 }
 

@@ -156,6 +156,11 @@ impl Link {
         self.delay.at(now, destination)
     }
 
+    /// How long a packet is in transmission.
+    pub(crate) fn transmission_time(&self, size: Bytes) -> Span {
+        self.rate.transmission_time(size + self.overhead)
+    }
+
     /// Closes the link. Unlike when a link goes down, packets in flight arrive; the caller decides about the queue.
     pub(crate) fn close(&mut self) {
         self.up = false;

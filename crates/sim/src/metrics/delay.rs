@@ -1,4 +1,4 @@
-//! Delays of many packets: count, mean, extremes, quantiles, jitter.
+//! Delays of many packets, and many RTTs: count, mean, extremes, quantiles, jitter.
 
 use tcp::units::Span;
 
@@ -69,6 +69,45 @@ impl Histogram {
         for (index, count) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             self.add(middle_of(other.first + index) as u64, *count);
         }
+    }
+}
+
+/// RTT samples of a sender; memory grows with their range, not with their number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RttSamples {
+    count: u64,
+    sum: u128,
+    min: Span,
+    max: Span,
+    histogram: Histogram,
+}
+
+impl RttSamples {
+    pub(crate) fn add(&mut self, rtt: Span) {
+        self.min = if self.count == 0 { rtt } else { self.min.min(rtt) };
+        self.max = self.max.max(rtt);
+        self.count += 1;
+        self.sum += u128::from(rtt.as_nanos());
+        self.histogram.add(rtt.as_nanos(), 1);
+    }
+
+    /// Adds the samples of another sender.
+    pub(crate) fn merge(&mut self, other: &RttSamples) {
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.sum += other.sum;
+        self.histogram.merge(&other.histogram);
+    }
+
+    pub(crate) fn mean_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
+    }
+
+    /// The quantile, exact to 1 %, within the extremes.
+    pub(crate) fn quantile_s(&self, q: f64) -> Option<f64> {
+        let nanos = self.histogram.quantile(q)?;
+        Some((nanos / 1e9).clamp(self.min.as_secs_f64(), self.max.as_secs_f64()))
     }
 }
 

@@ -8,7 +8,7 @@ pub(crate) mod report_defs;
 
 use tcp::units::{Bytes, Span, Time};
 
-pub(crate) use delay::Delays;
+pub(crate) use delay::{Delays, RttSamples};
 
 use crate::ids::EndpointId;
 use crate::packet::{DropReason, Packet, PacketHeader};
@@ -62,6 +62,8 @@ pub(crate) struct IntervalMetrics {
     pub(crate) marked: u64,
     /// Application write to in-order read; absent before the first, which an endless transfer never has.
     pub(crate) app_delays: Option<Box<Delays>>,
+    /// RTT samples of the sender; absent before the first.
+    pub(crate) rtts: Option<Box<RttSamples>>,
 }
 
 /// Metrics of a flow.
@@ -161,11 +163,24 @@ impl IntervalMetrics {
         if let Some(theirs) = &other.app_delays {
             self.app_delays.get_or_insert_default().merge(theirs);
         }
+        if let Some(theirs) = &other.rtts {
+            self.rtts.get_or_insert_default().merge(theirs);
+        }
     }
 
     /// A message was read `delay` after it was written.
     pub(crate) fn on_message(&mut self, delay: Span) {
         self.app_delays.get_or_insert_default().add(delay);
+    }
+
+    /// The sender has measured an RTT.
+    pub(crate) fn on_rtt(&mut self, rtt: Span) {
+        self.rtts.get_or_insert_default().add(rtt);
+    }
+
+    /// A statistic of the RTTs.
+    pub(crate) fn rtt(&self, of: impl Fn(&RttSamples) -> Option<f64>) -> Option<f64> {
+        self.rtts.as_deref().and_then(of)
     }
 
     /// A statistic of the delays of messages.
@@ -295,9 +310,24 @@ pub(crate) fn jain(values: &[f64]) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
 }
 
+/// The value that the share `q` of sorted values does not exceed: the nearest rank.
+pub(crate) fn nearest_rank(sorted: &[f64], q: f64) -> Option<f64> {
+    let rank = libm::ceil(q * sorted.len() as f64) as usize;
+    sorted.get(rank.max(1) - 1).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quantiles_of_few_values_are_values() {
+        let values: Vec<f64> = (1..=20).map(f64::from).collect();
+        for (q, value) in [(0.0, 1.0), (0.5, 10.0), (0.95, 19.0), (0.99, 20.0), (1.0, 20.0)] {
+            assert_eq!(nearest_rank(&values, q), Some(value));
+        }
+        assert_eq!(nearest_rank(&[], 0.5), None);
+    }
 
     #[test]
     fn jain_vectors_of_networks_14_3() {

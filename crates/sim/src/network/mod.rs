@@ -2,7 +2,7 @@
 
 mod fast_path;
 
-use tcp::units::{Span, Time};
+use tcp::units::{Bytes, Span, Time};
 
 use crate::engine::context::Context;
 use crate::engine::event::RadioEvent;
@@ -66,17 +66,30 @@ impl Network {
 
     /// Propagation delay of the path over links that a packet would take now.
     pub(crate) fn path_delay(&self, now: Time, from: NodeId, to: NodeId) -> Option<Span> {
-        let (mut here, mut delay, mut links) = (from, Span::ZERO, 0);
+        self.sum_over_path(from, to, |link| link.delay(now, to))
+    }
+
+    /// A sum over the links that a packet would pass now; nothing if they do not lead to its destination.
+    fn sum_over_path(&self, from: NodeId, to: NodeId, of: impl Fn(&Link) -> Span) -> Option<Span> {
+        let (mut here, mut sum, mut links) = (from, Span::ZERO, 0);
         while here != to {
             let link = &self.links[self.routes.next(here, to)?.index()];
             links += 1;
             if !link.up || links > self.nodes.len() {
                 return None;
             }
-            delay += link.delay(now, to);
+            sum += of(link);
             here = link.to.unwrap_or(to);
         }
-        Some(delay)
+        Some(sum)
+    }
+
+    /// RTT of a data packet of 1500 bytes and its ACK of 40 over the links of time 0 while nothing else is sent; nothing if
+    /// there is no path of links alone.
+    pub(crate) fn base_rtt(&self, source: NodeId, sink: NodeId) -> Option<Span> {
+        let time = |size, to| move |link: &Link| link.transmission_time(size) + link.delay(Time::ZERO, to);
+        let forth = self.sum_over_path(source, sink, time(Bytes(1500), sink))?;
+        Some(forth + self.sum_over_path(sink, source, time(Bytes(40), source))?)
     }
 
     fn edges(&self) -> Vec<Edge> {

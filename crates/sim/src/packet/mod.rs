@@ -8,6 +8,6 @@ pub(crate) mod message;
 mod store;
 
 pub use drop_reason::DropReason;
-pub(crate) use header::{PacketHeader, TTL};
+pub(crate) use header::{IP_HEADER, PacketHeader, TTL, UDP_HEADER};
 pub use ip::{Packet, Payload};
 pub(crate) use store::{ForwardingHeader, PacketStore};

@@ -74,6 +74,14 @@ impl Mac {
         }
     }
 
+    /// Memory that the lists of listeners take.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        match self {
+            Mac::Dcf(dcf) => dcf.held_bytes(),
+            Mac::Lrwpan(lrwpan) => lrwpan.medium.held_bytes(),
+        }
+    }
+
     /// Tracks of the stations.
     pub(crate) fn tracks(&self) -> &[Track] {
         match self {

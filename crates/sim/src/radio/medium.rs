@@ -58,6 +58,11 @@ impl Medium {
         medium
     }
 
+    /// Memory that the lists of listeners take.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.fixed.iter().flatten().map(|list| list.capacity() * size_of::<Listener>()).sum::<usize>() as u64
+    }
+
     /// A medium with given listeners.
     #[cfg(test)]
     pub(crate) fn given(lists: Vec<Vec<Listener>>) -> Medium {

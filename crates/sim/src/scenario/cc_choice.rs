@@ -10,6 +10,7 @@ use tcp::cc::{Algorithm, CcConfig, Value};
 use tcp::settings::ProfileName;
 
 use super::error::{ScenarioError, join};
+use super::near::did_you_mean;
 
 /// Algorithms that are not listed in `tcp`, by the name that a scenario writes.
 pub type Further = BTreeMap<String, &'static Algorithm>;
@@ -61,7 +62,9 @@ impl CcChoice {
                 "name" => self.key(),
                 field => field,
             };
-            ScenarioError::new(join(path, field), e.message)
+            let unknown = algorithm.is_none() && e.field == "name";
+            let hint = did_you_mean(&self.name, tcp::cc::ALGORITHMS.iter().map(|known| known.name)).filter(|_| unknown);
+            ScenarioError { path: join(path, field), message: e.message, hint }
         })
     }
 
@@ -173,6 +176,20 @@ mod tests {
         // The world with everything spelled out is a scenario of its own.
         let again = Scenario::from_json(&serde_json::to_string(&expanded).unwrap()).unwrap();
         assert_eq!(crate::expand(&again.with(&given), 1).unwrap(), expanded);
+    }
+
+    #[test]
+    fn an_unknown_algorithm_comes_with_the_nearest_ones() {
+        for (written, hint) in [
+            (r#""CUBIC""#, Some("did you mean cubic?")),
+            (r#""bbrv3""#, Some("did you mean bbr3?")),
+            (r#"{"name": "bbr2"}"#, Some("did you mean bbr or bbr3?")),
+            (r#""sprout""#, None),
+            (r#"{"name": "cubic", "betta": 0.7}"#, None),
+        ] {
+            let error = crate::expand(&flow_with(written), 1).unwrap_err();
+            assert_eq!(error.hint.as_deref(), hint, "{error}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tcp::units::Span;
 
 use super::link::LinkOptions;
-use super::parse::{MARK, read};
+use super::parse::{carried, read};
 use super::tagged::tagged_enum;
 
 /// Satellites on circular orbits, with links between them, and terminals on the ground. A key left out takes the value
@@ -219,9 +219,9 @@ impl<'de> Deserialize<'de> for TerminalDef {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<TerminalDef, D::Error> {
         match serde_json::Value::deserialize(d)? {
             serde_json::Value::String(name) => Ok(TerminalDef::City(name)),
-            table @ serde_json::Value::Object(_) => read(table)
-                .map(TerminalDef::Place)
-                .map_err(|e| D::Error::custom(format!("{}{MARK}{}", e.path, e.message))),
+            table @ serde_json::Value::Object(_) => {
+                read(table).map(TerminalDef::Place).map_err(|e| D::Error::custom(carried(&e)))
+            }
             other => Err(D::Error::custom(format!(
                 "{other} is not a terminal; write \"Berkeley\" or {{ name = \"ship\", lat_deg = 10, lon_deg = -30 }}"
             ))),

@@ -9,6 +9,7 @@ mod error;
 mod link;
 mod lrwpan;
 mod mobility;
+mod near;
 mod network;
 mod parse;
 mod quantity;
@@ -41,6 +42,8 @@ pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,
 };
+pub(crate) use near::edits;
+pub use near::{did_you_mean, nearest};
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
 pub use quantity::{
     Consumption, Energy, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
@@ -53,7 +56,7 @@ pub use radio::{
 };
 pub use record::{RecordDef, SeriesName};
 pub use tcp_options::TcpOptions;
-pub use text::{Amount, Every, PacketRate};
+pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
 pub use wired_cum_wireless::{Direction, WiredCumWireless};
 pub use wireless::{

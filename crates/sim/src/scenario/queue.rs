@@ -12,7 +12,7 @@ tagged_enum! {
     /// A queue discipline. The packet in transmission is not in the queue.
     #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
     #[schemars(transform = with_text_form)]
-    pub enum Queue ("a queue", text: Queue::from_text) {
+    pub enum Queue ("a queue", text: Queue::from_text, such as "20p") {
         /// First in, first out; a packet that does not fit is dropped.
         "drop_tail" => DropTail(DropTailDef),
         /// Random early detection: drops or marks arrivals by the average queue length.

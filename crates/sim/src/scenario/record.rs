@@ -14,7 +14,7 @@ pub struct RecordDef {
     pub series: Vec<SeriesName>,
     /// Sampling interval, or `"change"` to record windows and RTT at each change.
     pub every: Every,
-    /// Width of the bins of `throughput`, and sampling interval of `queue`, when `every = "change"`.
+    /// Width of the bins of `throughput` and `goodput`, and sampling interval of `queue`, when `every = "change"`.
     pub bin: Span,
 }
 
@@ -36,10 +36,14 @@ pub enum SeriesName {
     SendWindow,
     /// Smoothed round-trip time, seconds, per flow.
     Srtt,
+    /// Newest round-trip time sample, seconds, per flow.
+    Rtt,
     /// Queue length in bytes, per link, for links whose queue was ever non-empty.
     Queue,
     /// Payload received per bin, bits per second, per flow.
     Throughput,
+    /// Payload read in order per bin, bits per second, per flow.
+    Goodput,
     /// State of the sender, per flow: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss (as in Linux).
     State,
     /// Retransmitted segments so far, per flow.
@@ -66,13 +70,15 @@ pub enum SeriesName {
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 17] = [
+    pub const ALL: [SeriesName; 19] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
         SeriesName::Srtt,
+        SeriesName::Rtt,
         SeriesName::Queue,
         SeriesName::Throughput,
+        SeriesName::Goodput,
         SeriesName::State,
         SeriesName::Retransmits,
         SeriesName::Pipe,
@@ -93,8 +99,10 @@ impl SeriesName {
             SeriesName::Ssthresh => "ssthresh",
             SeriesName::SendWindow => "send_window",
             SeriesName::Srtt => "srtt",
+            SeriesName::Rtt => "rtt",
             SeriesName::Queue => "queue",
             SeriesName::Throughput => "throughput",
+            SeriesName::Goodput => "goodput",
             SeriesName::State => "state",
             SeriesName::Retransmits => "retransmits",
             SeriesName::Pipe => "pipe",

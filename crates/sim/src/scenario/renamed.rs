@@ -29,7 +29,7 @@ pub(super) fn explain(error: ScenarioError) -> ScenarioError {
     let unknown = |what: &str| error.message.strip_prefix(what).and_then(|rest| rest.split('`').next());
     let (old, place) = if let Some(key) = unknown("unknown key `") {
         (key, error.path.strip_suffix(key).unwrap_or(&error.path).trim_end_matches('.'))
-    } else if let Some(value) = unknown("unknown variant `") {
+    } else if let Some(value) = unknown("unknown value `") {
         (value, error.path.as_str())
     } else {
         return error;
@@ -38,7 +38,7 @@ pub(super) fn explain(error: ScenarioError) -> ScenarioError {
     match RENAMED.iter().find(|row| row.old == old && row.within == within) {
         Some(row) => {
             let message = format!("`{}` is now `{}`", row.old, row.new);
-            ScenarioError { message, ..error }
+            ScenarioError { message, hint: None, ..error }
         }
         None => error,
     }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::error::ScenarioError;
-use super::parse::MARK;
+use super::near::did_you_mean;
+use super::parse::carried;
 
 /// How one kind of a tagged value is read.
 pub(super) type Reader<T> = fn(Value) -> Result<T, ScenarioError>;
@@ -14,14 +15,16 @@ pub(super) type Reader<T> = fn(Value) -> Result<T, ScenarioError>;
 pub(super) fn tagged<'de, D: Deserializer<'de>, T>(
     d: D,
     what: &str,
+    short: Option<&str>,
     kinds: &[(&str, Reader<T>)],
 ) -> Result<T, D::Error> {
-    let carry = |e: ScenarioError| D::Error::custom(format!("{}{MARK}{}", e.path, e.message));
+    let carry = |e: ScenarioError| D::Error::custom(carried(&e));
     let known = || kinds.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let value = Value::deserialize(d)?;
     let Value::Object(mut table) = value else {
-        let message =
-            format!("{what} is a table with a `kind`, such as {{ kind = {:?} }}; known: {}", kinds[0].0, known());
+        let text = short.map_or(String::new(), |short| format!("a text such as {short:?}, or "));
+        let table = format!("a table with a `kind`, such as {{ kind = {:?} }}; known: {}", kinds[0].0, known());
+        let message = format!("{} is not {what}; it is {text}{table}", spoken(&value));
         return Err(carry(ScenarioError::new("", message)));
     };
     let Some(kind) = table.remove("kind") else {
@@ -29,17 +32,26 @@ pub(super) fn tagged<'de, D: Deserializer<'de>, T>(
     };
     match kinds.iter().find(|(name, _)| kind == *name) {
         Some((_, reader)) => reader(Value::Object(table)).map_err(carry),
-        None => Err(carry(ScenarioError::new("kind", format!("unknown kind {kind}; known: {}", known())))),
+        None => {
+            let near = did_you_mean(kind.as_str().unwrap_or_default(), kinds.iter().map(|(name, _)| *name));
+            let error = ScenarioError::new("kind", format!("unknown kind {kind}; known: {}", known()));
+            Err(carry(ScenarioError { hint: near, ..error }))
+        }
     }
+}
+
+/// A value that is no table, in words.
+fn spoken(value: &Value) -> String {
+    if value.is_array() { "an array".to_owned() } else { value.to_string() }
 }
 
 /// Defines an enum tagged by `kind` and its reader; each kind is listed once.
 ///
-/// After `what` a function may follow that reads the short form, a text.
+/// After `what` a function may follow that reads the short form, a text, with an example of it.
 macro_rules! tagged_enum {
     (
         $(#[$meta:meta])*
-        pub enum $name:ident ($what:literal $(, text: $from_text:path)?) {
+        pub enum $name:ident ($what:literal $(, text: $from_text:path, such as $short:literal)?) {
             $($(#[$doc:meta])* $kind:literal => $variant:ident($form:ty),)*
         }
     ) => {
@@ -58,6 +70,7 @@ macro_rules! tagged_enum {
                 let read = $crate::scenario::tagged::tagged(
                     value,
                     $what,
+                    [$($short)?].first().copied() as Option<&str>,
                     &[$(($kind, |v| $crate::scenario::parse::read::<$form>(v).map($name::$variant)),)*],
                 );
                 read.map_err(::serde::de::Error::custom)

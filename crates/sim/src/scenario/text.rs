@@ -37,6 +37,15 @@ pub enum Every {
     Change,
 }
 
+/// How much later than its `start` a flow starts, at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StartJitter {
+    /// This time.
+    Span(Span),
+    /// The base RTT of the flow.
+    BaseRtt,
+}
+
 impl FromStr for Amount {
     type Err = String;
     fn from_str(text: &str) -> Result<Amount, String> {
@@ -45,6 +54,10 @@ impl FromStr for Amount {
         }
         if text.trim_end().ends_with('p') {
             return PACKETS.parse_whole(text).map(Amount::Packets).map_err(|e| e.to_string());
+        }
+        if text.trim_end().to_lowercase().ends_with("bdp") {
+            let way = "write the product of rate and round-trip time: 10 Mb/s and 40 ms are \"50kB\"";
+            return Err(format!("{text:?} is not a size: the bandwidth-delay product is not a unit; {way}"));
         }
         text.parse().map(Amount::Bytes).map_err(|e| format!("{e}, packets such as \"33p\", or \"unlimited\""))
     }
@@ -107,11 +120,31 @@ impl fmt::Display for Every {
     }
 }
 
+impl FromStr for StartJitter {
+    type Err = String;
+    fn from_str(text: &str) -> Result<StartJitter, String> {
+        if text == "rtt" {
+            return Ok(StartJitter::BaseRtt);
+        }
+        text.parse().map(StartJitter::Span).map_err(|e: ParseQuantityError| format!("{e}, or \"rtt\", the base RTT"))
+    }
+}
+
+impl fmt::Display for StartJitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartJitter::Span(span) => write!(f, "{span}"),
+            StartJitter::BaseRtt => f.write_str("rtt"),
+        }
+    }
+}
+
 text_quantity! {
     Amount, "Amount", PACKETS.example, "packets such as \"33p\", a size such as \"64kB\", or \"unlimited\"";
     PacketRate, "PacketRate", PACKET_RATE.example,
         "packets per second such as \"200pps\", or payload bits such as \"1Mbps\"";
     Every, "Every", DURATION.example, "a time such as \"10ms\", or \"change\"";
+    StartJitter, "StartJitter", DURATION.example, "a time such as \"10ms\", or \"rtt\", the base RTT of the flow";
 }
 
 #[cfg(test)]
@@ -129,13 +162,18 @@ mod tests {
         for text in ["10ms", "change"] {
             assert_eq!(text.parse::<Every>().unwrap().to_string(), text);
         }
+        for text in ["0s", "10ms", "rtt"] {
+            assert_eq!(text.parse::<StartJitter>().unwrap().to_string(), text);
+        }
     }
 
     #[test]
     fn wrong_texts_are_refused() {
         assert!("-3p".parse::<Amount>().unwrap_err().contains("33p"));
+        assert!("1BDP".parse::<Amount>().unwrap_err().contains("50kB"));
         assert!("many".parse::<Amount>().unwrap_err().contains("unlimited"));
         assert!("0pps".parse::<PacketRate>().unwrap_err().contains("above zero"));
         assert!("0ms".parse::<Every>().unwrap_err().contains("above zero"));
+        assert!("1rtt".parse::<StartJitter>().unwrap_err().contains("\"rtt\""));
     }
 }

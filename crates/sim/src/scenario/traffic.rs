@@ -7,27 +7,29 @@ use tcp::units::{Bytes, Span};
 use super::cc_choice::CcChoice;
 use super::tagged::tagged_enum;
 use super::tcp_options::TcpOptions;
-use super::text::PacketRate;
+use super::text::{PacketRate, StartJitter};
 
-/// Traffic of the flows that `network.flows` generates.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+/// Traffic of the flows that `network.flows` generates; `start_jitter` is for all flows.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Traffic {
     /// The application of each flow.
     pub app: AppDef,
     /// When flows start.
     pub start: Span,
-    /// Each flow starts later by a uniform random time up to this, against phase effects.
-    pub start_jitter: Span,
+    /// Each flow starts later by a uniform random time up to this, against phase effects: a time, or "rtt", the base RTT of
+    /// the flow. Of listed flows too, unless a flow has its own. Default: 100 ms for generated flows, 0 s for listed ones;
+    /// studies give listed ones "rtt".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_jitter: Option<StartJitter>,
     /// When flows stop. Default: at the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
 }
 
-impl Default for Traffic {
-    fn default() -> Traffic {
-        Traffic { app: AppDef::default(), start: Span::ZERO, start_jitter: Span::from_millis(100), stop: None }
-    }
+impl Traffic {
+    /// Jitter of generated flows, unless the scenario says another.
+    pub const JITTER_OF_GENERATED: StartJitter = StartJitter::Span(Span::from_millis(100));
 }
 
 /// A flow: data in one direction.
@@ -47,6 +49,10 @@ pub struct FlowDef {
     /// When it starts.
     #[serde(default)]
     pub start: Span,
+    /// It starts later by a uniform random time up to this: a time, or "rtt", its base RTT. Never after its stop. Default: that
+    /// of `traffic`, otherwise 0 s; studies make it "rtt", so that replicates differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_jitter: Option<StartJitter>,
     /// When it stops. Default: at the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,

@@ -28,6 +28,8 @@ pub struct FlowSummary {
     pub transport: &'static str,
     /// When it started.
     pub start_s: f64,
+    /// The part of the measurement interval in which it lived: from its start to its completion, its stop, or the end of the run.
+    pub lifetime_s: f64,
     /// Metrics.
     #[serde(flatten)]
     pub measures: Measures,
@@ -58,12 +60,12 @@ pub(super) fn flow_summary(
     flow: &mut Flow,
     interval: &IntervalMetrics,
     id: FlowId,
-    now: Time,
-    measured: Span,
+    [warmup, now]: [Time; 2],
     in_flight_packets: u64,
 ) -> FlowSummary {
     let def = &graph.flow[id.index()];
     let start = Time::ZERO + def.start;
+    let lifetime = flow.lifetime(start, warmup, now);
     let snapshot = flow.snapshot();
     let totals = match &flow.transport {
         Transport::Tcp(sides) => sides[0].connection.totals(),
@@ -80,7 +82,8 @@ pub(super) fn flow_summary(
         app,
         transport,
         start_s: def.start.as_secs_f64(),
-        measures: Measures::of(interval, measured, flow.app.write().is_some()),
+        lifetime_s: lifetime.as_secs_f64(),
+        measures: Measures::of(interval, lifetime, now.since(warmup), flow.app.write().is_some()),
         in_flight_packets,
         srtt_s: snapshot.and_then(|s| s.srtt).map(Span::as_secs_f64),
         min_rtt_s: snapshot.and_then(|s| s.min_rtt).map(Span::as_secs_f64),

@@ -4,7 +4,7 @@ use serde::Serialize;
 use tcp::units::{Bytes, Span};
 
 use crate::metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk, ratio};
-use crate::metrics::{Delays, IntervalMetrics};
+use crate::metrics::{Delays, IntervalMetrics, RttSamples};
 use crate::packet::DropReason;
 
 /// Data packets dropped, by reason.
@@ -66,9 +66,10 @@ impl Drops {
 /// Metrics of a flow, and of all flows together.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Measures {
-    /// New in-order payload read by the application, per second of the measurement interval.
+    /// New in-order payload read by the application: of a flow per second of its lifetime, 0 if it was over before the
+    /// measurement interval; of all flows together per second of the interval.
     pub goodput_bps: f64,
-    /// All payload received by the transport, duplicates included.
+    /// All payload received by the transport, duplicates included, per second of the same time.
     pub throughput_bps: f64,
     /// What the application wrote; absent for an endless transfer.
     pub offered_bps: Option<f64>,
@@ -112,6 +113,14 @@ pub struct Measures {
     pub app_delay_s: Option<f64>,
     /// 95th percentile of the application delay.
     pub app_delay_p95_s: Option<f64>,
+    /// RTT samples of the sender: that of the newest segment of each acknowledgment. Mean.
+    pub rtt_s: Option<f64>,
+    /// Median RTT.
+    pub rtt_p50_s: Option<f64>,
+    /// 95th percentile of the RTT.
+    pub rtt_p95_s: Option<f64>,
+    /// 99th percentile of the RTT.
+    pub rtt_p99_s: Option<f64>,
     /// Mean absolute difference of consecutive network delays.
     pub jitter_s: Option<f64>,
     /// Interarrival jitter (RFC 3550).
@@ -125,8 +134,9 @@ pub struct Measures {
 }
 
 impl Measures {
-    pub(super) fn of(interval: &IntervalMetrics, measured: Span, offered: bool) -> Measures {
-        let per_second = |bytes: Bytes| 8.0 * bytes.as_f64() / measured.as_secs_f64();
+    /// Rates are per second of `lifetime`; `measured` is the measurement interval.
+    pub(super) fn of(interval: &IntervalMetrics, lifetime: Span, measured: Span, offered: bool) -> Measures {
+        let per_second = |bytes: Bytes| ratio(8.0 * bytes.as_f64(), lifetime.as_secs_f64()).unwrap_or_default();
         let delays = &interval.delays;
         Measures {
             goodput_bps: per_second(interval.delivered_bytes),
@@ -152,6 +162,10 @@ impl Measures {
             delay_p99_s: delays.quantile_s(0.99),
             app_delay_s: interval.app_delay(Delays::mean_s),
             app_delay_p95_s: interval.app_delay(|delays| delays.quantile_s(0.95)),
+            rtt_s: interval.rtt(RttSamples::mean_s),
+            rtt_p50_s: interval.rtt(|rtts| rtts.quantile_s(0.50)),
+            rtt_p95_s: interval.rtt(|rtts| rtts.quantile_s(0.95)),
+            rtt_p99_s: interval.rtt(|rtts| rtts.quantile_s(0.99)),
             jitter_s: delays.jitter_s(),
             jitter_rfc3550_s: delays.jitter_rfc3550_s(),
             ns2_awk: Ns2Awk::of(interval),

@@ -9,6 +9,7 @@ mod network;
 mod node;
 
 use serde::Serialize;
+use tcp::units::Time;
 
 use crate::ids::FlowId;
 use crate::link::Link;
@@ -22,7 +23,7 @@ use flow::flow_summary;
 pub use link::{ChannelSummary, LinkSummary};
 use link::{channel_summary, link_summary};
 pub use measures::{Drops, Measures};
-pub use network::{ConnectivitySummary, NetworkSummary};
+pub use network::{CompletionSummary, ConnectivitySummary, NetworkSummary};
 use network::{connect, network_summary};
 pub use node::{NetworkEnergy, NetworkRadio, NodeSummary};
 
@@ -77,7 +78,7 @@ pub(crate) fn of(world: &mut World) -> Summary {
     let measured = world.measured();
     let conservation = conservation(world);
     let in_flight = data_in_flight(world);
-    let now = world.ctx.now;
+    let (warmup, now) = (Time::ZERO + world.resolved.warmup, world.ctx.now);
     // Of the thousands of links of a constellation only those that were used.
     let shown = |world: &World, i: usize| world.constellation.is_none() || world.network.links[i].metrics.offered > 0;
     let listed: Vec<usize> = (0..world.network.links.len()).filter(|i| shown(world, *i)).collect();
@@ -85,7 +86,7 @@ pub(crate) fn of(world: &mut World) -> Summary {
     let mut flows = Vec::with_capacity(world.hosts.flows.len());
     for (index, flow) in world.hosts.flows.iter_mut().enumerate() {
         let interval = &world.ctx.flows[index].interval;
-        flows.push(flow_summary(&world.graph, flow, interval, FlowId(index as u32), now, measured, in_flight[index]));
+        flows.push(flow_summary(&world.graph, flow, interval, FlowId(index as u32), [warmup, now], in_flight[index]));
     }
     let connectivity = connect(world, &mut flows);
     let nodes = node::nodes(world, now);

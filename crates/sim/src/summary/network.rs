@@ -9,7 +9,7 @@ use super::measures::Measures;
 use super::node::{NetworkEnergy, NetworkRadio, NodeSummary};
 use crate::ids::NodeId;
 use crate::metrics::report_defs::ratio;
-use crate::metrics::{IntervalMetrics, jain};
+use crate::metrics::{IntervalMetrics, jain, nearest_rank};
 use crate::world::World;
 
 /// All flows together.
@@ -22,8 +22,11 @@ pub struct NetworkSummary {
     /// Sums, and means weighted by packets.
     #[serde(flatten)]
     pub measures: Measures,
-    /// Jain's fairness index of the goodputs.
+    /// Jain's fairness index of the goodputs of the flows that lived in the measurement interval.
     pub jain: Option<f64>,
+    /// Completion times; absent if no flow has an end.
+    #[serde(flatten)]
+    pub completion: Option<CompletionSummary>,
     /// Minimum goodput of a flow.
     pub goodput_min_bps: f64,
     /// Maximum goodput of a flow.
@@ -45,6 +48,39 @@ pub struct NetworkSummary {
     /// Energy of all radios.
     #[serde(flatten)]
     pub energy: NetworkEnergy,
+}
+
+/// Completion times of the flows that have an end and reached it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CompletionSummary {
+    /// Mean.
+    pub completion_s: Option<f64>,
+    /// Median: the nearest rank, as the next two.
+    pub completion_p50_s: Option<f64>,
+    /// 95th percentile.
+    pub completion_p95_s: Option<f64>,
+    /// 99th percentile.
+    pub completion_p99_s: Option<f64>,
+    /// Maximum.
+    pub completion_max_s: Option<f64>,
+    /// Flows with an end that had not reached it when the run ended. The times above leave them out: they would be longer.
+    pub flows_unfinished: u64,
+}
+
+impl CompletionSummary {
+    fn of(world: &World, flows: &[FlowSummary]) -> Option<CompletionSummary> {
+        let finite = world.hosts.flows.iter().filter(|flow| flow.app.is_finite()).count();
+        let mut times: Vec<f64> = flows.iter().filter_map(|flow| flow.completion_s).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        (finite > 0).then(|| CompletionSummary {
+            completion_s: ratio(times.iter().sum(), times.len() as f64),
+            completion_p50_s: nearest_rank(&times, 0.50),
+            completion_p95_s: nearest_rank(&times, 0.95),
+            completion_p99_s: nearest_rank(&times, 0.99),
+            completion_max_s: times.last().copied(),
+            flows_unfinished: (finite - times.len()) as u64,
+        })
+    }
 }
 
 /// Connectivity of a network with radio.
@@ -77,13 +113,16 @@ pub(super) fn network_summary(
 ) -> NetworkSummary {
     let mut all = IntervalMetrics::default();
     world.ctx.flows.iter().for_each(|flow| all.merge(&flow.interval));
-    let goodputs: Vec<f64> = flows.iter().map(|f| f.measures.goodput_bps).collect();
+    let alive = flows.iter().filter(|f| f.lifetime_s > 0.0);
+    let goodputs: Vec<f64> = alive.map(|f| f.measures.goodput_bps).collect();
+    let offered = world.hosts.flows.iter().all(|flow| flow.app.write().is_some());
     let srtts: Vec<f64> = flows.iter().filter_map(|f| f.srtt_s).collect();
     NetworkSummary {
         flows: flows.len() as u64,
         flows_without_delivery: flows.iter().filter(|f| f.measures.delivered_bytes == 0).count() as u64,
-        measures: Measures::of(&all, measured, world.hosts.flows.iter().all(|flow| flow.app.write().is_some())),
+        measures: Measures::of(&all, measured, measured, offered),
         jain: jain(&goodputs),
+        completion: CompletionSummary::of(world, flows),
         goodput_min_bps: goodputs.iter().copied().fold(f64::INFINITY, f64::min),
         goodput_max_bps: goodputs.iter().copied().fold(0.0, f64::max),
         srtt_s: ratio(srtts.iter().sum(), srtts.len() as f64),

@@ -38,11 +38,13 @@ pub struct Requirements {
     pub ecn: Option<EcnMode>,
     /// Timestamps, for [`Ack::one_way`]. LEDBAT, TCP-LP.
     pub timestamps: bool,
+    /// Random numbers of [`Setup::seed`]. BBR, CDG.
+    pub random: bool,
 }
 
 impl Requirements {
     /// No requirements.
-    pub const NONE: Requirements = Requirements { owns_window: false, ecn: None, timestamps: false };
+    pub const NONE: Requirements = Requirements { owns_window: false, ecn: None, timestamps: false, random: false };
 }
 
 /// What is known when the handshake is complete.

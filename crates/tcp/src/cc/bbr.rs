@@ -31,7 +31,7 @@ pub(super) const BBR: Algorithm = Algorithm {
     name: "bbr",
     title: "BBR version 1: bandwidth and round-trip propagation time",
     reference: "Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016, ACM Queue 14(5)",
-    requirements: Requirements { owns_window: true, ..Requirements::NONE },
+    requirements: Requirements { owns_window: true, random: true, ..Requirements::NONE },
     params: params::PARAMS,
     profiles: params::PROFILES,
     build: &|values, setup| Box::new(Bbr::new(values, setup)),

@@ -29,7 +29,7 @@ pub(super) const BBR3: Algorithm = Algorithm {
     name: "bbr3",
     title: "BBR version 3: bandwidth, round-trip propagation time and loss",
     reference: "draft-ietf-ccwg-bbr (August 2026)",
-    requirements: Requirements { owns_window: true, ..Requirements::NONE },
+    requirements: Requirements { owns_window: true, random: true, ..Requirements::NONE },
     params: params::PARAMS,
     profiles: params::PROFILES,
     build: &|values, setup| Box::new(Bbr3::new(values, setup)),

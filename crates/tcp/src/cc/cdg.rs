@@ -24,7 +24,7 @@ pub(super) const CDG: Algorithm = Algorithm {
     name: "cdg",
     title: "CDG: backs off by chance when the delay rises",
     reference: "Hayes, Armitage 2011, Revisiting TCP Congestion Control using Delay Gradients",
-    requirements: Requirements::NONE,
+    requirements: Requirements { random: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Cdg::new(values, setup)),

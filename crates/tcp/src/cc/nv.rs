@@ -22,7 +22,7 @@ pub(super) const NV: Algorithm = Algorithm {
     name: "nv",
     title: "TCP-NV: a queue of about ten segments, by rate and least RTT",
     reference: "Brakmo 2010, TCP-NV: Congestion Avoidance for Data Centers; Linux tcp_nv",
-    requirements: Requirements::NONE,
+    requirements: Requirements { random: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Nv::new(values, setup)),

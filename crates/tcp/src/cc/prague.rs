@@ -21,7 +21,7 @@ pub(super) const PRAGUE: Algorithm = Algorithm {
     name: "prague",
     title: "Prague: DCTCP for the Internet, with L4S marks",
     reference: "draft-briscoe-iccrg-prague-congestion-control; RFC 9331; the kernel of the L4S team",
-    requirements: Requirements { owns_window: true, ecn: Some(EcnMode::L4s), timestamps: false },
+    requirements: Requirements { owns_window: true, ecn: Some(EcnMode::L4s), ..Requirements::NONE },
     params: PARAMS,
     profiles: &[Profile { name: "linux", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Prague::new(values, setup)),

@@ -26,7 +26,7 @@ pub(super) const VIVACE: Algorithm = Algorithm {
     name: "vivace",
     title: "PCC Vivace: a rate that climbs the gradient of its utility",
     reference: "Dong et al. 2018, PCC Vivace: Online-Learning Congestion Control",
-    requirements: Requirements { owns_window: true, ..Requirements::NONE },
+    requirements: Requirements { owns_window: true, random: true, ..Requirements::NONE },
     params: PARAMS,
     profiles: &[Profile { name: "paper", set: &[], recovery: None }],
     build: &|values, setup| Box::new(Vivace::new(values, setup)),

@@ -22,6 +22,7 @@ impl Sender {
         if segment.ack > core.snd_nxt {
             return;
         }
+        core.more = false;
         let window_changed = core.update_window(segment, timers);
         if core.pure_receiver && segment.sack.is_empty() && core.feedback.ignores(segment) {
             return;
@@ -109,7 +110,7 @@ impl SenderCore {
         let tsecr = segment.timestamps.map(|timestamps| timestamps.echo);
         let rtt = rtt_sample(now, &report.summary, tsecr);
         if let Some(RttSample { latest, oldest }) = rtt {
-            self.rtt.note_min(latest);
+            self.rtt.note_latest(latest);
             self.rtt.sample(oldest, self.snd_una, self.snd_nxt);
         }
         let one_way = one_way(segment);

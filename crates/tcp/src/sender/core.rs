@@ -5,6 +5,8 @@ use super::controller::Controller;
 use super::cwnd_usage::CwndUsage;
 use super::pacer::Pacer;
 use super::tso::TsoPacket;
+use std::collections::VecDeque;
+
 use crate::cc::{Ack, Cause, Congestion, Lost, Setup, State, View};
 use crate::config::TcpConfig;
 use crate::ecn::Feedback;
@@ -108,6 +110,12 @@ pub(super) struct SenderCore {
     pub(super) small_end: SeqNo,
     /// What was written below this number waits neither for Nagle's rule nor for the cork.
     pub(super) pushed: SeqNo,
+    /// The end of the last write that announced no more: the segment that ends here has PSH (RFC 9293 §3.9.1, MUST-61).
+    pub(super) written_end: SeqNo,
+    /// The same of earlier writes, while they are outstanding: their retransmissions have PSH too.
+    pub(super) earlier_ends: VecDeque<SeqNo>,
+    /// What is not a full segment waits until an ACK arrives or more is written (Linux's MSG_MORE).
+    pub(super) more: bool,
     /// Far in the future before the first segment, so that no idle period is measured.
     pub(super) last_sent_at: Time,
     /// Max(SND.WND) (RFC 9293 §3.8.6.2.1): the largest window that the receiver has offered.
@@ -153,6 +161,9 @@ impl SenderCore {
             nagle: config.nagle,
             cork: false,
             pushed: SeqNo::default(),
+            written_end: SeqNo::default(),
+            earlier_ends: VecDeque::new(),
+            more: false,
             tso_psh: config.tso_psh,
             tso_packet: TsoPacket::default(),
             ecn,
@@ -376,7 +387,7 @@ fn initial_rtt(config: &TcpConfig, handshake_rtt: Option<Span>) -> RttEstimator 
     match handshake_rtt {
         Some(sample) => {
             rtt.sample(sample, SeqNo::FIRST_DATA, SeqNo::FIRST_DATA);
-            rtt.note_min(sample);
+            rtt.note_latest(sample);
         }
         // RFC 6298 §5.7
         None => rtt.set_initial(config.rto.initial.max(Span::from_millis(3000))),

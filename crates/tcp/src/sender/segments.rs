@@ -18,7 +18,7 @@ pub(crate) struct Outgoing {
     pub(crate) ecn: Ecn,
     /// CWR is set: the window has been reduced (RFC 3168 §6.1.2).
     pub(crate) cwr: bool,
-    /// PSH is set: it ends a packet of several segments for the network card.
+    /// PSH is set: it ends what was written, or a packet of several segments for the network card.
     pub(crate) push: bool,
 }
 
@@ -39,6 +39,13 @@ pub(super) struct NewData {
     pub(super) idle: bool,
     /// Room in the receiver's window.
     pub(super) room: Bytes,
+    /// It has waited long enough for its window or its rest.
+    pub(super) forced: bool,
+}
+
+/// The number after the last byte of a segment, a FIN left out.
+fn chunk_end(chunk: Chunk) -> SeqNo {
+    chunk.seq + Bytes(u64::from(chunk.len))
 }
 
 impl SenderCore {
@@ -65,14 +72,17 @@ impl SenderCore {
             return None;
         }
         let small = len < self.mss && !fin;
-        if small && !probe && self.holds_back(self.snd_nxt + len) {
+        if small && !probe && !forced && self.holds_back(self.snd_nxt + len) {
+            if idle && !timers.armed(Timer::Persist) {
+                timers.arm(Timer::Persist, now + self.persist_interval());
+            }
             return None;
         }
         if idle && self.last_sent_at != Timers::NEVER {
             self.report_idle(now, self.last_sent_at);
         }
         let chunk = Chunk { seq: self.snd_nxt, len: len.0 as u32, fin };
-        Some(NewData { chunk, small, idle, room })
+        Some(NewData { chunk, small, idle, room, forced })
     }
 
     /// How much of the next segment may be sent into a window that ends at `window_end`. Silly-window avoidance (RFC 9293
@@ -94,7 +104,7 @@ impl SenderCore {
     /// A segment that is not full and ends at `end` waits.
     fn holds_back(&self, end: SeqNo) -> bool {
         // Nagle's rule with Minshall's refinement: one small segment at a time.
-        let waits = self.cork || (self.nagle && self.small_end > self.snd_una);
+        let waits = self.cork || self.more || (self.nagle && self.small_end > self.snd_una);
         waits && end > self.pushed
     }
 
@@ -116,13 +126,17 @@ impl SenderCore {
             self.small_end = self.snd_nxt;
         }
         // RFC 6298 §5.1. A pending probe gives way to the time-out until the burst has ended and it is scheduled anew.
+        if new.idle {
+            timers.stop(Timer::Persist);
+        }
         if new.idle || timers.armed(Timer::Tlp) {
             self.restart_rto(now, timers);
         } else if !timers.any_armed(&Timers::OF_LOSS) {
             timers.arm_alone(Timer::Rto, now + self.rtt.rto());
         }
         let cwr = self.ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
-        Outgoing { chunk, ecn: self.ecn, cwr, push: false }
+        let push = self.ends_write(chunk) || (new.forced && self.tso_psh);
+        Outgoing { chunk, ecn: self.ecn, cwr, push }
     }
 
     /// A segment that the scoreboard has noted as retransmitted.
@@ -130,7 +144,27 @@ impl SenderCore {
     pub(super) fn retransmit(&mut self, now: Time, chunk: Chunk) -> Outgoing {
         self.totals.retransmitted_segments += 1;
         self.report_sent(now, chunk, true);
-        Outgoing { ecn: self.ecn_of_retransmissions, ..Outgoing::plain(chunk) }
+        let push = self.ends_write(chunk) || self.earlier_ends.contains(&chunk_end(chunk));
+        Outgoing { ecn: self.ecn_of_retransmissions, push, ..Outgoing::plain(chunk) }
+    }
+
+    /// Data is appended: the write before ends where it did only if all of it has been sent (Linux takes PSH from data that
+    /// waits when more is appended to it).
+    #[inline]
+    pub(super) fn begin_write(&mut self) {
+        let outstanding = self.snd_una < self.written_end && self.written_end <= self.snd_nxt;
+        if outstanding && self.tso_psh {
+            while self.earlier_ends.front().is_some_and(|end| *end <= self.snd_una) {
+                self.earlier_ends.pop_front();
+            }
+            self.earlier_ends.push_back(self.written_end);
+        }
+    }
+
+    /// It is the last segment of the last write, in a profile that sends PSH.
+    #[inline]
+    fn ends_write(&self, chunk: Chunk) -> bool {
+        self.tso_psh && chunk.len > 0 && chunk_end(chunk) == self.written_end
     }
 
     /// What is remembered of the transmission of `bytes` now.
@@ -159,6 +193,7 @@ impl SenderCore {
                 mss: self.mss,
                 snd_nxt: self.snd_nxt,
                 room: send_window.saturating_sub(self.board.pipe()).min(room),
+                window: send_window,
                 unsent: self.end.since(self.snd_nxt),
                 rate: self.default_pacing_rate(),
                 min_rtt: self.rtt.min(),

@@ -95,7 +95,8 @@ impl Sender {
         }
         let push = core.tso_psh && !new.small && core.ends_tso_packet(now, new.room, window);
         self.recovery.on_new_data(core, new.chunk);
-        Some(Outgoing { push, ..core.send_new(now, &new, timers) })
+        let out = core.send_new(now, &new, timers);
+        Some(Outgoing { push: push || out.push, ..out })
     }
 
     /// The send loop ran dry.

@@ -128,6 +128,11 @@ impl DcfMac {
         self.stations.len()
     }
 
+    /// Memory that the lists of listeners take.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.medium.held_bytes()
+    }
+
     /// Tracks of the stations.
     pub(crate) fn tracks(&self) -> &[Track] {
         self.medium.tracks()

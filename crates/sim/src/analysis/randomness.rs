@@ -1,0 +1,118 @@
+//! What of a world is random: where it is nothing, every seed gives the same run, and replicates are one run counted twice.
+
+use std::collections::BTreeSet;
+
+use tcp::units::Span;
+
+use crate::expand::transport_of;
+use crate::scenario::{
+    AppDef, LinkOptions, LossModel, MobilityDef, Network, PeriodDef, PlacementDef, Queue, Scenario, StartJitter,
+    TransportDef,
+};
+use crate::simulation::Simulation;
+
+impl Simulation {
+    /// What is drawn from the seed, in words; if it is nothing, every seed gives the same run. A draw may be without effect:
+    /// loss on a link that nothing passes, the hash of a single flow.
+    pub fn random_parts(&self) -> Vec<String> {
+        let graph = &self.world.graph;
+        let mut parts = parts_of_network(self.resolved());
+        parts.extend(parts_of_starts(self.resolved(), graph.flow.len()).map(str::to_owned));
+        let apps = graph.flow.iter().any(|flow| is_random_app(&flow.app));
+        parts.extend(apps.then(|| "on and off periods".to_owned()));
+        parts.extend(parts_of_algorithms(graph));
+        parts.extend(parts_of_links(graph));
+        if graph.node.iter().any(|node| node.mobility.as_ref().is_some_and(is_random_mobility)) {
+            parts.push("movement of nodes".to_owned());
+        }
+        parts.extend((!graph.channel.is_empty()).then(|| "channel access".to_owned()));
+        parts
+    }
+}
+
+/// What the expansion of the network draws.
+fn parts_of_network(resolved: &Scenario) -> Vec<String> {
+    let (mut placed, mut ends, mut more) = (false, false, None);
+    match &resolved.network {
+        Network::RandomWired(network) => (placed, ends, more) = (true, network.flows > 0, Some("topology")),
+        Network::Adhoc(network) => {
+            placed = !matches!(network.placement, PlacementDef::Grid(_) | PlacementDef::List(_));
+            ends = network.flows > 0;
+        }
+        Network::Infrastructure(_) => placed = true,
+        Network::WiredCumWireless(network) => (placed, ends) = (true, network.flows > 0),
+        Network::Constellation(network) => {
+            (placed, ends) = (network.nodes > 0, network.nodes > 0 && network.flows > 0);
+            let jitter = network.handover_jitter.is_some_and(|jitter| jitter > Span::ZERO);
+            more = jitter.then_some("handover times");
+        }
+        Network::Dumbbell(_) | Network::Star(_) | Network::Lan(_) | Network::Graph(_) => {}
+    }
+    let named = [more, placed.then_some("placement"), ends.then_some("ends of flows")];
+    named.into_iter().flatten().map(str::to_owned).collect()
+}
+
+fn parts_of_starts(resolved: &Scenario, flows: usize) -> Option<&'static str> {
+    let is_drawn = |jitter: Option<StartJitter>| jitter.is_some_and(|jitter| jitter != StartJitter::Span(Span::ZERO));
+    let generated = flows > resolved.flow.len() && is_drawn(resolved.traffic.start_jitter);
+    (generated || resolved.flow.iter().any(|flow| is_drawn(flow.start_jitter))).then_some("starts of flows")
+}
+
+fn is_random_app(app: &AppDef) -> bool {
+    let AppDef::OnOff(on_off) = app else { return false };
+    [&on_off.on, &on_off.off].into_iter().any(|period| !matches!(period, PeriodDef::Constant(_)))
+}
+
+fn is_random_mobility(mobility: &MobilityDef) -> bool {
+    matches!(mobility, MobilityDef::RandomWaypoint(_) | MobilityDef::GaussMarkov(_))
+}
+
+/// Algorithms that draw, by name.
+fn parts_of_algorithms(graph: &Scenario) -> Option<String> {
+    let mut names = BTreeSet::new();
+    for flow in graph.flow.iter().filter(|flow| transport_of(&flow.app) == TransportDef::Tcp) {
+        let options = if flow.tcp.is_empty() { &graph.tcp } else { &flow.tcp };
+        let algorithm = options.resolve("tcp").expect("a world that was built").cc.algorithm;
+        names.extend(algorithm.requirements.random.then_some(algorithm.name));
+    }
+    (!names.is_empty()).then(|| format!("congestion control ({})", names.into_iter().collect::<Vec<_>>().join(", ")))
+}
+
+/// Loss by the medium, and queues that draw.
+fn parts_of_links(graph: &Scenario) -> Vec<String> {
+    let mut all: Vec<LinkOptions> = graph.link.iter().map(|link| link.options()).collect();
+    if let Network::Constellation(network) = &graph.network {
+        all.extend([&network.uplink, &network.downlink, &network.isl].map(Clone::clone));
+    }
+    let reverse: Vec<LinkOptions> = all.iter().filter_map(|link| link.reverse.as_deref().cloned()).collect();
+    all.extend(reverse);
+    let loses = all.iter().any(|link| link.loss.as_ref().is_some_and(is_random_loss));
+    let queues: BTreeSet<&str> = all.iter().filter_map(|link| link.queue.as_ref()).filter_map(random_queue).collect();
+    let mut parts: Vec<String> = loses.then(|| "loss on links".to_owned()).into_iter().collect();
+    if !queues.is_empty() {
+        parts.push(format!("queues ({})", queues.into_iter().collect::<Vec<_>>().join(", ")));
+    }
+    parts
+}
+
+fn is_random_loss(model: &LossModel) -> bool {
+    let open = |p: f64| p > 0.0 && p < 1.0;
+    match model {
+        LossModel::None(_) | LossModel::Nth(_) => false,
+        LossModel::Packet(loss) => open(loss.p),
+        LossModel::Bit(loss) => open(loss.ber),
+        LossModel::GilbertElliott(loss) => {
+            [loss.good_to_bad, loss.bad_to_good, loss.loss_good, loss.loss_bad].into_iter().any(open)
+        }
+    }
+}
+
+/// The name of a discipline that draws.
+fn random_queue(queue: &Queue) -> Option<&'static str> {
+    match queue {
+        Queue::DropTail(_) | Queue::Codel(_) => None,
+        Queue::Red(_) => Some("red"),
+        Queue::FqCodel(_) => Some("fq_codel"),
+        Queue::Pie(_) => Some("pie"),
+    }
+}

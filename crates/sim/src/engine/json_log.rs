@@ -1,0 +1,116 @@
+//! The trace as JSON lines, for programs: one object a record, with the names and units that the summary has.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use tcp::Flags;
+use tcp::units::Time;
+
+use super::trace::{AirFrame, Record, Sink};
+use crate::packet::{Packet, Payload};
+
+/// Writes a JSON object per record and line.
+#[derive(Debug, Default)]
+pub struct JsonLog(String);
+
+/// What stands in a line about a packet.
+#[derive(Serialize)]
+struct PacketLine<'a> {
+    t_s: f64,
+    event: &'a str,
+    flow: u32,
+    /// The end of the flow that it is for.
+    towards: &'a str,
+    size_bytes: u64,
+    retransmission: bool,
+    #[serde(flatten)]
+    transport: Transport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+/// The header of the transport layer. Numbers of TCP count from 0, the SYN.
+#[derive(Serialize)]
+#[serde(tag = "transport", rename_all = "lowercase")]
+enum Transport {
+    Tcp { flags: Vec<&'static str>, seq: u64, payload_bytes: u32, ack: Option<u64> },
+    Udp { payload_bytes: u64 },
+}
+
+/// What stands in a line about a frame.
+#[derive(Serialize)]
+struct FrameLine<'a> {
+    t_s: f64,
+    event: &'a str,
+    channel: u32,
+    from: u32,
+    /// Nothing for a broadcast.
+    to: Option<u32>,
+    kind: &'a str,
+    sequence: u32,
+    size_bytes: u64,
+    rate_bps: u64,
+    airtime_s: f64,
+}
+
+impl Sink for JsonLog {
+    fn record(&mut self, now: Time, record: &Record<'_>) {
+        let line = match *record {
+            Record::Sent { packet } => line(now, "sent", packet, None, None),
+            Record::Transmitted { packet, link } => line(now, "transmitted", packet, Some(link.0), None),
+            Record::Marked { packet, link } => line(now, "marked", packet, Some(link.0), None),
+            Record::Dropped { packet, reason, link } => {
+                line(now, "dropped", packet, link.map(|link| link.0), Some(reason.name()))
+            }
+            Record::Delivered { packet } => line(now, "delivered", packet, None, None),
+            Record::Frame { frame } => frame_line(now, &frame),
+        };
+        let _ = writeln!(self.0, "{line}");
+    }
+
+    fn finish(self: Box<Self>) -> String {
+        self.0
+    }
+}
+
+fn line(now: Time, event: &str, packet: &Packet, link: Option<u32>, reason: Option<&str>) -> String {
+    let transport = match &packet.payload {
+        Payload::Tcp(segment) => {
+            let known = [(Flags::SYN, "syn"), (Flags::FIN, "fin"), (Flags::ACK, "ack")];
+            let flags = known.iter().filter(|(flag, _)| segment.flags.contains(*flag)).map(|(_, name)| *name).collect();
+            let ack = segment.flags.contains(Flags::ACK).then_some(segment.ack.0);
+            Transport::Tcp { flags, seq: segment.seq.0, payload_bytes: segment.len, ack }
+        }
+        Payload::Udp(bytes) => Transport::Udp { payload_bytes: bytes.0 },
+    };
+    let line = PacketLine {
+        t_s: now.as_secs_f64(),
+        event,
+        flow: packet.to.flow().0,
+        towards: if packet.to.is_source() { "source" } else { "sink" },
+        size_bytes: packet.size.0,
+        retransmission: packet.retransmission,
+        transport,
+        link,
+        reason,
+    };
+    serde_json::to_string(&line).expect("a line is plain data")
+}
+
+fn frame_line(now: Time, frame: &AirFrame) -> String {
+    let line = FrameLine {
+        t_s: now.as_secs_f64(),
+        event: "frame",
+        channel: frame.channel,
+        from: frame.from,
+        to: frame.to,
+        kind: frame.kind.name(),
+        sequence: frame.sequence,
+        size_bytes: frame.size.0,
+        rate_bps: frame.rate.as_bps(),
+        airtime_s: frame.airtime.as_secs_f64(),
+    };
+    serde_json::to_string(&line).expect("a line is plain data")
+}

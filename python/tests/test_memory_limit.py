@@ -1,0 +1,32 @@
+"""`--max-memory` holds for the world itself, not only for what grows while it runs."""
+
+import json
+import resource
+
+import pytest
+
+from tonopah import _core
+
+STAR = {"duration": "1s", "network": {"kind": "star", "nodes": 100_000, "flows": 100_000}}
+
+
+def peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
+def test_a_world_that_does_not_fit_is_refused_before_it_is_built() -> None:
+    before = peak_mb()
+    with pytest.raises(_core.LimitError, match=r"not started: its network and flows need 1\d{3} MB, its limit is 300 MB"):
+        _core.run(json.dumps(STAR), 1, max_memory=300_000_000)
+    assert peak_mb() - before < 300
+
+
+def test_what_grows_counts_besides_the_world() -> None:
+    world = {
+        "duration": "5s",
+        "network": {"kind": "dumbbell", "pairs": 1, "flows": 2_000, "bottleneck": {"rate": "10Gbps", "delay": "100ms"}},
+    }
+    with pytest.raises(_core.LimitError, match=r"the run was stopped at .* its limit is 20 MB"):
+        _core.run(json.dumps(world), 1, max_memory=20_000_000)
+    with pytest.raises(_core.LimitError, match="not started"):
+        _core.run(json.dumps(world), 1, max_memory=10_000_000)

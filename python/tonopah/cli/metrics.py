@@ -1,0 +1,34 @@
+"""`tonopah metrics`."""
+
+import argparse
+import json
+
+from tonopah import terminal
+from tonopah.cli.arguments import add_common
+from tonopah.errors import InputError
+from tonopah.spec.columns import columns, describe, near_metrics
+
+EXAMPLES = ("tonopah metrics", "tonopah metrics delay_p95_s")
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `metrics`."""
+    add_common(command, show_metrics, *EXAMPLES)
+    command.add_argument("name", nargs="?", help="show all of this one")
+
+
+def show_metrics(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah metrics`."""
+    known = columns().all
+    if arguments.name and arguments.name not in known:
+        near = near_metrics(arguments.name, known)
+        hint = f"did you mean {' or '.join(near)}?" if near else "`tonopah metrics` lists all"
+        raise InputError("metrics", f"{arguments.name!r} is unknown", hint)
+    found = [describe(name) for name in ([arguments.name] if arguments.name else known)]
+    if arguments.json:
+        print(json.dumps(found[0] if arguments.name else found))
+        return 0
+    console = terminal.console()
+    for table in terminal.metric_facts(found[0]) if arguments.name else terminal.metric_tables(found):
+        console.print(table)
+    return 0

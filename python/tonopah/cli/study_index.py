@@ -1,0 +1,49 @@
+"""`tonopah study index`: one page over all studies of a folder."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from tonopah.cli.arguments import add_command
+from tonopah.errors import InputError
+from tonopah.report.index import FILE, write_index
+
+RESULTS = "results"
+"""Folder of the results, unless --out says otherwise."""
+
+
+def add_arguments(commands: Any) -> None:
+    """Add the command to those of `study`."""
+    summary = "write a page over all studies of a folder: question, answer, verdicts"
+    command = add_command(commands, "index", summary, index_studies, "tonopah study index results")
+    command.add_argument("folder", nargs="?", default=RESULTS, metavar="DIR", help="folder of results folders (default: results)")
+
+
+def index_studies(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah study index`."""
+    folder = Path(arguments.folder)
+    path = write_index(folder)
+    if path is None:
+        hint = "a folder of results folders; `tonopah study report DIR` writes the report of one"
+        raise InputError("", "contains no study with a report", hint, str(folder))
+    print(json.dumps({"index": str(path)}) if arguments.json else f"index: {path.resolve()}")
+    return 0
+
+
+def index_around(study: Path, *, always: bool = False) -> Path | None:
+    """Write the page of the folder that a study's results are in, and return its path.
+
+    Only where studies are kept together: in `results`, or where such a page is already. Elsewhere nothing is written.
+    """
+    folder = study.resolve().parent
+    return write_index(folder) if always or folder.name == RESULTS or is_ours(folder / FILE) else None
+
+
+def is_ours(page: Path) -> bool:
+    """Tell whether a page was written by this program."""
+    try:
+        with page.open(encoding="utf-8") as file:
+            return '<meta name="generator" content="Tonopah' in file.read(2000)
+    except (OSError, UnicodeDecodeError):
+        return False

@@ -1,0 +1,236 @@
+// Figures over an axis, drawn by Observable Plot: lines, differences, bars, distributions, heat maps.
+// Colours are custom properties of the style sheet, so that dark mode and print change them without drawing again.
+"use strict";
+
+const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "wye", "cross"];
+const DASHES = ["", "7 3", "8 3 2 3", "2 3", "5 2 1 2 1 2", "1 2", "10 4"];
+const PUBLISHED = "var(--soft)";
+
+const colour = (style) => `var(--s${style % 7})`;
+const symbol = (style) => SYMBOLS[style % SYMBOLS.length];
+const dash = (style) => DASHES[style % DASHES.length];
+// Lines that coincide remain distinguishable: those drawn first are wider, their markers larger.
+const lineWidth = (style) => Math.max(1.5, 3.1 - 0.55 * style);
+const markerSize = (style) => Math.max(2.6, 4.9 - 0.75 * style);
+const known = (value) => value !== null && value !== undefined && Number.isFinite(value);
+
+// A number with four significant digits and separated thousands, as the tables show it.
+function show(value, digits = 4) {
+  if (!known(value)) return "–";
+  if (value === 0) return "0";
+  const size = Math.floor(Math.log10(Math.abs(value)));
+  if (size < -4) return value.toExponential(digits - 1);
+  const decimals = Math.max(0, digits - 1 - size);
+  return value.toLocaleString("en-US", { minimumFractionDigits: 0, maximumFractionDigits: Math.min(10, decimals) });
+}
+
+const withUnit = (axis) => (axis.unit && !axis.label.includes(axis.unit) ? `${axis.label} (${axis.unit})` : axis.label);
+
+// The text that hovering shows: whose value, where, the value with its interval, and the number of replicates.
+function hint(figure, row) {
+  const unit = figure.y.unit ? ` ${figure.y.unit}` : "";
+  const lines = [row.label];
+  if (row.tick !== undefined) lines.push(`${withUnit(figure.x)}: ${row.tick}`);
+  const interval = known(row.low) && known(row.high) ? ` [${show(row.low)}, ${show(row.high)}]` : "";
+  lines.push(`${show(row.y)}${interval}${unit}`);
+  if (row.n !== undefined && row.n !== null) lines.push(`n = ${row.n}`);
+  return lines.join("\n");
+}
+
+const at = (array, i) => (Array.isArray(array) ? array[i] : array);
+
+// One row for each point of each series that is switched on.
+function rowsOf(figure, shown) {
+  const ticks = new Map((figure.x.values || []).map((value, i) => [value, (figure.x.ticks || [])[i]]));
+  return shown.flatMap((one) =>
+    one.x.map((x, i) => ({
+      label: one.label, style: one.style, x, y: one.y[i], low: at(one.low, i), high: at(one.high, i), n: at(one.n, i),
+      tick: ticks.get(x) ?? show(x),
+    })),
+  );
+}
+
+// The vertical scale: common to all panels of the metric, or just what this panel needs. Noise does not fill a panel.
+function verticalDomain(figure, shown, rows, common) {
+  if (common && known(figure.y.min) && known(figure.y.max)) return [figure.y.min, figure.y.max];
+  const values = rows.flatMap((row) => [row.y, row.low, row.high]).concat(shown.flatMap((one) => one.points?.y ?? [])).filter(known);
+  if (!values.length) return [0, 1];
+  let [low, high] = [Math.min(...values), Math.max(...values)];
+  if (figure.y.log) return [low, high];
+  // What cannot be negative, or more than all, is not shown there.
+  const [floor, ceiling] = [low >= 0 ? 0 : -Infinity, figure.kind !== "difference" && figure.y.unit === "%" && high <= 100 ? 100 : Infinity];
+  const least = figure.kind === "difference" ? 0.5 : figure.y.unit === "%" ? 0.2 : 0.02 * Math.max(Math.abs(low), Math.abs(high));
+  if (figure.kind === "difference") [low, high] = [Math.min(low, 0), Math.max(high, 0)];
+  if (high - low < least) [low, high] = [(low + high - least) / 2, (low + high + least) / 2];
+  [low, high] = [Math.max(low, floor), Math.min(high, ceiling)];
+  return low === high ? [low - 1, high + 1] : [low, high];
+}
+
+// As many of the swept values as have room for their text.
+function ticksThatFit(figure, width) {
+  const values = figure.x.values || [], texts = (figure.x.ticks || []).map(String);
+  if (!values.length) return {};
+  const span = Math.max(...values) - Math.min(...values) || 1;
+  const place = (v) => (figure.x.log ? Math.log(v / Math.min(...values)) / Math.log(Math.max(...values) / Math.min(...values) || 2) : (v - Math.min(...values)) / span);
+  let end = -Infinity;
+  const kept = values.filter((v, i) => {
+    const half = 3.4 * texts[i].length + 3, centre = place(v) * (width - 70);
+    if (centre - half < end) return false;
+    end = centre + half;
+    return true;
+  });
+  const names = new Map(values.map((v, i) => [v, texts[i]]));
+  return { ticks: kept, tickFormat: (v) => names.get(v) ?? "" };
+}
+
+function frame(figure, shown, width, rows, options, marks) {
+  return Plot.plot({
+    width, height: Math.round(Math.min(300, Math.max(200, width * 0.62))), marginLeft: 52, marginRight: 14, marginTop: 12, marginBottom: 38,
+    style: { fontFamily: "inherit", fontSize: "11px", overflow: "visible" },
+    ariaLabel: figure.title,
+    x: { type: figure.x.log ? "log" : "linear", label: withUnit(figure.x), labelAnchor: "center", labelArrow: "none", inset: 8, ...ticksThatFit(figure, width) },
+    y: {
+      type: figure.y.log ? "log" : "linear", domain: verticalDomain(figure, shown, rows, options.common), nice: true, grid: true, label: null, ticks: 5,
+      tickFormat: (v) => show(v, 6),
+    },
+    marks,
+  });
+}
+
+function singlePoints(one) {
+  const points = one.points.x.map((x, i) => ({ x, y: one.points.y[i] })).filter((row) => known(row.y));
+  return Plot.dot(points, { x: "x", y: "y", r: 1.8, fill: colour(one.style), fillOpacity: 0.55 });
+}
+
+function lineMarks(figure, shown, rows, options) {
+  const marks = [];
+  for (const one of shown) {
+    const mine = rows.filter((row) => row.label === one.label && known(row.y));
+    const banded = mine.filter((row) => known(row.low) && known(row.high));
+    if (options.bands && banded.length) {
+      marks.push(Plot.areaY(banded, { x: "x", y1: "low", y2: "high", fill: colour(one.style), fillOpacity: 0.16 }));
+      if (banded.length === 1) marks.push(Plot.ruleX(banded, { x: "x", y1: "low", y2: "high", stroke: colour(one.style) }));
+    }
+    if (one.points) marks.push(singlePoints(one));
+    marks.push(Plot.line(mine, { x: "x", y: "y", stroke: colour(one.style), strokeWidth: lineWidth(one.style), strokeDasharray: dash(one.style) }));
+    marks.push(Plot.dot(mine, { x: "x", y: "y", stroke: colour(one.style), fill: "var(--paper)", strokeWidth: 1.6, r: markerSize(one.style), symbol: symbol(one.style) }));
+  }
+  for (const one of figure.published || []) {
+    const printed = one.x.map((x, i) => ({ x, y: one.y[i] })).filter((row) => known(row.y));
+    marks.push(Plot.line(printed, { x: "x", y: "y", stroke: PUBLISHED, strokeDasharray: "1 3" }));
+    marks.push(Plot.dot(printed, { x: "x", y: "y", stroke: PUBLISHED, symbol: "times", title: () => `${one.label} (published)` }));
+  }
+  return marks;
+}
+
+const pointer = (figure, rows) =>
+  Plot.tip(rows.filter((row) => known(row.y)), Plot.pointer({ x: "x", y: "y", title: (row) => hint(figure, row), maxRadius: 60, fontSize: 11.5 }));
+
+function drawLine(figure, shown, width, options) {
+  const rows = rowsOf(figure, shown);
+  const marks = (figure.marks || []).map((mark) => Plot.ruleX([mark.x], { stroke: "var(--rule)", strokeDasharray: "2 3", title: () => mark.label }));
+  return frame(figure, shown, width, rows, options, [...marks, ...lineMarks(figure, shown, rows, options), pointer(figure, rows)]);
+}
+
+// Intervals of several algorithms stand side by side.
+function drawDifference(figure, shown, width, options) {
+  const values = [...(figure.x.values || [])].sort((a, b) => a - b);
+  const step = Math.min(...values.slice(1).map((v, i) => v - values[i]), Infinity);
+  const wide = Number.isFinite(step) && !figure.x.log ? step * 0.07 : 0;
+  const rows = shown.flatMap((one, i) => rowsOf(figure, [one]).map((row) => ({ ...row, x: row.x + wide * (i - (shown.length - 1) / 2) })));
+  const marks = [Plot.ruleY([0], { stroke: "var(--ink)", strokeOpacity: 0.7 })];
+  for (const one of shown) {
+    const mine = rows.filter((row) => row.label === one.label && known(row.y));
+    const banded = mine.filter((row) => known(row.low) && known(row.high));
+    if (one.points) marks.push(singlePoints(one));
+    marks.push(Plot.line(mine, { x: "x", y: "y", stroke: colour(one.style), strokeWidth: 1.4, strokeDasharray: dash(one.style) }));
+    marks.push(Plot.ruleX(banded, { x: "x", y1: "low", y2: "high", stroke: colour(one.style), strokeWidth: 1.6 }));
+    marks.push(Plot.dot(mine, { x: "x", y: "y", stroke: colour(one.style), fill: "var(--paper)", strokeWidth: 1.6, r: markerSize(one.style), symbol: symbol(one.style) }));
+  }
+  return frame(figure, shown, width, rows, options, [...marks, pointer(figure, rows)]);
+}
+
+// A long label in lines of about this many letters.
+function wrapped(label, letters = 18) {
+  const lines = [""];
+  for (const word of label.split(" ")) {
+    if (lines.at(-1) && lines.at(-1).length + word.length >= letters) lines.push(word);
+    else lines.push([lines.pop(), word].filter(Boolean).join(" "));
+  }
+  return lines.join("\n");
+}
+
+function drawBar(figure, shown, width, options) {
+  const rows = shown.map((one) => ({ label: one.label, style: one.style, y: one.y[0], low: at(one.low, 0), high: at(one.high, 0), n: at(one.n, 0) }));
+  const points = shown.flatMap((one) => (one.points ? one.points.y.map((y) => ({ label: one.label, y })) : [])).filter((row) => known(row.y));
+  const banded = rows.filter((row) => known(row.low) && known(row.high));
+  const values = rows.flatMap((row) => [row.y, row.low, row.high]).concat(points.map((row) => row.y)).filter(known);
+  const top = options.common && known(figure.y.max) ? figure.y.max : Math.max(0, ...values);
+  const margin = 16 + 6.3 * Math.max(...rows.flatMap((row) => wrapped(row.label).split("\n").map((line) => line.length)), 1);
+  return Plot.plot({
+    width, height: 62 + 30 * rows.length, marginLeft: margin, marginRight: 18, marginTop: 8, marginBottom: 38,
+    style: { fontFamily: "inherit", fontSize: "11px", overflow: "visible" }, ariaLabel: figure.title,
+    x: { domain: [Math.min(0, ...values), top || 1], nice: true, grid: true, label: withUnit(figure.y), labelAnchor: "center", labelArrow: "none", ticks: 5, tickFormat: (v) => show(v, 6) },
+    y: { domain: rows.map((row) => row.label), label: null, padding: 0.3, tickFormat: (label) => wrapped(label) },
+    marks: [
+      Plot.barX(rows.filter((row) => known(row.y)), { x: "y", y: "label", fill: (row) => colour(row.style), fillOpacity: 0.8 }),
+      Plot.ruleX([0], { stroke: "var(--ink)" }),
+      Plot.dot(points, { x: "y", y: "label", r: 2, fill: "var(--ink)", fillOpacity: 0.6 }),
+      Plot.ruleY(banded, { y: "label", x1: "low", x2: "high", stroke: "var(--ink)", strokeWidth: 1.6 }),
+      Plot.tickX(banded, { y: "label", x: "low", stroke: "var(--ink)", insetTop: 5, insetBottom: 5 }),
+      Plot.tickX(banded, { y: "label", x: "high", stroke: "var(--ink)", insetTop: 5, insetBottom: 5 }),
+      Plot.tip(rows.filter((row) => known(row.y)), Plot.pointerY({ x: "y", y: "label", title: (row) => hint(figure, row), fontSize: 11.5 })),
+    ],
+  });
+}
+
+function drawEcdf(figure, shown, width, options) {
+  const rows = shown.flatMap((one) => one.x.map((x, i) => ({ label: one.label, style: one.style, x, y: one.y[i] }))).filter((row) => known(row.x));
+  const marks = shown.map((one) =>
+    Plot.line(rows.filter((row) => row.label === one.label), { x: "x", y: "y", curve: "step-after", stroke: colour(one.style), strokeWidth: lineWidth(one.style), strokeDasharray: dash(one.style) }),
+  );
+  const text = (row) => `${row.label}\n${show(100 * row.y, 3)} % of the flows have at most\n${show(row.x)}${figure.x.unit ? ` ${figure.x.unit}` : ""}`;
+  const tip = Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: text, maxRadius: 60, fontSize: 11.5 }));
+  const plain = { ...figure, x: { ...figure.x, values: [] }, y: { ...figure.y, min: 0, max: 1 } };
+  return frame(plain, shown, width, rows, { ...options, common: true }, [...marks, tip]);
+}
+
+// A panel for each algorithm, all with one scale of colours. A difference has two colours that meet at zero.
+function drawHeatmap(figure, shown, width, options) {
+  const all = figure.series.flatMap((one) => one.y).filter(known);
+  const values = (options.common ? all : shown.flatMap((one) => one.y)).filter(known);
+  const ends = options.common && known(figure.y.min) && known(figure.y.max) ? [figure.y.min, figure.y.max] : [Math.min(...values), Math.max(...values)];
+  const most = Math.max(...ends.map(Math.abs)) || 1;
+  const diverging = figure.baseline !== "";
+  const colours = diverging
+    ? { type: "diverging", scheme: "PuOr", pivot: 0, domain: [-most, most] }
+    : { type: "linear", scheme: "cividis", domain: ends };
+  const [columns, rows] = [figure.x, figure.rows];
+  const name = (axis) => (v) => axis.ticks[axis.values.indexOf(v)] ?? show(v);
+  const each = Math.max(260, Math.min(430, width / Math.max(1, Math.min(shown.length, Math.floor(width / 300))) - 12));
+  const host = document.createElement("div");
+  host.className = "tiles";
+  for (const one of shown) {
+    const cells = one.x.map((x, i) => ({ label: one.label, x, row: one.row[i], y: one.y[i], low: at(one.low, i), high: at(one.high, i), n: at(one.n, i) }));
+    const text = (cell) => hint(figure, { ...cell, tick: `${name(columns)(cell.x)}, ${rows.label}: ${name(rows)(cell.row)}` });
+    const light = (cell) => (diverging ? Math.abs(cell.y) < 0.55 * most : cell.y > (ends[0] + ends[1]) / 2);
+    host.append(
+      Plot.plot({
+        width: each, height: 78 + 34 * rows.values.length, marginLeft: 62, marginRight: 6, marginTop: 26, marginBottom: 38,
+        style: { fontFamily: "inherit", fontSize: "11px", overflow: "visible" }, ariaLabel: `${figure.title}, ${one.label}`,
+        color: colours,
+        x: { type: "band", domain: columns.values, label: withUnit(columns), labelAnchor: "center", labelArrow: "none", tickFormat: name(columns), padding: 0.03 },
+        y: { type: "band", domain: [...rows.values].reverse(), label: null, tickFormat: name(rows), padding: 0.03 },
+        marks: [
+          Plot.text([one.label], { frameAnchor: "top", dy: -18, fontWeight: 600, fill: "currentColor" }),
+          Plot.cell(cells.filter((cell) => known(cell.y)), { x: "x", y: "row", fill: "y" }),
+          Plot.text(cells, { x: "x", y: "row", text: (cell) => show(cell.y, 3), fill: (cell) => (light(cell) ? "black" : "white"), fontSize: 10.5 }),
+          Plot.tip(cells.filter((cell) => known(cell.y)), Plot.pointer({ x: "x", y: "row", title: text, fontSize: 11.5 })),
+        ],
+      }),
+    );
+  }
+  return host;
+}
+
+const DRAW = { line: drawLine, difference: drawDifference, bar: drawBar, ecdf: drawEcdf, heatmap: drawHeatmap };

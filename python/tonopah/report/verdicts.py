@@ -1,0 +1,86 @@
+"""Answer and verdicts as JSON beside the report (verdicts.json), for programs and for the index of a folder."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from tonopah.analysis.answer import Answer
+from tonopah.analysis.claims import Verdict
+from tonopah.analysis.evidence import Outcome
+from tonopah.stats import Estimate
+
+FILE = "verdicts.json"
+FORMAT = 1
+"""Raised when the meaning of a key changes or a key goes."""
+
+
+def verdicts_json(facts: dict[str, Any], answer: Answer, verdicts: list[Verdict]) -> str:
+    """Return answer and verdicts as JSON; `facts` say of which study."""
+    content = {
+        "format": FORMAT,
+        **facts,
+        "answer": list(answer.sentences),
+        "counts": dict(answer.counts),
+        "claims": [claim_entry(verdict) for verdict in verdicts],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def claim_entry(verdict: Verdict) -> dict[str, Any]:
+    """Return a claim with its tests."""
+    return {
+        "id": verdict.claim.id,
+        "text": verdict.claim.text,
+        "verdict": verdict.verdict,
+        "sentence": verdict.sentence,
+        "mechanism": verdict.mechanism or None,
+        "needed": verdict.needed,
+        "p_for": known(verdict.p_for),
+        "p_against": known(verdict.p_against),
+        "p_none": known(verdict.p_none),
+        "tests": [
+            {
+                "verdict": test.verdict,
+                "needed": test.needed,
+                "note": test.note or None,
+                "readings": [reading_entry(one) for one in test.readings],
+            }
+            for test in verdict.tests
+        ],
+    }
+
+
+def reading_entry(outcome: Outcome) -> dict[str, Any]:
+    """Return one reading of a test: what was asked, and what the runs say."""
+    return {
+        "asked": outcome.asked,
+        "reading": outcome.reading or None,
+        "verdict": outcome.verdict,
+        "sentence": outcome.sentence,
+        "test": outcome.test or None,
+        "effect": estimate_entry(outcome.effect, outcome.unit),
+        "p_for": known(outcome.p_for),
+        "p_against": known(outcome.p_against),
+        "p_none": known(outcome.p_none),
+        "needed": outcome.needed,
+    }
+
+
+def estimate_entry(found: Estimate, unit: str) -> dict[str, Any]:
+    """Return an estimate with its interval."""
+    return {"value": known(found.value), "low": known(found.low), "high": known(found.high), "unit": unit, "n": found.n}
+
+
+def known(value: float) -> float | None:
+    """Return a number, None for one that was not measured or has no bound."""
+    return value if math.isfinite(value) else None
+
+
+def read(folder: Path) -> dict[str, Any] | None:
+    """Return the verdicts of a folder of results; None if it has none that this version can read."""
+    try:
+        content = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) and content.get("format") == FORMAT else None

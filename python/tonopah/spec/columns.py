@@ -1,0 +1,139 @@
+"""The columns of tables: which metrics runs have and which flows, and what a name that is neither is answered.
+
+The engine's summary defines them: two worlds of a millisecond, one wired whose flow has an end and one
+with radios, show every name that there is.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from tonopah.errors import InputError, near_names
+from tonopah.metrics import METRICS, Metric, metric, readable
+from tonopah.simulation import SERIES, run
+
+WORLDS: tuple[dict[str, Any], ...] = (
+    {
+        "duration": "1ms",
+        "network": {"kind": "dumbbell", "pairs": 1, "flows": 1},
+        "traffic": {"app": {"kind": "bulk", "bytes": "1kB"}},
+    },
+    {
+        "duration": "1ms",
+        "network": {"kind": "adhoc", "nodes": 2, "flows": 1, "area": {"x": "10m", "y": "10m"}},
+    },
+)
+MADE_IN_TABLES = ("goodput_per_node_bps", "energy_power_w", "events")
+"""Columns of runs that analysis/tables.py adds to those of the engine."""
+KEYS = ("flow",)
+"""Columns of numbers that say whose row it is."""
+FIGURES_OF_FLOWS = ("ecdf", "table")
+"""Kinds of figures that show flows; the others show runs."""
+
+LIST = "`tonopah metrics` lists all"
+
+
+def flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return a nested dictionary as a flat one; names are joined by a dot."""
+    flat: dict[str, Any] = {}
+    for key, below in value.items():
+        if isinstance(below, Mapping):
+            flat |= flatten(below, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = below
+    return flat
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the metrics of runs and of flows."""
+
+    runs: tuple[str, ...]
+    flows: tuple[str, ...]
+
+    def owners(self, name: str) -> tuple[str, ...]:
+        """Return what has this metric: `run`, `flow`, both, or for a time series `series`."""
+        kinds = (("run", self.runs), ("flow", self.flows), ("series", SERIES))
+        return tuple(owner for owner, names in kinds if name in names)
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All names, time series included; none twice."""
+        return tuple(dict.fromkeys((*self.runs, *self.flows, *SERIES)))
+
+
+@cache
+def columns() -> Columns:
+    """Return the metrics that there are."""
+    runs: dict[str, Any] = {}
+    flows: dict[str, Any] = {}
+    for world in WORLDS:
+        summary = run(world).summary
+        runs |= flatten(summary["network"]) | flatten({"conservation": summary["conservation"]})
+        flows |= flatten(summary["flows"][0])
+    runs |= dict.fromkeys(MADE_IN_TABLES)
+    numbers = [name for name, value in flows.items() if not isinstance(value, str) and name not in (*KEYS, "cc_profile")]
+    return Columns(in_order(runs), in_order(numbers))
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names in the order of `METRICS`, then those that it does not have."""
+    names = dict.fromkeys(names)
+    return (*(name for name in METRICS if name in names), *(name for name in names if name not in METRICS))
+
+
+def describe(name: str) -> dict[str, Any]:
+    """Return what a metric is: its name, label, unit in tables and in reports, owners and definition."""
+    shown = metric(name)
+    return {
+        "name": name, "label": shown.label, "unit": si_unit(name, shown), "shown_in": shown.unit,
+        "of": list(columns().owners(name)), "definition": shown.definition,
+    }  # fmt: skip
+
+
+def si_unit(name: str, shown: Metric) -> str:
+    """Return the unit of a column; its name ends in it, and where it does not, it is that of reports without a prefix."""
+    units = {"_bps": "b/s", "_s": "s", "_bytes": "B", "_j": "J", "_w": "W", "_ratio": "1"}
+    for suffix, unit in units.items():
+        if name.endswith(suffix):
+            return unit
+    if shown.factor == 1.0:
+        return shown.unit or "1"
+    return {"%": "1", "kB": "B", "Mb/s": "b/s", "ms": "s", "kb/s": "b/s"}.get(shown.unit, shown.unit)
+
+
+def near_metrics(name: str, known: Iterable[str]) -> list[str]:
+    """Return the known names that are most like a wrong one: those that it begins, or whose label it is, then similar ones."""
+    names, wanted = list(known), name.lower()
+    begun = [other for other in names if other.startswith(f"{wanted}_")] if len(wanted) > 2 else []
+    labelled = [other for other in names if metric(other).label.lower() == readable(wanted).lower()]
+    return list(dict.fromkeys((*labelled, *begun, *near_names(name, names))))[:4]
+
+
+def check_metric(name: str, path: str, kind: str, own: Iterable[str] = ()) -> None:
+    """Refuse the name of a metric that a `kind` (`run` or `flow`) does not have, beside its `own` derived ones."""
+    mine = (*(columns().runs if kind == "run" else columns().flows), *own)
+    if name in mine:
+        return
+    near = near_metrics(name, mine)
+    hint = f"did you mean {' or '.join(near)}? {LIST}" if near else LIST
+    others = [owner for owner in columns().owners(name) if owner != kind]
+    if not others:
+        raise InputError(path, f"{name!r} is unknown", hint)
+    ways = {
+        "flow": '[[derived]] kind = "average" makes it one of runs; figures of the kinds ecdf and table show flows',
+        "run": "bar, line and heatmap show runs",
+        "series": 'figures of the kind series show it; [[derived]] kind = "mean" makes it a metric of runs',
+    }
+    better = f"did you mean {' or '.join(near)}? " if near and others == ["series"] else ""
+    what = "a time series" if others == ["series"] else f"a metric of {others[0]}s"
+    raise InputError(path, f"{name!r} is {what}, not a metric of {kind}s", f"{better}{ways[others[0]]}")
+
+
+def check_figure(kind: str, names: Iterable[str], path: str, own: Iterable[str]) -> None:
+    """Refuse a metric that a figure cannot show; series are checked with what the scenario records."""
+    own = tuple(own)
+    for i, name in enumerate(names if kind != "series" else ()):
+        of_flows = kind in FIGURES_OF_FLOWS
+        check_metric(name, f"{path}.y[{i}]", "flow" if of_flows else "run", () if of_flows else own)
