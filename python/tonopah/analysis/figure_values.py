@@ -68,7 +68,7 @@ class Request:
 
     def estimate(self, algorithm: str, where: Where) -> Estimate:
         """Return the metric with its interval at a point, in the unit of the axis."""
-        return estimate(self.table, self.name, algorithm, where, self.method).scaled(self.metric.factor)
+        return estimate(self.table, self.name, algorithm, where, self.method, self.metric.bounds).scaled(self.metric.factor)
 
     def replicates(self, algorithm: str, where: Where) -> list[float]:
         """Return the metric of each replicate at a point, in the unit of the axis."""
@@ -90,7 +90,7 @@ def band(method: Method, series: Iterable[Series]) -> str:
     """Return the kind of points and intervals in words."""
     if all(value is None for one in series for value in one.low):
         return f"{method.statistic} over replicates"
-    kind = "bootstrap" if method.statistic == "median" else "t"
+    kind = "order-statistic" if method.statistic == "median" else "t"
     return f"{method.statistic} and {100 * method.confidence:.3g} % {kind} interval over replicates"
 
 
@@ -122,7 +122,7 @@ def difference_line(request: Request, axis: SweptAxis) -> FigureData:
 
 def paired(method: Method) -> str:
     """Return the kind of differences and their intervals in words."""
-    kind = "bootstrap of pairs" if method.statistic == "median" else "Fieller"
+    kind = "order statistics" if method.statistic == "median" else "t, log ratio"
     return f"paired by seed, {100 * method.confidence:.3g} % interval ({kind})"
 
 
