@@ -147,7 +147,7 @@ def make_study(draw: np.random.Generator, kind: str, n: int) -> tuple[Made, dict
     for i in range(int(draw.integers(1, 9))):
         tests, truths = [], []
         for j in range(int(draw.integers(1, 5))):
-            name = f"m{i}x{j}_bps"
+            name = f"m{i}x{j}"
             test, means, truth = criterion(name, effect(draw), draw)
             made.columns[name] = replicates(means, kind, draw, n)
             # The second part is an independent network; only comparisons of parts read it.
@@ -176,6 +176,7 @@ def judge(made: Made, tables: dict[str, pd.DataFrame]) -> list[claims.Verdict]:
     spec = parse_spec({
         "question": "?", "scenario": {}, "compare": {"cc": ["a", "b"]}, "replicates": len(tables["one"]["seed"].unique()),
         "sweep": [{"vary": {"network.flows": FLOWS}}], "part": [{"id": "one"}, {"id": "two"}], "claim": made.claims,
+        "derived": [{"name": name, "kind": "average"} for name in made.columns],
     })  # fmt: skip
     plan = {}
     for name, rows in tables.items():

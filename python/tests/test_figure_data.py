@@ -129,7 +129,7 @@ def test_fewer_than_four_replicates_are_points_without_an_interval():
     three = {("a", 1): [1e6, 2e6, 6e6], ("b", 1): [2e6, 2e6, 2e6]}
     one = bar(request(three)).series[0]
     assert (one.low, one.high, one.points.y) == ([None], [None], [1.0, 2.0, 6.0])
-    # Replicates that do not differ have an interval of no width, and nothing to show singly.
+    # Replicates that do not differ have nothing to show singly.
     assert bar(request(three)).series[1].points is None
     four = bar(request({("a", 1): [1e6, 2e6, 6e6, 3e6], ("b", 1): [2e6] * 4})).series[0]
     assert four.points is None and four.low[0] < 3 < four.high[0]
@@ -174,6 +174,7 @@ def test_parts_whose_ids_look_alike_do_not_share_figures(study_document, tmp_pat
         ({"kind": "series", "y": ["cwnd"], "flow": []}, "figure[0].flow", "is empty"),
         ({"kind": "series", "y": ["cwnd"], "flow": [1, 1]}, "figure[0].flow", "1 appears twice"),
         ({"kind": "series", "y": ["cwnd"], "flow": -1}, "figure[0].flow", "-1 is out of range"),
+        ({"kind": "bar", "y": ["goodput_bps"], "flow": 1}, "figure[0].flow", "has no meaning for a bar figure"),
         ({"kind": "bar", "y": ["goodput_bps"], "log": "x"}, "figure[0].log", "has no meaning for a bar figure"),
         (
             {"kind": "line", "x": "network.flows", "y": ["goodput_bps"], "log": "z"},

@@ -22,7 +22,9 @@ def results(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("files")
     parts = [{"id": name, "title": f"Part {name}"} for name in ("a b", "a-b")]
-    document = STUDY | {"part": parts, "replicates": 5, "claim": [STUDY["claim"][0] | {"part": "a-b"}, STUDY["claim"][1]]}
+    test = {"metric": "goodput_bps", "above": 1e6, "over": "network.flows"}
+    claims = [{"id": "C1", "text": "More than nothing", "part": "a-b", "test": test}, STUDY["claim"][1]]
+    document = STUDY | {"part": parts, "replicates": 5, "claim": claims}
     (folder / "two.toml").write_text(toml(document))
     study = tp.Study.load(folder / "two.toml")
     study.run(quiet=True, out=folder / "results" / "two")

@@ -29,7 +29,7 @@ def load(document, tmp_path, name="small"):
 
 def test_published_tables_claims_and_what_is_missing_are_shown(document, tmp_path):
     document["claim"] = [
-        {"id": "R1", "text": "Read twice", "test": {"metric": ["goodput_bps", "nosuch_bps"], "above": 1}},
+        {"id": "R1", "text": "Read twice", "test": {"metric": ["goodput_bps", "energy_j"], "above": 1}},
         {"id": "R2", "text": "Why", "not_testable": "No simulator models that."},
     ]
     document["missing"] = [{"what": "Figure 24", "reason": "Its numbers are blank."}]

@@ -40,6 +40,28 @@ def test_intervals_cover_although_one_stops_when_they_are_narrow(width):
     assert covered[0.95] < covered[confidence(len(looks))]
 
 
+@pytest.mark.parametrize("stop", ["narrow", "decided"])
+def test_verdicts_hold_although_the_data_say_when_to_stop(stop):
+    """Two equal algorithms: with the level of one look, whoever stops at the first verdict is wrong too often."""
+    draw, looks, wrong = np.random.default_rng(4), schedule(4, 40), {1: 0, len(schedule(4, 40)): 0}
+    for _ in range(300):
+        a, b = 10 + draw.normal(0, 1, (2, looks[-1]))
+        for shares in wrong:
+            level = (1 - confidence(shares)) / 2
+            for n in looks:
+                found = stats.ratio_of(a[:n], b[:n])
+                decided = min(found.p_greater(), found.p_less()) < level
+                narrow = found.interval(confidence(shares)).half_width < 8
+                if decided if stop == "decided" else narrow:
+                    break
+            wrong[shares] += decided
+    # Three standard errors of 300 draws are 3.8 %.
+    assert wrong[len(looks)] / 300 <= 0.05 + 0.038
+    assert wrong[1] > wrong[len(looks)]
+    if stop == "decided":
+        assert wrong[1] / 300 > 0.07
+
+
 @pytest.fixture
 def study(study_document, tmp_path):
     from conftest import toml

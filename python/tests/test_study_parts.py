@@ -130,6 +130,6 @@ def test_a_study_of_parts_runs_and_reports_each(parts, tmp_path):
     # An axis that a part does not have is empty there.
     assert table[table["part"] == "pairs"]["traffic.app.rate"].isna().all()
     text = study.report().read_text()
-    assert 'id="part-star-sweep-1"' in text and 'id="part-pairs-default"' in text
-    assert (tmp_path / "out" / "figures" / "star-line-network-flows-goodput-bps.pdf").read_bytes().startswith(b"%PDF")
+    assert 'id="part--star--sweep-1"' in text and 'id="part--pairs--default"' in text
+    assert (tmp_path / "out" / "figures" / "star--line--network-flows--goodput_bps.csv").is_file()
     assert tp.Study.open(tmp_path / "out").missing() == 0

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tonopah.analysis.evidence import Data, Outcome
-from tonopah.analysis.testing import PValues, Rule, decided, lowest, note_looks, outcome, simultaneous, within
+from tonopah.analysis.testing import PValues, Rule, decided, lowest, outcome, simultaneous, within
 from tonopah.metrics import show
 from tonopah.spec.claim import BetweenParts, Comparison, Order
 from tonopah.stats import Estimate, Quantity
@@ -38,8 +38,8 @@ def order(criterion: Order, group: list[Data]) -> Outcome:
     looks = 1 if decided(rule(steps).holds, method.alpha) else len(steps)
     values = ", ".join(f"{label} {show(method.centre(mean))}" for label, mean in zip(labels, means, strict=True))
     sentence = f"{method.statistic.capitalize()}s: {values} {group[0].metric.unit}".rstrip()
-    sentence += f"; the effect is {labels[worst + 1]} against {labels[worst]}.{note_looks(looks, method)}"
-    return outcome(sentence, simultaneous(steps[worst], method, looks), unit, steps, rule, steps[worst].test)
+    sentence += f"; the effect is {labels[worst + 1]} against {labels[worst]}."
+    return outcome(sentence, simultaneous(steps[worst], method, looks), unit, steps, rule, steps[worst].test, looks=looks)
 
 
 def difference(criterion: Comparison, of: Data, to: Data, names: tuple[str, str]) -> Outcome:
@@ -70,7 +70,7 @@ def difference(criterion: Comparison, of: Data, to: Data, names: tuple[str, str]
         sentence += f"; {published_note(criterion.percent, effect)}"
     sides = 1 if criterion.bound in ("above", "below") else 2
     test = ratios[best].test if criterion.bound != "within" else f"{ratios[best].test}, two one-sided"
-    return outcome(f"{sentence}.{note_looks(looks, method)}", effect, "%", ratios, rule, test, sides)
+    return outcome(f"{sentence}.", effect, "%", ratios, rule, test, sides, looks)
 
 
 def rule_of(criterion: Comparison, alpha: float) -> Rule:

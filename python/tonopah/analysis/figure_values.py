@@ -11,14 +11,11 @@ from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, P
 from tonopah.analysis.tables import difference, estimate, values_at
 from tonopah.metrics import Metric, lower
 from tonopah.names import figure_id
-from tonopah.stats import Estimate, Method
+from tonopah.stats import FEWEST, Estimate, Method
 from tonopah.units import numbers
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FEW_REPLICATES = 4
-"""With fewer, an interval says more about their number than about the result: the replicates themselves are shown."""
 
 Where = Mapping[str, Any]
 
@@ -68,7 +65,8 @@ class Request:
 
     def estimate(self, algorithm: str, where: Where) -> Estimate:
         """Return the metric with its interval at a point, in the unit of the axis."""
-        return estimate(self.table, self.name, algorithm, where, self.method).scaled(self.metric.factor)
+        found = estimate(self.table, self.name, algorithm, where, self.method, self.metric.bounds)
+        return found.scaled(self.metric.factor)
 
     def replicates(self, algorithm: str, where: Where) -> list[float]:
         """Return the metric of each replicate at a point, in the unit of the axis."""
@@ -90,8 +88,7 @@ def band(method: Method, series: Iterable[Series]) -> str:
     """Return the kind of points and intervals in words."""
     if all(value is None for one in series for value in one.low):
         return f"{method.statistic} over replicates"
-    kind = "bootstrap" if method.statistic == "median" else "t"
-    return f"{method.statistic} and {100 * method.confidence:.3g} % {kind} interval over replicates"
+    return f"{method.statistic} and {100 * method.confidence:.3g} % interval over replicates"
 
 
 def line(request: Request, axis: SweptAxis) -> FigureData:
@@ -114,16 +111,18 @@ def difference_line(request: Request, axis: SweptAxis) -> FigureData:
         if algorithm != request.baseline
     ]
     title = f"{request.metric.label}: difference to {request.baseline}"
-    caption = f"{title} in percent, against {lower(axis.label)}; {paired(request.method)}.{few_note(series)}{hidden_note(series)}"
+    how = f"{paired(request.method, series)}.{few_note(series)}{hidden_note(series)}"
+    caption = f"{title} in percent, against {lower(axis.label)}; {how}"
     scale = FigureScale(request.name, title, "%")
     name = request.figure_id("difference", axis.key)
     return FigureData(name, request.part, "difference", title, caption, shown, scale, series, baseline=request.baseline)
 
 
-def paired(method: Method) -> str:
+def paired(method: Method, series: Iterable[Series]) -> str:
     """Return the kind of differences and their intervals in words."""
-    kind = "bootstrap of pairs" if method.statistic == "median" else "Fieller"
-    return f"paired by seed, {100 * method.confidence:.3g} % interval ({kind})"
+    if all(value is None for one in series for value in one.low):
+        return f"{method.statistic} of replicates paired by seed"
+    return f"{method.statistic} of replicates paired by seed, with its {100 * method.confidence:.3g} % interval"
 
 
 def bar(request: Request) -> FigureData:
@@ -179,7 +178,7 @@ def heatmap_difference(request: Request, axis: SweptAxis, rows: SweptAxis) -> Fi
     ]
     title = f"{request.metric.label}: difference to {request.baseline}"
     over = f"over {lower(axis.label)} and {lower(rows.label)}"
-    caption = f"{title} in percent, {over}; {paired(request.method)}.{hidden_note(series)}"
+    caption = f"{title} in percent, {over}; {paired(request.method, series)}.{hidden_note(series)}"
     name = figure_id(request.part, "heatmap-difference", axis.key, rows.key, request.name)
     scale = FigureScale(request.name, title, "%")
     return replace(
@@ -214,12 +213,16 @@ def cells(algorithm: str, style: int, axis: SweptAxis, rows: SweptAxis, measure:
 
 def has_few(found: Estimate) -> bool:
     """Tell whether there are replicates that differ, but too few for an interval; one alone is the point itself."""
-    return 1 < found.n < FEW_REPLICATES and found.low != found.high
+    return 1 < found.n < FEWEST and found.low != found.high
 
 
 def estimated(algorithm: str, style: int, x: list[float], found: list[Estimate], replicates: list[list[float]]) -> Series:
     """Return estimates at places along an axis; few replicates are shown as points, without an interval."""
-    single = [(place, value) for place, e, values in zip(x, found, replicates, strict=True) if has_few(e) for value in values]
+    # Replicates that agree are the point itself.
+    shown = [
+        (place, values) for place, e, values in zip(x, found, replicates, strict=True) if has_few(e) and len(set(values)) > 1
+    ]
+    single = [(place, value) for place, values in shown for value in values]
     bounded = [not has_few(e) for e in found]
     low = as_numbers(e.low if ok else math.nan for e, ok in zip(found, bounded, strict=True))
     high = as_numbers(e.high if ok else math.nan for e, ok in zip(found, bounded, strict=True))
@@ -231,7 +234,7 @@ def estimated(algorithm: str, style: int, x: list[float], found: list[Estimate],
 
 def few_note(series: Iterable[Series]) -> str:
     """Return what single points are, if there are any."""
-    return f" Small points are single replicates: fewer than {FEW_REPLICATES} give no interval." if any(
+    return f" Small points are single replicates: fewer than {FEWEST} give no interval." if any(
         one.points for one in series
     ) else ""  # fmt: skip
 

@@ -39,7 +39,14 @@ Rule = Callable[[Sequence[Quantity]], PValues]
 
 
 def outcome(
-    sentence: str, effect: Estimate, unit: str, quantities: Sequence[Quantity], rule: Rule, test: str, sides: int = 1
+    sentence: str,
+    effect: Estimate,
+    unit: str,
+    quantities: Sequence[Quantity],
+    rule: Rule,
+    test: str,
+    sides: int = 1,
+    looks: int = 1,
 ) -> Outcome:
     """Return the outcome of a test: its p values, or what is missing where there are too few replicates."""
     n = min(quantity.n for quantity in quantities)
@@ -52,6 +59,8 @@ def outcome(
             f"{sentence} {few}", effect, unit, verdict="undecided", test=test, sides=sides, replicates_for=ask if n > 1 else None
         )
     p = rule(quantities)
+    if looks > 1:
+        sentence += f" The interval holds for {looks} looks together: its error level is divided by {looks}."
     return Outcome(sentence, effect, unit, p.holds, p.opposite, p.none, test=test, sides=sides, replicates_for=ask)
 
 
@@ -100,12 +109,6 @@ def lowest(p_values: Sequence[float]) -> float:
 def simultaneous(quantity: Quantity, method: Method, looks: int) -> Estimate:
     """Return the interval that holds for all of several looks together (Bonferroni)."""
     return quantity.interval(1 - (1 - method.confidence) / looks)
-
-
-def note_looks(looks: int, method: Method) -> str:
-    """Return a remark on an interval that holds for several looks."""
-    level = 100 * (1 - (1 - method.confidence) / looks)
-    return f" The interval is one of {level:.4g} %, for {looks} looks together." if looks > 1 else ""
 
 
 def decided(p: float, alpha: float) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tonopah import stats
 from tonopah.analysis.evidence import Data, Outcome
-from tonopah.analysis.testing import PValues, decided, lowest, note_looks, outcome, simultaneous, within
+from tonopah.analysis.testing import PValues, decided, lowest, outcome, simultaneous, within
 from tonopah.metrics import show
 from tonopah.spec.claim import Bound, Trend
 from tonopah.stats import Quantity
@@ -79,15 +79,17 @@ def trend_slope(data: Data, sign: float, margin: float | None) -> Outcome:
     looks = 1 if decided(rule(quantities).holds, method.alpha) else 2
     shown = simultaneous(effect, method, looks)
     test = f"{effect.test} of fitted lines"
-    return outcome(sentence + note_looks(looks, method), shown, data.metric.unit, quantities, rule, test)
+    return outcome(sentence, shown, data.metric.unit, quantities, rule, test, looks=looks)
 
 
 def way_back(data: Data, sign: float) -> str:
     """Return a sentence on the longest way back, where it is a tenth of the whole way or more."""
     centres = [sign * data.method.centre(column) for column in data.values.T]
+    if centres[-1] <= centres[0]:
+        return ""
     i, j = max(itertools.combinations(range(len(centres)), 2), key=lambda pair: centres[pair[0]] - centres[pair[1]])
     back = centres[i] - centres[j]
-    if back <= abs(centres[-1] - centres[0]) / 10 or back <= ROUNDING * max(map(abs, centres)):
+    if back <= (centres[-1] - centres[0]) / 10 or back <= ROUNDING * max(map(abs, centres)):
         return ""
     direction = "falls" if sign > 0 else "rises"
     return f" On the way it {direction} by {data.text(back)} from {data.labels[i]} to {data.labels[j]}."
@@ -129,9 +131,9 @@ def trend_turn(data: Data, sign: float, margin: float | None) -> Outcome:
     )
     quantities = [*itertools.chain.from_iterable(turns), *from_mean(data)]
     looks = len(turns) if decided(rule(quantities).holds, method.alpha) else max(2, len(turns))
-    sentence += f"the mean of all.{note_looks(looks, method)}"
+    sentence += "the mean of all."
     test = f"{turns[best][0].test} of both segments"
-    return outcome(sentence, simultaneous(effect, method, looks), "%", quantities, rule, test)
+    return outcome(sentence, simultaneous(effect, method, looks), "%", quantities, rule, test, looks=looks)
 
 
 def trend_flat(data: Data, margin: float) -> Outcome:
@@ -152,7 +154,7 @@ def trend_flat(data: Data, margin: float) -> Outcome:
     sentence += "; the effect is its distance."
     looks = 1 if decided(rule(points).holds, method.alpha) else len(points)
     shown = simultaneous(points[worst], method, looks)
-    return outcome(sentence + note_looks(looks, method), shown, "%", points, rule, f"{points[worst].test}, two one-sided", 2)
+    return outcome(sentence, shown, "%", points, rule, f"{points[worst].test}, two one-sided", 2, looks)
 
 
 def trend_saturating(data: Data, margin: float | None) -> Outcome:
@@ -179,7 +181,7 @@ def trend_saturating(data: Data, margin: float | None) -> Outcome:
     quantities = [first, share, line, *from_mean(data)]
     looks = 1 if decided(rule(quantities).holds, method.alpha) else 2
     shown = simultaneous(share, method, looks)
-    return outcome(slow + note_looks(looks, method), shown, "%", quantities, rule, share.test)
+    return outcome(slow, shown, "%", quantities, rule, share.test, looks=looks)
 
 
 def threshold(criterion: Bound, data: Data) -> Outcome:
@@ -198,4 +200,4 @@ def threshold(criterion: Bound, data: Data) -> Outcome:
     if len(points) == 1:
         sentence = f"The effect is the {method.statistic} at {data.labels[0]}."
     shown = simultaneous(points[worst], method, looks)
-    return outcome(sentence + note_looks(looks, method), shown, data.metric.unit, points, rule, points[worst].test)
+    return outcome(sentence, shown, data.metric.unit, points, rule, points[worst].test, looks=looks)

@@ -230,7 +230,8 @@ def sentence_of(found: Verdict, alone: str) -> str:
         counts = [f"{words.count(word)} {word}" for word in reversed(VERDICTS) if word in words]
         sentence = f"Of {len(tests)} tests: {', '.join(counts)}. {found.verdict.capitalize()}: {decisive.decisive.asked}. {said}"
         if found.verdict == "supported":
-            sentence = f"All {len(tests)} tests are supported. The first: {decisive.decisive.asked}. {said}"
+            every = "Both" if len(tests) == 2 else f"All {len(tests)}"
+            sentence = f"{every} tests are supported. The first: {decisive.decisive.asked}. {said}"
     if found.verdict == "undecided" and alone != "undecided":
         p_value = {"supported": found.p_for, "contradicted": found.p_against}.get(alone, found.p_none)
         sentence += f" By itself it is {alone}; with the number of claims in this study accounted for, p = {p_value:.2g}."

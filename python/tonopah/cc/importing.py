@@ -45,7 +45,8 @@ def compile_source(source: bytes, file: str) -> CodeType:
 class FromSource(SourceFileLoader):
     """Compiles a module from its source and remembers the source."""
 
-    source: bytes = b""
+    source: bytes | None = None
+    """None until the module is loaded."""
 
     def get_code(self, fullname: str) -> object:
         """Return the code of the module."""
@@ -98,7 +99,7 @@ def load_file(file: Path, code: bytes) -> LoadedFile:
             raise
     sources, files = {"": code}, {file: code}
     for other, found in sorted(beside.found.items()):
-        if isinstance(found.loader, FromSource):
+        if isinstance(found.loader, FromSource) and found.loader.source is not None:
             sources[other] = files[Path(found.loader.path)] = found.loader.source
     return LoadedFile(module, sources, files)
 

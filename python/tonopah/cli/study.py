@@ -152,7 +152,7 @@ def count_stored(study: Study, shard: Shard | None) -> str:
     try:
         total, missing = len(runner.select_shard(study.plan, shard)), study.missing(shard)
     except InputError:
-        return "no run was started"
+        return f"nothing is stored in {study.folder}"
     return f"{total - missing} of {total} runs are stored in {study.folder}, {missing} are missing"
 
 

@@ -178,7 +178,9 @@ class FigureTable(Model):
 
     @model_validator(mode="after")
     def check_log(self) -> "FigureTable":
-        """Refuse a logarithmic axis that a kind does not have."""
+        """Refuse a logarithmic axis that a kind does not have, and flows of what is not a series."""
+        if self.kind != "series" and "flow" in self.model_fields_set:
+            raise refuse(f"has no meaning for a {self.kind} figure", "only series are of a flow", ("flow",))
         if self.log and self.log not in LOG_AXES[self.kind]:
             allowed = " or ".join(f'"{axis}"' for axis in LOG_AXES[self.kind])
             has = f"its axes: {allowed}" if allowed else "it has none"

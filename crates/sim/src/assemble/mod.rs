@@ -56,8 +56,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         let next = dynamics.step(&mut ctx, &mut network);
         ctx.schedule(next, Event::Constellation);
     }
-    let mut flows = Vec::with_capacity(graph.flow.len());
-    let mut drawn = Vec::with_capacity(graph.flow.len());
+    let (mut flows, mut drawn) = (Vec::with_capacity(graph.flow.len()), Vec::new());
     let common = graph.tcp.resolve("tcp")?;
     for (index, def) in graph.flow.iter().enumerate() {
         let stream = |what| flow_stream(index, listed, seed, what);
@@ -69,15 +68,12 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         let id = FlowId(index as u32);
         let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
         drawn.push(start);
-        ctx.schedule(Time::ZERO + start, Event::App { flow: id });
-        if let Some(stop) = flow.stop {
-            ctx.schedule(stop, Event::App { flow: id });
+        for at in [Some(Time::ZERO + start), flow.stop].into_iter().flatten() {
+            ctx.schedule(at, Event::App { flow: id });
         }
         flows.push(flow);
     }
-    for (flow, start) in graph.flow.iter_mut().zip(drawn) {
-        (flow.start, flow.start_jitter) = (start, None);
-    }
+    starts::set(&mut graph, drawn);
     let changes = build_changes(&graph);
     for (index, (at, _)) in changes.iter().enumerate() {
         ctx.schedule(*at, Event::Change { index: index as u32 });

@@ -23,3 +23,10 @@ pub(super) fn draw(graph: &Scenario, def: &FlowDef, network: &Network, flow: &Fl
     let most = most.min(end.since(Time::ZERO + def.start));
     def.start + Span::from_secs_f64(rng().uniform() * most.as_secs_f64())
 }
+
+/// Writes the starts into the graph, which then says them without jitter.
+pub(super) fn set(graph: &mut Scenario, drawn: Vec<Span>) {
+    for (flow, start) in graph.flow.iter_mut().zip(drawn) {
+        (flow.start, flow.start_jitter) = (start, None);
+    }
+}

@@ -51,10 +51,14 @@ impl Histogram {
         self.counts[index] += count;
     }
 
+    /// Number of values.
+    fn total(&self) -> u64 {
+        self.counts.iter().map(|c| u64::from(*c)).sum()
+    }
+
     /// The value below which the share `q` lies, in nanoseconds.
     fn quantile(&self, q: f64) -> Option<f64> {
-        let total: u64 = self.counts.iter().map(|c| u64::from(*c)).sum();
-        let rank = libm::ceil(q * total as f64) as u64;
+        let rank = libm::ceil(q * self.total() as f64) as u64;
         let mut seen = 0;
         for (index, count) in self.counts.iter().enumerate() {
             seen += u64::from(*count);
@@ -72,42 +76,35 @@ impl Histogram {
     }
 }
 
-/// RTT samples of a sender; memory grows with their range, not with their number.
+/// RTT samples of a sender; memory grows with their range, not with their number. An acknowledgment costs a bucket and a sum:
+/// the least RTT is known to the sender, and how many there are to the histogram.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RttSamples {
-    count: u64,
-    sum: u128,
-    min: Span,
-    max: Span,
     histogram: Histogram,
+    sum_nanos: u64,
 }
 
 impl RttSamples {
+    #[inline]
     pub(crate) fn add(&mut self, rtt: Span) {
-        self.min = if self.count == 0 { rtt } else { self.min.min(rtt) };
-        self.max = self.max.max(rtt);
-        self.count += 1;
-        self.sum += u128::from(rtt.as_nanos());
+        self.sum_nanos += rtt.as_nanos();
         self.histogram.add(rtt.as_nanos(), 1);
     }
 
     /// Adds the samples of another sender.
     pub(crate) fn merge(&mut self, other: &RttSamples) {
-        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
-        self.max = self.max.max(other.max);
-        self.count += other.count;
-        self.sum += other.sum;
+        self.sum_nanos += other.sum_nanos;
         self.histogram.merge(&other.histogram);
     }
 
     pub(crate) fn mean_s(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
+        let count = self.histogram.total();
+        (count > 0).then(|| self.sum_nanos as f64 / count as f64 / 1e9)
     }
 
-    /// The quantile, exact to 1 %, within the extremes.
+    /// The quantile, exact to 1 %.
     pub(crate) fn quantile_s(&self, q: f64) -> Option<f64> {
-        let nanos = self.histogram.quantile(q)?;
-        Some((nanos / 1e9).clamp(self.min.as_secs_f64(), self.max.as_secs_f64()))
+        self.histogram.quantile(q).map(|nanos| nanos / 1e9)
     }
 }
 

@@ -193,7 +193,6 @@ impl SenderCore {
                 mss: self.mss,
                 snd_nxt: self.snd_nxt,
                 room: send_window.saturating_sub(self.board.pipe()).min(room),
-                window: send_window,
                 unsent: self.end.since(self.snd_nxt),
                 rate: self.default_pacing_rate(),
                 min_rtt: self.rtt.min(),

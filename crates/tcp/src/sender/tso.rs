@@ -26,8 +26,6 @@ pub(super) struct TsoLimits {
     pub(super) snd_nxt: SeqNo,
     /// Room in the windows of the sender and the receiver.
     pub(super) room: Bytes,
-    /// Window of the sender: half of it at most is one packet (tcp_cwnd_test).
-    pub(super) window: Bytes,
     /// Written and not yet sent.
     pub(super) unsent: Bytes,
     /// The default pacing rate.
@@ -56,9 +54,7 @@ impl TsoLimits {
     fn segments(&self) -> u64 {
         let per_buffer = BUFFER.segments(self.mss).max(1);
         let of_buffer = per_buffer - self.snd_nxt.0 / self.mss.0 % per_buffer;
-        let half = (self.window / 2).segments(self.mss).max(1);
-        let fits = self.room.segments(self.mss).min(self.unsent.segments(self.mss)).min(half);
-        fits.min(of_buffer).min(self.full_packet())
+        self.room.segments(self.mss).min(self.unsent.segments(self.mss)).min(of_buffer).min(self.full_packet())
     }
 
     /// Segments of a full packet: what the rate sends in 1/1024 s, more over short paths (a halving for each 512 us of

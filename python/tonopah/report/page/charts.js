@@ -220,7 +220,7 @@ function drawHeatmap(figure, shown, width, options) {
         style: { fontFamily: "inherit", fontSize: "11px", overflow: "visible" }, ariaLabel: `${figure.title}, ${one.label}`,
         color: colours,
         x: { type: "band", domain: columns.values, label: withUnit(columns), labelAnchor: "center", labelArrow: "none", tickFormat: name(columns), padding: 0.03 },
-        y: { type: "band", domain: [...rows.values].reverse(), label: null, tickFormat: name(rows), padding: 0.03 },
+        y: { type: "band", domain: [...rows.values].reverse(), label: withUnit(rows), labelArrow: "none", tickFormat: name(rows), padding: 0.03 },
         marks: [
           Plot.text([one.label], { frameAnchor: "top", dy: -18, fontWeight: 600, fill: "currentColor" }),
           Plot.cell(cells.filter((cell) => known(cell.y)), { x: "x", y: "row", fill: "y" }),
