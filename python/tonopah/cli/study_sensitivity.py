@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.analysis.evidence import Outcome
-from tonopah.analysis.sensitivity import Sensitivity, World, choose_claims, find_worlds, judge_worlds, plan_worlds, together
+from tonopah.analysis.sensitivity import (
+    Sensitivity,
+    World,
+    choose_claims,
+    find_worlds,
+    judge_worlds,
+    plan_worlds,
+    tested,
+    together,
+)
 from tonopah.analysis.verdicts import Verdict
 from tonopah.cli.arguments import add_command, hours, positive
 from tonopah.errors import InputError, RunFailedError, relay
@@ -64,16 +73,17 @@ def run_sensitivity(arguments: argparse.Namespace) -> int:
     except InputError as error:
         raise error if error.path == "--claims" else relay(error, study.source) from None
     plan = together([plans[0], *plans[1]])
+    judged = sum(bool(tested(claim)) for claim in study.spec.claims)
     print_size(study.name, spec, worlds, plans[0], plan)
     with Store(folder, wait=arguments.wait) as store:
         reused = reuse(study.folder, plan, store)
         if reused:
             print(f"{reused:,} runs are those of {study.folder}", file=sys.stderr, flush=True)
         done = run_missing(plan, store, ExecutionOptions(jobs=arguments.jobs, max_hours=arguments.max_hours))
-        found = judge_worlds(spec, worlds, plans, store, study.quick, len(study.spec.claims) - len(spec.claims))
+        found = judge_worlds(spec, worlds, plans, store, study.quick, judged - len(spec.claims))
     facts = {
         "study": study.name, "title": spec.title, "question": spec.question, "quick": study.quick, "runs": len(plan.runs),
-        "replicates": replicates_text(with_replicates(spec, plans[0])), "claims_of_study": len(study.spec.claims),
+        "replicates": replicates_text(with_replicates(spec, plans[0])), "claims_of_study": judged,
         "command": command_text(study, arguments), "file": study_digest(study.document),
     }  # fmt: skip
     page = write_sensitivity(facts, spec, worlds, found, folder)
