@@ -126,7 +126,8 @@ def test_it_continues_and_takes_over_what_the_study_has(folder, capsys):
     assert json.loads(capsys.readouterr().out)["run_now"] == 0
     # The study's own report shows the table from now on, until its criteria are others.
     assert main.main(["study", "report", "results/s"]) == 0
-    assert "What the verdicts hang on" in (folder / "results" / "s" / "report.html").read_text()
+    report = (folder / "results" / "s" / "report.html").read_text()
+    assert "What the verdicts hang on" in report and "200 packets<small>or 5 packets</small>" in report
     (folder / "s.toml").write_text((folder / "s.toml").read_text().replace("above = 0.1", "above = 0.2"))
     assert main.main(["study", "run", "s.toml"]) == 0
     assert "What the verdicts hang on" not in (folder / "results" / "s" / "report.html").read_text()
