@@ -13,14 +13,14 @@ use crate::units::{Bytes, Span};
 pub(crate) struct RttEstimator {
     srtt: Option<Span>,
     min: Option<Span>,
-    /// The newest sample.
-    latest: Option<Span>,
-    /// Nobody has taken the newest sample yet.
-    is_fresh: bool,
+    /// The newest sample, if there is a least one.
+    latest: Span,
     rttvar: Span,
     /// The time-out now, backed off: asked for several times an ACK.
     rto: Span,
     kind: RttAlgorithm,
+    /// Nobody has taken the newest sample yet.
+    is_fresh: bool,
     /// Expiries since the last sample; each doubles the time-out (§5.5), a sample ends it (§5, last paragraph).
     backoff: u32,
     bounds: RtoBounds,
@@ -80,7 +80,7 @@ impl RttEstimator {
 
     pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> RttEstimator {
         let (srtt, rttvar, min, linux) = (None, Span::ZERO, None, LinuxVariance::default());
-        let (latest, is_fresh, rto) = (None, false, Span::ZERO);
+        let (latest, is_fresh, rto) = (Span::ZERO, false, Span::ZERO);
         let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, latest, is_fresh, backoff: 0, linux, rto };
         rtt.set_rto();
         rtt
@@ -123,7 +123,7 @@ impl RttEstimator {
 
     /// Notes the RTT of the newest segment; it may be another than the one the estimator takes.
     pub(crate) fn note_latest(&mut self, r: Span) {
-        (self.latest, self.is_fresh) = (Some(r), true);
+        (self.latest, self.is_fresh) = (r, true);
         self.min = Some(self.min.map_or(r, |min| min.min(r)));
     }
 
@@ -175,13 +175,13 @@ impl RttEstimator {
     }
 
     pub(crate) fn latest(&self) -> Option<Span> {
-        self.latest
+        self.min.map(|_| self.latest)
     }
 
     /// The newest sample, once.
     #[inline]
     pub(crate) fn take_latest(&mut self) -> Option<Span> {
-        std::mem::take(&mut self.is_fresh).then_some(self.latest).flatten()
+        std::mem::take(&mut self.is_fresh).then_some(self.latest)
     }
 
     pub(crate) fn min(&self) -> Option<Span> {

@@ -57,7 +57,8 @@ pub(crate) struct IntervalMetrics {
     pub(crate) offered_bytes: Bytes,
     /// Last transmission of a data packet to its reception.
     pub(crate) delays: Delays,
-    pub(crate) drops: [u64; DropReason::ALL.len()],
+    /// Data packets by [`DropReason`]; absent before the first.
+    drops: Option<Box<[u64; DropReason::ALL.len()]>>,
     /// Marked CE by a queue.
     pub(crate) marked: u64,
     /// Application write to in-order read; absent before the first, which an endless transfer never has.
@@ -116,7 +117,7 @@ impl FlowMetrics {
         self.tally.dropped += 1;
         self.interval.direction(packet.to).dropped += 1;
         if packet.has_data() && !packet.to.is_source() {
-            self.interval.drops[reason as usize] += 1;
+            self.interval.drops.get_or_insert_default()[reason as usize] += 1;
         }
     }
 
@@ -138,9 +139,14 @@ impl IntervalMetrics {
         if to.is_source() { &mut self.reverse } else { &mut self.forward }
     }
 
+    /// Data packets dropped, by reason.
+    pub(crate) fn drops(&self) -> [u64; DropReason::ALL.len()] {
+        self.drops.as_deref().copied().unwrap_or_default()
+    }
+
     /// Data packets dropped, for whatever reason.
     pub(crate) fn dropped(&self) -> u64 {
-        self.drops.iter().sum()
+        self.drops().iter().sum()
     }
 
     /// Adds another flow's counts.
@@ -150,8 +156,9 @@ impl IntervalMetrics {
         self.sent += other.sent;
         self.retransmitted += other.retransmitted;
         self.received += other.received;
-        for (mine, theirs) in self.drops.iter_mut().zip(other.drops) {
-            *mine += theirs;
+        if let Some(theirs) = &other.drops {
+            let mine = self.drops.get_or_insert_default();
+            mine.iter_mut().zip(theirs.iter()).for_each(|(mine, theirs)| *mine += theirs);
         }
         self.marked += other.marked;
         self.reordered += other.reordered;

@@ -147,7 +147,7 @@ impl Measures {
             dropped_packets: interval.dropped(),
             retransmitted_packets: interval.retransmitted,
             ack_packets: interval.reverse.sent,
-            drops: Drops::of(interval.drops),
+            drops: Drops::of(interval.drops()),
             marked_packets: interval.marked,
             reordered_packets: interval.reordered,
             delivery_ratio: ratio(interval.received as f64, interval.sent as f64),

@@ -91,6 +91,8 @@ pub(super) struct SenderCore {
     pub(super) nagle: bool,
     /// Only full segments are sent (TCP_CORK).
     pub(super) cork: bool,
+    /// What is not a full segment waits until an ACK arrives or more is written (Linux's MSG_MORE).
+    pub(super) more: bool,
     pub(super) ecn: Ecn,
     /// ECN field of what is sent again. RFC 3168 §6.1.5 forbids it to be ECN-capable; RFC 8311 §4.3 lifts that for
     /// experiments, and in Linux an algorithm that needs ECN has it so. RFC 9331 §4.1: every packet for the L4S service
@@ -112,10 +114,8 @@ pub(super) struct SenderCore {
     pub(super) pushed: SeqNo,
     /// The end of the last write that announced no more: the segment that ends here has PSH (RFC 9293 §3.9.1, MUST-61).
     pub(super) written_end: SeqNo,
-    /// The same of earlier writes, while they are outstanding: their retransmissions have PSH too.
-    pub(super) earlier_ends: VecDeque<SeqNo>,
-    /// What is not a full segment waits until an ACK arrives or more is written (Linux's MSG_MORE).
-    pub(super) more: bool,
+    /// The same of earlier writes, while they are outstanding: their retransmissions have PSH too. Bulk data has none.
+    pub(super) earlier_ends: Option<Box<VecDeque<SeqNo>>>,
     /// Far in the future before the first segment, so that no idle period is measured.
     pub(super) last_sent_at: Time,
     /// Max(SND.WND) (RFC 9293 §3.8.6.2.1): the largest window that the receiver has offered.
@@ -162,7 +162,7 @@ impl SenderCore {
             cork: false,
             pushed: SeqNo::default(),
             written_end: SeqNo::default(),
-            earlier_ends: VecDeque::new(),
+            earlier_ends: None,
             more: false,
             tso_psh: config.tso_psh,
             tso_packet: TsoPacket::default(),

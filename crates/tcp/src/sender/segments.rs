@@ -144,7 +144,8 @@ impl SenderCore {
     pub(super) fn retransmit(&mut self, now: Time, chunk: Chunk) -> Outgoing {
         self.totals.retransmitted_segments += 1;
         self.report_sent(now, chunk, true);
-        let push = self.ends_write(chunk) || self.earlier_ends.contains(&chunk_end(chunk));
+        let push =
+            self.ends_write(chunk) || self.earlier_ends.as_ref().is_some_and(|ends| ends.contains(&chunk_end(chunk)));
         Outgoing { ecn: self.ecn_of_retransmissions, push, ..Outgoing::plain(chunk) }
     }
 
@@ -154,10 +155,11 @@ impl SenderCore {
     pub(super) fn begin_write(&mut self) {
         let outstanding = self.snd_una < self.written_end && self.written_end <= self.snd_nxt;
         if outstanding && self.tso_psh {
-            while self.earlier_ends.front().is_some_and(|end| *end <= self.snd_una) {
-                self.earlier_ends.pop_front();
+            let ends = self.earlier_ends.get_or_insert_default();
+            while ends.front().is_some_and(|end| *end <= self.snd_una) {
+                ends.pop_front();
             }
-            self.earlier_ends.push_back(self.written_end);
+            ends.push_back(self.written_end);
         }
     }
 
