@@ -38,7 +38,7 @@ def test_a_bad_file_is_named_with_what_is_wrong(tmp_path, content, words):
 
 def test_missing_files_and_folders_are_refused(tmp_path):
     assert "no such file" in refused(tp.load, tmp_path / "none.toml")
-    assert "is a directory" in refused(tp.load, tmp_path)
+    assert "is a folder, not a scenario" in refused(tp.load, tmp_path)
 
 
 def test_paths_with_dots_and_brackets_reach_the_same_value(dumbbell):

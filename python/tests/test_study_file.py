@@ -75,5 +75,5 @@ def test_a_scenario_in_a_file_of_its_own(study_document, tmp_path):
     path.write_text(to_toml(study_document))
     assert tp.Study.load(path).spec.parts[0].scenario["duration"] == "2s"
     (tmp_path / "world.toml").unlink()
-    with pytest.raises(tp.InputError, match=r"world.toml: cannot be read"):
+    with pytest.raises(tp.InputError, match=r"scenario.file: .*world.toml cannot be read: no such file"):
         tp.Study.load(path)
