@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup profile-guided demo test test-rust test-python lint golden random fuzz method mutate kills bench instructions micro docs clean
+.PHONY: help setup profile-guided demo test test-rust test-python test-browser lint golden random fuzz method mutate kills bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -28,8 +28,8 @@ setup: $(VENV)/.built ## make the virtual environment and build the engine (the 
 profile-guided: $(VENV)/.built ## build the engine again, with a profile of what runs often: a quarter faster (rustup component add llvm-tools)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) .ci/profile-guided $(CURDIR)/$(VENV)/bin/maturin develop --profile dist --locked --quiet
 
-demo: $(VENV)/.built ## run the study `asran` at its reduced size and print where its report is
-	$(TONOPAH) study run asran --quick --out results/asran-quick
+demo: $(VENV)/.built ## run the study `beside-cubic` and print where its report is
+	$(TONOPAH) study run beside-cubic
 
 test: test-rust test-python ## run all tests of both languages
 
@@ -40,6 +40,9 @@ test-rust: ## run the tests of the engine
 
 test-python: $(VENV)/.built ## run the tests of the Python package
 	$(PYTHON) -m pytest
+
+test-browser: $(VENV)/.built ## look at a report in Chromium (TONOPAH_CHROMIUM names one; `make test` does so if there is one)
+	$(PYTHON) -m pytest python/tests/test_browser.py -rs
 
 lint: $(VENV)/.installed ## check format and style of both languages, layers, licences and versions
 	cargo fmt --all --check
