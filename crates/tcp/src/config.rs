@@ -63,6 +63,8 @@ pub struct TcpConfig {
     pub cwnd_validation: bool,
     /// Segments sent in one burst form TSO packets, whose last segment has PSH (Linux); not with recovery by duplicate ACKs.
     pub tso_psh: bool,
+    /// Such a packet waits up to a millisecond for an ACK that makes it larger (Linux); with `tso_psh`.
+    pub tso_defer: bool,
     /// cwnd shrinks after an idle period (RFC 5681 §4.1).
     pub slow_start_after_idle: bool,
     /// SYN or SYN-ACK retransmissions before giving up.
@@ -126,6 +128,7 @@ impl TcpConfig {
             pacing: false,
             cwnd_validation: true,
             tso_psh: false,
+            tso_defer: false,
             slow_start_after_idle: true,
             syn_retries: 6,
             retries2: 15,
@@ -158,6 +161,7 @@ impl TcpConfig {
             impatient: false,
             cwnd_reduction: CwndReductionKind::LinuxPrr,
             tso_psh: true,
+            tso_defer: true,
             ..rfc
         }
     }

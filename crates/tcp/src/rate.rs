@@ -42,9 +42,11 @@ impl RateSampler {
         self.app_limited_until > Bytes::ZERO
     }
 
-    /// A segment leaves that brings the pipe from `pipe` to `in_flight`; `lost` is everything marked lost so far.
-    pub(crate) fn on_sent(&mut self, now: Time, pipe: Bytes, in_flight: Bytes, lost: Bytes) -> TxState {
-        if pipe == Bytes::ZERO {
+    /// A segment leaves that brings the pipe to `in_flight`; `idle`: nothing was outstanding. `lost` is everything marked
+    /// lost so far. That the pipe is empty does not make the path idle: after a time-out it is a guess, and an interval
+    /// that begins anew on it is too short (draft-ietf-ccwg-bbr §4.1.2.2 looks at what is outstanding for this reason).
+    pub(crate) fn on_sent(&mut self, now: Time, idle: bool, in_flight: Bytes, lost: Bytes) -> TxState {
+        if idle {
             self.first_sent_at = now;
             self.delivered_at = now;
         }
@@ -115,7 +117,7 @@ mod tests {
     fn vectors_of_algorithms_9_5() {
         let mut sampler = RateSampler::default();
         let mut sent: Vec<(Time, TxState)> =
-            (0..10).map(|i| (at(i), sampler.on_sent(at(i), Bytes(1000 * i), Bytes::ZERO, Bytes::ZERO))).collect();
+            (0..10).map(|i| (at(i), sampler.on_sent(at(i), i == 0, Bytes::ZERO, Bytes::ZERO))).collect();
         let mut rates = Vec::new();
         for i in 0..11_usize {
             let (sent_at, tx) = sent[i];
@@ -129,7 +131,7 @@ mod tests {
                     as f64
                     / 8e3,
             );
-            sent.push((now, sampler.on_sent(now, Bytes(9000), Bytes::ZERO, Bytes::ZERO)));
+            sent.push((now, sampler.on_sent(now, false, Bytes::ZERO, Bytes::ZERO)));
         }
         for (index, wanted) in [(0, 20.0), (1, 39.2157), (9, 169.4915), (10, 200.0)] {
             assert!((rates[index] - wanted).abs() < 1e-3, "packet {}: {} kB/s", index + 1, rates[index]);
@@ -139,7 +141,7 @@ mod tests {
     #[test]
     fn no_rate_over_less_than_the_least_rtt() {
         let mut sampler = RateSampler::default();
-        let tx = sampler.on_sent(at(0), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
+        let tx = sampler.on_sent(at(0), true, Bytes::ZERO, Bytes::ZERO);
         let segment = Delivered { end: SeqNo(1000), bytes: Bytes(1000), transmissions: 1, sent_at: at(0), tx };
         let mut newest = None;
         sampler.on_delivered(at(10), &segment, &mut newest);
@@ -147,11 +149,25 @@ mod tests {
         assert_eq!(sampler.sample(None, None, Bytes::ZERO), None, "an ACK that reports nothing gives no sample");
     }
 
+    /// A time-out has emptied the pipe, yet what was sent before is outstanding and arrives: the sample goes back to the
+    /// last report before it.
+    #[test]
+    fn an_empty_pipe_is_not_an_idle_path() {
+        let mut sampler = RateSampler::default();
+        sampler.on_sent(at(0), true, Bytes::ZERO, Bytes::ZERO);
+        let again = sampler.on_sent(at(300), false, Bytes::ZERO, Bytes(1000));
+        let segment = Delivered { end: SeqNo(1000), bytes: Bytes(1000), transmissions: 2, sent_at: at(300), tx: again };
+        let mut newest = None;
+        sampler.on_delivered(at(350), &segment, &mut newest);
+        let sample = sampler.sample(newest.as_ref(), None, Bytes(1000)).unwrap();
+        assert_eq!(sample.interval, Span::from_millis(350));
+    }
+
     #[test]
     fn application_limited_until_the_bubble_has_passed() {
         let mut sampler = RateSampler::default();
         sampler.mark_app_limited(Bytes(1000));
-        let limited = sampler.on_sent(at(0), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
+        let limited = sampler.on_sent(at(0), true, Bytes::ZERO, Bytes::ZERO);
         assert!(limited.app_limited());
         for (end, still) in [(1000, true), (2000, false)] {
             let segment =

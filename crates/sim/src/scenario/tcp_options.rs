@@ -155,6 +155,8 @@ options! {
     cwnd_validation: bool => cwnd_validation,
     /// Segmentation offload as in Linux: segments sent at one instant are one burst, whose last segment has PSH.
     tso_psh: bool => tso_psh,
+    /// Such a burst waits up to a millisecond for an ACK that makes it larger, as in Linux (TSO deferral); with `tso_psh`.
+    tso_defer: bool => tso_defer,
     /// Restart from the restart window after an idle period (RFC 5681 §4.1).
     slow_start_after_idle: bool => slow_start_after_idle,
     /// Retransmissions of the SYN before giving up.

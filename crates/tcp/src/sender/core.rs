@@ -88,6 +88,7 @@ pub(super) struct SenderCore {
     /// Something was sent since the send loop last ran dry.
     pub(super) sent_in_burst: bool,
     pub(super) tso_psh: bool,
+    pub(super) tso_defer: bool,
     pub(super) nagle: bool,
     /// Only full segments are sent (TCP_CORK).
     pub(super) cork: bool,
@@ -165,6 +166,7 @@ impl SenderCore {
             earlier_ends: None,
             more: false,
             tso_psh: config.tso_psh,
+            tso_defer: config.tso_defer,
             tso_packet: TsoPacket::default(),
             ecn,
             ecn_of_retransmissions: if proportionate { ecn } else { Ecn::NotEct },

@@ -1,7 +1,7 @@
 //! The segments that a sender makes: new data within the receiver's window and by Nagle's rule, and retransmissions.
 
 use super::core::SenderCore;
-use super::tso::TsoLimits;
+use super::tso::{TsoLimits, Waiting};
 use crate::cc::{Sent, State};
 use crate::scoreboard::{Chunk, TxState};
 use crate::segment::Ecn;
@@ -61,7 +61,10 @@ impl SenderCore {
         let window_end = self.snd_una + self.rwnd;
         let room = window_end.since(self.snd_nxt);
         let forced = std::mem::take(&mut self.override_due);
-        let len = if forced { unsent.min(self.mss).min(room) } else { self.sendable(window_end) };
+        let mut len = if forced { unsent.min(self.mss).min(room) } else { self.sendable(window_end) };
+        if len == Bytes::ZERO && self.tso_packet.is_cut(now) {
+            len = room.min(unsent);
+        }
         // The FIN occupies a number of its own and stays within the window too, unless nothing is outstanding
         // (RFC 9293 §3.4).
         let fin = fin_waits && len == unsent && (room > len || (idle && len == Bytes::ZERO));
@@ -90,7 +93,7 @@ impl SenderCore {
     /// that the receiver has offered is free.
     #[inline]
     pub(super) fn sendable(&self, window_end: SeqNo) -> Bytes {
-        let wanted = self.end.since(self.snd_nxt).min(self.mss);
+        let wanted = self.end.since(self.snd_nxt).min(self.tso_packet.most(self.snd_nxt, self.mss));
         let room = window_end.since(self.snd_nxt);
         if room >= wanted {
             wanted
@@ -172,8 +175,8 @@ impl SenderCore {
     /// What is remembered of the transmission of `bytes` now.
     #[inline]
     pub(super) fn tx_state(&mut self, now: Time, bytes: Bytes) -> TxState {
-        let pipe = self.board.pipe();
-        self.sampler.on_sent(now, pipe, pipe + bytes, self.board.lost_total())
+        let in_flight = self.board.pipe() + bytes;
+        self.sampler.on_sent(now, self.board.is_empty(), in_flight, self.board.lost_total())
     }
 
     /// Reports a segment to the algorithm once the scoreboard has noted it.
@@ -183,24 +186,60 @@ impl SenderCore {
         self.cc.on_sent(&Sent { now, seq: chunk.seq, bytes, pipe: self.board.pipe(), retransmission });
     }
 
-    /// A full segment is about to be sent: true if it ends a packet of several segments for the network card.
+    /// A segment is about to be sent: true if it ends a packet of several segments for the network card, nothing if it
+    /// waits so that the packet becomes larger.
     #[inline(never)]
-    pub(super) fn ends_tso_packet(&mut self, now: Time, room: Bytes, send_window: Bytes) -> bool {
+    pub(super) fn join_tso_packet(&mut self, now: Time, new: &NewData, send_window: Bytes) -> Option<bool> {
+        if new.small {
+            return Some(self.ends_cut_packet(now));
+        }
         // A paced sender has bursts of its own; in recovery segments are sent one by one.
         if self.state >= State::Recovery || self.pacing_rate().is_some() {
-            return false;
+            return Some(false);
         }
-        self.tso_packet.continue_packet(now).unwrap_or_else(|| {
-            let limits = TsoLimits {
-                mss: self.mss,
-                snd_nxt: self.snd_nxt,
-                room: send_window.saturating_sub(self.board.pipe()).min(room),
-                unsent: self.end.since(self.snd_nxt),
-                rate: self.default_pacing_rate(),
-                min_rtt: self.rtt.min(),
-            };
-            self.tso_packet.begin(now, &limits);
-            false
+        if let Some(last) = self.tso_packet.continue_packet(now) {
+            return Some(last);
+        }
+        let unsent = self.end.since(self.snd_nxt);
+        let limits = TsoLimits {
+            mss: self.mss,
+            cwnd: send_window,
+            cwnd_room: send_window.saturating_sub(self.board.pipe()),
+            rwnd_room: new.room,
+            unsent,
+            buffered: unsent.min(self.tso_packet.left_in_buffer(self.snd_nxt, self.mss)),
+            rate: self.default_pacing_rate(),
+            min_rtt: self.rtt.min(),
+        };
+        if self.tso_defer && self.waits_for_room(now, &limits) {
+            self.tso_packet.held = limits.cwnd_room < limits.rwnd_room;
+            return None;
+        }
+        self.tso_packet.begin(now, &limits);
+        Some(false)
+    }
+
+    fn waits_for_room(&self, now: Time, limits: &TsoLimits) -> bool {
+        limits.waits(&Waiting {
+            rwnd: self.rwnd,
+            since_last: now.since(self.last_sent_at),
+            head_age: self.board.head().map(|head| now.since(head.sent_at)),
+            srtt: self.rtt.srtt().unwrap_or_default(),
+            fin: self.fin,
         })
+    }
+
+    /// A segment that is not full is about to be sent: true if the receiver's window cut it off, behind full ones. The
+    /// rest of its buffer is sent on its own, and Nagle's rule, which is about the last data written, does not apply to it.
+    #[cold]
+    fn ends_cut_packet(&mut self, now: Time) -> bool {
+        let cut = self.tso_packet.is_cut(now);
+        if cut {
+            let buffer_end = self.tso_packet.end_cut(self.snd_nxt, self.mss);
+            if buffer_end <= self.end {
+                self.pushed = self.pushed.max(buffer_end);
+            }
+        }
+        cut
     }
 }

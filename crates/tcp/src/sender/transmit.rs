@@ -93,7 +93,7 @@ impl Sender {
         if core.board.pipe() + Bytes(u64::from(new.chunk.len)) > window && !new.idle {
             return None;
         }
-        let push = core.tso_psh && !new.small && core.ends_tso_packet(now, new.room, window);
+        let push = if core.tso_psh { core.join_tso_packet(now, &new, window)? } else { false };
         self.recovery.on_new_data(core, new.chunk);
         let out = core.send_new(now, &new, timers);
         Some(Outgoing { push: push || out.push, ..out })
@@ -109,7 +109,7 @@ impl Sender {
         if let Some(rate) = core.pacing_rate() {
             core.pacer.complete(now, rate);
         }
-        let limited = core.board.pipe() + core.mss > window;
+        let limited = std::mem::take(&mut core.tso_packet.held) || core.board.pipe() + core.mss > window;
         let sent = std::mem::take(&mut core.sent_in_burst);
         if sent || limited {
             core.usage.on_burst_end(limited, core.board.flight(), core.snd_una, core.snd_nxt);
@@ -118,6 +118,7 @@ impl Sender {
             core.sampler.mark_app_limited(core.board.pipe());
         }
         if sent {
+            core.tso_packet.on_burst_end(core.snd_nxt, core.end <= core.snd_nxt);
             if let LossRecovery::Sack(recovery) = &self.recovery {
                 recovery.schedule_tail_probe(core, now, false, timers);
             }

@@ -222,6 +222,7 @@ fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
         &mut config.pacing,
         &mut config.cwnd_validation,
         &mut config.tso_psh,
+        &mut config.tso_defer,
         &mut config.slow_start_after_idle,
     ] {
         vary(rng, flag, coin);

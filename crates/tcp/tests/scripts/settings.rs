@@ -86,6 +86,7 @@ fn flag<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut bool> {
         "pacing" => &mut config.pacing,
         "cwnd_validation" => &mut config.cwnd_validation,
         "tso_psh" => &mut config.tso_psh,
+        "tso_defer" => &mut config.tso_defer,
         "slow_start_after_idle" => &mut config.slow_start_after_idle,
         _ => return None,
     })

@@ -99,7 +99,7 @@ impl Bbr {
         let expired = jiffies(view.now) > jiffies(self.min_rtt_at + self.settings.min_rtt_window);
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.latest.as_micros();
-            if self.min_rtt_us.is_none_or(|least| rtt <= least) || (expired && !maybe_delayed(ack, view)) {
+            if self.min_rtt_us.is_none_or(|least| rtt < least) || (expired && !maybe_delayed(ack, view)) {
                 self.min_rtt_us = Some(rtt);
                 self.min_rtt_at = view.now;
             }

@@ -147,6 +147,20 @@ fn the_window_dips_to_four_segments_when_the_least_rtt_is_old() {
 }
 
 #[test]
+fn an_rtt_equal_to_the_minimum_does_not_renew_it() {
+    let mut bbr = cruising(&[]);
+    for _ in 0..2 {
+        // 40 ms is the minimum of this path.
+        let ack = bbr.sample(40, 50, true);
+        bbr.ack_with(&ack);
+        bbr.pass(Span::from_millis(6_000));
+    }
+    let ack = bbr.sample(40, 50, true);
+    bbr.ack_with(&ack);
+    assert_eq!((bbr.internal("mode"), bbr.cwnd()), (PROBE_RTT, 4.0));
+}
+
+#[test]
 fn recovery_conserves_packets_for_a_round_and_then_returns() {
     let mut bbr = cruising(&[]);
     bbr.view.pipe = MSS * 60;
