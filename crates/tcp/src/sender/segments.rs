@@ -193,8 +193,8 @@ impl SenderCore {
         if new.small {
             return Some(self.ends_cut_packet(now));
         }
-        // A paced sender has bursts of its own; in recovery segments are sent one by one.
-        if self.state >= State::Recovery || self.pacing_rate().is_some() {
+        // A paced sender has bursts of its own.
+        if self.pacing_rate().is_some() {
             return Some(false);
         }
         if let Some(last) = self.tso_packet.continue_packet(now) {
@@ -211,8 +211,10 @@ impl SenderCore {
             rate: self.default_pacing_rate(),
             min_rtt: self.rtt.min(),
         };
-        if self.tso_defer && self.waits_for_room(now, &limits) {
-            self.tso_packet.held = limits.cwnd_room < limits.rwnd_room;
+        // In recovery nothing waits.
+        if self.tso_defer && self.state < State::Recovery && self.waits_for_room(now, &limits) {
+            // What waits for the application to write more is not limited by a window.
+            self.tso_packet.held = limits.cwnd_room < limits.rwnd_room && limits.cwnd_room <= limits.buffered;
             return None;
         }
         self.tso_packet.begin(now, &limits);

@@ -145,7 +145,7 @@ impl TsoLimits {
     /// now, the packet is neither full nor a good part of the window nor the rest of a buffer, and the ACK is near.
     pub(super) fn waits(&self, waiting: &Waiting) -> bool {
         let buffered = self.buffered;
-        if waiting.since_last > MAX_WAIT || buffered <= self.mss {
+        if waiting.since_last >= MAX_WAIT || buffered <= self.mss {
             return false;
         }
         let room = self.cwnd_room.min(self.rwnd_room);
