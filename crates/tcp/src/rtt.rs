@@ -11,10 +11,9 @@ use crate::units::{Bytes, Span};
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct RttEstimator {
-    srtt: Option<Span>,
-    min: Option<Span>,
-    /// The newest sample, if there is a least one.
-    latest: Span,
+    srtt: Sampled,
+    min: Sampled,
+    latest: Sampled,
     rttvar: Span,
     /// The time-out now, backed off: asked for several times an ACK.
     rto: Span,
@@ -25,6 +24,23 @@ pub(crate) struct RttEstimator {
     backoff: u32,
     bounds: RtoBounds,
     linux: LinuxVariance,
+}
+
+/// A time that no sample has given yet, or one: half as large as an `Option`, in the state of every connection.
+#[derive(Clone, Copy, Debug)]
+struct Sampled(u64);
+
+impl Sampled {
+    const NONE: Sampled = Sampled(u64::MAX);
+
+    fn of(span: Span) -> Sampled {
+        Sampled(span.as_nanos())
+    }
+
+    #[inline]
+    fn get(self) -> Option<Span> {
+        (self.0 != u64::MAX).then(|| Span::from_nanos(self.0))
+    }
 }
 
 /// Linux's variance term: the greatest mean deviation of a round; it rises at once and falls by a quarter per round.
@@ -79,8 +95,8 @@ impl RttEstimator {
     }
 
     pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> RttEstimator {
-        let (srtt, rttvar, min, linux) = (None, Span::ZERO, None, LinuxVariance::default());
-        let (latest, is_fresh, rto) = (Span::ZERO, false, Span::ZERO);
+        let (srtt, rttvar, min, linux) = (Sampled::NONE, Span::ZERO, Sampled::NONE, LinuxVariance::default());
+        let (latest, is_fresh, rto) = (Sampled::NONE, false, Span::ZERO);
         let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, latest, is_fresh, backoff: 0, linux, rto };
         rtt.set_rto();
         rtt
@@ -97,34 +113,34 @@ impl RttEstimator {
     }
 
     fn sample_rfc(&mut self, r: Span) {
-        match self.srtt {
+        match self.srtt.get() {
             // §2.2: SRTT = R, RTTVAR = R/2
             None => {
-                self.srtt = Some(r);
+                self.srtt = Sampled::of(r);
                 self.rttvar = r / 2;
             }
             // §2.3: RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|, then SRTT = 7/8 SRTT + 1/8 R
             Some(srtt) => {
                 self.rttvar = (self.rttvar * 3 + srtt.abs_diff(r)) / 4;
-                self.srtt = Some((srtt * 7 + r) / 8);
+                self.srtt = Sampled::of((srtt * 7 + r) / 8);
             }
         }
     }
 
     fn sample_linux(&mut self, r: Span, snd_una: SeqNo, snd_nxt: SeqNo) {
         let (rtt, least) = (r.as_micros().max(1), self.bounds.min.as_micros());
-        match self.srtt {
+        match self.srtt.get() {
             None => self.linux.first(rtt, least, snd_nxt),
             Some(_) => self.linux.next(rtt, least, snd_una, snd_nxt),
         }
-        self.srtt = Some(Span::from_micros(self.linux.srtt8) / 8);
+        self.srtt = Sampled::of(Span::from_micros(self.linux.srtt8) / 8);
         self.rttvar = Span::from_micros(self.linux.mdev / 4);
     }
 
     /// Notes the RTT of the newest segment; it may be another than the one the estimator takes.
     pub(crate) fn note_latest(&mut self, r: Span) {
-        (self.latest, self.is_fresh) = (r, true);
-        self.min = Some(self.min.map_or(r, |min| min.min(r)));
+        (self.latest, self.is_fresh) = (Sampled::of(r), true);
+        self.min = Sampled::of(self.min.get().map_or(r, |min| min.min(r)));
     }
 
     /// The time-out now, backed off.
@@ -133,7 +149,7 @@ impl RttEstimator {
     }
 
     fn set_rto(&mut self) {
-        let base = match (self.srtt, self.kind) {
+        let base = match (self.srtt.get(), self.kind) {
             (None, _) => self.bounds.initial,
             // §2.3: RTO = SRTT + max(G, 4 RTTVAR); §2.4: at least the minimum
             (Some(srtt), RttAlgorithm::Rfc) => {
@@ -167,7 +183,7 @@ impl RttEstimator {
     }
 
     pub(crate) fn srtt(&self) -> Option<Span> {
-        self.srtt
+        self.srtt.get()
     }
 
     pub(crate) fn rttvar(&self) -> Span {
@@ -175,22 +191,22 @@ impl RttEstimator {
     }
 
     pub(crate) fn latest(&self) -> Option<Span> {
-        self.min.map(|_| self.latest)
+        self.latest.get()
     }
 
     /// The newest sample, once.
     #[inline]
     pub(crate) fn take_latest(&mut self) -> Option<Span> {
-        std::mem::take(&mut self.is_fresh).then_some(self.latest)
+        std::mem::take(&mut self.is_fresh).then(|| self.latest.get()).flatten()
     }
 
     pub(crate) fn min(&self) -> Option<Span> {
-        self.min
+        self.min.get()
     }
 
     /// The rate of a window per RTT.
     pub(crate) fn rate_of(&self, window: Bytes) -> Option<crate::units::Rate> {
-        self.srtt.map(|srtt| crate::units::Rate::of(window, srtt))
+        self.srtt.get().map(|srtt| crate::units::Rate::of(window, srtt))
     }
 }
 

@@ -20,14 +20,14 @@ const LARGE_PART: u64 = 3;
 /// The packet for the network card under way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TsoPacket {
-    /// Segments of it that are still to be sent, all at this time.
-    left: u64,
+    /// Segments of it that are still to be sent, all at this time; at most 64 KiB.
+    left: u32,
     at: Time,
     /// It ends with what the receiver's window has room for, less than a segment.
     cut: bool,
     /// Where a buffer began: behind what the first burst took out of the first one, which is still being filled then, and
-    /// wherever all had been sent.
-    buffers_from: Option<SeqNo>,
+    /// wherever all had been sent. The SYN's number before the first burst.
+    buffers_from: SeqNo,
     /// Up to here segments are out of step with the buffers, after a cut: the last one in the buffer is short.
     short_until: SeqNo,
     /// A packet waits although the congestion window has room.
@@ -77,7 +77,7 @@ impl TsoPacket {
 
     /// A full segment is sent as the first of a packet.
     pub(super) fn begin(&mut self, now: Time, limits: &TsoLimits) {
-        *self = TsoPacket { left: limits.segments() - 1, at: now, cut: limits.is_cut(), held: false, ..*self };
+        *self = TsoPacket { left: (limits.segments() - 1) as u32, at: now, cut: limits.is_cut(), held: false, ..*self };
     }
 
     /// True if the packet under way ends with a part of a segment.
@@ -94,15 +94,16 @@ impl TsoPacket {
 
     /// A burst ends at `snd_nxt`; `all_sent`: nothing is left.
     pub(super) fn on_burst_end(&mut self, snd_nxt: SeqNo, all_sent: bool) {
-        if all_sent || self.buffers_from.is_none() {
-            self.buffers_from = Some(snd_nxt);
+        if all_sent || self.buffers_from < SeqNo::FIRST_DATA {
+            self.buffers_from = snd_nxt;
         }
     }
 
     /// From `snd_nxt` to the end of its buffer.
     pub(super) fn left_in_buffer(&self, snd_nxt: SeqNo, mss: Bytes) -> Bytes {
         let size = mss * BUFFER.segments(mss).max(1);
-        Bytes(size.0 - snd_nxt.since(self.buffers_from.unwrap_or(snd_nxt)).0 % size.0)
+        let from = if self.buffers_from < SeqNo::FIRST_DATA { snd_nxt } else { self.buffers_from };
+        Bytes(size.0 - snd_nxt.since(from).0 % size.0)
     }
 
     /// The most that a segment from `snd_nxt` on carries.
