@@ -122,7 +122,7 @@ fn each_mistake_names_its_path_and_the_way_out() {
             "network.bottleneck.queue.flow_rate: ",
             "0",
         ),
-        ("/network/bottleneck/queue", json!({"kind": "tbf"}), "network.bottleneck.queue.rate: ", "missing"),
+        ("/network/bottleneck/queue", json!({"kind": "tbf"}), "network.bottleneck.queue: ", "missing key `rate`"),
         (
             "/network/bottleneck/queue",
             json!({"kind": "policer", "rate": "1Mbps", "burst": "27B"}),
@@ -150,8 +150,8 @@ fn each_mistake_names_its_path_and_the_way_out() {
         (
             "/network/bottleneck/queue",
             json!({"kind": "tbf", "rate": "1Mbps", "queue": {"kind": "tbf", "rate": "1Mbps", "queue":
-                {"kind": "tbf", "rate": "1Mbps"}}}),
-            "network.bottleneck.queue.queue.queue.queue: ",
+                {"kind": "tbf", "rate": "1Mbps", "queue": {"kind": "tbf", "rate": "1Mbps"}}}}),
+            "network.bottleneck.queue.queue.queue.queue.queue: ",
             "at most 3 deep",
         ),
         (

@@ -113,7 +113,9 @@ impl Bench {
     /// Takes the packets of a size out of the queue, as a link does that goes down; says how many.
     pub(super) fn take(&mut self, size: u64) -> usize {
         let taken = self.queue.take(&|waiting| waiting.size == Bytes(size));
-        taken.iter().for_each(|gone| drop(self.ctx.packets.remove(gone.packet)));
+        for gone in &taken {
+            self.ctx.packets.remove(gone.packet);
+        }
         self.held -= taken.len() as u64;
         self.check();
         taken.len()

@@ -1,4 +1,4 @@
-//! A token bucket (RFC 2697 §3 with one bucket): bytes that may pass at once, refilled at a rate.
+//! A token bucket (RFC 3290, appendix A): bytes that may pass at once, refilled at a rate.
 
 use tcp::units::{Bytes, Rate, Span, Time};
 

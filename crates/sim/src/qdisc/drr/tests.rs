@@ -124,9 +124,9 @@ fn sfq_limits_queues_their_depth_and_all_together() {
     assert_eq!(results, [Ok(()), Ok(()), Ok(()), Err(DropReason::Queue)]);
     (1..200).for_each(|flow| _ = bench.enqueue_of(flow, 1000, NotEct));
     // Flow 0 still has its queue; a queue less, and another one has a place.
-    assert_eq!((queues_in_use(&bench), bench.enqueue_of(200, 1000, NotEct)), (SFQ_IN_USE, Err(DropReason::Queue)));
+    assert_eq!((queues_in_use(&bench), bench.enqueue_of(199, 1000, NotEct)), (SFQ_IN_USE, Err(DropReason::Queue)));
     (0..SFQ_IN_USE).for_each(|_| _ = bench.dequeue());
-    assert!(queues_in_use(&bench) < SFQ_IN_USE && bench.enqueue_of(200, 1000, NotEct).is_ok());
+    assert!(queues_in_use(&bench) < SFQ_IN_USE && bench.enqueue_of(199, 1000, NotEct).is_ok());
     let mut bench = Bench::new(r#"{"kind": "sfq"}"#);
     fill(&mut bench, &[(0, 127, 100), (1, 1, 1500)]);
     // The longest in packets, not in bytes.
