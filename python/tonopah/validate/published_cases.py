@@ -16,10 +16,13 @@ from tonopah.validate.published_worlds import Group, World
 PER_ACK = {"name": "reno", "per_ack": True}
 """Reno that counts ACKs, not bytes, as the laws for delayed ACKs suppose."""
 
-BBR_LOSS = "74 % in profile `rfc`. The cause of the difference between the profiles is not known yet."
+BBR_LOSS = (
+    "74 % in profile `rfc`, and 71 % in profile `linux` without timestamps and without the detection of policers. Loss behind "
+    "the bottleneck leaves 72 % at most by arithmetic. Which step lowers the estimate of bandwidth is not known yet."
+)
 VEGAS = (
-    "4.2 with an initial window of ten. The bursts of slow start are taken for base RTT by some of the flows, which is "
-    "supposed, not shown."
+    "4.2 with an initial window of ten. Of 30 seeds 19 hold 2.94 packets a flow, 11 hold 2.1 more in all: as if one flow "
+    "had taken the initial window of another for its base RTT, which is supposed, not shown."
 )
 
 
@@ -102,7 +105,9 @@ def marks() -> Iterator[Case]:
     """DCTCP at its threshold, and flows that share an AQM which marks."""
     for flows, threshold in ((2, 40), (10, 40), (35, 40), (2, 20), (10, 20)):
         queue = {"kind": "drop_tail", "limit": "1000p", "mark_threshold": threshold}
-        world = World([Group("dctcp", flows)], 1000, 0.5, queue, 3, 1, 0.01, tcp={"ecn": "dctcp", "ack_every": 1})
+        world = World(
+            [Group("dctcp", flows)], 1000, 0.5, queue, 3, 1, 0.01, tcp={"ecn": "dctcp", "ack_every": 1, "tso_defer": False}
+        )
         name = f"dctcp-peak/k{threshold}-{flows}-flows"
         source, peak = "Alizadeh et al. 2010, eq. 10: K + N", measures.queue_peak
         yield Case(name, source, "longest queue, packets", world, peak, **within(threshold + flows, 0.1), seeds=3)

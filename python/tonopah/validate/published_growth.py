@@ -68,6 +68,12 @@ def responses() -> Iterator[Case]:
         yield Case(case, source, "window, segments", world, measures.window_segments, **within(window, 0.15))
 
 
+CUBIC_EXPONENT = (
+    "The range ends at the law's own value for independent losses, 1/4, which the interval of eight seeds contains; three seeds, "
+    "as at first, gave 0.28."
+)
+
+
 def round_trips() -> Iterator[Case]:
     """Compare rates over two RTTs that share a queue of a quarter of the BDP, so that the base RTT is nearly all of the RTT."""
     bounds = {
@@ -77,9 +83,11 @@ def round_trips() -> Iterator[Case]:
     }
     for cc, (source, limits) in bounds.items():
         groups = [Group(cc, 2, 50), Group(cc, 2, 200)]
-        world = World(groups, 200, 125, "520p", 120, 40, 1)
+        world = World(groups, 200, 125, "520p", 120, 40, 1, tcp={"tso_defer": False})
         name = f"rtt-exponent/drop-tail-{cc}"
-        yield Case(name, source, "e", world, measures.rtt_exponent, **limits, seeds=3)
+        yield Case(
+            name, source, "e", world, measures.rtt_exponent, **limits, seeds=8, cause=CUBIC_EXPONENT if cc == "cubic" else ""
+        )
 
 
 def hystart() -> Iterator[Case]:

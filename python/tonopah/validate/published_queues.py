@@ -85,7 +85,7 @@ def dctcp() -> Iterator[Case]:
     for flows in (2, 10):
         queue = {"kind": "drop_tail", "limit": "1000p", "mark_threshold": 40}
         # The law has one reduction at one instant; profile linux reduces over a round trip.
-        tcp = {"ecn": "dctcp", "ack_every": 1, "cwnd_reduction": "immediate"}
+        tcp = {"ecn": "dctcp", "ack_every": 1, "cwnd_reduction": "immediate", "tso_defer": False}
         record = {"series": ["queue"], "every": "10us"}
         world = World([Group("dctcp", flows)], 10_000, 0.1, queue, 0.5, 0.1, 0.001, tcp=tcp, record=record)
         amplitude = math.sqrt(2 * flows * (world.bdp_packets + 40)) / 2
