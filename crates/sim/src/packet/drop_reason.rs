@@ -31,13 +31,11 @@ pub enum DropReason {
     TooLong,
     /// Its reassembly timed out.
     Reassembly,
-    /// A policer found that it does not conform.
-    Policer,
 }
 
 impl DropReason {
     /// All of them, in the order of their counters.
-    pub const ALL: [DropReason; 15] = [
+    pub const ALL: [DropReason; 14] = [
         DropReason::Queue,
         DropReason::Loss,
         DropReason::LinkDown,
@@ -52,7 +50,6 @@ impl DropReason {
         DropReason::Access,
         DropReason::TooLong,
         DropReason::Reassembly,
-        DropReason::Policer,
     ];
 
     /// As written in tables.
@@ -72,7 +69,6 @@ impl DropReason {
             DropReason::Access => "access",
             DropReason::TooLong => "too_long",
             DropReason::Reassembly => "reassembly",
-            DropReason::Policer => "policer",
         }
     }
 }

@@ -6,7 +6,6 @@ mod cc_choice;
 mod constellation;
 mod energy;
 mod error;
-mod fair_queue;
 mod link;
 mod lrwpan;
 mod mobility;
@@ -18,7 +17,6 @@ mod queue;
 mod radio;
 mod record;
 mod renamed;
-mod shaper;
 mod tagged;
 mod tcp_options;
 mod text;
@@ -39,7 +37,6 @@ pub use constellation::{
 };
 pub use energy::{EnergyDef, EnergyProfile};
 pub use error::{ScenarioError, join};
-pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
 pub use link::{LinkChangeAt, LinkDef, LinkOptions, LossModel};
 pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
 pub use mobility::{
@@ -58,7 +55,6 @@ pub use radio::{
     ShortestDef, Standard, TwoRayDef,
 };
 pub use record::{RecordDef, SeriesName};
-pub use shaper::{PolicerAction, PolicerDef, PriorityBy, PriorityDef, TbfDef};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
