@@ -146,7 +146,3 @@ def build_parser(given: Sequence[str]) -> argparse.ArgumentParser:
         if name == wanted:
             import_module(f"tonopah.cli.{name}").add_arguments(command)
     return top
-
-
-if __name__ == "__main__":
-    sys.exit(main())
