@@ -11,7 +11,7 @@ use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, TcpConfig};
 
 use crate::connectivity::Reachability;
-use crate::engine::context::Context;
+use crate::engine::context::{Context, FlowEnds};
 use crate::engine::event::Event;
 use crate::engine::trace::Sink;
 use crate::expand::{self, interval_nanos, transport_of};
@@ -65,6 +65,8 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         if dynamics.is_none() {
             check_path(&network, &flow, def, &path_of(index))?;
         }
+        let priority = def.priority.unwrap_or(FlowDef::DEFAULT_PRIORITY);
+        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority });
         let id = FlowId(index as u32);
         let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
         drawn.push(start);

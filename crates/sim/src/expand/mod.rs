@@ -184,6 +184,7 @@ fn generated_flow(scenario: &Scenario, ends: &FlowEnds) -> FlowDef {
         start: traffic.start.min(scenario.duration),
         start_jitter: traffic.start_jitter.or(Some(Traffic::JITTER_OF_GENERATED)),
         stop: traffic.stop,
+        priority: None,
         tcp: TcpOptions::default(),
     }
 }

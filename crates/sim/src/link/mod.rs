@@ -19,7 +19,7 @@ use crate::metrics::LinkMetrics;
 use crate::orbit::path::PropagationPath;
 use crate::orbit::shared_downlink::SharedDownlink;
 use crate::packet::DropReason;
-use crate::qdisc::{Qdisc, QueueContext, QueuedPacket};
+use crate::qdisc::{Dequeued, Qdisc, QueueContext, QueuedPacket};
 
 use virtual_queue::VirtualQueue;
 
@@ -185,7 +185,7 @@ impl Link {
         let wanted = |waiting: &QueuedPacket| {
             terminal.is_none_or(|terminal| ctx.packets.forwarding_header(waiting.packet).destination == terminal)
         };
-        let gone = self.queue.take(wanted);
+        let gone = self.queue.take(&wanted);
         self.metrics.queue_shrank(ctx.now, self.queue.packets());
         gone.into_iter().map(|waiting| waiting.packet).collect()
     }
@@ -211,8 +211,11 @@ impl Link {
         if let Err(reason) = self.queue.enqueue(&mut queue_ctx, arrival) {
             return self.drop(ctx, id, reason);
         }
-        if self.ready_at.is_some() {
+        if let Some(ready_at) = self.ready_at {
             self.metrics.queue_grew(ctx.now, self.queue.packets());
+            if ready_at > ctx.now && ctx.now >= self.free_at {
+                self.ask_again(ctx);
+            }
         } else if ctx.now >= self.free_at {
             self.transmit(ctx);
         } else {
@@ -231,6 +234,28 @@ impl Link {
         self.metrics.queue_shrank(ctx.now, self.queue.packets());
     }
 
+    /// The queue holds back its packets before an idle transmitter, and another one has come: it may go first, or earlier.
+    #[cold]
+    #[inline(never)]
+    fn ask_again(&mut self, ctx: &mut Context) {
+        self.transmit(ctx);
+        if self.queue.packets() == 0 {
+            self.ready_at = None;
+        }
+        self.metrics.queue_shrank(ctx.now, self.queue.packets());
+    }
+
+    /// The queue holds back its packets until `at`. An event at another time goes stale.
+    #[cold]
+    #[inline(never)]
+    fn await_queue(&mut self, ctx: &mut Context, at: Time) {
+        debug_assert!(at > ctx.now, "the queue of {:?} would be asked for ever", self.id);
+        self.metrics.queue_grew(ctx.now, self.queue.packets());
+        if self.ready_at.replace(at) != Some(at) {
+            ctx.schedule(at, Event::LinkReady { link: self.id });
+        }
+    }
+
     fn await_transmitter(&mut self, ctx: &mut Context) {
         self.ready_at = Some(self.free_at);
         ctx.schedule(self.free_at, Event::LinkReady { link: self.id });
@@ -240,7 +265,11 @@ impl Link {
     #[inline(never)]
     fn transmit(&mut self, ctx: &mut Context) {
         let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
-        let Some(next) = self.queue.dequeue(&mut queue_ctx) else { return };
+        let next = match self.queue.dequeue(&mut queue_ctx) {
+            Dequeued::Ready(next) => next,
+            Dequeued::Empty => return,
+            Dequeued::Later(at) => return self.await_queue(ctx, at),
+        };
         let transmission = self.rate.transmission_time(next.size);
         self.free_at = ctx.now + transmission;
         self.last_arrival = match &mut self.delay {

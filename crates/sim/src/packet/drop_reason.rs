@@ -31,11 +31,13 @@ pub enum DropReason {
     TooLong,
     /// Its reassembly timed out.
     Reassembly,
+    /// A policer found that it does not conform.
+    Policer,
 }
 
 impl DropReason {
     /// All of them, in the order of their counters.
-    pub const ALL: [DropReason; 14] = [
+    pub const ALL: [DropReason; 15] = [
         DropReason::Queue,
         DropReason::Loss,
         DropReason::LinkDown,
@@ -50,6 +52,7 @@ impl DropReason {
         DropReason::Access,
         DropReason::TooLong,
         DropReason::Reassembly,
+        DropReason::Policer,
     ];
 
     /// As written in tables.
@@ -69,6 +72,7 @@ impl DropReason {
             DropReason::Access => "access",
             DropReason::TooLong => "too_long",
             DropReason::Reassembly => "reassembly",
+            DropReason::Policer => "policer",
         }
     }
 }

@@ -6,6 +6,7 @@ mod cc_choice;
 mod constellation;
 mod energy;
 mod error;
+mod fair_queue;
 mod link;
 mod lrwpan;
 mod mobility;
@@ -17,6 +18,7 @@ mod queue;
 mod radio;
 mod record;
 mod renamed;
+mod shaper;
 mod tagged;
 mod tcp_options;
 mod text;
@@ -37,6 +39,7 @@ pub use constellation::{
 };
 pub use energy::{EnergyDef, EnergyProfile};
 pub use error::{ScenarioError, join};
+pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
 pub use link::{LinkChangeAt, LinkDef, LinkOptions, LossModel};
 pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
 pub use mobility::{
@@ -55,6 +58,7 @@ pub use radio::{
     ShortestDef, Standard, TwoRayDef,
 };
 pub use record::{RecordDef, SeriesName};
+pub use shaper::{PolicerAction, PolicerDef, PriorityBy, PriorityDef, TbfDef};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
