@@ -299,6 +299,11 @@ def show(value: float | None, digits: int = 4) -> str:
     return f"{value:.{max(0, digits - 1 - floor(log10(abs(value))))}f}"
 
 
+def count_text(number: int, noun: str) -> str:
+    """Return a number of things in words: 1 run, 2 runs, 1,102 runs."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def duration_text(seconds: float) -> str:
     """Format a duration with two significant digits."""
     value, unit = (seconds, "s") if seconds < 120 else (seconds / 60, "min") if seconds < 7200 else (seconds / 3600, "h")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tonopah.analysis.evidence import VERDICTS
 from tonopah.analysis.tables import difference, estimate
 from tonopah.analysis.verdicts import Verdict
-from tonopah.metrics import Metric, lower, show
+from tonopah.metrics import Metric, count_text, lower, show
 from tonopah.spec.claim import FigureName
 from tonopah.spec.model import Part, StudySpec
 from tonopah.stats import Estimate
@@ -70,7 +70,7 @@ def claim_sentence(verdict: Verdict) -> str:
         return f"{claim}: {lower(said)}."
     outcome = decisive.decisive
     numbers = f"{effect_text(outcome.effect, outcome.unit)}, {replicates_text(outcome.effect.n)}"
-    more = f", about {verdict.needed} replicates would" if verdict.needed else ""
+    more = f", about {count_text(verdict.needed, 'replicate')} would" if verdict.needed else ""
     return f"{claim}: {lower(said)}{more} ({lower(outcome.asked)}; {numbers})."
 
 
@@ -152,4 +152,4 @@ def effect_text(found: Estimate, unit: str) -> str:
 
 def replicates_text(n: int) -> str:
     """Return the number of replicates in words."""
-    return "one replicate" if n == 1 else f"{n} replicates"
+    return "one replicate" if n == 1 else count_text(n, "replicate")

@@ -53,12 +53,13 @@ def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFra
         keys, summary = key_columns(run, part.id), stored[run.id]
         busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
         conserved = flatten({"conservation": summary.get("conservation", {})})
-        measured = summary.get("derived", {}) | measures.from_flows(part.derived, [flatten(flow) for flow in summary["flows"]])
+        of_run = [flatten(flow) for flow in summary["flows"]]
+        measured = summary.get("derived", {}) | measures.from_flows(part.derived, of_run)
         runs.append(
             {**keys, **flatten(summary["network"]), **network_ratios(run, summary), "utilisation_max": busiest, **measured,
              **conserved, "events": summary.get("events")}
         )  # fmt: skip
-        flows += [{**keys, **flatten(flow)} for flow in summary["flows"]]
+        flows += [{**keys, **flow} for flow in of_run]
     start = ["part"] * bool(part.id) + ["run", "algorithm", "seed"]
     return frame(runs, start), frame(flows, [*start, "flow"])
 

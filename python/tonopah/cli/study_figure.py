@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tonopah.analysis.figure_data import near_names
+from tonopah.analysis.figure_data import near_figures
 from tonopah.analysis.figure_model import FigureData
 from tonopah.cli.arguments import add_command, checked
 from tonopah.errors import InputError, RunFailedError
@@ -92,7 +92,7 @@ def choose(wanted: list[str], known: dict[str, FigureData]) -> list[FigureData]:
     for pattern in wanted:
         names = [name for name in known if fnmatch.fnmatchcase(name, pattern)]
         if not names:
-            raise InputError("", f"there is no figure {pattern!r}", near_names(pattern, known))
+            raise InputError("", f"there is no figure {pattern!r}", near_figures(pattern, known))
         chosen |= {name: known[name] for name in names}
     return list(chosen.values())
 

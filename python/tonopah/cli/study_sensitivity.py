@@ -24,6 +24,7 @@ from tonopah.cli.arguments import add_command, hours, positive
 from tonopah.errors import InputError, RunFailedError, relay
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions
+from tonopah.metrics import count_text
 from tonopah.report.document import replicates_text
 from tonopah.report.formatting import interval_text
 from tonopah.report.sensitivity import hanging_entry, write_sensitivity
@@ -100,9 +101,9 @@ def run_sensitivity(arguments: argparse.Namespace) -> int:
 def print_size(name: str, spec: StudySpec, worlds: list[World], default: Plan, plan: Plan) -> None:
     """Print how much is to be done, and what is not random, before anything is run."""
     ids = ", ".join(claim.id for claim in spec.claims)
-    several = f"{len(worlds)} alternative{'s' * (len(worlds) != 1)}"
     other = len(plan.runs) - len(default.runs)
-    size = f"{len(plan.runs):,} runs: {len(default.runs):,} as assumed, {other:,} with {several}"
+    several = count_text(len(worlds), "alternative")
+    size = f"{count_text(len(plan.runs), 'run')}: {len(default.runs):,} as assumed, {other:,} with {several}"
     print(
         "\n".join([f"{name}: claims {ids}; {size}", *(f"note: {note}" for note in default.notes())]), file=sys.stderr, flush=True
     )

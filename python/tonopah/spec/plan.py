@@ -21,6 +21,7 @@ from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.description import Provenance
 from tonopah.digest import digest
 from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.metrics import count_text
 from tonopah.scenario import paths
 from tonopah.spec.claim import BetweenParts, Claim, NotTestable, Trend
 from tonopah.spec.derived import Derived
@@ -94,7 +95,7 @@ class Plan:
     def size(self) -> str:
         """The number of runs in words."""
         recorded = len(self.runs) - self.measured
-        runs = f"{len(self.runs):,} run{'s' * (len(self.runs) != 1)}"
+        runs = count_text(len(self.runs), "run")
         return f"{runs}: {self.measured:,} measured, {recorded:,} for time series" if recorded else runs
 
     def notes(self) -> list[str]:
