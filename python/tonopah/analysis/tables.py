@@ -99,6 +99,8 @@ def frame(rows: "list[dict[str, Any]] | pd.DataFrame", columns: list[str]) -> "p
     table = pd.DataFrame(rows) if len(rows) else pd.DataFrame(columns=columns)
     for name in table.columns:
         column = table[name]
+        if column.dtype.kind in "biuf":
+            continue
         if column.isna().all():
             table[name] = column.astype("float64")
         elif not column.map(lambda v: isinstance(v, int | float)).all() and not column.map(lambda v: isinstance(v, str)).all():

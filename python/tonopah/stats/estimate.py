@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
 FEWEST = 4
@@ -81,6 +80,8 @@ def is_certain(sample: NDArray[np.float64]) -> bool:
 
 def t_quantile(probability: float, degrees: int) -> float:
     """Return the quantile of Student's t distribution with these degrees of freedom."""
+    from scipy.special import stdtrit
+
     return float(stdtrit(degrees, probability))
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, bdtrc, stdtr
 
 from tonopah.stats.estimate import CONFIDENCE, FEWEST, ROUNDING, Estimate, finite, is_rounding, pairs, t_quantile
 
@@ -131,6 +130,8 @@ class Mean:
             return 1.0
         if self.certain:
             return 0.0 if sign * (self.value - bound) > self.grain else 1.0
+        from scipy.special import stdtr
+
         distance = self.scale.forward(self.value) - self.scale.forward(bound)
         return float(stdtr(self.degrees, -sign * distance / self.error))
 
@@ -176,6 +177,8 @@ class Median:
 
     def interval(self, confidence: float) -> Estimate:
         """Return the value with the narrowest interval between two order statistics of at least this confidence."""
+        from scipy.special import bdtr
+
         n, tail = len(self.ordered), (1 - confidence) / 2
         # k replicates below the median have the probability of k heads in n tosses of a coin.
         k = 0
@@ -198,6 +201,8 @@ class Median:
         if not self.judged:
             return math.nan
         heads = round(count * self.n / len(self.ordered))
+        from scipy.special import bdtrc
+
         return float(bdtrc(heads - 1, self.n, 0.5)) if heads else 1.0
 
     def at(self, n: int) -> "Median":
