@@ -213,6 +213,6 @@ def test_public_names_are_loaded_at_their_first_use():
 
 
 def test_a_reader_that_goes_away_is_no_error(scenario):
-    command = f"{sys.executable} -m tonopah.cli.main check {scenario} --expand | true"
+    command = f"{sys.executable} -m tonopah check {scenario} --expand | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr

@@ -185,7 +185,7 @@ def test_long_text_keeps_its_ends():
 
 def test_a_name_that_is_no_text_can_be_printed(tmp_path, scenario):
     """Standard output refuses what its encoding does not have; the series are written below such a folder."""
-    command = [sys.executable, "-m", "tonopah.cli.main", "run", str(scenario)]
+    command = [sys.executable, "-m", "tonopah", "run", str(scenario)]
     done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0 and b"left0 \\u2192 right0" in done.stdout, done.stderr
 

@@ -154,7 +154,7 @@ def test_a_second_process_is_refused_or_waits(study, capsys):
         study.run(quiet=True, replicates=2)
     assert len(study.table()) == first - 2, "reading does not need the lock"
     waiting = subprocess.Popen(
-        [sys.executable, "-m", "tonopah.cli.main", "study", "run", study.source, "--out", str(study.folder), "--wait"],
+        [sys.executable, "-m", "tonopah", "study", "run", study.source, "--out", str(study.folder), "--wait"],
         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     assert "waiting for process" in waiting.stderr.readline()

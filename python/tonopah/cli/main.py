@@ -132,7 +132,3 @@ def build_parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"tonopah {engine_version()}")
     add_modules(top, COMMANDS, "tonopah.cli.")
     return top
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,7 +7,7 @@ use tcp::units::Span;
 use crate::expand::transport_of;
 use crate::scenario::{
     AppDef, LinkOptions, LossModel, MobilityDef, Network, PeriodDef, PlacementDef, Queue, Scenario, StartJitter,
-    TransportDef,
+    TcpOptions, TransportDef,
 };
 use crate::simulation::Simulation;
 
@@ -69,10 +69,11 @@ fn is_random_mobility(mobility: &MobilityDef) -> bool {
 
 /// Algorithms that draw, by name.
 fn parts_of_algorithms(graph: &Scenario) -> Option<String> {
+    let algorithm_of = |options: &TcpOptions| options.resolve("tcp").expect("a world that was built").cc.algorithm;
+    let common = algorithm_of(&graph.tcp);
     let mut names = BTreeSet::new();
     for flow in graph.flow.iter().filter(|flow| transport_of(&flow.app) == TransportDef::Tcp) {
-        let options = if flow.tcp.is_empty() { &graph.tcp } else { &flow.tcp };
-        let algorithm = options.resolve("tcp").expect("a world that was built").cc.algorithm;
+        let algorithm = if flow.tcp.is_empty() { common } else { algorithm_of(&flow.tcp) };
         names.extend(algorithm.requirements.random.then_some(algorithm.name));
     }
     (!names.is_empty()).then(|| format!("congestion control ({})", names.into_iter().collect::<Vec<_>>().join(", ")))
