@@ -21,6 +21,8 @@ class Metric:
     """Name of its column in the tables."""
     bounds: tuple[float, float] = (0.0, math.inf)
     """Bounds of its values in the unit of the column; intervals stay within them."""
+    outcomes: bool = False
+    """Whether a run has one of the two bounds and nothing between: its mean is the share of runs with the upper one."""
 
     @property
     def axis(self) -> str:

@@ -6,7 +6,7 @@ verdict. Without: which of the compared has the most and the least of the headli
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tonopah.analysis.evidence import VERDICTS
@@ -112,7 +112,8 @@ def figure_sentences(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFr
     if base.empty and figure.metric in table.columns:
         # Points are no replicates: each replicate counts once, with its mean over the points.
         runs, where = table.groupby(["algorithm", "seed"], as_index=False)[[figure.metric]].mean(), "averaged over all points"
-    found = {label: estimate(runs, figure.metric, label, {}, part.method, shown.bounds) for label in part.labels}
+        shown = replace(shown, outcomes=False)
+    found = {label: estimate(runs, shown, label, {}, part.method) for label in part.labels}
     values = {label: one.scaled(shown.factor) for label, one in found.items() if not math.isnan(one.value)}
     title = f' in "{part.title}"' if len(spec.parts) > 1 else ""
     if not values:

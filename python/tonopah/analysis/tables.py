@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tonopah.metrics import metric as known_metric
+from tonopah.metrics import Metric
 from tonopah.spec import measures
 from tonopah.spec.columns import flatten
 from tonopah.spec.model import Part
 from tonopah.spec.plan import PartPlan, Run
-from tonopah.stats import Bounds, Estimate, Method
+from tonopah.stats import Estimate, Method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,14 +167,10 @@ def equals(column: "pd.Series", value: Any) -> "NDArray[np.bool_]":
     return np.array([v == value or str(v) == str(value) for v in column.tolist()], dtype=bool)
 
 
-def estimate(
-    table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any], method: Method, bounds: Bounds | None = None
-) -> Estimate:
-    """Return the mean (or median) over replicates, with its interval, at one point.
-
-    `bounds` are those of a derived metric; of others they are known.
-    """
-    return method.interval(sample_at(table, metric, algorithm, where).values, bounds or known_metric(metric).bounds)
+def estimate(table: "pd.DataFrame", shown: Metric, algorithm: str, where: Mapping[str, Any], method: Method) -> Estimate:
+    """Return the mean (or median, or share) of a metric over replicates, with its interval, at one point."""
+    values = sample_at(table, shown.column, algorithm, where).values
+    return method.interval(values, shown.bounds, outcomes=shown.outcomes)
 
 
 def difference(
