@@ -1,7 +1,6 @@
 """Changes of scenario and study files as people and accidents make them: values, names, missing, doubled and foreign parts."""
 
 import copy
-import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -144,27 +143,6 @@ def mutated_file(draw: Any, documents: list[dict[str, Any]]) -> bytes | str:
         case "steps":
             return f"{'.'.join('s' * draw(st.sampled_from((20, 100, 900))))} = 1\n{text}".encode()
     return draw(st.sampled_from(FILES))
-
-
-def put_file(path: Path, content: bytes | str) -> None:
-    """Make a file of this content, or what `FILES` calls so."""
-    match content:
-        case bytes():
-            path.write_bytes(content)
-        case "pipe":
-            os.mkfifo(path)
-        case "device":
-            path.symlink_to("/dev/zero")
-        case "folder":
-            path.mkdir()
-        case "loop":
-            path.symlink_to(path)
-        case "dangling":
-            path.symlink_to("nothing")
-        case "link":
-            target = path.with_name("target")
-            target.write_text(to_toml(DUMBBELL))
-            path.symlink_to(target)
 
 
 def fetch(document: Any, path: tuple[str | int, ...]) -> Any:

@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import STUDY
+from conftest import STUDY, put_file
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mutation import SCENARIOS, keys_of, mutated, mutated_file, put_file, shipped
+from mutation import SCENARIOS, keys_of, mutated, mutated_file, shipped
 
 import tonopah as tp
 from tonopah import _core

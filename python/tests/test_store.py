@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -12,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import edit
 
 import tonopah as tp
 from tonopah import _core
@@ -38,14 +38,6 @@ def study(study_file, tmp_path):
     study = tp.Study.load(study_file)
     study.folder = tmp_path / "out"
     return study
-
-
-def edit(study, sql, *values):
-    database = sqlite3.connect(study.folder / "runs.sqlite")
-    with database:
-        changed = database.execute(sql, values).rowcount
-    database.close()
-    return changed
 
 
 def python(*arguments, **options):

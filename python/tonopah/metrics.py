@@ -21,6 +21,8 @@ class Metric:
     """Name of its column in the tables."""
     bounds: tuple[float, float] = (0.0, math.inf)
     """Bounds of its values in the unit of the column; intervals stay within them."""
+    outcomes: bool = False
+    """Whether a run has one of the two bounds and nothing between: its mean is the share of runs with the upper one."""
 
     @property
     def axis(self) -> str:
@@ -300,6 +302,11 @@ def show(value: float | None, digits: int = 4) -> str:
     if abs(value) < 1e-4:
         return f"{value:.{digits - 1}g}"
     return f"{value:.{max(0, digits - 1 - floor(log10(abs(value))))}f}"
+
+
+def count_text(number: int, noun: str) -> str:
+    """Return a number of things in words: 1 run, 2 runs, 1,102 runs."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def duration_text(seconds: float) -> str:
