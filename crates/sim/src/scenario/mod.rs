@@ -4,6 +4,7 @@
 mod area;
 mod cc_choice;
 mod constellation;
+mod effects;
 mod energy;
 mod error;
 mod link;
@@ -17,6 +18,7 @@ mod queue;
 mod radio;
 mod record;
 mod renamed;
+mod service;
 mod tagged;
 mod tcp_options;
 mod text;
@@ -34,6 +36,10 @@ pub use cc_choice::{CcChoice, Further};
 pub use constellation::{
     Constellation, ConstellationPreset, ConstellationProfile, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef,
     TerminalDef,
+};
+pub use effects::{
+    AcksDef, CopyAt, CorruptDef, DecimateDef, DelayDef, DuplicateDef, FailureDef, FileDelay, HarqDef, JitterDef,
+    PerDraw, ReorderDef,
 };
 pub use energy::{EnergyDef, EnergyProfile};
 pub use error::{ScenarioError, join};
@@ -55,6 +61,10 @@ pub use radio::{
     ShortestDef, Standard, TwoRayDef,
 };
 pub use record::{RecordDef, SeriesName};
+pub use service::{
+    AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateOrZero, RateTraceService,
+    RequestGrantService, ServiceDef, SlotsService, Times, TraceProfile, TraceService, WhileOff,
+};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};

@@ -38,12 +38,16 @@ pub struct Drops {
     pub too_long: u64,
     /// Their reassembly timed out.
     pub reassembly: u64,
+    /// A link had damaged them; their destination dropped them.
+    pub corrupt: u64,
+    /// Pure ACKs that a later one made superfluous.
+    pub ack_filter: u64,
 }
 
 impl Drops {
     pub(super) fn of(counts: [u64; DropReason::ALL.len()]) -> Drops {
         let [queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp, rest @ ..] = counts;
-        let [reassociation, access, too_long, reassembly] = rest;
+        let [reassociation, access, too_long, reassembly, corrupt, ack_filter] = rest;
         Drops {
             queue,
             loss,
@@ -59,6 +63,8 @@ impl Drops {
             access,
             too_long,
             reassembly,
+            corrupt,
+            ack_filter,
         }
     }
 }
