@@ -143,6 +143,13 @@ impl Context {
         self.record_at(at, &Record::Dropped { packet: &packet, reason, link });
     }
 
+    /// Copies a packet: a link has duplicated it.
+    pub(crate) fn duplicate(&mut self, id: PacketId) -> PacketId {
+        let packet = self.packets.get(id);
+        self.flows[packet.to.flow().index()].on_duplicated(&packet);
+        self.packets.copy(id)
+    }
+
     /// Marks a packet CE in the queue of `link` (RFC 3168 §5).
     #[inline(never)]
     pub(crate) fn mark(&mut self, id: PacketId, link: LinkId) {

@@ -5,7 +5,9 @@
 
 mod adhoc;
 mod check;
+mod check_effects;
 mod check_queue;
+mod check_service;
 mod constellation;
 mod dispatch;
 mod dumbbell;

@@ -3,8 +3,13 @@
 //! An idle transmitter schedules the arrival at the far end at once; `LinkReady` exists only while packets are queued, and
 //! not at all on the fast path.
 
+mod acks;
+mod draw;
+pub(crate) mod effects;
 mod fast_path;
 pub(crate) mod loss;
+pub(crate) mod service;
+mod special;
 mod virtual_queue;
 
 use tcp::rng::Rng;
@@ -21,6 +26,8 @@ use crate::orbit::shared_downlink::SharedDownlink;
 use crate::packet::DropReason;
 use crate::qdisc::{Dequeued, Qdisc, QueueContext, QueuedPacket};
 
+use effects::Effects;
+use service::Service;
 use virtual_queue::VirtualQueue;
 
 /// A change of a link that the scenario schedules.
@@ -30,6 +37,8 @@ pub(crate) enum LinkChange {
     Down,
     Rate(Rate),
     Delay(Span),
+    /// A new delay of a new path: what is sent later may arrive earlier.
+    Path(Span),
 }
 
 /// Propagation delay.
@@ -84,6 +93,9 @@ pub(crate) struct Link {
     /// Keeps packets in order when the delay shrinks.
     last_arrival: Time,
     queue: Qdisc,
+    /// How the transmitter serves, if not at a constant rate; a link with effects has one always.
+    pub(crate) service: Option<Box<Service>>,
+    pub(crate) effects: Option<Box<Effects>>,
 }
 
 /// A medium that loses packets.
@@ -115,11 +127,13 @@ pub(crate) struct LinkParts {
     pub(crate) queue: Qdisc,
     pub(crate) loss: Loss,
     pub(crate) loss_rng: Rng,
+    pub(crate) service: Option<Box<Service>>,
+    pub(crate) effects: Option<Box<Effects>>,
 }
 
 impl Link {
     pub(crate) fn new(id: LinkId, parts: LinkParts) -> Link {
-        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_rng } = parts;
+        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_rng, service, effects } = parts;
         Link {
             id,
             from,
@@ -128,6 +142,8 @@ impl Link {
             delay,
             overhead,
             queue,
+            service,
+            effects,
             lossy: (!matches!(loss, Loss::None)).then(|| Box::new(Lossy { loss, rng: loss_rng })),
             upstream: Upstream::default(),
             up: true,
@@ -146,9 +162,11 @@ impl Link {
         (self.to, self.delay) = (None, Delay::Shared(Box::new(downlink)));
     }
 
-    /// Number of packets queued and in flight.
+    /// Number of packets queued, held back and in flight.
     pub(crate) fn holds(&self) -> u64 {
-        self.queue.packets() + u64::from(self.in_flight)
+        let served = self.service.as_ref().map_or(0, |service| service.holds());
+        let held = self.effects.as_ref().map_or(0, |effects| effects.holds());
+        self.queue.packets() + u64::from(self.in_flight) + served + held
     }
 
     /// Propagation delay to `destination` of a transmission that starts now.
@@ -206,6 +224,9 @@ impl Link {
         if self.is_lost_at_entrance(ctx, id) {
             return self.drop(ctx, id, DropReason::Loss);
         }
+        if self.service.is_some() {
+            return self.enter(ctx, id);
+        }
         let arrival = QueuedPacket { packet: id, size, since: ctx.now };
         let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
         if let Err(reason) = self.queue.enqueue(&mut queue_ctx, arrival) {
@@ -226,6 +247,9 @@ impl Link {
 
     /// The transmitter is free.
     pub(crate) fn on_ready(&mut self, ctx: &mut Context) {
+        if self.service.is_some() {
+            return self.on_special_ready(ctx);
+        }
         if self.ready_at != Some(ctx.now) {
             return;
         }
@@ -310,6 +334,13 @@ impl Link {
             self.drop(ctx, id, DropReason::LinkDown);
             return false;
         }
+        if self.effects.is_some() {
+            let size = ctx.packets.forwarding_header(id).size + self.overhead;
+            if let Some(reason) = self.land(ctx, id, size) {
+                self.drop(ctx, id, reason);
+                return false;
+            }
+        }
         if let Some(lossy) = &mut self.lossy
             && lossy.loss.at_receiver(ctx.packets.forwarding_header(id).size + self.overhead, &mut lossy.rng)
         {
@@ -337,12 +368,16 @@ impl Link {
             LinkChange::Up => self.up = true,
             LinkChange::Rate(rate) => self.rate = rate,
             LinkChange::Delay(delay) => self.delay = Delay::Fixed(delay),
+            LinkChange::Path(delay) => (self.delay, self.last_arrival) = (Delay::Fixed(delay), Time::ZERO),
             LinkChange::Down => {
                 self.up = false;
                 self.lost_in_flight = self.in_flight;
                 self.free_at = ctx.now;
                 self.ready_at = None;
                 self.drop_queued(ctx, None);
+                if self.service.is_some() {
+                    self.on_special_down(ctx);
+                }
             }
         }
     }

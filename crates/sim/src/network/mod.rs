@@ -258,6 +258,10 @@ impl Network {
         previous: Option<StationId>,
     ) -> Option<PacketId> {
         if ctx.packets.forwarding_header(id).destination == node {
+            if ctx.packets.is_damaged(id) {
+                ctx.drop(id, DropReason::Corrupt, None);
+                return None;
+            }
             self.nodes[node.index()].received += 1;
             return Some(id);
         }

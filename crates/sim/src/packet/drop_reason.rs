@@ -33,11 +33,15 @@ pub enum DropReason {
     Reassembly,
     /// A policer found that it does not conform.
     Policer,
+    /// A link had damaged it; its destination drops it.
+    Corrupt,
+    /// A pure ACK that a later one made superfluous.
+    AckFilter,
 }
 
 impl DropReason {
     /// All of them, in the order of their counters.
-    pub const ALL: [DropReason; 15] = [
+    pub const ALL: [DropReason; 17] = [
         DropReason::Queue,
         DropReason::Loss,
         DropReason::LinkDown,
@@ -53,6 +57,8 @@ impl DropReason {
         DropReason::TooLong,
         DropReason::Reassembly,
         DropReason::Policer,
+        DropReason::Corrupt,
+        DropReason::AckFilter,
     ];
 
     /// As written in tables.
@@ -73,6 +79,8 @@ impl DropReason {
             DropReason::TooLong => "too_long",
             DropReason::Reassembly => "reassembly",
             DropReason::Policer => "policer",
+            DropReason::Corrupt => "corrupt",
+            DropReason::AckFilter => "ack_filter",
         }
     }
 }

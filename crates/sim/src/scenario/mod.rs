@@ -4,6 +4,7 @@
 mod area;
 mod cc_choice;
 mod constellation;
+mod effects;
 mod energy;
 mod error;
 mod fair_queue;
@@ -18,6 +19,7 @@ mod queue;
 mod radio;
 mod record;
 mod renamed;
+mod service;
 mod shaper;
 mod tagged;
 mod tcp_options;
@@ -36,6 +38,10 @@ pub use cc_choice::{CcChoice, Further};
 pub use constellation::{
     Constellation, ConstellationPreset, ConstellationProfile, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef,
     TerminalDef,
+};
+pub use effects::{
+    AcksDef, CopyAt, CorruptDef, DecimateDef, DelayDef, DuplicateDef, FailureDef, FileDelay, HarqDef, JitterDef,
+    PerDraw, ReorderDef,
 };
 pub use energy::{EnergyDef, EnergyProfile};
 pub use error::{ScenarioError, join};
@@ -58,6 +64,10 @@ pub use radio::{
     ShortestDef, Standard, TwoRayDef,
 };
 pub use record::{RecordDef, SeriesName};
+pub use service::{
+    AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateOrZero, RateTraceService,
+    RequestGrantService, ServiceDef, SlotsService, Times, TraceProfile, TraceService, WhileOff,
+};
 pub use shaper::{PolicerAction, PolicerDef, PriorityBy, PriorityDef, TbfDef};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
