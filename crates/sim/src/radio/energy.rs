@@ -214,6 +214,7 @@ mod tests {
             difs: Span::from_micros(50),
             eifs: Span::from_micros(364),
             reception: Reception::Capture { carrier_sense: 1e-11, receive: 1e-10, ratio: 10.0 },
+            frame_error: 0.0,
             rate_modes: Vec::new(),
             preamble: PhyHeader { end: Span::ZERO, length: Span::ZERO, bits: 0.0, mode: Mode::Dbpsk, tail: Span::ZERO },
         };

@@ -184,6 +184,7 @@ impl Case {
         let setup = Setup {
             timing: timing(&phy),
             reception,
+            frame_error: rules.frame_error,
             ns2: rules.always_backs_off,
             rts_above: rules.rts_threshold.0,
             short_retries: rules.short_retries,
@@ -236,7 +237,7 @@ impl Case {
 }
 
 /// The radios of the cases.
-const RADIOS: [&str; 8] = [
+const RADIOS: [&str; 10] = [
     r#"{"profile": "ns2", "data_rate": "2Mbps", "basic_rate": "1Mbps"}"#,
     r#"{"profile": "ns2", "data_rate": "2Mbps", "basic_rate": "1Mbps", "rts_threshold": "3000B"}"#,
     r#"{"profile": "std", "standard": "b", "rts_threshold": "0B", "range_multiplier": 3.0}"#,
@@ -245,12 +246,14 @@ const RADIOS: [&str; 8] = [
     r#"{"profile": "std", "standard": "g", "data_rate": "12Mbps", "range_multiplier": 5.0}"#,
     r#"{"profile": "ns3", "standard": "a", "data_rate": "24Mbps", "range_multiplier": 8.0}"#,
     r#"{"profile": "ns3", "standard": "b", "data_rate": "11Mbps", "rts_threshold": "0B", "range_multiplier": 6.0}"#,
+    r#"{"profile": "ns2", "data_rate": "2Mbps", "basic_rate": "1Mbps", "frame_error": 0.1}"#,
+    r#"{"profile": "std", "standard": "b", "rts_threshold": "400B", "range_multiplier": 3.0, "frame_error": 0.2}"#,
 ];
 
 /// Random topologies: 7 to 20 stations in squares of 300 to 1500 m, fixed and mobile.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (number, radio) in RADIOS.iter().cycle().take(48).enumerate() {
+    for (number, radio) in RADIOS.iter().cycle().take(60).enumerate() {
         let mut rng = Rng::stream(number as u64, "case");
         let stations = 7 + rng.below(14) as usize;
         let side = 300.0 + 1200.0 * rng.uniform();

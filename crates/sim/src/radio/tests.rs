@@ -36,6 +36,7 @@ fn rules(phy: Phy) -> DcfRules {
     DcfRules {
         phy,
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-9, noise: 4e-13 },
+        frame_error: 0.0,
         rate_modes: rate_modes.map(rate_mode).to_vec(),
         basic_rates: vec![phy.control_rate],
         rate_control: RateControl::Fixed,
@@ -201,6 +202,27 @@ fn collision_probability() {
         let rules = DcfRules { short_retries: u32::MAX, ..rules(phy) };
         let measured = saturate(rules, cell(10), 10, Bytes(1500), 60, 1).failures;
         assert!((measured - expected).abs() < 0.005, "{}: {measured} of {expected}", phy.data_rate);
+    }
+}
+
+/// Every frame is in error with the same probability, before the MAC: of two stations that hear no others, an RTS is
+/// answered with 0.9², and so is a data frame; a broadcast arrives with 0.9. Five standard errors are allowed.
+#[test]
+fn frames_in_error_before_the_mac() {
+    for (threshold, survives) in [(0, 0.81), (1 << 20, 0.81)] {
+        let rules = DcfRules {
+            frame_error: 0.1,
+            rts_threshold: Bytes(threshold),
+            short_retries: u32::MAX,
+            long_retries: u32::MAX,
+            ..rules(dsss("11Mbps", "11Mbps", 96))
+        };
+        let measured = saturate(rules, cell(2), 1, Bytes(200), 60, 1);
+        // Attempts are data frames: with RTS 1/0.81 RTS precede each, and a failed RTS is a failure as well.
+        let data_failures = if threshold == 0 { measured.failures - (1.0 / survives - 1.0) } else { measured.failures };
+        let attempts = measured.rate * 60.0 / survives;
+        let error = 5.0 * (survives * (1.0 - survives) / attempts).sqrt() * if threshold == 0 { 2.0 } else { 1.0 };
+        assert!((1.0 - data_failures - survives).abs() < error, "{threshold}: {data_failures} ± {error}");
     }
 }
 

@@ -118,8 +118,8 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
     });
     let lowest = kbps(table(standard)[0].0);
     let highest = kbps(table(standard)[table(standard).len() - 1].0);
-    let arf = def.rate_control == Some(RateControlDef::Arf);
-    let data_rate = def.data_rate.unwrap_or(if arf || def.profile == RadioProfile::Std { highest } else { lowest });
+    let adapts = matches!(def.rate_control, Some(RateControlDef::Arf | RateControlDef::Aarf));
+    let data_rate = def.data_rate.unwrap_or(if adapts || def.profile == RadioProfile::Std { highest } else { lowest });
     let basic_rate = def.basic_rate.unwrap_or(lowest);
     let up_to_data = basic_rates(standard).iter().map(|rate| kbps(*rate)).filter(|rate| *rate <= data_rate);
     let control_rate = def.control_rate.or(if ns2 { Some(basic_rate) } else { up_to_data.max() }).unwrap_or(lowest);
@@ -155,6 +155,7 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
         max_range: def.max_range,
         power: Some(power),
         frequency: Some(frequency),
+        frame_error: def.frame_error,
         range_multiplier: def.range_multiplier.or(Some(1.0)),
         energy: def.energy.map(|energy| {
             parts::energy_with_defaults(&energy, if ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Ns3 })
@@ -207,6 +208,7 @@ pub(crate) fn build(def: &RadioDef) -> DcfRadio {
     let rules = DcfRules {
         phy,
         reception,
+        frame_error: def.frame_error.unwrap_or(0.0),
         rate_modes: table(standard).iter().map(rate_mode).collect(),
         basic_rates: if ns2 {
             vec![basic_rate]
@@ -215,6 +217,7 @@ pub(crate) fn build(def: &RadioDef) -> DcfRadio {
         },
         rate_control: match def.rate_control {
             Some(RateControlDef::Arf) => RateControl::Arf,
+            Some(RateControlDef::Aarf) => RateControl::Aarf,
             Some(RateControlDef::Fixed) | None => RateControl::Fixed,
         },
         preamble: preamble(&phy),

@@ -161,6 +161,7 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
         acks: lrwpan.acks != Some(false),
         spaces: lrwpan.spaces != Some(false),
         reception,
+        frame_error: def.frame_error.unwrap_or(0.0),
         ratio: if ns2 { NS2_CAPTURE } else { parts::linear(CO_CHANNEL_DB) },
         queue_limit: def.queue_limit.unwrap_or(50) as usize,
         queue_order: if ns2 { QueueOrder::RoutingFirst } else { QueueOrder::Fifo },

@@ -104,7 +104,7 @@ impl DcfMac {
         if station.tx_state == TxState::AwaitsAck
             && station.current.and_then(|current| current.request.to) == Some(frame.from)
         {
-            if self.rules.rate_control == RateControl::Arf {
+            if self.rules.rate_control != RateControl::Fixed {
                 station.arf.on_success(frame.from, self.rules.rate_index(self.rules.phy.data_rate));
             }
             self.finish(ctx, at, ctx.now);
@@ -160,7 +160,7 @@ impl DcfMac {
         };
         station.counters.failures += 1;
         if let (TxState::AwaitsAck, Some(to)) = (station.tx_state, current.request.to) {
-            station.arf.on_failure(to);
+            station.arf.on_failure(to, self.rules.rate_control);
         }
         if given_up {
             let (request, lost) = (current.request, !current.delivered);

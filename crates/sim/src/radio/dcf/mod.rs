@@ -263,7 +263,7 @@ impl DcfMac {
             let end = self.transmit(ctx, at, Kind::Data(request.content), None, self.rules.phy.basic_rate, Span::ZERO);
             return self.wait(ctx, at, end);
         };
-        if self.rules.rate_control == RateControl::Arf {
+        if self.rules.rate_control != RateControl::Fixed {
             current.rate = self.rules.rate_modes[station.arf.rate_index(to)].rate;
         }
         if !self.rules.uses_rts(request.size) {

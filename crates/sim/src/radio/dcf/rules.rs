@@ -17,6 +17,8 @@ const RESPONSE_MARGIN: Span = Span::from_micros(4);
 pub(crate) struct DcfRules {
     pub(crate) phy: Phy,
     pub(crate) reception: Reception,
+    /// Probability that a decoded frame is in error all the same.
+    pub(crate) frame_error: f64,
     /// The rates of the PHY, the lowest first.
     pub(crate) rate_modes: Vec<RateMode>,
     /// Basic rate set: a response is sent at its highest rate that does not exceed the data rate.
@@ -54,6 +56,7 @@ impl DcfRules {
             difs: phy.difs(),
             eifs: phy.eifs(),
             reception: self.reception,
+            frame_error: self.frame_error,
             rate_modes: self.rate_modes.clone(),
             preamble: self.preamble,
         }
@@ -84,7 +87,7 @@ impl DcfRules {
         let fitting = self.basic_rates.iter().copied().filter(|rate| *rate <= data).max();
         match self.rate_control {
             RateControl::Fixed => self.phy.control_rate,
-            RateControl::Arf => fitting.unwrap_or(self.phy.basic_rate).min(self.phy.control_rate),
+            RateControl::Arf | RateControl::Aarf => fitting.unwrap_or(self.phy.basic_rate).min(self.phy.control_rate),
         }
     }
 
@@ -105,7 +108,7 @@ impl DcfRules {
     pub(crate) fn min_rx_power(&self) -> f64 {
         let index = match self.rate_control {
             RateControl::Fixed => self.rate_index(self.phy.data_rate),
-            RateControl::Arf => 0,
+            RateControl::Arf | RateControl::Aarf => 0,
         };
         self.reception.min_rx_power(self.rate_modes[index].ratio)
     }

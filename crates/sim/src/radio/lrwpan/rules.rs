@@ -56,6 +56,8 @@ pub(crate) struct LrWpanRules {
     /// Interframe spacing is observed.
     pub(crate) spaces: bool,
     pub(crate) reception: Reception,
+    /// Probability that a decoded frame is in error all the same.
+    pub(crate) frame_error: f64,
     /// SINR that a frame needs.
     pub(crate) ratio: f64,
     pub(crate) queue_limit: usize,
@@ -99,6 +101,7 @@ impl LrWpanRules {
             difs: Span::ZERO,
             eifs: Span::ZERO,
             reception: self.reception,
+            frame_error: self.frame_error,
             rate_modes: vec![RateMode { rate: rate(), ratio: self.ratio, mode: Mode::Oqpsk }],
             preamble: header,
         }

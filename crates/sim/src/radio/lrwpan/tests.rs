@@ -38,6 +38,7 @@ fn standard() -> LrWpanRules {
         acks: true,
         spaces: true,
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-11, noise: 1e-14 },
+        frame_error: 0.0,
         ratio: 100.0,
         queue_limit: 10,
         queue_order: QueueOrder::Fifo,

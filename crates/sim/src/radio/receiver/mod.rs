@@ -61,6 +61,8 @@ pub(super) struct MacTiming {
     pub(super) difs: Span,
     pub(super) eifs: Span,
     pub(super) reception: Reception,
+    /// Probability that a decoded frame is in error all the same, as ns-2's error model between PHY and MAC has it.
+    pub(super) frame_error: f64,
     pub(super) rate_modes: Vec<RateMode>,
     pub(super) preamble: PhyHeader,
 }

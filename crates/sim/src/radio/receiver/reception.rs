@@ -18,7 +18,8 @@ impl Receiver {
         if busy || met || end > now || self.meter.is_some() {
             return false;
         }
-        let (at, good) = (start + GUARD, power >= receive);
+        let at = start + GUARD;
+        let good = power >= receive && !self.corrupted(timing);
         backoff.freeze(at, self.ifs_end(timing), timing.slot);
         self.confirm_rts_nav(at);
         if is_received {
@@ -147,6 +148,7 @@ impl Receiver {
             }
             _ => readable,
         };
+        let good = good && !self.corrupted(timing);
         if let Reception::Errors { noise, .. } = timing.reception
             && !was_locked
         {
@@ -170,6 +172,12 @@ impl Receiver {
         } else {
             self.eifs_applies = true;
         }
+    }
+
+    /// Draws whether a decoded frame is in error all the same.
+    #[inline]
+    fn corrupted(&mut self, timing: &MacTiming) -> bool {
+        timing.frame_error > 0.0 && self.rng.uniform() < timing.frame_error
     }
 
     /// Sets the NAV from the duration field of a frame that ended at `at`; that of an RTS holds only for `nav_timeout`
