@@ -32,7 +32,8 @@ fn cell(stations: u32) -> Medium {
 
 fn rules(phy: Phy) -> DcfRules {
     let rate_modes = [phy.data_rate, phy.control_rate, phy.basic_rate];
-    let rate_mode = |rate| RateMode { rate, ratio: 100.0, mode: Mode::Dbpsk };
+    let header = |rate| build::dcf::header(&phy, rate);
+    let rate_mode = |rate| RateMode { rate, ratio: 100.0, mode: Mode::Dbpsk, header: header(rate) };
     DcfRules {
         phy,
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-9, noise: 4e-13 },
@@ -40,7 +41,6 @@ fn rules(phy: Phy) -> DcfRules {
         rate_modes: rate_modes.map(rate_mode).to_vec(),
         basic_rates: vec![phy.control_rate],
         rate_control: RateControl::Fixed,
-        preamble: build::dcf::preamble(&phy),
         mac_overhead: Bytes(36),
         rts_threshold: Bytes(1 << 20),
         short_retries: 7,
@@ -53,6 +53,8 @@ fn rules(phy: Phy) -> DcfRules {
         responds_if_idle: false,
         whole_micros: false,
         rts_nav_reset: true,
+        block_acks: false,
+        aggregates: false,
     }
 }
 
@@ -61,6 +63,7 @@ fn dsss(data: &str, control: &str, preamble: u64) -> Phy {
         coding: Coding::Dsss { preamble: Span::from_micros(preamble), whole_micros: true },
         slot: Span::from_micros(20),
         sifs: Span::from_micros(10),
+        ifs_slots: 2,
         cw_min: 31,
         cw_max: 1023,
         data_rate: data.parse().unwrap(),
@@ -118,7 +121,9 @@ fn saturate_core(
             RadioEvent::ChannelAccess { station } => (mac.on_access(ctx, station), station).1,
             RadioEvent::Respond { station } => (mac.on_respond(ctx, station), station).1,
             RadioEvent::ExchangeOver { station } => (mac.on_exchange_over(ctx, station), station).1,
-            RadioEvent::RoutingTimer { station } | RadioEvent::ReassemblyTimeout { station } => station,
+            RadioEvent::RoutingTimer { station }
+            | RadioEvent::ReassemblyTimeout { station }
+            | RadioEvent::Repeat { station } => station,
         };
         delivered +=
             mac.indications.drain(..).filter(|indication| matches!(indication, MacIndication::Message { .. })).count()

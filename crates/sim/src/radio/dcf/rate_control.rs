@@ -62,8 +62,7 @@ impl NeighbourRate {
         self.probing = false;
         let due = self.successes >= self.success_threshold || self.frames >= self.frame_threshold;
         if due && self.rate_index < top {
-            *self =
-                NeighbourRate { rate_index: self.rate_index + 1, successes: 0, frames: 0, probing: true, ..*self };
+            *self = NeighbourRate { rate_index: self.rate_index + 1, successes: 0, frames: 0, probing: true, ..*self };
         }
     }
 

@@ -53,6 +53,8 @@ pub(crate) struct LrWpanRules {
     pub(crate) max_retries: u32,
     /// Unicast frames are acknowledged.
     pub(crate) acks: bool,
+    /// Frames are flooded, with so many hops left at the start, and never acknowledged.
+    pub(crate) mesh_under: Option<u8>,
     /// Interframe spacing is observed.
     pub(crate) spaces: bool,
     pub(crate) reception: Reception,
@@ -102,8 +104,7 @@ impl LrWpanRules {
             eifs: Span::ZERO,
             reception: self.reception,
             frame_error: self.frame_error,
-            rate_modes: vec![RateMode { rate: rate(), ratio: self.ratio, mode: Mode::Oqpsk }],
-            preamble: header,
+            rate_modes: vec![RateMode { rate: rate(), ratio: self.ratio, mode: Mode::Oqpsk, header }],
         }
     }
 

@@ -36,6 +36,7 @@ fn standard() -> LrWpanRules {
         max_backoffs: 4,
         max_retries: 3,
         acks: true,
+        mesh_under: None,
         spaces: true,
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-11, noise: 1e-14 },
         frame_error: 0.0,
