@@ -258,6 +258,9 @@ impl Simulation {
         let now = ctx.now;
         network.advance_to(ctx.key());
         ctx.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
+        if let Some(order) = &mut ctx.order {
+            order.on_warmup_end();
+        }
         network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         network.channels.iter_mut().for_each(|channel| channel.mac.on_warmup_end(now));
         hosts.flows.iter_mut().for_each(|flow| flow.cwnd_integral.restart(now));

@@ -23,6 +23,7 @@ use crate::link::effects::Effects;
 use crate::link::loss::Loss;
 use crate::link::service::Service;
 use crate::link::{Delay, Link, LinkChange, LinkParts};
+use crate::metrics::OrderMetrics;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
@@ -52,6 +53,8 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut ctx = Context::new(graph.flow.len(), sink);
+    let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
+    ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(graph.flow.len())));
     network.channels.iter_mut().for_each(|channel| channel.start(&mut ctx));
     if let Some(dynamics) = &mut dynamics {
         // The links of time 0 are open before anything is sent.

@@ -8,7 +8,7 @@ use crate::engine::event::{Event, EventKey};
 use crate::engine::event_list::{EventList, TieBreak};
 use crate::engine::trace::{Record, Sink};
 use crate::ids::{LinkId, PacketId};
-use crate::metrics::FlowMetrics;
+use crate::metrics::{FlowMetrics, OrderMetrics};
 use crate::packet::{DropReason, Packet, PacketHeader, PacketStore};
 
 /// Clock, event list, packets, metrics of flows, trace.
@@ -22,6 +22,8 @@ pub(crate) struct Context {
     event_list: EventList<Event>,
     pub(crate) packets: PacketStore,
     pub(crate) flows: Vec<FlowMetrics>,
+    /// The order of packets, where links can change it.
+    pub(crate) order: Option<Box<OrderMetrics>>,
     pub(crate) sink: Option<Box<dyn Sink>>,
     /// Events handled.
     pub(crate) events: u64,
@@ -36,6 +38,7 @@ impl Context {
             event_list: EventList::default(),
             packets: PacketStore::default(),
             flows: vec![FlowMetrics::default(); flows],
+            order: None,
             sink,
             events: 0,
         }
@@ -96,6 +99,9 @@ impl Context {
     #[inline]
     fn admitted(&mut self, header: &PacketHeader, payload: Bytes, id: PacketId) -> PacketId {
         self.flows[header.to.flow().index()].on_sent(self.now, header, payload);
+        if let Some(order) = &mut self.order {
+            order.on_sent(header.to.flow(), id, payload > Bytes::ZERO && !header.to.is_source());
+        }
         if self.sink.is_some() {
             let packet = self.packets.get(id);
             self.record(&Record::Sent { packet: &packet });
@@ -108,6 +114,9 @@ impl Context {
     pub(crate) fn deliver(&mut self, id: PacketId) -> Packet {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_received(self.now, &packet);
+        if let Some(order) = &mut self.order {
+            order.on_received(self.now, packet.to.flow(), id);
+        }
         self.record(&Record::Delivered { packet: &packet });
         packet
     }
@@ -129,7 +138,11 @@ impl Context {
     pub(crate) fn duplicate(&mut self, id: PacketId) -> PacketId {
         let packet = self.packets.get(id);
         self.flows[packet.to.flow().index()].on_duplicated(&packet);
-        self.packets.copy(id)
+        let copy = self.packets.copy(id);
+        if let Some(order) = &mut self.order {
+            order.on_copy(copy);
+        }
+        copy
     }
 
     /// Marks a packet CE in the queue of `link` (RFC 3168 §5).

@@ -1,6 +1,6 @@
 //! The way of a packet over a link that has a service or effects.
 
-use tcp::units::{Bytes, Time};
+use tcp::units::{Bytes, Span, Time};
 
 use super::Link;
 use super::effects::{End, Flight};
@@ -104,6 +104,8 @@ impl Link {
         if let Some(effects) = &mut self.effects {
             effects.in_flight.add(packet, fails);
         }
+        // Arrivals come first at an instant: one that would be caused at this very instant, without any delay, is a nanosecond late.
+        let arrives = arrives.max(ctx.now + Span::from_nanos(1));
         ctx.schedule(arrives, Event::Arrive { link: self.id, packet });
     }
 
