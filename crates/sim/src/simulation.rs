@@ -189,8 +189,11 @@ impl Simulation {
         let World { ctx, network, hosts, changes, series, constellation, .. } = &mut self.world;
         match event {
             Event::Change { index } => {
-                let Change { link, change } = changes[index as usize];
+                let Change { link, change, repeat } = changes[index as usize];
                 network.on_change(ctx, link, change);
+                if let Some(period) = repeat {
+                    ctx.schedule(ctx.now + period, event);
+                }
             }
             Event::Constellation => {
                 let dynamics = constellation.as_mut().expect("only a constellation schedules its changes");

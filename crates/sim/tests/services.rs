@@ -230,3 +230,103 @@ fn changes_repeat_and_paths_get_shorter() {
     times = arrivals(&world(kept, &[(995.0, 1500), (1001.0, 1500)]));
     assert_near(&times, &[1016.0, 1016.0]);
 }
+
+#[test]
+fn each_mistake_of_a_service_or_an_effect_names_its_path() {
+    let trace = |times: &str| json!({"kind": "trace", "times": times});
+    let points = |points: Value| json!({"kind": "rate_trace", "points": points});
+    let period = json!({"kind": "constant", "length": "1s"});
+    let cases = [
+        ("service", json!({"kind": "tracer"}), "service.kind: unknown kind \"tracer\"", "did you mean trace?"),
+        ("service", json!({"kind": "trace"}), "service.times: is missing or empty", "give file or times"),
+        ("service", json!({"kind": "trace", "file": "cell.down"}), "service.file: \"cell.down\" has not been read", ""),
+        ("service", trace("1 x"), "service.times: \"x\" is not a whole number of milliseconds", ""),
+        ("service", trace("1 3 2"), "service.times: entry 3 (2) is below the one before it (3)", ""),
+        ("service", trace("0 0"), "service.times: the last time is 0", ""),
+        ("service", json!({"kind": "trace", "times": "1", "opportunity": "0B"}), "service.opportunity: 0B", "1B"),
+        ("service", json!({"kind": "poisson", "rate": "0bps"}), "service.rate: ", "above 0"),
+        ("service", json!({"kind": "rate_trace"}), "service.points: is missing or empty", "give file or points"),
+        ("service", points(json!([["1s", "1Mbps"]])), "service.points: the first time is 1000ms; it must be 0s", ""),
+        ("service", points(json!([["0s", "1Mbps"], ["0s", "1Mbps"]])), "service.points: the time of point 2 (0s)", ""),
+        ("service", points(json!([["0s", "1Mbps"], ["1s", "0bps"]])), "service.points: the last rate is 0", ""),
+        (
+            "service",
+            json!({"kind": "boost", "peak": "1Mbps", "sustained": "2Mbps", "bucket": "1MB"}),
+            "service.peak: ",
+            "sustained",
+        ),
+        (
+            "service",
+            json!({"kind": "on_off", "on": period, "off": {"kind": "constant", "length": "1us"}}),
+            "service.off: ",
+            "1ms",
+        ),
+        ("service", json!({"kind": "aggregate", "packets": 0}), "service.packets: 0 is not a count from 1", ""),
+        ("service", json!({"kind": "request_grant", "loop": 0}), "service.loop: 0 is not a count of maps from 1", ""),
+        ("service", json!({"kind": "slots", "rate": ["9Mbps", "1Mbps"]}), "service.rate: 9Mbps to 1Mbps", "largest"),
+        (
+            "service",
+            json!({"kind": "slots", "rate": ["1Mbps", "1Mbps"], "outage": "15s"}),
+            "service.outage: ",
+            "shorter",
+        ),
+        ("jitter", json!({"kind": "uniform", "max": "0s"}), "jitter.max: 0s is not a time from 1ns", ""),
+        ("jitter", json!({"kind": "pareto", "mean": "1ms", "shape": 1.0}), "jitter.shape: 1 is not above 1", ""),
+        ("jitter", json!({"kind": "uniform", "max": "1ms", "per": "flow"}), "jitter.per: ", "\"packet\""),
+        ("jitter", json!({"kind": "uniform", "max": "1ms", "reoder": true}), "jitter.reoder: unknown key", ""),
+        ("jitter", json!({"kind": "file", "points": [[0.0, "1ms"], [0.5, "2ms"]]}), "jitter.points: ", "the last 1"),
+        (
+            "reorder",
+            json!({"kind": "late", "p": 1.5, "by": period}),
+            "reorder.p: 1.5 is not a probability from 0 to 1",
+            "",
+        ),
+        ("reorder", json!({"kind": "early", "gap": 0}), "reorder.gap: 0 is not a count of packets from 1 on", ""),
+        ("duplicate", json!({"p": -0.1}), "duplicate.p: -0.1 is not a probability", ""),
+        ("corrupt", json!({"kind": "bit", "ber": 2.0}), "corrupt.ber: 2 is not a probability", ""),
+        ("harq", json!({"p": [0.1, 7.0]}), "harq.p[1]: 7 is not a probability", ""),
+        ("harq", json!({"p": "often"}), "harq.p: ", "a probability, or an array"),
+        ("harq", json!({"p": 0.1, "attempts": 0}), "harq.attempts: 0 is not a count from 1", ""),
+        ("acks", json!({"kind": "decimate", "every": 0, "timeout": "1ms"}), "acks.every: 0 is not a count from 1", ""),
+        ("repeat", json!("1s"), "repeat: needs changes beside it", ""),
+        (
+            "changes",
+            json!([{"at": "1s", "up": false, "overtake": true}]),
+            "changes[0].overtake: needs delay beside it",
+            "",
+        ),
+    ];
+    for (key, value, start, rest) in cases {
+        let mut scenario = world(json!({"rate": "1Mbps"}), &[(0.0, 1500)]);
+        scenario["link"][0][key] = value;
+        for place in ["link[0].", "link[0].reverse."] {
+            if place.contains("reverse") {
+                let value = scenario["link"][0].as_object_mut().unwrap().remove(key).unwrap();
+                scenario["link"][0]["reverse"] = json!({key: value});
+                if ["repeat", "changes"].contains(&key) {
+                    continue;
+                }
+            }
+            let refusal = common::refusal(&scenario);
+            assert!(refusal.starts_with(&format!("{place}{start}")) && refusal.contains(rest), "{refusal}");
+        }
+    }
+}
+
+#[test]
+fn a_service_and_a_rate_contradict_each_other() {
+    let refusal = |link: Value| common::refusal(&world(link, &[(0.0, 1500)]));
+    let service = json!({"kind": "trace", "times": "1"});
+    let message = refusal(json!({"service": service, "rate": "1Mbps"}));
+    assert!(
+        message.starts_with("link[0].rate: 1Mbps stands beside a service that has a rate of its own (12032kbps)"),
+        "{message}"
+    );
+    let message = refusal(json!({"service": service, "changes": [{"at": "1s", "rate": "1Mbps"}]}));
+    assert!(message.starts_with("link[0].changes[0].rate: the service of the link has rates of its own"), "{message}");
+    let message = refusal(json!({"rate": "1Mbps", "repeat": "1s", "changes": [{"at": "1s", "up": false}]}));
+    assert!(message.starts_with("link[0].changes[0].at: 1000ms is not within"), "{message}");
+    let slots = json!({"kind": "slots", "rate": ["1Mbps", "2Mbps"], "delay": ["1ms", "2ms"]});
+    let message = refusal(json!({"service": slots, "delay": "5ms"}));
+    assert!(message.starts_with("link[0].delay: 5ms stands beside a service that draws delays"), "{message}");
+}

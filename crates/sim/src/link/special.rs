@@ -130,8 +130,6 @@ impl Link {
     #[cold]
     #[inline(never)]
     pub(super) fn on_special_down(&mut self, ctx: &mut Context) {
-        let held = self.service.as_mut().and_then(|service| service.interrupt());
-        held.into_iter().for_each(|packet| self.drop(ctx, packet, DropReason::LinkDown));
         let Some(effects) = &mut self.effects else { return };
         effects.in_flight.on_link_down();
         self.lost_in_flight = 0;
