@@ -23,11 +23,12 @@ use crate::link::effects::Effects;
 use crate::link::loss::Loss;
 use crate::link::service::Service;
 use crate::link::{Delay, Link, LinkChange, LinkParts};
+use crate::metrics::OrderMetrics;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
-    AppDef, FlowDef, Full, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network as NetworkDef, PeriodDef, Scenario,
-    ScenarioError, ServiceDef, TransportDef, join,
+    AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, Network as NetworkDef, PeriodDef, Scenario, ScenarioError,
+    ServiceDef, TransportDef, join,
 };
 use crate::series::Series;
 use crate::world::{Change, World};
@@ -52,6 +53,8 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut ctx = Context::new(graph.flow.len(), sink);
+    let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
+    ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(graph.flow.len())));
     network.channels.iter_mut().for_each(|channel| channel.start(&mut ctx));
     if let Some(dynamics) = &mut dynamics {
         // The links of time 0 are open before anything is sent.
@@ -306,25 +309,18 @@ fn period_of(def: &PeriodDef) -> Period {
     }
 }
 
-/// The changes of a link up to the end of the run, repetitions included.
-fn repeated(def: &LinkDef, duration: Span) -> impl Iterator<Item = (Time, &LinkChangeAt)> {
-    let rounds = def.repeat.map_or(1, |period| duration.as_nanos() / period.as_nanos() + 1);
-    let start = move |round| def.repeat.unwrap_or_default().saturating_mul(round);
-    let changes = move |round| def.changes.iter().map(move |change| (Time::ZERO + change.at + start(round), change));
-    (0..rounds).flat_map(changes)
-}
-
 /// The scheduled changes of all links, in the order of the scenario.
 fn build_changes(graph: &Scenario) -> Vec<(Time, Change)> {
     let mut changes = Vec::new();
     for (index, def) in graph.link.iter().enumerate() {
-        for (at, change) in repeated(def, graph.duration) {
+        for change in &def.changes {
+            let at = Time::ZERO + change.at;
             let up = change.up.map(|up| if up { LinkChange::Up } else { LinkChange::Down });
             let delay = change.delay.map(if change.overtake { LinkChange::Path } else { LinkChange::Delay });
             let parts = [up, change.rate.map(LinkChange::Rate), delay];
             for change in parts.into_iter().flatten() {
                 for link in [LinkId(2 * index as u32), LinkId(2 * index as u32 + 1)] {
-                    changes.push((at, Change { link, change }));
+                    changes.push((at, Change { link, change, repeat: def.repeat }));
                 }
             }
         }
