@@ -91,6 +91,9 @@ METRICS = {
     "drops.reassembly": Metric(
         "Dropped: fragments missing", *COUNT, "Data packets of which some fragment did not arrive within 60 s (RFC 4944 §5.3)"
     ),
+    "drops.policer": Metric(
+        "Dropped: policer", *COUNT, "Data packets dropped by a policer for want of tokens (queue kind `policer`)"
+    ),
     "marked_packets": Metric(
         "Packets marked", *COUNT, "Data packets marked CE (congestion experienced) by a queue instead of being dropped (RFC 3168)"
     ),

@@ -205,9 +205,13 @@ impl Simulation {
             }
             Event::WarmupEnds => self.on_warmup_end(),
             Event::Radio { channel, event } => {
-                if let Some(packet) = network.on_radio(ctx, channel, event) {
+                let mut delivered = network.on_radio(ctx, channel, event);
+                while let Some(packet) = delivered {
+                    let World { ctx, network, hosts, .. } = &mut self.world;
                     hosts.on_packet(ctx, network, &packet);
                     self.on_flow_change(packet.to.flow());
+                    let World { ctx, network, .. } = &mut self.world;
+                    delivered = network.next_delivery(ctx);
                 }
             }
             Event::WirelessRefresh { channel } => network.refresh(ctx, channel),

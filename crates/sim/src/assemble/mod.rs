@@ -11,7 +11,7 @@ use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, TcpConfig};
 
 use crate::connectivity::Reachability;
-use crate::engine::context::Context;
+use crate::engine::context::{Context, FlowEnds};
 use crate::engine::event::Event;
 use crate::engine::trace::Sink;
 use crate::expand::{self, interval_nanos, transport_of};
@@ -19,13 +19,15 @@ use crate::host::Hosts;
 use crate::host::app::{App, Period, Ticks};
 use crate::host::flow::{Flow, OnFull, Side, Transport};
 use crate::ids::{FlowId, LinkId, NodeId};
+use crate::link::effects::Effects;
 use crate::link::loss::Loss;
+use crate::link::service::Service;
 use crate::link::{Delay, Link, LinkChange, LinkParts};
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
-    AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, Network as NetworkDef, PeriodDef, Scenario, ScenarioError,
-    TransportDef, join,
+    AppDef, FlowDef, Full, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network as NetworkDef, PeriodDef, Scenario,
+    ScenarioError, ServiceDef, TransportDef, join,
 };
 use crate::series::Series;
 use crate::world::{Change, World};
@@ -65,6 +67,8 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         if dynamics.is_none() {
             check_path(&network, &flow, def, &path_of(index))?;
         }
+        let priority = def.priority.unwrap_or(FlowDef::DEFAULT_PRIORITY);
+        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority });
         let id = FlowId(index as u32);
         let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
         drawn.push(start);
@@ -137,7 +141,7 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
         ] {
             let number = parallel.entry((from, to)).or_default();
             let rng = |what| Rng::stream(seed, &format!("link/{}/{}/{number}/{what}", ends[0], ends[1]));
-            let parts = link_parts(from, to, &options, rng("queue"), rng("loss"));
+            let parts = link_parts(from, to, &options, rng);
             *number += 1;
             links.push(Link::new(LinkId(links.len() as u32), parts));
         }
@@ -147,8 +151,7 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
 
 /// The direction of the data.
 fn forward_options(def: &LinkDef) -> LinkOptions {
-    let LinkDef { rate, delay, queue, loss, overhead, .. } = def.clone();
-    LinkOptions { rate, delay, queue, loss, overhead, ..LinkOptions::default() }
+    LinkOptions { reverse: None, ..def.options() }
 }
 
 /// The reverse direction: the same but for the loss and the overrides of `reverse`.
@@ -159,23 +162,32 @@ fn reverse_options(def: &LinkDef) -> LinkOptions {
         delay: own.delay.or(def.delay),
         queue: own.queue.or(def.queue.clone()),
         overhead: own.overhead.or(def.overhead),
+        service: def.options().reverse_service(),
+        changes: def.changes.clone(),
         ..own
     }
 }
 
-fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, queue_rng: Rng, loss_rng: Rng) -> LinkParts {
+/// The parts of a link; `rng` makes the random stream of each.
+fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, rng: impl Fn(&'static str) -> Rng) -> LinkParts {
     let rate = options.rate.expect("an expanded link has a rate");
     let delay = options.delay.unwrap_or_default();
     let queue = options.queue.as_ref().expect("an expanded link has a queue");
+    let effects = Effects::of(options, &rng);
+    let constant = ServiceDef::Rate(Default::default());
+    let service = options.service.as_ref().filter(|service| **service != constant);
+    let service = service.or(effects.is_some().then_some(&constant));
     LinkParts {
         from,
         to: Some(to),
         rate,
         delay: Delay::Fixed(delay),
         overhead: options.overhead.unwrap_or_default(),
-        queue: Qdisc::new(queue, rate, delay, queue_rng),
+        queue: Qdisc::new(queue, rate, delay, rng("queue")),
         loss: options.loss.as_ref().map_or(Loss::None, loss_of),
-        loss_rng,
+        loss_rng: rng("loss"),
+        service: service.map(|service| Service::new(service, rate, rng("service"))),
+        effects,
     }
 }
 
@@ -294,14 +306,22 @@ fn period_of(def: &PeriodDef) -> Period {
     }
 }
 
+/// The changes of a link up to the end of the run, repetitions included.
+fn repeated(def: &LinkDef, duration: Span) -> impl Iterator<Item = (Time, &LinkChangeAt)> {
+    let rounds = def.repeat.map_or(1, |period| duration.as_nanos() / period.as_nanos() + 1);
+    let start = move |round| def.repeat.unwrap_or_default().saturating_mul(round);
+    let changes = move |round| def.changes.iter().map(move |change| (Time::ZERO + change.at + start(round), change));
+    (0..rounds).flat_map(changes)
+}
+
 /// The scheduled changes of all links, in the order of the scenario.
 fn build_changes(graph: &Scenario) -> Vec<(Time, Change)> {
     let mut changes = Vec::new();
     for (index, def) in graph.link.iter().enumerate() {
-        for change in &def.changes {
-            let at = Time::ZERO + change.at;
+        for (at, change) in repeated(def, graph.duration) {
             let up = change.up.map(|up| if up { LinkChange::Up } else { LinkChange::Down });
-            let parts = [up, change.rate.map(LinkChange::Rate), change.delay.map(LinkChange::Delay)];
+            let delay = change.delay.map(if change.overtake { LinkChange::Path } else { LinkChange::Delay });
+            let parts = [up, change.rate.map(LinkChange::Rate), delay];
             for change in parts.into_iter().flatten() {
                 for link in [LinkId(2 * index as u32), LinkId(2 * index as u32 + 1)] {
                     changes.push((at, Change { link, change }));

@@ -7,7 +7,7 @@ use tcp::units::{Bytes, Time};
 use crate::engine::event::{Event, EventKey};
 use crate::engine::event_list::{EventList, TieBreak};
 use crate::engine::trace::{Record, Sink};
-use crate::ids::{LinkId, PacketId};
+use crate::ids::{EndpointId, LinkId, NodeId, PacketId};
 use crate::metrics::FlowMetrics;
 use crate::packet::{DropReason, Packet, PacketHeader, PacketStore};
 
@@ -22,9 +22,26 @@ pub(crate) struct Context {
     event_list: EventList<Event>,
     pub(crate) packets: PacketStore,
     pub(crate) flows: Vec<FlowMetrics>,
+    /// What queues may ask about flows.
+    pub(crate) ends: Vec<FlowEnds>,
     pub(crate) sink: Option<Box<dyn Sink>>,
     /// Events handled.
     pub(crate) events: u64,
+}
+
+/// The nodes of a flow, and its band where queues have priorities.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowEnds {
+    pub(crate) source: NodeId,
+    pub(crate) sink: NodeId,
+    pub(crate) priority: u8,
+}
+
+impl FlowEnds {
+    /// The node that sends what `to` receives.
+    pub(crate) fn source_of(self, to: EndpointId) -> NodeId {
+        if to.is_source() { self.sink } else { self.source }
+    }
 }
 
 impl Context {
@@ -36,6 +53,7 @@ impl Context {
             event_list: EventList::default(),
             packets: PacketStore::default(),
             flows: vec![FlowMetrics::default(); flows],
+            ends: Vec::new(),
             sink,
             events: 0,
         }
@@ -123,6 +141,13 @@ impl Context {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_dropped(&packet, reason);
         self.record_at(at, &Record::Dropped { packet: &packet, reason, link });
+    }
+
+    /// Copies a packet: a link has duplicated it.
+    pub(crate) fn duplicate(&mut self, id: PacketId) -> PacketId {
+        let packet = self.packets.get(id);
+        self.flows[packet.to.flow().index()].on_duplicated(&packet);
+        self.packets.copy(id)
     }
 
     /// Marks a packet CE in the queue of `link` (RFC 3168 §5).

@@ -5,7 +5,9 @@
 
 mod adhoc;
 mod check;
+mod check_effects;
 mod check_queue;
+mod check_service;
 mod constellation;
 mod dispatch;
 mod dumbbell;
@@ -184,6 +186,7 @@ fn generated_flow(scenario: &Scenario, ends: &FlowEnds) -> FlowDef {
         start: traffic.start.min(scenario.duration),
         start_jitter: traffic.start_jitter.or(Some(Traffic::JITTER_OF_GENERATED)),
         stop: traffic.stop,
+        priority: None,
         tcp: TcpOptions::default(),
     }
 }

@@ -9,6 +9,7 @@ use tcp::units::Bytes;
 use super::codel::{Control, Settings};
 use super::context::QueueContext;
 use super::fifo::{Fifo, Limit, QueuedPacket};
+use super::hash::spread;
 use crate::ids::EndpointId;
 use crate::packet::DropReason;
 use crate::scenario::FqCodelDef;
@@ -29,6 +30,9 @@ pub(crate) struct FqCodel {
     old: VecDeque<u32>,
     packets: u64,
     bytes: Bytes,
+    /// A packet that a discipline around this one has looked at: the drops before it have happened, nothing overtakes it. It
+    /// counts as queued.
+    peeked: Option<QueuedPacket>,
 }
 
 /// The queue of the flows with one hash.
@@ -62,16 +66,13 @@ impl FqCodel {
             old: VecDeque::new(),
             packets: 0,
             bytes: Bytes::ZERO,
+            peeked: None,
         }
     }
 
     /// An endpoint is one direction of one flow, as the five-tuple that a router hashes.
     fn index_of(&self, to: EndpointId) -> usize {
-        // The finalizer of SplitMix64: every bit of the input moves every bit of the output.
-        let mut z = u64::from(to.0) ^ self.salt;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % self.queues.len() as u64) as usize
+        (spread(u64::from(to.0) ^ self.salt) % self.queues.len() as u64) as usize
     }
 
     /// RFC 8290 §4.1: the arrival is enqueued; beyond the limit, packets of the longest queue are dropped.
@@ -114,6 +115,11 @@ impl FqCodel {
     /// RFC 8290 §4.2: new queues first, then the old ones in turn.
     #[inline(never)]
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
+        if let Some(head) = self.peeked.take() {
+            self.packets -= 1;
+            self.bytes -= head.size;
+            return Some(head);
+        }
         loop {
             let list = if self.new.is_empty() { List::Old } else { List::New };
             let index = *if list == List::New { self.new.front() } else { self.old.front() }?;
@@ -142,6 +148,15 @@ impl FqCodel {
         }
     }
 
+    /// What `dequeue` will return, after the drops that come first.
+    pub(super) fn peek(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
+        let head = self.dequeue(ctx)?;
+        self.packets += 1;
+        self.bytes += head.size;
+        self.peeked = Some(head);
+        self.peeked
+    }
+
     /// The head of `list` goes to the end of the old queues.
     fn retire(&mut self, list: List) {
         let head = if list == List::New { self.new.pop_front() } else { self.old.pop_front() };
@@ -149,8 +164,9 @@ impl FqCodel {
     }
 
     /// Removes the packets for which `wanted` is true, queue by queue, without CoDel.
-    pub(super) fn take(&mut self, wanted: &impl Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
-        let taken: Vec<QueuedPacket> = self.queues.iter_mut().flat_map(|queue| queue.waiting.take(wanted)).collect();
+    pub(super) fn take(&mut self, wanted: &dyn Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
+        let mut taken: Vec<QueuedPacket> = self.peeked.take_if(|head| wanted(head)).into_iter().collect();
+        taken.extend(self.queues.iter_mut().flat_map(|queue| queue.waiting.take(wanted)));
         self.packets -= taken.len() as u64;
         taken.iter().for_each(|gone| self.bytes -= gone.size);
         taken

@@ -60,17 +60,24 @@ pub struct Summary {
     pub resolved: Scenario,
 }
 
-/// Packets of the whole run: sent = delivered + dropped + in flight, checked per flow and per link.
+/// Packets of the whole run: sent + duplicated = delivered + dropped + in flight, checked per flow and per link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Conservation {
     /// Sent by transports.
     pub sent: u64,
+    /// Copies that links made.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub duplicated: u64,
     /// Received by their destination.
     pub delivered: u64,
     /// Dropped.
     pub dropped: u64,
     /// Queued or in flight at the end.
     pub in_flight: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Summarizes a run whose invariants have been checked.
@@ -125,6 +132,7 @@ fn conservation(world: &World) -> Conservation {
     let mut sum = Conservation { in_flight: world.ctx.packets.iter().count() as u64, ..Conservation::default() };
     for flow in &world.ctx.flows {
         sum.sent += flow.tally.sent;
+        sum.duplicated += flow.tally.duplicated;
         sum.delivered += flow.tally.delivered;
         sum.dropped += flow.tally.dropped;
     }
