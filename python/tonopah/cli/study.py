@@ -8,6 +8,7 @@ COMMANDS = {
     "run": "run the missing runs of a study and write its report",
     "merge": "merge the shards of a study",
     "report": "write the report again from stored results",
+    "pack": "pack a finished study into one file",
     "figure": "draw figures of a study for a paper, each with its numbers as CSV",
     "index": "write a page over all studies of a folder: question, answer, verdicts",
     "sensitivity": "judge the claims of a study again where something else is assumed",

@@ -9,11 +9,11 @@ from pathlib import Path
 from tonopah.analysis.figure_data import near_figures
 from tonopah.analysis.figure_model import FigureData
 from tonopah.cli.arguments import add_common, checked
+from tonopah.cli.results import results_folder
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.progress import show_progress
 from tonopah.plot.look import FORMATS, PALETTES, Look, parse_font, parse_length, parse_size
 from tonopah.plot.picture import write_picture
-from tonopah.spec.validation import list_allowed
 from tonopah.study import Study
 
 EXAMPLES = (
@@ -70,16 +70,6 @@ def draw_figures(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(str(path) for path in written))
     return 0
-
-
-def results_folder(name: str) -> Path:
-    """Return the folder of a study's results: a folder as it is, else `results/NAME`."""
-    for folder in (Path(name), Path("results") / name):
-        if (folder / "runs.sqlite").is_file():
-            return folder
-    beside = sorted(path.parent.name for path in Path("results").glob("*/runs.sqlite"))
-    hint = list_allowed(beside, "in results/", name) if beside else f"tonopah study run {name}"
-    raise InputError("", "has no results", hint, name)
 
 
 def choose(wanted: list[str], known: dict[str, FigureData]) -> list[FigureData]:

@@ -5,11 +5,9 @@ import json
 from pathlib import Path
 
 from tonopah.cli.arguments import add_common
+from tonopah.cli.results import RESULTS
 from tonopah.errors import InputError
 from tonopah.report.index import FILE, write_index
-
-RESULTS = "results"
-"""Folder of the results, unless --out says otherwise."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

@@ -86,7 +86,10 @@ def study_facts(manifest: Manifest, spec: StudySpec, facts: dict[str, Any], stor
     """Return what verdicts.json says of the study besides its answer."""
     return {
         "study": manifest.name, "title": spec.title, "question": spec.question, "quick": manifest.quick,
-        "criteria": {"hash": spec.criteria, "changed": bool(facts["criteria_changed"]), "history": len(spec.history)},
+        "criteria": {
+            "hash": spec.criteria, "date": str(spec.history[-1].date) if spec.history else "",
+            "changed": bool(facts["criteria_changed"]), "history": len(spec.history),
+        },
         "runs": facts["runs"], "replicates": {part.id: part.replicates for part in spec.parts},
         "command": facts["command"], "finished": store.last_finished(), "tonopah": engine_version(),
     }  # fmt: skip
