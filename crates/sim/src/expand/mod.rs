@@ -184,6 +184,8 @@ fn generated_flow(scenario: &Scenario, ends: &FlowEnds) -> FlowDef {
         start: traffic.start.min(scenario.duration),
         start_jitter: traffic.start_jitter.or(Some(Traffic::JITTER_OF_GENERATED)),
         stop: traffic.stop,
+        sink_agent: None,
+        silent: false,
         tcp: TcpOptions::default(),
     }
 }

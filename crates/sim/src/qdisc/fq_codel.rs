@@ -29,6 +29,15 @@ pub(crate) struct FqCodel {
     old: VecDeque<u32>,
     packets: u64,
     bytes: Bytes,
+    /// The device's own queue below, first in, first out, if the discipline hands packets down.
+    device: Option<Device>,
+}
+
+/// The queue of a device: it takes packets from the discipline while it has room.
+#[derive(Debug)]
+struct Device {
+    limit: Limit,
+    waiting: Fifo,
 }
 
 /// The queue of the flows with one hash.
@@ -62,6 +71,7 @@ impl FqCodel {
             old: VecDeque::new(),
             packets: 0,
             bytes: Bytes::ZERO,
+            device: def.device.map(|limit| Device { limit: limit.into(), waiting: Fifo::default() }),
         }
     }
 
@@ -90,6 +100,7 @@ impl FqCodel {
         while self.limit.is_exceeded(self.packets, self.bytes) {
             self.drop_from_longest(ctx);
         }
+        self.hand_down(ctx);
         Ok(())
     }
 
@@ -111,9 +122,27 @@ impl FqCodel {
         self.bytes -= gone;
     }
 
-    /// RFC 8290 §4.2: new queues first, then the old ones in turn.
+    /// The next packet to transmit: that of the device where there is one.
     #[inline(never)]
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
+        let Some(device) = &mut self.device else { return self.serve(ctx) };
+        let head = device.waiting.pop();
+        self.hand_down(ctx);
+        head
+    }
+
+    /// Fills the queue of the device.
+    fn hand_down(&mut self, ctx: &mut QueueContext<'_>) {
+        let Some(mut device) = self.device.take() else { return };
+        while !device.limit.is_exceeded(device.waiting.packets() + 1, device.waiting.bytes() + Bytes(1)) {
+            let Some(next) = self.serve(ctx) else { break };
+            device.waiting.push(next);
+        }
+        self.device = Some(device);
+    }
+
+    /// RFC 8290 §4.2: new queues first, then the old ones in turn.
+    fn serve(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
         loop {
             let list = if self.new.is_empty() { List::Old } else { List::New };
             let index = *if list == List::New { self.new.front() } else { self.old.front() }?;
@@ -153,15 +182,16 @@ impl FqCodel {
         let taken: Vec<QueuedPacket> = self.queues.iter_mut().flat_map(|queue| queue.waiting.take(wanted)).collect();
         self.packets -= taken.len() as u64;
         taken.iter().for_each(|gone| self.bytes -= gone.size);
-        taken
+        let below = self.device.as_mut().map(|device| device.waiting.take(wanted)).unwrap_or_default();
+        below.into_iter().chain(taken).collect()
     }
 
     pub(super) fn packets(&self) -> u64 {
-        self.packets
+        self.packets + self.device.as_ref().map_or(0, |device| device.waiting.packets())
     }
 
     pub(super) fn bytes(&self) -> Bytes {
-        self.bytes
+        self.bytes + self.device.as_ref().map_or(Bytes::ZERO, |device| device.waiting.bytes())
     }
 }
 
