@@ -1,4 +1,4 @@
-"""`tonopah validate linux`, `tonopah validate ns2` and `tonopah validate published`."""
+"""`tonopah validate linux`, `ns2`, `published` and `authors`."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from tonopah.errors import InputError
 from tonopah.execution.progress import show_progress
 from tonopah.peers import ns2 as peer
 from tonopah.terminal import console
-from tonopah.validate import linux, logs, measures, ns2, ns2_page, page, published, published_page
+from tonopah.validate import authors, authors_page, linux, logs, measures, ns2, ns2_page, page, published, published_page
 from tonopah.validate.recordings import shipped
 from tonopah.validate.terminal import not_compared, single_draws, tables
 
@@ -32,6 +32,11 @@ PUBLISHED_EXAMPLES = (
     "tonopah validate published                      run all, rewrite docs/validation-published.md",
     "tonopah validate published --check              write nothing, exit code 1 if a case disagrees",
     "tonopah validate published --check --case 'copa/*' --json",
+)
+AUTHORS_EXAMPLES = (
+    "tonopah validate authors                      run all, rewrite docs/validation-authors.md",
+    "tonopah validate authors --check              write nothing, exit code 1 if a number disagrees",
+    "tonopah validate authors --check --case '000/satellite/*' --json",
 )
 PLACEMENTS = 20
 """Number of placements whose values of ns-2 are stored in the package."""
@@ -60,13 +65,25 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
 
 
+    command = add_command(
+        commands, "authors", "compare with the numbers of the reports' authors", compare_authors, *AUTHORS_EXAMPLES
+    )
+    command.description = "Run the authors' own networks and compare each stored number, computed by the author's definition."
+    add_case_arguments(command)
+
+
 def add_published_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `validate published`."""
     command.description = "Run the cases of laws and published experiments and compare each number with its reference."
+    add_case_arguments(command)
+
+
+def add_case_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of a comparison by cases."""
     command.add_argument("--case", metavar="GLOB", help="only cases whose name matches; no page without --out")
     command.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a case disagrees")
     command.add_argument("--out", metavar="DIR", help=OUT)
-    command.add_argument("--jobs", type=positive, metavar="N", help="number of threads (default: all cores)")
+    command.add_argument("--jobs", type=positive, metavar="N", help="number of runs at a time (default: all cores)")
 
 
 def add_ns2_arguments(command: argparse.ArgumentParser) -> None:
@@ -159,3 +176,18 @@ def compare_published(arguments: argparse.Namespace) -> int:
     if folder:
         print(f"page: {published_page.write(results, folder)}", file=sys.stderr)
     return 1 if arguments.check and not all(result.agrees for result in results) else 0
+
+
+def compare_authors(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah validate authors`."""
+    cases = authors.select(arguments.case)
+    folder = page_folder(arguments)
+    with show_progress(authors.count_runs(cases), 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
+        rows = authors.validate(cases, arguments.jobs, step)
+    if arguments.json:
+        print(json.dumps([authors.as_json(row) for row in rows]))
+    else:
+        console().print(authors_page.table(rows))
+    if folder:
+        print(f"page: {authors_page.write(rows, folder)}", file=sys.stderr)
+    return 1 if arguments.check and any(row.agrees is False for row in rows) else 0

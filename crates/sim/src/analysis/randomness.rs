@@ -105,6 +105,7 @@ fn is_random_loss(model: &LossModel) -> bool {
         LossModel::None(_) | LossModel::Nth(_) => false,
         LossModel::Packet(loss) => open(loss.p),
         LossModel::Bit(loss) => open(loss.ber),
+        LossModel::Byte(loss) => open(loss.rate),
         LossModel::GilbertElliott(loss) => {
             [loss.good_to_bad, loss.bad_to_good, loss.loss_good, loss.loss_bad].into_iter().any(open)
         }

@@ -1,12 +1,14 @@
 //! From a scenario to the [`World`] of a run. Every error names the path of its key; a world that was built cannot fail.
 
 mod constellation;
+mod sink_agents;
 mod starts;
 mod wireless;
 
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
+use tcp::settings::Headers;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, TcpConfig};
 
@@ -65,14 +67,14 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let common = graph.tcp.resolve("tcp")?;
     for (index, def) in graph.flow.iter().enumerate() {
         let stream = |what| flow_stream(index, listed, seed, what);
-        let flow = build_flow(&graph, def, &common, &path_of(index), &names, stream("app"))?;
+        let id = FlowId(index as u32);
+        let flow = build_flow(&graph, def, id, &common, &path_of(index), &names, stream("app"))?;
         // A constellation may connect two terminals later.
         if dynamics.is_none() {
             check_path(&network, &flow, def, &path_of(index))?;
         }
         let priority = def.priority.unwrap_or(FlowDef::DEFAULT_PRIORITY);
         ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority });
-        let id = FlowId(index as u32);
         let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
         drawn.push(start);
         for at in [Some(Time::ZERO + start), flow.stop].into_iter().flatten() {
@@ -80,6 +82,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         }
         flows.push(flow);
     }
+    sink_agents::join(&graph.flow, &mut flows)?;
     starts::set(&mut graph, drawn);
     let changes = build_changes(&graph);
     for (index, (at, _)) in changes.iter().enumerate() {
@@ -199,6 +202,7 @@ fn loss_of(model: &LossModel) -> Loss {
         LossModel::None(_) => Loss::None,
         LossModel::Packet(packet) => Loss::Packet(packet.p),
         LossModel::Bit(bit) => Loss::Bit(bit.ber),
+        LossModel::Byte(byte) => Loss::Byte(byte.rate),
         LossModel::GilbertElliott(model) => Loss::GilbertElliott {
             good_to_bad: model.good_to_bad,
             bad_to_good: model.bad_to_good,
@@ -217,6 +221,7 @@ fn loss_of(model: &LossModel) -> Loss {
 fn build_flow(
     graph: &Scenario,
     def: &FlowDef,
+    id: FlowId,
     common: &TcpConfig,
     path: &str,
     names: &BTreeMap<&str, NodeId>,
@@ -227,6 +232,7 @@ fn build_flow(
     if source == sink {
         return Err(ScenarioError::new(join(path, "to"), format!("{:?} would send to itself", def.to)));
     }
+    let (mut headers, mut fill) = (Headers::Options, Bytes(1));
     let transport = match transport_of(&def.app) {
         TransportDef::Udp => Transport::Udp,
         TransportDef::Tcp => {
@@ -235,6 +241,8 @@ fn build_flow(
             let own = !def.tcp.is_empty();
             let mut config = if own { def.tcp.resolve(&join(path, "tcp"))? } else { common.clone() };
             config.seed = rng.next_u64();
+            headers = config.headers;
+            fill = if config.whole_segments { config.mss } else { fill };
             let side = |connection| Side { connection, wake_at: None };
             Transport::Tcp(Box::new([side(Connection::connect(config.clone())), side(Connection::listen(config))]))
         }
@@ -242,7 +250,9 @@ fn build_flow(
     Ok(Flow {
         source,
         sink,
-        app: app_of(&def.app, rng),
+        app: app_of(&def.app, rng).with_writes_of(fill),
+        headers,
+        receiver: (!def.silent).then_some(id),
         transport,
         on_full: on_full_of(&def.app),
         stop: def.stop.filter(|stop| *stop < graph.duration).map(|stop| Time::ZERO + stop),

@@ -33,6 +33,15 @@ pub(crate) struct FqCodel {
     /// A packet that a discipline around this one has looked at: the drops before it have happened, nothing overtakes it. It
     /// counts as queued.
     peeked: Option<QueuedPacket>,
+    /// The device's own queue below, first in, first out, if the discipline hands packets down.
+    device: Option<Device>,
+}
+
+/// The queue of a device: it takes packets from the discipline while it has room.
+#[derive(Debug)]
+struct Device {
+    limit: Limit,
+    waiting: Fifo,
 }
 
 /// The queue of the flows with one hash.
@@ -67,6 +76,7 @@ impl FqCodel {
             packets: 0,
             bytes: Bytes::ZERO,
             peeked: None,
+            device: def.device.map(|limit| Device { limit: limit.into(), waiting: Fifo::default() }),
         }
     }
 
@@ -91,6 +101,7 @@ impl FqCodel {
         while self.limit.is_exceeded(self.packets, self.bytes) {
             self.drop_from_longest(ctx);
         }
+        self.hand_down(ctx);
         Ok(())
     }
 
@@ -112,7 +123,7 @@ impl FqCodel {
         self.bytes -= gone;
     }
 
-    /// RFC 8290 §4.2: new queues first, then the old ones in turn.
+    /// The next packet to transmit: that of the device where there is one.
     #[inline(never)]
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
         if let Some(head) = self.peeked.take() {
@@ -120,6 +131,24 @@ impl FqCodel {
             self.bytes -= head.size;
             return Some(head);
         }
+        let Some(device) = &mut self.device else { return self.serve(ctx) };
+        let head = device.waiting.pop();
+        self.hand_down(ctx);
+        head
+    }
+
+    /// Fills the queue of the device.
+    fn hand_down(&mut self, ctx: &mut QueueContext<'_>) {
+        let Some(mut device) = self.device.take() else { return };
+        while !device.limit.is_exceeded(device.waiting.packets() + 1, device.waiting.bytes() + Bytes(1)) {
+            let Some(next) = self.serve(ctx) else { break };
+            device.waiting.push(next);
+        }
+        self.device = Some(device);
+    }
+
+    /// RFC 8290 §4.2: new queues first, then the old ones in turn.
+    fn serve(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
         loop {
             let list = if self.new.is_empty() { List::Old } else { List::New };
             let index = *if list == List::New { self.new.front() } else { self.old.front() }?;
@@ -169,15 +198,16 @@ impl FqCodel {
         taken.extend(self.queues.iter_mut().flat_map(|queue| queue.waiting.take(wanted)));
         self.packets -= taken.len() as u64;
         taken.iter().for_each(|gone| self.bytes -= gone.size);
-        taken
+        let below = self.device.as_mut().map(|device| device.waiting.take(wanted)).unwrap_or_default();
+        below.into_iter().chain(taken).collect()
     }
 
     pub(super) fn packets(&self) -> u64 {
-        self.packets
+        self.packets + self.device.as_ref().map_or(0, |device| device.waiting.packets())
     }
 
     pub(super) fn bytes(&self) -> Bytes {
-        self.bytes
+        self.bytes + self.device.as_ref().map_or(Bytes::ZERO, |device| device.waiting.bytes())
     }
 }
 

@@ -244,13 +244,17 @@ pub struct FqCodelDef {
     pub mtu: Bytes,
     /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
+    /// Queue of the device below, first in, first out: packets leave the discipline for it while it has room, as in Linux and
+    /// ns-3 (there 100 packets). Default: none, the discipline serves the transmitter itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<Amount>,
 }
 
 impl Default for FqCodelDef {
     fn default() -> FqCodelDef {
         let CodelDef { target, interval, mtu, .. } = CodelDef::default();
         let limit = Amount::Packets(10_240);
-        FqCodelDef { limit, queues: 1024, quantum: Bytes(1514), target, interval, mtu, ecn: true }
+        FqCodelDef { limit, queues: 1024, quantum: Bytes(1514), target, interval, mtu, ecn: true, device: None }
     }
 }
 
