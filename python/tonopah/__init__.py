@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tonopah.scenario.document import load
     from tonopah.simulation import Result, algorithms, check, run
     from tonopah.study import Study
+    from tonopah.summary import FlowSummary, LinkSummary
+    from tonopah.sweeping import sweep
 
     __version__: str
 
@@ -33,7 +35,9 @@ __all__ = [
     "Endpoint",
     "EndpointEvent",
     "EndpointState",
+    "FlowSummary",
     "InputError",
+    "LinkSummary",
     "Lost",
     "RateSample",
     "Result",
@@ -50,6 +54,7 @@ __all__ = [
     "engine_version",
     "load",
     "run",
+    "sweep",
 ]
 _NAMES = {
     "_core": ("engine_version",),
@@ -59,6 +64,8 @@ _NAMES = {
     "scenario.document": ("load",),
     "simulation": ("Result", "algorithms", "check", "run"),
     "study": ("Study",),
+    "summary": ("FlowSummary", "LinkSummary"),
+    "sweeping": ("sweep",),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
