@@ -98,11 +98,15 @@ impl Simulation {
             let mut changing: Vec<LinkId> = changes.iter().map(|change| change.link).collect();
             changing.sort_unstable();
             changing.dedup();
-            let ends: Vec<(NodeId, NodeId)> = hosts.flows.iter().map(|flow| (flow.source, flow.sink)).collect();
-            network.enable_fast_path(&changing, &ends);
+            network.enable_fast_path(&changing, &hosts.ends());
             simulation.plan_observation();
         }
         Ok(simulation)
+    }
+
+    /// Source and sink of each flow.
+    pub fn ends(&self) -> Vec<(NodeId, NodeId)> {
+        self.world.hosts.ends()
     }
 
     /// Runs to the end.

@@ -11,7 +11,7 @@ use tcp::{Event as TcpEvent, Segment, Snapshot};
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::host::flow::{Flow, OnFull, Transport};
-use crate::ids::{EndpointId, FlowId};
+use crate::ids::{EndpointId, FlowId, NodeId};
 use crate::network::Network;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::{Packet, PacketHeader, Payload, TTL};
@@ -26,6 +26,11 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
+    /// Source and sink of each flow.
+    pub(crate) fn ends(&self) -> Vec<(NodeId, NodeId)> {
+        self.flows.iter().map(|flow| (flow.source, flow.sink)).collect()
+    }
+
     /// Handles an event of the application of a flow: it starts, writes, or stops.
     pub(crate) fn on_app(&mut self, ctx: &mut Context, network: &mut Network, id: FlowId) {
         let flow = &mut self.flows[id.index()];
