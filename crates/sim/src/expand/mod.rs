@@ -185,6 +185,7 @@ fn generated_flow(scenario: &Scenario, ends: &FlowEnds) -> FlowDef {
         start_jitter: traffic.start_jitter.or(Some(Traffic::JITTER_OF_GENERATED)),
         stop: traffic.stop,
         priority: None,
+        dscp: None,
         tcp: TcpOptions::default(),
     }
 }

@@ -33,11 +33,13 @@ pub enum DropReason {
     Reassembly,
     /// A policer found that it does not conform.
     Policer,
+    /// A later ACK behind it says what it says.
+    AckFilter,
 }
 
 impl DropReason {
     /// All of them, in the order of their counters.
-    pub const ALL: [DropReason; 15] = [
+    pub const ALL: [DropReason; 16] = [
         DropReason::Queue,
         DropReason::Loss,
         DropReason::LinkDown,
@@ -53,6 +55,7 @@ impl DropReason {
         DropReason::TooLong,
         DropReason::Reassembly,
         DropReason::Policer,
+        DropReason::AckFilter,
     ];
 
     /// As written in tables.
@@ -73,6 +76,7 @@ impl DropReason {
             DropReason::TooLong => "too_long",
             DropReason::Reassembly => "reassembly",
             DropReason::Policer => "policer",
+            DropReason::AckFilter => "ack_filter",
         }
     }
 }

@@ -2,8 +2,10 @@
 //! (`docs/scenario.md` is generated from here).
 
 mod area;
+mod cake;
 mod cc_choice;
 mod constellation;
+mod dscp;
 mod energy;
 mod error;
 mod fair_queue;
@@ -32,11 +34,13 @@ use serde_json::Value;
 use tcp::units::Span;
 
 pub use area::Area;
+pub use cake::{AckFilterMode, CakeDef, Cells, FramingDef, Isolate, Overhead, Tins};
 pub use cc_choice::{CcChoice, Further};
 pub use constellation::{
     Constellation, ConstellationPreset, ConstellationProfile, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef,
     TerminalDef,
 };
+pub use dscp::Dscp;
 pub use energy::{EnergyDef, EnergyProfile};
 pub use error::{ScenarioError, join};
 pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
@@ -51,7 +55,9 @@ pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Sta
 pub use quantity::{
     Consumption, Energy, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
 };
-pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
+pub use queue::{
+    Backlog, CodelDef, DelayEstimator, DropTailDef, FqCodelDef, InverseSqrt, PieDef, Queue, RedDef, RedProfile,
+};
 pub use radio::{
     AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef,
     LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef,

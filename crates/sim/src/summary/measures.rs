@@ -40,12 +40,14 @@ pub struct Drops {
     pub reassembly: u64,
     /// A policer found that they do not conform.
     pub policer: u64,
+    /// A later ACK behind them said what they say.
+    pub ack_filter: u64,
 }
 
 impl Drops {
     pub(super) fn of(counts: [u64; DropReason::ALL.len()]) -> Drops {
         let [queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp, rest @ ..] = counts;
-        let [reassociation, access, too_long, reassembly, policer] = rest;
+        let [reassociation, access, too_long, reassembly, policer, ack_filter] = rest;
         Drops {
             queue,
             loss,
@@ -62,6 +64,7 @@ impl Drops {
             too_long,
             reassembly,
             policer,
+            ack_filter,
         }
     }
 }
