@@ -1,5 +1,6 @@
 """A recorded bottleneck as scenario: sending hosts, a router, the link with the queue, and the receivers behind it."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +26,7 @@ def rate_bps(case: Case) -> int:
 
 
 def is_line(case: Case) -> bool:
-    """Tell whether the link has the rate: one packet after the other, as `htb` with no burst. Else the queue itself is a shaper."""
+    """Tell whether the link has the rate, as with `htb`: one packet after the other. Else the queue itself is a shaper."""
     return case.shaper == "htb"
 
 
@@ -94,7 +95,7 @@ def flow_of(case: Case, flow: Flow, start_s: float) -> dict[str, Any]:
 def queue(case: Case) -> dict[str, Any]:
     """Return the discipline with its shaper as a scenario writes it."""
     kind, *words = case.qdisc.split()
-    made = DISCIPLINES[kind](dict(zip(words, words[1:], strict=False)), set(words))
+    made = DISCIPLINES[kind](dict(itertools.pairwise(words)), set(words))
     rate = {"rate": f"{rate_bps(case)}bps"}
     if is_line(case):
         return made
@@ -168,7 +169,7 @@ def fq(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
 def cake(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
     """Return CAKE, but for its rate."""
     made: dict[str, Any] = {"kind": "cake"} | {key: options[key] for key in ("rtt",) if key in options}
-    made |= {"isolate": value for word, value in ISOLATION.items() if word in flags}
+    made |= next(({"isolate": value} for word, value in ISOLATION.items() if word in flags), {})
     return made | ({"tins": "besteffort"} if "besteffort" in flags else {})
 
 

@@ -87,7 +87,7 @@ fn check_nested(queue: &Queue, path: &str, depth: usize) -> Result<(), ScenarioE
     }
     if depth > 0 && matches!(queue, Queue::Cake(_)) {
         let hint = "cake has its own shaper, `rate`, and its own classes, `tins`";
-        return Err(ScenarioError::new(path, "cake inside another queue").with_hint(hint));
+        return Err(ScenarioError::new(path, "cake does not stand inside another queue").with_hint(hint));
     }
     check_own(queue, path)?;
     queue.inner().into_iter().try_for_each(|(place, inner)| check_nested(inner, &join(path, &place), depth + 1))
