@@ -91,6 +91,9 @@ METRICS = {
     "drops.reassembly": Metric(
         "Dropped: fragments missing", *COUNT, "Data packets of which some fragment did not arrive within 60 s (RFC 4944 §5.3)"
     ),
+    "drops.ack_filter": Metric(
+        "Dropped: ACK filter", *COUNT, "Pure ACKs dropped because a later one says what they say (queue kind `cake`)"
+    ),
     "drops.policer": Metric(
         "Dropped: policer", *COUNT, "Data packets dropped by a policer for want of tokens (queue kind `policer`)"
     ),

@@ -135,6 +135,7 @@ fn random_queues(queue: &Queue) -> Vec<&'static str> {
         Queue::FqCodel(_) => Some("fq_codel"),
         Queue::Pie(_) => Some("pie"),
         Queue::Sfq(_) => Some("sfq"),
+        Queue::Cake(_) => Some("cake"),
         Queue::DropTail(_) | Queue::Codel(_) | Queue::Drr(_) | Queue::Fq(_) => None,
         Queue::Tbf(_) | Queue::Policer(_) | Queue::Priority(_) => None,
     };

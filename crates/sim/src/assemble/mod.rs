@@ -74,7 +74,8 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
             check_path(&network, &flow, def, &path_of(index))?;
         }
         let priority = def.priority.unwrap_or(FlowDef::DEFAULT_PRIORITY);
-        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority });
+        let dscp = def.dscp.unwrap_or_default();
+        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority, dscp });
         let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
         drawn.push(start);
         for at in [Some(Time::ZERO + start), flow.stop].into_iter().flatten() {

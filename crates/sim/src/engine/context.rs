@@ -10,6 +10,7 @@ use crate::engine::trace::{Record, Sink};
 use crate::ids::{EndpointId, LinkId, NodeId, PacketId};
 use crate::metrics::{FlowMetrics, OrderMetrics};
 use crate::packet::{DropReason, Packet, PacketHeader, PacketStore};
+use crate::scenario::Dscp;
 
 /// Clock, event list, packets, metrics of flows, trace.
 #[derive(Debug)]
@@ -31,12 +32,13 @@ pub(crate) struct Context {
     pub(crate) events: u64,
 }
 
-/// The nodes of a flow, and its band where queues have priorities.
+/// The nodes of a flow, its band where queues have priorities, and its class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowEnds {
     pub(crate) source: NodeId,
     pub(crate) sink: NodeId,
     pub(crate) priority: u8,
+    pub(crate) dscp: Dscp,
 }
 
 impl FlowEnds {

@@ -189,6 +189,7 @@ fn generated_flow(scenario: &Scenario, ends: &FlowEnds) -> FlowDef {
         priority: None,
         sink_agent: None,
         silent: false,
+        dscp: None,
         tcp: TcpOptions::default(),
     }
 }

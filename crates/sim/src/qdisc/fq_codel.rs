@@ -12,7 +12,7 @@ use super::fifo::{Fifo, Limit, QueuedPacket};
 use super::hash::spread;
 use crate::ids::EndpointId;
 use crate::packet::DropReason;
-use crate::scenario::FqCodelDef;
+use crate::scenario::{Backlog, FqCodelDef};
 
 /// RFC 8290 §4.1: on overload at most this many packets are dropped at once, and at most half of the bytes of a queue.
 const BATCH: u64 = 64;
@@ -23,6 +23,8 @@ pub(crate) struct FqCodel {
     limit: Limit,
     quantum: i64,
     settings: Settings,
+    /// What CoDel's guard for short queues counts.
+    guarded: Backlog,
     /// Perturbation of the hash, different in each run and on each link.
     salt: u64,
     queues: Vec<Queue>,
@@ -68,7 +70,15 @@ impl FqCodel {
         FqCodel {
             limit: def.limit.into(),
             quantum: def.quantum.0 as i64,
-            settings: Settings { target: def.target, interval: def.interval, mtu: def.mtu, ecn: def.ecn },
+            settings: Settings {
+                target: def.target,
+                interval: def.interval,
+                mtu: def.mtu,
+                ecn: def.ecn,
+                ce_threshold: def.ce_threshold,
+                inverse_sqrt: def.inverse_sqrt,
+            },
+            guarded: def.guarded,
             salt: rng.next_u64(),
             queues: (0..def.queues).map(|_| Queue::default()).collect(),
             new: VecDeque::new(),
@@ -159,7 +169,8 @@ impl FqCodel {
                 continue;
             }
             let (packets, bytes) = (queue.waiting.packets(), queue.waiting.bytes());
-            let next = queue.control.dequeue(&self.settings, &mut queue.waiting, ctx);
+            let beside = if self.guarded == Backlog::All { self.bytes - bytes } else { Bytes::ZERO };
+            let next = queue.control.dequeue(&self.settings, &mut queue.waiting, beside, ctx);
             self.packets -= packets - queue.waiting.packets();
             self.bytes -= bytes - queue.waiting.bytes();
             match next {
