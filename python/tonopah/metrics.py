@@ -98,7 +98,6 @@ METRICS = {
         "Dropped: policer", *COUNT, "Data packets dropped by a policer for want of tokens (queue kind `policer`)"
     ),
     "drops.corrupt": Metric("Dropped: damaged", *COUNT, "Data packets that a link damaged and their destination dropped"),
-    "drops.ack_filter": Metric("Dropped: superfluous ACKs", *COUNT, "Pure ACKs that a later one made superfluous"),
     "duplicated_packets": Metric("Packets duplicated", *COUNT, "Copies of data packets that links made"),
     "reordered_ratio": Metric("Reordered", *PERCENT, "Data packets reordered / received (RFC 4737 §4.1)"),
     "reorder_extent_p50": Metric(
