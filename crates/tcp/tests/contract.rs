@@ -79,7 +79,16 @@ impl World {
         let initial_ssthresh = if rng.chance(0.5) { Bytes::MAX } else { mss * spread(&mut rng, 2, 1 << 20) };
         let handshake_rtt = rng.chance(0.5).then(|| span(&mut rng));
         let (paced, seed) = (rng.chance(0.5), rng.next_u64());
-        let setup = Setup { now: Time::ZERO, mss, initial_window, initial_ssthresh, handshake_rtt, paced, seed };
+        let setup = Setup {
+            now: Time::ZERO,
+            mss,
+            initial_window,
+            initial_ssthresh,
+            handshake_rtt,
+            paced,
+            one_way: false,
+            seed,
+        };
         let cc = cc_config(&mut rng, algorithm, profile).build(&setup);
         let view = View {
             mss,
