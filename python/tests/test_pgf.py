@@ -22,8 +22,8 @@ PGF = {
 """Commands of the packages pgf and xcolor (pgf manual, parts IX and XI)."""
 LATEX = {
     "active", "begin", "begingroup", "catcode", "def", "else", "end", "endgroup", "ensuremath", "familydefault", "fi",
-    "fontfamily", "fontsize", "ifmmode", "makeatletter", "makeatother", "mathdefault", "mu", "providecommand", "relax", "rightarrow",
-    "selectfont", "sffamily", "sp", "textasciicircum", "textasciitilde", "textbackslash", "times",
+    "fontfamily", "fontsize", "ifmmode", "makeatletter", "makeatother", "mathdefault", "mu", "providecommand",
+    "relax", "rightarrow", "selectfont", "sffamily", "sp", "textasciicircum", "textasciitilde", "textbackslash", "times",
 }  # fmt: skip
 ACTIVE = (r"\catcode`\^=\active\def^{\ifmmode\sp\else\^{}\fi}", r"\catcode`\%=\active\def%{\%}")
 """What matplotlib puts before a text: from then on these two letters are ordinary there."""
