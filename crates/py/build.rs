@@ -1,5 +1,6 @@
 //! Names the build of the engine: a hash of its sources, of the tables that they include, and of the versions of what it
-//! uses. Two builds with one name give the same bits; results of another one are not mixed with them.
+//! uses. Two builds with one name give the same bits; results of another one are not mixed with them. And says how it was
+//! optimised.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,4 +60,18 @@ fn main() {
         }
     }
     println!("cargo::rustc-env=TONOPAH_ENGINE_BUILD={:016x}", hash.0);
+    println!("cargo::rustc-env=TONOPAH_BUILD_PROFILE={}", profile());
+}
+
+/// The Cargo profile: the folder under the target directory, as Cargo's own variable tells `dev` from `release` only. It says how
+/// fast the engine is; the bits of results do not depend on it.
+fn profile() -> String {
+    println!("cargo::rerun-if-env-changed=TONOPAH_PROFILE_GUIDED");
+    if std::env::var_os("TONOPAH_PROFILE_GUIDED").is_some() {
+        return "profile-guided".to_owned();
+    }
+    // TARGET/PROFILE/build/PACKAGE/out
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo sets it"));
+    let folder = out.ancestors().nth(3).and_then(Path::file_name).expect("Cargo's layout");
+    folder.to_string_lossy().into_owned()
 }

@@ -43,7 +43,24 @@ WIRED = {
     "tcp": {"mss": "1000B", "cc": {"name": "bbr"}, "rto_min": "200ms", "recv_buffer": "64kB"},
 }
 LAN = {"duration": "1s", "network": {"kind": "lan", "routers": 2, "switches_per_router": 2, "pcs_per_switch": 2, "flows": 2}}
-SCENARIOS = [DUMBBELL, RADIO, CELLS, SPACE, GRAPH, WIRED, LAN, STUDY["scenario"]]
+SERVED = {
+    "duration": "2s",
+    "network": {"kind": "graph"},
+    "node": [{"name": "a"}, {"name": "b"}],
+    "link": [
+        {
+            "from": "a", "to": "b", "service": {"kind": "trace", "times": "1 1 5 9"}, "harq": {"p": [0.1, 0.2]},
+            "jitter": {"kind": "normal", "mean": "5ms", "sd": "1ms", "reorder": True}, "duplicate": {"p": 0.1},
+            "reverse": {
+                "service": {"kind": "rate_trace", "points": [["0s", "1Mbps"], ["1s", "2Mbps"]]},
+                "reorder": {"kind": "late", "p": 0.1, "by": {"kind": "uniform", "max": "9ms"}},
+                "acks": {"kind": "decimate", "every": 4, "timeout": "5ms"}, "corrupt": {"kind": "packet", "p": 0.1},
+            },
+        }
+    ],
+    "flow": [{"from": "a", "to": "b"}],
+}  # fmt: skip
+SCENARIOS = [DUMBBELL, SERVED, RADIO, CELLS, SPACE, GRAPH, WIRED, LAN, STUDY["scenario"]]
 
 ODD: list[Any] = [
     0, 1, -1, 2, 7, 1000, 100_000, 10**6, 10**9, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30, -(2**63),

@@ -209,7 +209,7 @@ def test_windows_of_metrics_over_flows_in_a_study(study_document, tmp_path):
         {"name": "alone", "kind": "jain", "window": ["0s", "3s"]},
         {"name": "both", "kind": "average", "window": ["4s", "6s"]},
     ]
-    study = Study("windows", parse_spec(study_document), study_document, "windows.toml")
+    study = Study.of("windows", parse_spec(study_document), study_document, "windows.toml")
     study.folder = tmp_path
     study.run(quiet=True)
     table = study.table()
@@ -232,7 +232,7 @@ def test_completion_times_are_figures_tables_and_claims(study_document, tmp_path
     ]
     test = {"metric": "completion_max_s", "difference": {"of": "cubic"}, "above_percent": 0}
     study_document["claim"] = [{"id": "C1", "text": "Slower", "test": test}]
-    study = Study("fct", parse_spec(study_document), study_document, "fct.toml")
+    study = Study.of("fct", parse_spec(study_document), study_document, "fct.toml")
     study.folder = tmp_path
     study.run(quiet=True)
     runs, each = study.table(), study.table("flow")

@@ -96,6 +96,18 @@ def test_the_doctor_is_content_here(tmp_path, capsys):
     assert "self-test      7 of 7 runs as expected" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("profile", "state"), [("debug", "warning"), ("release", "ok"), ("dist", "ok"), ("profile-guided", "ok")]
+)
+def test_the_doctor_says_how_the_engine_was_optimised(profile, state, monkeypatch):
+    assert _core.build_profile() in doctor.BUILDS
+    monkeypatch.setattr(doctor, "build_profile", lambda: profile)
+    found = doctor.optimisation()
+    assert (found["state"], found["profile"]) == (state, profile)
+    # Only where it could be better does it name a command.
+    assert ("make " in found["text"]) == (profile in ("debug", "release"))
+
+
 def test_the_doctor_sees_other_bits_and_a_folder_that_is_not_there(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(doctor, "fingerprint", lambda scenario, seed: "0")
     assert main.main(["doctor", "--folder", str(tmp_path / "nowhere")]) == 1

@@ -36,7 +36,7 @@ def plan_of(document):
 
 
 def study_of(document, folder):
-    study = Study("rivals", parse_spec(document), document, "rivals.toml")
+    study = Study.of("rivals", parse_spec(document), document, "rivals.toml")
     study.folder = folder
     return study
 

@@ -93,6 +93,12 @@ def test_pip_and_setuptools_are_pinned(supply: ModuleType) -> None:
     assert {"pip", "setuptools"} <= supply.pinned((ROOT / "requirements.lock").read_text(encoding="utf-8")).keys()
 
 
+def test_the_version_is_the_same_everywhere() -> None:
+    project, crates = (tomllib.loads((ROOT / name).read_text(encoding="utf-8")) for name in ("pyproject.toml", "Cargo.toml"))
+    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    assert cited and cited[1] == project["project"]["version"] == crates["workspace"]["package"]["version"]
+
+
 def sources(folder: Path) -> Iterator[Path]:
     """Yield the files of a folder that decide a result, in the order in which the build reads them."""
     found = (path for path in folder.rglob("*") if path.suffix in (".rs", ".csv", ".txt") and path.stem != "tests")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tonopah.segment import Segment
     from tonopah.simulation import Result, algorithms, check, run
     from tonopah.study import Study
+    from tonopah.summary import FlowSummary, LinkSummary
+    from tonopah.sweeping import sweep
 
     __version__: str
 
@@ -34,7 +36,9 @@ __all__ = [
     "Endpoint",
     "EndpointEvent",
     "EndpointState",
+    "FlowSummary",
     "InputError",
+    "LinkSummary",
     "Lost",
     "RateSample",
     "Result",
@@ -51,6 +55,7 @@ __all__ = [
     "engine_version",
     "load",
     "run",
+    "sweep",
 ]
 _NAMES = {
     "_core": ("engine_version",),
@@ -61,6 +66,8 @@ _NAMES = {
     "segment": ("Segment",),
     "simulation": ("Result", "algorithms", "check", "run"),
     "study": ("Study",),
+    "summary": ("FlowSummary", "LinkSummary"),
+    "sweeping": ("sweep",),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

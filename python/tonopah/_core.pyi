@@ -283,6 +283,11 @@ def transmissions(
 ) -> tuple[str, Series, str]:
     """Run one scenario like `run`; return besides a sample of at most `most` transmissions as CSV text."""
 
+def capture(
+    scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None, *, on_links: bool = False
+) -> tuple[str, Series, str]:
+    """Run one scenario like `run`; return besides the headers of the packets that hosts, or links, see, as CSV text."""
+
 def reach(scenario_json: str, seed: int = 1) -> str:
     """Return who reaches whom by radio at the start, and shortest paths of the flows, as JSON text: indices of nodes."""
 
@@ -315,8 +320,8 @@ def engine_version() -> str:
 def engine_build() -> str:
     """Return a hash of the engine's sources: results of one build are the same bits."""
 
-def profile_guided() -> bool:
-    """Return whether the build knew from a profile what is run often; the bits of results are the same."""
+def build_profile() -> str:
+    """Return how the build was optimised: `profile-guided`, or the Cargo profile, `dist`, `release` or `debug`."""
 
 def trace(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None, *, json: bool = False) -> str:
     """Return the packet events of a run, one a line: as text to read, or with `json` each as a JSON object."""

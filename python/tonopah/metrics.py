@@ -91,9 +91,25 @@ METRICS = {
     "drops.reassembly": Metric(
         "Dropped: fragments missing", *COUNT, "Data packets of which some fragment did not arrive within 60 s (RFC 4944 §5.3)"
     ),
+    "drops.ack_filter": Metric(
+        "Dropped: ACK filter", *COUNT, "Pure ACKs dropped because a later one says what they say (queue kind `cake`)"
+    ),
     "drops.policer": Metric(
         "Dropped: policer", *COUNT, "Data packets dropped by a policer for want of tokens (queue kind `policer`)"
     ),
+    "drops.corrupt": Metric("Dropped: damaged", *COUNT, "Data packets that a link damaged and their destination dropped"),
+    "duplicated_packets": Metric("Packets duplicated", *COUNT, "Copies of data packets that links made"),
+    "reordered_ratio": Metric("Reordered", *PERCENT, "Data packets reordered / received (RFC 4737 §4.1)"),
+    "reorder_extent_p50": Metric(
+        "Reordering extent, median", *COUNT, "Packets that arrived since the first sent later (RFC 4737 §4.2)"
+    ),
+    "reorder_extent_p95": Metric("Reordering extent, 95th percentile", *COUNT, "95th percentile of the reordering extent"),
+    "reorder_extent_max": Metric("Reordering extent, maximum", *COUNT, "Largest reordering extent; 1024 stands for more"),
+    "reorder_late_p95_s": Metric(
+        "Late time, 95th percentile", *MS, "Time since the first packet sent later arrived (RFC 4737 §4.3)"
+    ),
+    "reorder_3_ratio": Metric("Reordered by three", *PERCENT, "Data packets after three sent later (RFC 4737 §5.4) / received"),
+    "reorder_runs_mean": Metric("Runs in order", *COUNT, "Mean number of packets between two reordered ones (RFC 4737 §5.2)"),
     "marked_packets": Metric(
         "Packets marked", *COUNT, "Data packets marked CE (congestion experienced) by a queue instead of being dropped (RFC 3168)"
     ),
@@ -235,6 +251,7 @@ METRICS = {
     "queue": Metric("Queue", "kB", 1e-3, "Bytes in the queue of a link"),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
     "goodput": Metric("Goodput", *MBPS, "New in-order payload delivered to the application per bin"),
+    "capacity": Metric("Capacity", *MBPS, "Rate that the service of a link offered, used or not"),
     "path_delay": Metric("Path delay", *MS, "Propagation delay of the route from source to sink"),
     "route_hops": Metric("Hops of the route", "", 1.0, "Hops of the current route from source to sink"),
     "state": Metric("State of recovery", "", 1.0, "0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss"),

@@ -12,9 +12,12 @@ from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.loading import list_installed
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.scenario.document import prepare
+from tonopah.summary import FlowSummary, LinkSummary, flow_summary, link_summary, table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from tonopah.plot.quick import Picture
 
 SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "rtt", "queue", "throughput", "goodput", "state", "retransmits", "pipe", "rto",
@@ -23,6 +26,12 @@ SERIES = (
 """Names of the series that a run can record (`record.series`)."""
 OWNERS = {"queue": "link"} | dict.fromkeys(("energy", "position_x", "position_y", "position_z"), "node")
 """Series that do not belong to flows, and what they belong to."""
+
+SHOWN = (
+    "flow", "from", "to", "cc", "goodput_bps", "delay_s", "delay_p95_s", "rtt_s", "loss_ratio", "retransmitted_packets",
+    "completion_s",
+)  # fmt: skip
+"""Columns of flows that a notebook shows."""
 
 
 class Result:
@@ -69,6 +78,48 @@ class Result:
             raise InputError("series", f"{name!r} was not recorded", hint)
         return series_frame(name, self._series[name])
 
+    @property
+    def flows(self) -> "pd.DataFrame":
+        """One row for each flow with all its metrics in SI units; names of nested values are joined by a dot."""
+        return table(self.summary["flows"])
+
+    @property
+    def links(self) -> "pd.DataFrame":
+        """One row for each direction of a link, as `flows`."""
+        return table(self.summary["links"])
+
+    @property
+    def nodes(self) -> "pd.DataFrame":
+        """One row for each node, as `flows`."""
+        return table(self.summary["nodes"])
+
+    def flow(self, number: int) -> FlowSummary:
+        """Return what a flow did. Raises InputError if there is no such flow."""
+        return flow_summary(self._entry("flow", number))
+
+    def link(self, number: int) -> LinkSummary:
+        """Return what a direction of a link did. Raises InputError if there is no such link."""
+        return link_summary(self._entry("link", number))
+
+    def plot(self, *names: str) -> "Picture":
+        """Return a picture of recorded series, a panel each; of all of them without names.
+
+        A notebook shows it; `save("x.pdf")` writes it. Raises InputError if a series was not recorded.
+        """
+        from tonopah.plot import quick
+
+        return quick.plot_result(self, names)
+
+    def _repr_html_(self) -> str:
+        shown = [name for name in SHOWN if name in self.flows]
+        return str(self.flows[shown].to_html(index=False, float_format=lambda value: f"{value:.6g}"))
+
+    def _entry(self, kind: str, number: int) -> dict[str, Any]:
+        entries: list[dict[str, Any]] = self.summary[f"{kind}s"]
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(entries):
+            raise InputError("number", f"there is no {kind} {number!r}", f"0 to {len(entries) - 1}")
+        return entries[number]
+
     def __repr__(self) -> str:
         flows, duration = len(self.summary.get("flows", [])), self.summary.get("duration_s")
         return f"<tonopah.Result: {flows} flows, {duration} s, seed {self.summary.get('seed')}, series {self.names}>"
@@ -114,7 +165,11 @@ def run(
     AlgorithmError
         An algorithm in Python raised an exception.
     """
-    scenario, name = prepare(source, {**(set or {}), **({} if cc is None else {"tcp.cc": cc})})
+    return run_prepared(*prepare(source, {**(set or {}), **({} if cc is None else {"tcp.cc": cc})}), seed)
+
+
+def run_prepared(scenario: Mapping[str, Any], name: str | None, seed: int) -> Result:
+    """Run a scenario that was read from the file `name`, if from any."""
     try:
         bound = engine_form(scenario, name)
         with bound.for_a_run() as algorithms:

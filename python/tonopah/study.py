@@ -2,34 +2,48 @@
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
-from tonopah.analysis import figure_data, tables
 from tonopah.analysis.sequential import confidence, schedule, widest
 from tonopah.errors import InputError, relay
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions, Shard
-from tonopah.report import document
+from tonopah.results import StudyResults
+from tonopah.spec import building
+from tonopah.spec.building import ScenarioSource
 from tonopah.spec.library import find
 from tonopah.spec.manifest import Manifest, Reached, Target
-from tonopah.spec.model import Part, StudySpec
+from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan, make_plan
 from tonopah.spec.reader import parse_spec, read_spec, reduce_spec, rename_keys
 from tonopah.store.store import Store
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-    from tonopah.analysis.figure_model import FigureData
-
-
-class Study:
+class Study(StudyResults):
     """A study file and the folder that holds its results.
 
-    `Study.load("asran")` takes a shipped study by name or any study by its file; `Study.open("results/asran")` takes one that was
-    run.
+    `Study(…)` writes a study in Python. `Study.load("asran")` takes a shipped study by name or any study by its file;
+    `Study.open("results/asran")` takes one that was run.
+
+    Parameters
+    ----------
+    question : str
+        What the study answers.
+    scenario : str, path or mapping
+        A scenario file, or a dictionary of its structure (docs/scenario.md).
+    compare : sequence
+        Algorithms, by name or as `{"name": …, "profile": …}`.
+    sweep : mapping, optional
+        Values by path, such as `{"network.bottleneck.delay": ["5ms", "20ms"]}`, crossed if there are several; or a list of
+        tables as in a study file.
+    replicates : int, optional
+        Runs of each algorithm at each point.
+    name : str, optional
+        Names the folder of the results; made from the question if absent.
+    **keys
+        Any other key of a study file (docs/studies.md): `baseline`, `figure`, `claim`, …
 
     Attributes
     ----------
@@ -46,7 +60,22 @@ class Study:
 
     """
 
-    def __init__(self, name: str, spec: StudySpec, document: dict[str, Any], source: str):
+    def __init__(
+        self,
+        question: str,
+        scenario: ScenarioSource,
+        compare: Sequence[str | Mapping[str, Any]] | str | Mapping[str, Any],
+        sweep: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | None = None,
+        replicates: int | None = None,
+        *,
+        name: str = "",
+        **keys: Any,
+    ):
+        document = building.build(question, scenario, compare, sweep, replicates, keys)
+        own = name or building.name_from(question)
+        self._begin(own, parse_spec(document), document, f"{own}.toml")
+
+    def _begin(self, name: str, spec: StudySpec, document: dict[str, Any], source: str) -> None:
         self.name, self.spec, self.document, self.source = name, spec, document, source
         self.quick = False
         self.reached: dict[str, Reached] = {}
@@ -56,13 +85,23 @@ class Study:
         self._plan: Plan | None = None
 
     @classmethod
-    def load(cls, name_or_path: str | Path) -> "Study":
-        """Return a study by its name or its file.
+    def of(cls, name: str, spec: StudySpec, document: dict[str, Any], source: str) -> Self:
+        """Return the study that was read from `document`, the content of the file `source`."""
+        study = cls.__new__(cls)
+        study._begin(name, spec, document, source)
+        return study
+
+    @classmethod
+    def load(cls, source: str | Path | Mapping[str, Any], name: str = "") -> Self:
+        """Return a study by its name or its file, or from a dictionary.
 
         Parameters
         ----------
-        name_or_path : str or Path
-            Name of a shipped study (`tonopah study list`), or the path of a study file, TOML.
+        source : str, Path or mapping
+            Name of a shipped study (`tonopah study list`), path of a study file, TOML, or a dictionary of the structure of such
+            a file, in which paths of files start at the working directory.
+        name : str, optional
+            Of a dictionary: its name, which names the folder of the results; made from the question if absent.
 
         Returns
         -------
@@ -72,15 +111,19 @@ class Study:
         Raises
         ------
         InputError
-            If there is no such study, or its file is wrong: with the path of the mistake and what is allowed there.
+            If there is no such study, or it is wrong: with the path of the mistake and what is allowed there.
 
         """
-        path = find(name_or_path)
+        if isinstance(source, Mapping):
+            document = building.complete(source)
+            own = name or building.name_from(document.get("question"))
+            return cls.of(own, parse_spec(document), document, f"{own}.toml")
+        path = find(source)
         spec, document = read_spec(path)
-        return cls(path.stem, spec, document, str(path))
+        return cls.of(path.stem, spec, document, str(path))
 
     @classmethod
-    def open(cls, folder: str | Path) -> "Study":
+    def open(cls, folder: str | Path) -> Self:
         """Return the study whose results are in a folder, as it was run.
 
         Parameters
@@ -103,7 +146,7 @@ class Study:
             manifest = Manifest.from_json(store.recall("study"), str(folder))
         try:
             document = rename_keys(manifest.document) if manifest.version == 1 else manifest.document
-            study = cls(manifest.name, parse_spec(document), document, manifest.source)
+            study = cls.of(manifest.name, parse_spec(document), document, manifest.source)
             study.resize(manifest.quick, manifest.replicates)
         except InputError as error:
             raise relay(error, str(folder)) from None
@@ -290,101 +333,3 @@ class Study:
         """
         with Store(self.folder, create=False) as store:
             return len({run.id for run in runner.select_shard(self.plan, shard)} - store.ids())
-
-    def part_table(self, part: Part) -> "pd.DataFrame":
-        """Return the table of runs of one part."""
-        with Store(self.folder, create=False) as store:
-            return tables.part_tables(part, self.plan.parts[part.id], store)[0]
-
-    def table(self, level: str = "run") -> "pd.DataFrame":
-        """Return the results as a tidy table.
-
-        Parameters
-        ----------
-        level : {"run", "flow"}
-            One row for each run, or for each run and flow.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns `run`, `algorithm`, `seed`, one for each axis, then metrics in SI units, which end their
-            names. In a study of parts the first column names the part; a run that two parts share has a row in each.
-
-        Raises
-        ------
-        InputError
-            If the level is unknown, or the folder contains no results.
-        RunFailedError
-            If a stored result is damaged.
-
-        """
-        if level not in ("run", "flow"):
-            raise InputError("level", f"{level!r} is unknown", "run or flow")
-        with Store(self.folder, create=False) as store:
-            both = [tables.part_tables(part, self.plan.parts[part.id], store) for part in self.spec.parts]
-        return tables.concatenate([frames[level == "flow"] for frames in both])
-
-    def figures(self) -> "dict[str, FigureData]":
-        """Return the figures of the study as data, by their ids, in the order of the report. Raises InputError."""
-        with Store(self.folder, create=False) as store:
-            return figure_data.study_figures(self.spec, self.plan, store)
-
-    def figure(self, name: str, format: str = "pdf", out: str | Path | None = None, **look: Any) -> Path:
-        """Draw one figure for a paper, and write its numbers beside it as CSV.
-
-        Parameters
-        ----------
-        name : str
-            Id of the figure: a key of `figures()`.
-        format : {"pdf", "svg", "pgf", "png"}
-            PDF has Type 42 fonts, SVG text as text; PGF is for LaTeX.
-        out : str or Path, optional
-            Folder to write into; `figures` in the folder of the results if absent.
-        **look
-            `width`, `height` ("3.5in", "89mm"), `font`, `font_size` (points), `palette`, `common_scale`: as on the command line.
-
-        Returns
-        -------
-        Path
-            Path of the picture.
-
-        Raises
-        ------
-        InputError
-            If an argument cannot be used, or the folder contains no results.
-
-        """
-        from tonopah.plot import picture
-
-        found = self.figures()
-        if name not in found:
-            raise InputError("name", f"there is no figure {name!r}", figure_data.near_figures(name, found))
-        folder = Path(out) if out is not None else self.folder / "figures"
-        return picture.write_picture(found[name], picture.make_look(format, **look), format, folder)
-
-    def report(self, out: str | Path | None = None, quiet: bool = False) -> Path:
-        """Write report, verdicts, tables and the data of the figures.
-
-        Parameters
-        ----------
-        out : str or Path, optional
-            Folder to write into; the folder of the results if absent.
-        quiet : bool
-            Print no progress.
-
-        Returns
-        -------
-        Path
-            Path of `report.html`.
-
-        Raises
-        ------
-        InputError
-            If no run is stored.
-        RunFailedError
-            If a stored result is damaged, or the report cannot be written.
-
-        """
-        with Store(self.folder, create=False) as store:
-            folder = Path(out) if out is not None else self.folder
-            return document.write(self.manifest, self.spec, self.plan, store, folder, quiet)

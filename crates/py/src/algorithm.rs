@@ -77,6 +77,7 @@ impl Algorithm {
             initial_window: Bytes(10_000),
             initial_ssthresh: Bytes::MAX,
             handshake_rtt: Some(Span::from_millis(100)),
+            one_way: false,
             paced: false,
             seed: 1,
         };

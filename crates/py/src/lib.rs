@@ -8,6 +8,7 @@ mod quantity;
 mod running;
 mod segment;
 mod signals;
+mod watching;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::scenario::Further;
-use sim::{Column, HashLog, JsonLog, Outcome, Scenario, Simulation, Sink, TextLog, Transmissions};
+use sim::{Column, Outcome, Scenario, Simulation, Sink};
 use tcp::units::Span;
 
 use exception::AlgorithmException;
@@ -256,43 +257,6 @@ fn check(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms) -> P
     checked.map_err(|e| e.to_py(py))
 }
 
-/// Runs a scenario (JSON text) and returns its packet events, one line each: as text to read, or as JSON.
-#[pyfunction]
-#[pyo3(signature = (scenario, seed = 1, algorithms = None, *, json = false))]
-fn trace(py: Python<'_>, scenario: &str, seed: u64, algorithms: Algorithms, json: bool) -> PyResult<String> {
-    let further = algorithm::further(algorithms);
-    let job = Job { scenario, seed, further: &further, limits: Limits::default() };
-    let sink: Box<dyn Sink> = if json { Box::<JsonLog>::default() } else { Box::<TextLog>::default() };
-    let given = py.detach(|| job.run(Some(sink), Stopper::Signals)).map_err(|e| e.to_py(py))?;
-    Ok(given.trace)
-}
-
-/// Runs a scenario (JSON text) and returns the fingerprint of its packet events, which is the same on every machine.
-#[pyfunction]
-#[pyo3(signature = (scenario, seed = 1))]
-fn fingerprint(py: Python<'_>, scenario: &str, seed: u64) -> PyResult<String> {
-    let job = Job { scenario, seed, further: &Further::new(), limits: Limits::default() };
-    let given = py.detach(|| job.run(Some(Box::<HashLog>::default()), Stopper::Signals)).map_err(|e| e.to_py(py))?;
-    Ok(given.trace)
-}
-
-/// Runs a scenario (JSON text) like `run`, and gives besides a sample of at most `most` transmissions as CSV text.
-#[pyfunction]
-#[pyo3(signature = (scenario, seed = 1, most = 20_000, algorithms = None))]
-fn transmissions(
-    py: Python<'_>,
-    scenario: &str,
-    seed: u64,
-    most: usize,
-    algorithms: Algorithms,
-) -> PyResult<(String, Py<PyDict>, String)> {
-    let further = algorithm::further(algorithms);
-    let job = Job { scenario, seed, further: &further, limits: Limits::default() };
-    let sink = Box::new(Transmissions::new(most));
-    let given = py.detach(|| job.run(Some(sink), Stopper::Signals)).map_err(|e| e.to_py(py))?;
-    Ok((given.summary, to_dict(py, given.series)?.unbind(), given.trace))
-}
-
 /// Who reaches whom by radio when a scenario (JSON text) begins, and shortest paths of its flows, as JSON text.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed = 1))]
@@ -348,10 +312,10 @@ fn engine_build() -> &'static str {
     env!("TONOPAH_ENGINE_BUILD")
 }
 
-/// Whether the build was profile-guided (`make profile-guided`).
+/// How the build was optimised: `profile-guided`, or the Cargo profile. The bits of results do not depend on it.
 #[pyfunction]
-fn profile_guided() -> bool {
-    option_env!("TONOPAH_PROFILE_GUIDED").is_some()
+fn build_profile() -> &'static str {
+    env!("TONOPAH_BUILD_PROFILE")
 }
 
 /// Adds the signals that an algorithm in Python receives.
@@ -379,14 +343,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(run_many, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
-    module.add_function(wrap_pyfunction!(trace, module)?)?;
-    module.add_function(wrap_pyfunction!(fingerprint, module)?)?;
-    module.add_function(wrap_pyfunction!(transmissions, module)?)?;
+    watching::add(module)?;
     module.add_function(wrap_pyfunction!(reach, module)?)?;
     module.add_function(wrap_pyfunction!(ground_tracks, module)?)?;
     module.add_function(wrap_pyfunction!(algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;
-    module.add_function(wrap_pyfunction!(profile_guided, module)?)?;
+    module.add_function(wrap_pyfunction!(build_profile, module)?)?;
     module.add_function(wrap_pyfunction!(engine_version, module)?)
 }

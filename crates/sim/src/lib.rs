@@ -33,6 +33,7 @@ mod wireless;
 mod world;
 
 pub use algorithms::algorithms;
+pub use analysis::capture::{Capture, CapturePoint};
 pub use analysis::ground_track::{CurrentPath, GroundTrack, GroundTracks, PathSeries, TrackedTerminal, ground_tracks};
 pub use analysis::reach::Reach;
 pub use analysis::transmissions::Transmissions;

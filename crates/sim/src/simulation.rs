@@ -98,11 +98,15 @@ impl Simulation {
             let mut changing: Vec<LinkId> = changes.iter().map(|change| change.link).collect();
             changing.sort_unstable();
             changing.dedup();
-            let ends: Vec<(NodeId, NodeId)> = hosts.flows.iter().map(|flow| (flow.source, flow.sink)).collect();
-            network.enable_fast_path(&changing, &ends);
+            network.enable_fast_path(&changing, &hosts.ends());
             simulation.plan_observation();
         }
         Ok(simulation)
+    }
+
+    /// Source and sink of each flow.
+    pub fn ends(&self) -> Vec<(NodeId, NodeId)> {
+        self.world.hosts.ends()
     }
 
     /// Runs to the end.
@@ -189,8 +193,11 @@ impl Simulation {
         let World { ctx, network, hosts, changes, series, constellation, .. } = &mut self.world;
         match event {
             Event::Change { index } => {
-                let Change { link, change } = changes[index as usize];
+                let Change { link, change, repeat } = changes[index as usize];
                 network.on_change(ctx, link, change);
+                if let Some(period) = repeat {
+                    ctx.schedule(ctx.now + period, event);
+                }
             }
             Event::Constellation => {
                 let dynamics = constellation.as_mut().expect("only a constellation schedules its changes");
@@ -262,6 +269,9 @@ impl Simulation {
         let now = ctx.now;
         network.advance_to(ctx.key());
         ctx.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
+        if let Some(order) = &mut ctx.order {
+            order.on_warmup_end();
+        }
         network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         network.channels.iter_mut().for_each(|channel| channel.mac.on_warmup_end(now));
         hosts.flows.iter_mut().for_each(|flow| flow.cwnd_integral.restart(now));

@@ -57,6 +57,7 @@ fn disciplines() -> Vec<Value> {
         json!({"kind": "pie", "limit": "100p", "estimator": "departure_rate"}),
         json!({"kind": "drr", "limit": "100p"}),
         json!({"kind": "sfq"}),
+        json!({"kind": "cake", "memory": "100kB"}),
         json!({"kind": "fq"}),
         json!({"kind": "policer", "rate": "100Mbps", "queue": "100p"}),
         json!({"kind": "priority", "by": "flow", "bands": ["50p", "50p"]}),

@@ -93,6 +93,36 @@ fn each_mistake_names_its_path_and_the_way_out() {
         ),
         (
             "/network/bottleneck/queue",
+            json!({"kind": "cake", "rate": "100bps"}),
+            "network.bottleneck.queue.rate: ",
+            "512bps or more",
+        ),
+        (
+            "/network/bottleneck/queue",
+            json!({"kind": "cake", "overhead": "docsix"}),
+            "network.bottleneck.queue.overhead: ",
+            "raw, ethernet, docsis",
+        ),
+        (
+            "/network/bottleneck/queue",
+            json!({"kind": "cake", "overhead": {"bytes": 300}}),
+            "network.bottleneck.queue.overhead.bytes: ",
+            "-64 to 256",
+        ),
+        (
+            "/network/bottleneck/queue",
+            json!({"kind": "tbf", "rate": "1Mbps", "queue": {"kind": "cake"}}),
+            "network.bottleneck.queue.queue: ",
+            "does not stand inside another",
+        ),
+        (
+            "/network/bottleneck/queue",
+            json!({"kind": "codel", "ce_threshold": "0s"}),
+            "network.bottleneck.queue.ce_threshold: ",
+            "1us to",
+        ),
+        (
+            "/network/bottleneck/queue",
             json!({"kind": "drr", "quantum": "0B"}),
             "network.bottleneck.queue.quantum: ",
             "1B to 1MB",

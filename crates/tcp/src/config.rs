@@ -4,7 +4,7 @@
 
 use crate::cc::CcConfig;
 use crate::settings::{
-    CwndReductionKind, DelayedAck, EcnMode, ProfileName, RecoveryKind, RtoBounds, RttAlgorithm, initial_window,
+    CwndReductionKind, DelayedAck, EcnMode, Headers, ProfileName, RecoveryKind, RtoBounds, RttAlgorithm, initial_window,
 };
 use crate::units::{Bytes, Span};
 
@@ -74,6 +74,13 @@ pub struct TcpConfig {
     pub retries2: u32,
     /// User time-out (RFC 9293 §3.8.3), from the first retransmission or probe on; 0: none.
     pub user_timeout: Span,
+    /// Open by SYN and SYN-ACK. Without, both ends are established from the first segment on and know each other's settings, as
+    /// ns-2's one-way agents.
+    pub handshake: bool,
+    /// What headers add to the length of a packet.
+    pub headers: Headers,
+    /// Every write is filled up to whole segments, as ns-2 counts what its applications write.
+    pub whole_segments: bool,
     /// Length of TIME-WAIT (RFC 9293: 2 MSL).
     pub time_wait: Span,
     /// Loss detection and repair.
@@ -133,6 +140,9 @@ impl TcpConfig {
             syn_retries: 6,
             retries2: 15,
             user_timeout: Span::ZERO,
+            handshake: true,
+            headers: Headers::Options,
+            whole_segments: false,
             time_wait: ms(60_000),
             recovery,
             cwnd_reduction: CwndReductionKind::Prr,

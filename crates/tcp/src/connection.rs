@@ -351,7 +351,7 @@ impl Connection {
         if let Some(reset) = self.exceptional.as_mut().and_then(|exceptional| exceptional.reset.take()) {
             return Some(reset);
         }
-        if self.handshake.as_ref().is_some_and(|handshake| handshake.syn_due) {
+        if self.handshake.as_ref().is_some_and(|handshake| handshake.syn_due) && !self.opens_without_syn(now) {
             return self.make_syn(now);
         }
         let sender = self.sender.as_mut()?;

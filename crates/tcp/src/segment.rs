@@ -33,6 +33,11 @@ impl Flags {
         Flags(self.0 | other.0)
     }
 
+    /// Those bits that are in `mask`.
+    pub const fn only(self, mask: Flags) -> Flags {
+        Flags(self.0 & mask.0)
+    }
+
     /// True if every bit of `other` is set.
     pub const fn contains(self, other: Flags) -> bool {
         self.0 & other.0 == other.0

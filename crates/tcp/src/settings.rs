@@ -95,6 +95,18 @@ pub enum RttAlgorithm {
     Linux,
 }
 
+/// What the headers of TCP and IP add to the length of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Headers {
+    /// 40 bytes and the options that the segment has.
+    Options,
+    /// 40 bytes, whatever options there are (ns-2: also its SYN).
+    Plain,
+    /// 40 bytes without data, none with data (ns-2's Vegas agents, whose packets are as long as `packetSize_`).
+    Acks,
+}
+
 /// The profile of settings that an endpoint starts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

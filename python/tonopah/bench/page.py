@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tonopah._core import __file__ as engine_file
-from tonopah._core import engine_version, profile_guided
+from tonopah._core import build_profile, engine_version
 from tonopah.bench import tables
 from tonopah.bench.measure import OURS, PEERS, SAME_WORK, Options
 from tonopah.bench.worlds import WORLDS
@@ -27,8 +27,7 @@ def facts(options: Options) -> dict[str, Any]:
             OURS: compiler[0].decode().replace(" version", "") if compiler else "rustc",
             **({"ns3": ns3.compiler()} if "ns3" in options.against else {}),
         },
-        "profile_guided": profile_guided(),
-        "optimised": b"attempt to add with overflow" not in extension,
+        "profile": build_profile(),
         "start_cpu_s": {"ns2": ns2.start_cpu_s()} if "ns2" in options.against else {},
         "machine": machine(),
     }

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from tonopah._core import __file__ as engine_file
-from tonopah._core import engine_build, engine_version, fingerprint
+from tonopah._core import build_profile, engine_build, engine_version, fingerprint
 from tonopah.cli.arguments import add_common
 from tonopah.errors import EngineError, ScenarioError
 from tonopah.execution.options import cores, memory_free, memory_total
@@ -31,6 +31,13 @@ OPTIONAL = ("dask", "distributed")
 MIN_MEMORY_BYTES = 1_000_000_000
 """Less memory than studies of large networks need; a warning."""
 MIN_DISK_BYTES = 500_000_000
+BUILDS = {
+    "debug": ("warning", "not optimised: runs take many times as long; make setup"),
+    "release": ("ok", "built to be there soon; for long work: make install-optimised"),
+    "dist": ("ok", "optimised as a whole"),
+    "profile-guided": ("ok", "optimised as a whole, with a profile of what runs often"),
+}
+"""How the engine was optimised, by the profile of its build: a state and what to say. The bits of results are the same."""
 TIME_LIMIT_S = 10.0
 """CPU time after which the self-test starts no further run."""
 
@@ -55,7 +62,7 @@ def check_installation(arguments: argparse.Namespace) -> int:
 
 def examine(folder: Path) -> dict[str, Any]:
     """Return every check: name, state (`ok`, `absent` if optional, `warning`, `wrong`) and text."""
-    checks = [engine(), python(), packages(), dask(), processor(), memory(), writable(folder), disk(folder)]
+    checks = [engine(), optimisation(), python(), packages(), dask(), processor(), memory(), writable(folder), disk(folder)]
     checks += [peer(ns2), peer(ns3), self_test()]
     return {
         "ok": all(check["state"] != "wrong" for check in checks),
@@ -73,6 +80,13 @@ def check(name: str, state: str, text: str, **facts: Any) -> dict[str, Any]:
 def engine() -> dict[str, Any]:
     """Return version, build and file of the engine."""
     return check("engine", "ok", f"{engine_version()}, build {engine_build()}, {engine_file}")
+
+
+def optimisation() -> dict[str, Any]:
+    """Tell how the engine was optimised."""
+    profile = build_profile()
+    state, text = BUILDS.get(profile, ("ok", "a profile of your own"))
+    return check("optimisation", state, f"{profile}: {text}", profile=profile)
 
 
 def python() -> dict[str, Any]:

@@ -9,7 +9,7 @@ from tonopah import terminal
 from tonopah._core import trace
 from tonopah.cli.arguments import add_common, add_set, changes, seed
 from tonopah.errors import ScenarioError, relay
-from tonopah.export import netanim
+from tonopah.export import netanim, pcapng, qlog
 from tonopah.scenario.document import prepare
 from tonopah.simulation import OWNERS, SERIES, Result, engine_form, run
 
@@ -26,6 +26,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--series",
         metavar="DIR",
         help="write the recorded series to DIR, one CSV file each (all of them if the scenario records none)",
+    )
+    command.add_argument(
+        "--parquet", metavar="DIR", help="write tables of flows, links and nodes and the recorded series to DIR as Parquet"
+    )
+    command.add_argument("--pcap", metavar="DIR", help="write what each host sends and receives to DIR, a pcapng file each")
+    command.add_argument(
+        "--pcap-at", choices=("hosts", "links"), default="hosts", help="capture on hosts (default) or on links, as they transmit"
+    )
+    command.add_argument(
+        "--qlog", metavar="FILE", help="write a qlog trace of the source of each TCP flow (FILE-0, FILE-1, … of several)"
     )
     command.add_argument("--netanim", metavar="FILE", help="write an animation for NetAnim (XML; a sample of the packets)")
     command.add_argument(
@@ -45,12 +55,11 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         scenario, _ = prepare(arguments.scenario, made)
         if not (scenario.get("record") or {}).get("series"):
             made["record.series"] = list(SERIES)
-    if arguments.netanim:
-        result = netanim.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.netanim))
-    else:
-        result = run(arguments.scenario, arguments.seed, made)
+    result = run_and_export(arguments, made)
     if arguments.series:
         write_series(result, Path(arguments.series))
+    if arguments.parquet:
+        write_tables(result, Path(arguments.parquet))
     if arguments.json:
         print(json.dumps(result.summary))
     else:
@@ -58,6 +67,19 @@ def run_scenario(arguments: argparse.Namespace) -> int:
         for table in terminal.run_tables(result.summary, console.width):
             console.print(table)
     return 0
+
+
+def run_and_export(arguments: argparse.Namespace, made: dict[str, object]) -> Result:
+    """Run the scenario once for each file that needs a run of its own; every time it is the same run."""
+    found: Result | None = None
+    if arguments.netanim:
+        found = netanim.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.netanim))
+    if arguments.qlog:
+        found = qlog.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.qlog))
+    if arguments.pcap:
+        on_links = arguments.pcap_at == "links"
+        found = pcapng.run(*prepare(arguments.scenario, made), arguments.seed, Path(arguments.pcap), on_links)
+    return found or run(arguments.scenario, arguments.seed, made)
 
 
 def print_events(arguments: argparse.Namespace, made: dict[str, object]) -> int:
@@ -70,6 +92,14 @@ def print_events(arguments: argparse.Namespace, made: dict[str, object]) -> int:
     except ScenarioError as error:
         raise relay(error, name) from None
     return 0
+
+
+def write_tables(result: Result, folder: Path) -> None:
+    """Write the tables and the series of a run as Parquet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {"flows": result.flows, "links": result.links, "nodes": result.nodes}
+    for name, table in {**tables, **{name: result.series(name) for name in result.names}}.items():
+        table.to_parquet(folder / f"{name}.parquet", index=False)
 
 
 def write_series(result: Result, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""`tonopah validate linux`, `tonopah validate ns2` and `tonopah validate published`."""
+"""`tonopah validate linux`, `queues`, `ns2`, `published` and `authors`."""
 
 import argparse
 import json
@@ -11,7 +11,21 @@ from tonopah.errors import InputError
 from tonopah.execution.progress import show_progress
 from tonopah.peers import ns2 as peer
 from tonopah.terminal import console
-from tonopah.validate import linux, logs, measures, ns2, ns2_page, page, published, published_page
+from tonopah.validate import (
+    authors,
+    authors_page,
+    linux,
+    logs,
+    measures,
+    ns2,
+    ns2_page,
+    page,
+    published,
+    published_page,
+    queues,
+    queues_page,
+)
+from tonopah.validate import queues_recordings as recorded_queues
 from tonopah.validate.recordings import shipped
 from tonopah.validate.terminal import not_compared, single_draws, tables
 
@@ -23,6 +37,11 @@ LINUX_EXAMPLES = (
     "tonopah validate linux --check --case '*-beside-cubic'    shares in several runs on both sides",
     "tonopah validate linux --case 6.1/reno-drop-one --log DIR windows and packets side by side",
 )
+QUEUES_EXAMPLES = (
+    "tonopah validate queues                         run all, rewrite docs/validation-queues.md",
+    "tonopah validate queues --check                 write nothing, exit code 1 if a goal is missed",
+    "tonopah validate queues --check --case 'pie-*' --json",
+)
 NS2_EXAMPLES = (
     "tonopah validate ns2                      run 20 placements in both, rewrite docs/validation-ns2.md",
     "tonopah validate ns2 --check              write nothing, exit code 1 if a goal is missed",
@@ -32,6 +51,11 @@ PUBLISHED_EXAMPLES = (
     "tonopah validate published                      run all, rewrite docs/validation-published.md",
     "tonopah validate published --check              write nothing, exit code 1 if a case disagrees",
     "tonopah validate published --check --case 'copa/*' --json",
+)
+AUTHORS_EXAMPLES = (
+    "tonopah validate authors                      run all, rewrite docs/validation-authors.md",
+    "tonopah validate authors --check              write nothing, exit code 1 if a number disagrees",
+    "tonopah validate authors --check --case '000/satellite/*' --json",
 )
 PLACEMENTS = 20
 """Number of placements whose values of ns-2 are stored in the package."""
@@ -52,21 +76,44 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--log", metavar="DIR", help="write windows and packets of both sides to DIR, and their first difference"
     )
     command.add_argument("--jobs", type=positive, metavar="N", help="number of threads (default: all cores)")
+    add_queues_arguments(
+        add_command(commands, "queues", "compare queue disciplines with Linux 6.1", compare_queues, *QUEUES_EXAMPLES)
+    )
     add_ns2_arguments(
         add_command(commands, "ns2", "compare an ad hoc network with ns-2 over many placements", compare_ns2, *NS2_EXAMPLES)
     )
     add_published_arguments(
         add_command(commands, "published", "compare with laws and published results", compare_published, *PUBLISHED_EXAMPLES)
     )
+    add_authors_arguments(
+        add_command(commands, "authors", "compare with the numbers of the reports' authors", compare_authors, *AUTHORS_EXAMPLES)
+    )
+
+
+def add_queues_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `validate queues`."""
+    command.description = "Run every recorded bottleneck and compare delay, drops, marks, goodput and shares with Linux 6.1."
+    add_case_arguments(command)
+
+
+def add_authors_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `validate authors`."""
+    command.description = "Run the authors' own networks and compare each stored number, computed by the author's definition."
+    add_case_arguments(command)
 
 
 def add_published_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `validate published`."""
     command.description = "Run the cases of laws and published experiments and compare each number with its reference."
+    add_case_arguments(command)
+
+
+def add_case_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of a comparison by cases."""
     command.add_argument("--case", metavar="GLOB", help="only cases whose name matches; no page without --out")
     command.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a case disagrees")
     command.add_argument("--out", metavar="DIR", help=OUT)
-    command.add_argument("--jobs", type=positive, metavar="N", help="number of threads (default: all cores)")
+    command.add_argument("--jobs", type=positive, metavar="N", help="number of runs at a time (default: all cores)")
 
 
 def add_ns2_arguments(command: argparse.ArgumentParser) -> None:
@@ -105,6 +152,27 @@ def compare_linux(arguments: argparse.Namespace) -> int:
             screen.print(line)
     if folder:
         print(f"page: {page.write(library, results, folder)}", file=sys.stderr)
+    missed = any(result.refused is None and not result.met for result in results)
+    return 1 if arguments.check and missed else 0
+
+
+def compare_queues(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah validate queues`."""
+    library = recorded_queues.shipped()
+    cases = library.select(arguments.case)
+    folder = page_folder(arguments)
+    jobs = queues.jobs_of(library, cases)
+    with show_progress(len(jobs), 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
+        results = queues.validate(library, cases, jobs, arguments.jobs, step)
+    if arguments.json:
+        print(json.dumps([queues.as_json(result) for result in results]))
+    else:
+        screen = console()
+        screen.print(queues_page.table(results))
+        for line in queues_page.refusals(results):
+            screen.print(line)
+    if folder:
+        print(f"page: {queues_page.write(library, results, folder)}", file=sys.stderr)
     missed = any(result.refused is None and not result.met for result in results)
     return 1 if arguments.check and missed else 0
 
@@ -159,3 +227,18 @@ def compare_published(arguments: argparse.Namespace) -> int:
     if folder:
         print(f"page: {published_page.write(results, folder)}", file=sys.stderr)
     return 1 if arguments.check and not all(result.agrees for result in results) else 0
+
+
+def compare_authors(arguments: argparse.Namespace) -> int:
+    """Carry out `tonopah validate authors`."""
+    cases = authors.select(arguments.case)
+    folder = page_folder(arguments)
+    with show_progress(authors.count_runs(cases), 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
+        rows = authors.validate(cases, arguments.jobs, step)
+    if arguments.json:
+        print(json.dumps([authors.as_json(row) for row in rows]))
+    else:
+        console().print(authors_page.table(rows))
+    if folder:
+        print(f"page: {authors_page.write(rows, folder)}", file=sys.stderr)
+    return 1 if arguments.check and any(row.agrees is False for row in rows) else 0

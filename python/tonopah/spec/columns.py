@@ -4,7 +4,7 @@ The engine's summary defines them: two worlds of a millisecond, one wired whose 
 with radios, show every name that there is.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from tonopah.errors import InputError, near_names
 from tonopah.metrics import METRICS, Metric, metric, readable
 from tonopah.simulation import SERIES, run
+from tonopah.summary import flatten
 
 WORLDS: tuple[dict[str, Any], ...] = (
     {
@@ -32,17 +33,6 @@ FIGURES_OF_FLOWS = ("ecdf", "table")
 """Kinds of figures that show flows; the others show runs."""
 
 LIST = "`tonopah metrics` lists all"
-
-
-def flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return a nested dictionary as a flat one; names are joined by a dot."""
-    flat: dict[str, Any] = {}
-    for key, below in value.items():
-        if isinstance(below, Mapping):
-            flat |= flatten(below, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = below
-    return flat
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,7 @@ fn is_random_loss(model: &LossModel) -> bool {
         LossModel::None(_) | LossModel::Nth(_) => false,
         LossModel::Packet(loss) => open(loss.p),
         LossModel::Bit(loss) => open(loss.ber),
+        LossModel::Byte(loss) => open(loss.rate),
         LossModel::GilbertElliott(loss) => {
             [loss.good_to_bad, loss.bad_to_good, loss.loss_good, loss.loss_bad].into_iter().any(open)
         }
@@ -134,6 +135,7 @@ fn random_queues(queue: &Queue) -> Vec<&'static str> {
         Queue::FqCodel(_) => Some("fq_codel"),
         Queue::Pie(_) => Some("pie"),
         Queue::Sfq(_) => Some("sfq"),
+        Queue::Cake(_) => Some("cake"),
         Queue::DropTail(_) | Queue::Codel(_) | Queue::Drr(_) | Queue::Fq(_) => None,
         Queue::Tbf(_) | Queue::Policer(_) | Queue::Priority(_) => None,
     };

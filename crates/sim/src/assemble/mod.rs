@@ -1,12 +1,14 @@
 //! From a scenario to the [`World`] of a run. Every error names the path of its key; a world that was built cannot fail.
 
 mod constellation;
+mod sink_agents;
 mod starts;
 mod wireless;
 
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
+use tcp::settings::Headers;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, TcpConfig};
 
@@ -23,11 +25,12 @@ use crate::link::effects::Effects;
 use crate::link::loss::Loss;
 use crate::link::service::Service;
 use crate::link::{Delay, Link, LinkChange, LinkParts};
+use crate::metrics::OrderMetrics;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
-    AppDef, FlowDef, Full, LinkChangeAt, LinkDef, LinkOptions, LossModel, Network as NetworkDef, PeriodDef, Scenario,
-    ScenarioError, ServiceDef, TransportDef, join,
+    AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, Network as NetworkDef, PeriodDef, Scenario, ScenarioError,
+    ServiceDef, TransportDef, join,
 };
 use crate::series::Series;
 use crate::world::{Change, World};
@@ -52,6 +55,8 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut ctx = Context::new(graph.flow.len(), sink);
+    let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
+    ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(graph.flow.len())));
     network.channels.iter_mut().for_each(|channel| channel.start(&mut ctx));
     if let Some(dynamics) = &mut dynamics {
         // The links of time 0 are open before anything is sent.
@@ -62,14 +67,15 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let common = graph.tcp.resolve("tcp")?;
     for (index, def) in graph.flow.iter().enumerate() {
         let stream = |what| flow_stream(index, listed, seed, what);
-        let flow = build_flow(&graph, def, &common, &path_of(index), &names, stream("app"))?;
+        let id = FlowId(index as u32);
+        let flow = build_flow(&graph, def, id, &common, &path_of(index), &names, stream("app"))?;
         // A constellation may connect two terminals later.
         if dynamics.is_none() {
             check_path(&network, &flow, def, &path_of(index))?;
         }
         let priority = def.priority.unwrap_or(FlowDef::DEFAULT_PRIORITY);
-        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority });
-        let id = FlowId(index as u32);
+        let dscp = def.dscp.unwrap_or_default();
+        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority, dscp });
         let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
         drawn.push(start);
         for at in [Some(Time::ZERO + start), flow.stop].into_iter().flatten() {
@@ -77,6 +83,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         }
         flows.push(flow);
     }
+    sink_agents::join(&graph.flow, &mut flows)?;
     starts::set(&mut graph, drawn);
     let changes = build_changes(&graph);
     for (index, (at, _)) in changes.iter().enumerate() {
@@ -196,6 +203,7 @@ fn loss_of(model: &LossModel) -> Loss {
         LossModel::None(_) => Loss::None,
         LossModel::Packet(packet) => Loss::Packet(packet.p),
         LossModel::Bit(bit) => Loss::Bit(bit.ber),
+        LossModel::Byte(byte) => Loss::Byte(byte.rate),
         LossModel::GilbertElliott(model) => Loss::GilbertElliott {
             good_to_bad: model.good_to_bad,
             bad_to_good: model.bad_to_good,
@@ -214,6 +222,7 @@ fn loss_of(model: &LossModel) -> Loss {
 fn build_flow(
     graph: &Scenario,
     def: &FlowDef,
+    id: FlowId,
     common: &TcpConfig,
     path: &str,
     names: &BTreeMap<&str, NodeId>,
@@ -224,6 +233,7 @@ fn build_flow(
     if source == sink {
         return Err(ScenarioError::new(join(path, "to"), format!("{:?} would send to itself", def.to)));
     }
+    let (mut headers, mut fill) = (Headers::Options, Bytes(1));
     let transport = match transport_of(&def.app) {
         TransportDef::Udp => Transport::Udp,
         TransportDef::Tcp => {
@@ -232,6 +242,8 @@ fn build_flow(
             let own = !def.tcp.is_empty();
             let mut config = if own { def.tcp.resolve(&join(path, "tcp"))? } else { common.clone() };
             config.seed = rng.next_u64();
+            headers = config.headers;
+            fill = if config.whole_segments { config.mss } else { fill };
             let side = |connection| Side { connection, wake_at: None };
             Transport::Tcp(Box::new([side(Connection::connect(config.clone())), side(Connection::listen(config))]))
         }
@@ -239,7 +251,9 @@ fn build_flow(
     Ok(Flow {
         source,
         sink,
-        app: app_of(&def.app, rng),
+        app: app_of(&def.app, rng).with_writes_of(fill),
+        headers,
+        receiver: (!def.silent).then_some(id),
         transport,
         on_full: on_full_of(&def.app),
         stop: def.stop.filter(|stop| *stop < graph.duration).map(|stop| Time::ZERO + stop),
@@ -306,25 +320,18 @@ fn period_of(def: &PeriodDef) -> Period {
     }
 }
 
-/// The changes of a link up to the end of the run, repetitions included.
-fn repeated(def: &LinkDef, duration: Span) -> impl Iterator<Item = (Time, &LinkChangeAt)> {
-    let rounds = def.repeat.map_or(1, |period| duration.as_nanos() / period.as_nanos() + 1);
-    let start = move |round| def.repeat.unwrap_or_default().saturating_mul(round);
-    let changes = move |round| def.changes.iter().map(move |change| (Time::ZERO + change.at + start(round), change));
-    (0..rounds).flat_map(changes)
-}
-
 /// The scheduled changes of all links, in the order of the scenario.
 fn build_changes(graph: &Scenario) -> Vec<(Time, Change)> {
     let mut changes = Vec::new();
     for (index, def) in graph.link.iter().enumerate() {
-        for (at, change) in repeated(def, graph.duration) {
+        for change in &def.changes {
+            let at = Time::ZERO + change.at;
             let up = change.up.map(|up| if up { LinkChange::Up } else { LinkChange::Down });
             let delay = change.delay.map(if change.overtake { LinkChange::Path } else { LinkChange::Delay });
             let parts = [up, change.rate.map(LinkChange::Rate), delay];
             for change in parts.into_iter().flatten() {
                 for link in [LinkId(2 * index as u32), LinkId(2 * index as u32 + 1)] {
-                    changes.push((at, Change { link, change }));
+                    changes.push((at, Change { link, change, repeat: def.repeat }));
                 }
             }
         }

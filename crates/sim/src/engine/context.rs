@@ -8,8 +8,9 @@ use crate::engine::event::{Event, EventKey};
 use crate::engine::event_list::{EventList, TieBreak};
 use crate::engine::trace::{Record, Sink};
 use crate::ids::{EndpointId, LinkId, NodeId, PacketId};
-use crate::metrics::FlowMetrics;
+use crate::metrics::{FlowMetrics, OrderMetrics};
 use crate::packet::{DropReason, Packet, PacketHeader, PacketStore};
+use crate::scenario::Dscp;
 
 /// Clock, event list, packets, metrics of flows, trace.
 #[derive(Debug)]
@@ -24,17 +25,20 @@ pub(crate) struct Context {
     pub(crate) flows: Vec<FlowMetrics>,
     /// What queues may ask about flows.
     pub(crate) ends: Vec<FlowEnds>,
+    /// The order of packets, where links can change it.
+    pub(crate) order: Option<Box<OrderMetrics>>,
     pub(crate) sink: Option<Box<dyn Sink>>,
     /// Events handled.
     pub(crate) events: u64,
 }
 
-/// The nodes of a flow, and its band where queues have priorities.
+/// The nodes of a flow, its band where queues have priorities, and its class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowEnds {
     pub(crate) source: NodeId,
     pub(crate) sink: NodeId,
     pub(crate) priority: u8,
+    pub(crate) dscp: Dscp,
 }
 
 impl FlowEnds {
@@ -54,6 +58,7 @@ impl Context {
             packets: PacketStore::default(),
             flows: vec![FlowMetrics::default(); flows],
             ends: Vec::new(),
+            order: None,
             sink,
             events: 0,
         }
@@ -114,6 +119,9 @@ impl Context {
     #[inline]
     fn admitted(&mut self, header: &PacketHeader, payload: Bytes, id: PacketId) -> PacketId {
         self.flows[header.to.flow().index()].on_sent(self.now, header, payload);
+        if let Some(order) = &mut self.order {
+            order.on_sent(header.to.flow(), id, payload > Bytes::ZERO && !header.to.is_source());
+        }
         if self.sink.is_some() {
             let packet = self.packets.get(id);
             self.record(&Record::Sent { packet: &packet });
@@ -126,6 +134,9 @@ impl Context {
     pub(crate) fn deliver(&mut self, id: PacketId) -> Packet {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_received(self.now, &packet);
+        if let Some(order) = &mut self.order {
+            order.on_received(self.now, packet.to.flow(), id);
+        }
         self.record(&Record::Delivered { packet: &packet });
         packet
     }
@@ -147,7 +158,11 @@ impl Context {
     pub(crate) fn duplicate(&mut self, id: PacketId) -> PacketId {
         let packet = self.packets.get(id);
         self.flows[packet.to.flow().index()].on_duplicated(&packet);
-        self.packets.copy(id)
+        let copy = self.packets.copy(id);
+        if let Some(order) = &mut self.order {
+            order.on_copy(copy);
+        }
+        copy
     }
 
     /// Marks a packet CE in the queue of `link` (RFC 3168 §5).

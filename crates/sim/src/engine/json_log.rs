@@ -3,11 +3,22 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use tcp::Flags;
 use tcp::units::Time;
+use tcp::{Ecn, Flags};
 
 use super::trace::{AirFrame, Record, Sink};
 use crate::packet::{Packet, Payload};
+
+const FLAGS: [(Flags, &str); 8] = [
+    (Flags::SYN, "syn"),
+    (Flags::FIN, "fin"),
+    (Flags::ACK, "ack"),
+    (Flags::RST, "rst"),
+    (Flags::PSH, "psh"),
+    (Flags::ECE, "ece"),
+    (Flags::CWR, "cwr"),
+    (Flags::AE, "ae"),
+];
 
 /// Writes a JSON object per record and line.
 #[derive(Debug, Default)]
@@ -35,8 +46,22 @@ struct PacketLine<'a> {
 #[derive(Serialize)]
 #[serde(tag = "transport", rename_all = "lowercase")]
 enum Transport {
-    Tcp { flags: Vec<&'static str>, seq: u64, payload_bytes: u32, ack: Option<u64> },
-    Udp { payload_bytes: u64 },
+    Tcp {
+        flags: Vec<&'static str>,
+        seq: u64,
+        payload_bytes: u32,
+        ack: Option<u64>,
+        window_bytes: u64,
+        /// Start and end of each SACK block.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        sack: Vec<(u64, u64)>,
+        /// ECN field of the IP header.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ecn: Option<&'static str>,
+    },
+    Udp {
+        payload_bytes: u64,
+    },
 }
 
 /// What stands in a line about a frame.
@@ -78,10 +103,21 @@ impl Sink for JsonLog {
 fn line(now: Time, event: &str, packet: &Packet, link: Option<u32>, reason: Option<&str>) -> String {
     let transport = match &packet.payload {
         Payload::Tcp(segment) => {
-            let known = [(Flags::SYN, "syn"), (Flags::FIN, "fin"), (Flags::ACK, "ack")];
-            let flags = known.iter().filter(|(flag, _)| segment.flags.contains(*flag)).map(|(_, name)| *name).collect();
-            let ack = segment.flags.contains(Flags::ACK).then_some(segment.ack.0);
-            Transport::Tcp { flags, seq: segment.seq.0, payload_bytes: segment.len, ack }
+            let flags = FLAGS.iter().filter(|(flag, _)| segment.flags.contains(*flag)).map(|(_, name)| *name).collect();
+            Transport::Tcp {
+                flags,
+                seq: segment.seq.0,
+                payload_bytes: segment.len,
+                ack: segment.flags.contains(Flags::ACK).then_some(segment.ack.0),
+                window_bytes: segment.window.0,
+                sack: segment.sack.blocks().map(|block| (block.start.0, block.end.0)).collect(),
+                ecn: match segment.ecn {
+                    Ecn::NotEct => None,
+                    Ecn::Ect1 => Some("ect1"),
+                    Ecn::Ect0 => Some("ect0"),
+                    Ecn::Ce => Some("ce"),
+                },
+            }
         }
         Payload::Udp(bytes) => Transport::Udp { payload_bytes: bytes.0 },
     };

@@ -41,6 +41,7 @@ fn check_loss(loss: &LossModel, path: &str) -> Result<(), ScenarioError> {
         LossModel::None(_) | LossModel::Nth(_) => Ok(()),
         LossModel::Packet(packet) => probability("p", packet.p),
         LossModel::Bit(bit) => probability("ber", bit.ber),
+        LossModel::Byte(byte) => probability("rate", byte.rate),
         LossModel::GilbertElliott(model) => {
             probability("good_to_bad", model.good_to_bad)?;
             probability("bad_to_good", model.bad_to_good)?;

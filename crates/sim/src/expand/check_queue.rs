@@ -6,8 +6,8 @@ use tcp::units::{Bytes, Span};
 
 use crate::packet::{IP_HEADER, UDP_HEADER};
 use crate::scenario::{
-    Amount, CodelDef, DrrDef, FqCodelDef, FqDef, PieDef, PriorityBy, PriorityDef, Queue, RedDef, ScenarioError, SfqDef,
-    TbfDef, join,
+    Amount, CakeDef, CodelDef, DrrDef, FqCodelDef, FqDef, Overhead, PieDef, PriorityBy, PriorityDef, Queue, RedDef,
+    ScenarioError, SfqDef, TbfDef, join,
 };
 
 /// Where a queue stands in the scenario.
@@ -85,6 +85,10 @@ fn check_nested(queue: &Queue, path: &str, depth: usize) -> Result<(), ScenarioE
     if depth > DEEPEST {
         return Err(ScenarioError::new(path, format!("queues nest at most {DEEPEST} deep")));
     }
+    if depth > 0 && matches!(queue, Queue::Cake(_)) {
+        let hint = "cake has its own shaper, `rate`, and its own classes, `tins`";
+        return Err(ScenarioError::new(path, "cake does not stand inside another queue").with_hint(hint));
+    }
     check_own(queue, path)?;
     queue.inner().into_iter().try_for_each(|(place, inner)| check_nested(inner, &join(path, &place), depth + 1))
 }
@@ -103,6 +107,7 @@ fn check_own(queue: &Queue, path: &str) -> Result<(), ScenarioError> {
         Queue::Tbf(def) => check_tbf(&place, def),
         Queue::Policer(def) => place.burst("burst", def.burst),
         Queue::Priority(def) => check_priority(&place, def),
+        Queue::Cake(def) => check_cake(&place, def),
     }
 }
 
@@ -132,6 +137,7 @@ fn check_red(place: &Place<'_>, def: &RedDef) -> Result<(), ScenarioError> {
 fn check_codel(place: &Place<'_>, def: &CodelDef) -> Result<(), ScenarioError> {
     place.limit(def.limit)?;
     place.time("target", def.target)?;
+    def.ce_threshold.map_or(Ok(()), |span| place.time("ce_threshold", span))?;
     place.time("interval", def.interval)
 }
 
@@ -140,6 +146,7 @@ fn check_fq_codel(place: &Place<'_>, def: &FqCodelDef) -> Result<(), ScenarioErr
     place.count("queues", def.queues, MOST_QUEUES)?;
     place.size("quantum", def.quantum)?;
     place.time("target", def.target)?;
+    def.ce_threshold.map_or(Ok(()), |span| place.time("ce_threshold", span))?;
     place.time("interval", def.interval)
 }
 
@@ -184,6 +191,24 @@ fn check_tbf(place: &Place<'_>, def: &TbfDef) -> Result<(), ScenarioError> {
         None if def.peak_burst.is_some() => Err(place.error("peak_burst", "needs peak beside it".into())),
         None => Ok(()),
     }
+}
+
+fn check_cake(place: &Place<'_>, def: &CakeDef) -> Result<(), ScenarioError> {
+    const LEAST_BPS: u64 = 64 * 8;
+    if let Some(rate) = def.rate {
+        place.check("rate", rate, rate.as_bps() >= LEAST_BPS, "a rate of 512bps or more")?;
+    }
+    place.time("rtt", def.rtt)?;
+    def.target.map_or(Ok(()), |span| place.time("target", span))?;
+    if let Some(memory) = def.memory {
+        place.check("memory", memory, memory >= Bytes(1514), "a size of a packet, 1514B, or more")?;
+    }
+    if let Overhead::Framed(framing) = def.overhead {
+        let allowed = "a number from -64 to 256";
+        place.check("overhead.bytes", framing.bytes, (-64..=256).contains(&framing.bytes), allowed)?;
+        place.check("overhead.mpu", framing.mpu, framing.mpu <= 256, "a number from 0 to 256")?;
+    }
+    Ok(())
 }
 
 fn check_priority(place: &Place<'_>, def: &PriorityDef) -> Result<(), ScenarioError> {

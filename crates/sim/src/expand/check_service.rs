@@ -16,7 +16,7 @@ pub(super) const MAX_POINTS: usize = 100_000;
 /// Longest time of a scenario.
 pub(super) const LONGEST: Span = Span::from_millis(10_000_000_000);
 /// Shortest mean length of a period or time slot.
-const SHORTEST: Span = Span::from_micros(100);
+const SHORTEST: Span = Span::from_millis(1);
 
 pub(super) fn refuse(path: &str, field: &str, value: impl Display, allowed: &str) -> ScenarioError {
     ScenarioError::new(join(path, field), format!("{value} is not {allowed}"))
@@ -167,7 +167,7 @@ fn check_on_off(on_off: &OnOffService, place: &str) -> Result<(), ScenarioError>
 }
 
 fn check_grants(grants: &RequestGrantService, place: &str) -> Result<(), ScenarioError> {
-    span_within(place, "map", grants.map, SHORTEST, Span::from_millis(10_000))?;
+    span_within(place, "map", grants.map, Span::from_micros(1), Span::from_millis(10_000))?;
     if !(1..=1000).contains(&grants.loop_maps) {
         return Err(refuse(place, "loop", grants.loop_maps, "a count of maps from 1 to 1000"));
     }

@@ -88,21 +88,21 @@ fn fill_service(options: &mut LinkOptions, defaults: &LinkDefaults) {
         Some(ServiceDef::Trace(trace)) => trace.profile.overhead(),
         _ => Bytes::ZERO,
     };
-    let delay_us = |service: &Option<ServiceDef>| match service {
-        Some(ServiceDef::Slots(slots)) if slots.delay.is_some() => 0,
-        _ => defaults.delay_us,
+    let delay_of = |service: &Option<ServiceDef>, given: Option<Span>| match service {
+        Some(ServiceDef::Slots(slots)) if slots.delay.is_some() => Some(Span::ZERO),
+        _ => given.or(Some(Span::from_micros(defaults.delay_us))),
     };
     let plain_rate = options.rate.or(Rate::from_bps(defaults.mbps * 1_000_000));
     if back != options.service || options.reverse.is_some() {
         let mut reverse = options.reverse.take().unwrap_or_default();
         reverse.rate = own(&back).or(reverse.rate).or(plain_rate);
-        reverse.delay = reverse.delay.or(options.delay).or(Some(Span::from_micros(delay_us(&back))));
+        reverse.delay = reverse.delay.or(delay_of(&back, options.delay));
         reverse.overhead = reverse.overhead.or(overhead).or(Some(framing(&back)));
         reverse.service = Some(back.unwrap_or(ServiceDef::Rate(Default::default())));
         options.reverse = Some(reverse);
     }
     options.rate = own(&options.service).or(plain_rate);
-    options.delay = options.delay.or(Some(Span::from_micros(delay_us(&options.service))));
+    options.delay = delay_of(&options.service, options.delay);
     options.overhead = overhead.or(Some(framing(&options.service)));
 }
 

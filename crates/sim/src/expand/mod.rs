@@ -187,6 +187,9 @@ fn generated_flow(scenario: &Scenario, ends: &FlowEnds) -> FlowDef {
         start_jitter: traffic.start_jitter.or(Some(Traffic::JITTER_OF_GENERATED)),
         stop: traffic.stop,
         priority: None,
+        sink_agent: None,
+        silent: false,
+        dscp: None,
         tcp: TcpOptions::default(),
     }
 }

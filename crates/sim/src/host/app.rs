@@ -69,6 +69,18 @@ impl Period {
 }
 
 impl App {
+    /// The same application where every write is filled up to a multiple of `unit`; its times stay.
+    pub(crate) fn with_writes_of(mut self, unit: Bytes) -> App {
+        let size = match &mut self {
+            App::Bulk { bytes } => bytes.as_mut(),
+            App::Cbr { size, .. } | App::OnOff { size, .. } => Some(size),
+        };
+        if let Some(size) = size {
+            *size = Bytes(size.0.next_multiple_of(unit.0));
+        }
+        self
+    }
+
     /// The flow starts now.
     pub(crate) fn start(&mut self, now: Time) {
         match self {
@@ -132,6 +144,18 @@ mod tests {
             now = app.next_tick(now).unwrap();
         }
         assert_eq!(now.as_nanos(), 10_000_000_000);
+    }
+
+    /// ns-2: a write of 4 B or of 200 B is a segment; the rate of writes stays.
+    #[test]
+    fn writes_are_filled_up_to_whole_segments() {
+        for (written, sent) in [(4, 1000), (200, 1000), (1000, 1000), (1001, 2000)] {
+            let app = App::Cbr { size: Bytes(written), ticks: Ticks::every(4e7) };
+            assert_eq!(app.clone().with_writes_of(Bytes(1)).write(), Some(Bytes(written)));
+            let mut app = app.with_writes_of(Bytes(1000));
+            assert_eq!(app.write(), Some(Bytes(sent)));
+            assert_eq!(app.next_tick(Time::ZERO), Some(Time::from_nanos(40_000_000)));
+        }
     }
 
     #[test]

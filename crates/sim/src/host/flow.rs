@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use tcp::Connection;
+use tcp::settings::Headers;
 use tcp::units::{Bytes, Time};
 
 use crate::host::app::App;
-use crate::ids::{EndpointId, NodeId};
+use crate::ids::{EndpointId, FlowId, NodeId};
 
 /// The transport of a flow.
 #[derive(Debug)]
@@ -51,6 +52,9 @@ pub(crate) struct Flow {
     /// The application has ended.
     pub(crate) finished: bool,
     pub(crate) on_full: OnFull,
+    pub(crate) headers: Headers,
+    /// The flow whose receiver takes its packets: its own, unless several have one sink agent; `None` if nobody answers.
+    pub(crate) receiver: Option<FlowId>,
     /// The rest of a write that did not fit.
     pub(crate) blocked: Bytes,
     /// Stream offset after the last message accepted.

@@ -4,13 +4,14 @@
 pub(crate) mod app;
 pub(crate) mod flow;
 
+use tcp::settings::Headers;
 use tcp::units::{Bytes, Span, Time};
 use tcp::{Event as TcpEvent, Segment, Snapshot};
 
 use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::host::flow::{Flow, OnFull, Transport};
-use crate::ids::{EndpointId, FlowId};
+use crate::ids::{EndpointId, FlowId, NodeId};
 use crate::network::Network;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
 use crate::packet::{Packet, PacketHeader, Payload, TTL};
@@ -25,6 +26,11 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
+    /// Source and sink of each flow.
+    pub(crate) fn ends(&self) -> Vec<(NodeId, NodeId)> {
+        self.flows.iter().map(|flow| (flow.source, flow.sink)).collect()
+    }
+
     /// Handles an event of the application of a flow: it starts, writes, or stops.
     pub(crate) fn on_app(&mut self, ctx: &mut Context, network: &mut Network, id: FlowId) {
         let flow = &mut self.flows[id.index()];
@@ -57,7 +63,10 @@ impl Hosts {
 
     /// Handles the arrival of a packet at its endpoint.
     pub(crate) fn on_packet(&mut self, ctx: &mut Context, network: &mut Network, packet: &Packet) {
-        let flow = &mut self.flows[packet.to.flow().index()];
+        let receiver = self.flows[packet.to.flow().index()].receiver;
+        let to = if packet.to.is_source() { Some(packet.to) } else { receiver.map(FlowId::sink) };
+        let Some(to) = to else { return };
+        let flow = &mut self.flows[to.flow().index()];
         match &packet.payload {
             Payload::Udp(bytes) => {
                 flow.read += bytes.0;
@@ -66,15 +75,15 @@ impl Hosts {
                 metrics.on_message(ctx.now.since(packet.sent_at));
             }
             Payload::Tcp(segment) => {
-                if let Some(side) = flow.side(packet.to) {
+                if let Some(side) = flow.side(to) {
                     side.connection.on_segment(ctx.now, segment);
-                    if packet.to.is_source()
+                    if to.is_source()
                         && let Some(rtt) = side.connection.take_rtt_sample()
                     {
-                        ctx.flows[packet.to.flow().index()].interval.on_rtt(rtt);
+                        ctx.flows[to.flow().index()].interval.on_rtt(rtt);
                     }
                 }
-                self.drain_connection(ctx, network, packet.to);
+                self.drain_connection(ctx, network, to);
             }
         }
     }
@@ -90,11 +99,13 @@ impl Hosts {
         }
         let (node, to) = (flow.node(endpoint), endpoint.peer());
         let destination = flow.node(to);
-        let Flow { transport: Transport::Tcp(sides), highest_sent, cwnd_integral, .. } = flow else { return };
+        let Flow { transport: Transport::Tcp(sides), highest_sent, cwnd_integral, headers, .. } = flow else {
+            return;
+        };
         let side = &mut sides[usize::from(!endpoint.is_source())];
         while let Some(segment) = side.connection.poll_segment(ctx.now) {
             let retransmission = endpoint.is_source() && was_sent_before(highest_sent, &segment);
-            let size = IP_HEADER + segment.header() + Bytes(u64::from(segment.len));
+            let size = packet_size(*headers, &segment);
             let header = PacketHeader { to, destination, size, sent_at: ctx.now, retransmission, ttl: TTL };
             let id = ctx.admit_segment(&header, &segment);
             network.originate(ctx, node, id);
@@ -110,6 +121,17 @@ impl Hosts {
             side.wake_at = Some(timeout);
             ctx.schedule(timeout, Event::Wake { endpoint });
         }
+    }
+}
+
+/// The length of the packet that carries a segment.
+#[inline]
+fn packet_size(headers: Headers, segment: &Segment) -> Bytes {
+    let payload = Bytes(u64::from(segment.len));
+    match headers {
+        Headers::Options => IP_HEADER + segment.header() + payload,
+        Headers::Acks if segment.len > 0 => payload,
+        Headers::Plain | Headers::Acks => IP_HEADER + Segment::BARE_HEADER + payload,
     }
 }
 

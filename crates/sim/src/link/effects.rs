@@ -26,6 +26,8 @@ pub(crate) struct Effects {
     harq: Option<(Harq, Rng)>,
     pub(super) acks: Option<AckDecimator>,
     pub(super) in_flight: InFlight,
+    /// A change of the path lets packets overtake.
+    overtakes: bool,
     /// The packet that changes places with the next one, and when it goes on without.
     pub(super) swapped: Option<(PacketId, Time)>,
     /// Packets copied, over the whole run.
@@ -126,21 +128,21 @@ impl Effects {
             corrupt: corrupt.as_ref().map(|def| (def.clone(), rng("corrupt"))),
             harq: harq.as_ref().map(|def| (Harq::of(def), rng("harq"))),
             acks: acks.as_ref().map(|AcksDef::Decimate(def)| AckDecimator::new(def)),
+            overtakes: changes.iter().any(|change| change.overtake),
             ..Effects::default()
         };
-        let overtakes = changes.iter().any(|change| change.overtake);
         let any = effects.reorders()
             || effects.jitter.is_some()
             || effects.duplicate.is_some()
             || effects.corrupt.is_some()
             || effects.harq.is_some()
             || effects.acks.is_some();
-        (any || overtakes).then(|| Box::new(effects))
+        any.then(|| Box::new(effects))
     }
 
-    /// True if packets may overtake each other, but for changes of the path.
+    /// True if packets may overtake each other.
     pub(crate) fn reorders(&self) -> bool {
-        self.reorder.is_some() || !self.keeps_order()
+        self.reorder.is_some() || self.overtakes || !self.keeps_order()
     }
 
     /// Packets that it holds.

@@ -205,7 +205,8 @@ impl Link {
         };
         let gone = self.queue.take(&wanted);
         self.metrics.queue_shrank(ctx.now, self.queue.packets());
-        gone.into_iter().map(|waiting| waiting.packet).collect()
+        let held = self.service.as_mut().filter(|_| terminal.is_none()).and_then(|service| service.interrupt());
+        held.into_iter().chain(gone.into_iter().map(|waiting| waiting.packet)).collect()
     }
 
     /// Bytes queued.

@@ -1,6 +1,6 @@
 //! The way of a packet over a link that has a service or effects.
 
-use tcp::units::{Bytes, Time};
+use tcp::units::{Bytes, Span, Time};
 
 use super::Link;
 use super::effects::{End, Flight};
@@ -104,6 +104,8 @@ impl Link {
         if let Some(effects) = &mut self.effects {
             effects.in_flight.add(packet, fails);
         }
+        // Arrivals come first at an instant: one that would be caused at this very instant, without any delay, is a nanosecond late.
+        let arrives = arrives.max(ctx.now + Span::from_nanos(1));
         ctx.schedule(arrives, Event::Arrive { link: self.id, packet });
     }
 
@@ -128,8 +130,6 @@ impl Link {
     #[cold]
     #[inline(never)]
     pub(super) fn on_special_down(&mut self, ctx: &mut Context) {
-        let held = self.service.as_mut().and_then(|service| service.interrupt());
-        held.into_iter().for_each(|packet| self.drop(ctx, packet, DropReason::LinkDown));
         let Some(effects) = &mut self.effects else { return };
         effects.in_flight.on_link_down();
         self.lost_in_flight = 0;

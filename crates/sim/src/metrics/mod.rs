@@ -4,11 +4,13 @@
 //! begins when the warm-up ends. Other definitions are derived in `report_defs.rs`.
 
 mod delay;
+mod order;
 pub(crate) mod report_defs;
 
 use tcp::units::{Bytes, Span, Time};
 
 pub(crate) use delay::{Delays, RttSamples};
+pub(crate) use order::{OrderCounts, OrderMetrics};
 
 use crate::ids::EndpointId;
 use crate::packet::{DropReason, Packet, PacketHeader};

@@ -10,7 +10,7 @@ use crate::engine::event::Event;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, Packet, PacketHeader};
-use crate::scenario::Queue;
+use crate::scenario::{Dscp, Queue};
 
 /// A queue before a transmitter of 10 Mb/s that is busy all the time.
 pub(super) struct Bench {
@@ -31,9 +31,16 @@ impl Bench {
         let queue = Qdisc::new(&def, rate, Span::from_millis(10), Rng::stream(1, "test"));
         let mut ctx = Context::new(FLOWS, None);
         // Flows 2n and 2n + 1 start at node n + 1; all end at node 0.
-        let ends = |flow| FlowEnds { source: NodeId(flow / 2 + 1), sink: NodeId(0), priority: 1 };
+        let ends =
+            |flow| FlowEnds { source: NodeId(flow / 2 + 1), sink: NodeId(0), priority: 1, dscp: Dscp::default() };
         ctx.ends.extend((0..FLOWS as u32).map(ends));
         Bench { ctx, metrics: LinkMetrics::default(), queue, held: 0 }
+    }
+
+    /// Flows start at one node for each group of so many, in their order.
+    pub(super) fn gather(&mut self, groups: &[u32]) {
+        let nodes = groups.iter().zip(1..).flat_map(|(flows, node)| (0..*flows).map(move |_| NodeId(node)));
+        self.ctx.ends.iter_mut().zip(nodes).for_each(|(ends, node)| ends.source = node);
     }
 
     /// Moves the clock.

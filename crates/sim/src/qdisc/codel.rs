@@ -5,7 +5,7 @@ use tcp::units::{Bytes, Span, Time};
 use super::context::QueueContext;
 use super::fifo::{Fifo, Limit, QueuedPacket};
 use crate::packet::DropReason;
-use crate::scenario::CodelDef;
+use crate::scenario::{CodelDef, InverseSqrt};
 
 /// The settings of the control law.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,9 @@ pub(super) struct Settings {
     /// Nothing is dropped from a queue of at most this size (RFC 8289 §5.4).
     pub(super) mtu: Bytes,
     pub(super) ecn: bool,
+    /// A packet that waited longer is marked, whatever the control law says.
+    pub(super) ce_threshold: Option<Span>,
+    pub(super) inverse_sqrt: InverseSqrt,
 }
 
 /// The control law's state; FQ-CoDel has one for each of its queues.
@@ -28,6 +31,8 @@ pub(super) struct Control {
     /// `count` when it was entered.
     last_count: u64,
     drop_next: Time,
+    /// Newton's approximation of 1 / sqrt(count); unused if it is computed exactly.
+    inverse_root: f64,
 }
 
 /// A CoDel queue.
@@ -45,8 +50,8 @@ pub(crate) struct Codel {
 impl Codel {
     /// An empty queue.
     pub(super) fn new(def: &CodelDef) -> Codel {
-        let settings = Settings { target: def.target, interval: def.interval, mtu: def.mtu, ecn: def.ecn };
-        Codel { limit: def.limit.into(), settings, control: Control::default(), waiting: Fifo::default(), peeked: None }
+        let (settings, control) = (Settings::of(def), Control::default());
+        Codel { limit: def.limit.into(), settings, control, waiting: Fifo::default(), peeked: None }
     }
 
     #[inline(never)]
@@ -63,7 +68,7 @@ impl Codel {
         if self.peeked.is_some() {
             return self.peeked.take();
         }
-        self.control.dequeue(&self.settings, &mut self.waiting, ctx)
+        self.control.dequeue(&self.settings, &mut self.waiting, Bytes::ZERO, ctx)
     }
 
     /// What `dequeue` will return, after the drops that come first.
@@ -88,27 +93,50 @@ impl Codel {
     }
 }
 
+impl Settings {
+    pub(super) fn of(def: &CodelDef) -> Settings {
+        let CodelDef { target, interval, mtu, ecn, ce_threshold, inverse_sqrt, .. } = *def;
+        Settings { target, interval, mtu, ecn, ce_threshold, inverse_sqrt }
+    }
+}
+
 impl Control {
-    /// RFC 8289 §5.5, `dequeue`: the next packet to send, after those that are dropped.
+    /// The next packet to send, after those that are dropped; `beside` waits in other queues that the guard counts too.
     pub(super) fn dequeue(
         &mut self,
         settings: &Settings,
         waiting: &mut Fifo,
+        beside: Bytes,
+        ctx: &mut QueueContext<'_>,
+    ) -> Option<QueuedPacket> {
+        let next = self.decide(settings, waiting, beside, ctx)?;
+        if settings.ce_threshold.is_some_and(|threshold| ctx.sojourn(&next) > threshold) {
+            ctx.mark(&next);
+        }
+        Some(next)
+    }
+
+    /// RFC 8289 §5.5, `dequeue`.
+    fn decide(
+        &mut self,
+        settings: &Settings,
+        waiting: &mut Fifo,
+        beside: Bytes,
         ctx: &mut QueueContext<'_>,
     ) -> Option<QueuedPacket> {
         let now = ctx.now();
-        let (mut next, mut ok_to_drop) = self.pop(settings, waiting, ctx);
+        let (mut next, mut ok_to_drop) = self.pop(settings, waiting, beside, ctx);
         if self.dropping {
             self.dropping = ok_to_drop;
             while self.dropping && now >= self.drop_next {
                 let head = next?;
-                self.count += 1;
+                self.count_to(self.count + 1);
                 if settings.ecn && ctx.mark(&head) {
                     self.drop_next = self.after(self.drop_next, settings);
                     return Some(head);
                 }
                 ctx.drop(&head, DropReason::Aqm);
-                (next, ok_to_drop) = self.pop(settings, waiting, ctx);
+                (next, ok_to_drop) = self.pop(settings, waiting, beside, ctx);
                 self.dropping = ok_to_drop;
                 if ok_to_drop {
                     self.drop_next = self.after(self.drop_next, settings);
@@ -118,7 +146,7 @@ impl Control {
             let head = next?;
             if !(settings.ecn && ctx.mark(&head)) {
                 ctx.drop(&head, DropReason::Aqm);
-                next = self.pop(settings, waiting, ctx).0;
+                next = self.pop(settings, waiting, beside, ctx).0;
             }
             self.enter(now, settings);
         }
@@ -126,9 +154,16 @@ impl Control {
     }
 
     /// RFC 8289 §5.4, `dodequeue`: the head, and whether the sojourn time has been above target for an interval.
-    fn pop(&mut self, settings: &Settings, waiting: &mut Fifo, ctx: &QueueContext<'_>) -> (Option<QueuedPacket>, bool) {
+    fn pop(
+        &mut self,
+        settings: &Settings,
+        waiting: &mut Fifo,
+        beside: Bytes,
+        ctx: &QueueContext<'_>,
+    ) -> (Option<QueuedPacket>, bool) {
         let next = waiting.pop();
-        let long = next.is_some_and(|head| ctx.sojourn(&head) >= settings.target && waiting.bytes() > settings.mtu);
+        let long =
+            next.is_some_and(|head| ctx.sojourn(&head) >= settings.target && waiting.bytes() + beside > settings.mtu);
         if !long {
             self.first_above = None;
             return (next, false);
@@ -142,14 +177,32 @@ impl Control {
         self.dropping = true;
         let delta = self.count.saturating_sub(self.last_count);
         let recently = now.since(self.drop_next) < settings.interval * 16;
-        self.count = if delta > 1 && recently { delta } else { 1 };
+        self.count_to(if delta > 1 && recently { delta } else { 1 });
         self.last_count = self.count;
         self.drop_next = self.after(now, settings);
     }
 
+    /// A new count, and with it one step of Newton's method: that is all that Linux does for a count.
+    fn count_to(&mut self, count: u64) {
+        self.count = count;
+        let squared = count as f64 * self.inverse_root * self.inverse_root;
+        self.inverse_root = if count == 1 {
+            1.0
+        } else if squared < 3.0 {
+            self.inverse_root / 2.0 * (3.0 - squared)
+        } else {
+            // Beyond, the method does not converge.
+            1.0 / libm::sqrt(count as f64)
+        };
+    }
+
     /// The control law: t + interval / sqrt(count).
     fn after(&self, t: Time, settings: &Settings) -> Time {
-        t + Span::from_secs_f64(settings.interval.as_secs_f64() / libm::sqrt(self.count as f64))
+        let interval = settings.interval.as_secs_f64();
+        t + Span::from_secs_f64(match settings.inverse_sqrt {
+            InverseSqrt::Exact => interval / libm::sqrt(self.count as f64),
+            InverseSqrt::Newton => interval * self.inverse_root,
+        })
     }
 }
 

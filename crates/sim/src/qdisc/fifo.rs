@@ -74,6 +74,18 @@ impl Fifo {
         Some(next)
     }
 
+    /// Removes the packet at this place, 0 at the head.
+    pub(super) fn remove(&mut self, place: usize) -> Option<QueuedPacket> {
+        let gone = self.waiting.remove(place)?;
+        self.bytes -= gone.size;
+        Some(gone)
+    }
+
+    /// The packets in their order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &QueuedPacket> {
+        self.waiting.iter()
+    }
+
     /// The packet at the head.
     pub(super) fn front(&self) -> Option<&QueuedPacket> {
         self.waiting.front()

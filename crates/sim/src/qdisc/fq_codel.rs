@@ -12,7 +12,7 @@ use super::fifo::{Fifo, Limit, QueuedPacket};
 use super::hash::spread;
 use crate::ids::EndpointId;
 use crate::packet::DropReason;
-use crate::scenario::FqCodelDef;
+use crate::scenario::{Backlog, FqCodelDef};
 
 /// RFC 8290 §4.1: on overload at most this many packets are dropped at once, and at most half of the bytes of a queue.
 const BATCH: u64 = 64;
@@ -23,6 +23,8 @@ pub(crate) struct FqCodel {
     limit: Limit,
     quantum: i64,
     settings: Settings,
+    /// What CoDel's guard for short queues counts.
+    guarded: Backlog,
     /// Perturbation of the hash, different in each run and on each link.
     salt: u64,
     queues: Vec<Queue>,
@@ -33,6 +35,15 @@ pub(crate) struct FqCodel {
     /// A packet that a discipline around this one has looked at: the drops before it have happened, nothing overtakes it. It
     /// counts as queued.
     peeked: Option<QueuedPacket>,
+    /// The device's own queue below, first in, first out, if the discipline hands packets down.
+    device: Option<Device>,
+}
+
+/// The queue of a device: it takes packets from the discipline while it has room.
+#[derive(Debug)]
+struct Device {
+    limit: Limit,
+    waiting: Fifo,
 }
 
 /// The queue of the flows with one hash.
@@ -59,7 +70,15 @@ impl FqCodel {
         FqCodel {
             limit: def.limit.into(),
             quantum: def.quantum.0 as i64,
-            settings: Settings { target: def.target, interval: def.interval, mtu: def.mtu, ecn: def.ecn },
+            settings: Settings {
+                target: def.target,
+                interval: def.interval,
+                mtu: def.mtu,
+                ecn: def.ecn,
+                ce_threshold: def.ce_threshold,
+                inverse_sqrt: def.inverse_sqrt,
+            },
+            guarded: def.guarded,
             salt: rng.next_u64(),
             queues: (0..def.queues).map(|_| Queue::default()).collect(),
             new: VecDeque::new(),
@@ -67,6 +86,7 @@ impl FqCodel {
             packets: 0,
             bytes: Bytes::ZERO,
             peeked: None,
+            device: def.device.map(|limit| Device { limit: limit.into(), waiting: Fifo::default() }),
         }
     }
 
@@ -91,6 +111,7 @@ impl FqCodel {
         while self.limit.is_exceeded(self.packets, self.bytes) {
             self.drop_from_longest(ctx);
         }
+        self.hand_down(ctx);
         Ok(())
     }
 
@@ -112,7 +133,7 @@ impl FqCodel {
         self.bytes -= gone;
     }
 
-    /// RFC 8290 §4.2: new queues first, then the old ones in turn.
+    /// The next packet to transmit: that of the device where there is one.
     #[inline(never)]
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
         if let Some(head) = self.peeked.take() {
@@ -120,6 +141,24 @@ impl FqCodel {
             self.bytes -= head.size;
             return Some(head);
         }
+        let Some(device) = &mut self.device else { return self.serve(ctx) };
+        let head = device.waiting.pop();
+        self.hand_down(ctx);
+        head
+    }
+
+    /// Fills the queue of the device.
+    fn hand_down(&mut self, ctx: &mut QueueContext<'_>) {
+        let Some(mut device) = self.device.take() else { return };
+        while !device.limit.is_exceeded(device.waiting.packets() + 1, device.waiting.bytes() + Bytes(1)) {
+            let Some(next) = self.serve(ctx) else { break };
+            device.waiting.push(next);
+        }
+        self.device = Some(device);
+    }
+
+    /// RFC 8290 §4.2: new queues first, then the old ones in turn.
+    fn serve(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
         loop {
             let list = if self.new.is_empty() { List::Old } else { List::New };
             let index = *if list == List::New { self.new.front() } else { self.old.front() }?;
@@ -130,7 +169,8 @@ impl FqCodel {
                 continue;
             }
             let (packets, bytes) = (queue.waiting.packets(), queue.waiting.bytes());
-            let next = queue.control.dequeue(&self.settings, &mut queue.waiting, ctx);
+            let beside = if self.guarded == Backlog::All { self.bytes - bytes } else { Bytes::ZERO };
+            let next = queue.control.dequeue(&self.settings, &mut queue.waiting, beside, ctx);
             self.packets -= packets - queue.waiting.packets();
             self.bytes -= bytes - queue.waiting.bytes();
             match next {
@@ -169,15 +209,16 @@ impl FqCodel {
         taken.extend(self.queues.iter_mut().flat_map(|queue| queue.waiting.take(wanted)));
         self.packets -= taken.len() as u64;
         taken.iter().for_each(|gone| self.bytes -= gone.size);
-        taken
+        let below = self.device.as_mut().map(|device| device.waiting.take(wanted)).unwrap_or_default();
+        below.into_iter().chain(taken).collect()
     }
 
     pub(super) fn packets(&self) -> u64 {
-        self.packets
+        self.packets + self.device.as_ref().map_or(0, |device| device.waiting.packets())
     }
 
     pub(super) fn bytes(&self) -> Bytes {
-        self.bytes
+        self.bytes + self.device.as_ref().map_or(Bytes::ZERO, |device| device.waiting.bytes())
     }
 }
 

@@ -3,6 +3,8 @@
 //! The packet in transmission is not in the queue. A new discipline: one file, one variant, one of `Queue` in
 //! `scenario/queue.rs`.
 
+mod cake;
+mod cobalt;
 mod codel;
 mod context;
 mod drop_tail;
@@ -21,6 +23,7 @@ mod token_bucket;
 #[cfg(test)]
 mod bench;
 
+use cake::Cake;
 use codel::Codel;
 pub(crate) use context::QueueContext;
 use drop_tail::DropTail;
@@ -64,6 +67,8 @@ pub(crate) enum Qdisc {
     Policer(Box<Policer>),
     /// Bands, the first of which goes first.
     Priority(Box<Priority>),
+    /// A shaper with tins, a queue for each flow, fairness among hosts and COBALT.
+    Cake(Box<Cake>),
 }
 
 /// The answer of a discipline that is asked for a packet.
@@ -99,6 +104,7 @@ impl Qdisc {
             Queue::Tbf(def) => Qdisc::Tbf(Box::new(Tbf::new(def, rate, delay, rng))),
             Queue::Policer(def) => Qdisc::Policer(Box::new(Policer::new(def, rate, delay, rng))),
             Queue::Priority(def) => Qdisc::Priority(Box::new(Priority::new(def, rate, delay, rng))),
+            Queue::Cake(def) => Qdisc::Cake(Box::new(Cake::new(def, rng))),
         }
     }
 
@@ -116,6 +122,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Policer(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Priority(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::Cake(queue) => queue.enqueue(ctx, arrival),
         }
     }
 
@@ -133,6 +140,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.dequeue(ctx),
             Qdisc::Policer(queue) => queue.inner.dequeue(ctx),
             Qdisc::Priority(queue) => queue.dequeue(ctx),
+            Qdisc::Cake(queue) => queue.dequeue(ctx),
         }
     }
 
@@ -149,6 +157,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.peek(ctx),
             Qdisc::Policer(queue) => queue.inner.peek(ctx),
             Qdisc::Priority(queue) => queue.peek(ctx),
+            Qdisc::Cake(_) => panic!("the scenario's check refuses CAKE inside another queue"),
         }
     }
 
@@ -165,6 +174,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.inner.take(wanted),
             Qdisc::Policer(queue) => queue.inner.take(wanted),
             Qdisc::Priority(queue) => queue.take(wanted),
+            Qdisc::Cake(queue) => queue.take(wanted),
         }
     }
 
@@ -182,6 +192,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.inner.packets(),
             Qdisc::Policer(queue) => queue.inner.packets(),
             Qdisc::Priority(queue) => queue.packets(),
+            Qdisc::Cake(queue) => queue.packets(),
         }
     }
 
@@ -198,6 +209,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.inner.bytes(),
             Qdisc::Policer(queue) => queue.inner.bytes(),
             Qdisc::Priority(queue) => queue.bytes(),
+            Qdisc::Cake(queue) => queue.bytes(),
         }
     }
 }

@@ -38,6 +38,7 @@ struct Settings {
     byte_mode: bool,
     queue_in_bytes: bool,
     ecn: bool,
+    hard_drop: bool,
     mark_p: f64,
     adaptive: bool,
     interval: Span,
@@ -76,6 +77,7 @@ impl Red {
                 byte_mode: def.byte_mode.expect(given),
                 queue_in_bytes: def.queue_in_bytes.expect(given),
                 ecn: def.ecn.expect(given),
+                hard_drop: def.hard_drop.expect(given),
                 mark_p: def.mark_p.expect(given),
                 adaptive: def.adaptive.expect(given),
                 interval: def.interval.expect(given),
@@ -100,7 +102,11 @@ impl Red {
             return Err(DropReason::Queue);
         }
         // Beyond `mark_p` even ECN-capable packets are dropped (RFC 3168 §7).
-        let may_mark = self.settings.ecn && verdict == Verdict::Early && self.probability() <= self.settings.mark_p;
+        let may_mark = self.settings.ecn
+            && match verdict {
+                Verdict::Forced => !self.settings.hard_drop,
+                _ => self.probability() <= self.settings.mark_p,
+            };
         if verdict != Verdict::Pass && !(may_mark && ctx.mark(&arrival)) {
             return Err(DropReason::Aqm);
         }

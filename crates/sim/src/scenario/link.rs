@@ -207,6 +207,8 @@ tagged_enum! {
         "packet" => Packet(PacketLoss),
         /// Each bit is in error with probability ber; one error loses the packet.
         "bit" => Bit(BitLoss),
+        /// Each byte is in error with this probability; one error loses the packet.
+        "byte" => Byte(ByteLoss),
         /// Two states with a loss probability each, stepped per packet.
         "gilbert_elliott" => GilbertElliott(GilbertElliottLoss),
         /// The listed data-bearing packets, counted as they enter the link, including retransmissions.
@@ -233,6 +235,15 @@ pub struct PacketLoss {
 pub struct BitLoss {
     /// Bit error rate, 0 to 1; a packet of L bytes is lost with probability 1 - (1 - ber)^(8 L).
     pub ber: f64,
+}
+
+/// Independent errors of bytes (ns-3's RateErrorModel with its default unit).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ByteLoss {
+    /// Probability that a byte is in error, 0 to 1; a packet of L bytes, framing included, is lost with probability
+    /// 1 - (1 - rate)^L.
+    pub rate: f64,
 }
 
 /// Bursty loss (Gilbert 1960, Elliott 1963).

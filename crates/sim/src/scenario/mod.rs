@@ -2,8 +2,10 @@
 //! (`docs/scenario.md` is generated from here).
 
 mod area;
+mod cake;
 mod cc_choice;
 mod constellation;
+mod dscp;
 mod effects;
 mod energy;
 mod error;
@@ -34,11 +36,13 @@ use serde_json::Value;
 use tcp::units::Span;
 
 pub use area::Area;
+pub use cake::{AckFilterMode, CakeDef, Cells, FramingDef, Isolate, Overhead, Tins};
 pub use cc_choice::{CcChoice, Further};
 pub use constellation::{
     Constellation, ConstellationPreset, ConstellationProfile, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef,
     TerminalDef,
 };
+pub use dscp::Dscp;
 pub use effects::{
     AcksDef, CopyAt, CorruptDef, DecimateDef, DelayDef, DuplicateDef, FailureDef, FileDelay, HarqDef, JitterDef,
     PerDraw, ReorderDef,
@@ -57,7 +61,9 @@ pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Sta
 pub use quantity::{
     Consumption, Energy, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
 };
-pub use queue::{CodelDef, DelayEstimator, DropTailDef, FqCodelDef, PieDef, Queue, RedDef, RedProfile};
+pub use queue::{
+    Backlog, CodelDef, DelayEstimator, DropTailDef, FqCodelDef, InverseSqrt, PieDef, Queue, RedDef, RedProfile,
+};
 pub use radio::{
     AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef,
     LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tcp::units::{Bytes, Span};
 
+use super::cake::CakeDef;
 use super::fair_queue::{DrrDef, FqDef, SfqDef};
 use super::shaper::{PolicerDef, PriorityDef, TbfDef};
 use super::tagged::tagged_enum;
@@ -42,6 +43,9 @@ tagged_enum! {
         /// Strict priority: bands with a queue each; a packet waits for all bands before its own, such as
         /// `{ kind = "priority", by = "flow", bands = ["100p", { kind = "fq_codel" }] }` beside `priority = 0` of a flow.
         "priority" => Priority(PriorityDef),
+        /// CAKE: a shaper with tins, a queue for each flow, fairness among hosts and COBALT, such as
+        /// `{ kind = "cake", rate = "18Mbps", overhead = "docsis", ack_filter = "on" }`.
+        "cake" => Cake(CakeDef),
     }
 }
 
@@ -83,6 +87,7 @@ impl Queue {
             Queue::Tbf(tbf) => Queue::Tbf(tbf.with_defaults()),
             Queue::Policer(policer) => Queue::Policer(policer.with_defaults()),
             Queue::Priority(priority) => Queue::Priority(priority.with_defaults()),
+            Queue::Cake(cake) => Queue::Cake(cake.with_defaults()),
             other => other.clone(),
         }
     }
@@ -148,6 +153,9 @@ pub struct RedDef {
     /// Above this drop probability ECN-capable packets are dropped too. Default: 0.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_p: Option<f64>,
+    /// Above the last threshold ECN-capable packets are dropped too; Linux marks them. Default: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hard_drop: Option<bool>,
     /// `max_p` follows the average (Floyd, Gummadi, Shenker 2001). Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<bool>,
@@ -192,6 +200,7 @@ impl RedDef {
             target_delay: self.target_delay.or(Some(Span::from_millis(5))),
             ecn: self.ecn.or(Some(false)),
             mark_p: self.mark_p.or(Some(0.1)),
+            hard_drop: self.hard_drop.or(Some(true)),
             adaptive: self.adaptive.or(Some(false)),
             interval: self.interval.or(Some(Span::from_millis(500))),
         }
@@ -212,6 +221,11 @@ pub struct CodelDef {
     pub mtu: Bytes,
     /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
+    /// An ECN-capable packet that waited longer than this is marked, whatever the control law says. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Span>,
+    /// How 1 / sqrt(count) of the control law is computed.
+    pub inverse_sqrt: InverseSqrt,
 }
 
 impl Default for CodelDef {
@@ -222,8 +236,32 @@ impl Default for CodelDef {
             interval: Span::from_millis(100),
             mtu: Bytes(1500),
             ecn: false,
+            ce_threshold: None,
+            inverse_sqrt: InverseSqrt::Exact,
         }
     }
+}
+
+/// How CoDel computes 1 / sqrt(count).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InverseSqrt {
+    /// Exactly (RFC 8289).
+    #[default]
+    Exact,
+    /// One step of Newton's method for each drop, as in Linux: the second drop follows after interval / 2, not interval / sqrt(2).
+    Newton,
+}
+
+/// The queues that a guard counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Backlog {
+    /// That of the packet.
+    #[default]
+    Own,
+    /// All.
+    All,
 }
 
 /// FQ-CoDel (RFC 8290).
@@ -244,13 +282,35 @@ pub struct FqCodelDef {
     pub mtu: Bytes,
     /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
+    /// Queue of the device below, first in, first out: packets leave the discipline for it while it has room, as in Linux and
+    /// ns-3 (there 100 packets). Default: none, the discipline serves the transmitter itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<Amount>,
+    /// An ECN-capable packet that waited longer than this is marked, whatever the control law says. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Span>,
+    /// How 1 / sqrt(count) of the control law is computed.
+    pub inverse_sqrt: InverseSqrt,
+    /// What must exceed `mtu` for a drop: Linux counts what waits in all queues.
+    pub guarded: Backlog,
 }
 
 impl Default for FqCodelDef {
     fn default() -> FqCodelDef {
-        let CodelDef { target, interval, mtu, .. } = CodelDef::default();
-        let limit = Amount::Packets(10_240);
-        FqCodelDef { limit, queues: 1024, quantum: Bytes(1514), target, interval, mtu, ecn: true }
+        let CodelDef { target, interval, mtu, ce_threshold, inverse_sqrt, .. } = CodelDef::default();
+        FqCodelDef {
+            limit: Amount::Packets(10_240),
+            queues: 1024,
+            quantum: Bytes(1514),
+            target,
+            interval,
+            mtu,
+            ecn: true,
+            ce_threshold,
+            inverse_sqrt,
+            guarded: Backlog::Own,
+            device: None,
+        }
     }
 }
 

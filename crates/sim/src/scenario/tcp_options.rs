@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::TcpConfig;
-use tcp::settings::{CwndReductionKind, EcnMode, ProfileName, RecoveryKind, RttAlgorithm};
+use tcp::settings::{CwndReductionKind, EcnMode, Headers, ProfileName, RecoveryKind, RttAlgorithm};
 use tcp::units::{Bytes, Span};
 
 use super::cc_choice::{CcChoice, Further};
@@ -166,6 +166,14 @@ options! {
     retries2: u32 => retries2,
     /// User time-out (RFC 9293): a connection is given up this long after the first retransmission without progress; 0: never.
     user_timeout: Span => user_timeout,
+    /// Open by SYN and SYN-ACK; without, both ends are established from the start (ns-2's Vegas agents; its other agents send a
+    /// SYN). `vegas` profile `ns2` and `ewphcc` then have a window of one segment until the first is acknowledged.
+    handshake: bool => handshake,
+    /// Length of the headers of TCP and IP: `options`, 40 B and the options present; `plain`, 40 B (ns-2, its SYN too); `acks`, 40 B
+    /// of packets without data and none with data (ns-2's Vegas agents).
+    headers: Headers => headers,
+    /// A write is filled up to whole segments (ns-2: an application that writes 4 B sends a segment).
+    whole_segments: bool => whole_segments,
     /// Length of the TIME-WAIT state.
     time_wait: Span => time_wait,
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, Span};
 
 use super::cc_choice::CcChoice;
+use super::dscp::Dscp;
 use super::tagged::tagged_enum;
 use super::tcp_options::TcpOptions;
 use super::text::{PacketRate, StartJitter};
@@ -60,6 +61,17 @@ pub struct FlowDef {
     /// directions have it. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
+    /// The DSCP of its packets in both directions, for queues with tins. Default: CS0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<Dscp>,
+    /// Name of a sink agent that several flows to one node share, as when ns-2's script connects many senders to one `TCPSink`: one
+    /// receiver takes the packets of all, and all its ACKs go to the sender of the last of these flows. Default: a receiver of
+    /// its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sink_agent: Option<String>,
+    /// The sink takes what arrives and never answers, as ns-2's `Agent/Null`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silent: bool,
     /// Settings that differ from those of `tcp`.
     #[serde(default, skip_serializing_if = "TcpOptions::is_empty")]
     pub tcp: TcpOptions,

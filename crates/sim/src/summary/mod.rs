@@ -19,7 +19,7 @@ use crate::world::World;
 use constellation::space_summary;
 pub use constellation::{SpaceSummary, TerminalSummary};
 pub use flow::FlowSummary;
-use flow::flow_summary;
+use flow::{flow_summary, order_summary};
 pub use link::{ChannelSummary, LinkSummary};
 use link::{channel_summary, link_summary};
 pub use measures::{Drops, Measures};
@@ -93,7 +93,10 @@ pub(crate) fn of(world: &mut World) -> Summary {
     let mut flows = Vec::with_capacity(world.hosts.flows.len());
     for (index, flow) in world.hosts.flows.iter_mut().enumerate() {
         let interval = &world.ctx.flows[index].interval;
-        flows.push(flow_summary(&world.graph, flow, interval, FlowId(index as u32), [warmup, now], in_flight[index]));
+        let id = FlowId(index as u32);
+        let order = world.ctx.order.as_ref().map(|order| order_summary(order.counts(id)));
+        let summary = flow_summary(&world.graph, flow, interval, id, [warmup, now], in_flight[index]);
+        flows.push(FlowSummary { order, ..summary });
     }
     let connectivity = connect(world, &mut flows);
     let nodes = node::nodes(world, now);

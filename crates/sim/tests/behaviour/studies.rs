@@ -38,7 +38,7 @@ fn gfr_takes_the_window_back_to_what_the_path_holds() {
     // RTT 200 ms, BDP 167 packets. With a = 2 a loss leaves half a BDP. ACKs come in trains at the link's rate with a gap
     // once per round, which the estimate forgets within some ten ACKs, so that BWE x RTTmin stays at the BDP.
     let time_to_recover = |gfr: bool| {
-        let cc = json!({"name": "fr", "a": 2.0, "gfr": gfr});
+        let cc = json!({"name": "fr", "a": 2.0, "gfr": gfr, "no_linear_growth": false});
         let options = json!({"cc": cc, "ack_every": 1, "initial_ssthresh": "200p", "recv_buffer": "10MB"});
         let mut world = one_flow("10Mbps", 100, "1000p", "60s", options);
         world["network"]["bottleneck"]["loss"] = json!({"kind": "nth", "data_packets": [3000]});

@@ -22,6 +22,7 @@ pub(crate) fn world(seed: u64) -> Value {
         json!({"kind": "fq_codel", "limit": "10p", "queues": 4}),
         json!({"kind": "pie", "ecn": true, "derandomise": true}),
         json!({"kind": "drr", "limit": "15kB", "by": "source", "drop": "longest_head"}),
+        json!({"kind": "cake", "rate": "700kbps", "memory": "30kB", "ack_filter": "on", "ingress": true}),
         json!({"kind": "sfq", "limit": "20p", "depth": 8, "queues": 3, "perturb": "700ms"}),
         json!({"kind": "fq", "flow_rate": "900kbps", "flow_limit": 20, "ce_threshold": "5ms"}),
         json!({"kind": "tbf", "rate": "1Mbps", "burst": "4kB", "peak": "1500kbps", "peak_burst": "1400B",

@@ -60,6 +60,8 @@ pub struct Setup {
     pub initial_ssthresh: Bytes,
     /// RTT of the handshake; absent if the SYN was retransmitted.
     pub handshake_rtt: Option<Span>,
+    /// There was no handshake: the first segment stands for the SYN.
+    pub one_way: bool,
     /// The connection paces even without a rate from its algorithm.
     pub paced: bool,
     /// Seed of the algorithm's random numbers; each connection has its own.

@@ -3,7 +3,7 @@
 use crate::config::TcpConfig;
 use crate::ecn;
 use crate::options::{Agreed, Clock, MAX_UNSCALED, offer};
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, Segment, Timestamps};
 use crate::seq::SeqNo;
 use crate::settings::EcnMode;
 use crate::units::{Bytes, Span, Time};
@@ -65,6 +65,14 @@ impl Handshake {
             self.peer_syn = Some(*syn_ack);
         }
         clock.on_syn(syn_ack);
+    }
+
+    /// The peer has the same settings, and nobody has to say so. Returns its window.
+    pub(crate) fn assume_peer(&mut self) -> Bytes {
+        let timestamps = self.config.timestamps.then_some(Timestamps { value: 0, echo: 0 });
+        self.peer_syn = Some(Segment { syn: Some(offer(&self.config, None)), timestamps, ..Segment::default() });
+        self.ecn = self.config.ecn;
+        self.config.recv_buffer.min(self.config.initial_recv_window)
     }
 
     /// The application sets the receive buffer; the window scale follows it until it has been offered.

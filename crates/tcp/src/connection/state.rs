@@ -45,6 +45,9 @@ impl Connection {
             self.on_reset(now, segment);
             return false;
         }
+        if self.state == ConnectionState::Listen && !has(Flags::SYN) && self.opens_without_syn(now) {
+            return true;
+        }
         match self.state {
             // RFC 9293 §3.10.7.1; §3.10.7.2: any ACK is bad in LISTEN, that of a SYN-ACK too.
             ConnectionState::Closed => {
@@ -99,6 +102,18 @@ impl Connection {
                 handshake.on_syn(&mut self.clock, segment);
             }
         }
+    }
+
+    /// Becomes established if the connection has no handshake; true if it is so now.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn opens_without_syn(&mut self, now: Time) -> bool {
+        let Some(handshake) = self.handshake.as_mut().filter(|handshake| !handshake.config.handshake) else {
+            return false;
+        };
+        let window = handshake.assume_peer();
+        self.enter_established(now, window);
+        true
     }
 
     #[cold]

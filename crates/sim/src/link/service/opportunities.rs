@@ -130,12 +130,25 @@ impl Instants {
                 }
                 (*index < millis.len()).then(|| at(*round, *index))
             }
-            Instants::Poisson { .. } => loop {
-                match self {
-                    Instants::Poisson { next, .. } if *next >= now => return Some(*next),
-                    _ => self.begin(),
+            Instants::Poisson { .. } => {
+                self.jump_to(now);
+                loop {
+                    match self {
+                        Instants::Poisson { next, .. } if *next >= now => return Some(*next),
+                        _ => self.begin(),
+                    }
                 }
-            },
+            }
+        }
+    }
+
+    /// Skips so many opportunities that their number is as good as normal: the process has no memory.
+    fn jump_to(&mut self, now: Time) {
+        let Instants::Poisson { mean_nanos, rng, next, count } = self else { return };
+        let skipped = now.as_nanos().saturating_sub(next.as_nanos()) as f64 / *mean_nanos;
+        if skipped > 1e6 {
+            *count += (skipped + skipped.sqrt() * rng.normal()) as u64;
+            *next = now + Span::from_nanos((rng.exponential(*mean_nanos) as u64).max(1));
         }
     }
 

@@ -13,6 +13,9 @@ use crate::scenario::{OnOffService, Phase, RateTraceService};
 /// No packet ends later: the longest run is over long before.
 const NEVER: Time = Time::from_nanos(1 << 61);
 
+/// Nor one that takes so many steps: their number is bounded by memory.
+const MOST_STEPS: usize = 1 << 20;
+
 /// From an instant on the transmitter has this rate; 0 is a pause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Step {
@@ -135,7 +138,7 @@ impl Varying {
         self.advance_to(now);
         let mut left = u128::from(size.0) * 8_000_000_000;
         let (mut at, mut index) = (now, 0);
-        while at < NEVER {
+        while at < NEVER && index < MOST_STEPS {
             let Some(step) = self.step(index) else { return NEVER };
             let bps = u128::from(step.bps);
             let ends = self.step(index + 1).map_or(NEVER, |next| next.since);

@@ -68,8 +68,14 @@ fn a_short_queue_or_a_short_wait_ends_the_dropping() {
 
 #[test]
 fn dropping_resumes_at_the_rate_of_before_if_that_is_recent() {
-    let settings =
-        Settings { target: Span::from_millis(5), interval: Span::from_millis(100), mtu: Bytes(1500), ecn: false };
+    let settings = Settings {
+        target: Span::from_millis(5),
+        interval: Span::from_millis(100),
+        mtu: Bytes(1500),
+        ecn: false,
+        ce_threshold: None,
+        inverse_sqrt: InverseSqrt::Exact,
+    };
     let entered = |count, last_count, now_ms| {
         let drop_next = Time::ZERO + Span::from_millis(1000);
         let mut control = Control { count, last_count, drop_next, ..Control::default() };

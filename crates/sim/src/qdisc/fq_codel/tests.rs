@@ -104,3 +104,17 @@ fn a_flush_takes_everything() {
     assert_eq!(queue.take(&|_| true).len(), 50);
     assert_eq!((queue.packets(), queue.bytes()), (0, Bytes::ZERO));
 }
+
+/// Vector by hand: what the device has taken is first in, first out, whoever waits above.
+#[test]
+fn a_device_queue_below_takes_packets_ahead_of_the_rounds() {
+    for (device, order) in [("", [0, 1, 0, 0, 0]), (r#", "device": "2p""#, [0, 0, 1, 0, 0])] {
+        let mut bench = bench(&format!(r#", "quantum": "1000B"{device}"#));
+        for flow in [0, 0, 0, 0, 1] {
+            bench.enqueue_of(flow, 1000, NotEct).unwrap();
+        }
+        assert_eq!((bench.queue.packets(), bench.queue.bytes()), (5, Bytes(5000)));
+        assert_eq!([0; 5].map(|_| flow_of_next(&mut bench)), order.map(Some), "{device}");
+        assert_eq!((bench.queue.packets(), bench.queue.bytes()), (0, Bytes::ZERO));
+    }
+}

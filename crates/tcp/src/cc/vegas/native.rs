@@ -39,6 +39,9 @@ pub(in crate::cc) struct Native {
     pub(in crate::cc) ssthresh: f64,
     mss: Bytes,
     initial_window: f64,
+    /// ACKs of new data until the initial window holds: without a handshake the window is one segment until the first is
+    /// acknowledged, and the next ACK sets it (delay_growth_).
+    delayed: u32,
     bounds: Bounds,
     pub(in crate::cc) base: f64,
     /// The last clean sample.
@@ -86,7 +89,8 @@ impl Native {
     pub(in crate::cc) fn new(bounds: Bounds, setup: &Setup) -> Native {
         let segments = |bytes| in_segments(bytes, setup.mss);
         let mut vegas = Native {
-            w: segments(setup.initial_window),
+            w: if setup.one_way { 1.0 } else { segments(setup.initial_window) },
+            delayed: if setup.one_way { 2 } else { 0 },
             ssthresh: segments(setup.initial_ssthresh),
             mss: setup.mss,
             initial_window: segments(setup.initial_window),
@@ -158,6 +162,10 @@ impl Native {
             }
             self.duplicates = self.duplicates.max(ack.duplicate);
             return None;
+        }
+        if self.delayed > 0 {
+            self.delayed -= 1;
+            self.w = if self.delayed == 0 { self.initial_window } else { self.w };
         }
         if std::mem::take(&mut self.duplicates) > DUPLICATES && self.w > self.deflated {
             // ns-2 goes to 0 after a time-out and divides by it; one segment is the floor here.

@@ -1,0 +1,147 @@
+//! Packets as bytes on the wire: headers of IPv4 (RFC 791), TCP (RFC 9293) and UDP (RFC 768), with options and checksums.
+//!
+//! Payload is counted, not carried: on the wire it is zeros, which add nothing to a checksum. Sequence numbers wrap here.
+
+use std::net::Ipv4Addr;
+
+use tcp::{Ecn, Flags, Segment};
+
+use super::{Packet, Payload};
+
+/// Don't fragment; with it the identification may be 0 (RFC 6864 §4.1).
+const DONT_FRAGMENT: u16 = 0x4000;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const NO_OPERATION: u8 = 1;
+/// AccECN option of order 0 (RFC 9768 §3.2.3).
+const ACC_ECN_0: u8 = 172;
+
+/// Address and port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Socket {
+    pub(crate) address: Ipv4Addr,
+    pub(crate) port: u16,
+}
+
+/// The headers of a packet. `shift` is the scale of its window field (RFC 7323 §2.2).
+pub(crate) fn headers(packet: &Packet, from: Socket, to: Socket, shift: u8) -> Vec<u8> {
+    let (protocol, mut transport) = match &packet.payload {
+        Payload::Tcp(segment) => (TCP, tcp_header(segment, from.port, to.port, shift)),
+        Payload::Udp(_) => (UDP, [from.port, to.port, 0, 0].iter().flat_map(|word| word.to_be_bytes()).collect()),
+    };
+    let payload = packet.payload_bytes().0;
+    // Lengths that the field cannot hold are 0, as in captures of packets that a network card cuts (RFC 2675 §4 for UDP).
+    let length = |header: usize| u16::try_from(header as u64 + payload).unwrap_or(0);
+    let of_transport = length(transport.len());
+    if protocol == UDP {
+        transport[4..6].copy_from_slice(&of_transport.to_be_bytes());
+    }
+    let mut pseudo_header = [from.address.octets(), to.address.octets()].concat();
+    pseudo_header.extend([0, protocol]);
+    pseudo_header.extend(of_transport.to_be_bytes());
+    pseudo_header.extend(&transport);
+    let at = if protocol == TCP { 16 } else { 6 };
+    let sum = match checksum(&pseudo_header) {
+        // RFC 768: 0 would say that there is none.
+        0 if protocol == UDP => 0xffff,
+        sum => sum,
+    };
+    transport[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+
+    let mut bytes = vec![0x45, ecn_field(packet.ecn())];
+    bytes.extend(length(20 + transport.len()).to_be_bytes());
+    bytes.extend([0, 0]);
+    bytes.extend(DONT_FRAGMENT.to_be_bytes());
+    bytes.extend([packet.ttl, protocol, 0, 0]);
+    bytes.extend(from.address.octets());
+    bytes.extend(to.address.octets());
+    let sum = checksum(&bytes);
+    bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+    bytes.extend(transport);
+    bytes
+}
+
+/// RFC 3168 §5
+fn ecn_field(ecn: Ecn) -> u8 {
+    match ecn {
+        Ecn::NotEct => 0,
+        Ecn::Ect1 => 1,
+        Ecn::Ect0 => 2,
+        Ecn::Ce => 3,
+    }
+}
+
+/// The TCP header, its checksum 0.
+fn tcp_header(segment: &Segment, from: u16, to: u16, shift: u8) -> Vec<u8> {
+    let options = options(segment);
+    let mut bytes = [from.to_be_bytes(), to.to_be_bytes()].concat();
+    bytes.extend((segment.seq.0 as u32).to_be_bytes());
+    let ack = if segment.flags.contains(Flags::ACK) { segment.ack.0 as u32 } else { 0 };
+    bytes.extend(ack.to_be_bytes());
+    let bit = |flag, value| if segment.flags.contains(flag) { value } else { 0 };
+    let offset = ((20 + options.len()) / 4) as u8;
+    bytes.push(offset << 4 | bit(Flags::AE, 1));
+    bytes.push(
+        [(Flags::CWR, 128), (Flags::ECE, 64), (Flags::ACK, 16), (Flags::PSH, 8), (Flags::RST, 4), (Flags::SYN, 2)]
+            .into_iter()
+            .fold(bit(Flags::FIN, 1), |bits, (flag, value)| bits | bit(flag, value)),
+    );
+    let window = segment.window.0 >> if segment.flags.contains(Flags::SYN) { 0 } else { shift };
+    bytes.extend(u16::try_from(window).unwrap_or(u16::MAX).to_be_bytes());
+    bytes.extend([0; 4]);
+    bytes.extend(options);
+    bytes
+}
+
+/// The options, each padded to four bytes, as [`Segment::header`] counts them.
+fn options(segment: &Segment) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let sack_permitted = segment.syn.is_some_and(|syn| syn.sack_permitted);
+    if let Some(syn) = segment.syn {
+        bytes.extend([2, 4]);
+        bytes.extend(u16::try_from(syn.mss).unwrap_or(u16::MAX).to_be_bytes());
+    }
+    if sack_permitted {
+        bytes.extend([4, 2]);
+    }
+    // Beside the timestamps SACK-permitted takes the place of their padding.
+    if sack_permitted != segment.timestamps.is_some() {
+        bytes.extend([NO_OPERATION; 2]);
+    }
+    if let Some(stamps) = segment.timestamps {
+        bytes.extend([8, 10]);
+        bytes.extend(stamps.value.to_be_bytes());
+        bytes.extend(stamps.echo.to_be_bytes());
+    }
+    if let Some(shift) = segment.syn.and_then(|syn| syn.window_scale) {
+        bytes.extend([NO_OPERATION, 3, 3, shift]);
+    }
+    if let Some(counts) = segment.ecn_bytes {
+        bytes.extend([ACC_ECN_0, 11]);
+        // RFC 9768 §3.2.3: 24 bits each; the counters of ECT begin at 1, here at 0.
+        for count in [counts.ect0.wrapping_add(1), counts.ce, counts.ect1.wrapping_add(1)] {
+            bytes.extend(&count.to_be_bytes()[1..]);
+        }
+        bytes.push(NO_OPERATION);
+    }
+    if !segment.sack.is_empty() {
+        let blocks = segment.sack.blocks();
+        bytes.extend([NO_OPERATION, NO_OPERATION, 5, 2 + 8 * blocks.len() as u8]);
+        for block in blocks {
+            bytes.extend((block.start.0 as u32).to_be_bytes());
+            bytes.extend((block.end.0 as u32).to_be_bytes());
+        }
+    }
+    bytes
+}
+
+/// The Internet checksum (RFC 1071): the ones' complement of the ones' complement sum of 16-bit words.
+fn checksum(bytes: &[u8]) -> u16 {
+    let words = bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0)));
+    let sum: u32 = words.sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    !((folded + (folded >> 16)) as u16)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,301 @@
+//! CAKE (Linux, sch_cake): a shaper without bursts, tins by DSCP, queues of flows with fairness among hosts, COBALT, and a filter
+//! of ACKs.
+
+mod ack_filter;
+mod framing;
+mod tin;
+mod ways;
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Rate, Time};
+
+use super::Dequeued;
+use super::context::QueueContext;
+use super::fifo::QueuedPacket;
+use super::hash::spread;
+use crate::packet::{DropReason, Packet};
+use crate::scenario::{AckFilterMode, CakeDef, Dscp, Isolate, Overhead, Tins};
+use tin::{HostLoad, Keys, Tin};
+
+/// A CAKE queue.
+#[derive(Debug)]
+pub(crate) struct Cake {
+    tins: Vec<Tin>,
+    classes: Tins,
+    isolate: Isolate,
+    ack_filter: AckFilterMode,
+    ingress: bool,
+    overhead: Overhead,
+    memory: Bytes,
+    shaper: Option<Shaper>,
+    /// The tin whose turn it is, without a rate.
+    turn: usize,
+    /// Perturbation of the hash, different in each run and on each link.
+    salt: u64,
+    /// BLUE's decisions.
+    rng: Rng,
+    packets: u64,
+    bytes: Bytes,
+}
+
+/// The shaper of all tins.
+#[derive(Debug)]
+struct Shaper {
+    rate: Rate,
+    /// When the next packet may start.
+    next: Time,
+    /// When it may start at the latest, although dropped packets have used the rate.
+    failsafe: Time,
+}
+
+impl Shaper {
+    /// When the next packet may start, if that is later than now.
+    fn wait(&self, now: Time) -> Option<Time> {
+        Some(self.next.min(self.failsafe)).filter(|at| *at > now)
+    }
+
+    fn charge(&mut self, size: Bytes, is_dropped: bool) {
+        let takes = self.rate.transmission_time(size);
+        self.next = self.next + takes;
+        if !is_dropped {
+            self.failsafe = self.failsafe + takes * 3 / 2;
+        }
+    }
+}
+
+/// The parts of the rate that tins have, as divisors, in the order in which they are looked through; without a rate the same parts
+/// of a quantum of 1024 B.
+fn parts(tins: Tins) -> &'static [u64] {
+    match tins {
+        Tins::Besteffort => &[1],
+        Tins::Diffserv3 => &[1, 16, 4],
+        Tins::Diffserv4 => &[1, 16, 2, 4],
+    }
+}
+
+/// The tin of a DSCP, by its place in `parts`.
+fn tin_of(tins: Tins, dscp: Dscp) -> usize {
+    let bulk = [Dscp::CS1, Dscp::LE].contains(&dscp);
+    let voice = [Dscp::EF, Dscp::VA, Dscp::CS6, Dscp::CS7].contains(&dscp);
+    match tins {
+        Tins::Besteffort => 0,
+        _ if bulk => 1,
+        Tins::Diffserv3 if voice || dscp == Dscp::TOS4 => 2,
+        Tins::Diffserv4 if voice || [Dscp::CS4, Dscp::CS5].contains(&dscp) => 3,
+        Tins::Diffserv4 if dscp.is_video() => 2,
+        _ => 0,
+    }
+}
+
+impl Cake {
+    /// An empty queue.
+    pub(super) fn new(def: &CakeDef, mut rng: Rng) -> Cake {
+        let def = def.with_defaults();
+        let given = "filled in from the defaults";
+        let target = def.target.expect(given);
+        let tin = |part: &u64| {
+            let rate = def.rate.and_then(|rate| Rate::from_bps(rate.as_bps() / part));
+            Tin::new(rate, target, def.rtt, 1024 / *part as i64)
+        };
+        Cake {
+            tins: parts(def.tins).iter().map(tin).collect(),
+            classes: def.tins,
+            isolate: def.isolate,
+            ack_filter: def.ack_filter,
+            ingress: def.ingress,
+            overhead: def.overhead,
+            memory: def.memory.expect(given),
+            shaper: def.rate.map(|rate| Shaper { rate, next: Time::ZERO, failsafe: Time::ZERO }),
+            turn: 0,
+            salt: rng.next_u64(),
+            rng,
+            packets: 0,
+            bytes: Bytes::ZERO,
+        }
+    }
+
+    fn host_load(&self) -> HostLoad {
+        HostLoad {
+            sources: matches!(self.isolate, Isolate::DualSrc | Isolate::Triple),
+            destinations: matches!(self.isolate, Isolate::DualDst | Isolate::Triple),
+        }
+    }
+
+    fn keys(&self, ctx: &QueueContext<'_>, packet: &Packet) -> Keys {
+        let source = u64::from(ctx.ends(packet.to).source_of(packet.to).0);
+        let destination = u64::from(packet.destination.0);
+        let hash = |key: u64| spread(key ^ self.salt);
+        let load = self.host_load();
+        Keys {
+            flow: hash(match self.isolate {
+                Isolate::None => 0,
+                Isolate::Src => source,
+                Isolate::Dst => destination,
+                Isolate::Hosts => source << 32 | destination,
+                // An endpoint is one direction of one flow.
+                Isolate::Flows | Isolate::DualSrc | Isolate::DualDst | Isolate::Triple => packet.to.0.into(),
+            }),
+            source: load.sources.then(|| hash(source)),
+            destination: load.destinations.then(|| hash(destination)),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
+        let (now, packet) = (ctx.now(), ctx.packet(&arrival));
+        if let Some(shaper) = self.shaper.as_mut().filter(|shaper| self.packets == 0 && shaper.next < now) {
+            (shaper.next, shaper.failsafe) = (now, now);
+        }
+        let (keys, load) = (self.keys(ctx, &packet), self.host_load());
+        let tin = &mut self.tins[tin_of(self.classes, ctx.ends(packet.to).dscp)];
+        if !tin.has_packets() {
+            tin.next = tin.next.max(now);
+        }
+        let at = tin.find(&keys);
+        let others = tin.flows[at].waiting.iter().map(|waiting| ctx.packet(waiting));
+        if let Some(place) = ack_filter::replaced(self.ack_filter, &packet, others)
+            && let Some(gone) = tin.remove(at, place)
+        {
+            self.packets -= 1;
+            self.bytes -= gone.size;
+            ctx.drop(&gone, DropReason::AckFilter);
+        }
+        tin.push(at, arrival, load);
+        self.packets += 1;
+        self.bytes += arrival.size;
+        while self.bytes > self.memory {
+            self.drop_from_longest(ctx);
+        }
+        Ok(())
+    }
+
+    /// Memory is full: the queue of most bytes loses its head.
+    fn drop_from_longest(&mut self, ctx: &mut QueueContext<'_>) {
+        let queues =
+            self.tins.iter().enumerate().flat_map(|(tin, own)| {
+                own.flows.iter().enumerate().map(move |(at, flow)| (flow.waiting.bytes(), tin, at))
+            });
+        // Of equals the last, so that the choice is the same on every machine.
+        let (_, tin, at) = queues.max().expect("there is at least one queue");
+        let own = &mut self.tins[tin];
+        own.flows[at].cobalt.on_overflow(&own.settings, ctx.now());
+        let head = own.remove(at, 0).expect("memory is not full of nothing");
+        self.packets -= 1;
+        self.bytes -= head.size;
+        self.drop_head(ctx, (tin, at), &head, DropReason::Queue);
+    }
+
+    /// A packet that has left its queue is dropped; behind a bottleneck it has used the rate.
+    fn drop_head(
+        &mut self,
+        ctx: &mut QueueContext<'_>,
+        (tin, at): (usize, usize),
+        head: &QueuedPacket,
+        reason: DropReason,
+    ) {
+        if self.ingress {
+            let size = self.on_line(ctx, head);
+            self.tins[tin].charge(at, size, ctx.now());
+            self.shaper.iter_mut().for_each(|shaper| shaper.charge(size, true));
+        }
+        ctx.drop(head, reason);
+    }
+
+    /// What a packet takes on the line.
+    fn on_line(&self, ctx: &QueueContext<'_>, waiting: &QueuedPacket) -> Bytes {
+        match &self.overhead {
+            Overhead::Raw => waiting.size,
+            Overhead::Framed(framing) => framing::on_line(ctx.packet(waiting).size, framing),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
+        let now = ctx.now();
+        let mut decays = true;
+        while self.packets > 0 {
+            if let Some(at) = self.shaper.as_ref().and_then(|shaper| shaper.wait(now)) {
+                return Dequeued::Later(at);
+            }
+            let tin = if self.shaper.is_some() { self.due(now) } else { self.next_turn() };
+            if let Some(head) = self.serve(tin, &mut decays, ctx) {
+                return Dequeued::Ready(head);
+            }
+        }
+        Dequeued::Empty
+    }
+
+    /// The last of the tins that are due, else the one that is due first.
+    fn due(&self, now: Time) -> usize {
+        let mut best: Option<(usize, Time)> = None;
+        for (index, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active()) {
+            if tin.next <= now || best.is_none_or(|(_, earliest)| tin.next <= earliest) {
+                best = Some((index, tin.next));
+            }
+        }
+        best.expect("a packet waits in a tin that is active").0
+    }
+
+    /// Deficit round robin over the tins, where no rate says when they are due.
+    fn next_turn(&mut self) -> usize {
+        while self.tins[self.turn].deficit < 0 || !self.tins[self.turn].is_active() {
+            let tin = &mut self.tins[self.turn];
+            if tin.deficit <= 0 {
+                tin.deficit += tin.share;
+            }
+            self.turn = (self.turn + 1) % self.tins.len();
+        }
+        self.turn
+    }
+
+    /// The next packet of a tin, after those that are dropped; `None` if a queue was found empty first.
+    fn serve(&mut self, index: usize, decays: &mut bool, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
+        let (now, load) = (ctx.now(), self.host_load());
+        loop {
+            let tin = &mut self.tins[index];
+            let (list, at) = tin.turn(std::mem::take(decays))?;
+            if tin.flows[at].deficit <= 0 {
+                tin.renew(list, at, load);
+                continue;
+            }
+            let Some(head) = tin.remove(at, 0) else {
+                tin.on_empty(list, at, now);
+                return None;
+            };
+            self.packets -= 1;
+            self.bytes -= head.size;
+            let bulk = if self.ingress { tin.bulk } else { 0 };
+            let flow = &mut tin.flows[at];
+            let waited = (now, ctx.sojourn(&head));
+            let unwanted = flow.cobalt.drops(&tin.settings, waited, bulk, || ctx.mark(&head), &mut self.rng);
+            // The last packet of a queue may be marked, but is not dropped.
+            if unwanted && flow.waiting.packets() > 0 {
+                self.drop_head(ctx, (index, at), &head, DropReason::Aqm);
+                continue;
+            }
+            let size = self.on_line(ctx, &head);
+            self.tins[index].charge(at, size, now);
+            self.shaper.iter_mut().for_each(|shaper| shaper.charge(size, false));
+            return Some(head);
+        }
+    }
+
+    /// Removes the packets for which `wanted` is true, tin by tin.
+    pub(super) fn take(&mut self, wanted: &dyn Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
+        let taken: Vec<QueuedPacket> = self.tins.iter_mut().flat_map(|tin| tin.take(wanted)).collect();
+        self.packets -= taken.len() as u64;
+        taken.iter().for_each(|gone| self.bytes -= gone.size);
+        taken
+    }
+
+    pub(super) fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    pub(super) fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! Vectors of internet §1.2, and the rules one by one.
+
+use tcp::Ecn::{Ce, Ect0, NotEct};
+use tcp::units::{Bytes, Rate, Span, Time};
+
+use super::super::bench::Bench;
+use super::framing::on_line;
+use super::tin::Tin;
+use crate::packet::DropReason;
+use crate::scenario::{CakeDef, Overhead, Queue};
+
+fn def(text: &str) -> CakeDef {
+    match serde_json::from_str(text) {
+        Ok(Queue::Cake(def)) => def.with_defaults(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn sizes_on_line(overhead: &str) -> Vec<u64> {
+    let text = format!(r#"{{"kind": "cake", "overhead": "{overhead}"}}"#);
+    let Overhead::Framed(framing) = def(&text).overhead else { panic!("{overhead} is a framing") };
+    [40, 52, 576, 1492, 1500].map(|size| on_line(Bytes(size), &framing).0).to_vec()
+}
+
+#[test]
+fn sizes_on_the_lines_of_tc_cake() {
+    // (a)
+    assert_eq!(sizes_on_line("ethernet"), [84, 90, 614, 1530, 1538]);
+    assert_eq!(sizes_on_line("docsis"), [64, 70, 594, 1510, 1518]);
+    assert_eq!(sizes_on_line("bridged_ptm"), [63, 76, 608, 1538, 1546]);
+    assert_eq!(sizes_on_line("pppoe_ptm"), [72, 84, 616, 1546, 1554]);
+    assert_eq!(sizes_on_line("pppoe_vcmux"), [106, 106, 689, 1696, 1696]);
+    assert_eq!(sizes_on_line("pppoe_llcsnap"), [106, 106, 689, 1696, 1749]);
+    assert_eq!(sizes_on_line("conservative"), [106, 159, 689, 1749, 1749]);
+    assert_eq!(sizes_on_line("ethernet ether_vlan"), [84, 94, 618, 1534, 1542]);
+}
+
+#[test]
+fn settings_follow_from_the_rate() {
+    // (b)
+    let vectors = [
+        (512_000, 35.484_4, 130.484_4, 300, 4 << 20),
+        (1_000_000, 18.168, 113.168, 300, 4 << 20),
+        (2_000_000, 9.084, 104.084, 300, 4 << 20),
+        (5_000_000, 5.0, 100.0, 300, 4 << 20),
+        (10_000_000, 5.0, 100.0, 305, 4 << 20),
+        (20_000_000, 5.0, 100.0, 610, 4 << 20),
+        (100_000_000, 5.0, 100.0, 1514, 5_000_000),
+    ];
+    for (bps, target_ms, interval_ms, quantum, memory) in vectors {
+        let def = def(&format!(r#"{{"kind": "cake", "rate": "{bps}bps"}}"#));
+        let tin = Tin::new(Rate::from_bps(bps), def.target.unwrap(), def.rtt, 1024);
+        assert!((1e3 * tin.settings.target.as_secs_f64() - target_ms).abs() < 1e-4, "{bps}");
+        assert!((1e3 * tin.settings.interval.as_secs_f64() - interval_ms).abs() < 1e-4, "{bps}");
+        assert_eq!((tin.quantum(), def.memory), (quantum, Some(Bytes(memory))), "{bps}");
+    }
+}
+
+fn bench(keys: &str) -> Bench {
+    Bench::new(&format!(r#"{{"kind": "cake", {keys}}}"#))
+}
+
+#[test]
+fn the_shaper_spaces_packets_evenly_without_a_burst() {
+    let mut bench = bench(r#""rate": "12Mbps", "tins": "besteffort""#);
+    (0..4).for_each(|_| bench.enqueue_of(0, 1500, NotEct).unwrap());
+    let starts: Vec<u64> = bench.departures().iter().map(|(_, _, at)| at.as_nanos() / 1000).collect();
+    assert_eq!(starts, [0, 1000, 2000, 3000]);
+    // A pause earns nothing.
+    bench.at(Time::ZERO + Span::from_millis(50));
+    (0..2).for_each(|_| bench.enqueue_of(0, 1500, NotEct).unwrap());
+    let starts: Vec<u64> = bench.departures().iter().map(|(_, _, at)| at.as_nanos() / 1000).collect();
+    assert_eq!(starts, [50_000, 51_000]);
+}
+
+/// The parts of so many packets that each sending node of `groups` of flows has, all of them backlogged.
+fn shares(isolate: &str, groups: &[u32]) -> Vec<f64> {
+    const PACKETS: usize = 20_000;
+    let mut bench = bench(&format!(r#""isolate": "{isolate}", "tins": "besteffort""#));
+    bench.gather(groups);
+    let group_of = |flow: u32| {
+        let mut first = 0;
+        groups.iter().position(|count| {
+            first += count;
+            flow < first
+        })
+    };
+    let flows: u32 = groups.iter().sum();
+    (0..flows).for_each(|flow| (0..4).for_each(|_| bench.enqueue_of(flow, 1500, NotEct).unwrap()));
+    let mut sent = vec![0; groups.len()];
+    for _ in 0..PACKETS {
+        let flow = bench.dequeue_packet().unwrap().to.flow().0;
+        sent[group_of(flow).unwrap()] += 1;
+        bench.enqueue_of(flow, 1500, NotEct).unwrap();
+    }
+    sent.iter().map(|count| f64::from(*count) / PACKETS as f64).collect()
+}
+
+#[test]
+fn hosts_share_equally_whatever_their_flows() {
+    // (f), at a tenth of its packets.
+    let near = |found: Vec<f64>, expected: &[f64]| found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1.5e-3);
+    for isolate in ["dual_src", "triple"] {
+        assert!(near(shares(isolate, &[1, 9]), &[0.5, 0.5]), "{isolate}: {:?}", shares(isolate, &[1, 9]));
+        let found = shares(isolate, &[1, 4, 16]);
+        assert!(near(found.clone(), &[1.0 / 3.0; 3]), "{isolate}: {found:?}");
+    }
+    assert!(near(shares("flows", &[1, 9]), &[0.1, 0.9]));
+}
+
+#[test]
+fn the_last_packet_of_a_queue_is_marked_but_not_dropped() {
+    let mut bench = bench(r#""tins": "besteffort""#);
+    for step in 0..30_u64 {
+        // One packet at a time, far over target for long.
+        bench.at(Time::ZERO + Span::from_millis(200 * step));
+        bench.enqueue(if step % 2 == 0 { NotEct } else { Ect0 }).unwrap();
+        bench.at(Time::ZERO + Span::from_millis(200 * step + 150));
+        assert!(bench.dequeue().is_some());
+    }
+    assert_eq!(bench.drops(DropReason::Aqm), 0);
+}
+
+#[test]
+fn a_queue_over_target_is_marked_or_dropped() {
+    for (ecn, marked) in [(Ect0, true), (NotEct, false)] {
+        let mut bench = bench(r#""tins": "besteffort""#);
+        (0..300).for_each(|_| bench.enqueue(ecn).unwrap());
+        let mut left = Vec::new();
+        for ms in 6..250 {
+            bench.at(Time::ZERO + Span::from_millis(ms));
+            left.push(bench.dequeue().unwrap());
+        }
+        // Drops follow at 100 and 170.7 ms after the first packet over target.
+        assert_eq!((bench.marks(), bench.drops(DropReason::Aqm)), if marked { (3, 0) } else { (0, 3) });
+        assert_eq!(left.contains(&Ce), marked);
+    }
+}
+
+#[test]
+fn a_full_memory_drops_the_head_of_the_longest_queue() {
+    let mut bench = bench(r#""memory": "5000B", "tins": "besteffort""#);
+    (0..4).for_each(|_| bench.enqueue_of(0, 1000, NotEct).unwrap());
+    (0..2).for_each(|_| bench.enqueue_of(2, 1000, NotEct).unwrap());
+    assert_eq!(bench.drops(DropReason::Queue), 1);
+    let left: Vec<u32> = bench.departures().iter().map(|(flow, ..)| *flow).collect();
+    assert_eq!(left.iter().filter(|flow| **flow == 0).count(), 3);
+}

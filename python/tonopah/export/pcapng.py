@@ -1,0 +1,150 @@
+"""A run as captures for Wireshark and tshark: a pcapng file for each host, or for each link.
+
+The format is that of draft-ietf-opsawg-pcapng: times in nanoseconds of the run, packets from the IPv4 header on. The engine
+writes the headers, with options and checksums; payload is not stored, and its bytes are zeros.
+"""
+
+import json
+import re
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tonopah._core import capture, engine_version
+from tonopah.errors import ScenarioError, relay
+from tonopah.simulation import Result, checked_seed, engine_form
+
+RAW_IP = 101
+"""LINKTYPE_RAW: a packet begins with its IP header."""
+SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
+BYTE_ORDER = 0x1A2B3C4D
+NAME, USER_APPLICATION, DESCRIPTION, SPEED, RESOLUTION, FLAGS = 2, 4, 3, 8, 9, 2
+NANOSECONDS = 9
+INBOUND, OUTBOUND = 1, 2
+SOURCE_ADDRESS = slice(12, 16)
+"""In an IPv4 header."""
+
+
+@dataclass
+class Interface:
+    """What packets were seen on."""
+
+    name: str
+    description: str
+    speed_bps: int = 0
+    """0 if it has none."""
+    address: bytes = b""
+    """Packets from it are outbound; unknown if empty."""
+
+
+@dataclass
+class Capture:
+    """The content of a file: interfaces, and the blocks of their packets."""
+
+    name: str
+    interfaces: list[Interface] = field(default_factory=list)
+    packets: list[bytes] = field(default_factory=list)
+
+
+def run(scenario: dict[str, Any], name: str | None, seed: int, folder: Path, on_links: bool = False) -> Result:
+    """Run a scenario, write what its hosts (or links) see into files in `folder`, and return its Result.
+
+    Raises ScenarioError when the scenario cannot be run, OSError when a file cannot be written.
+    """
+    try:
+        bound = engine_form(scenario, name)
+        with bound.for_a_run() as algorithms:
+            summary, series, seen = capture(bound.text, checked_seed(seed), algorithms, on_links=on_links)
+    except ScenarioError as error:
+        raise relay(error, name) from None
+    result = Result(json.loads(summary), series)
+    folder.mkdir(parents=True, exist_ok=True)
+    points = links(result.summary) if on_links else hosts(result.summary)
+    for made in captures(seen, points):
+        (folder / f"{made.name}.pcapng").write_bytes(file_bytes(made))
+    return result
+
+
+def hosts(summary: Mapping[str, Any]) -> dict[int, tuple[str, Interface]]:
+    """Return for each node the file of its packets and its interface. Node n has the address 10.0.0.0 + n + 1."""
+    found = {}
+    for index, node in enumerate(summary["nodes"]):
+        address = struct.pack(">I", (10 << 24) + index + 1)
+        found[index] = node["node"], Interface(node["node"], "sent and received by the transport", address=address)
+    return found
+
+
+def links(summary: Mapping[str, Any]) -> dict[int, tuple[str, Interface]]:
+    """Return for each direction of a link the file of the link and its interface."""
+    found = {}
+    for index, link in enumerate(summary["links"]):
+        ends = link["from"], link["to"]
+        speed = round(link["rate_bps"] or 0)
+        found[index] = ("-".join(sorted(ends)), Interface(" > ".join(ends), "as the link begins to transmit", speed))
+    return found
+
+
+def captures(seen: str, points: Mapping[int, tuple[str, Interface]]) -> Iterable[Capture]:
+    """Return the captures with packets, by the rows of the engine: point, time, size, headers."""
+    made: dict[str, Capture] = {}
+    places: dict[int, tuple[Capture, int, bytes]] = {}
+    for row in seen.splitlines()[1:]:
+        point, t_ns, size, headers = row.split(",")
+        if int(point) not in places:
+            name, interface = points[int(point)]
+            capture_of = made.setdefault(name, Capture(file_name(name, made)))
+            capture_of.interfaces.append(interface)
+            places[int(point)] = capture_of, len(capture_of.interfaces) - 1, interface.address
+        to, number, address = places[int(point)]
+        to.packets.append(packet_block(number, int(t_ns), int(size), bytes.fromhex(headers), address))
+    return made.values()
+
+
+def file_name(name: str, taken: Mapping[str, Capture]) -> str:
+    """Return the name of a file for something with this name, which may contain any letters."""
+    plain = re.sub(r"[^\w.-]", "_", name)[:200]
+    return plain if all(plain != other.name for other in taken.values()) else f"{plain}-{len(taken)}"
+
+
+def file_bytes(made: Capture) -> bytes:
+    """Return a capture as a pcapng file of one section."""
+    application = option(USER_APPLICATION, f"Tonopah {engine_version()}".encode())
+    section = block(SECTION, struct.pack("<IHHq", BYTE_ORDER, 1, 0, -1) + application + option(0, b""))
+    return section + b"".join(interface_block(interface) for interface in made.interfaces) + b"".join(made.packets)
+
+
+def interface_block(interface: Interface) -> bytes:
+    """Return the description of an interface."""
+    options = option(NAME, interface.name.encode()) + option(DESCRIPTION, interface.description.encode())
+    if interface.speed_bps:
+        options += option(SPEED, struct.pack("<Q", interface.speed_bps))
+    options += option(RESOLUTION, bytes([NANOSECONDS])) + option(0, b"")
+    return block(INTERFACE, struct.pack("<HHI", RAW_IP, 0, 0) + options)
+
+
+def packet_block(interface: int, t_ns: int, size: int, headers: bytes, address: bytes) -> bytes:
+    """Return a packet of which the headers were captured."""
+    head = struct.pack("<IIIII", interface, t_ns >> 32, t_ns & 0xFFFFFFFF, len(headers), size)
+    options = b""
+    if address:
+        direction = OUTBOUND if headers[SOURCE_ADDRESS] == address else INBOUND
+        options = option(FLAGS, struct.pack("<I", direction)) + option(0, b"")
+    return block(PACKET, head + padded(headers) + options)
+
+
+def option(code: int, value: bytes) -> bytes:
+    """Return an option of a block; code 0 ends them."""
+    return struct.pack("<HH", code, len(value)) + padded(value)
+
+
+def block(kind: int, body: bytes) -> bytes:
+    """Return a block, which has its length at both ends."""
+    length = len(body) + 12
+    return struct.pack("<II", kind, length) + body + struct.pack("<I", length)
+
+
+def padded(value: bytes) -> bytes:
+    """Return bytes with zeros up to a multiple of four."""
+    return value + bytes(-len(value) % 4)

@@ -1,0 +1,82 @@
+"""Pictures for a notebook: a metric of a study over an axis, and the series of a run."""
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tonopah.analysis.figure_data import study_figures
+from tonopah.errors import InputError
+from tonopah.metrics import metric
+from tonopah.plot import picture, style
+from tonopah.spec.reader import parse_spec
+
+if TYPE_CHECKING:
+    from tonopah.simulation import Result
+    from tonopah.spec.model import StudySpec
+    from tonopah.spec.plan import Plan
+    from tonopah.store.store import Store
+
+MAX_LINES = 12
+"""More flows in one panel could not be told apart."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture, which a notebook shows as SVG."""
+
+    draw: Callable[[str], bytes]
+    """Return it in a format: svg, pdf or png."""
+
+    def _repr_svg_(self) -> str:
+        return self.draw("svg").decode()
+
+    def save(self, path: str | Path) -> Path:
+        """Write it to a file, in the format of its ending: svg, pdf or png. Raises InputError for any other."""
+        target = Path(path)
+        form = target.suffix.lstrip(".").lower()
+        if form not in ("svg", "pdf", "png"):
+            raise InputError("path", f"{target.suffix or target.name!r} is no format of a picture", ".svg, .pdf or .png")
+        target.write_bytes(self.draw(form))
+        return target
+
+
+def plot_study(spec: "StudySpec", document: Mapping[str, Any], plan: "Plan", store: "Store", name: str, x: str | None) -> Picture:
+    """Return a metric over an axis that a sweep varies, or bars at the nominal point, with intervals. Raises InputError."""
+    figure = {"kind": "line", "x": x, "y": [name]} if x else {"kind": "bar", "y": [name]}
+    keys = {key: value for key, value in document.items() if key not in ("figure", "claim", "headline", "history")}
+    parts = [{key: value for key, value in part.items() if key != "figure"} for part in keys.get("part", [])]
+    asked = parse_spec({**keys, **({"part": parts} if parts else {}), "figure": [figure]})
+    drawn_parts = [replace(mine, figures=wanted.figures) for mine, wanted in zip(spec.parts, asked.parts, strict=True)]
+    found = list(study_figures(replace(spec, parts=drawn_parts, claims=[]), plan, store).values())
+    if not found:
+        axes = sorted({axis for part in spec.parts for sweep in part.sweeps for axis in sweep.vary})
+        raise InputError("plot", f"no run measured {name} over {x or 'the algorithms'}", f"axes: {', '.join(axes) or 'none'}")
+    return Picture(lambda form: picture.picture(found[0], picture.make_look(form, width="5.4in"), form))
+
+
+def plot_result(result: "Result", names: Sequence[str]) -> Picture:
+    """Return recorded series of a run, a panel each, with a line for each flow, link or node. Raises InputError."""
+    chosen = list(names) or result.names
+    if not chosen:
+        raise InputError("plot", "the run has recorded no series", 'add record = { series = ["cwnd", "queue"] } to the scenario')
+    tables = {name: result.series(name) for name in chosen}
+
+    def draw(form: str) -> bytes:
+        with style.settings({"figure.constrained_layout.use": True}) as plt:
+            figure, axes = plt.subplots(len(chosen), 1, sharex=True, squeeze=False, figsize=(6.4, 2.2 * len(chosen)))
+            for panel, (name, table) in zip(axes[:, 0], tables.items(), strict=True):
+                shown, owner = metric(name), table.columns[1]
+                for index, (number, rows) in enumerate(list(table.groupby(owner))[:MAX_LINES]):
+                    look = {key: value for key, value in style.line_style(index).items() if not key.startswith("marker")}
+                    panel.step(rows["t_s"], rows["value"] * shown.factor, where="post", label=f"{owner} {number}", **look)
+                panel.set_ylabel(f"{shown.label} ({shown.unit})" if shown.unit else shown.label)
+                panel.legend(loc="upper right", fontsize="small")
+            axes[-1, 0].set_xlabel("Time (s)")
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=form, metadata=picture.METADATA[form])
+            plt.close(figure)
+            return buffer.getvalue()
+
+    return Picture(draw)
