@@ -1,6 +1,8 @@
 """The report in Chromium: what is drawn, and what the mouse does. `make test-browser` runs these alone."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 from browser import Browser, find_chromium
@@ -11,6 +13,9 @@ from tonopah.report.index import write_index
 PROGRAM = find_chromium()
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed (TONOPAH_CHROMIUM may name one)")
 
+FOLDER = os.environ.get("TONOPAH_REPORTS")
+REPORTS = sorted(Path(FOLDER).glob("*/report.html")) if FOLDER else [None]
+"""Every report in the folder that TONOPAH_REPORTS names, such as results after `tonopah study run all --quick`."""
 LINE = "line--network-flows--goodput_bps"
 
 
@@ -241,6 +246,32 @@ def test_print_shows_what_is_unfolded_on_white(browser, report):
     assert browser.js("getComputedStyle(document.querySelector('.tools')).display") == "none"
     browser.until(f"{panel(LINE)}.querySelector('svg') !== null")
     assert browser.js(f"getComputedStyle({panel(LINE)}.querySelector('g[aria-label=line]')).stroke") == "rgb(0, 114, 178)"
+    assert len(browser.call("Page.printToPDF")["data"]) > 50_000
+    assert browser.messages == []
+
+
+@pytest.fixture(scope="module", params=REPORTS, ids=lambda path: path.parent.name if path else "beside-cubic")
+def shipped_report(request, tmp_path_factory):
+    """A report of a shipped study: one of the folder of reports, or that of a study of a few seconds at its quick size."""
+    if request.param:
+        return request.param
+    study = tp.Study.load("beside-cubic")
+    study.run(quiet=True, quick=True, out=tmp_path_factory.mktemp("shipped") / "beside-cubic")
+    return study.report(quiet=True)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (500, "dark")])
+def test_a_shipped_study_is_drawn_fits_its_window_and_prints(browser, shipped_report, width, scheme):
+    browser.messages.clear()
+    browser.open(shipped_report, width, features={"prefers-color-scheme": scheme})
+    unfold(browser)
+    assert browser.js("document.documentElement.scrollWidth") <= width
+    outside = "[...document.querySelectorAll('.plot svg')].filter((s) => s.getBoundingClientRect().right > innerWidth + 1).length"
+    assert browser.js(outside) == 0
+    targets = browser.js("[...document.querySelectorAll('a[href^=\"#\"]')].map((one) => one.hash.slice(1))")
+    assert set(targets) <= set(browser.js("[...document.querySelectorAll('[id]')].map((one) => one.id)"))
+    browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    assert browser.js("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert len(browser.call("Page.printToPDF")["data"]) > 50_000
     assert browser.messages == []
 

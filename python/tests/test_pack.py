@@ -66,6 +66,15 @@ def test_the_index_shows_packed_studies(packed, tmp_path, capsys):
     assert 'href="small/report.html"' in page and page.count("<section>") == 1
 
 
+def test_a_damaged_file_in_the_folder_of_results_does_not_stop_a_report(packed, tmp_path, capsys):
+    (tmp_path / "results").mkdir()
+    shutil.copy(packed, tmp_path / "results" / packed.name)
+    (tmp_path / "results" / f"other{pack.SUFFIX}").write_bytes(b"no archive")
+    code, out, err = call(capsys, "report", tmp_path / "results" / packed.name)
+    assert code == 0 and "report: " in out and "index: " not in out
+    assert f"note: the index was not written: {tmp_path / 'results' / 'other'}{pack.SUFFIX}: is no packed study" in err
+
+
 def test_only_a_finished_study_with_its_report_is_packed(finished, tmp_path, capsys):
     copy = tmp_path / "copy"
     shutil.copytree(finished.folder, copy)

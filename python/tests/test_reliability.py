@@ -6,7 +6,7 @@ import pytest
 
 import tonopah as tp
 from tonopah import _core
-from tonopah.cli import doctor, main, study
+from tonopah.cli import doctor, main, study_run
 from tonopah.execution import options, runner
 from tonopah.execution.options import ExecutionOptions, Limits, Shard
 from tonopah.peers import ns2, ns3
@@ -83,7 +83,7 @@ def test_wrong_options_are_refused(study_file, capsys):
             main.main(["study", "run", str(study_file), *arguments])
         assert ended.value.code == 2, arguments
     capsys.readouterr()
-    assert study.same_command() == "the same command"
+    assert study_run.same_command() == "the same command"
 
 
 def test_the_doctor_is_content_here(tmp_path, capsys):

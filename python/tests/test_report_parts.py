@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import tonopah as tp
-from tonopah.cli import main, study
+from tonopah.cli import main, study_run
 from tonopah.report.part import partitions
 from tonopah.report.tables import without_path
 
@@ -77,7 +77,7 @@ def ship_two(document, folder, monkeypatch):
     for name in ("one", "two"):
         load(document, folder, name)
     paths = {name: folder / f"{name}.toml" for name in ("one", "two")}
-    monkeypatch.setattr(study, "shipped", lambda: paths)
+    monkeypatch.setattr(study_run, "shipped", lambda: paths)
     monkeypatch.setattr("tonopah.spec.library.shipped", lambda: paths)
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 from tonopah.cli.arguments import add_common
@@ -33,7 +34,14 @@ def index_around(study: Path, *, always: bool = False) -> Path | None:
     Only where studies are kept together: in `results`, or where such a page is already. Elsewhere nothing is written.
     """
     folder = study.resolve().parent
-    return write_index(folder) if always or folder.name == RESULTS or is_ours(folder / FILE) else None
+    if not (always or folder.name == RESULTS or is_ours(folder / FILE)):
+        return None
+    try:
+        return write_index(folder)
+    except InputError as error:
+        # A file that somebody put there is no reason for a study to fail.
+        print(f"note: the index was not written: {error}", file=sys.stderr)
+        return None
 
 
 def is_ours(page: Path) -> bool:

@@ -48,6 +48,15 @@ class Member:
     sha256: str
 
 
+@dataclass(frozen=True)
+class Listing:
+    """What an archive says of itself: its files, and the engine whose results they are."""
+
+    members: list[Member]
+    version: str
+    build: str
+
+
 def pack(folder: Path, target: Path, study: str) -> list[Member]:
     """Write the results in `folder` into one file and return what it holds.
 
@@ -106,9 +115,13 @@ def unpacked(file: Path) -> Iterator[Path]:
 
 
 def unpack(file: Path, folder: Path) -> None:
-    """Write the members of an archive into an empty folder. Raises InputError."""
-    with opened(file) as (archive, members):
-        free = shutil.disk_usage(folder).free
+    """Write the members of an archive into an empty folder. Raises InputError, also for results of another engine."""
+    with opened(file) as (archive, listing):
+        if listing.build != engine_build():
+            ours = f"this is {engine_version()} (build {engine_build()})"
+            message = f"has results of engine {listing.version} (build {listing.build}), {ours}"
+            raise InputError("", message, f"use Tonopah {listing.version}, or run the study again", str(file))
+        members, free = listing.members, shutil.disk_usage(folder).free
         if sum(one.size for one in members) > free:
             raise InputError("", f"does not fit: {free >> 20} MB are free in {folder.parent}", "set TMPDIR", str(file))
         (folder / "series").mkdir()
@@ -120,16 +133,16 @@ def unpack(file: Path, folder: Path) -> None:
 
 def read_verdicts(file: Path) -> bytes:
     """Return the verdicts in an archive, compared with their digest. Raises InputError."""
-    with opened(file) as (archive, members):
-        found = next((one for one in members if one.name == VERDICTS), None)
+    with opened(file) as (archive, listing):
+        found = next((one for one in listing.members if one.name == VERDICTS), None)
         if found is None or found.size > MOST_VERDICTS:
             raise refused(file, f"has no {VERDICTS}" if found is None else f"{VERDICTS} is too large")
         return b"".join(checked_chunks(archive, found, file))
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[tuple[zipfile.ZipFile, list[Member]]]:
-    """Yield an archive and what its list announces, which is all that it holds. Raises InputError."""
+def opened(file: Path) -> Iterator[tuple[zipfile.ZipFile, Listing]]:
+    """Yield an archive and what it announces, which is all that it holds. Raises InputError."""
     try:
         with zipfile.ZipFile(file) as archive:
             yield archive, read_list(archive, file)
@@ -140,8 +153,8 @@ def opened(file: Path) -> Iterator[tuple[zipfile.ZipFile, list[Member]]]:
         raise InputError("", f"cannot be read: {error.strerror or error}", None, str(file)) from None
 
 
-def read_list(archive: zipfile.ZipFile, file: Path) -> list[Member]:
-    """Return the members of an archive after its list has been compared with what the archive says of itself."""
+def read_list(archive: zipfile.ZipFile, file: Path) -> Listing:
+    """Return what an archive announces, after its list has been compared with its members."""
     infos = {info.filename: info for info in archive.infolist()}
     if LIST not in infos or infos[LIST].file_size > LONGEST_LIST:
         raise refused(file, f"it has no {LIST}" if LIST not in infos else f"{LIST} is too large")
@@ -166,10 +179,7 @@ def read_list(archive: zipfile.ZipFile, file: Path) -> list[Member]:
             raise refused(file, f"{one.name} is not the file that {LIST} lists")
     if sum(one.size for one in members) > MOST_BYTES:
         raise refused(file, f"it holds more than {MOST_BYTES >> 30} GB")
-    if build != engine_build():
-        message = f"has results of engine {version} (build {build}), this is {engine_version()} (build {engine_build()})"
-        raise InputError("", message, f"use Tonopah {version}, or run the study again", str(file))
-    return members
+    return Listing(members, version, build)
 
 
 def whole(value: Any) -> int:
