@@ -8,7 +8,7 @@ VENV    := .venv
 PYTHON  := $(VENV)/bin/python
 TONOPAH := $(VENV)/bin/tonopah
 PIP     := $(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes
-MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(CURDIR)/$(VENV)/bin/maturin develop --locked --quiet
+MATURIN := env VIRTUAL_ENV=$(CURDIR)/$(VENV) $(CURDIR)/$(VENV)/bin/maturin develop --locked --quiet
 RUST    := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
 help: ## show this list
