@@ -87,10 +87,18 @@ fn channel(
                 mac.is_mobile(),
             )))
         }
-        RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) => {
+        RoutingDef::Dsr(_) if def.radio.standard == Some(Standard::Lrwpan) || def.radio.aggregation == Some(true) => {
+            let message =
+                "\"dsr\" listens to the frames of others, which 802.15.4 and aggregates are not modelled to allow";
+            return Err(ScenarioError::new(format!("{path}.routing.kind"), message).with_hint("\"aodv\""));
+        }
+        RoutingDef::Dsdv(_) | RoutingDef::Aodv(_) | RoutingDef::Dsr(_) => {
+            if let RoutingDef::Dsr(_) = def.routing {
+                mac.dcf().listen_to_all();
+            }
             let rng = |i: u32| Rng::stream(seed, &format!("station/{}/routing", def.stations[i as usize]));
             let protocol = routing::build::protocol(&def.routing, nodes.len() as u32, mtu, rng);
-            Routing::Protocol(Box::new(protocol.expect("DSDV and AODV are protocols")))
+            Routing::Protocol(Box::new(protocol.expect("DSDV, AODV and DSR are protocols")))
         }
     };
     let refresh = match def.routing {

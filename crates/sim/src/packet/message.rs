@@ -11,6 +11,8 @@ pub(crate) enum Message {
     Dsdv(Vec<RouteAdvertisement>),
     /// An AODV message.
     Aodv(AodvMessage),
+    /// A DSR message.
+    Dsr(DsrMessage),
     /// An ARP message.
     Arp(ArpMessage),
     /// A beacon of an access point.
@@ -86,4 +88,32 @@ pub(crate) enum ArpMessage {
     /// Asks for the address of a station.
     Request(StationId),
     Reply,
+}
+
+/// DSR messages (RFC 4728 §6), with paths from end to end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum DsrMessage {
+    /// A route request on its way.
+    Request {
+        /// Unique at the originator.
+        id: u32,
+        target: StationId,
+        /// From the originator to the station that sends it.
+        path: Vec<StationId>,
+        /// Hops after which it is not passed on; 0 asks neighbours only.
+        hops: usize,
+        /// The last error that the originator was told.
+        error: Option<LinkError>,
+    },
+    /// A path, and the source route by which it is sent to its first station.
+    Reply { route: Vec<StationId>, back: Vec<StationId> },
+    /// A broken link, and the source route by which the source of a packet is told.
+    Error { error: LinkError, back: Vec<StationId> },
+}
+
+/// A link that does not work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LinkError {
+    pub(crate) from: StationId,
+    pub(crate) to: StationId,
 }

@@ -26,6 +26,8 @@ pub(crate) enum MacIndication {
     Packet { at: StationId, from: StationId, packet: PacketId },
     /// `at` has received a message and holds a reference to it.
     Message { at: StationId, from: StationId, message: MessageId },
+    /// `at` has received a data frame for another station; it holds a reference to a message.
+    Overheard { at: StationId, from: StationId, content: Content },
     /// `at` has reached a retry limit; `lost` unless the receiver has the content all the same.
     GivenUp { at: StationId, request: MacRequest, lost: bool },
     /// A request was dropped because the queue was full.

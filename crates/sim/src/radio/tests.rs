@@ -53,6 +53,7 @@ fn rules(phy: Phy) -> DcfRules {
         responds_if_idle: false,
         whole_micros: false,
         rts_nav_reset: true,
+        promiscuous: false,
         block_acks: false,
         aggregates: false,
     }

@@ -1,19 +1,24 @@
 //! From the definition of a routing protocol in a scenario to the agents of a subnet.
 
+use std::collections::BTreeMap;
+
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span};
 
 use super::aodv::AodvRules;
 use super::dsdv::DsdvRules;
+use super::dsr::{DsrRules, SourceRoute};
 use super::route_buffer::BufferLimits;
-use super::{Agent, Aodv, Dsdv, DsdvNs3, RouteBuffer};
-use crate::ids::StationId;
+use super::{Agent, Aodv, Dsdv, DsdvNs3, Dsr, RouteBuffer};
+use crate::ids::{PacketId, StationId};
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
-use crate::scenario::{AodvDef, AodvProfile, DsdvDef, DsdvProfile, RadioProfile, RoutingDef, ScenarioError, join};
+use crate::scenario::{
+    AodvDef, AodvProfile, DsdvDef, DsdvProfile, DsrDef, DsrProfile, RadioProfile, RoutingDef, ScenarioError, join,
+};
 
 /// Initial TTL in ns-2.
 const NS2_TTL: u8 = 32;
-/// Header that ns-2's DSDV adds to every packet of a transport.
+/// Header that ns-2's DSDV and DSR add to every packet of a transport.
 const NS2_ROUTING_HEADER: Bytes = Bytes(20);
 /// Maximum time that a packet is buffered for a route, in AODV and in ns-3's DSDV.
 const LIFETIME: Span = Span::from_millis(30_000);
@@ -39,6 +44,19 @@ pub(crate) struct Protocol {
     pub(crate) domain_filter: bool,
     /// ns-2: a packet that leaves the domain is not buffered for a route to the gateway (networks.md §9.4).
     pub(crate) buffers_inside_only: bool,
+    /// DSR: the source routes of packets, by packet. An entry outlives its packet until the next one of the same number
+    /// begins, so that late listeners can read it.
+    pub(crate) source_routes: BTreeMap<u32, SourceRoute>,
+}
+
+impl Protocol {
+    /// Bytes that a station adds to a packet.
+    pub(crate) fn header(&self, at: StationId, packet: PacketId) -> Bytes {
+        match (&self.agents[at.index()], self.source_routes.get(&packet.0)) {
+            (Agent::Dsr(dsr), Some(route)) => self.packet_header + dsr.header(&route.path),
+            _ => self.packet_header,
+        }
+    }
 }
 
 /// The definition of a protocol with the defaults of its profile; errors start at `path`.
@@ -46,6 +64,11 @@ pub(crate) fn with_defaults(def: &RoutingDef, radio: RadioProfile, path: &str) -
     match def {
         RoutingDef::Dsdv(dsdv) => dsdv_with_defaults(dsdv, radio, path).map(RoutingDef::Dsdv),
         RoutingDef::Aodv(aodv) => aodv_with_defaults(aodv, radio, path).map(RoutingDef::Aodv),
+        RoutingDef::Dsr(dsr) => {
+            let ns2 = radio == RadioProfile::Ns2;
+            let profile = dsr.profile.unwrap_or(if ns2 { DsrProfile::Ns2 } else { DsrProfile::Std });
+            Ok(RoutingDef::Dsr(DsrDef { profile: Some(profile) }))
+        }
         RoutingDef::Shortest(_) | RoutingDef::AccessPoints(_) => Ok(def.clone()),
     }
 }
@@ -96,15 +119,17 @@ pub(crate) fn protocol(def: &RoutingDef, stations: u32, mtu: Bytes, rng: impl Fn
     };
     let dsdv = |profile| matches!(def, RoutingDef::Dsdv(def) if def.profile == Some(profile));
     let aodv = |profile| matches!(def, RoutingDef::Aodv(def) if def.profile == Some(profile));
+    let dsr_ns2 = matches!(def, RoutingDef::Dsr(def) if def.profile == Some(DsrProfile::Ns2));
     Some(Protocol {
         agents,
         buffers: (0..stations).map(|_| RouteBuffer::new(limits)).collect(),
-        packet_header: if dsdv(DsdvProfile::Ns2) { NS2_ROUTING_HEADER } else { Bytes::ZERO },
+        packet_header: if dsdv(DsdvProfile::Ns2) || dsr_ns2 { NS2_ROUTING_HEADER } else { Bytes::ZERO },
         ttl: (dsdv(DsdvProfile::Ns2) || aodv(AodvProfile::Ns2)).then_some(NS2_TTL),
         reroutes_failed: dsdv(DsdvProfile::Std),
-        link_feedback: dsdv(DsdvProfile::Std) || matches!(def, RoutingDef::Aodv(_)),
+        link_feedback: dsdv(DsdvProfile::Std) || matches!(def, RoutingDef::Aodv(_) | RoutingDef::Dsr(_)),
         domain_filter: !matches!(def, RoutingDef::Dsdv(def) if def.domain_filter == Some(false)),
         buffers_inside_only: dsdv(DsdvProfile::Ns2),
+        source_routes: BTreeMap::new(),
     })
 }
 
@@ -123,6 +148,11 @@ fn agent(def: &RoutingDef, me: StationId, mtu: Bytes, rng: Rng) -> Option<Agent>
             })
         }
         RoutingDef::Aodv(def) => Some(Agent::Aodv(Aodv::new(me, aodv_rules(def), rng))),
+        RoutingDef::Dsr(def) => {
+            let ns2 = def.profile == Some(DsrProfile::Ns2);
+            let rules = DsrRules { backoff: if ns2 { 4 } else { 2 }, lists_ends: ns2 };
+            Some(Agent::Dsr(Dsr::new(me, rules, rng)))
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 mod aodv;
 pub(crate) mod build;
 mod dsdv;
+mod dsr;
 mod next_hop;
 mod outbox;
 mod route_buffer;
@@ -19,6 +20,7 @@ pub(crate) use aodv::Aodv;
 pub(crate) use dsdv::Dsdv;
 pub(crate) use dsdv::ns3::DsdvNs3;
 pub(crate) use dsdv::table::ENTRY_SIZE as DSDV_ENTRY_SIZE;
+pub(crate) use dsr::{Dsr, SourceRoute};
 pub(crate) use next_hop::NextHop;
 pub(crate) use outbox::Outgoing;
 pub(crate) use route_buffer::RouteBuffer;
@@ -30,6 +32,7 @@ pub(crate) enum Agent {
     Dsdv(Dsdv),
     DsdvNs3(DsdvNs3),
     Aodv(Aodv),
+    Dsr(Dsr),
 }
 
 impl Agent {
@@ -39,6 +42,7 @@ impl Agent {
             (Agent::Dsdv(dsdv), Message::Dsdv(update)) => dsdv.on_update(now, from, update),
             (Agent::DsdvNs3(dsdv), Message::Dsdv(update)) => dsdv.on_update(now, from, update),
             (Agent::Aodv(aodv), Message::Aodv(message)) => aodv.on_message(now, from, message),
+            (Agent::Dsr(dsr), Message::Dsr(message)) => dsr.on_message(now, message),
             _ => {}
         }
     }
@@ -49,6 +53,7 @@ impl Agent {
             Agent::Dsdv(dsdv) => dsdv.on_timer(now),
             Agent::DsdvNs3(dsdv) => dsdv.on_timer(now),
             Agent::Aodv(aodv) => aodv.on_timer(now),
+            Agent::Dsr(dsr) => dsr.on_timer(now),
         }
     }
 
@@ -58,6 +63,7 @@ impl Agent {
             Agent::Dsdv(dsdv) => dsdv.next_timer(),
             Agent::DsdvNs3(dsdv) => dsdv.next_timer(),
             Agent::Aodv(aodv) => aodv.next_timer(),
+            Agent::Dsr(dsr) => dsr.next_timer(),
         }
     }
 
@@ -67,6 +73,7 @@ impl Agent {
             Agent::Dsdv(dsdv) => dsdv.outbox.pop(now),
             Agent::DsdvNs3(dsdv) => dsdv.outbox.pop(now),
             Agent::Aodv(aodv) => aodv.outbox.pop(now),
+            Agent::Dsr(dsr) => dsr.outbox.pop(now),
         }
     }
 
@@ -76,6 +83,7 @@ impl Agent {
             Agent::Dsdv(dsdv) => dsdv.next_hop(destination),
             Agent::DsdvNs3(dsdv) => dsdv.next_hop(destination),
             Agent::Aodv(aodv) => aodv.next_hop(now, destination),
+            Agent::Dsr(dsr) => dsr.next_hop(now, destination),
         }
     }
 
@@ -84,7 +92,7 @@ impl Agent {
         match self {
             Agent::Dsdv(dsdv) => matches!(dsdv.next_hop(destination), NextHop::Via(_)),
             Agent::DsdvNs3(dsdv) => matches!(dsdv.next_hop(destination), NextHop::Via(_)),
-            Agent::Aodv(_) => false,
+            Agent::Aodv(_) | Agent::Dsr(_) => false,
         }
     }
 
@@ -94,6 +102,7 @@ impl Agent {
             Agent::Dsdv(dsdv) => dsdv.discover(now, destination),
             Agent::DsdvNs3(_) => {}
             Agent::Aodv(aodv) => aodv.discover(now, destination),
+            Agent::Dsr(dsr) => dsr.discover(now, destination),
         }
     }
 
@@ -106,8 +115,10 @@ impl Agent {
 
     /// Handles the use of a route; `previous` is the last hop of a forwarded packet.
     pub(crate) fn on_used(&mut self, now: Time, destination: StationId, previous: Option<StationId>) {
-        if let Agent::Aodv(aodv) = self {
-            aodv.on_used(now, destination, previous);
+        match self {
+            Agent::Aodv(aodv) => aodv.on_used(now, destination, previous),
+            Agent::Dsr(dsr) => dsr.on_released(now),
+            Agent::Dsdv(_) | Agent::DsdvNs3(_) => {}
         }
     }
 
@@ -117,6 +128,7 @@ impl Agent {
             Agent::Dsdv(dsdv) => dsdv.on_link_failure(now, station),
             Agent::DsdvNs3(_) => {}
             Agent::Aodv(aodv) => aodv.on_neighbour_lost(now, station),
+            Agent::Dsr(dsr) => dsr.on_link_failure(station),
         }
     }
 }

@@ -65,8 +65,8 @@ pub use queue::{
     Backlog, CodelDef, DelayEstimator, DropTailDef, FqCodelDef, InverseSqrt, PieDef, Queue, RedDef, RedProfile,
 };
 pub use radio::{
-    AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, ChannelDef, DsdvDef, DsdvProfile, FriisDef,
-    LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef,
+    AccessPointsDef, AodvDef, AodvProfile, ArpDef, BeaconsDef, ChannelDef, DsdvDef, DsdvProfile, DsrDef, DsrProfile,
+    FriisDef, LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef,
     ShortestDef, Standard, TwoRayDef,
 };
 pub use record::{RecordDef, SeriesName};

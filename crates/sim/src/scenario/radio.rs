@@ -246,6 +246,8 @@ tagged_enum! {
         "dsdv" => Dsdv(DsdvDef),
         /// Ad hoc on-demand distance vector (RFC 3561).
         "aodv" => Aodv(AodvDef),
+        /// Dynamic source routing (RFC 4728): packets carry their paths. Only with 802.11, and not with `aggregation`.
+        "dsr" => Dsr(DsrDef),
     }
 }
 
@@ -351,6 +353,26 @@ pub struct AodvDef {
     /// Hello messages, one each second; a neighbour that is silent for two is removed. Default: true in ns3, false otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hellos: Option<bool>,
+}
+
+/// Implementation of DSR to follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DsrProfile {
+    /// RFC 4728: requests are repeated after 0.5, 1, 2 … 10 s.
+    #[default]
+    Std,
+    /// ns-2.35: requests are repeated after 0.5, 2, 8 and 10 s; source routes list both ends.
+    Ns2,
+}
+
+/// DSR; a key left out takes the value of the profile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DsrDef {
+    /// Implementation to follow. Default: `ns2` with a radio of profile `ns2`, `std` otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<DsrProfile>,
 }
 
 /// Address resolution.

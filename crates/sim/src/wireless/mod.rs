@@ -5,6 +5,7 @@ pub(crate) mod arp;
 mod association;
 mod gateways;
 mod protocol;
+mod source_routing;
 #[cfg(test)]
 mod tests;
 
@@ -189,7 +190,7 @@ impl WirelessSubnet {
     /// Forwards a packet to a neighbour.
     fn forward(&mut self, ctx: &mut Context, at: StationId, next: StationId, id: PacketId) {
         let header = match &self.routing {
-            Routing::Protocol(protocol) => protocol.packet_header,
+            Routing::Protocol(protocol) => protocol.header(at, id),
             Routing::Shortest(_) | Routing::AccessPoints(_) => Bytes::ZERO,
         };
         let size = ctx.packets.forwarding_header(id).size + header;
@@ -234,7 +235,9 @@ impl WirelessSubnet {
             Message::Arp(message) => message,
             Message::Beacon => return,
             Message::Association(step) => return self.on_association_message(ctx, at, from, *step),
-            Message::Dsdv(_) | Message::Aodv(_) => return self.on_routing_message(ctx, at, from, message),
+            Message::Dsdv(_) | Message::Aodv(_) | Message::Dsr(_) => {
+                return self.on_routing_message(ctx, at, from, message);
+            }
         };
         let Some(arp) = self.arp.get_mut(at.index()) else { return };
         let (held, answer) = arp.on_message(at, from, *message);
@@ -271,6 +274,7 @@ impl WirelessSubnet {
                     self.on_message(ctx, at, from, &message);
                     self.mac.messages().give_back(id, message);
                 }
+                MacIndication::Overheard { at, from, content } => self.on_overheard(ctx, at, from, content),
                 MacIndication::GivenUp { at, request, lost } => self.on_given_up(ctx, at, &request, lost),
                 MacIndication::QueueFull { request } => drop_content(ctx, request.content, DropReason::Queue),
                 MacIndication::Expired { request } => drop_content(ctx, request.content, DropReason::Expired),

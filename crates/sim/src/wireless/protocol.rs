@@ -14,7 +14,7 @@ use crate::routing::NextHop;
 use crate::routing::build::Protocol;
 
 impl WirelessSubnet {
-    fn protocol(&mut self) -> Option<&mut Protocol> {
+    pub(super) fn protocol(&mut self) -> Option<&mut Protocol> {
         match &mut self.routing {
             Routing::Protocol(protocol) => Some(protocol),
             Routing::Shortest(_) | Routing::AccessPoints(_) => None,
@@ -30,6 +30,9 @@ impl WirelessSubnet {
         id: PacketId,
         previous: Option<StationId>,
     ) -> Result<(), PacketId> {
+        if self.has_source_routes() {
+            return self.route_by_source(ctx, at, to, id, previous);
+        }
         let now = ctx.now;
         let leaves = ctx.packets.forwarding_header(id).destination != self.nodes[to.index()];
         let Some(protocol) = self.protocol() else { return Err(id) };
@@ -98,6 +101,10 @@ impl WirelessSubnet {
         let Some(protocol) = self.protocol() else { return };
         protocol.agents[at.index()].on_link_failure(ctx.now, neighbour);
         let reroutes = protocol.reroutes_failed;
+        if self.has_source_routes() {
+            self.on_path_broken(ctx, at, &failed);
+            return self.run_agent(ctx, at);
+        }
         for content in failed {
             match content {
                 Content::Packet(id) if reroutes => self.reroute(ctx, at, id),
@@ -123,12 +130,13 @@ impl WirelessSubnet {
     }
 
     /// Runs the agent of a station: sends its messages, forwards or drops buffered packets, and schedules its timer.
-    fn run_agent(&mut self, ctx: &mut Context, at: StationId) {
+    pub(super) fn run_agent(&mut self, ctx: &mut Context, at: StationId) {
         let now = ctx.now;
         while let Some(outgoing) = self.protocol().and_then(|p| p.agents[at.index()].poll_message(now)) {
             self.send_message(ctx, at, outgoing, true);
         }
-        let mut ready: Vec<(StationId, PacketId)> = Vec::new();
+        let by_source = self.has_source_routes();
+        let mut ready: Vec<(StationId, StationId, PacketId)> = Vec::new();
         let Some(protocol) = self.protocol() else { return };
         let (agent, buffers) = (&mut protocol.agents[at.index()], &mut protocol.buffers[at.index()]);
         while let Some(id) = buffers.pop_expired(now) {
@@ -138,14 +146,18 @@ impl WirelessSubnet {
             match agent.next_hop(now, waiter.to) {
                 NextHop::Via(next) => {
                     agent.on_used(now, waiter.to, None);
-                    ready.push((next, waiter.packet));
+                    ready.push((next, waiter.to, waiter.packet));
                 }
                 NextHop::Wait => buffers.put_back(waiter),
                 NextHop::None => ctx.drop(waiter.packet, DropReason::NoRoute, None),
             }
         }
-        for (next, id) in ready {
-            self.forward(ctx, at, next, id);
+        for (next, to, id) in ready {
+            if !by_source {
+                self.forward(ctx, at, next, id);
+            } else if self.route_by_source(ctx, at, to, id, None).is_err() {
+                ctx.drop(id, DropReason::NoRoute, None);
+            }
         }
         self.plan_timer(ctx, at);
     }

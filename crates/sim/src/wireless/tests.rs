@@ -137,6 +137,38 @@ fn aodv_finds_and_repairs() {
     }
 }
 
+/// DSR asks the neighbours, 30 ms later all; after a break its source does so again, or has overheard another path.
+#[test]
+fn dsr_finds_and_repairs() {
+    let udp = json!({"kind": "cbr", "rate": "160kbps", "size": "1000B", "transport": "udp"});
+    for profile in ["std", "ns2"] {
+        for seed in 1..=5 {
+            let routing = json!({"kind": "dsr", "profile": profile});
+            let value = scenario(&SIX, "n2", &routing, &udp, "20s");
+            let arrivals = run(&mut simulation(&without_relay(value), seed), secs(19.0));
+            let found = arrivals.first().copied().unwrap_or(f64::INFINITY) - 1.0;
+            assert!(found > 0.03 && found < 0.1, "{profile}, seed {seed}: found after {found} s");
+            let (begin, end) = outage(&arrivals);
+            assert!(end - begin < 0.5, "{profile}, seed {seed}: nothing from {begin} to {end}");
+        }
+    }
+}
+
+/// A flow in each direction of a row: the path back is known from the request, and packets carry 4 + 4 + 8 B.
+#[test]
+fn dsr_uses_paths_in_both_directions() {
+    let row: Vec<[f64; 2]> = (0..4).map(|i| [50.0 * f64::from(i), 0.0]).collect();
+    let value = scenario(&row, "n3", &json!({"kind": "dsr", "profile": "std"}), &json!({"kind": "bulk"}), "5s");
+    let mut simulation = simulation(&value, 1);
+    assert!(run(&mut simulation, secs(4.9)).len() > 100);
+    let now = simulation.world.ctx.now;
+    let channel = &simulation.world.network.channels[0];
+    assert_eq!(channel.next(now, StationId(3), StationId(0)), Some(StationId(2)));
+    let Routing::Protocol(protocol) = &channel.routing else { panic!("a protocol was asked for") };
+    let header = protocol.source_routes.keys().map(|id| protocol.header(StationId(0), crate::ids::PacketId(*id)));
+    assert_eq!(header.max(), Some(Bytes(16)));
+}
+
 /// In `std` the MAC reports the failure: its advertisement reaches the destination, whose answer brings a route.
 #[test]
 fn dsdv_with_link_feedback_heals_sooner() {

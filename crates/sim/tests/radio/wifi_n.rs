@@ -47,7 +47,7 @@ fn four_stations_to_two() {
 }
 
 #[test]
-fn what_802_11n_does_not_go_with() {
+fn what_does_not_go_together() {
     let cases = [
         (json!({"profile": "ns2", "standard": "n"}), "network.radio.standard: ", "ns3"),
         (json!({"standard": "n", "rate_control": "aarf"}), "network.radio.rate_control: ", "fixed"),
@@ -56,6 +56,8 @@ fn what_802_11n_does_not_go_with() {
         (json!({"standard": "n", "control_rate": "65Mbps"}), "network.radio.control_rate: ", "24Mbps"),
         (json!({"standard": "a", "aggregation": true}), "network.radio.aggregation: ", "\"n\""),
         (json!({"frame_error": 1.5}), "network.radio.frame_error: ", "0 to 1"),
+        (json!({"standard": "n"}), "channel[0].routing.kind: ", "aodv"),
+        (json!({"standard": "802.15.4"}), "channel[0].routing.kind: ", "aodv"),
         (json!({"standard": "802.15.4", "lrwpan": {"mesh_under": 15}}), "network.radio.lrwpan.mesh_under: ", "1 to 14"),
         (
             json!({"standard": "802.15.4", "lrwpan": {"mesh_under": 10, "encap": "raw_ipv4"}}),
@@ -64,9 +66,9 @@ fn what_802_11n_does_not_go_with() {
         ),
     ];
     for (radio, path, allowed) in cases {
-        let scenario = json!({
-            "duration": "1s", "network": {"kind": "adhoc", "nodes": 4, "flows": 1, "radio": radio.clone()},
-        });
+        let network =
+            json!({"kind": "adhoc", "nodes": 4, "flows": 1, "radio": radio.clone(), "routing": {"kind": "dsr"}});
+        let scenario = json!({"duration": "1s", "network": network});
         let error = refusal(&scenario);
         assert!(error.starts_with(path) && error.contains(allowed), "{radio}: {error}");
     }

@@ -284,6 +284,7 @@ pub(crate) fn build(def: &RadioDef) -> DcfRadio {
         responds_if_idle: ns2,
         whole_micros: ns2,
         rts_nav_reset: !ns2,
+        promiscuous: false,
         block_acks: standard == Standard::N,
         aggregates: def.aggregation == Some(true),
     };

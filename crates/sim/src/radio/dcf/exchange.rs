@@ -37,6 +37,10 @@ impl DcfMac {
                 Kind::Rts => self.on_rts(ctx, at, &frame),
                 Kind::Cts => self.on_cts(ctx, at, &frame),
                 Kind::Ack => self.on_ack(ctx, at, &frame),
+                Kind::Data(content) if frame.to.is_some_and(|to| to != at) => {
+                    self.messages.retain(content);
+                    self.indications.push_back(MacIndication::Overheard { at, from: frame.from, content });
+                }
                 Kind::Data(content) => self.on_data(ctx, at, &frame, content),
                 Kind::Aggregate => self.on_aggregate(ctx, at, &frame),
                 Kind::BlockAck { start, received } => self.on_block_ack(ctx, at, &frame, BlockAck { start, received }),

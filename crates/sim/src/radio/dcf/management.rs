@@ -1,4 +1,5 @@
-//! What the MAC does for access points: signal strengths, management frames, and readdressing of queued frames.
+//! What the MAC does for the layers above: signal strengths, management frames and readdressing of queued frames for
+//! access points, and promiscuous listening for source routing.
 
 use tcp::units::{Bytes, Time};
 
@@ -44,6 +45,11 @@ impl DcfMac {
             }
         }
         best.map(|(_, access_point)| access_point)
+    }
+
+    /// From now on stations listen to data frames for others.
+    pub(crate) fn listen_to_all(&mut self) {
+        self.rules.promiscuous = true;
     }
 
     /// Bytes that the MAC adds to an MSDU.

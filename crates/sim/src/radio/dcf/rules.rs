@@ -44,6 +44,8 @@ pub(crate) struct DcfRules {
     pub(crate) whole_micros: bool,
     /// The NAV is reset if no frame follows an RTS (IEEE 802.11 §10.3.2.4).
     pub(crate) rts_nav_reset: bool,
+    /// Stations listen to data frames for others, and indicate them.
+    pub(crate) promiscuous: bool,
     /// 802.11n: unicast MPDUs have a window and a reordering buffer.
     pub(crate) block_acks: bool,
     /// The MPDUs of a window are transmitted together (A-MPDU).

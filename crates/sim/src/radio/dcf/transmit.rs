@@ -92,8 +92,10 @@ impl DcfMac {
     /// Adds the signal of a frame at all listeners, and schedules its end at those that receive it.
     fn reach(&mut self, ctx: &mut Context, frame: &Frame, length: Span, listeners: &[Listener]) {
         let readable = self.rules.reception.min_readable_power();
-        let is_receiver =
-            |listener: &Listener| frame.to.is_none_or(|to| to == listener.station) && listener.power >= readable;
+        let everyone = self.rules.promiscuous && matches!(frame.kind, Kind::Data(_));
+        let is_receiver = |listener: &Listener| {
+            (everyone || frame.to.is_none_or(|to| to == listener.station)) && listener.power >= readable
+        };
         let readers = listeners.iter().filter(|listener| is_receiver(listener)).count();
         let id = (readers > 0).then(|| self.frames.insert(*frame, readers as u32));
         if let (Some(_), Kind::Data(content)) = (id, frame.kind) {

@@ -159,7 +159,9 @@ impl LrWpanRules {
             Message::Arp(_) => return Self::raw(mac, request.size),
             Message::Dsdv(lines) => crate::routing::DSDV_ENTRY_SIZE * lines.len() as u64,
             Message::Aodv(_) => request.size.saturating_sub(IP_HEADER + UDP_HEADER),
-            Message::Beacon | Message::Association(_) => unreachable!("802.15.4 with access points is refused"),
+            Message::Beacon | Message::Association(_) | Message::Dsr(_) => {
+                unreachable!("802.15.4 with access points or DSR is refused")
+            }
         };
         match self.encap {
             Encap::RawIpv4 => Self::raw(mac, request.size),

