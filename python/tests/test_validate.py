@@ -127,6 +127,16 @@ def test_episodes_begin_with_a_reduced_window_or_a_timeout_and_end_in_open():
     ]  # fmt: skip
 
 
+def test_samples_where_the_kernels_window_changes_weigh_no_more_than_others():
+    dip = np.arange(0.5, 0.6, 0.001)
+    times = np.union1d(np.arange(0, 1.0, 0.01), dip)
+    kernel = track(times, np.where((times >= 0.5) & (times < 0.6), 10.0, 100.0))
+    runs = [track(times, np.full(len(times), window)) for window in (90.0, 91.0, 92.0)]
+    mean, *_ = measures.drawn_checks(runs, kernel)
+    assert mean.kernel == "91.000"
+    assert mean.met
+
+
 def test_goals():
     assert measures.close(95, 100, 0.05)
     assert not measures.close(94, 100, 0.05)

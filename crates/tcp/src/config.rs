@@ -65,6 +65,8 @@ pub struct TcpConfig {
     pub tso_psh: bool,
     /// Such a packet waits up to a millisecond for an ACK that makes it larger (Linux); with `tso_psh`.
     pub tso_defer: bool,
+    /// Such a packet takes what it lacks from the next buffer of unsent data (Linux since 6.10); with `tso_psh`.
+    pub tso_fill: bool,
     /// cwnd shrinks after an idle period (RFC 5681 §4.1).
     pub slow_start_after_idle: bool,
     /// SYN or SYN-ACK retransmissions before giving up.
@@ -136,6 +138,7 @@ impl TcpConfig {
             cwnd_validation: true,
             tso_psh: false,
             tso_defer: false,
+            tso_fill: false,
             slow_start_after_idle: true,
             syn_retries: 6,
             retries2: 15,
@@ -172,6 +175,7 @@ impl TcpConfig {
             cwnd_reduction: CwndReductionKind::LinuxPrr,
             tso_psh: true,
             tso_defer: true,
+            tso_fill: true,
             ..rfc
         }
     }

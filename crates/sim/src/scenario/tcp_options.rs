@@ -157,6 +157,8 @@ options! {
     tso_psh: bool => tso_psh,
     /// Such a burst waits up to a millisecond for an ACK that makes it larger, as in Linux (TSO deferral); with `tso_psh`.
     tso_defer: bool => tso_defer,
+    /// Such a burst takes what it lacks from the next buffer of unsent data, as in Linux since 6.10; with `tso_psh`.
+    tso_fill: bool => tso_fill,
     /// Restart from the restart window after an idle period (RFC 5681 §4.1).
     slow_start_after_idle: bool => slow_start_after_idle,
     /// Retransmissions of the SYN before giving up.

@@ -77,7 +77,9 @@ impl ReceiveWindow {
         if unread > Bytes::ZERO && free.0 < advertised + self.sws_threshold().0 {
             return Bytes(advertised);
         }
-        Bytes((free.0 & !(self.unit - 1)).max(advertised))
+        // What slows the growth of the window is rounded up (Linux); the buffer is a limit.
+        let room = self.buffer.saturating_sub(unread).0 & !(self.unit - 1);
+        Bytes(self.round_up(self.rcv_ssthresh.0).min(room).max(advertised))
     }
 
     /// The right edge: no advertised window ends before it.

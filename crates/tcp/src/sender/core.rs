@@ -89,6 +89,7 @@ pub(super) struct SenderCore {
     pub(super) sent_in_burst: bool,
     pub(super) tso_psh: bool,
     pub(super) tso_defer: bool,
+    pub(super) tso_fill: bool,
     pub(super) nagle: bool,
     /// Only full segments are sent (TCP_CORK).
     pub(super) cork: bool,
@@ -169,6 +170,7 @@ impl SenderCore {
             more: false,
             tso_psh: config.tso_psh,
             tso_defer: config.tso_defer,
+            tso_fill: config.tso_fill,
             tso_packet: TsoPacket::default(),
             ecn,
             ecn_of_retransmissions: if proportionate { ecn } else { Ecn::NotEct },

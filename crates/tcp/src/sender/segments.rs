@@ -1,7 +1,7 @@
 //! The segments that a sender makes: new data within the receiver's window and by Nagle's rule, and retransmissions.
 
 use super::core::SenderCore;
-use super::tso::{TsoLimits, Waiting};
+use super::tso::{self, TsoLimits, Waiting};
 use crate::cc::{Sent, State};
 use crate::scoreboard::{Chunk, TxState};
 use crate::segment::Ecn;
@@ -193,38 +193,46 @@ impl SenderCore {
         if new.small {
             return Some(self.ends_cut_packet(now));
         }
-        // A paced sender has bursts of its own.
-        if self.pacing_rate().is_some() {
-            return Some(false);
-        }
         if let Some(last) = self.tso_packet.continue_packet(now) {
             return Some(last);
         }
+        let Some(full) = self.full_packet() else { return Some(false) };
         let unsent = self.end.since(self.snd_nxt);
-        let limits = TsoLimits {
+        let mut limits = TsoLimits {
             mss: self.mss,
             cwnd: send_window,
             cwnd_room: send_window.saturating_sub(self.board.pipe()),
             rwnd_room: new.room,
             unsent,
             buffered: unsent.min(self.tso_packet.left_in_buffer(self.snd_nxt, self.mss)),
-            rate: self.default_pacing_rate(),
-            min_rtt: self.rtt.min(),
+            full,
         };
+        if self.tso_fill {
+            limits.fill();
+        }
         // In recovery nothing waits.
         if self.tso_defer && self.state < State::Recovery && self.waits_for_room(now, &limits) {
             // What waits for the application to write more is not limited by a window.
             self.tso_packet.held = limits.cwnd_room < limits.rwnd_room && limits.cwnd_room <= limits.buffered;
             return None;
         }
-        self.tso_packet.begin(now, &limits);
-        Some(false)
+        Some(self.tso_packet.begin(now, self.snd_nxt, &limits))
+    }
+
+    /// Segments of a full packet; nothing if pacing is by the segment.
+    fn full_packet(&self) -> Option<u64> {
+        if self.pacing_rate().is_some() {
+            return self.cc.send_quantum().map(|quantum| quantum.segments(self.mss).max(1));
+        }
+        Some(tso::full_packet(self.default_pacing_rate(), self.rtt.min(), self.mss))
     }
 
     fn waits_for_room(&self, now: Time, limits: &TsoLimits) -> bool {
+        // A paced packet counts as sent when the next one may follow.
+        let last = self.last_sent_at.max(self.pacer.until());
         limits.waits(&Waiting {
             rwnd: self.rwnd,
-            since_last: now.since(self.last_sent_at),
+            since_last: now.since(last),
             head_age: self.board.head().map(|head| now.since(head.sent_at)),
             srtt: self.rtt.srtt().unwrap_or_default(),
             fin: self.fin,

@@ -64,6 +64,10 @@ impl Sender {
         if let Some(rate) = core.pacing_rate() {
             let quantum = core.cc.send_quantum();
             core.pacer.on_sent(now, Bytes(u64::from(out.chunk.len)), quantum, rate);
+            // Also a packet that a buffer's end or a window has cut short is paid for.
+            if quantum.is_some() && core.tso_psh && core.tso_packet.is_complete(now) {
+                core.pacer.complete(now, rate);
+            }
         }
     }
 
@@ -120,7 +124,9 @@ impl Sender {
             core.sampler.mark_app_limited(core.board.pipe());
         }
         if sent {
-            core.tso_packet.on_burst_end(core.snd_nxt, core.end <= core.snd_nxt);
+            if core.tso_psh {
+                core.tso_packet.on_burst_end(core.snd_nxt, core.end <= core.snd_nxt);
+            }
             if let LossRecovery::Sack(recovery) = &self.recovery {
                 recovery.schedule_tail_probe(core, now, false, timers);
             }

@@ -12,6 +12,11 @@ const MAX_PACKET: u64 = 65_536;
 /// What the queue of unsent data holds in one buffer; a packet for the card does not extend beyond it. In the packet logs
 /// of Linux 6.1 and 6.18 segments are sent alone at multiples of 22 of 1448 B behind the initial window.
 const BUFFER: Bytes = Bytes(32_768);
+/// What an application hands over in one call, as that of the recordings does; a larger write is several of these.
+const WRITE: Bytes = Bytes(65_536);
+/// A buffer that is full while the write goes on is marked with PSH if more than this was written since the last mark;
+/// the end of a call counts as one (forced_push: half of the largest window, 65535 B in the recordings).
+const UNMARKED: Bytes = Bytes(32_767);
 /// A packet waits neither longer after the last transmission nor for an ACK that is due later (tcp_tso_should_defer).
 const MAX_WAIT: Span = Span::from_millis(1);
 /// A packet of this part of the window does not wait (tcp_tso_win_divisor).
@@ -30,6 +35,8 @@ pub(super) struct TsoPacket {
     buffers_from: SeqNo,
     /// Up to here segments are out of step with the buffers, after a cut: the last one in the buffer is short.
     short_until: SeqNo,
+    /// Where the last write began.
+    pub(super) written_from: SeqNo,
     /// A packet waits although the congestion window has room.
     pub(super) held: bool,
 }
@@ -47,9 +54,8 @@ pub(super) struct TsoLimits {
     pub(super) unsent: Bytes,
     /// Of this in the first buffer.
     pub(super) buffered: Bytes,
-    /// The default pacing rate.
-    pub(super) rate: Option<Rate>,
-    pub(super) min_rtt: Option<Span>,
+    /// Segments of a full packet.
+    pub(super) full: u64,
 }
 
 /// What decides whether a packet waits for more room.
@@ -75,9 +81,34 @@ impl TsoPacket {
         Some(self.left == 0 && !self.cut)
     }
 
-    /// A full segment is sent as the first of a packet.
-    pub(super) fn begin(&mut self, now: Time, limits: &TsoLimits) {
+    /// A full segment is sent from `snd_nxt` on as the first of a packet: true if it is the only one, and the end of a
+    /// buffer that is marked with PSH.
+    pub(super) fn begin(&mut self, now: Time, snd_nxt: SeqNo, limits: &TsoLimits) -> bool {
         *self = TsoPacket { left: (limits.segments() - 1) as u32, at: now, cut: limits.is_cut(), held: false, ..*self };
+        let ends_buffer = limits.buffered == limits.mss && limits.unsent > limits.mss;
+        ends_buffer && self.is_marked(snd_nxt + limits.mss, limits.mss)
+    }
+
+    /// True if the buffer that ends at `end` is marked with PSH.
+    #[cold]
+    fn is_marked(&self, end: SeqNo, mss: Bytes) -> bool {
+        let size = buffer_size(mss).0;
+        let written = end.since(self.written_from).0;
+        if written == 0 {
+            return false;
+        }
+        // In the call that fills it: ends of buffers before this one, and where the first of them is.
+        let in_call = (written - 1) % WRITE.0 + 1;
+        let before = (in_call - 1) / size;
+        let first = in_call - before * size;
+        let first_marked = (UNMARKED.0 + size).saturating_sub(first) / size;
+        before >= first_marked && (before - first_marked).is_multiple_of(UNMARKED.0 / size + 1)
+    }
+
+    /// The packet under way has been sent.
+    #[inline]
+    pub(super) fn is_complete(&self, now: Time) -> bool {
+        self.left == 0 && self.at == now
     }
 
     /// True if the packet under way ends with a part of a segment.
@@ -101,7 +132,7 @@ impl TsoPacket {
 
     /// From `snd_nxt` to the end of its buffer.
     pub(super) fn left_in_buffer(&self, snd_nxt: SeqNo, mss: Bytes) -> Bytes {
-        let size = mss * BUFFER.segments(mss).max(1);
+        let size = buffer_size(mss);
         let from = if self.buffers_from < SeqNo::FIRST_DATA { snd_nxt } else { self.buffers_from };
         Bytes(size.0 - snd_nxt.since(from).0 % size.0)
     }
@@ -113,12 +144,26 @@ impl TsoPacket {
     }
 }
 
+/// What a buffer of unsent data holds: full segments.
+fn buffer_size(mss: Bytes) -> Bytes {
+    mss * BUFFER.segments(mss).max(1)
+}
+
+/// Segments of a full packet: what the rate sends in 1/1024 s, more over short paths (a halving for each 512 us of
+/// RTT), at least two (tcp_tso_autosize).
+pub(super) fn full_packet(rate: Option<Rate>, min_rtt: Option<Span>, mss: Bytes) -> u64 {
+    let by_rate = rate.map_or(0, |rate| rate.as_bps() / 8 / 1024);
+    let halvings = min_rtt.map_or(64, |rtt| rtt.as_micros() / 512);
+    let by_rtt = if halvings < 32 { MAX_PACKET >> halvings } else { 0 };
+    Bytes((by_rate + by_rtt).min(MAX_PACKET)).segments(mss).max(2)
+}
+
 impl TsoLimits {
     /// Segments that the next packet may have.
     fn quota(&self) -> u64 {
         // Half of the window at most, so that two packets are under way.
         let half = (self.cwnd.segments(self.mss) / 2).max(1);
-        self.cwnd_room.segments(self.mss).min(half).min(self.full_packet())
+        self.cwnd_room.segments(self.mss).min(half).min(self.full)
     }
 
     /// Full segments of the next packet.
@@ -133,13 +178,10 @@ impl TsoLimits {
         room < self.buffered && !room.0.is_multiple_of(self.mss.0) && room < self.mss * self.quota()
     }
 
-    /// Segments of a full packet: what the rate sends in 1/1024 s, more over short paths (a halving for each 512 us of
-    /// RTT), at least two (tcp_tso_autosize).
-    fn full_packet(&self) -> u64 {
-        let by_rate = self.rate.map_or(0, |rate| rate.as_bps() / 8 / 1024);
-        let halvings = self.min_rtt.map_or(64, |rtt| rtt.as_micros() / 512);
-        let by_rtt = if halvings < 32 { MAX_PACKET >> halvings } else { 0 };
-        Bytes((by_rate + by_rtt).min(MAX_PACKET)).segments(self.mss).max(2)
+    /// What the packet lacks is taken from the next buffer (tcp_grow_skb).
+    pub(super) fn fill(&mut self) {
+        let next = self.unsent.min(self.buffered + buffer_size(self.mss));
+        self.buffered = self.buffered.max(next.min(self.mss * self.quota()));
     }
 
     /// True if the packet waits for the next ACK, which may make it larger (tcp_tso_should_defer): something was sent just
@@ -152,7 +194,7 @@ impl TsoLimits {
         let room = self.cwnd_room.min(self.rwnd_room);
         let rest_of_buffer = self.unsent > buffered && room >= buffered;
         let large = waiting.rwnd.min(self.cwnd) / LARGE_PART;
-        if rest_of_buffer || room >= large || room >= self.mss * self.full_packet() {
+        if rest_of_buffer || room >= large || room >= self.mss * self.full {
             return false;
         }
         let Some(age) = waiting.head_age else { return false };
@@ -164,3 +206,6 @@ impl TsoLimits {
         !(waiting.fin && all)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -223,6 +223,7 @@ fn vary_methods(rng: &mut Rng, config: &mut TcpConfig) {
         &mut config.cwnd_validation,
         &mut config.tso_psh,
         &mut config.tso_defer,
+        &mut config.tso_fill,
         &mut config.slow_start_after_idle,
     ] {
         vary(rng, flag, coin);

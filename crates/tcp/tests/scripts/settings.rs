@@ -87,6 +87,7 @@ fn flag<'a>(config: &'a mut TcpConfig, key: &str) -> Option<&'a mut bool> {
         "cwnd_validation" => &mut config.cwnd_validation,
         "tso_psh" => &mut config.tso_psh,
         "tso_defer" => &mut config.tso_defer,
+        "tso_fill" => &mut config.tso_fill,
         "slow_start_after_idle" => &mut config.slow_start_after_idle,
         _ => return None,
     })
