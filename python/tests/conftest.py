@@ -1,6 +1,9 @@
 """Small worlds and small studies for the tests."""
 
 import copy
+import os
+import sqlite3
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,3 +87,33 @@ def toml(document: dict[str, Any]) -> str:
     from tonopah.scenario.document import to_toml
 
     return to_toml(document)
+
+
+def put_file(path: Path, content: bytes | str) -> None:
+    """Make a file of this content, or what is no regular file: pipe, device, folder, loop, dangling or link."""
+    match content:
+        case bytes():
+            path.write_bytes(content)
+        case "pipe":
+            os.mkfifo(path)
+        case "device":
+            path.symlink_to("/dev/zero")
+        case "folder":
+            path.mkdir()
+        case "loop":
+            path.symlink_to(path)
+        case "dangling":
+            path.symlink_to("nothing")
+        case "link":
+            target = path.with_name("target")
+            target.write_text(toml(DUMBBELL))
+            path.symlink_to(target)
+
+
+def edit(study: Any, sql: str, *values: Any) -> int:
+    """Carry out a statement on the database of a study's results and return how many rows it changed."""
+    database = sqlite3.connect(study.folder / "runs.sqlite")
+    with database:
+        changed = database.execute(sql, values).rowcount
+    database.close()
+    return changed

@@ -1,7 +1,6 @@
 """Changes of scenario and study files as people and accidents make them: values, names, missing, doubled and foreign parts."""
 
 import copy
-import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +43,24 @@ WIRED = {
     "tcp": {"mss": "1000B", "cc": {"name": "bbr"}, "rto_min": "200ms", "recv_buffer": "64kB"},
 }
 LAN = {"duration": "1s", "network": {"kind": "lan", "routers": 2, "switches_per_router": 2, "pcs_per_switch": 2, "flows": 2}}
-SCENARIOS = [DUMBBELL, RADIO, CELLS, SPACE, GRAPH, WIRED, LAN, STUDY["scenario"]]
+SERVED = {
+    "duration": "2s",
+    "network": {"kind": "graph"},
+    "node": [{"name": "a"}, {"name": "b"}],
+    "link": [
+        {
+            "from": "a", "to": "b", "service": {"kind": "trace", "times": "1 1 5 9"}, "harq": {"p": [0.1, 0.2]},
+            "jitter": {"kind": "normal", "mean": "5ms", "sd": "1ms", "reorder": True}, "duplicate": {"p": 0.1},
+            "reverse": {
+                "service": {"kind": "rate_trace", "points": [["0s", "1Mbps"], ["1s", "2Mbps"]]},
+                "reorder": {"kind": "late", "p": 0.1, "by": {"kind": "uniform", "max": "9ms"}},
+                "acks": {"kind": "decimate", "every": 4, "timeout": "5ms"}, "corrupt": {"kind": "packet", "p": 0.1},
+            },
+        }
+    ],
+    "flow": [{"from": "a", "to": "b"}],
+}  # fmt: skip
+SCENARIOS = [DUMBBELL, SERVED, RADIO, CELLS, SPACE, GRAPH, WIRED, LAN, STUDY["scenario"]]
 
 ODD: list[Any] = [
     0, 1, -1, 2, 7, 1000, 100_000, 10**6, 10**9, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30, -(2**63),
@@ -144,27 +160,6 @@ def mutated_file(draw: Any, documents: list[dict[str, Any]]) -> bytes | str:
         case "steps":
             return f"{'.'.join('s' * draw(st.sampled_from((20, 100, 900))))} = 1\n{text}".encode()
     return draw(st.sampled_from(FILES))
-
-
-def put_file(path: Path, content: bytes | str) -> None:
-    """Make a file of this content, or what `FILES` calls so."""
-    match content:
-        case bytes():
-            path.write_bytes(content)
-        case "pipe":
-            os.mkfifo(path)
-        case "device":
-            path.symlink_to("/dev/zero")
-        case "folder":
-            path.mkdir()
-        case "loop":
-            path.symlink_to(path)
-        case "dangling":
-            path.symlink_to("nothing")
-        case "link":
-            target = path.with_name("target")
-            target.write_text(to_toml(DUMBBELL))
-            path.symlink_to(target)
 
 
 def fetch(document: Any, path: tuple[str | int, ...]) -> Any:

@@ -168,6 +168,7 @@ def test_wrong_arguments_have_exit_code_2(capsys, arguments):
 
 def commands_below(parser, name=()):
     """Yield every command that can be run, with its parser."""
+    parser.load()
     groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     if not groups:
         yield name, parser
@@ -177,7 +178,7 @@ def commands_below(parser, name=()):
 
 @pytest.mark.parametrize("command", main.COMMANDS)
 def test_every_command_has_help_with_an_example(command, capsys):
-    top = main.build_parser([command])
+    top = main.build_parser()
     found = {name: parser for name, parser in commands_below(top) if name[0] == command}
     assert found
     for name, parser in found.items():
@@ -188,17 +189,19 @@ def test_every_command_has_help_with_an_example(command, capsys):
         assert parser.epilog in capsys.readouterr().out
 
 
+START = "from tonopah.cli.main import main; main([{}])"
 HEAVY = {"numpy", "pandas", "pydantic", "rich", "scipy", "matplotlib", "pyarrow", "jinja2", "tomli", "tomli_w", "distributed"}
 
 
-@pytest.mark.parametrize("code", ["import tonopah", "from tonopah.cli.main import main; main(['--help'])"])
+@pytest.mark.parametrize("code", ["import tonopah", START.format("'--help'"), START.format("'study', '--help'")])
 def test_a_start_loads_nothing_heavy(code):
     wrapped = f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\nprint(' '.join(sys.modules), file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", wrapped], capture_output=True, text=True, check=True)
     loaded = done.stderr.split()
     assert not HEAVY & {name.partition(".")[0] for name in loaded}
     # The package itself: the face, the engine and, for the command line, its errors.
-    expected = {"tonopah", "tonopah._core", "tonopah.errors", "tonopah.cli", "tonopah.cli.main"}
+    expected = {"tonopah", "tonopah._core", "tonopah.errors", "tonopah.cli", "tonopah.cli.main", "tonopah.cli.parser"}
+    expected |= {"tonopah.cli.study"} if "study" in code else set()
     assert {name for name in loaded if name.startswith("tonopah")} <= expected
 
 
@@ -210,6 +213,6 @@ def test_public_names_are_loaded_at_their_first_use():
 
 
 def test_a_reader_that_goes_away_is_no_error(scenario):
-    command = f"{sys.executable} -m tonopah.cli.main check {scenario} --expand | true"
+    command = f"{sys.executable} -m tonopah check {scenario} --expand | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr

@@ -139,7 +139,7 @@ def test_the_report_lists_the_changes_and_what_has_no_entry(study_document, tmp_
     page = study.report(quiet=True).read_text()
     assert "The first was &lt;wrong&gt;." in page and "Criteria changed since 2026-11-21 without an entry in [[history]]" in page
     facts = json.loads((tmp_path / "out" / "verdicts.json").read_text())
-    assert facts["criteria"] == {"hash": study.spec.criteria, "changed": True, "history": 2}
+    assert facts["criteria"] == {"hash": study.spec.criteria, "date": "2026-11-21", "changed": True, "history": 2}
     # With an entry for the criteria as they are, nothing is said.
     history[1]["hash"] = study.spec.criteria
     study = Study.load(write(tmp_path / "s.toml", study_document | {"history": history}))

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from conftest import edit
 
 import tonopah as tp
 from tonopah.cli import main
@@ -39,14 +40,6 @@ def study(finished, tmp_path):
     copy = tp.Study.load(finished.source)
     copy.folder = tmp_path / "out"
     return copy
-
-
-def edit(study, sql, *values):
-    database = sqlite3.connect(study.folder / "runs.sqlite")
-    with database:
-        changed = database.execute(sql, values).rowcount
-    database.close()
-    return changed
 
 
 def series(study):

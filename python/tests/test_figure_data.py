@@ -98,6 +98,12 @@ def test_heat_maps_of_algorithms_are_panels_of_one_figure(finished):
     assert figure.rows.values == [8.0, 12.0] and figure.series[0].row == [8.0, 8.0, 12.0, 12.0]
 
 
+def test_crossed_axes_have_the_labels_of_their_own_sweeps(finished):
+    figure = next(one for one in finished.figures().values() if one.kind == "heatmap" and not one.baseline)
+    assert (figure.x.title, figure.rows.title) == ("Flows", "Network nodes")
+    assert figure.title == "Goodput over flows and network nodes"
+
+
 def test_all_flows_of_a_run_share_a_panel(finished):
     figure = figures_of(finished)["series--cwnd--flows-all--newreno"]
     assert [one.flow for one in figure.series] == [0, 1] and [one.style for one in figure.series] == [0, 1]

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import STUDY
+from conftest import STUDY, put_file
 
 import tonopah as tp
 from tonopah.cli import main
@@ -47,25 +47,13 @@ def refused(capsys, *arguments):
     return message
 
 
-def make_odd(kind, path):
-    match kind:
-        case "pipe":
-            os.mkfifo(path)
-        case "device":
-            path.symlink_to("/dev/zero")
-        case "folder":
-            path.mkdir()
-        case "loop":
-            path.symlink_to(path)
-    return path
-
-
 ODD = [("pipe", "is a pipe"), ("device", "is a device"), ("folder", "is a folder"), ("loop", "symbolic links")]
 
 
 @pytest.mark.parametrize(("kind", "words"), ODD)
 def test_only_regular_files_are_read(capsys, tmp_path, scenario, dumbbell, kind, words):
-    odd = make_odd(kind, tmp_path / "odd.toml")
+    odd = tmp_path / "odd.toml"
+    put_file(odd, kind)
     for command in (("check", odd), ("run", odd), ("study", "run", odd)):
         message = refused(capsys, *command)
         assert words in message and "odd.toml" in message
@@ -78,7 +66,7 @@ def test_only_regular_files_are_read(capsys, tmp_path, scenario, dumbbell, kind,
     message = refused(capsys, "check", scenario)
     assert words in message and "network.mobility.file: " in message
     scenario.write_text(to_toml(dumbbell))
-    make_odd(kind, tmp_path / "odd.py")
+    put_file(tmp_path / "odd.py", kind)
     message = refused(capsys, "check", scenario, "--set", "tcp.cc=odd.py:X")
     assert words in message and "tcp.cc: " in message
 
@@ -197,7 +185,7 @@ def test_long_text_keeps_its_ends():
 
 def test_a_name_that_is_no_text_can_be_printed(tmp_path, scenario):
     """Standard output refuses what its encoding does not have; the series are written below such a folder."""
-    command = [sys.executable, "-m", "tonopah.cli.main", "run", str(scenario)]
+    command = [sys.executable, "-m", "tonopah", "run", str(scenario)]
     done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0 and b"left0 \\u2192 right0" in done.stdout, done.stderr
 

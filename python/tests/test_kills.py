@@ -17,7 +17,7 @@ KILLS = int(os.environ.get("TONOPAH_KILLS", "4"))
 
 
 def start(study, folder):
-    command = [sys.executable, "-m", "tonopah.cli.main", "study", "run", study.source, "--out", str(folder), "--jobs", "2"]
+    command = [sys.executable, "-m", "tonopah", "study", "run", study.source, "--out", str(folder), "--jobs", "2"]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 

@@ -2,8 +2,11 @@
 
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import tonopah as tp
 from tonopah.plot.network import draw
@@ -90,6 +93,17 @@ def test_names_are_escaped():
     sketch.dot((9, 9), "b<&")
     root = ET.fromstring(sketch.svg())
     assert "a<&" in texts(root) and [title.text for title in root.iter(f"{SVG}title")] == ["b<&"]
+
+
+def test_the_layout_of_a_picture_is_found_once_and_its_names_do_not_overlap(monkeypatch):
+    counts = Counter()
+    for kind, name in ((ConstrainedLayoutEngine, "execute"), (Figure, "draw")):
+        own = getattr(kind, name)
+        monkeypatch.setattr(kind, name, lambda *a, own=own, name=name, **k: counts.update([name]) or own(*a, **k))
+    root = picture({"kind": "adhoc", "nodes": 60, "flows": 5, "area": {"x": "400m", "y": "100m"}})
+    assert counts == {"execute": 1, "draw": 1}
+    shown = [text.text for text in root.iter(f"{SVG}text") if re.fullmatch(r"n\d+", text.text or "")]
+    assert 2 <= len(shown) < 60
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import tonopah as tp
 from tonopah.cli import main
 from tonopah.scenario.document import to_toml
 from tonopah.spec import reader
+from tonopah.spec.plan import make_plan
 
 
 def call(capsys, *arguments):
@@ -86,6 +87,18 @@ def test_a_figure_of_what_is_not_measured_is_refused(study_document, figure, pat
     with pytest.raises(tp.ScenarioError) as caught:
         reader.parse_spec(study_document)
     assert caught.value.path == path and words in str(caught.value)
+
+
+@pytest.mark.parametrize(("flow", "names"), [(8, "no flow 8"), ([0, 2], "no flow 2"), (1, "")])
+def test_a_figure_of_a_flow_that_does_not_exist_is_refused(study_document, flow, names):
+    study_document["figure"] = [{"kind": "bar", "y": ["jain"]}, {"kind": "series", "y": ["cwnd"], "flow": flow}]
+    spec = reader.parse_spec(study_document)
+    if not names:
+        assert make_plan(spec).parts
+        return
+    with pytest.raises(tp.ScenarioError, match=f"{names}: the scenario has 2 flows .0 to 1.") as caught:
+        make_plan(spec)
+    assert caught.value.path == "figure[1].flow"
 
 
 def test_metrics_of_claims_and_of_derived_metrics_have_to_exist(study_document):

@@ -82,3 +82,33 @@ def test_replicates_that_agree_to_rounding_have_an_interval_of_no_width():
 
 def test_a_line_through_points_above_one_another_has_no_slope():
     assert math.isnan(stats.slope([1, 1], [2, 3]))
+
+
+def test_a_share_has_the_exact_interval_of_clopper_and_pearson():
+    # 0 of 10: 1 - 0.025^(1/10); 3 of 10: 6.67 to 65.25 % (Clopper, Pearson 1934).
+    none = stats.Method().interval([0.0] * 10, (0.0, 1.0), outcomes=True)
+    assert (none.value, none.low) == (0, 0) and none.high == pytest.approx(1 - 0.025**0.1)
+    some = stats.Method("median").interval([0.0] * 7 + [100.0] * 3, (0.0, 100.0), outcomes=True)
+    assert (some.value, some.n) == (30, 10)
+    assert (some.low, some.high) == (pytest.approx(6.674, abs=1e-3), pytest.approx(65.245, abs=1e-3))
+    assert math.isnan(stats.Method().interval([0.0, 1.0, 1.0], (0.0, 1.0), outcomes=True).low)
+    with pytest.raises(ValueError, match="lower bound or the upper"):
+        stats.share_of([0.0, 0.5])
+
+
+def test_the_binomial_test_agrees_with_the_interval_of_a_share():
+    assert stats.Share(9, 10).p_greater(0.5) == pytest.approx(11 / 1024)
+    assert stats.Share(0, 10).p_less(0.25) == pytest.approx(0.75**10)
+    assert stats.Share(1, 10).p_greater(0.0) == 0 and stats.Share(0, 10).p_greater(0.0) == 1
+    for count in range(11):
+        share = stats.Share(count, 10, 0.0, 100.0)
+        found = share.interval(0.95)
+        for bound in (-1.0, *(found.low + x for x in (-1e-6, 1e-6)), *(found.high + x for x in (-1e-6, 1e-6)), 50.0, 101.0):
+            assert (share.p_greater(bound) < 0.025) == (found.low > bound)
+            assert (share.p_less(bound) < 0.025) == (found.high < bound)
+
+
+def test_both_means_have_one_rule():
+    values = [3.0, 1.0, 4.0, 1.0, 5.0]
+    assert stats.mean_interval(values) == stats.mean_of(values).interval(stats.CONFIDENCE)
+    assert math.isnan(stats.mean_of(values[:3]).interval(stats.CONFIDENCE).low)

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -12,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import edit
 
 import tonopah as tp
 from tonopah import _core
@@ -38,14 +38,6 @@ def study(study_file, tmp_path):
     study = tp.Study.load(study_file)
     study.folder = tmp_path / "out"
     return study
-
-
-def edit(study, sql, *values):
-    database = sqlite3.connect(study.folder / "runs.sqlite")
-    with database:
-        changed = database.execute(sql, values).rowcount
-    database.close()
-    return changed
 
 
 def python(*arguments, **options):
@@ -162,7 +154,7 @@ def test_a_second_process_is_refused_or_waits(study, capsys):
         study.run(quiet=True, replicates=2)
     assert len(study.table()) == first - 2, "reading does not need the lock"
     waiting = subprocess.Popen(
-        [sys.executable, "-m", "tonopah.cli.main", "study", "run", study.source, "--out", str(study.folder), "--wait"],
+        [sys.executable, "-m", "tonopah", "study", "run", study.source, "--out", str(study.folder), "--wait"],
         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     assert "waiting for process" in waiting.stderr.readline()

@@ -213,6 +213,8 @@ def test_command_writes_logs_side_by_side(capsys, tmp_path):
 def test_an_unknown_case_is_refused():
     with pytest.raises(InputError, match=r"did you mean .*reno-drop-one"):
         shipped().select("reno-drop-on")
+    with pytest.raises(InputError, match=r"did you mean .*reno-drop-one"):
+        shipped().select("RENO-DROP-ON")
 
 
 KNOWN_TO_DIFFER = {"6.1/cdg-drop-one", "6.1/hybla-drop-one"}

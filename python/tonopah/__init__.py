@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tonopah._core import engine_version
     from tonopah.cc.base import Ack, Congestion, CongestionControl, Lost, RateSample, Sent, Setup, View
-    from tonopah.endpoint import Endpoint, EndpointEvent, EndpointState, Segment
+    from tonopah.endpoint import Endpoint, EndpointEvent, EndpointState
     from tonopah.errors import AlgorithmError, InputError, RunFailedError, ScenarioError
     from tonopah.scenario.document import load
+    from tonopah.segment import Segment
     from tonopah.simulation import Result, algorithms, check, run
     from tonopah.study import Study
 
@@ -54,9 +55,10 @@ __all__ = [
 _NAMES = {
     "_core": ("engine_version",),
     "cc.base": ("Ack", "Congestion", "CongestionControl", "Lost", "RateSample", "Sent", "Setup", "View"),
-    "endpoint": ("Endpoint", "EndpointEvent", "EndpointState", "Segment"),
+    "endpoint": ("Endpoint", "EndpointEvent", "EndpointState"),
     "errors": ("AlgorithmError", "InputError", "RunFailedError", "ScenarioError"),
     "scenario.document": ("load",),
+    "segment": ("Segment",),
     "simulation": ("Result", "algorithms", "check", "run"),
     "study": ("Study",),
 }

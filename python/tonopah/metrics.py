@@ -21,6 +21,8 @@ class Metric:
     """Name of its column in the tables."""
     bounds: tuple[float, float] = (0.0, math.inf)
     """Bounds of its values in the unit of the column; intervals stay within them."""
+    outcomes: bool = False
+    """Whether a run has one of the two bounds and nothing between: its mean is the share of runs with the upper one."""
 
     @property
     def axis(self) -> str:
@@ -89,6 +91,23 @@ METRICS = {
     "drops.reassembly": Metric(
         "Dropped: fragments missing", *COUNT, "Data packets of which some fragment did not arrive within 60 s (RFC 4944 §5.3)"
     ),
+    "drops.policer": Metric(
+        "Dropped: policer", *COUNT, "Data packets dropped by a policer for want of tokens (queue kind `policer`)"
+    ),
+    "drops.corrupt": Metric("Dropped: damaged", *COUNT, "Data packets that a link damaged and their destination dropped"),
+    "drops.ack_filter": Metric("Dropped: superfluous ACKs", *COUNT, "Pure ACKs that a later one made superfluous"),
+    "duplicated_packets": Metric("Packets duplicated", *COUNT, "Copies of data packets that links made"),
+    "reordered_ratio": Metric("Reordered", *PERCENT, "Data packets reordered / received (RFC 4737 §4.1)"),
+    "reorder_extent_p50": Metric(
+        "Reordering extent, median", *COUNT, "Packets that arrived since the first sent later (RFC 4737 §4.2)"
+    ),
+    "reorder_extent_p95": Metric("Reordering extent, 95th percentile", *COUNT, "95th percentile of the reordering extent"),
+    "reorder_extent_max": Metric("Reordering extent, maximum", *COUNT, "Largest reordering extent; 1024 stands for more"),
+    "reorder_late_p95_s": Metric(
+        "Late time, 95th percentile", *MS, "Time since the first packet sent later arrived (RFC 4737 §4.3)"
+    ),
+    "reorder_3_ratio": Metric("Reordered by three", *PERCENT, "Data packets after three sent later (RFC 4737 §5.4) / received"),
+    "reorder_runs_mean": Metric("Runs in order", *COUNT, "Mean number of packets between two reordered ones (RFC 4737 §5.2)"),
     "marked_packets": Metric(
         "Packets marked", *COUNT, "Data packets marked CE (congestion experienced) by a queue instead of being dropped (RFC 3168)"
     ),
@@ -230,6 +249,7 @@ METRICS = {
     "queue": Metric("Queue", "kB", 1e-3, "Bytes in the queue of a link"),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
     "goodput": Metric("Goodput", *MBPS, "New in-order payload delivered to the application per bin"),
+    "capacity": Metric("Capacity", *MBPS, "Rate that the service of a link offered, used or not"),
     "path_delay": Metric("Path delay", *MS, "Propagation delay of the route from source to sink"),
     "route_hops": Metric("Hops of the route", "", 1.0, "Hops of the current route from source to sink"),
     "state": Metric("State of recovery", "", 1.0, "0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss"),
@@ -297,6 +317,11 @@ def show(value: float | None, digits: int = 4) -> str:
     if abs(value) < 1e-4:
         return f"{value:.{digits - 1}g}"
     return f"{value:.{max(0, digits - 1 - floor(log10(abs(value))))}f}"
+
+
+def count_text(number: int, noun: str) -> str:
+    """Return a number of things in words: 1 run, 2 runs, 1,102 runs."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def duration_text(seconds: float) -> str:

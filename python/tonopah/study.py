@@ -358,7 +358,7 @@ class Study:
 
         found = self.figures()
         if name not in found:
-            raise InputError("name", f"there is no figure {name!r}", figure_data.near_names(name, found))
+            raise InputError("name", f"there is no figure {name!r}", figure_data.near_figures(name, found))
         folder = Path(out) if out is not None else self.folder / "figures"
         return picture.write_picture(found[name], picture.make_look(format, **look), format, folder)
 

@@ -48,10 +48,10 @@ pub(crate) fn check(world: &World) {
     }
 }
 
-/// The imbalance of a flow of which `in_flight` packets exist: sent = delivered + dropped + in flight.
+/// The imbalance of a flow of which `in_flight` packets exist: sent + duplicated = delivered + dropped + in flight.
 fn imbalance(tally: &Tally, in_flight: u64) -> Option<String> {
     let known = tally.delivered + tally.dropped + in_flight;
-    (tally.sent != known).then(|| format!("{tally:?}, {in_flight} in flight"))
+    (tally.sent + tally.duplicated != known).then(|| format!("{tally:?}, {in_flight} in flight"))
 }
 
 /// The violation in the state of a sender, if there is one.

@@ -3,8 +3,6 @@
 //! The constants were measured as growth of the resident set on worlds of 100,000 flows, nodes or links, from the reading of the
 //! scenario to the text of the summary (`tests/memory.rs` measures again).
 
-use std::collections::BTreeMap;
-
 use crate::expand::Extent;
 use crate::host::flow::Flow;
 use crate::scenario::{Scenario, ScenarioError};
@@ -41,18 +39,12 @@ pub fn world_bytes(scenario: &Scenario, seed: u64) -> Result<u64, ScenarioError>
 }
 
 fn bytes(extent: &Extent, listed: usize) -> u64 {
-    let mut degrees: BTreeMap<&str, u64> = BTreeMap::new();
-    for name in extent.link_ends.iter().flatten() {
-        *degrees.entry(name).or_default() += 1;
-    }
-    // A leaf knows its only link; every other node has a table of all destinations.
-    let tables = degrees.values().filter(|degree| **degree > 1).count() as u64;
     let radios: u64 = extent.stations.iter().map(|count| count * (STATION_BYTES + count * ROUTE_BYTES)).sum();
     radios
         + extent.flows * FLOW_BYTES
         + listed as u64 * LISTED_FLOW_BYTES
-        + extent.nodes * (NODE_BYTES + tables * ROUTE_BYTES)
-        + extent.link_ends.len() as u64 * LINK_BYTES
+        + extent.nodes * (NODE_BYTES + extent.inner_nodes * ROUTE_BYTES)
+        + extent.links * LINK_BYTES
 }
 
 impl Simulation {

@@ -130,6 +130,7 @@ impl Series {
                 SeriesName::PositionY => self.sample_positions(ctx.now, network, index, |position| position.y),
                 SeriesName::PositionZ => self.sample_positions(ctx.now, network, index, |position| position.z),
                 SeriesName::RouteHops => self.sample_route_hops(ctx.now, network, flows, index),
+                SeriesName::Capacity => self.sample_capacity(ctx.now, network, index),
                 SeriesName::PathDelay => self.sample_path_delay(ctx.now, network, flows, index),
                 name if self.every != Every::Change => {
                     for (id, flow) in flows.iter().enumerate() {
@@ -152,6 +153,14 @@ impl Series {
             self.has_queued[id] |= link.metrics.max_queue > 0;
             if self.has_queued[id] {
                 self.columns[index].push(now, id, link.queue_bytes().as_f64());
+            }
+        }
+    }
+
+    fn sample_capacity(&mut self, now: Time, network: &mut Network, index: usize) {
+        for (id, link) in network.links.iter_mut().enumerate() {
+            if let Some(rate) = link.service.as_mut().and_then(|service| service.sample(now, self.interval())) {
+                self.columns[index].push(now, id, rate);
             }
         }
     }
@@ -249,7 +258,8 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         | SeriesName::PositionY
         | SeriesName::PositionZ
         | SeriesName::RouteHops
-        | SeriesName::PathDelay => unreachable!("not a sender's series"),
+        | SeriesName::PathDelay
+        | SeriesName::Capacity => unreachable!("not a sender's series"),
     }
 }
 

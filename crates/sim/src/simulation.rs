@@ -189,8 +189,11 @@ impl Simulation {
         let World { ctx, network, hosts, changes, series, constellation, .. } = &mut self.world;
         match event {
             Event::Change { index } => {
-                let Change { link, change } = changes[index as usize];
+                let Change { link, change, repeat } = changes[index as usize];
                 network.on_change(ctx, link, change);
+                if let Some(period) = repeat {
+                    ctx.schedule(ctx.now + period, event);
+                }
             }
             Event::Constellation => {
                 let dynamics = constellation.as_mut().expect("only a constellation schedules its changes");
@@ -205,9 +208,13 @@ impl Simulation {
             }
             Event::WarmupEnds => self.on_warmup_end(),
             Event::Radio { channel, event } => {
-                if let Some(packet) = network.on_radio(ctx, channel, event) {
+                let mut delivered = network.on_radio(ctx, channel, event);
+                while let Some(packet) = delivered {
+                    let World { ctx, network, hosts, .. } = &mut self.world;
                     hosts.on_packet(ctx, network, &packet);
                     self.on_flow_change(packet.to.flow());
+                    let World { ctx, network, .. } = &mut self.world;
+                    delivered = network.next_delivery(ctx);
                 }
             }
             Event::WirelessRefresh { channel } => network.refresh(ctx, channel),
@@ -258,6 +265,9 @@ impl Simulation {
         let now = ctx.now;
         network.advance_to(ctx.key());
         ctx.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
+        if let Some(order) = &mut ctx.order {
+            order.on_warmup_end();
+        }
         network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         network.channels.iter_mut().for_each(|channel| channel.mac.on_warmup_end(now));
         hosts.flows.iter_mut().for_each(|flow| flow.cwnd_integral.restart(now));

@@ -17,6 +17,8 @@ use crate::series::Series;
 pub(crate) struct Change {
     pub(crate) link: LinkId,
     pub(crate) change: LinkChange,
+    /// It happens again after this time.
+    pub(crate) repeat: Option<Span>,
 }
 
 /// The state of a run.

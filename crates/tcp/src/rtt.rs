@@ -4,7 +4,7 @@
 
 use crate::seq::SeqNo;
 use crate::settings::{RtoBounds, RttAlgorithm};
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Span, Time};
 
 /// The estimator.
 // Hot fields first; see connection.rs.
@@ -24,6 +24,33 @@ pub(crate) struct RttEstimator {
     backoff: u32,
     bounds: RtoBounds,
     linux: LinuxVariance,
+    ns2: Ns2Ticks,
+}
+
+/// ns-2's estimator: whole ticks, of one segment at a time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ns2Ticks {
+    /// The segment that is timed, and when it was sent.
+    timed: Option<(SeqNo, Time)>,
+    /// Eight times the smoothed RTT.
+    srtt8: i64,
+    /// Four times the mean deviation.
+    rttvar4: i64,
+    /// SRTT + 4 RTTVAR after the newest sample; 0 before the first.
+    rto: i64,
+}
+
+impl Ns2Ticks {
+    fn sample(&mut self, ticks: i64) {
+        if self.srtt8 == 0 {
+            (self.srtt8, self.rttvar4) = (ticks << 3, ticks << 1);
+        } else {
+            let delta = ticks - (self.srtt8 >> 3);
+            self.srtt8 = (self.srtt8 + delta).max(1);
+            self.rttvar4 = (self.rttvar4 + delta.abs() - (self.rttvar4 >> 2)).max(1);
+        }
+        self.rto = ((self.rttvar4 << 3) + self.srtt8) >> 3;
+    }
 }
 
 /// A time that no sample has given yet, or one: half as large as an `Option`, in the state of every connection.
@@ -96,8 +123,8 @@ impl RttEstimator {
 
     pub(crate) fn new(bounds: RtoBounds, kind: RttAlgorithm) -> RttEstimator {
         let (srtt, rttvar, min, linux) = (Sampled::NONE, Span::ZERO, Sampled::NONE, LinuxVariance::default());
-        let (latest, is_fresh, rto) = (Sampled::NONE, false, Span::ZERO);
-        let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, latest, is_fresh, backoff: 0, linux, rto };
+        let (latest, is_fresh, rto, ns2) = (Sampled::NONE, false, Span::ZERO, Ns2Ticks::default());
+        let mut rtt = RttEstimator { bounds, kind, srtt, rttvar, min, latest, is_fresh, backoff: 0, linux, rto, ns2 };
         rtt.set_rto();
         rtt
     }
@@ -108,8 +135,49 @@ impl RttEstimator {
         match self.kind {
             RttAlgorithm::Rfc => self.sample_rfc(r),
             RttAlgorithm::Linux => self.sample_linux(r, snd_una, snd_nxt),
+            // Of the handshake: the SYN was sent at the start of a tick.
+            RttAlgorithm::Ns2 => self.sample_ns2(Time::ZERO, Time::ZERO + r),
         }
         self.set_rto();
+    }
+
+    /// True if the newest segment acknowledged gives the RTT whatever else was, and a timed one the time-out.
+    #[inline]
+    pub(crate) fn is_ns2(&self) -> bool {
+        self.kind == RttAlgorithm::Ns2
+    }
+
+    /// A new segment is sent: with ns-2's estimator it is timed if no other is.
+    #[inline]
+    pub(crate) fn on_new_segment(&mut self, seq: SeqNo, now: Time) {
+        if self.is_ns2() {
+            self.ns2.timed.get_or_insert((seq, now));
+        }
+    }
+
+    /// Something is sent again: ns-2 times no segment until there is a new one.
+    #[inline]
+    pub(crate) fn on_retransmission(&mut self) {
+        self.ns2.timed = None;
+    }
+
+    /// Takes the sample of ns-2's timed segment once it has been acknowledged.
+    #[cold]
+    pub(crate) fn on_timed_ack(&mut self, snd_una: SeqNo, now: Time) {
+        if let Some((_, sent_at)) = self.ns2.timed.take_if(|(seq, _)| *seq < snd_una) {
+            self.backoff = 0;
+            self.sample_ns2(sent_at, now);
+            self.set_rto();
+        }
+    }
+
+    /// The boundaries of ticks between sending and ACK; ns-2's clock begins at a random part of a tick, this one at 0.
+    fn sample_ns2(&mut self, sent_at: Time, now: Time) {
+        let tick = self.bounds.granularity.as_nanos().max(1);
+        let ticks = (now.as_nanos() / tick - sent_at.as_nanos() / tick).max(1) as i64;
+        self.ns2.sample(ticks);
+        self.srtt = Sampled::of(Span::from_nanos(tick) * self.ns2.srtt8 as u64 / 8);
+        self.rttvar = Span::from_nanos(tick) * self.ns2.rttvar4 as u64 / 4;
     }
 
     fn sample_rfc(&mut self, r: Span) {
@@ -155,6 +223,7 @@ impl RttEstimator {
             (Some(srtt), RttAlgorithm::Rfc) => {
                 (srtt + (self.rttvar * 4).max(self.bounds.granularity)).max(self.bounds.min)
             }
+            (Some(_), RttAlgorithm::Ns2) => (self.bounds.granularity * self.ns2.rto.max(1) as u64).max(self.bounds.min),
             (Some(_), RttAlgorithm::Linux) => {
                 let micros = (self.linux.srtt8 >> 3) + self.linux.rttvar;
                 let tick = self.bounds.granularity.as_micros().max(1);
@@ -172,6 +241,11 @@ impl RttEstimator {
     /// The timer expired: the next time-out is twice as long (§5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;
+        self.ns2.timed = None;
+        if self.backoff > 3 {
+            // ns-2 loses its estimate when the back-off exceeds eight.
+            self.ns2.srtt8 = 0;
+        }
         self.set_rto();
     }
 
@@ -229,6 +303,30 @@ mod tests {
         assert_eq!(rtt.rttvar(), Span::from_micros(42_500));
         assert_eq!(rtt.srtt(), Some(Span::from_micros(102_500)));
         assert_eq!(rtt.rto(), Span::from_micros(272_500));
+    }
+
+    /// Vector by hand: ticks of 10 ms, samples of 2 and 8 ticks.
+    #[test]
+    fn ns2_times_one_segment_in_whole_ticks() {
+        let ms = Span::from_millis;
+        let bounds = RtoBounds { initial: ms(3000), min: ms(20), max: ms(60_000), granularity: ms(10) };
+        let mut rtt = RttEstimator::new(bounds, RttAlgorithm::Ns2);
+        let at = |millis| Time::ZERO + ms(millis);
+        rtt.on_new_segment(SeqNo(1), at(15));
+        rtt.on_new_segment(SeqNo(1001), at(20));
+        rtt.on_timed_ack(SeqNo(1), at(30));
+        assert_eq!(rtt.rto(), ms(3000));
+        // Ticks 1 to 3: 2 + 4 x 1
+        rtt.on_timed_ack(SeqNo(1001), at(34));
+        assert_eq!(rtt.rto(), ms(60));
+        // 8 ticks: srtt8 16 + 6, rttvar4 4 + 6 - 1; (9 x 8 + 22) / 8 = 11
+        rtt.on_new_segment(SeqNo(2001), at(100));
+        rtt.on_timed_ack(SeqNo(2002), at(189));
+        assert_eq!(rtt.rto(), ms(110));
+        rtt.on_new_segment(SeqNo(3001), at(200));
+        rtt.on_retransmission();
+        rtt.on_timed_ack(SeqNo(4001), at(900));
+        assert_eq!(rtt.rto(), ms(110));
     }
 
     #[test]

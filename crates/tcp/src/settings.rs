@@ -93,6 +93,9 @@ pub enum RttAlgorithm {
     Rfc,
     /// Linux: the maximum deviation of a round, which decays slowly; the minimum bounds that term alone.
     Linux,
+    /// ns-2: one segment of a round trip is timed, in whole ticks of the granularity (Jacobson 1988, appendix A). An algorithm sees
+    /// the RTT of the newest segment acknowledged, if that was sent once.
+    Ns2,
 }
 
 /// What the headers of TCP and IP add to the length of a packet.

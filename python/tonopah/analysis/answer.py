@@ -6,13 +6,13 @@ verdict. Without: which of the compared has the most and the least of the headli
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tonopah.analysis.evidence import VERDICTS
 from tonopah.analysis.tables import difference, estimate
 from tonopah.analysis.verdicts import Verdict
-from tonopah.metrics import Metric, lower, show
+from tonopah.metrics import Metric, count_text, lower, show
 from tonopah.spec.claim import FigureName
 from tonopah.spec.model import Part, StudySpec
 from tonopah.stats import Estimate
@@ -70,7 +70,7 @@ def claim_sentence(verdict: Verdict) -> str:
         return f"{claim}: {lower(said)}."
     outcome = decisive.decisive
     numbers = f"{effect_text(outcome.effect, outcome.unit)}, {replicates_text(outcome.effect.n)}"
-    more = f", about {verdict.needed} replicates would" if verdict.needed else ""
+    more = f", about {count_text(verdict.needed, 'replicate')} would" if verdict.needed else ""
     return f"{claim}: {lower(said)}{more} ({lower(outcome.asked)}; {numbers})."
 
 
@@ -112,7 +112,8 @@ def figure_sentences(spec: StudySpec, plan: "Plan", tables: "dict[str, pd.DataFr
     if base.empty and figure.metric in table.columns:
         # Points are no replicates: each replicate counts once, with its mean over the points.
         runs, where = table.groupby(["algorithm", "seed"], as_index=False)[[figure.metric]].mean(), "averaged over all points"
-    found = {label: estimate(runs, figure.metric, label, {}, part.method, shown.bounds) for label in part.labels}
+        shown = replace(shown, outcomes=False)
+    found = {label: estimate(runs, shown, label, {}, part.method) for label in part.labels}
     values = {label: one.scaled(shown.factor) for label, one in found.items() if not math.isnan(one.value)}
     title = f' in "{part.title}"' if len(spec.parts) > 1 else ""
     if not values:
@@ -152,4 +153,4 @@ def effect_text(found: Estimate, unit: str) -> str:
 
 def replicates_text(n: int) -> str:
     """Return the number of replicates in words."""
-    return "one replicate" if n == 1 else f"{n} replicates"
+    return "one replicate" if n == 1 else count_text(n, "replicate")

@@ -3,7 +3,6 @@
 A report draws them in its page, `tonopah study figure` with matplotlib; figures/ holds their numbers. All come from here.
 """
 
-import difflib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from tonopah.analysis.figure_scale import common_ranges, scale_key
 from tonopah.analysis.figure_series import series_figures
 from tonopah.analysis.figure_values import Request, SweptAxis, bar, difference_line, ecdf, heatmap, heatmap_difference, line
 from tonopah.analysis.tables import PartTables, is_measured, part_tables
+from tonopah.errors import near_names
 from tonopah.spec.model import Figure, StudySpec
 from tonopah.spec.plan import Plan
 from tonopah.spec.schema import Sweep
@@ -58,11 +58,11 @@ def study_figures(spec: StudySpec, plan: Plan, store: "Store") -> dict[str, Figu
     return found
 
 
-def near_names(name: str, known: Iterable[str]) -> str:
+def near_figures(name: str, known: Iterable[str]) -> str:
     """Return a hint with the figures whose ids are most like a wrong one, or that contain it."""
     names = list(known)
     near = [one for one in names if name.strip("*") and name.strip("*") in one]
-    near += difflib.get_close_matches(name, names, MAX_NEAR, 0.5)
+    near += near_names(name, names, MAX_NEAR)
     listed = ", ".join(dict.fromkeys(near[:MAX_NEAR])) or ", ".join(names[:MAX_NEAR])
     return f"{'near names' if near else 'some of them'}: {listed}; `tonopah study figure NAME --list` has all {len(names)}"
 
@@ -83,7 +83,7 @@ def sweep_sections(source: PartTables) -> Iterator[FigureSection]:
 def sweep_figures(source: PartTables, figure: Figure, sweep: Sweep) -> Iterator[FigureData]:
     """Yield the figures of one request over a sweep, without metrics that no run measured."""
     part, one = source.part, len(sweep.vary) == 1
-    axes = {key: SweptAxis(key, values, sweep.label if one else key) for key, values in sweep.vary.items()}
+    axes = {key: SweptAxis(key, values, sweep.label if one else part.axis_label(key)) for key, values in sweep.vary.items()}
     for name in (name for name in figure.y if is_measured(source.runs, name, part.labels)):
         request = request_of(source, figure, name)
         if figure.kind == "heatmap" and figure.x and figure.rows:

@@ -65,7 +65,7 @@ class Request:
 
     def estimate(self, algorithm: str, where: Where) -> Estimate:
         """Return the metric with its interval at a point, in the unit of the axis."""
-        found = estimate(self.table, self.name, algorithm, where, self.method, self.metric.bounds)
+        found = estimate(self.table, self.metric, algorithm, where, self.method)
         return found.scaled(self.metric.factor)
 
     def replicates(self, algorithm: str, where: Where) -> list[float]:

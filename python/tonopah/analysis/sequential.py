@@ -67,7 +67,7 @@ def half_width(part: Part, table: "pd.DataFrame", name: str, label: str, point: 
     if label != part.baseline:
         change = difference(table, name, label, part.baseline, point.values, part.method)
         return finite_width(change)
-    value = estimate(table, name, label, point.values, part.method, part.metric(name).bounds)
+    value = estimate(table, part.metric(name), label, point.values, part.method)
     return 100 * finite_width(value) / abs(value.value) if value.value else 0.0
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tonopah.metrics import metric as known_metric
+from tonopah.metrics import Metric
 from tonopah.spec import measures
 from tonopah.spec.columns import flatten
 from tonopah.spec.model import Part
 from tonopah.spec.plan import PartPlan, Run
-from tonopah.stats import Bounds, Estimate, Method
+from tonopah.stats import Estimate, Method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,12 +53,13 @@ def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFra
         keys, summary = key_columns(run, part.id), stored[run.id]
         busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
         conserved = flatten({"conservation": summary.get("conservation", {})})
-        measured = summary.get("derived", {}) | measures.from_flows(part.derived, [flatten(flow) for flow in summary["flows"]])
+        of_run = [flatten(flow) for flow in summary["flows"]]
+        measured = summary.get("derived", {}) | measures.from_flows(part.derived, of_run)
         runs.append(
             {**keys, **flatten(summary["network"]), **network_ratios(run, summary), "utilisation_max": busiest, **measured,
              **conserved, "events": summary.get("events")}
         )  # fmt: skip
-        flows += [{**keys, **flatten(flow)} for flow in summary["flows"]]
+        flows += [{**keys, **flow} for flow in of_run]
     start = ["part"] * bool(part.id) + ["run", "algorithm", "seed"]
     return frame(runs, start), frame(flows, [*start, "flow"])
 
@@ -98,6 +99,8 @@ def frame(rows: "list[dict[str, Any]] | pd.DataFrame", columns: list[str]) -> "p
     table = pd.DataFrame(rows) if len(rows) else pd.DataFrame(columns=columns)
     for name in table.columns:
         column = table[name]
+        if column.dtype.kind in "biuf":
+            continue
         if column.isna().all():
             table[name] = column.astype("float64")
         elif not column.map(lambda v: isinstance(v, int | float)).all() and not column.map(lambda v: isinstance(v, str)).all():
@@ -164,14 +167,10 @@ def equals(column: "pd.Series", value: Any) -> "NDArray[np.bool_]":
     return np.array([v == value or str(v) == str(value) for v in column.tolist()], dtype=bool)
 
 
-def estimate(
-    table: "pd.DataFrame", metric: str, algorithm: str, where: Mapping[str, Any], method: Method, bounds: Bounds | None = None
-) -> Estimate:
-    """Return the mean (or median) over replicates, with its interval, at one point.
-
-    `bounds` are those of a derived metric; of others they are known.
-    """
-    return method.interval(sample_at(table, metric, algorithm, where).values, bounds or known_metric(metric).bounds)
+def estimate(table: "pd.DataFrame", shown: Metric, algorithm: str, where: Mapping[str, Any], method: Method) -> Estimate:
+    """Return the mean (or median, or share) of a metric over replicates, with its interval, at one point."""
+    values = sample_at(table, shown.column, algorithm, where).values
+    return method.interval(values, shown.bounds, outcomes=shown.outcomes)
 
 
 def difference(

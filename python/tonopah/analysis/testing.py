@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from scipy.special import ndtr, ndtri
-
 from tonopah.analysis.evidence import Outcome
 from tonopah.stats import FEWEST, Estimate, Method, Quantity
 
@@ -69,6 +67,8 @@ def needed(quantities: Sequence[Quantity], rule: Rule, alpha: float) -> int | No
 
     With probability `POWER`, by the normal approximation: the expected statistic has to exceed the critical value by that much.
     """
+    from scipy.special import ndtr, ndtri
+
     # The critical value of N(0, 1), moved by what the statistic falls below its mean in a fifth of all cases.
     level = float(ndtr(ndtri(alpha) - ndtri(POWER)))
 

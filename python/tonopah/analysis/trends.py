@@ -187,7 +187,8 @@ def trend_saturating(data: Data, margin: float | None) -> Outcome:
 def threshold(criterion: Bound, data: Data) -> Outcome:
     """Test "above" or "below" a bound at every point, one-sided at each. The opposite: some point is on the other side."""
     above, bound, method = criterion.side == "above", criterion.limit * data.metric.factor, data.method
-    points = [method.quantity(column, data.bounds) for column in data.values.T]
+    outcomes = data.metric.outcomes
+    points = [method.quantity(column, data.bounds, outcomes=outcomes) for column in data.values.T]
 
     def rule(quantities: Sequence[Quantity]) -> PValues:
         over, under = [q.p_greater(bound) for q in quantities], [q.p_less(bound) for q in quantities]
@@ -195,9 +196,9 @@ def threshold(criterion: Bound, data: Data) -> Outcome:
 
     worst = int((np.argmin if above else np.argmax)([point.value for point in points]))
     looks = 1 if decided(rule(points).holds, method.alpha) else len(points)
-    extreme = "lowest" if above else "highest"
-    sentence = f"The {extreme} of {len(points)} points is at {data.labels[worst]}; the effect is its {method.statistic}."
+    extreme, statistic = "lowest" if above else "highest", "share of replicates" if outcomes else method.statistic
+    sentence = f"The {extreme} of {len(points)} points is at {data.labels[worst]}; the effect is its {statistic}."
     if len(points) == 1:
-        sentence = f"The effect is the {method.statistic} at {data.labels[0]}."
+        sentence = f"The effect is the {statistic} at {data.labels[0]}."
     shown = simultaneous(points[worst], method, looks)
     return outcome(sentence, shown, data.metric.unit, points, rule, points[worst].test, looks=looks)

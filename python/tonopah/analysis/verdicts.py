@@ -29,6 +29,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from tonopah.analysis.evidence import VERDICTS, Outcome
+from tonopah.metrics import count_text
 from tonopah.spec.claim import Claim, Criterion, FigureName, NotTestable
 from tonopah.spec.model import StudySpec
 from tonopah.stats import CONFIDENCE
@@ -226,9 +227,8 @@ def sentence_of(found: Verdict, alone: str) -> str:
     said = decisive.note or decisive.decisive.sentence
     sentence = said
     if len(tests) > 1:
-        words = [test.verdict for test in tests]
-        counts = [f"{words.count(word)} {word}" for word in reversed(VERDICTS) if word in words]
-        sentence = f"Of {len(tests)} tests: {', '.join(counts)}. {found.verdict.capitalize()}: {decisive.decisive.asked}. {said}"
+        judged = f"Of {count_text(len(tests), 'test')}: {tally(tests)}"
+        sentence = f"{judged}. {found.verdict.capitalize()}: {decisive.decisive.asked}. {said}"
         if found.verdict == "supported":
             every = "Both" if len(tests) == 2 else f"All {len(tests)}"
             sentence = f"{every} tests are supported. The first: {decisive.decisive.asked}. {said}"
@@ -236,12 +236,18 @@ def sentence_of(found: Verdict, alone: str) -> str:
         p_value = {"supported": found.p_for, "contradicted": found.p_against}.get(alone, found.p_none)
         sentence += f" By itself it is {alone}; with the number of claims in this study accounted for, p = {p_value:.2g}."
     if found.needed is not None:
-        sentence += f" About {found.needed} replicates would decide."
+        sentence += f" About {count_text(found.needed, 'replicate')} would decide."
     elif found.verdict == alone == "undecided" and not decisive.note and decisive.decisive.replicates_for:
         sentence += " More replicates would hardly decide it: the effect is too near to the bound."
     if why := reasons(found.tests):
         sentence += f" Excluded: {why}"
     return sentence
+
+
+def tally(tests: Iterable[Judgement]) -> str:
+    """Return how many sub-claims have which verdict, the best first."""
+    words = [test.verdict for test in tests]
+    return ", ".join(f"{words.count(word)} {word}" for word in reversed(VERDICTS) if word in words)
 
 
 def figure_of(claim: Claim, verdict: str, tests: list[Judgement], spec: StudySpec) -> FigureName | None:

@@ -10,6 +10,8 @@ from tonopah.errors import InputError
 from tonopah.scenario.paths import parse_assignment
 from tonopah.units import split
 
+WAIT = "wait until no other process is writing to the folder"
+
 
 def add_common(
     command: argparse.ArgumentParser,

@@ -12,10 +12,9 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
-from typing import NoReturn
 
 from tonopah._core import engine_version
+from tonopah.cli.parser import Parser, add_modules
 from tonopah.errors import (
     AlgorithmError,
     EngineError,
@@ -54,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         use_any_encoding()
         refuse_undecoded(given)
         with interrupted_by_sigterm():
-            parsed = build_parser(given).parse_args(given)
+            parsed = build_parser().parse_args(given)
             code = parsed.action(parsed)
             sys.stdout.flush()
             return code
@@ -120,33 +119,16 @@ def use_any_encoding() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser whose messages repeat no more than the beginning of a long argument."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print usage and message, and exit with 2."""
-        super().error(limit_text(message))
-
-
 def complain(message: str, code: int) -> int:
     """Print one message to standard error and return the exit code."""
     print(f"error: {' '.join(limit_text(message).split())}", file=sys.stderr)
     return code
 
 
-def build_parser(given: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser of all commands; only the command that `given` names has its arguments."""
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
     raw = argparse.RawDescriptionHelpFormatter
     top = Parser(prog="tonopah", description="A test range for TCP congestion control.", epilog=EXAMPLES, formatter_class=raw)
     top.add_argument("--version", action="version", version=f"tonopah {engine_version()}")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    wanted = next((text for text in given if not text.startswith("-")), None)
-    for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", formatter_class=raw)
-        if name == wanted:
-            import_module(f"tonopah.cli.{name}").add_arguments(command)
+    add_modules(top, COMMANDS, "tonopah.cli.")
     return top
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,17 +3,15 @@
 import argparse
 import datetime
 import json
-from typing import Any
 
-from tonopah.cli.arguments import add_command
+from tonopah.cli.arguments import add_common
 from tonopah.spec.criteria import changed_since
 from tonopah.study import Study
 
 
-def add_arguments(commands: Any) -> None:
-    """Add the command to those of `study`."""
-    summary = "print the hash of the criteria of a study, and their history"
-    command = add_command(commands, "criteria", summary, print_criteria, "tonopah study criteria asran")
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    add_common(command, print_criteria, "tonopah study criteria asran")
     command.add_argument("study", metavar="NAME", help="name of a shipped study, or a study file")
 
 

@@ -5,16 +5,15 @@ import fnmatch
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from tonopah.analysis.figure_data import near_names
+from tonopah.analysis.figure_data import near_figures
 from tonopah.analysis.figure_model import FigureData
-from tonopah.cli.arguments import add_command, checked
+from tonopah.cli.arguments import add_common, checked
+from tonopah.cli.results import results_folder
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.progress import show_progress
 from tonopah.plot.look import FORMATS, PALETTES, Look, parse_font, parse_length, parse_size
 from tonopah.plot.picture import write_picture
-from tonopah.spec.validation import list_allowed
 from tonopah.study import Study
 
 EXAMPLES = (
@@ -23,10 +22,9 @@ EXAMPLES = (
 )
 
 
-def add_arguments(commands: Any) -> None:
-    """Add the command to those of `study`."""
-    summary = "draw figures of a study for a paper, each with its numbers as CSV"
-    command = add_command(commands, "figure", summary, draw_figures, *EXAMPLES)
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    add_common(command, draw_figures, *EXAMPLES)
     command.add_argument("study", metavar="NAME", help="study that was run: its name, or its results folder")
     command.add_argument("figures", nargs="*", metavar="FIGURE", help="ids of figures, * stands for any text (default: all)")
     command.add_argument("--list", action="store_true", help="print the ids and titles of the figures")
@@ -74,16 +72,6 @@ def draw_figures(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def results_folder(name: str) -> Path:
-    """Return the folder of a study's results: a folder as it is, else `results/NAME`."""
-    for folder in (Path(name), Path("results") / name):
-        if (folder / "runs.sqlite").is_file():
-            return folder
-    beside = sorted(path.parent.name for path in Path("results").glob("*/runs.sqlite"))
-    hint = list_allowed(beside, "in results/", name) if beside else f"tonopah study run {name}"
-    raise InputError("", "has no results", hint, name)
-
-
 def choose(wanted: list[str], known: dict[str, FigureData]) -> list[FigureData]:
     """Return the figures with these ids or patterns; all if there is none. Raises InputError."""
     if not wanted:
@@ -92,7 +80,7 @@ def choose(wanted: list[str], known: dict[str, FigureData]) -> list[FigureData]:
     for pattern in wanted:
         names = [name for name in known if fnmatch.fnmatchcase(name, pattern)]
         if not names:
-            raise InputError("", f"there is no figure {pattern!r}", near_names(pattern, known))
+            raise InputError("", f"there is no figure {pattern!r}", near_figures(pattern, known))
         chosen |= {name: known[name] for name in names}
     return list(chosen.values())
 

@@ -3,20 +3,16 @@
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
-from tonopah.cli.arguments import add_command
+from tonopah.cli.arguments import add_common
+from tonopah.cli.results import RESULTS
 from tonopah.errors import InputError
 from tonopah.report.index import FILE, write_index
 
-RESULTS = "results"
-"""Folder of the results, unless --out says otherwise."""
 
-
-def add_arguments(commands: Any) -> None:
-    """Add the command to those of `study`."""
-    summary = "write a page over all studies of a folder: question, answer, verdicts"
-    command = add_command(commands, "index", summary, index_studies, "tonopah study index results")
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    add_common(command, index_studies, "tonopah study index results")
     command.add_argument("folder", nargs="?", default=RESULTS, metavar="DIR", help="folder of results folders (default: results)")
 
 

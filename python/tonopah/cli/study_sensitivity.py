@@ -6,7 +6,6 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tonopah.analysis.evidence import Outcome
 from tonopah.analysis.sensitivity import (
@@ -20,10 +19,11 @@ from tonopah.analysis.sensitivity import (
     together,
 )
 from tonopah.analysis.verdicts import Verdict
-from tonopah.cli.arguments import add_command, hours, positive
+from tonopah.cli.arguments import WAIT, add_common, hours, positive
 from tonopah.errors import InputError, RunFailedError, relay
 from tonopah.execution import runner
 from tonopah.execution.options import ExecutionOptions
+from tonopah.metrics import count_text
 from tonopah.report.document import replicates_text
 from tonopah.report.formatting import interval_text
 from tonopah.report.sensitivity import hanging_entry, write_sensitivity
@@ -37,10 +37,9 @@ from tonopah.study import Study
 EXAMPLES = ("tonopah study sensitivity netsim --quick", "tonopah study sensitivity netsim --claims N3,N4 --replicates 20")
 
 
-def add_arguments(commands: Any) -> None:
-    """Add the command to those of `study`."""
-    summary = "judge the claims of a study again where something else is assumed"
-    command = add_command(commands, "sensitivity", summary, run_sensitivity, *EXAMPLES)
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    add_common(command, run_sensitivity, *EXAMPLES)
     command.add_argument("study", metavar="NAME", help="name of a shipped study, or a study file")
     command.add_argument("--claims", type=names, default=[], metavar="ID,…", help="only these claims (default: all)")
     command.add_argument("--quick", action="store_true", help="reduced size of the study: effects, no verdicts")
@@ -49,7 +48,7 @@ def add_arguments(commands: Any) -> None:
     command.add_argument("--jobs", type=positive, metavar="N", help="number of threads (default: all cores)")
     continued = "start no new run after H hours; the same command continues"
     command.add_argument("--max-hours", type=hours, metavar="H", help=continued)
-    command.add_argument("--wait", action="store_true", help="wait until no other process is writing to the folder")
+    command.add_argument("--wait", action="store_true", help=WAIT)
 
 
 def names(text: str) -> list[str]:
@@ -100,9 +99,9 @@ def run_sensitivity(arguments: argparse.Namespace) -> int:
 def print_size(name: str, spec: StudySpec, worlds: list[World], default: Plan, plan: Plan) -> None:
     """Print how much is to be done, and what is not random, before anything is run."""
     ids = ", ".join(claim.id for claim in spec.claims)
-    several = f"{len(worlds)} alternative{'s' * (len(worlds) != 1)}"
     other = len(plan.runs) - len(default.runs)
-    size = f"{len(plan.runs):,} runs: {len(default.runs):,} as assumed, {other:,} with {several}"
+    several = count_text(len(worlds), "alternative")
+    size = f"{count_text(len(plan.runs), 'run')}: {len(default.runs):,} as assumed, {other:,} with {several}"
     print(
         "\n".join([f"{name}: claims {ids}; {size}", *(f"note: {note}" for note in default.notes())]), file=sys.stderr, flush=True
     )

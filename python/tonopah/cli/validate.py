@@ -64,7 +64,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         add_command(commands, "published", "compare with laws and published results", compare_published, *PUBLISHED_EXAMPLES)
     )
 
-
     command = add_command(
         commands, "authors", "compare with the numbers of the reports' authors", compare_authors, *AUTHORS_EXAMPLES
     )

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from tonopah.endpoint import Segment
 from tonopah.packetdrill.syntax import NotApplicableError, Packet
+from tonopah.segment import Segment
 
 UNKNOWN_OPTIONS = {
     "FO": "TCP Fast Open",

@@ -1,11 +1,10 @@
 """How a figure for a paper looks: size, font and colours, and their words on the command line."""
 
-import difflib
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from tonopah.errors import InputError
+from tonopah.errors import InputError, near_names
 from tonopah.plot.style import COLOURS
 from tonopah.spec.validation import list_allowed
 
@@ -103,7 +102,6 @@ def parse_font(text: str) -> str:
     known = sorted({*font_manager.get_font_names(), *GENERIC_FONTS})
     same = {name.lower(): name for name in known}
     if text.lower() not in same:
-        near = difflib.get_close_matches(text.lower(), same, 3, 0.5)
-        hint = ", ".join(same[name] for name in near) or "serif, sans-serif, monospace, DejaVu Sans"
+        hint = ", ".join(near_names(text, known)) or "serif, sans-serif, monospace, DejaVu Sans"
         raise InputError("", f"there is no font {text!r} on this machine", f"near names: {hint}")
     return same[text.lower()]

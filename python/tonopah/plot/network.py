@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tonopah import units
+from tonopah.metrics import count_text
 from tonopah.plot import satellites, style, wireless
 from tonopah.plot.layout import circle_positions, find_inner, find_neighbours, given_positions
 from tonopah.plot.sketch import Sketch, text_width
@@ -53,7 +54,7 @@ def describe(graph: dict[str, Any]) -> str:
     radios = sum(len(channel["stations"]) for channel in graph.get("channel", []))
     wireless = f"{radios} of them with radio, " if radios else ""
     counted = ((len(pairs), "link"), (len(graph.get("flow", [])), "flow"))
-    size = [f"{n} {what}{'s' * (n != 1)}" for n, what in counted if n or what == "flow"]
+    size = [count_text(n, what) for n, what in counted if n or what == "flow"]
     return f"{len(graph.get('node', []))} nodes, {wireless}{', '.join(size)}"
 
 

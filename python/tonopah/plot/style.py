@@ -36,6 +36,8 @@ PAGE_COLOURS = {
     ("#dddddd", "#e8e8e8", "#fbe3d0"): "wash",
 }
 """The colours of pictures that a dark page needs otherwise, and what they are called then."""
+VARIABLES = {colour: variable for colours, variable in PAGE_COLOURS.items() for colour in colours}
+COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6}|white)\b", re.IGNORECASE)
 DARK = "@media(prefers-color-scheme:dark){svg:root{--paper:#16191d;--ink:#e6e8eb;--soft:#a3abb5;--wash:#3a4149}}"
 
 
@@ -91,24 +93,40 @@ def legend_below(figure: "Figure", axes: "Axes") -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=ncols, handlelength=3.2)
 
 
+def fix_layout(figure: "Figure") -> None:
+    """Find the margins of a figure now, once: what needs its places may follow, and drawing it does not find them again."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
+
+
 def svg(figure: "Figure") -> str:
     """Return the figure as SVG text; the same data give the same text."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    fix_layout(figure)
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    # `savefig` would draw it twice, the first time to find a layout.
+    FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
     return buffer.getvalue()
 
 
 def adaptive(text: str) -> str:
     """Return SVG text of matplotlib that follows the light or dark preference of the reader, on the background of its page."""
-    for colours, variable in PAGE_COLOURS.items():
-        for colour in colours:
-            text = re.sub(rf"(fill|stroke): {colour}\b", rf"\1: var(--{variable}, {colour})", text, flags=re.IGNORECASE)
+    text = COLOUR.sub(variable_colour, text)
     # The first patch is the background of the whole figure.
     text = re.sub(r'(<g id="patch_1">\s*<path [^>]*style="fill: )[^;"]*', r"\1none", text, count=1)
     # Text without a colour of its own is black.
     return text.replace("<defs>", f"<style>{DARK}</style><defs>", 1).replace(
         'style="font', 'style="fill: var(--ink, #000000); font'
     )
+
+
+def variable_colour(found: re.Match[str]) -> str:
+    """Return a colour of SVG text as a variable of the page, if a dark page needs another one."""
+    name = VARIABLES.get(found[2].lower())
+    return f"{found[1]}: var(--{name}, {found[2].lower()})" if name else found[0]
 
 
 def write_png(figure: "Figure", path: Path) -> None:

@@ -18,7 +18,6 @@ from tonopah.scenario.document import to_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MAX_LABELS = 60
 MAX_FLOWS = len(style.COLOURS)
@@ -67,7 +66,8 @@ def draw(graph: dict[str, Any]) -> str:
         if 0 < shown < flows:
             axes.set_title(f"the first {shown} of {flows} flows", loc="right", fontsize=8)
         style.legend_below(figure, axes)
-        thin_names(figure, axes)
+        style.fix_layout(figure)
+        thin_names(axes)
         return style.svg(figure)
 
 
@@ -171,11 +171,10 @@ def draw_moves(axes: "Axes", graph: dict[str, Any]) -> None:
             at, label = to, None
 
 
-def thin_names(figure: "Figure", axes: "Axes") -> None:
+def thin_names(axes: "Axes") -> None:
     """Remove names that would overlap an earlier one."""
     from matplotlib.text import Annotation
 
-    figure.draw_without_rendering()
     drawn: list[Any] = []
     for text in [child for child in axes.get_children() if isinstance(child, Annotation)]:
         box = text.get_window_extent()

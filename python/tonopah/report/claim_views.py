@@ -1,11 +1,11 @@
 """Claims as the page shows them: a card with its tests in a table and the figure that decides it."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tonopah.analysis.figure_model import FigureData
-from tonopah.analysis.verdicts import Judgement, Verdict
+from tonopah.analysis.verdicts import Judgement, Verdict, tally
+from tonopah.metrics import count_text
 from tonopah.names import slug
 from tonopah.report.panels import Panel, difference_id, make_panels
 from tonopah.spec.claim import Difference, FigureName
@@ -71,7 +71,7 @@ def with_difference(figure: FigureData, figures: Mapping[str, FigureData]) -> li
 def readings_text(verdict: Verdict) -> str:
     """Return what the folded table of a claim has."""
     tests, readings = len(verdict.tests), sum(len(test.readings) for test in verdict.tests)
-    counts = Counter(test.verdict for test in verdict.tests)
-    judged = ": " + ", ".join(f"{count} {kind}" for kind, count in counts.most_common()) if set(counts) != {"not judged"} else ""
-    many = f"{tests} tests" if tests > 1 else "The test"
-    return f"{many}{f' in {readings} readings' * (readings > tests)}{judged if tests > 1 else ''}, with method and p value"
+    judged = "" if all(test.verdict == "not judged" for test in verdict.tests) else f": {tally(verdict.tests)}"
+    many = count_text(tests, "test") if tests > 1 else "The test"
+    several = f" in {count_text(readings, 'reading')}" * (readings > tests)
+    return f"{many}{several}{judged if tests > 1 else ''}, with method and p value"

@@ -17,7 +17,7 @@ from tonopah.analysis.figure_files import write_figures
 from tonopah.analysis.tables import PartTables
 from tonopah.errors import InputError, RunFailedError
 from tonopah.execution.progress import show_progress
-from tonopah.metrics import duration_text
+from tonopah.metrics import count_text, duration_text
 from tonopah.report import vendor, verdicts
 from tonopah.report.claim_views import claim_views, find_figure, with_difference
 from tonopah.report.embed import page_data
@@ -86,7 +86,10 @@ def study_facts(manifest: Manifest, spec: StudySpec, facts: dict[str, Any], stor
     """Return what verdicts.json says of the study besides its answer."""
     return {
         "study": manifest.name, "title": spec.title, "question": spec.question, "quick": manifest.quick,
-        "criteria": {"hash": spec.criteria, "changed": bool(facts["criteria_changed"]), "history": len(spec.history)},
+        "criteria": {
+            "hash": spec.criteria, "date": str(spec.history[-1].date) if spec.history else "",
+            "changed": bool(facts["criteria_changed"]), "history": len(spec.history),
+        },
         "runs": facts["runs"], "replicates": {part.id: part.replicates for part in spec.parts},
         "command": facts["command"], "finished": store.last_finished(), "tonopah": engine_version(),
     }  # fmt: skip
@@ -162,7 +165,7 @@ def describe(manifest: Manifest, spec: StudySpec) -> dict[str, Any]:
 def replicates_text(spec: StudySpec) -> str:
     """Return the number of replicates, or its range over the parts."""
     counts = sorted({part.replicates for part in spec.parts})
-    return f"{counts[0]} to {counts[-1]} replicates" if len(counts) > 1 else f"{counts[0]} replicate{'s' * (counts[0] != 1)}"
+    return f"{counts[0]} to {counts[-1]} replicates" if len(counts) > 1 else count_text(counts[0], "replicate")
 
 
 def spent_text(store: Store) -> str:

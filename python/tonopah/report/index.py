@@ -11,16 +11,18 @@ from tonopah.errors import RunFailedError
 from tonopah.report import verdicts
 from tonopah.report.document import template_environment
 from tonopah.report.files import replace_file
+from tonopah.store import pack
 
 FILE = "index.html"
 
 
 @dataclass(frozen=True)
 class IndexEntry:
-    """A study of the folder: where its report is, and what verdicts.json says of it."""
+    """A study of the folder: where its report is, or else its packed file, and what verdicts.json says of it."""
 
     link: str
     facts: dict[str, Any]
+    packed: str = ""
 
 
 def write_index(folder: Path) -> Path | None:
@@ -39,9 +41,14 @@ def write_index(folder: Path) -> Path | None:
 
 
 def index_entries(folder: Path) -> list[IndexEntry]:
-    """Return the studies of a folder by name; a folder without report or verdicts is none."""
+    """Return the studies of a folder by name: folders with report and verdicts, and packed ones. Raises InputError."""
     found = []
     for name in sorted(os.listdir(folder)) if folder.is_dir() else []:
+        if name.endswith(pack.SUFFIX) and (facts := verdicts.parse(pack.read_verdicts(folder / name))):
+            report = folder / name.removesuffix(pack.SUFFIX)
+            if not (report / "report.html").is_file():
+                found.append(IndexEntry("", facts, name))
+            continue
         facts = verdicts.read(folder / name)
         if facts is not None and (folder / name / "report.html").is_file():
             found.append(IndexEntry(f"{quote(name)}/report.html", facts))

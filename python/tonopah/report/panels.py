@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tonopah.analysis.figure_model import FigureData
-from tonopah.metrics import STUDENT
+from tonopah.metrics import STUDENT, count_text
 from tonopah.report.embed import heading, thinning_note
 from tonopah.report.tables import ReportTable
 
@@ -38,9 +38,7 @@ class PageSection:
     @property
     def count(self) -> str:
         """How much there is to see."""
-        panels, tables = len(self.panels), len(self.tables)
-        words = [f"{panels} panel{'s' * (panels != 1)}"] * bool(panels) + [f"{tables} table{'s' * (tables != 1)}"] * bool(tables)
-        return ", ".join(words)
+        return ", ".join(count_text(len(some), noun) for some, noun in ((self.panels, "panel"), (self.tables, "table")) if some)
 
 
 def make_panels(figures: Iterable[FigureData]) -> list[Panel]:

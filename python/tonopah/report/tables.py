@@ -39,7 +39,7 @@ def point_table(part: Part, runs: "pd.DataFrame", points: list[dict[str, Any]], 
             cells: list[Cell] = [(str(value), "") for value in where.values()] + [(label, "")]
             counts = []
             for name in names:
-                found = estimate(runs, name, label, where, part.method, part.metric(name).bounds).scaled(part.metric(name).factor)
+                found = estimate(runs, part.metric(name), label, where, part.method).scaled(part.metric(name).factor)
                 counts.append(found.n)
                 other = label != part.baseline
                 change = difference(runs, name, label, part.baseline, where, part.method) if other else None
@@ -64,8 +64,8 @@ def flow_tables(part: Part, figure: Figure, flows: "pd.DataFrame", points: list[
         for label in part.labels:
             rows: list[list[Cell]] = []
             for flow, mine in flows[flows["algorithm"] == label].groupby("flow"):
-                shown = [(name, part.metric(name)) for name in figure.y]
-                found = [estimate(mine, name, label, where, part.method, m.bounds).scaled(m.factor) for name, m in shown]
+                shown = [part.metric(name) for name in figure.y]
+                found = [estimate(mine, one, label, where, part.method).scaled(one.factor) for one in shown]
                 if any(one.n for one in found):
                     rows.append([(str(flow), ""), *((plus_minus(one), "") for one in found)])
             at = "".join(f", {axis} = {value}" for axis, value in where.items())

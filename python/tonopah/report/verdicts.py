@@ -9,8 +9,9 @@ from tonopah.analysis.answer import Answer
 from tonopah.analysis.claims import Verdict
 from tonopah.analysis.evidence import Outcome
 from tonopah.stats import Estimate
+from tonopah.store.pack import VERDICTS
 
-FILE = "verdicts.json"
+FILE = VERDICTS
 FORMAT = 1
 """Raised when the meaning of a key changes or a key goes."""
 
@@ -36,6 +37,7 @@ def claim_entry(verdict: Verdict) -> dict[str, Any]:
         "sentence": verdict.sentence,
         "mechanism": verdict.mechanism or None,
         "needed": verdict.needed,
+        "effect": decisive_effect(verdict),
         "p_for": known(verdict.p_for),
         "p_against": known(verdict.p_against),
         "p_none": known(verdict.p_none),
@@ -49,6 +51,12 @@ def claim_entry(verdict: Verdict) -> dict[str, Any]:
             for test in verdict.tests
         ],
     }
+
+
+def decisive_effect(verdict: Verdict) -> dict[str, Any] | None:
+    """Return the effect of the decisive reading of a claim; None for one without tests."""
+    outcome = verdict.decisive.decisive if verdict.decisive else None
+    return estimate_entry(outcome.effect, outcome.unit) if outcome else None
 
 
 def reading_entry(outcome: Outcome) -> dict[str, Any]:
@@ -80,7 +88,15 @@ def known(value: float) -> float | None:
 def read(folder: Path) -> dict[str, Any] | None:
     """Return the verdicts of a folder of results; None if it has none that this version can read."""
     try:
-        content = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return parse((folder / FILE).read_bytes())
+    except OSError:
+        return None
+
+
+def parse(text: bytes) -> dict[str, Any] | None:
+    """Return verdicts from their JSON; None if this version cannot read it."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) and content.get("format") == FORMAT else None

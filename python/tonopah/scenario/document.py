@@ -18,6 +18,7 @@ import tomli_w
 
 from tonopah.errors import InputError
 from tonopah.scenario.files import read_file
+from tonopah.scenario.link_files import inline_link_files
 from tonopah.scenario.paths import put
 from tonopah.scenario.setdest import inline_movement
 
@@ -153,7 +154,9 @@ def prepare(source: str | Path | Mapping[str, Any], changes: Mapping[str, Any] |
     for path, value in (changes or {}).items():
         reject_unsupported_values(value, path, name)
         put(scenario, path, copy.deepcopy(value), name)
-    inline_movement(scenario, Path(name).parent if name else Path(), name)
+    folder = Path(name).parent if name else Path()
+    inline_movement(scenario, folder, name)
+    inline_link_files(scenario, folder, name)
     return scenario, name
 
 

@@ -83,6 +83,11 @@ class Derived(Model):
         name = f"{self.name}.{ending}" if ending else self.name
         return {name: Metric(label, unit, factor, definition, name, bounds)}
 
+    def outcome(self, ending: str, label: str, definition: str) -> dict[str, Metric]:
+        """Return the column `NAME.ENDING` of something that a run does (1) or does not (0)."""
+        name = f"{self.name}.{ending}"
+        return {name: Metric(label, "%", 100.0, definition, name, SHARE, outcomes=True)}
+
 
 class OverTime(Derived):
     """A derived metric of a series that may be limited to runs in which its flows received something."""
@@ -109,7 +114,7 @@ class OverTime(Derived):
             start, end = self.carrying_s
             label = f"{next(iter(made.values())).label}: runs that carried"
             text = f"Share of runs in which {owners(self.flows)} received anything from {start:g} s to {end:g} s, the others"
-            made |= self.column("carried", label, "%", 100.0, f"{text} have no value", SHARE)
+            made |= self.outcome("carried", label, f"{text} have no value")
         return made
 
 
@@ -154,9 +159,7 @@ class Recovery(OverTime):
             "came back"
         )
         shares = "Share of runs in which it did not come back before the end"
-        return self.column("", self.title, "s", 1.0, text) | self.column(
-            "censored", f"{self.title}: not before the end", "%", 100.0, shares, SHARE
-        )
+        return self.column("", self.title, "s", 1.0, text) | self.outcome("censored", f"{self.title}: not before the end", shares)
 
 
 class Outage(OverTime):
@@ -215,9 +218,8 @@ class Exit(Derived):
         """Return their number, and the share of runs with one."""
         what = f"{metric('ssthresh').label.lower()} of {owners(self.flows)}"
         text = f"Falls of the {what} between two samples with no retransmission and no recovery: exits from slow start"
-        return self.column("", self.title, "", 1.0, f"{text} that no loss caused") | self.column(
-            "any", f"{self.title}: any", "%", 100.0, f"Share of runs with at least one. {text}", SHARE
-        )
+        number = self.column("", self.title, "", 1.0, f"{text} that no loss caused")
+        return number | self.outcome("any", f"{self.title}: any", f"Share of runs with at least one. {text}")
 
 
 RATES = {"goodput_bps": "goodput", "throughput_bps": "throughput"}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tonopah.metrics import Metric, metric
+from tonopah.metrics import Metric, metric, readable
 from tonopah.spec.claim import Claim, FigureName
 from tonopah.spec.derived import Derived
 from tonopah.spec.history import HistoryEntry
@@ -28,6 +28,8 @@ class Figure:
     log: str = ""
     """The axes that are logarithmic: "", "x", "y" or "xy"."""
     title: str = ""
+    path: str = field(default="", compare=False)
+    """Its place in the study file."""
 
 
 @dataclass
@@ -64,6 +66,11 @@ class Part:
         """Return how to show a column: one of this part's derived metrics, or a metric of the engine."""
         own = {column: shown for derived in self.derived for column, shown in derived.columns().items()}
         return own.get(name) or metric(name)
+
+    def axis_label(self, axis: str) -> str:
+        """Return the name of an axis: the label of the sweep that varies it alone, else its path in words."""
+        alone = self.sweep_over({axis})
+        return self.sweeps[alone].own_label if alone is not None and self.sweeps[alone].own_label else readable(axis)
 
     def sweep_over(self, axes: set[str]) -> int | None:
         """Return the number of the sweep that varies these axes and no others."""

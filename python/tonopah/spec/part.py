@@ -117,7 +117,9 @@ def read_figures(table: FigureTable, path: str, sweeps: list[Sweep], scenario: M
             raise InputError(path, f"no sweep varies {cut(' and '.join(sorted(axes)))} alone", axes_hint(sweeps))
         check_log(table, x, path, sweeps)
     return [
-        Figure(table.kind, table.y, x, table.rows, table.difference, table.median, table.flows, table.log or "", table.title)
+        Figure(
+            table.kind, table.y, x, table.rows, table.difference, table.median, table.flows, table.log or "", table.title, path
+        )
         for x in table.x or (None,)
     ]
 

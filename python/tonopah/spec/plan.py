@@ -21,7 +21,9 @@ from tonopah.cc.binding import BoundScenario, bind
 from tonopah.cc.description import Provenance
 from tonopah.digest import digest
 from tonopah.errors import InputError, ScenarioError, relay
+from tonopah.metrics import count_text
 from tonopah.scenario import paths
+from tonopah.simulation import OWNERS
 from tonopah.spec.claim import BetweenParts, Claim, NotTestable, Trend
 from tonopah.spec.derived import Derived
 from tonopah.spec.model import Part, StudySpec
@@ -71,6 +73,8 @@ class PartPlan:
     random: tuple[str, ...] = ()
     """What is random at any of its points, in words; where it is nothing, every point is run once."""
     replicates: int = 1
+    owners: dict[str, int] = field(default_factory=dict)
+    """Number of flows and of nodes at the nominal point, whose series figures show; the most of any variant."""
 
     @property
     def ids(self) -> set[str]:
@@ -94,7 +98,7 @@ class Plan:
     def size(self) -> str:
         """The number of runs in words."""
         recorded = len(self.runs) - self.measured
-        runs = f"{len(self.runs):,} run{'s' * (len(self.runs) != 1)}"
+        runs = count_text(len(self.runs), "run")
         return f"{runs}: {self.measured:,} measured, {recorded:,} for time series" if recorded else runs
 
     def notes(self) -> list[str]:
@@ -115,6 +119,7 @@ class Point:
     resolved: str
     derived: tuple[Derived, ...] = ()
     random: tuple[str, ...] = ()
+    owners: Mapping[str, int] = field(default_factory=dict)
 
 
 def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
@@ -131,11 +136,24 @@ def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
             mine = plan_part(part, folder, needs_nominal_point(part, spec.claims))
         except InputError as error:
             raise relay(error, prefix=f"part {part.id}") if part.id else error from None
+        check_shown_flows(part, mine)
         plan.parts[part.id] = mine
         for run in (*mine.runs.values(), *mine.representative.values()):
             known = plan.runs.get(run.id)
             plan.runs[run.id] = replace(run, representative=run.representative or known.representative) if known else run
     return plan
+
+
+def check_shown_flows(part: Part, plan: PartPlan) -> None:
+    """Refuse the figure of a series whose flow (or node) the scenario does not have."""
+    for figure in (figure for figure in part.figures if figure.kind == "series" and figure.path):
+        wanted = figure.flow if isinstance(figure.flow, tuple) else (figure.flow,)
+        for kind in dict.fromkeys(OWNERS.get(name, "flow") for name in figure.y):
+            # Flows that arrive during the run are not known before.
+            count = plan.owners.get(kind, 0)
+            if count and (wrong := [flow for flow in wanted if flow >= count]):
+                message = f"there is no {kind} {wrong[0]}: the scenario has {count_text(count, kind)}"
+                raise InputError(f"{figure.path}.flow", message, f"0 to {count - 1}" if count > 1 else "0")
 
 
 def size(part: Part) -> int:
@@ -166,6 +184,7 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> Part
     defaults = {axis: paths.fetch(checked, axis) if value is None else value for axis, value in given.items()}
     base = [check_point(scenario, variant, {}, folder, derived) for variant in part.variants]
     plan.nominal = {point.label: point.resolved for point in base}
+    plan.owners = {what: max(point.owners[what] for point in base) for what in ("flow", "node")}
     sweeps = [
         [check_point(scenario, variant, values, folder, derived) for variant in part.variants for values in cross(sweep.vary)]
         for sweep in part.sweeps
@@ -231,7 +250,8 @@ def check_point(
     if derived:
         resolved["derived"] = [metric.identity() for metric in derived]
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]))
+    owners = {what: len(checked["graph"].get(what, ())) for what in ("flow", "node")}
+    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners)
 
 
 def give_start_jitter(scenario: dict[str, Any]) -> None:

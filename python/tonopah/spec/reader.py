@@ -9,6 +9,7 @@ from typing import Any
 from tonopah.cc.binding import rebase
 from tonopah.errors import InputError, relay
 from tonopah.scenario.document import is_study, load, reject_unsupported_values
+from tonopah.scenario.link_files import inline_link_files
 from tonopah.scenario.paths import put
 from tonopah.scenario.setdest import inline_movement, named_by
 from tonopah.spec.criteria import criteria_hash
@@ -41,7 +42,7 @@ def read_document(path: str | Path) -> dict[str, Any]:
 
 
 def inline_scenarios(document: dict[str, Any], folder: Path) -> None:
-    """Replace `scenario = {file = …}` and a movement file by the contents of those files: the study then stands alone."""
+    """Replace `scenario = {file = …}` and the files that it names by the contents of those files: the study then stands alone."""
     inline_scenario(document, folder)
     parts = document.get("part")
     for i, entry in enumerate(parts if isinstance(parts, list) else []):
@@ -61,8 +62,10 @@ def inline_scenario(document: dict[str, Any], folder: Path, where: str = "scenar
             raise named_by(error, f"{where}.file", None) from None
         rebase(document["scenario"], Path(file).parent)
         inline_movement(document["scenario"], path.parent, str(path))
+        inline_link_files(document["scenario"], path.parent, str(path))
     elif isinstance(scenario, dict):
         inline_movement(scenario, folder)
+        inline_link_files(scenario, folder)
 
 
 def parse_spec(document: Mapping[str, Any]) -> StudySpec:

@@ -16,7 +16,6 @@ from tonopah.stats.estimate import (
     Estimate,
     finite,
     jain,
-    mean_interval,
     pairs,
     slope,
     t_quantile,
@@ -28,12 +27,14 @@ from tonopah.stats.quantity import (
     Quantity,
     Scale,
     independent_ratio_of,
+    mean_interval,
     mean_of,
     median_of,
     median_ratio_of,
     ratio_of,
     relative_of,
 )
+from tonopah.stats.share import Share, share_of
 from tonopah.stats.significance import holm
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "Method",
     "Quantity",
     "Scale",
+    "Share",
     "finite",
     "holm",
     "independent_ratio_of",
@@ -59,6 +61,7 @@ __all__ = [
     "pairs",
     "ratio_of",
     "relative_of",
+    "share_of",
     "slope",
     "t_quantile",
 ]

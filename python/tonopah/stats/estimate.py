@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
 FEWEST = 4
@@ -74,46 +73,11 @@ def is_rounding(spread: float | NDArray[np.float64], *samples: ArrayLike) -> Any
     return spread <= ROUNDING * max(float(np.max(np.abs(sample))) for sample in samples)
 
 
-def is_certain(sample: NDArray[np.float64]) -> bool:
-    """Tell whether all replicates agree to rounding: a scenario without randomness."""
-    return bool(is_rounding(float(np.std(sample, ddof=1)), sample))
-
-
 def t_quantile(probability: float, degrees: int) -> float:
     """Return the quantile of Student's t distribution with these degrees of freedom."""
+    from scipy.special import stdtrit
+
     return float(stdtrit(degrees, probability))
-
-
-def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
-    """Estimate the mean by Student's t interval, mean ± t(1 - α/2, n - 1) · s / √n.
-
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        One value for each replicate; missing values are excluded.
-    confidence : float
-        Coverage of the interval, 0 to 1.
-
-    Returns
-    -------
-    Estimate
-        In the unit of `values`; without bounds for one replicate, NaN for none.
-
-    References
-    ----------
-    NIST/SEMATECH e-Handbook of Statistical Methods, §1.3.5.2.
-    """
-    from scipy.stats import ttest_1samp
-
-    x = finite(values)
-    n = len(x)
-    if n < 2:
-        return without_interval(float(x[0]), 1) if n else NOT_MEASURED
-    mean = float(np.mean(x))
-    if is_certain(x):
-        return Estimate(mean, mean, mean, n)
-    interval = ttest_1samp(x, 0.0).confidence_interval(confidence)
-    return Estimate(mean, float(interval.low), float(interval.high), n)
 
 
 def slope(x: ArrayLike, y: ArrayLike) -> Any:

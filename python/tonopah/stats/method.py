@@ -17,6 +17,7 @@ from tonopah.stats.quantity import (
     ratio_of,
     relative_of,
 )
+from tonopah.stats.share import share_of
 
 Bounds = tuple[float, float]
 UNBOUNDED: Bounds = (-math.inf, math.inf)
@@ -50,8 +51,10 @@ class Method:
         """Tell whether medians are taken."""
         return self.statistic == "median"
 
-    def quantity(self, values: ArrayLike, bounds: Bounds = UNBOUNDED) -> Quantity:
-        """Return the mean or median of something that has bounds."""
+    def quantity(self, values: ArrayLike, bounds: Bounds = UNBOUNDED, *, outcomes: bool = False) -> Quantity:
+        """Return the mean or median of something that has bounds; of outcomes, which are one bound or the other, the share."""
+        if outcomes:
+            return share_of(values, bounds)
         return median_of(values) if self.medians else mean_of(values, bounds)
 
     def ratio(self, a: ArrayLike, b: ArrayLike) -> Quantity:
@@ -66,9 +69,9 @@ class Method:
         """Return a change in percent of a level, from paired replicates."""
         return median_relative_of(change, level) if self.medians else relative_of(change, level)
 
-    def interval(self, values: ArrayLike, bounds: Bounds = UNBOUNDED) -> Estimate:
-        """Estimate the mean or median, with an interval that stays within the bounds; without one below four replicates."""
-        return self.quantity(values, bounds).interval(self.confidence)
+    def interval(self, values: ArrayLike, bounds: Bounds = UNBOUNDED, *, outcomes: bool = False) -> Estimate:
+        """Estimate what `quantity` returns, with an interval that stays within the bounds; without one below four replicates."""
+        return self.quantity(values, bounds, outcomes=outcomes).interval(self.confidence)
 
     def difference_percent(self, a: ArrayLike, b: ArrayLike) -> Estimate:
         """Estimate the paired difference of `a` to the baseline `b` in percent; without interval below four replicates.

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, bdtrc, stdtr
 
 from tonopah.stats.estimate import CONFIDENCE, FEWEST, ROUNDING, Estimate, finite, is_rounding, pairs, t_quantile
+from tonopah.stats.share import Share
 
 Sample = NDArray[np.float64]
 
@@ -106,9 +106,9 @@ class Mean:
         """Tell whether there are enough replicates for an interval and p values."""
         return self.n >= FEWEST and not math.isnan(self.value)
 
-    def interval(self, confidence: float) -> Estimate:
-        """Return the value with its interval; without bounds for fewer replicates than `FEWEST`."""
-        if not self.judged or self.vague:
+    def interval(self, confidence: float, fewest: int = FEWEST) -> Estimate:
+        """Return the value with its interval; without bounds for fewer replicates than `fewest`."""
+        if self.n < fewest or math.isnan(self.value) or self.vague:
             return Estimate(self.value, math.nan, math.nan, self.n)
         if self.certain:
             return Estimate(self.value, self.value, self.value, self.n)
@@ -131,6 +131,8 @@ class Mean:
             return 1.0
         if self.certain:
             return 0.0 if sign * (self.value - bound) > self.grain else 1.0
+        from scipy.special import stdtr
+
         distance = self.scale.forward(self.value) - self.scale.forward(bound)
         return float(stdtr(self.degrees, -sign * distance / self.error))
 
@@ -176,6 +178,8 @@ class Median:
 
     def interval(self, confidence: float) -> Estimate:
         """Return the value with the narrowest interval between two order statistics of at least this confidence."""
+        from scipy.special import bdtr
+
         n, tail = len(self.ordered), (1 - confidence) / 2
         # k replicates below the median have the probability of k heads in n tosses of a coin.
         k = 0
@@ -198,6 +202,8 @@ class Median:
         if not self.judged:
             return math.nan
         heads = round(count * self.n / len(self.ordered))
+        from scipy.special import bdtrc
+
         return float(bdtrc(heads - 1, self.n, 0.5)) if heads else 1.0
 
     def at(self, n: int) -> "Median":
@@ -205,7 +211,27 @@ class Median:
         return replace(self, size=n)
 
 
-Quantity = Mean | Median
+Quantity = Mean | Median | Share
+
+
+def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
+    """Estimate the mean of two values or more by Student's t interval, mean ± t(1 - α/2, n - 1) · s / √n.
+
+    For validation, where what is asked is known beforehand and runs are few; NIST/SEMATECH e-Handbook §1.3.5.2.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        Independent values; missing ones are excluded.
+    confidence : float
+        Coverage of the interval, 0 to 1.
+
+    Returns
+    -------
+    Estimate
+        In the unit of `values`; without bounds for one value, NaN for none.
+    """
+    return mean_of(values).interval(confidence, fewest=2)
 
 
 def mean_of(values: ArrayLike, bounds: tuple[float, float] = (-math.inf, math.inf)) -> Mean:

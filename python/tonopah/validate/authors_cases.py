@@ -105,7 +105,12 @@ def measure_wired(runs: Sequence[Lines], counted: set[int]) -> Numbers:
     return metrics.author_000_wired(lines, counted) | metrics.all_flows(lines, TRAFFIC_S)
 
 
-SATELLITE = {"throughput": Goal(relative=0.01), "delay": Goal(relative=0.02), "sent": Goal(absolute=1), "dropped": Goal(absolute=1)}
+SATELLITE = {
+    "throughput": Goal(relative=0.01),
+    "delay": Goal(relative=0.02),
+    "sent": Goal(absolute=1),
+    "dropped": Goal(absolute=1),
+}
 SATELLITE_COUNTS = {"tahoe": {"sent": 457.0}, "vegas": {"sent": 898.0}, "ewphcc": {"sent": 898.0}}
 """Packets sent, the same at every point."""
 

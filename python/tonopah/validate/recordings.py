@@ -1,6 +1,5 @@
 """The recordings of Linux that the package carries: data/linux/README.md tells how they were made and what they hold."""
 
-import difflib
 import fnmatch
 import json
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tonopah.errors import InputError
+from tonopah.errors import InputError, near_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +121,7 @@ class Library:
     def advice(self, pattern: str) -> str:
         """Return the names that come close to a pattern that matches nothing, else some examples."""
         names = {name for case in self.cases for name in (case.name, case.id)}
-        near = difflib.get_close_matches(pattern, sorted(names), n=3)
+        near = near_names(pattern, sorted(names))
         return f"did you mean {', '.join(near)}?" if near else "like reno-drop-one, 'cubic-*' or '6.1/*'"
 
     def samples(self, case: Case) -> "pd.DataFrame":

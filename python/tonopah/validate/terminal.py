@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from tonopah.metrics import count_text
 from tonopah.terminal import plain_table
 from tonopah.validate.measures import CaseResult, FlowResult, mbps, share_text
 
@@ -73,7 +74,7 @@ def single_draws(results: Sequence[CaseResult]) -> str | None:
     count = sum(result.refused is None and result.case.kind == "shared" for result in results)
     if not count:
         return None
-    return f"{count} case{'s' * (count > 1)} with two flows: one recording each, that is one draw of many."
+    return f"{count_text(count, 'case')} with two flows: one recording each, that is one draw of many."
 
 
 def cells(flow: FlowResult) -> list[str]:

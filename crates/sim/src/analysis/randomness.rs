@@ -6,8 +6,8 @@ use tcp::units::Span;
 
 use crate::expand::transport_of;
 use crate::scenario::{
-    AppDef, LinkOptions, LossModel, MobilityDef, Network, PeriodDef, PlacementDef, Queue, Scenario, StartJitter,
-    TransportDef,
+    AppDef, LinkOptions, LossModel, MobilityDef, Network, PeriodDef, PlacementDef, Queue, Scenario, ServiceDef,
+    StartJitter, TcpOptions, TransportDef,
 };
 use crate::simulation::Simulation;
 
@@ -69,10 +69,11 @@ fn is_random_mobility(mobility: &MobilityDef) -> bool {
 
 /// Algorithms that draw, by name.
 fn parts_of_algorithms(graph: &Scenario) -> Option<String> {
+    let algorithm_of = |options: &TcpOptions| options.resolve("tcp").expect("a world that was built").cc.algorithm;
+    let common = algorithm_of(&graph.tcp);
     let mut names = BTreeSet::new();
     for flow in graph.flow.iter().filter(|flow| transport_of(&flow.app) == TransportDef::Tcp) {
-        let options = if flow.tcp.is_empty() { &graph.tcp } else { &flow.tcp };
-        let algorithm = options.resolve("tcp").expect("a world that was built").cc.algorithm;
+        let algorithm = if flow.tcp.is_empty() { common } else { algorithm_of(&flow.tcp) };
         names.extend(algorithm.requirements.random.then_some(algorithm.name));
     }
     (!names.is_empty()).then(|| format!("congestion control ({})", names.into_iter().collect::<Vec<_>>().join(", ")))
@@ -87,8 +88,11 @@ fn parts_of_links(graph: &Scenario) -> Vec<String> {
     let reverse: Vec<LinkOptions> = all.iter().filter_map(|link| link.reverse.as_deref().cloned()).collect();
     all.extend(reverse);
     let loses = all.iter().any(|link| link.loss.as_ref().is_some_and(is_random_loss));
-    let queues: BTreeSet<&str> = all.iter().filter_map(|link| link.queue.as_ref()).filter_map(random_queue).collect();
+    let queues: BTreeSet<&str> = all.iter().filter_map(|link| link.queue.as_ref()).flat_map(random_queues).collect();
     let mut parts: Vec<String> = loses.then(|| "loss on links".to_owned()).into_iter().collect();
+    let draws = |name: &str, is_random: fn(&LinkOptions) -> bool| all.iter().any(is_random).then(|| name.to_owned());
+    parts.extend(draws("service of links", is_random_service));
+    parts.extend(draws("effects of links", has_random_effects));
     if !queues.is_empty() {
         parts.push(format!("queues ({})", queues.into_iter().collect::<Vec<_>>().join(", ")));
     }
@@ -108,12 +112,31 @@ fn is_random_loss(model: &LossModel) -> bool {
     }
 }
 
-/// The name of a discipline that draws.
-fn random_queue(queue: &Queue) -> Option<&'static str> {
-    match queue {
-        Queue::DropTail(_) | Queue::Codel(_) => None,
+fn is_random_service(link: &LinkOptions) -> bool {
+    match &link.service {
+        Some(ServiceDef::Poisson(_) | ServiceDef::Slots(_)) => true,
+        Some(ServiceDef::OnOff(on_off)) => {
+            [&on_off.on, &on_off.off].into_iter().any(|period| !matches!(period, PeriodDef::Constant(_)))
+        }
+        Some(ServiceDef::Aggregate(aggregate)) => aggregate.jitter.is_some(),
+        _ => false,
+    }
+}
+
+fn has_random_effects(link: &LinkOptions) -> bool {
+    let LinkOptions { jitter, reorder, duplicate, corrupt, harq, .. } = link;
+    jitter.is_some() || reorder.is_some() || duplicate.is_some() || corrupt.is_some() || harq.is_some()
+}
+
+/// The names of the disciplines that draw, a queue and those inside it.
+fn random_queues(queue: &Queue) -> Vec<&'static str> {
+    let own = match queue {
         Queue::Red(_) => Some("red"),
         Queue::FqCodel(_) => Some("fq_codel"),
         Queue::Pie(_) => Some("pie"),
-    }
+        Queue::Sfq(_) => Some("sfq"),
+        Queue::DropTail(_) | Queue::Codel(_) | Queue::Drr(_) | Queue::Fq(_) => None,
+        Queue::Tbf(_) | Queue::Policer(_) | Queue::Priority(_) => None,
+    };
+    own.into_iter().chain(queue.inner().into_iter().flat_map(|(_, inner)| random_queues(inner))).collect()
 }

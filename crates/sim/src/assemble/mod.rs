@@ -13,7 +13,7 @@ use tcp::units::{Bytes, Span, Time};
 use tcp::{Connection, TcpConfig};
 
 use crate::connectivity::Reachability;
-use crate::engine::context::Context;
+use crate::engine::context::{Context, FlowEnds};
 use crate::engine::event::Event;
 use crate::engine::trace::Sink;
 use crate::expand::{self, interval_nanos, transport_of};
@@ -21,13 +21,16 @@ use crate::host::Hosts;
 use crate::host::app::{App, Period, Ticks};
 use crate::host::flow::{Flow, OnFull, Side, Transport};
 use crate::ids::{FlowId, LinkId, NodeId};
+use crate::link::effects::Effects;
 use crate::link::loss::Loss;
+use crate::link::service::Service;
 use crate::link::{Delay, Link, LinkChange, LinkParts};
+use crate::metrics::OrderMetrics;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
     AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, Network as NetworkDef, PeriodDef, Scenario, ScenarioError,
-    TransportDef, join,
+    ServiceDef, TransportDef, join,
 };
 use crate::series::Series;
 use crate::world::{Change, World};
@@ -52,6 +55,8 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut ctx = Context::new(graph.flow.len(), sink);
+    let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
+    ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(graph.flow.len())));
     network.channels.iter_mut().for_each(|channel| channel.start(&mut ctx));
     if let Some(dynamics) = &mut dynamics {
         // The links of time 0 are open before anything is sent.
@@ -68,6 +73,8 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         if dynamics.is_none() {
             check_path(&network, &flow, def, &path_of(index))?;
         }
+        let priority = def.priority.unwrap_or(FlowDef::DEFAULT_PRIORITY);
+        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority });
         let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
         drawn.push(start);
         for at in [Some(Time::ZERO + start), flow.stop].into_iter().flatten() {
@@ -140,7 +147,7 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
         ] {
             let number = parallel.entry((from, to)).or_default();
             let rng = |what| Rng::stream(seed, &format!("link/{}/{}/{number}/{what}", ends[0], ends[1]));
-            let parts = link_parts(from, to, &options, rng("queue"), rng("loss"));
+            let parts = link_parts(from, to, &options, rng);
             *number += 1;
             links.push(Link::new(LinkId(links.len() as u32), parts));
         }
@@ -150,8 +157,7 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
 
 /// The direction of the data.
 fn forward_options(def: &LinkDef) -> LinkOptions {
-    let LinkDef { rate, delay, queue, loss, overhead, .. } = def.clone();
-    LinkOptions { rate, delay, queue, loss, overhead, ..LinkOptions::default() }
+    LinkOptions { reverse: None, ..def.options() }
 }
 
 /// The reverse direction: the same but for the loss and the overrides of `reverse`.
@@ -162,23 +168,32 @@ fn reverse_options(def: &LinkDef) -> LinkOptions {
         delay: own.delay.or(def.delay),
         queue: own.queue.or(def.queue.clone()),
         overhead: own.overhead.or(def.overhead),
+        service: def.options().reverse_service(),
+        changes: def.changes.clone(),
         ..own
     }
 }
 
-fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, queue_rng: Rng, loss_rng: Rng) -> LinkParts {
+/// The parts of a link; `rng` makes the random stream of each.
+fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, rng: impl Fn(&'static str) -> Rng) -> LinkParts {
     let rate = options.rate.expect("an expanded link has a rate");
     let delay = options.delay.unwrap_or_default();
     let queue = options.queue.as_ref().expect("an expanded link has a queue");
+    let effects = Effects::of(options, &rng);
+    let constant = ServiceDef::Rate(Default::default());
+    let service = options.service.as_ref().filter(|service| **service != constant);
+    let service = service.or(effects.is_some().then_some(&constant));
     LinkParts {
         from,
         to: Some(to),
         rate,
         delay: Delay::Fixed(delay),
         overhead: options.overhead.unwrap_or_default(),
-        queue: Qdisc::new(queue, rate, delay, queue_rng),
+        queue: Qdisc::new(queue, rate, delay, rng("queue")),
         loss: options.loss.as_ref().map_or(Loss::None, loss_of),
-        loss_rng,
+        loss_rng: rng("loss"),
+        service: service.map(|service| Service::new(service, rate, rng("service"))),
+        effects,
     }
 }
 
@@ -311,10 +326,11 @@ fn build_changes(graph: &Scenario) -> Vec<(Time, Change)> {
         for change in &def.changes {
             let at = Time::ZERO + change.at;
             let up = change.up.map(|up| if up { LinkChange::Up } else { LinkChange::Down });
-            let parts = [up, change.rate.map(LinkChange::Rate), change.delay.map(LinkChange::Delay)];
+            let delay = change.delay.map(if change.overtake { LinkChange::Path } else { LinkChange::Delay });
+            let parts = [up, change.rate.map(LinkChange::Rate), delay];
             for change in parts.into_iter().flatten() {
                 for link in [LinkId(2 * index as u32), LinkId(2 * index as u32 + 1)] {
-                    changes.push((at, Change { link, change }));
+                    changes.push((at, Change { link, change, repeat: def.repeat }));
                 }
             }
         }

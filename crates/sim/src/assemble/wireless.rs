@@ -56,6 +56,11 @@ fn channel(
             index.ok_or_else(|| ScenarioError::new(path, format!("{name:?} is not one of the channel's stations")))?;
         Ok(StationId(index as u32))
     };
+    let floods = def.radio.lrwpan.is_some_and(|lrwpan| lrwpan.mesh_under.is_some());
+    if floods && !matches!(def.routing, RoutingDef::Shortest(_)) {
+        let message = "with `mesh_under` all stations are neighbours, and the kind is \"shortest\"";
+        return Err(ScenarioError::new(format!("{path}.routing.kind"), message));
+    }
     let tracks = nodes.iter().map(|node| Track::of(&graph.node[node.index()], seed)).collect();
     let (mut mac, mtu) = medium(def, id, &nodes, tracks, seed);
     let routing = match &def.routing {

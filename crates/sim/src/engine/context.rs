@@ -7,8 +7,8 @@ use tcp::units::{Bytes, Time};
 use crate::engine::event::{Event, EventKey};
 use crate::engine::event_list::{EventList, TieBreak};
 use crate::engine::trace::{Record, Sink};
-use crate::ids::{LinkId, PacketId};
-use crate::metrics::FlowMetrics;
+use crate::ids::{EndpointId, LinkId, NodeId, PacketId};
+use crate::metrics::{FlowMetrics, OrderMetrics};
 use crate::packet::{DropReason, Packet, PacketHeader, PacketStore};
 
 /// Clock, event list, packets, metrics of flows, trace.
@@ -22,9 +22,28 @@ pub(crate) struct Context {
     event_list: EventList<Event>,
     pub(crate) packets: PacketStore,
     pub(crate) flows: Vec<FlowMetrics>,
+    /// What queues may ask about flows.
+    pub(crate) ends: Vec<FlowEnds>,
+    /// The order of packets, where links can change it.
+    pub(crate) order: Option<Box<OrderMetrics>>,
     pub(crate) sink: Option<Box<dyn Sink>>,
     /// Events handled.
     pub(crate) events: u64,
+}
+
+/// The nodes of a flow, and its band where queues have priorities.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowEnds {
+    pub(crate) source: NodeId,
+    pub(crate) sink: NodeId,
+    pub(crate) priority: u8,
+}
+
+impl FlowEnds {
+    /// The node that sends what `to` receives.
+    pub(crate) fn source_of(self, to: EndpointId) -> NodeId {
+        if to.is_source() { self.sink } else { self.source }
+    }
 }
 
 impl Context {
@@ -36,6 +55,8 @@ impl Context {
             event_list: EventList::default(),
             packets: PacketStore::default(),
             flows: vec![FlowMetrics::default(); flows],
+            ends: Vec::new(),
+            order: None,
             sink,
             events: 0,
         }
@@ -96,6 +117,9 @@ impl Context {
     #[inline]
     fn admitted(&mut self, header: &PacketHeader, payload: Bytes, id: PacketId) -> PacketId {
         self.flows[header.to.flow().index()].on_sent(self.now, header, payload);
+        if let Some(order) = &mut self.order {
+            order.on_sent(header.to.flow(), id, payload > Bytes::ZERO && !header.to.is_source());
+        }
         if self.sink.is_some() {
             let packet = self.packets.get(id);
             self.record(&Record::Sent { packet: &packet });
@@ -108,6 +132,9 @@ impl Context {
     pub(crate) fn deliver(&mut self, id: PacketId) -> Packet {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_received(self.now, &packet);
+        if let Some(order) = &mut self.order {
+            order.on_received(self.now, packet.to.flow(), id);
+        }
         self.record(&Record::Delivered { packet: &packet });
         packet
     }
@@ -123,6 +150,17 @@ impl Context {
         let packet = self.packets.remove(id);
         self.flows[packet.to.flow().index()].on_dropped(&packet, reason);
         self.record_at(at, &Record::Dropped { packet: &packet, reason, link });
+    }
+
+    /// Copies a packet: a link has duplicated it.
+    pub(crate) fn duplicate(&mut self, id: PacketId) -> PacketId {
+        let packet = self.packets.get(id);
+        self.flows[packet.to.flow().index()].on_duplicated(&packet);
+        let copy = self.packets.copy(id);
+        if let Some(order) = &mut self.order {
+            order.on_copy(copy);
+        }
+        copy
     }
 
     /// Marks a packet CE in the queue of `link` (RFC 3168 §5).

@@ -107,6 +107,11 @@ pub(crate) enum RadioEvent {
         /// The station that sent.
         station: StationId,
     },
+    /// A station repeats a flooded frame (802.15.4).
+    Repeat {
+        /// The station.
+        station: StationId,
+    },
     /// The reassembly of a datagram at a station may time out.
     ReassemblyTimeout {
         /// The station.

@@ -83,6 +83,10 @@ pub enum FrameKind {
     Ack,
     /// Data, of users or of routing.
     Data,
+    /// Block acknowledgment (802.11n).
+    BlockAck,
+    /// Request for one.
+    BlockAckRequest,
 }
 
 impl FrameKind {
@@ -93,6 +97,8 @@ impl FrameKind {
             FrameKind::Cts => "cts",
             FrameKind::Ack => "ack",
             FrameKind::Data => "data",
+            FrameKind::BlockAck => "block_ack",
+            FrameKind::BlockAckRequest => "block_ack_request",
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use tcp::units::{Bytes, Span};
 
+use super::check_effects::check_effects;
 use super::check_queue::check_queue;
+use super::check_service::{check_changes, check_service};
 use crate::scenario::{AppDef, LinkOptions, LossModel, PacketRate, PeriodDef, ScenarioError, TransportDef, join};
 
 /// Checks the options of a link.
@@ -17,14 +19,12 @@ pub(super) fn check_link(options: &LinkOptions, path: &str) -> Result<(), Scenar
     if options.overhead.is_some_and(|overhead| overhead > Bytes(1000)) {
         return fail("overhead", "is not a framing of up to 1000B".into());
     }
-    for (index, change) in options.changes.iter().enumerate() {
-        if change.up.is_none() && change.rate.is_none() && change.delay.is_none() {
-            return fail(&format!("changes[{index}]"), "changes nothing; give up, rate or delay".into());
-        }
-    }
+    check_changes(options, path)?;
+    check_service(options, path)?;
+    check_effects(options, path)?;
     match &options.reverse {
         Some(reverse) if reverse.reverse.is_some() => fail("reverse.reverse", "a link has two directions only".into()),
-        Some(reverse) if !reverse.changes.is_empty() => {
+        Some(reverse) if !reverse.changes.is_empty() || reverse.repeat.is_some() => {
             fail("reverse.changes", "changes act on both directions; give them to the link".into())
         }
         Some(reverse) => check_link(reverse, &join(path, "reverse")),
@@ -85,7 +85,7 @@ pub(crate) fn check_app(app: &AppDef, path: &str) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-fn check_period(period: &PeriodDef, path: &str) -> Result<(), ScenarioError> {
+pub(super) fn check_period(period: &PeriodDef, path: &str) -> Result<(), ScenarioError> {
     let (field, mean, shape) = match period {
         PeriodDef::Constant(constant) => ("length", constant.length, 2.0),
         PeriodDef::Exponential(exponential) => ("mean", exponential.mean, 2.0),

@@ -5,7 +5,10 @@ use std::fmt::Display;
 use tcp::units::{Bytes, Span};
 
 use crate::packet::{IP_HEADER, UDP_HEADER};
-use crate::scenario::{Amount, CodelDef, FqCodelDef, PieDef, Queue, RedDef, ScenarioError, join};
+use crate::scenario::{
+    Amount, CodelDef, DrrDef, FqCodelDef, FqDef, PieDef, PriorityBy, PriorityDef, Queue, RedDef, ScenarioError, SfqDef,
+    TbfDef, join,
+};
 
 /// Where a queue stands in the scenario.
 struct Place<'a>(&'a str);
@@ -54,10 +57,39 @@ impl Place<'_> {
         let most = Bytes(1_000_000);
         self.check(field, bytes, (Bytes(1)..=most).contains(&bytes), &format!("a size from 1B to {most}"))
     }
+
+    fn count(&self, field: &str, count: u64, most: u64) -> Result<(), ScenarioError> {
+        self.check(field, count, (1..=most).contains(&count), &format!("a count from 1 to {most}"))
+    }
+
+    /// The size of a token bucket: at least a packet, or nothing would ever pass.
+    fn burst(&self, field: &str, burst: Option<Bytes>) -> Result<(), ScenarioError> {
+        let (least, most) = (IP_HEADER + UDP_HEADER, Bytes(1_000_000_000_000));
+        let allowed = format!("a size from {least}, the smallest packet, to {most}");
+        burst.map_or(Ok(()), |burst| self.check(field, burst, (least..=most).contains(&burst), &allowed))
+    }
 }
 
-/// Checks a queue.
+/// Queues of a hash, at most.
+const MOST_QUEUES: u64 = 65_536;
+
+/// Queues inside the outermost one, at most.
+const DEEPEST: usize = 3;
+
+/// Checks a queue and those inside it.
 pub(super) fn check_queue(queue: &Queue, path: &str) -> Result<(), ScenarioError> {
+    check_nested(queue, path, 0)
+}
+
+fn check_nested(queue: &Queue, path: &str, depth: usize) -> Result<(), ScenarioError> {
+    if depth > DEEPEST {
+        return Err(ScenarioError::new(path, format!("queues nest at most {DEEPEST} deep")));
+    }
+    check_own(queue, path)?;
+    queue.inner().into_iter().try_for_each(|(place, inner)| check_nested(inner, &join(path, &place), depth + 1))
+}
+
+fn check_own(queue: &Queue, path: &str) -> Result<(), ScenarioError> {
     let place = Place(path);
     match queue {
         Queue::DropTail(def) => place.limit(def.limit),
@@ -65,6 +97,12 @@ pub(super) fn check_queue(queue: &Queue, path: &str) -> Result<(), ScenarioError
         Queue::Codel(def) => check_codel(&place, def),
         Queue::FqCodel(def) => check_fq_codel(&place, def),
         Queue::Pie(def) => check_pie(&place, def),
+        Queue::Drr(def) => check_drr(&place, def),
+        Queue::Sfq(def) => check_sfq(&place, def),
+        Queue::Fq(def) => check_fq(&place, def),
+        Queue::Tbf(def) => check_tbf(&place, def),
+        Queue::Policer(def) => place.burst("burst", def.burst),
+        Queue::Priority(def) => check_priority(&place, def),
     }
 }
 
@@ -99,8 +137,7 @@ fn check_codel(place: &Place<'_>, def: &CodelDef) -> Result<(), ScenarioError> {
 
 fn check_fq_codel(place: &Place<'_>, def: &FqCodelDef) -> Result<(), ScenarioError> {
     place.limit(def.limit)?;
-    let most = 65_536;
-    place.check("queues", def.queues, (1..=most).contains(&def.queues), &format!("a count from 1 to {most}"))?;
+    place.count("queues", def.queues, MOST_QUEUES)?;
     place.size("quantum", def.quantum)?;
     place.time("target", def.target)?;
     place.time("interval", def.interval)
@@ -115,4 +152,46 @@ fn check_pie(place: &Place<'_>, def: &PieDef) -> Result<(), ScenarioError> {
     place.probability("mark_p", def.mark_p)?;
     place.size("mean_packet", def.mean_packet)?;
     place.size("departure_threshold", def.departure_threshold)
+}
+
+fn check_drr(place: &Place<'_>, def: &DrrDef) -> Result<(), ScenarioError> {
+    place.limit(def.limit)?;
+    place.size("quantum", def.quantum)
+}
+
+fn check_sfq(place: &Place<'_>, def: &SfqDef) -> Result<(), ScenarioError> {
+    place.limit(def.limit)?;
+    place.count("queues", def.queues, MOST_QUEUES)?;
+    place.count("depth", def.depth, 1_000_000_000)?;
+    place.size("quantum", def.quantum)?;
+    def.perturb.map_or(Ok(()), |span| place.time("perturb", span))
+}
+
+fn check_fq(place: &Place<'_>, def: &FqDef) -> Result<(), ScenarioError> {
+    place.limit(def.limit)?;
+    place.count("flow_limit", def.flow_limit, 1_000_000_000)?;
+    place.size("quantum", def.quantum)?;
+    place.size("initial_quantum", def.initial_quantum)?;
+    place.time("refill", def.refill)?;
+    def.ce_threshold.map_or(Ok(()), |span| place.time("ce_threshold", span))
+}
+
+fn check_tbf(place: &Place<'_>, def: &TbfDef) -> Result<(), ScenarioError> {
+    place.burst("burst", def.burst)?;
+    place.burst("peak_burst", def.peak_burst)?;
+    match def.peak {
+        Some(peak) => place.check("peak", peak, peak > def.rate, &format!("above rate ({})", def.rate)),
+        None if def.peak_burst.is_some() => Err(place.error("peak_burst", "needs peak beside it".into())),
+        None => Ok(()),
+    }
+}
+
+fn check_priority(place: &Place<'_>, def: &PriorityDef) -> Result<(), ScenarioError> {
+    let count = def.bands.len();
+    place.check("bands", format!("{count} queues"), (2..=8).contains(&count), "a list of 2 to 8 queues")?;
+    if def.by == PriorityBy::Ecn && count > 2 {
+        let message = format!("{count} queues: by = \"ecn\" uses two, the others would stay empty");
+        return Err(place.error("bands", message).with_hint("give 2 queues, or by = \"flow\""));
+    }
+    Ok(())
 }

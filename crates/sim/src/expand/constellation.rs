@@ -154,8 +154,10 @@ fn link(
         }
     }
     let mut options = options.clone();
-    options.overhead.get_or_insert(framing);
-    if mbps == 0 {
+    if framing > Bytes::ZERO {
+        options.overhead.get_or_insert(framing);
+    }
+    if mbps == 0 && options.service.as_ref().is_none_or(|service| service.own_rate().is_none()) {
         options.rate = options.rate.or(Rate::from_bps(1_500_000));
     }
     let full = link_with_defaults(&options, path, &LinkDefaults { mbps, delay_us: 0, queue_packets: queue })?;

@@ -1,5 +1,7 @@
 //! How large a world is, before anything is built for each of its flows.
 
+use std::collections::BTreeMap;
+
 use super::dispatch;
 use crate::scenario::{ChannelDef, LinkDef, Scenario, ScenarioError};
 
@@ -8,8 +10,9 @@ use crate::scenario::{ChannelDef, LinkDef, Scenario, ScenarioError};
 pub(crate) struct Extent {
     pub(crate) nodes: u64,
     pub(crate) flows: u64,
-    /// Names of the two ends of each link.
-    pub(crate) link_ends: Vec<[String; 2]>,
+    pub(crate) links: u64,
+    /// Nodes with two links or more. A leaf knows its only link; each of these has a table of all destinations.
+    pub(crate) inner_nodes: u64,
     /// Stations of each channel.
     pub(crate) stations: Vec<u64>,
 }
@@ -31,8 +34,17 @@ impl Extent {
         Extent {
             nodes: nodes as u64,
             flows: flows as u64,
-            link_ends: links.iter().map(|link| [link.from.clone(), link.to.clone()]).collect(),
+            links: links.len() as u64,
+            inner_nodes: inner_nodes(links),
             stations: channels.iter().map(|channel| channel.stations.len() as u64).collect(),
         }
     }
+}
+
+fn inner_nodes(links: &[LinkDef]) -> u64 {
+    let mut degrees: BTreeMap<&str, u64> = BTreeMap::new();
+    for name in links.iter().flat_map(|link| [&link.from, &link.to]) {
+        *degrees.entry(name).or_default() += 1;
+    }
+    degrees.values().filter(|degree| **degree > 1).count() as u64
 }

@@ -6,6 +6,7 @@ use super::check::check_link;
 use crate::mobility::Point;
 use crate::scenario::{
     Amount, ChannelDef, Graph, LinkDef, LinkOptions, LossModel, Network, NodeDef, Queue, Role, ScenarioError,
+    ServiceDef,
 };
 
 /// What a shorthand stands for.
@@ -63,6 +64,7 @@ pub(super) fn link_with_defaults(
 ) -> Result<LinkOptions, ScenarioError> {
     check_link(options, path)?;
     let mut options = options.clone();
+    fill_service(&mut options, defaults);
     options.rate = options.rate.or(Rate::from_bps(defaults.mbps * 1_000_000));
     options.delay.get_or_insert(Span::from_micros(defaults.delay_us));
     let queue = options.queue.unwrap_or_else(|| Queue::drop_tail(Amount::Packets(defaults.queue_packets)));
@@ -73,6 +75,35 @@ pub(super) fn link_with_defaults(
     options.loss.get_or_insert(LossModel::None(Default::default()));
     options.overhead.get_or_insert(Bytes::ZERO);
     Ok(options)
+}
+
+/// What a service sets in place of the link's own keys, in each direction.
+fn fill_service(options: &mut LinkOptions, defaults: &LinkDefaults) {
+    if options.service.is_none() && options.reverse_service().is_none() {
+        return;
+    }
+    let (back, overhead) = (options.reverse_service(), options.overhead);
+    let own = |service: &Option<ServiceDef>| service.as_ref().and_then(ServiceDef::own_rate);
+    let framing = |service: &Option<ServiceDef>| match service {
+        Some(ServiceDef::Trace(trace)) => trace.profile.overhead(),
+        _ => Bytes::ZERO,
+    };
+    let delay_of = |service: &Option<ServiceDef>, given: Option<Span>| match service {
+        Some(ServiceDef::Slots(slots)) if slots.delay.is_some() => Some(Span::ZERO),
+        _ => given.or(Some(Span::from_micros(defaults.delay_us))),
+    };
+    let plain_rate = options.rate.or(Rate::from_bps(defaults.mbps * 1_000_000));
+    if back != options.service || options.reverse.is_some() {
+        let mut reverse = options.reverse.take().unwrap_or_default();
+        reverse.rate = own(&back).or(reverse.rate).or(plain_rate);
+        reverse.delay = reverse.delay.or(delay_of(&back, options.delay));
+        reverse.overhead = reverse.overhead.or(overhead).or(Some(framing(&back)));
+        reverse.service = Some(back.unwrap_or(ServiceDef::Rate(Default::default())));
+        options.reverse = Some(reverse);
+    }
+    options.rate = own(&options.service).or(plain_rate);
+    options.delay = delay_of(&options.service, options.delay);
+    options.overhead = overhead.or(Some(framing(&options.service)));
 }
 
 /// A link with these properties.

@@ -5,7 +5,9 @@
 
 mod adhoc;
 mod check;
+mod check_effects;
 mod check_queue;
+mod check_service;
 mod constellation;
 mod dispatch;
 mod dumbbell;
@@ -186,6 +188,7 @@ fn generated_flow(scenario: &Scenario, ends: &FlowEnds) -> FlowDef {
         stop: traffic.stop,
         sink_agent: None,
         silent: false,
+        priority: None,
         tcp: TcpOptions::default(),
     }
 }

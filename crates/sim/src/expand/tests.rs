@@ -77,6 +77,20 @@ fn start_times_are_drawn_per_flow_and_do_not_depend_on_their_number() {
 }
 
 #[test]
+fn queues_inside_queues_are_spelled_out_too() {
+    let text = r#"{"duration": "1s", "network": {"kind": "dumbbell", "flows": 1, "bottleneck": {"queue":
+        {"kind": "tbf", "rate": "20Mbps", "peak": "1Gbps", "queue": {"kind": "priority", "by": "ecn",
+         "bands": [{"kind": "red"}, {"kind": "policer", "rate": "1Mbps"}]}}}}}"#;
+    let queue = serde_json::to_value(&expanded(text, 1).link[0].queue).unwrap();
+    assert_eq!((&queue["burst"], &queue["peak_burst"]), (&"25kB".into(), &"1514B".into()), "{queue}");
+    assert_eq!(queue["queue"]["bands"][0]["limit"], "50p");
+    let policer = &queue["queue"]["bands"][1];
+    assert_eq!((&policer["burst"], &policer["queue"]["limit"]), (&"15140B".into(), &"1000p".into()), "{queue}");
+    let resolved = resolve(&Scenario::from_json(text).unwrap()).unwrap();
+    assert_eq!(resolve(&resolved).unwrap(), resolved);
+}
+
+#[test]
 fn an_expanded_queue_is_spelled_out_and_reads_back() {
     let queues = [
         r#""100p""#,
@@ -86,6 +100,9 @@ fn an_expanded_queue_is_spelled_out_and_reads_back() {
         r#"{"kind": "codel", "limit": "unlimited"}"#,
         r#"{"kind": "fq_codel", "quantum": "300B"}"#,
         r#"{"kind": "pie", "estimator": "departure_rate", "alpha": 0.2}"#,
+        r#"{"kind": "drr", "by": "destination"}"#,
+        r#"{"kind": "sfq", "perturb": "10s"}"#,
+        r#"{"kind": "fq", "flow_rate": "3Mbps"}"#,
     ];
     for queue in queues {
         let text = format!(

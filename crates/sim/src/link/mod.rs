@@ -3,8 +3,13 @@
 //! An idle transmitter schedules the arrival at the far end at once; `LinkReady` exists only while packets are queued, and
 //! not at all on the fast path.
 
+mod acks;
+mod draw;
+pub(crate) mod effects;
 mod fast_path;
 pub(crate) mod loss;
+pub(crate) mod service;
+mod special;
 mod virtual_queue;
 
 use tcp::rng::Rng;
@@ -19,8 +24,10 @@ use crate::metrics::LinkMetrics;
 use crate::orbit::path::PropagationPath;
 use crate::orbit::shared_downlink::SharedDownlink;
 use crate::packet::DropReason;
-use crate::qdisc::{Qdisc, QueueContext, QueuedPacket};
+use crate::qdisc::{Dequeued, Qdisc, QueueContext, QueuedPacket};
 
+use effects::Effects;
+use service::Service;
 use virtual_queue::VirtualQueue;
 
 /// A change of a link that the scenario schedules.
@@ -30,6 +37,8 @@ pub(crate) enum LinkChange {
     Down,
     Rate(Rate),
     Delay(Span),
+    /// A new delay of a new path: what is sent later may arrive earlier.
+    Path(Span),
 }
 
 /// Propagation delay.
@@ -84,6 +93,9 @@ pub(crate) struct Link {
     /// Keeps packets in order when the delay shrinks.
     last_arrival: Time,
     queue: Qdisc,
+    /// How the transmitter serves, if not at a constant rate; a link with effects has one always.
+    pub(crate) service: Option<Box<Service>>,
+    pub(crate) effects: Option<Box<Effects>>,
 }
 
 /// A medium that loses packets.
@@ -115,11 +127,13 @@ pub(crate) struct LinkParts {
     pub(crate) queue: Qdisc,
     pub(crate) loss: Loss,
     pub(crate) loss_rng: Rng,
+    pub(crate) service: Option<Box<Service>>,
+    pub(crate) effects: Option<Box<Effects>>,
 }
 
 impl Link {
     pub(crate) fn new(id: LinkId, parts: LinkParts) -> Link {
-        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_rng } = parts;
+        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_rng, service, effects } = parts;
         Link {
             id,
             from,
@@ -128,6 +142,8 @@ impl Link {
             delay,
             overhead,
             queue,
+            service,
+            effects,
             lossy: (!matches!(loss, Loss::None)).then(|| Box::new(Lossy { loss, rng: loss_rng })),
             upstream: Upstream::default(),
             up: true,
@@ -146,9 +162,11 @@ impl Link {
         (self.to, self.delay) = (None, Delay::Shared(Box::new(downlink)));
     }
 
-    /// Number of packets queued and in flight.
+    /// Number of packets queued, held back and in flight.
     pub(crate) fn holds(&self) -> u64 {
-        self.queue.packets() + u64::from(self.in_flight)
+        let served = self.service.as_ref().map_or(0, |service| service.holds());
+        let held = self.effects.as_ref().map_or(0, |effects| effects.holds());
+        self.queue.packets() + u64::from(self.in_flight) + served + held
     }
 
     /// Propagation delay to `destination` of a transmission that starts now.
@@ -185,9 +203,10 @@ impl Link {
         let wanted = |waiting: &QueuedPacket| {
             terminal.is_none_or(|terminal| ctx.packets.forwarding_header(waiting.packet).destination == terminal)
         };
-        let gone = self.queue.take(wanted);
+        let gone = self.queue.take(&wanted);
         self.metrics.queue_shrank(ctx.now, self.queue.packets());
-        gone.into_iter().map(|waiting| waiting.packet).collect()
+        let held = self.service.as_mut().filter(|_| terminal.is_none()).and_then(|service| service.interrupt());
+        held.into_iter().chain(gone.into_iter().map(|waiting| waiting.packet)).collect()
     }
 
     /// Bytes queued.
@@ -206,13 +225,19 @@ impl Link {
         if self.is_lost_at_entrance(ctx, id) {
             return self.drop(ctx, id, DropReason::Loss);
         }
+        if self.service.is_some() {
+            return self.enter(ctx, id);
+        }
         let arrival = QueuedPacket { packet: id, size, since: ctx.now };
         let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
         if let Err(reason) = self.queue.enqueue(&mut queue_ctx, arrival) {
             return self.drop(ctx, id, reason);
         }
-        if self.ready_at.is_some() {
+        if let Some(ready_at) = self.ready_at {
             self.metrics.queue_grew(ctx.now, self.queue.packets());
+            if ready_at > ctx.now && ctx.now >= self.free_at {
+                self.ask_again(ctx);
+            }
         } else if ctx.now >= self.free_at {
             self.transmit(ctx);
         } else {
@@ -223,12 +248,37 @@ impl Link {
 
     /// The transmitter is free.
     pub(crate) fn on_ready(&mut self, ctx: &mut Context) {
+        if self.service.is_some() {
+            return self.on_special_ready(ctx);
+        }
         if self.ready_at != Some(ctx.now) {
             return;
         }
         self.ready_at = None;
         self.transmit(ctx);
         self.metrics.queue_shrank(ctx.now, self.queue.packets());
+    }
+
+    /// The queue holds back its packets before an idle transmitter, and another one has come: it may go first, or earlier.
+    #[cold]
+    #[inline(never)]
+    fn ask_again(&mut self, ctx: &mut Context) {
+        self.transmit(ctx);
+        if self.queue.packets() == 0 {
+            self.ready_at = None;
+        }
+        self.metrics.queue_shrank(ctx.now, self.queue.packets());
+    }
+
+    /// The queue holds back its packets until `at`. An event at another time goes stale.
+    #[cold]
+    #[inline(never)]
+    fn await_queue(&mut self, ctx: &mut Context, at: Time) {
+        debug_assert!(at > ctx.now, "the queue of {:?} would be asked for ever", self.id);
+        self.metrics.queue_grew(ctx.now, self.queue.packets());
+        if self.ready_at.replace(at) != Some(at) {
+            ctx.schedule(at, Event::LinkReady { link: self.id });
+        }
     }
 
     fn await_transmitter(&mut self, ctx: &mut Context) {
@@ -240,7 +290,11 @@ impl Link {
     #[inline(never)]
     fn transmit(&mut self, ctx: &mut Context) {
         let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
-        let Some(next) = self.queue.dequeue(&mut queue_ctx) else { return };
+        let next = match self.queue.dequeue(&mut queue_ctx) {
+            Dequeued::Ready(next) => next,
+            Dequeued::Empty => return,
+            Dequeued::Later(at) => return self.await_queue(ctx, at),
+        };
         let transmission = self.rate.transmission_time(next.size);
         self.free_at = ctx.now + transmission;
         self.last_arrival = match &mut self.delay {
@@ -281,6 +335,13 @@ impl Link {
             self.drop(ctx, id, DropReason::LinkDown);
             return false;
         }
+        if self.effects.is_some() {
+            let size = ctx.packets.forwarding_header(id).size + self.overhead;
+            if let Some(reason) = self.land(ctx, id, size) {
+                self.drop(ctx, id, reason);
+                return false;
+            }
+        }
         if let Some(lossy) = &mut self.lossy
             && lossy.loss.at_receiver(ctx.packets.forwarding_header(id).size + self.overhead, &mut lossy.rng)
         {
@@ -308,12 +369,16 @@ impl Link {
             LinkChange::Up => self.up = true,
             LinkChange::Rate(rate) => self.rate = rate,
             LinkChange::Delay(delay) => self.delay = Delay::Fixed(delay),
+            LinkChange::Path(delay) => (self.delay, self.last_arrival) = (Delay::Fixed(delay), Time::ZERO),
             LinkChange::Down => {
                 self.up = false;
                 self.lost_in_flight = self.in_flight;
                 self.free_at = ctx.now;
                 self.ready_at = None;
                 self.drop_queued(ctx, None);
+                if self.service.is_some() {
+                    self.on_special_down(ctx);
+                }
             }
         }
     }

@@ -4,21 +4,25 @@
 //! begins when the warm-up ends. Other definitions are derived in `report_defs.rs`.
 
 mod delay;
+mod order;
 pub(crate) mod report_defs;
 
 use tcp::units::{Bytes, Span, Time};
 
 pub(crate) use delay::{Delays, RttSamples};
+pub(crate) use order::{OrderCounts, OrderMetrics};
 
 use crate::ids::EndpointId;
 use crate::packet::{DropReason, Packet, PacketHeader};
 
-/// Packets of the whole run: sent = delivered + dropped + in flight.
+/// Packets of the whole run: sent + duplicated = delivered + dropped + in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) sent: u64,
     pub(crate) delivered: u64,
     pub(crate) dropped: u64,
+    /// Copies that links made.
+    pub(crate) duplicated: u64,
 }
 
 /// All packets of one direction, data and control, as a monitor at the IP layer sees them.
@@ -65,6 +69,8 @@ pub(crate) struct IntervalMetrics {
     pub(crate) app_delays: Option<Box<Delays>>,
     /// RTT samples of the sender; absent before the first.
     pub(crate) rtts: Option<Box<RttSamples>>,
+    /// Copies of data packets that links made.
+    pub(crate) duplicated: u64,
 }
 
 /// Metrics of a flow.
@@ -128,6 +134,12 @@ impl FlowMetrics {
         }
     }
 
+    #[inline(never)]
+    pub(crate) fn on_duplicated(&mut self, packet: &Packet) {
+        self.tally.duplicated += 1;
+        self.interval.duplicated += u64::from(packet.has_data() && !packet.to.is_source());
+    }
+
     /// The measurement interval begins.
     pub(crate) fn on_warmup_end(&mut self) {
         self.interval = IntervalMetrics::default();
@@ -161,6 +173,7 @@ impl IntervalMetrics {
             mine.iter_mut().zip(theirs.iter()).for_each(|(mine, theirs)| *mine += theirs);
         }
         self.marked += other.marked;
+        self.duplicated += other.duplicated;
         self.reordered += other.reordered;
         self.unique_sent_bytes += other.unique_sent_bytes;
         self.received_bytes += other.received_bytes;

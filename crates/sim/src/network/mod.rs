@@ -2,6 +2,8 @@
 
 mod fast_path;
 
+use std::collections::VecDeque;
+
 use tcp::units::{Bytes, Span, Time};
 
 use crate::engine::context::Context;
@@ -26,6 +28,8 @@ pub(crate) struct Network {
     /// By node: true if it has a link.
     wired: Vec<bool>,
     routes: Routes,
+    /// Packets that the present event of a channel has brought to nodes.
+    received: VecDeque<ReceivedPacket>,
 }
 
 /// The next hop of a packet.
@@ -47,7 +51,8 @@ impl Network {
         let mut wired = vec![false; nodes];
         links.iter().for_each(|link| wired[link.from.index()] = true);
         let nodes = vec![NodeMetrics::default(); nodes];
-        let mut network = Network { links, nodes, channels, radios, wired, routes: Routes::default() };
+        let mut network =
+            Network { links, nodes, channels, radios, wired, routes: Routes::default(), received: VecDeque::new() };
         network.find_routes();
         network
     }
@@ -56,7 +61,7 @@ impl Network {
     pub(crate) fn with_routes(nodes: usize, links: Vec<Link>, routes: Routes) -> Network {
         let (channels, radios, wired) = (Vec::new(), Vec::new(), vec![true; nodes]);
         let nodes = vec![NodeMetrics::default(); nodes];
-        Network { links, nodes, channels, radios, wired, routes }
+        Network { links, nodes, channels, radios, wired, routes, received: VecDeque::new() }
     }
 
     /// Replaces the routes.
@@ -239,14 +244,25 @@ impl Network {
         Some(hops)
     }
 
-    /// Handles an event of a channel; returns the packet that reached its destination by it, if any.
+    /// Handles an event of a channel; returns the first packet that reached its destination by it, if any. More may
+    /// follow from [`Network::next_delivery`]: an aggregate brings several.
     #[inline(never)]
     pub(crate) fn on_radio(&mut self, ctx: &mut Context, channel: ChannelId, event: RadioEvent) -> Option<Packet> {
         self.channels[channel.index()].on_event(ctx, event);
-        let ReceivedPacket { node, previous, packet } = self.channels[channel.index()].poll(ctx)?;
-        let delivered = self.receive(ctx, node, packet, Some(previous)).map(|id| ctx.deliver(id));
-        self.drain_channel(ctx, channel);
-        delivered
+        while let Some(received) = self.channels[channel.index()].poll(ctx) {
+            self.received.push_back(received);
+        }
+        self.next_delivery(ctx)
+    }
+
+    /// Forwards the packets that the last event of a channel brought, up to the next one that is at home.
+    pub(crate) fn next_delivery(&mut self, ctx: &mut Context) -> Option<Packet> {
+        while let Some(ReceivedPacket { node, previous, packet }) = self.received.pop_front() {
+            if let Some(id) = self.receive(ctx, node, packet, Some(previous)) {
+                return Some(ctx.deliver(id));
+            }
+        }
+        None
     }
 
     /// Receives a packet at a node: returns it if this is its destination, else forwards it.
@@ -258,6 +274,10 @@ impl Network {
         previous: Option<StationId>,
     ) -> Option<PacketId> {
         if ctx.packets.forwarding_header(id).destination == node {
+            if ctx.packets.is_damaged(id) {
+                ctx.drop(id, DropReason::Corrupt, None);
+                return None;
+            }
             self.nodes[node.index()].received += 1;
             return Some(id);
         }

@@ -31,11 +31,17 @@ pub enum DropReason {
     TooLong,
     /// Its reassembly timed out.
     Reassembly,
+    /// A policer found that it does not conform.
+    Policer,
+    /// A link had damaged it; its destination drops it.
+    Corrupt,
+    /// A pure ACK that a later one made superfluous.
+    AckFilter,
 }
 
 impl DropReason {
     /// All of them, in the order of their counters.
-    pub const ALL: [DropReason; 14] = [
+    pub const ALL: [DropReason; 17] = [
         DropReason::Queue,
         DropReason::Loss,
         DropReason::LinkDown,
@@ -50,6 +56,9 @@ impl DropReason {
         DropReason::Access,
         DropReason::TooLong,
         DropReason::Reassembly,
+        DropReason::Policer,
+        DropReason::Corrupt,
+        DropReason::AckFilter,
     ];
 
     /// As written in tables.
@@ -69,6 +78,9 @@ impl DropReason {
             DropReason::Access => "access",
             DropReason::TooLong => "too_long",
             DropReason::Reassembly => "reassembly",
+            DropReason::Policer => "policer",
+            DropReason::Corrupt => "corrupt",
+            DropReason::AckFilter => "ack_filter",
         }
     }
 }

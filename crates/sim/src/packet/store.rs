@@ -38,6 +38,8 @@ const DATAGRAM: u8 = 2;
 const TIMESTAMPED: u8 = 4;
 /// It has a [`RareOptions`].
 const RARE: u8 = 8;
+/// A link has damaged it.
+const DAMAGED: u8 = 16;
 
 /// The options that segments have only at losses and in the handshake, and the timestamps beside them.
 #[derive(Clone, Copy, Debug)]
@@ -258,6 +260,30 @@ impl PacketStore {
             packed.ecn = Ecn::Ce;
         }
         self.get(id)
+    }
+
+    /// A link has damaged a packet: its destination drops it.
+    pub(crate) fn damage(&mut self, id: PacketId) {
+        self.packets[id.0 as usize].bits |= DAMAGED;
+    }
+
+    /// True if a link has damaged a packet.
+    #[inline]
+    pub(crate) fn is_damaged(&self, id: PacketId) -> bool {
+        self.packed(id).has(DAMAGED)
+    }
+
+    /// Inserts a copy of a packet.
+    pub(crate) fn copy(&mut self, id: PacketId) -> PacketId {
+        let packet = self.get(id);
+        let Packet { to, destination, size, sent_at, retransmission, ttl, payload } = packet;
+        let header = PacketHeader { to, destination, size, sent_at, retransmission, ttl };
+        let copy = match payload {
+            Payload::Tcp(segment) => self.insert_segment(&header, &segment),
+            Payload::Udp(bytes) => self.insert_datagram(&header, bytes),
+        };
+        self.packets[copy.0 as usize].bits |= self.packed(id).bits & DAMAGED;
+        copy
     }
 
     /// Memory that the store takes.

@@ -4,8 +4,8 @@ use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 use tcp::{Ecn, Segment};
 
-use super::{Qdisc, QueueContext, QueuedPacket};
-use crate::engine::context::Context;
+use super::{Dequeued, Qdisc, QueueContext, QueuedPacket};
+use crate::engine::context::{Context, FlowEnds};
 use crate::engine::event::Event;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::metrics::LinkMetrics;
@@ -29,7 +29,11 @@ impl Bench {
         let def: Queue = serde_json::from_str(queue).unwrap_or_else(|e| panic!("{e}"));
         let rate = Rate::from_bps(10_000_000).unwrap();
         let queue = Qdisc::new(&def, rate, Span::from_millis(10), Rng::stream(1, "test"));
-        Bench { ctx: Context::new(FLOWS, None), metrics: LinkMetrics::default(), queue, held: 0 }
+        let mut ctx = Context::new(FLOWS, None);
+        // Flows 2n and 2n + 1 start at node n + 1; all end at node 0.
+        let ends = |flow| FlowEnds { source: NodeId(flow / 2 + 1), sink: NodeId(0), priority: 1 };
+        ctx.ends.extend((0..FLOWS as u32).map(ends));
+        Bench { ctx, metrics: LinkMetrics::default(), queue, held: 0 }
     }
 
     /// Moves the clock.
@@ -68,10 +72,57 @@ impl Bench {
 
     /// Flow and mark of the next packet that leaves.
     pub(super) fn dequeue_packet(&mut self) -> Option<Packet> {
-        let next = self.queue.dequeue(&mut queue_context(&mut self.ctx, &mut self.metrics))?;
+        let answer = self.queue.dequeue(&mut queue_context(&mut self.ctx, &mut self.metrics));
+        if let Dequeued::Later(at) = answer {
+            assert!(at > self.ctx.now, "the link would ask for ever");
+        }
+        let Dequeued::Ready(next) = answer else { return None };
         self.held -= 1;
         self.check();
         Some(self.ctx.packets.remove(next.packet))
+    }
+
+    /// When the next packet may leave, if that is later than now. Asks by `peek`, which is not to change anything.
+    pub(super) fn later(&mut self) -> Option<Time> {
+        match self.queue.peek(&mut queue_context(&mut self.ctx, &mut self.metrics)) {
+            Dequeued::Later(at) => Some(at),
+            Dequeued::Ready(_) | Dequeued::Empty => None,
+        }
+    }
+
+    /// The next packet and its size, without taking it.
+    pub(super) fn peek(&mut self) -> Option<(u32, Bytes)> {
+        let answer = self.queue.peek(&mut queue_context(&mut self.ctx, &mut self.metrics));
+        self.check();
+        let Dequeued::Ready(head) = answer else { return None };
+        Some((self.ctx.packets.get(head.packet).to.flow().0, head.size))
+    }
+
+    /// Flow, size and time of all packets as they leave an infinitely fast transmitter, which waits when told to.
+    pub(super) fn departures(&mut self) -> Vec<(u32, u64, Time)> {
+        let mut left = Vec::new();
+        loop {
+            while let Some(packet) = self.dequeue_packet() {
+                left.push((packet.to.flow().0, packet.size.0, self.ctx.now));
+            }
+            let Some(at) = self.later() else { return left };
+            self.at(at);
+        }
+    }
+
+    /// Takes the packets of a size out of the queue, as a link does that goes down; says how many.
+    pub(super) fn take(&mut self, size: u64) -> usize {
+        let taken = self.queue.take(&|waiting| waiting.size == Bytes(size));
+        for gone in &taken {
+            self.ctx.packets.remove(gone.packet);
+        }
+        self.held -= taken.len() as u64;
+        self.check();
+        taken.len()
+    }
+
+    pub(super) fn set_priority(&mut self, flow: u32, priority: u8) {
+        self.ctx.ends[flow as usize].priority = priority;
     }
 
     /// The mark of the next packet that leaves.

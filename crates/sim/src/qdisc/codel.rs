@@ -36,19 +36,22 @@ pub(crate) struct Codel {
     limit: Limit,
     settings: Settings,
     control: Control,
-    pub(super) waiting: Fifo,
+    waiting: Fifo,
+    /// A packet that a discipline around this one has looked at: the drops before it have happened, nothing overtakes it. It
+    /// counts as queued.
+    peeked: Option<QueuedPacket>,
 }
 
 impl Codel {
     /// An empty queue.
     pub(super) fn new(def: &CodelDef) -> Codel {
         let settings = Settings { target: def.target, interval: def.interval, mtu: def.mtu, ecn: def.ecn };
-        Codel { limit: def.limit.into(), settings, control: Control::default(), waiting: Fifo::default() }
+        Codel { limit: def.limit.into(), settings, control: Control::default(), waiting: Fifo::default(), peeked: None }
     }
 
     #[inline(never)]
     pub(super) fn enqueue(&mut self, arrival: QueuedPacket) -> Result<(), DropReason> {
-        if self.limit.refuses(&self.waiting, &arrival) {
+        if self.limit.is_exceeded(self.packets() + 1, self.bytes() + arrival.size) {
             return Err(DropReason::Queue);
         }
         self.waiting.push(arrival);
@@ -57,7 +60,31 @@ impl Codel {
 
     #[inline(never)]
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
+        if self.peeked.is_some() {
+            return self.peeked.take();
+        }
         self.control.dequeue(&self.settings, &mut self.waiting, ctx)
+    }
+
+    /// What `dequeue` will return, after the drops that come first.
+    pub(super) fn peek(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
+        self.peeked = self.dequeue(ctx);
+        self.peeked
+    }
+
+    /// Removes the packets for which `wanted` is true, without the control law.
+    pub(super) fn take(&mut self, wanted: &dyn Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
+        let mut taken: Vec<QueuedPacket> = self.peeked.take_if(|head| wanted(head)).into_iter().collect();
+        taken.extend(self.waiting.take(wanted));
+        taken
+    }
+
+    pub(super) fn packets(&self) -> u64 {
+        self.waiting.packets() + u64::from(self.peeked.is_some())
+    }
+
+    pub(super) fn bytes(&self) -> Bytes {
+        self.peeked.map_or(Bytes::ZERO, |head| head.size) + self.waiting.bytes()
     }
 }
 

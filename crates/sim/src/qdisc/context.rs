@@ -7,8 +7,8 @@ use tcp::Ecn;
 use tcp::units::{Span, Time};
 
 use super::fifo::QueuedPacket;
-use crate::engine::context::Context;
-use crate::ids::LinkId;
+use crate::engine::context::{Context, FlowEnds};
+use crate::ids::{EndpointId, LinkId};
 use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, Packet};
 
@@ -43,6 +43,11 @@ impl<'a> QueueContext<'a> {
 
     pub(super) fn packet(&self, waiting: &QueuedPacket) -> Packet {
         self.ctx.packets.get(waiting.packet)
+    }
+
+    /// The ends and the priority of the flow that `endpoint` belongs to.
+    pub(super) fn ends(&self, endpoint: EndpointId) -> FlowEnds {
+        self.ctx.ends[endpoint.flow().index()]
     }
 
     /// Sojourn time of a packet.

@@ -74,8 +74,20 @@ impl Fifo {
         Some(next)
     }
 
+    /// The packet at the head.
+    pub(super) fn front(&self) -> Option<&QueuedPacket> {
+        self.waiting.front()
+    }
+
+    /// Removes the packet at the tail.
+    pub(super) fn pop_back(&mut self) -> Option<QueuedPacket> {
+        let last = self.waiting.pop_back()?;
+        self.bytes -= last.size;
+        Some(last)
+    }
+
     /// Removes the packets for which `wanted` is true; the others keep their order.
-    pub(super) fn take(&mut self, wanted: &impl Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
+    pub(super) fn take(&mut self, wanted: &dyn Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
         let (taken, left): (Vec<QueuedPacket>, Vec<QueuedPacket>) = self.waiting.drain(..).partition(wanted);
         self.waiting.extend(left);
         self.bytes = self.waiting.iter().map(|waiting| waiting.size).fold(Bytes::ZERO, |sum, size| sum + size);

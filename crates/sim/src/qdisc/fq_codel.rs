@@ -9,6 +9,7 @@ use tcp::units::Bytes;
 use super::codel::{Control, Settings};
 use super::context::QueueContext;
 use super::fifo::{Fifo, Limit, QueuedPacket};
+use super::hash::spread;
 use crate::ids::EndpointId;
 use crate::packet::DropReason;
 use crate::scenario::FqCodelDef;
@@ -31,6 +32,9 @@ pub(crate) struct FqCodel {
     bytes: Bytes,
     /// The device's own queue below, first in, first out, if the discipline hands packets down.
     device: Option<Device>,
+    /// A packet that a discipline around this one has looked at: the drops before it have happened, nothing overtakes it. It
+    /// counts as queued.
+    peeked: Option<QueuedPacket>,
 }
 
 /// The queue of a device: it takes packets from the discipline while it has room.
@@ -72,16 +76,13 @@ impl FqCodel {
             packets: 0,
             bytes: Bytes::ZERO,
             device: def.device.map(|limit| Device { limit: limit.into(), waiting: Fifo::default() }),
+            peeked: None,
         }
     }
 
     /// An endpoint is one direction of one flow, as the five-tuple that a router hashes.
     fn index_of(&self, to: EndpointId) -> usize {
-        // The finalizer of SplitMix64: every bit of the input moves every bit of the output.
-        let mut z = u64::from(to.0) ^ self.salt;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % self.queues.len() as u64) as usize
+        (spread(u64::from(to.0) ^ self.salt) % self.queues.len() as u64) as usize
     }
 
     /// RFC 8290 §4.1: the arrival is enqueued; beyond the limit, packets of the longest queue are dropped.
@@ -125,6 +126,11 @@ impl FqCodel {
     /// The next packet to transmit: that of the device where there is one.
     #[inline(never)]
     pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
+        if let Some(head) = self.peeked.take() {
+            self.packets -= 1;
+            self.bytes -= head.size;
+            return Some(head);
+        }
         let Some(device) = &mut self.device else { return self.serve(ctx) };
         let head = device.waiting.pop();
         self.hand_down(ctx);
@@ -171,6 +177,15 @@ impl FqCodel {
         }
     }
 
+    /// What `dequeue` will return, after the drops that come first.
+    pub(super) fn peek(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
+        let head = self.dequeue(ctx)?;
+        self.packets += 1;
+        self.bytes += head.size;
+        self.peeked = Some(head);
+        self.peeked
+    }
+
     /// The head of `list` goes to the end of the old queues.
     fn retire(&mut self, list: List) {
         let head = if list == List::New { self.new.pop_front() } else { self.old.pop_front() };
@@ -178,8 +193,9 @@ impl FqCodel {
     }
 
     /// Removes the packets for which `wanted` is true, queue by queue, without CoDel.
-    pub(super) fn take(&mut self, wanted: &impl Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
-        let taken: Vec<QueuedPacket> = self.queues.iter_mut().flat_map(|queue| queue.waiting.take(wanted)).collect();
+    pub(super) fn take(&mut self, wanted: &dyn Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
+        let mut taken: Vec<QueuedPacket> = self.peeked.take_if(|head| wanted(head)).into_iter().collect();
+        taken.extend(self.queues.iter_mut().flat_map(|queue| queue.waiting.take(wanted)));
         self.packets -= taken.len() as u64;
         taken.iter().for_each(|gone| self.bytes -= gone.size);
         let below = self.device.as_mut().map(|device| device.waiting.take(wanted)).unwrap_or_default();

@@ -6,10 +6,17 @@
 mod codel;
 mod context;
 mod drop_tail;
+mod drr;
 mod fifo;
+mod fq;
 mod fq_codel;
+mod hash;
 mod pie;
+mod policer;
+mod priority;
 mod red;
+mod tbf;
+mod token_bucket;
 
 #[cfg(test)]
 mod bench;
@@ -17,13 +24,18 @@ mod bench;
 use codel::Codel;
 pub(crate) use context::QueueContext;
 use drop_tail::DropTail;
+use drr::Drr;
 pub(crate) use fifo::{Limit, QueuedPacket};
+use fq::Fq;
 use fq_codel::FqCodel;
 use pie::Pie;
+use policer::Policer;
+use priority::Priority;
 use red::Red;
+use tbf::Tbf;
 
 use tcp::rng::Rng;
-use tcp::units::{Bytes, Rate, Span};
+use tcp::units::{Bytes, Rate, Span, Time};
 
 use crate::packet::DropReason;
 use crate::scenario::Queue;
@@ -42,6 +54,34 @@ pub(crate) enum Qdisc {
     FqCodel(Box<FqCodel>),
     /// Drops with a probability that a controller of the queueing delay sets.
     Pie(Box<Pie>),
+    /// A queue for each flow, host or hash, served in turn by bytes: DRR and SFQ.
+    Drr(Box<Drr>),
+    /// A queue for each flow, served in turn, each no faster than a rate.
+    Fq(Box<Fq>),
+    /// Holds packets until a token bucket has their tokens.
+    Tbf(Box<Tbf>),
+    /// Drops or marks what exceeds a token bucket.
+    Policer(Box<Policer>),
+    /// Bands, the first of which goes first.
+    Priority(Box<Priority>),
+}
+
+/// The answer of a discipline that is asked for a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Dequeued {
+    /// This packet is next.
+    Ready(QueuedPacket),
+    /// None may start before this time, which is later than now.
+    Later(Time),
+    /// None waits.
+    Empty,
+}
+
+impl From<Option<QueuedPacket>> for Dequeued {
+    #[inline]
+    fn from(next: Option<QueuedPacket>) -> Dequeued {
+        next.map_or(Dequeued::Empty, Dequeued::Ready)
+    }
 }
 
 impl Qdisc {
@@ -53,6 +93,12 @@ impl Qdisc {
             Queue::Codel(def) => Qdisc::Codel(Box::new(Codel::new(def))),
             Queue::FqCodel(def) => Qdisc::FqCodel(Box::new(FqCodel::new(def, rng))),
             Queue::Pie(def) => Qdisc::Pie(Box::new(Pie::new(def, rng))),
+            Queue::Drr(def) => Qdisc::Drr(Box::new(Drr::new(def))),
+            Queue::Sfq(def) => Qdisc::Drr(Box::new(Drr::sfq(def, rng))),
+            Queue::Fq(def) => Qdisc::Fq(Box::new(Fq::new(def))),
+            Queue::Tbf(def) => Qdisc::Tbf(Box::new(Tbf::new(def, rate, delay, rng))),
+            Queue::Policer(def) => Qdisc::Policer(Box::new(Policer::new(def, rate, delay, rng))),
+            Queue::Priority(def) => Qdisc::Priority(Box::new(Priority::new(def, rate, delay, rng))),
         }
     }
 
@@ -65,29 +111,60 @@ impl Qdisc {
             Qdisc::Codel(queue) => queue.enqueue(arrival),
             Qdisc::FqCodel(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Pie(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::Drr(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::Fq(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::Tbf(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::Policer(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::Priority(queue) => queue.enqueue(ctx, arrival),
         }
     }
 
-    /// Returns the next packet to transmit. Others may be dropped before it; `None` if the queue is empty then.
+    /// Returns the next packet to transmit, or when there will be one. Others may be dropped before it.
     #[inline]
-    pub(crate) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Option<QueuedPacket> {
+    pub(crate) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
         match self {
-            Qdisc::DropTail(queue) => queue.waiting.pop(),
-            Qdisc::Red(queue) => queue.waiting.pop(),
-            Qdisc::Codel(queue) => queue.dequeue(ctx),
-            Qdisc::FqCodel(queue) => queue.dequeue(ctx),
-            Qdisc::Pie(queue) => queue.dequeue(ctx),
+            Qdisc::DropTail(queue) => queue.waiting.pop().into(),
+            Qdisc::Red(queue) => queue.waiting.pop().into(),
+            Qdisc::Codel(queue) => queue.dequeue(ctx).into(),
+            Qdisc::FqCodel(queue) => queue.dequeue(ctx).into(),
+            Qdisc::Pie(queue) => queue.dequeue(ctx).into(),
+            Qdisc::Drr(queue) => queue.dequeue(),
+            Qdisc::Fq(queue) => queue.dequeue(ctx),
+            Qdisc::Tbf(queue) => queue.dequeue(ctx),
+            Qdisc::Policer(queue) => queue.inner.dequeue(ctx),
+            Qdisc::Priority(queue) => queue.dequeue(ctx),
+        }
+    }
+
+    /// What `dequeue` would return now, after the drops that come first: these happen. The packet stays in the queue.
+    fn peek(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
+        match self {
+            Qdisc::DropTail(queue) => queue.waiting.front().copied().into(),
+            Qdisc::Red(queue) => queue.waiting.front().copied().into(),
+            Qdisc::Codel(queue) => queue.peek(ctx).into(),
+            Qdisc::FqCodel(queue) => queue.peek(ctx).into(),
+            Qdisc::Pie(queue) => queue.waiting.front().copied().into(),
+            Qdisc::Drr(queue) => queue.peek(),
+            Qdisc::Fq(queue) => queue.peek(ctx.now()),
+            Qdisc::Tbf(queue) => queue.peek(ctx),
+            Qdisc::Policer(queue) => queue.inner.peek(ctx),
+            Qdisc::Priority(queue) => queue.peek(ctx),
         }
     }
 
     /// Removes the packets for which `wanted` is true; the discipline does not count this as departures.
-    pub(crate) fn take(&mut self, wanted: impl Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
+    pub(crate) fn take(&mut self, wanted: &dyn Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
         match self {
-            Qdisc::DropTail(queue) => queue.waiting.take(&wanted),
-            Qdisc::Red(queue) => queue.waiting.take(&wanted),
-            Qdisc::Codel(queue) => queue.waiting.take(&wanted),
-            Qdisc::FqCodel(queue) => queue.take(&wanted),
-            Qdisc::Pie(queue) => queue.take(&wanted),
+            Qdisc::DropTail(queue) => queue.waiting.take(wanted),
+            Qdisc::Red(queue) => queue.waiting.take(wanted),
+            Qdisc::Codel(queue) => queue.take(wanted),
+            Qdisc::FqCodel(queue) => queue.take(wanted),
+            Qdisc::Pie(queue) => queue.take(wanted),
+            Qdisc::Drr(queue) => queue.take(wanted),
+            Qdisc::Fq(queue) => queue.take(wanted),
+            Qdisc::Tbf(queue) => queue.inner.take(wanted),
+            Qdisc::Policer(queue) => queue.inner.take(wanted),
+            Qdisc::Priority(queue) => queue.take(wanted),
         }
     }
 
@@ -97,9 +174,14 @@ impl Qdisc {
         match self {
             Qdisc::DropTail(queue) => queue.waiting.packets(),
             Qdisc::Red(queue) => queue.waiting.packets(),
-            Qdisc::Codel(queue) => queue.waiting.packets(),
+            Qdisc::Codel(queue) => queue.packets(),
             Qdisc::FqCodel(queue) => queue.packets(),
             Qdisc::Pie(queue) => queue.waiting.packets(),
+            Qdisc::Drr(queue) => queue.packets(),
+            Qdisc::Fq(queue) => queue.packets(),
+            Qdisc::Tbf(queue) => queue.inner.packets(),
+            Qdisc::Policer(queue) => queue.inner.packets(),
+            Qdisc::Priority(queue) => queue.packets(),
         }
     }
 
@@ -108,9 +190,14 @@ impl Qdisc {
         match self {
             Qdisc::DropTail(queue) => queue.waiting.bytes(),
             Qdisc::Red(queue) => queue.waiting.bytes(),
-            Qdisc::Codel(queue) => queue.waiting.bytes(),
+            Qdisc::Codel(queue) => queue.bytes(),
             Qdisc::FqCodel(queue) => queue.bytes(),
             Qdisc::Pie(queue) => queue.waiting.bytes(),
+            Qdisc::Drr(queue) => queue.bytes(),
+            Qdisc::Fq(queue) => queue.bytes(),
+            Qdisc::Tbf(queue) => queue.inner.bytes(),
+            Qdisc::Policer(queue) => queue.inner.bytes(),
+            Qdisc::Priority(queue) => queue.bytes(),
         }
     }
 }

@@ -93,7 +93,7 @@ impl Pie {
     }
 
     /// Removes the packets for which `wanted` is true, without a measurement: they do not leave through the transmitter.
-    pub(super) fn take(&mut self, wanted: &impl Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
+    pub(super) fn take(&mut self, wanted: &dyn Fn(&QueuedPacket) -> bool) -> Vec<QueuedPacket> {
         let taken = self.waiting.take(wanted);
         if self.waiting.packets() == 0 && !taken.is_empty() {
             self.last_sojourn = Span::ZERO;

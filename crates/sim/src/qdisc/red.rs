@@ -111,7 +111,8 @@ impl Red {
     /// avg = (1 - w)^(m + 1) avg + w q, with m packets that could have been sent while nothing waited.
     fn observe(&mut self, idle: Span) {
         let mut keep = 1.0 - self.weight;
-        if idle > Span::ZERO {
+        // Behind a shaper the transmitter may be idle while packets wait.
+        if idle > Span::ZERO && self.waiting.packets() == 0 {
             keep = libm::pow(keep, idle.as_secs_f64() * self.packets_per_second + 1.0);
         }
         let length = if self.settings.queue_in_bytes {

@@ -172,7 +172,6 @@ mod tests {
     use super::*;
     use crate::ids::StationId;
     use crate::radio::backoff::Backoff;
-    use crate::radio::errors::{Mode, PhyHeader};
     use crate::radio::receiver::{MacTiming, Receiver, Reception, Signal, SignalState};
 
     fn meter(initial: Option<f64>) -> EnergyMeter {
@@ -214,8 +213,8 @@ mod tests {
             difs: Span::from_micros(50),
             eifs: Span::from_micros(364),
             reception: Reception::Capture { carrier_sense: 1e-11, receive: 1e-10, ratio: 10.0 },
+            frame_error: 0.0,
             rate_modes: Vec::new(),
-            preamble: PhyHeader { end: Span::ZERO, length: Span::ZERO, bits: 0.0, mode: Mode::Dbpsk, tail: Span::ZERO },
         };
         let signal = |number, start, end| Signal {
             number,
@@ -224,6 +223,7 @@ mod tests {
             end: at(end),
             power: 1e-9,
             rate_index: 0,
+            aggregate: false,
             is_received: false,
             duration: Span::ZERO,
             nav_timeout: None,

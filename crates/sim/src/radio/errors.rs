@@ -10,6 +10,18 @@ pub(crate) struct RateMode {
     /// SINR at which half of all frames of 1536 B survive.
     pub(crate) ratio: f64,
     pub(crate) mode: Mode,
+    pub(crate) header: PhyHeader,
+}
+
+impl RateMode {
+    /// Probability that a frame of this length survives the interval between two instants, counted from its start.
+    pub(super) fn survival(&self, length: Span, (from, to): (Span, Span), ratio: f64) -> f64 {
+        let header = &self.header;
+        let overlap = |start: Span, end: Span| to.min(end).saturating_sub(from.max(start)).as_secs_f64();
+        let of_header = overlap(header.end.saturating_sub(header.length), header.end) / header.length.as_secs_f64();
+        let payload = overlap(header.end, length.saturating_sub(header.tail)) * self.rate.as_bps() as f64;
+        header.mode.survival(of_header * header.bits, ratio) * self.mode.survival(payload, ratio)
+    }
 }
 
 /// What precedes the PSDU: preamble and PHY header.
@@ -23,16 +35,6 @@ pub(crate) struct PhyHeader {
     pub(crate) mode: Mode,
     /// Signal extension: silence that belongs to the frame.
     pub(crate) tail: Span,
-}
-
-impl PhyHeader {
-    /// Probability that a frame of this length survives the interval between two instants, counted from its start.
-    pub(super) fn survival(&self, rate_mode: &RateMode, length: Span, (from, to): (Span, Span), ratio: f64) -> f64 {
-        let overlap = |start: Span, end: Span| to.min(end).saturating_sub(from.max(start)).as_secs_f64();
-        let of_header = overlap(self.end.saturating_sub(self.length), self.end) / self.length.as_secs_f64();
-        let payload = overlap(self.end, length.saturating_sub(self.tail)) * rate_mode.rate.as_bps() as f64;
-        self.mode.survival(of_header * self.bits, ratio) * rate_mode.mode.survival(payload, ratio)
-    }
 }
 
 /// State of the reception in progress: probability of survival so far, and the SINR since an instant.
@@ -66,6 +68,8 @@ pub(crate) enum Code {
     Half,
     TwoThirds,
     ThreeQuarters,
+    /// 802.11n only.
+    FiveSixths,
 }
 
 /// Distance spectrum of a convolutional code: factor, exponent of the first term, step of the exponents, terms.
@@ -103,6 +107,24 @@ const THREE_QUARTERS: Spectrum = Spectrum {
         13_073_811.0,
         75_152_755.0,
         428_005_675.0,
+    ],
+};
+
+const FIVE_SIXTHS: Spectrum = Spectrum {
+    factor: 1.0 / 10.0,
+    first: 4,
+    step: 1,
+    terms: &[
+        92.0,
+        528.0,
+        8_694.0,
+        79_453.0,
+        792_114.0,
+        7_375_573.0,
+        67_884_974.0,
+        610_875_423.0,
+        5_427_275_376.0,
+        47_664_215_639.0,
     ],
 };
 
@@ -161,6 +183,7 @@ fn coded(error: f64, code: Code) -> f64 {
         Code::Half => HALF,
         Code::TwoThirds => TWO_THIRDS,
         Code::ThreeQuarters => THREE_QUARTERS,
+        Code::FiveSixths => FIVE_SIXTHS,
     };
     // Σ term · base^(first + k · step) by Horner's rule: ten times as fast as ten powers.
     let squared = 4.0 * error * (1.0 - error);
@@ -225,6 +248,7 @@ mod tests {
             (ofdm(16, Code::ThreeQuarters), 16.02),
             (ofdm(64, Code::TwoThirds), 20.76),
             (ofdm(64, Code::ThreeQuarters), 22.00),
+            (ofdm(64, Code::FiveSixths), 23.16),
         ];
         for (mode, db) in table {
             let chance = |db| mode.survival(12_288.0, linear(db));

@@ -25,6 +25,15 @@ pub(crate) enum Kind {
     Cts,
     Ack,
     Data(Content),
+    /// The MPDUs of its transmitter's window (802.11n).
+    Aggregate,
+    BlockAck {
+        start: u32,
+        received: u64,
+    },
+    BlockAckRequest {
+        start: u32,
+    },
 }
 
 impl Kind {
@@ -34,7 +43,9 @@ impl Kind {
             Kind::Rts => FrameKind::Rts,
             Kind::Cts => FrameKind::Cts,
             Kind::Ack => FrameKind::Ack,
-            Kind::Data(_) => FrameKind::Data,
+            Kind::Data(_) | Kind::Aggregate => FrameKind::Data,
+            Kind::BlockAck { .. } => FrameKind::BlockAck,
+            Kind::BlockAckRequest { .. } => FrameKind::BlockAckRequest,
         }
     }
 }
@@ -57,6 +68,18 @@ pub(crate) struct Frame {
     pub(crate) number: u64,
     /// The fragment of a datagram that it carries.
     pub(crate) fragment: Fragment,
+    /// Its mesh and broadcast headers (RFC 4944 §11), if it is flooded.
+    pub(crate) mesh: Option<MeshHeader>,
+}
+
+/// The headers of a flooded frame; the addresses are those of the flood.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MeshHeader {
+    /// The datagram, at the MAC.
+    pub(crate) flood: u32,
+    /// Sequence number of the originator.
+    pub(crate) number: u8,
+    pub(crate) hops_left: u8,
 }
 
 /// A fragment of a datagram; only 802.15.4 fragments (RFC 4944 §5.3).

@@ -109,10 +109,13 @@ impl Mac {
         }
     }
 
-    /// Stations that can receive a data frame of `station` at `now`, absent interference.
+    /// Stations that can receive a data frame of `station` at `now`, absent interference; with flooding, all.
     pub(crate) fn neighbours(&mut self, station: StationId, now: Time) -> Vec<StationId> {
         match self {
             Mac::Dcf(dcf) => dcf.neighbours(station, now),
+            Mac::Lrwpan(lrwpan) if lrwpan.floods() => {
+                (0..lrwpan.medium.stations() as u32).map(StationId).filter(|other| *other != station).collect()
+            }
             Mac::Lrwpan(lrwpan) => {
                 let mut listeners = Vec::new();
                 lrwpan.medium.listeners_of(station, now, &mut listeners);
@@ -187,6 +190,13 @@ impl Mac {
         match self {
             Mac::Dcf(dcf) => dcf.on_exchange_over(ctx, at),
             Mac::Lrwpan(lrwpan) => lrwpan.on_exchange_over(ctx, at),
+        }
+    }
+
+    /// Queues the flooded frames that a station repeats now (802.15.4).
+    pub(crate) fn on_repeat(&mut self, ctx: &mut Context, at: StationId) {
+        if let Mac::Lrwpan(lrwpan) = self {
+            lrwpan.on_repeat(ctx, at);
         }
     }
 

@@ -9,6 +9,8 @@ pub(crate) enum Coding {
     Dsss { preamble: Span, whole_micros: bool },
     /// OFDM of 20 MHz: a preamble of 20 us and symbols of 4 us; 802.11g adds a signal extension of 6 us.
     Ofdm { extension: Span },
+    /// 802.11n with one spatial stream of 20 MHz: HT rates have a mixed-format preamble of 36 us, all others are OFDM.
+    Ht,
 }
 
 /// A PHY with its rates.
@@ -17,6 +19,8 @@ pub(crate) struct Phy {
     pub(crate) coding: Coding,
     pub(crate) slot: Span,
     pub(crate) sifs: Span,
+    /// Slots of the interframe space before a backoff: 2 in the DCF, 3 for best effort in EDCA (AIFSN).
+    pub(crate) ifs_slots: u64,
     pub(crate) cw_min: u32,
     pub(crate) cw_max: u32,
     /// Rate of unicast data frames; the maximum if rate control adapts it.
@@ -31,6 +35,20 @@ pub(crate) struct Phy {
 const RTS: Bytes = Bytes(20);
 /// Size of a CTS and of an ACK.
 const CTS: Bytes = Bytes(14);
+/// Size of a compressed block ACK, and of a request for one.
+pub(super) const BLOCK_ACK: Bytes = Bytes(32);
+pub(super) const BLOCK_ACK_REQUEST: Bytes = Bytes(24);
+
+/// True for the rates HtMcs0 to HtMcs7 with the long guard interval: 802.11a has none of the multiples of 6.5 Mb/s.
+pub(super) fn is_ht(rate: Rate) -> bool {
+    rate.as_bps().is_multiple_of(6_500_000)
+}
+
+/// Duration of a PSDU in OFDM symbols of 4 us, with 16 service bits and 6 tail bits.
+fn ofdm(psdu: Bytes, rate: Rate) -> Span {
+    let per_symbol = rate.as_bps() * 4 / 1_000_000;
+    Span::from_micros(4 * (22 + 8 * psdu.0).div_ceil(per_symbol.max(1)))
+}
 
 impl Phy {
     /// Airtime of an MPDU.
@@ -41,18 +59,14 @@ impl Phy {
                 let micros = bits.as_nanos().div_ceil(1000);
                 preamble + if whole_micros { Span::from_micros(micros) } else { bits }
             }
-            Coding::Ofdm { extension } => {
-                // service 16 bits, tail 6 bits; N_DBPS = rate x 4 us
-                let per_symbol = rate.as_bps() * 4 / 1_000_000;
-                let symbols = (22 + 8 * frame.0).div_ceil(per_symbol.max(1));
-                Span::from_micros(20 + 4 * symbols) + extension
-            }
+            Coding::Ofdm { extension } => Span::from_micros(20) + ofdm(frame, rate) + extension,
+            Coding::Ht => Span::from_micros(if is_ht(rate) { 36 } else { 20 }) + ofdm(frame, rate),
         }
     }
 
-    /// DIFS = SIFS + 2 slots.
+    /// DIFS = SIFS + 2 slots; in EDCA its place is taken by AIFS.
     pub(crate) fn difs(&self) -> Span {
-        self.sifs + self.slot * 2
+        self.sifs + self.slot * self.ifs_slots
     }
 
     /// EIFS = SIFS + DIFS + an ACK at the lowest basic rate.
@@ -80,6 +94,7 @@ mod tests {
             coding,
             slot: Span::from_micros(slot),
             sifs: Span::from_micros(sifs),
+            ifs_slots: 2,
             cw_min: 31,
             cw_max: 1023,
             data_rate: data.parse().unwrap(),

@@ -62,17 +62,37 @@ impl StationQueue {
         messages: &mut Messages,
         indications: &mut VecDeque<MacIndication>,
     ) -> Option<MacRequest> {
+        self.drop_expired(now, messages, indications);
+        self.requests.pop_front()
+    }
+
+    /// Drops the requests whose lifetime is over.
+    pub(super) fn drop_expired(
+        &mut self,
+        now: Time,
+        messages: &mut Messages,
+        indications: &mut VecDeque<MacIndication>,
+    ) {
         while let Some(request) = self.pop_expired(now) {
             messages.release(request.content);
             indications.push_back(MacIndication::Expired { request });
         }
-        self.requests.pop_front()
+    }
+
+    /// The next request for `to`.
+    pub(super) fn first_to(&self, to: StationId) -> Option<&MacRequest> {
+        self.requests.iter().find(|request| request.to == Some(to))
+    }
+
+    /// Removes the next request for `to`.
+    pub(super) fn take_to(&mut self, to: StationId) -> Option<MacRequest> {
+        let index = self.requests.iter().position(|request| request.to == Some(to))?;
+        self.requests.remove(index)
     }
 
     /// Removes a request for `to`, to be routed again.
     pub(super) fn withdraw(&mut self, to: StationId, messages: &mut Messages) -> Option<MacRequest> {
-        let index = self.requests.iter().position(|request| request.to == Some(to))?;
-        let request = self.requests.remove(index)?;
+        let request = self.take_to(to)?;
         messages.release(request.content);
         Some(request)
     }

@@ -176,14 +176,15 @@ impl Case {
             };
             *rate_modes.iter().find(|rate_mode| rate_mode.rate == rate).expect("the rates are those of the standard")
         };
-        let (rate_mode_for, preamble) = (rate_mode_of.clone(), rules.preamble);
+        let rate_mode_for = rate_mode_of.clone();
         let survival = move |frame: &AirFrame, from, to, ratio| {
             let span = Span::from_nanos;
-            preamble.survival(&rate_mode_for(frame), span(frame.length), (span(from), span(to)), ratio)
+            rate_mode_for(frame).survival(span(frame.length), (span(from), span(to)), ratio)
         };
         let setup = Setup {
             timing: timing(&phy),
             reception,
+            frame_error: rules.frame_error,
             ns2: rules.always_backs_off,
             rts_above: rules.rts_threshold.0,
             short_retries: rules.short_retries,
@@ -247,10 +248,16 @@ const RADIOS: [&str; 8] = [
     r#"{"profile": "ns3", "standard": "b", "data_rate": "11Mbps", "rts_threshold": "0B", "range_multiplier": 6.0}"#,
 ];
 
+/// Radios with errors before the MAC.
+const WITH_ERRORS: [&str; 2] = [
+    r#"{"profile": "ns2", "data_rate": "2Mbps", "basic_rate": "1Mbps", "frame_error": 0.1}"#,
+    r#"{"profile": "std", "standard": "b", "rts_threshold": "400B", "range_multiplier": 3.0, "frame_error": 0.2}"#,
+];
+
 /// Random topologies: 7 to 20 stations in squares of 300 to 1500 m, fixed and mobile.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (number, radio) in RADIOS.iter().cycle().take(48).enumerate() {
+    for (number, radio) in RADIOS.iter().cycle().take(48).chain(WITH_ERRORS.iter().cycle().take(12)).enumerate() {
         let mut rng = Rng::stream(number as u64, "case");
         let stations = 7 + rng.below(14) as usize;
         let side = 300.0 + 1200.0 * rng.uniform();

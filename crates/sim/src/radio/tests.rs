@@ -32,14 +32,15 @@ fn cell(stations: u32) -> Medium {
 
 fn rules(phy: Phy) -> DcfRules {
     let rate_modes = [phy.data_rate, phy.control_rate, phy.basic_rate];
-    let rate_mode = |rate| RateMode { rate, ratio: 100.0, mode: Mode::Dbpsk };
+    let header = |rate| build::dcf::header(&phy, rate);
+    let rate_mode = |rate| RateMode { rate, ratio: 100.0, mode: Mode::Dbpsk, header: header(rate) };
     DcfRules {
         phy,
         reception: Reception::Sinr { sensitivity: 1e-12, energy_detect: 1e-9, noise: 4e-13 },
+        frame_error: 0.0,
         rate_modes: rate_modes.map(rate_mode).to_vec(),
         basic_rates: vec![phy.control_rate],
         rate_control: RateControl::Fixed,
-        preamble: build::dcf::preamble(&phy),
         mac_overhead: Bytes(36),
         rts_threshold: Bytes(1 << 20),
         short_retries: 7,
@@ -52,6 +53,8 @@ fn rules(phy: Phy) -> DcfRules {
         responds_if_idle: false,
         whole_micros: false,
         rts_nav_reset: true,
+        block_acks: false,
+        aggregates: false,
     }
 }
 
@@ -60,6 +63,7 @@ fn dsss(data: &str, control: &str, preamble: u64) -> Phy {
         coding: Coding::Dsss { preamble: Span::from_micros(preamble), whole_micros: true },
         slot: Span::from_micros(20),
         sifs: Span::from_micros(10),
+        ifs_slots: 2,
         cw_min: 31,
         cw_max: 1023,
         data_rate: data.parse().unwrap(),
@@ -117,7 +121,9 @@ fn saturate_core(
             RadioEvent::ChannelAccess { station } => (mac.on_access(ctx, station), station).1,
             RadioEvent::Respond { station } => (mac.on_respond(ctx, station), station).1,
             RadioEvent::ExchangeOver { station } => (mac.on_exchange_over(ctx, station), station).1,
-            RadioEvent::RoutingTimer { station } | RadioEvent::ReassemblyTimeout { station } => station,
+            RadioEvent::RoutingTimer { station }
+            | RadioEvent::ReassemblyTimeout { station }
+            | RadioEvent::Repeat { station } => station,
         };
         delivered +=
             mac.indications.drain(..).filter(|indication| matches!(indication, MacIndication::Message { .. })).count()
@@ -201,6 +207,27 @@ fn collision_probability() {
         let rules = DcfRules { short_retries: u32::MAX, ..rules(phy) };
         let measured = saturate(rules, cell(10), 10, Bytes(1500), 60, 1).failures;
         assert!((measured - expected).abs() < 0.005, "{}: {measured} of {expected}", phy.data_rate);
+    }
+}
+
+/// Every frame is in error with the same probability, before the MAC: of two stations that hear no others, an RTS is
+/// answered with 0.9², and so is a data frame; a broadcast arrives with 0.9. Five standard errors are allowed.
+#[test]
+fn frames_in_error_before_the_mac() {
+    for (threshold, survives) in [(0, 0.81), (1 << 20, 0.81)] {
+        let rules = DcfRules {
+            frame_error: 0.1,
+            rts_threshold: Bytes(threshold),
+            short_retries: u32::MAX,
+            long_retries: u32::MAX,
+            ..rules(dsss("11Mbps", "11Mbps", 96))
+        };
+        let measured = saturate(rules, cell(2), 1, Bytes(200), 60, 1);
+        // Attempts are data frames: with RTS 1/0.81 RTS precede each, and a failed RTS is a failure as well.
+        let data_failures = if threshold == 0 { measured.failures - (1.0 / survives - 1.0) } else { measured.failures };
+        let attempts = measured.rate * 60.0 / survives;
+        let error = 5.0 * (survives * (1.0 - survives) / attempts).sqrt() * if threshold == 0 { 2.0 } else { 1.0 };
+        assert!((1.0 - data_failures - survives).abs() < error, "{threshold}: {data_failures} ± {error}");
     }
 }
 

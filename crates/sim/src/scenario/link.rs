@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, Rate, Span};
 
+use super::effects::{AcksDef, CorruptDef, DuplicateDef, HarqDef, JitterDef, ReorderDef};
 use super::queue::Queue;
+use super::service::ServiceDef;
 use super::tagged::tagged_enum;
 
 /// A duplex link of a graph: two independent simplex links.
@@ -30,12 +32,36 @@ pub struct LinkDef {
     /// Framing bytes per packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Bytes>,
+    /// How the transmitter serves the queue, in each direction. Default: at `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceDef>,
+    /// Delay drawn for each packet beside `delay`, in the forward direction only, as what follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<JitterDef>,
+    /// Packets that leave their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<ReorderDef>,
+    /// Copies of packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<DuplicateDef>,
+    /// Damage to packets, which their destinations drop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrupt: Option<CorruptDef>,
+    /// Hybrid ARQ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harq: Option<HarqDef>,
+    /// ACKs that are held back at the entrance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acks: Option<AcksDef>,
     /// Properties that differ from `to` to `from`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Box<LinkOptions>>,
     /// Changes over time, of both directions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<LinkChangeAt>,
+    /// The changes happen again with this period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Span>,
 }
 
 /// Properties of a duplex link; a key left out takes the default named where the link is used.
@@ -57,25 +83,97 @@ pub struct LinkOptions {
     /// Framing bytes per packet: 2 for PPP, 38 for Ethernet. Default: 0, as in ns-2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Bytes>,
+    /// How the transmitter serves the queue, in each direction. Default: at `rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceDef>,
+    /// Delay drawn for each packet beside `delay`, in the forward direction only, as what follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<JitterDef>,
+    /// Packets that leave their order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<ReorderDef>,
+    /// Copies of packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<DuplicateDef>,
+    /// Damage to packets, which their destinations drop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrupt: Option<CorruptDef>,
+    /// Hybrid ARQ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub harq: Option<HarqDef>,
+    /// ACKs that are held back at the entrance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acks: Option<AcksDef>,
     /// Properties that differ in the other direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Box<LinkOptions>>,
     /// Changes over time, of both directions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<LinkChangeAt>,
+    /// The changes happen again with this period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Span>,
 }
 
 impl LinkDef {
     /// A link between these nodes with these properties.
     pub fn new(from: &str, to: &str, options: LinkOptions) -> LinkDef {
-        let LinkOptions { rate, delay, queue, loss, overhead, reverse, changes } = options;
-        LinkDef { from: from.into(), to: to.into(), rate, delay, queue, loss, overhead, reverse, changes }
+        let LinkOptions { rate, delay, queue, loss, overhead, service, jitter, reorder, .. } = options;
+        let LinkOptions { duplicate, corrupt, harq, acks, reverse, changes, repeat, .. } = options;
+        let (from, to) = (from.into(), to.into());
+        LinkDef {
+            from,
+            to,
+            rate,
+            delay,
+            queue,
+            loss,
+            overhead,
+            service,
+            jitter,
+            reorder,
+            duplicate,
+            corrupt,
+            harq,
+            acks,
+            reverse,
+            changes,
+            repeat,
+        }
     }
 
     /// Its properties.
     pub fn options(&self) -> LinkOptions {
-        let LinkDef { rate, delay, queue, loss, overhead, reverse, changes, .. } = self.clone();
-        LinkOptions { rate, delay, queue, loss, overhead, reverse, changes }
+        let LinkDef { rate, delay, queue, loss, overhead, service, jitter, reorder, .. } = self.clone();
+        let LinkDef { duplicate, corrupt, harq, acks, reverse, changes, repeat, .. } = self.clone();
+        LinkOptions {
+            rate,
+            delay,
+            queue,
+            loss,
+            overhead,
+            service,
+            jitter,
+            reorder,
+            duplicate,
+            corrupt,
+            harq,
+            acks,
+            reverse,
+            changes,
+            repeat,
+        }
+    }
+}
+
+impl LinkOptions {
+    /// How the transmitter of the other direction serves: as this one's, unless `reverse` says otherwise or has a rate of its own
+    /// where this one's is the service's.
+    pub fn reverse_service(&self) -> Option<ServiceDef> {
+        let own = self.reverse.as_deref();
+        let own_rate = own.is_some_and(|own| own.rate.is_some());
+        let inherited = || self.service.clone().filter(|service| !own_rate || service.own_rate().is_none());
+        own.and_then(|own| own.service.clone()).or_else(inherited)
     }
 }
 
@@ -91,9 +189,12 @@ pub struct LinkChangeAt {
     /// New rate, from the next transmission on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// New propagation delay; packets stay in order.
+    /// New propagation delay; packets stay in order, unless `overtake` says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Span>,
+    /// With `delay`: what is sent later may arrive earlier, as after a change of route.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overtake: bool,
 }
 
 tagged_enum! {

@@ -36,6 +36,10 @@ pub struct LrwpanDef {
     /// Unicast frames are acknowledged and retransmitted. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acks: Option<bool>,
+    /// Mesh-under: every frame is flooded, and this many hops are left to it after the first (ns-3: 10). Stations are neighbours
+    /// at the network layer, whatever their distance; `routing` must be `shortest`. Default: off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh_under: Option<u32>,
     /// Interframe spacing: 192 us after a short frame, 640 us after one of more than 18 B. Default: false in ns2, true otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spaces: Option<bool>,

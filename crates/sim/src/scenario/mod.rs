@@ -4,8 +4,10 @@
 mod area;
 mod cc_choice;
 mod constellation;
+mod effects;
 mod energy;
 mod error;
+mod fair_queue;
 mod link;
 mod lrwpan;
 mod mobility;
@@ -17,6 +19,8 @@ mod queue;
 mod radio;
 mod record;
 mod renamed;
+mod service;
+mod shaper;
 mod tagged;
 mod tcp_options;
 mod text;
@@ -35,8 +39,13 @@ pub use constellation::{
     Constellation, ConstellationPreset, ConstellationProfile, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef,
     TerminalDef,
 };
+pub use effects::{
+    AcksDef, CopyAt, CorruptDef, DecimateDef, DelayDef, DuplicateDef, FailureDef, FileDelay, HarqDef, JitterDef,
+    PerDraw, ReorderDef,
+};
 pub use energy::{EnergyDef, EnergyProfile};
 pub use error::{ScenarioError, join};
+pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
 pub use link::{LinkChangeAt, LinkDef, LinkOptions, LossModel};
 pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
 pub use mobility::{
@@ -55,6 +64,11 @@ pub use radio::{
     ShortestDef, Standard, TwoRayDef,
 };
 pub use record::{RecordDef, SeriesName};
+pub use service::{
+    AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateOrZero, RateTraceService,
+    RequestGrantService, ServiceDef, SlotsService, Times, TraceProfile, TraceService, WhileOff,
+};
+pub use shaper::{PolicerAction, PolicerDef, PriorityBy, PriorityDef, TbfDef};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};

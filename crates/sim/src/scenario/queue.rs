@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tcp::units::{Bytes, Span};
 
+use super::fair_queue::{DrrDef, FqDef, SfqDef};
+use super::shaper::{PolicerDef, PriorityDef, TbfDef};
 use super::tagged::tagged_enum;
 use super::text::Amount;
 
@@ -23,6 +25,23 @@ tagged_enum! {
         "fq_codel" => FqCodel(FqCodelDef),
         /// Proportional integral controller: drops or marks arrivals with a probability that keeps the queueing delay at a target.
         "pie" => Pie(PieDef),
+        /// Deficit round robin: a queue for each flow or node, served in turn by bytes, such as
+        /// `{ kind = "drr", by = "source", limit = "1000p" }`.
+        "drr" => Drr(DrrDef),
+        /// Stochastic fairness queueing: deficit round robin over hashed queues, such as `{ kind = "sfq", perturb = "10s" }`.
+        "sfq" => Sfq(SfqDef),
+        /// Fair queueing with pacing: a queue for each flow, served in turn, none faster than a rate, such as
+        /// `{ kind = "fq", flow_rate = "12Mbps" }`.
+        "fq" => Fq(FqDef),
+        /// Token bucket filter: a shaper, which holds the packets of another queue until they conform to a rate, such as
+        /// `{ kind = "tbf", rate = "20Mbps", burst = "32kB", queue = { kind = "codel" } }`.
+        "tbf" => Tbf(TbfDef),
+        /// Policer: drops or marks arrivals that do not conform to a rate, such as
+        /// `{ kind = "policer", rate = "20Mbps", burst = "64kB", action = "mark", queue = "100p" }`.
+        "policer" => Policer(PolicerDef),
+        /// Strict priority: bands with a queue each; a packet waits for all bands before its own, such as
+        /// `{ kind = "priority", by = "flow", bands = ["100p", { kind = "fq_codel" }] }` beside `priority = 0` of a flow.
+        "priority" => Priority(PriorityDef),
     }
 }
 
@@ -44,10 +63,26 @@ impl Queue {
         Queue::DropTail(DropTailDef { limit, mark_threshold: None })
     }
 
+    /// The queues inside this one, each with its place in it.
+    pub fn inner(&self) -> Vec<(String, &Queue)> {
+        match self {
+            Queue::Tbf(TbfDef { queue, .. }) | Queue::Policer(PolicerDef { queue, .. }) => {
+                vec![("queue".into(), queue)]
+            }
+            Queue::Priority(def) => {
+                def.bands.iter().enumerate().map(|(i, band)| (format!("bands[{i}]"), band)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// The queue with nothing left to a profile.
     pub fn with_defaults(&self) -> Queue {
         match self {
             Queue::Red(red) => Queue::Red(red.with_defaults()),
+            Queue::Tbf(tbf) => Queue::Tbf(tbf.with_defaults()),
+            Queue::Policer(policer) => Queue::Policer(policer.with_defaults()),
+            Queue::Priority(priority) => Queue::Priority(priority.with_defaults()),
             other => other.clone(),
         }
     }

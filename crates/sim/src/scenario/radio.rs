@@ -67,6 +67,8 @@ pub enum Standard {
     A,
     /// 802.11g: OFDM at 2.4 GHz.
     G,
+    /// 802.11n at 5 GHz: HtMcs0 to HtMcs7 (6.5 to 65 Mb/s; one spatial stream, 20 MHz, 800 ns), A-MPDU and block ACKs.
+    N,
     /// 802.15.4 at 2.4 GHz: 250 kb/s, frames of 127 B, unslotted CSMA/CA. Further settings are in `lrwpan`.
     #[serde(rename = "802.15.4")]
     Lrwpan,
@@ -91,6 +93,9 @@ pub enum RateControlDef {
     /// Auto rate fallback for each neighbour, from the lowest rate: up after ten successes or fifteen frames, down after two
     /// failures, or one directly after a rise.
     Arf,
+    /// Adaptive auto rate fallback, as in ns-3: as `arf`, but each failed rise doubles the successes (to 60 at most) and frames
+    /// that the next rise takes, until two failures in a row restore them.
+    Aarf,
 }
 
 /// A radio; a key left out takes the value of the profile.
@@ -103,8 +108,8 @@ pub struct RadioDef {
     /// not apply, and the profile is `std` or `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,
-    /// Rate of unicast data frames. Default: the highest of the standard in std, 1 Mbps in ns2, 6 Mbps in ns3. With `arf` the
-    /// highest rate that is tried; default: that of the standard.
+    /// Rate of unicast data frames. Default: the highest of the standard in std, 1 Mbps in ns2, the lowest in ns3. With `arf` and
+    /// `aarf` the highest rate that is tried; default: that of the standard.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_rate: Option<Rate>,
     /// Rate control of data frames. Default: `fixed`.
@@ -147,6 +152,14 @@ pub struct RadioDef {
     /// Carrier frequency. Default: 914 MHz in ns2, 2412 MHz or 5150 MHz otherwise; 2405 MHz in std with 802.15.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency: Option<Frequency>,
+    /// Probability that a frame is in error before the MAC sees it, from 0 to 1: drawn at every station that decodes the frame,
+    /// whatever its type and addressee. Such a frame has occupied the receiver; it is not answered, and EIFS follows. Default: 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame_error: Option<f64>,
+    /// 802.11n: MPDUs for one neighbour are transmitted together, up to 64, 65535 B and 5.484 ms, and acknowledged by a block ACK;
+    /// without it each has its own ACK. Default: true with standard `n`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregation: Option<bool>,
     /// Factor of the range: signals are as strong at this multiple of the distance. It applies to carrier sense as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range_multiplier: Option<f64>,

@@ -66,11 +66,13 @@ pub enum SeriesName {
     RouteHops,
     /// Propagation delay of the current path over links from source to sink, seconds, per flow; NaN while there is none.
     PathDelay,
+    /// Rate that the service of a link offered per bin, bits per second, per link whose service is not a constant rate.
+    Capacity,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 19] = [
+    pub const ALL: [SeriesName; 20] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -90,6 +92,7 @@ impl SeriesName {
         SeriesName::PositionZ,
         SeriesName::RouteHops,
         SeriesName::PathDelay,
+        SeriesName::Capacity,
     ];
 
     /// As written in a scenario.
@@ -114,6 +117,7 @@ impl SeriesName {
             SeriesName::PositionZ => "position_z",
             SeriesName::RouteHops => "route_hops",
             SeriesName::PathDelay => "path_delay",
+            SeriesName::Capacity => "capacity",
         }
     }
 }

@@ -64,9 +64,18 @@ pub struct FlowDef {
     /// The sink takes what arrives and never answers, as ns-2's `Agent/Null`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub silent: bool,
+    /// Its band in queues of kind `priority` that go by `flow`: 0 goes first, a band that a queue lacks is its last. Both
+    /// directions have it. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
     /// Settings that differ from those of `tcp`.
     #[serde(default, skip_serializing_if = "TcpOptions::is_empty")]
     pub tcp: TcpOptions,
+}
+
+impl FlowDef {
+    /// The band of a flow that names none.
+    pub const DEFAULT_PRIORITY: u8 = 1;
 }
 
 tagged_enum! {

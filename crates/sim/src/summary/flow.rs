@@ -6,7 +6,8 @@ use tcp::units::{Span, Time};
 use super::measures::Measures;
 use crate::host::flow::{Flow, Transport};
 use crate::ids::FlowId;
-use crate::metrics::IntervalMetrics;
+use crate::metrics::report_defs::ratio;
+use crate::metrics::{IntervalMetrics, OrderCounts};
 use crate::scenario::{AppDef, Scenario, TransportDef};
 
 /// A flow.
@@ -53,6 +54,44 @@ pub struct FlowSummary {
     pub hops: Option<u32>,
     /// Share of the instants, one in every second of the run, at which there was a path; absent without radio.
     pub path_share: Option<f64>,
+    /// Copies of its data packets that links made; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicated_packets: Option<u64>,
+    /// Order of its data packets; absent where links keep it.
+    #[serde(flatten)]
+    pub order: Option<OrderSummary>,
+}
+
+/// Order of data packets (RFC 4737).
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OrderSummary {
+    /// Reordered / received packets (§4.1).
+    pub reordered_ratio: Option<f64>,
+    /// Reordering extent (§4.2): how many packets arrived before it, from the first that was sent after it. Median.
+    pub reorder_extent_p50: Option<u64>,
+    /// Its 95th percentile.
+    pub reorder_extent_p95: Option<u64>,
+    /// Its maximum; 1024 stands for more.
+    pub reorder_extent_max: Option<u64>,
+    /// Late time (§4.3): since the arrival of that first packet. 95th percentile.
+    pub reorder_late_p95_s: Option<f64>,
+    /// Received packets before which at least three arrived that were sent later (§5.4): what three duplicate ACKs take for lost.
+    pub reorder_3_ratio: Option<f64>,
+    /// Mean number of packets in order between two reordered ones (§5.2).
+    pub reorder_runs_mean: Option<f64>,
+}
+
+pub(super) fn order_summary(counts: &OrderCounts) -> OrderSummary {
+    let of_received = |count: u64| ratio(count as f64, counts.received as f64);
+    OrderSummary {
+        reordered_ratio: of_received(counts.reordered),
+        reorder_extent_p50: counts.extent(0.5),
+        reorder_extent_p95: counts.extent(0.95),
+        reorder_extent_max: counts.extent(1.0),
+        reorder_late_p95_s: counts.late.quantile_s(0.95),
+        reorder_3_ratio: of_received(counts.by_three),
+        reorder_runs_mean: ratio(counts.in_runs as f64, counts.runs as f64),
+    }
 }
 
 pub(super) fn flow_summary(
@@ -94,6 +133,8 @@ pub(super) fn flow_summary(
         completion_s: flow.completion(start).map(Span::as_secs_f64),
         hops: None,
         path_share: None,
+        duplicated_packets: (interval.duplicated > 0).then_some(interval.duplicated),
+        order: None,
     }
 }
 

@@ -5,6 +5,7 @@ use tcp::units::{Bytes, Span};
 
 use super::measures::Drops;
 use crate::ids::NodeId;
+use crate::link::service::ServiceReport;
 use crate::metrics::report_defs::ratio;
 use crate::wireless::WirelessSubnet;
 use crate::world::World;
@@ -40,6 +41,57 @@ pub struct LinkSummary {
     pub queue_mean_s: Option<f64>,
     /// Packets queued or in flight at the end.
     pub in_flight_packets: u64,
+    /// What its service offered; absent at a constant rate.
+    #[serde(flatten)]
+    pub service: Option<ServiceSummary>,
+    /// Packets that it copied, over the whole run; absent where it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicated_packets: Option<u64>,
+    /// Packets that it damaged, over the whole run; absent where it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrupted_packets: Option<u64>,
+}
+
+/// What the service of a link offered in the measurement interval, and what was used.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ServiceSummary {
+    /// Mean rate offered.
+    pub capacity_bps: f64,
+    /// Bytes of the packets served, framing included.
+    pub used_bytes: u64,
+    /// Opportunities; absent without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opportunities: Option<u64>,
+    /// Bytes of an opportunity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opportunity_bytes: Option<u64>,
+    /// Aggregates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<u64>,
+    /// Mean number of packets in an aggregate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst_packets_mean: Option<f64>,
+    /// Grants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grants: Option<u64>,
+    /// Time slots that began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slots: Option<u64>,
+}
+
+fn service_summary(report: &ServiceReport, measured: Span) -> ServiceSummary {
+    let counted = |count: u64| (count > 0).then_some(count);
+    let ServiceReport { counts, offered, opportunity, slots } = *report;
+    ServiceSummary {
+        capacity_bps: 8.0 * offered / measured.as_secs_f64(),
+        used_bytes: counts.used.0,
+        opportunities: opportunity.map(|_| counts.opportunities),
+        opportunity_bytes: opportunity.map(|bytes| bytes.0),
+        bursts: counted(counts.bursts),
+        burst_packets_mean: ratio(counts.burst_packets as f64, counts.bursts as f64),
+        grants: counted(counts.grants),
+        slots,
+    }
 }
 
 /// A wireless channel.
@@ -62,14 +114,17 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
     let now = world.ctx.now;
     let link = &mut world.network.links[index];
     let queue_mean_packets = link.metrics.mean_queue(now, measured);
+    let report = link.service.as_mut().and_then(|service| service.report(now));
+    let effects = link.effects.as_ref();
     let metrics = &link.metrics;
+    let busy = (metrics.busy.as_secs_f64() / measured.as_secs_f64()).min(1.0);
     let name = |node: NodeId| world.graph.node[node.index()].name.clone();
     LinkSummary {
         link: index as u32,
         from: name(link.from),
         to: link.to.map_or_else(|| "terminals".into(), name),
         rate_bps: link.rate.as_bps(),
-        utilisation: (metrics.busy.as_secs_f64() / measured.as_secs_f64()).min(1.0),
+        utilisation: report.and_then(|report| ratio(report.counts.used.as_f64(), report.offered)).unwrap_or(busy),
         sent_packets: metrics.transmitted,
         sent_bytes: metrics.transmitted_bytes.0,
         dropped_packets: metrics.dropped(),
@@ -79,6 +134,9 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         queue_max_packets: metrics.max_queue,
         queue_mean_s: ratio(metrics.waited.as_secs_f64(), metrics.transmitted as f64),
         in_flight_packets: link.holds(),
+        service: report.map(|report| service_summary(&report, measured)),
+        duplicated_packets: effects.map(|effects| effects.duplicated),
+        corrupted_packets: effects.map(|effects| effects.corrupted),
     }
 }
 

@@ -38,12 +38,18 @@ pub struct Drops {
     pub too_long: u64,
     /// Their reassembly timed out.
     pub reassembly: u64,
+    /// A policer found that they do not conform.
+    pub policer: u64,
+    /// A link had damaged them; their destination dropped them.
+    pub corrupt: u64,
+    /// Pure ACKs that a later one made superfluous.
+    pub ack_filter: u64,
 }
 
 impl Drops {
     pub(super) fn of(counts: [u64; DropReason::ALL.len()]) -> Drops {
         let [queue, loss, link_down, no_route, aqm, retry, expired, ttl, route_wait, arp, rest @ ..] = counts;
-        let [reassociation, access, too_long, reassembly] = rest;
+        let [reassociation, access, too_long, reassembly, policer, corrupt, ack_filter] = rest;
         Drops {
             queue,
             loss,
@@ -59,6 +65,9 @@ impl Drops {
             access,
             too_long,
             reassembly,
+            policer,
+            corrupt,
+            ack_filter,
         }
     }
 }

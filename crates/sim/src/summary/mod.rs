@@ -19,7 +19,7 @@ use crate::world::World;
 use constellation::space_summary;
 pub use constellation::{SpaceSummary, TerminalSummary};
 pub use flow::FlowSummary;
-use flow::flow_summary;
+use flow::{flow_summary, order_summary};
 pub use link::{ChannelSummary, LinkSummary};
 use link::{channel_summary, link_summary};
 pub use measures::{Drops, Measures};
@@ -60,17 +60,24 @@ pub struct Summary {
     pub resolved: Scenario,
 }
 
-/// Packets of the whole run: sent = delivered + dropped + in flight, checked per flow and per link.
+/// Packets of the whole run: sent + duplicated = delivered + dropped + in flight, checked per flow and per link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Conservation {
     /// Sent by transports.
     pub sent: u64,
+    /// Copies that links made.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub duplicated: u64,
     /// Received by their destination.
     pub delivered: u64,
     /// Dropped.
     pub dropped: u64,
     /// Queued or in flight at the end.
     pub in_flight: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Summarizes a run whose invariants have been checked.
@@ -86,7 +93,10 @@ pub(crate) fn of(world: &mut World) -> Summary {
     let mut flows = Vec::with_capacity(world.hosts.flows.len());
     for (index, flow) in world.hosts.flows.iter_mut().enumerate() {
         let interval = &world.ctx.flows[index].interval;
-        flows.push(flow_summary(&world.graph, flow, interval, FlowId(index as u32), [warmup, now], in_flight[index]));
+        let id = FlowId(index as u32);
+        let order = world.ctx.order.as_ref().map(|order| order_summary(order.counts(id)));
+        let summary = flow_summary(&world.graph, flow, interval, id, [warmup, now], in_flight[index]);
+        flows.push(FlowSummary { order, ..summary });
     }
     let connectivity = connect(world, &mut flows);
     let nodes = node::nodes(world, now);
@@ -125,6 +135,7 @@ fn conservation(world: &World) -> Conservation {
     let mut sum = Conservation { in_flight: world.ctx.packets.iter().count() as u64, ..Conservation::default() };
     for flow in &world.ctx.flows {
         sum.sent += flow.tally.sent;
+        sum.duplicated += flow.tally.duplicated;
         sum.delivered += flow.tally.delivered;
         sum.dropped += flow.tally.dropped;
     }

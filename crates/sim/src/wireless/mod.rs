@@ -253,6 +253,7 @@ impl WirelessSubnet {
             RadioEvent::ChannelAccess { station } => self.mac.on_access(ctx, station),
             RadioEvent::Respond { station } => self.mac.on_respond(ctx, station),
             RadioEvent::ExchangeOver { station } => self.mac.on_exchange_over(ctx, station),
+            RadioEvent::Repeat { station } => self.mac.on_repeat(ctx, station),
             RadioEvent::ReassemblyTimeout { station } => self.mac.on_reassembly_timeout(ctx, station),
             RadioEvent::RoutingTimer { station } => self.on_route_timer(ctx, station),
         }

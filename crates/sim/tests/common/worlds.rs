@@ -21,6 +21,14 @@ pub(crate) fn world(seed: u64) -> Value {
         json!({"kind": "codel", "ecn": true}),
         json!({"kind": "fq_codel", "limit": "10p", "queues": 4}),
         json!({"kind": "pie", "ecn": true, "derandomise": true}),
+        json!({"kind": "drr", "limit": "15kB", "by": "source", "drop": "longest_head"}),
+        json!({"kind": "sfq", "limit": "20p", "depth": 8, "queues": 3, "perturb": "700ms"}),
+        json!({"kind": "fq", "flow_rate": "900kbps", "flow_limit": 20, "ce_threshold": "5ms"}),
+        json!({"kind": "tbf", "rate": "1Mbps", "burst": "4kB", "peak": "1500kbps", "peak_burst": "1400B",
+               "queue": {"kind": "codel", "limit": "20p", "ecn": true}}),
+        json!({"kind": "policer", "rate": "1500kbps", "burst": "6kB", "action": "mark", "queue": "20p"}),
+        json!({"kind": "priority", "by": "flow", "bands": [
+            {"kind": "tbf", "rate": "400kbps", "burst": "3kB", "queue": {"kind": "fq_codel", "limit": "10p"}}, "10p"]}),
     ];
     let changes = [
         json!([]),
@@ -38,7 +46,10 @@ pub(crate) fn world(seed: u64) -> Value {
         json!({"kind": "on_off", "rate": "200pps", "size": "1000B"}),
     ];
     let flows: Vec<Value> = (0..3)
-        .map(|i| json!({"from": format!("left{i}"), "to": format!("right{i}"), "cc": pick(&cc), "app": pick(&app)}))
+        .map(|i| {
+            json!({"from": format!("left{i}"), "to": format!("right{i}"), "cc": pick(&cc), "app": pick(&app),
+                        "priority": i})
+        })
         .collect();
     json!({
         "duration": "8s",

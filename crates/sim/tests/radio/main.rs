@@ -4,6 +4,7 @@
 mod common;
 mod energy;
 mod routing;
+mod wifi_n;
 
 use common::run;
 use serde_json::{Value, json};

@@ -47,6 +47,7 @@ type Entry = (u64, u8, usize, u64, Event);
 pub(crate) struct Setup {
     pub(crate) timing: Timing,
     pub(crate) reception: ReceptionModel,
+    pub(crate) frame_error: f64,
     /// The departures of ns-2 apply.
     pub(crate) ns2: bool,
     pub(crate) rts_above: u64,
@@ -364,6 +365,7 @@ impl ReferenceDcf {
                 ReceptionModel::Ratio { .. } => held.ratio >= (setup.needed)(&air_frame),
                 ReceptionModel::Chunks { .. } => s.chances.uniform() < held.chance,
             };
+        let good = good && (setup.frame_error == 0.0 || s.chances.uniform() >= setup.frame_error);
         if good {
             s.bad = false;
             if air_frame.to != Some(station) {

@@ -44,6 +44,7 @@ const AUTHOR: &[(&str, Value)] = &[
     ("bits_as_bytes", Value::Flag(true)),
     ("no_linear_growth", Value::Flag(true)),
     ("clock_from_zero", Value::Flag(true)),
+    ("rtt_of_handshake", Value::Flag(true)),
     ("byte_window", Value::Flag(true)),
     ("endless_sample", Value::Flag(true)),
 ];
@@ -77,6 +78,9 @@ const PARAMS: &[Param] = &[
     Param::flag("clock_from_zero", false)
         .doc("quirk: the first sample spreads its bytes over all time since the start of the run")
         .source("quirk 5 of the study's code"),
+    Param::flag("rtt_of_handshake", false)
+        .doc("quirk: RTTmin starts with the RTT of the SYN, a packet shorter than those with data, so that a slow link seems to hold less")
+        .source("the study's code reads ns-3's m_minRtt"),
     Param::flag("byte_window", false)
         .doc("quirk: the window after a time-out is one byte, and ssthresh has no floor of two segments")
         .source("the study's code, tcp-fr-gfr.cc"),
@@ -135,7 +139,7 @@ impl Fr {
             sampled: if values.flag("clock_from_zero") { Time::ZERO } else { setup.now },
             pending: Bytes::ZERO,
             counted: Bytes::ZERO,
-            least_rtt: None,
+            least_rtt: setup.handshake_rtt.filter(|_| values.flag("rtt_of_handshake")),
             gfr_due: setup.now + gfr_interval,
         }
     }

@@ -71,6 +71,8 @@ pub(crate) struct AckSummary {
     pub(crate) sacked: bool,
     /// `snd_una` moved over a segment that was sent more than once.
     pub(crate) retransmission_acked: bool,
+    /// The newest segment that `snd_una` moved over was sent more than once.
+    pub(crate) newest_resent: bool,
     /// A segment sent once, below the recovery point, was reported: what F-RTO waits for (RFC 5682 §3.1 step 3b).
     pub(crate) original_delivered: bool,
     /// The lowest segment that was sent once and is reported after a higher one: reordering.

@@ -89,6 +89,7 @@ impl Scoreboard {
             }
             summary.acked_in_flight_segments += u32::from(!was_unrepaired);
             summary.acked_segments += 1;
+            summary.newest_resent = head.transmissions > 1;
             if head.transmissions > 1 {
                 summary.retransmission_acked = true;
             } else if !head.sacked {

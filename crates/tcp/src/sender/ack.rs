@@ -108,10 +108,16 @@ impl SenderCore {
             round_start = self.round.on_advance(self.snd_una, self.snd_nxt);
         }
         let tsecr = segment.timestamps.map(|timestamps| timestamps.echo);
-        let rtt = rtt_sample(now, &report.summary, tsecr);
+        let ns2 = self.rtt.is_ns2();
+        let rtt = if ns2 { newest_rtt(now, &report.summary) } else { rtt_sample(now, &report.summary, tsecr) };
         if let Some(RttSample { latest, oldest }) = rtt {
             self.rtt.note_latest(latest);
-            self.rtt.sample(oldest, self.snd_una, self.snd_nxt);
+            if !ns2 {
+                self.rtt.sample(oldest, self.snd_una, self.snd_nxt);
+            }
+        }
+        if ns2 {
+            self.rtt.on_timed_ack(self.snd_una, now);
         }
         let one_way = one_way(segment);
         AckContext { now, prior, report, marks, advances, duplicate, round_start, tsecr, rtt, one_way }
@@ -135,6 +141,13 @@ fn rtt_sample(now: Time, summary: &AckSummary, tsecr: Option<u32>) -> Option<Rtt
             Some(RttSample { latest: rtt, oldest: rtt })
         }
     }
+}
+
+/// The RTT of the newest segment acknowledged, if that was sent once, as ns-2's Vegas measures it: an ACK that covers a
+/// retransmission too says how long ago the newest was sent, not how long its way took.
+#[cold]
+fn newest_rtt(now: Time, summary: &AckSummary) -> Option<RttSample> {
+    summary.acked_sent.filter(|_| !summary.newest_resent).map(|times| times.rtt(now))
 }
 
 /// The other side's clock when it answered less ours when the answered segment was sent (RFC 7323 §3).

@@ -123,6 +123,7 @@ impl SenderCore {
         let chunk = new.chunk;
         let tx = self.tx_state(now, Bytes(u64::from(chunk.len)));
         self.board.push(now, chunk, tx);
+        self.rtt.on_new_segment(chunk.seq, now);
         self.report_sent(now, chunk, false);
         self.snd_nxt += chunk.sequence_len();
         if new.small {
@@ -146,6 +147,7 @@ impl SenderCore {
     #[inline]
     pub(super) fn retransmit(&mut self, now: Time, chunk: Chunk) -> Outgoing {
         self.totals.retransmitted_segments += 1;
+        self.rtt.on_retransmission();
         self.report_sent(now, chunk, true);
         let push =
             self.ends_write(chunk) || self.earlier_ends.as_ref().is_some_and(|ends| ends.contains(&chunk_end(chunk)));

@@ -9,7 +9,7 @@ use crate::radio::dcf::rules::DcfRules;
 use crate::radio::energy::EnergyModel;
 use crate::radio::errors::{Code, Mode, PhyHeader, RateMode};
 use crate::radio::medium::Medium;
-use crate::radio::phy::{Coding, Phy};
+use crate::radio::phy::{Coding, Phy, is_ht};
 use crate::radio::propagation::{Propagation, RadioRange, SPEED_OF_LIGHT, SPEED_OF_LIGHT_NS2};
 use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::Reception;
@@ -76,20 +76,39 @@ const OFDM: [Row; 8] = [
 const CCK: [Row; 4] =
     [(1_000, -4.0, Mode::Dbpsk), (2_000, 1.0, Mode::Dqpsk), (5_500, 5.7, Mode::Cck5), (11_000, 10.0, Mode::Cck11)];
 
+/// HtMcs0 to HtMcs7: one spatial stream, 20 MHz, guard interval of 800 ns.
+const HT: [Row; 8] = [
+    (6_500, 3.43, ofdm(2, Code::Half)),
+    (13_000, 6.44, ofdm(4, Code::Half)),
+    (19_500, 9.30, ofdm(4, Code::ThreeQuarters)),
+    (26_000, 12.92, ofdm(16, Code::Half)),
+    (39_000, 16.02, ofdm(16, Code::ThreeQuarters)),
+    (52_000, 20.76, ofdm(64, Code::TwoThirds)),
+    (58_500, 22.00, ofdm(64, Code::ThreeQuarters)),
+    (65_000, 23.16, ofdm(64, Code::FiveSixths)),
+];
+
+/// The rates of data frames.
 fn table(standard: Standard) -> &'static [Row] {
     match standard {
         Standard::Dsss => &CCK[..2],
         Standard::B => &CCK,
         Standard::A | Standard::G => &OFDM,
+        Standard::N => &HT,
         Standard::Lrwpan => unreachable!("802.15.4 is built elsewhere"),
     }
+}
+
+/// The rates of broadcasts and control frames: those of 802.11n are not HT.
+fn control_table(standard: Standard) -> &'static [Row] {
+    if standard == Standard::N { &OFDM } else { table(standard) }
 }
 
 /// The basic rate set, kb/s.
 fn basic_rates(standard: Standard) -> &'static [u64] {
     match standard {
         Standard::Dsss | Standard::B => &[1_000, 2_000],
-        Standard::A | Standard::G => &[6_000, 12_000, 24_000],
+        Standard::A | Standard::G | Standard::N => &[6_000, 12_000, 24_000],
         Standard::Lrwpan => unreachable!("802.15.4 is built elsewhere"),
     }
 }
@@ -118,15 +137,17 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
     });
     let lowest = kbps(table(standard)[0].0);
     let highest = kbps(table(standard)[table(standard).len() - 1].0);
-    let arf = def.rate_control == Some(RateControlDef::Arf);
-    let data_rate = def.data_rate.unwrap_or(if arf || def.profile == RadioProfile::Std { highest } else { lowest });
-    let basic_rate = def.basic_rate.unwrap_or(lowest);
+    let adapts = matches!(def.rate_control, Some(RateControlDef::Arf | RateControlDef::Aarf));
+    let data_rate = def.data_rate.unwrap_or(if adapts || def.profile == RadioProfile::Std { highest } else { lowest });
+    let basic_rate = def.basic_rate.unwrap_or(kbps(control_table(standard)[0].0));
     let up_to_data = basic_rates(standard).iter().map(|rate| kbps(*rate)).filter(|rate| *rate <= data_rate);
-    let control_rate = def.control_rate.or(if ns2 { Some(basic_rate) } else { up_to_data.max() }).unwrap_or(lowest);
-    for (field, rate) in [("data_rate", data_rate), ("basic_rate", basic_rate), ("control_rate", control_rate)] {
-        check_rate(standard, rate, &join(path, field))?;
+    let control_rate = def.control_rate.or(if ns2 { Some(basic_rate) } else { up_to_data.max() }).unwrap_or(basic_rate);
+    check_rate(table(standard), data_rate, &join(path, "data_rate"))?;
+    for (field, rate) in [("basic_rate", basic_rate), ("control_rate", control_rate)] {
+        check_rate(control_table(standard), rate, &join(path, field))?;
     }
-    let five_gigahertz = standard == Standard::A;
+    check_ht(def, standard, path)?;
+    let five_gigahertz = matches!(standard, Standard::A | Standard::N);
     let frequency = def.frequency.unwrap_or(match (ns2, five_gigahertz) {
         (true, _) => Frequency(914e6),
         (false, true) => Frequency(5150e6),
@@ -155,6 +176,8 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
         max_range: def.max_range,
         power: Some(power),
         frequency: Some(frequency),
+        frame_error: def.frame_error,
+        aggregation: def.aggregation.or((standard == Standard::N).then_some(true)),
         range_multiplier: def.range_multiplier.or(Some(1.0)),
         energy: def.energy.map(|energy| {
             parts::energy_with_defaults(&energy, if ns2 { EnergyProfile::Ns2 } else { EnergyProfile::Ns3 })
@@ -166,11 +189,32 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
     Ok(with_defaults)
 }
 
-fn check_rate(standard: Standard, rate: Rate, path: &str) -> Result<(), ScenarioError> {
-    if table(standard).iter().any(|(known, ..)| kbps(*known) == rate) {
+/// What 802.11n does not go together with.
+fn check_ht(def: &RadioDef, standard: Standard, path: &str) -> Result<(), ScenarioError> {
+    let fail = |field: &str, message: &str| Err(ScenarioError::new(join(path, field), message));
+    if standard != Standard::N {
+        return match def.aggregation {
+            Some(_) => fail("aggregation", "applies to standard \"n\" only; leave it out"),
+            None => Ok(()),
+        };
+    }
+    if def.profile == RadioProfile::Ns2 {
+        return fail("standard", "ns-2 has no 802.11n; profile \"std\" or \"ns3\"");
+    }
+    if matches!(def.rate_control, Some(RateControlDef::Arf | RateControlDef::Aarf)) {
+        return fail("rate_control", "with standard \"n\" the rate is \"fixed\"");
+    }
+    if def.frequency.is_some_and(|frequency| frequency.0 < 4.9e9) {
+        return fail("frequency", "802.11n is modelled at 5 GHz; from 4900 MHz on");
+    }
+    Ok(())
+}
+
+fn check_rate(rates: &[Row], rate: Rate, path: &str) -> Result<(), ScenarioError> {
+    if rates.iter().any(|(known, ..)| kbps(*known) == rate) {
         return Ok(());
     }
-    let known: Vec<String> = table(standard).iter().map(|(known, ..)| format!("\"{}\"", kbps(*known))).collect();
+    let known: Vec<String> = rates.iter().map(|(known, ..)| format!("\"{}\"", kbps(*known))).collect();
     Err(ScenarioError::new(path, format!("{rate} is not a rate of this standard; known: {}", known.join(", "))))
 }
 
@@ -202,12 +246,17 @@ pub(crate) fn build(def: &RadioDef) -> DcfRadio {
             RadioProfile::Std | RadioProfile::Ns2 => Reception::Sinr { sensitivity, energy_detect, noise },
         }
     };
-    let rate_mode =
-        |(rate, needed, mode): &Row| RateMode { rate: kbps(*rate), ratio: parts::linear(*needed), mode: *mode };
+    let rate_mode = |(rate, needed, mode): &Row| {
+        let rate = kbps(*rate);
+        RateMode { rate, ratio: parts::linear(*needed), mode: *mode, header: header(&phy, rate) }
+    };
+    // Those of 802.11n are followed by the rates of its control frames.
+    let control_modes = control_table(standard).iter().filter(|_| standard == Standard::N);
     let rules = DcfRules {
         phy,
         reception,
-        rate_modes: table(standard).iter().map(rate_mode).collect(),
+        frame_error: def.frame_error.unwrap_or(0.0),
+        rate_modes: table(standard).iter().chain(control_modes).map(rate_mode).collect(),
         basic_rates: if ns2 {
             vec![basic_rate]
         } else {
@@ -215,10 +264,15 @@ pub(crate) fn build(def: &RadioDef) -> DcfRadio {
         },
         rate_control: match def.rate_control {
             Some(RateControlDef::Arf) => RateControl::Arf,
+            Some(RateControlDef::Aarf) => RateControl::Aarf,
             Some(RateControlDef::Fixed) | None => RateControl::Fixed,
         },
-        preamble: preamble(&phy),
-        mac_overhead: if ns2 { Bytes(34) } else { Bytes(36) },
+        mac_overhead: match (ns2, standard) {
+            (true, _) => Bytes(34),
+            // The QoS control field.
+            (false, Standard::N) => Bytes(38),
+            (false, _) => Bytes(36),
+        },
         rts_threshold: def.rts_threshold.unwrap_or(Bytes(65_535)),
         short_retries: def.short_retries.unwrap_or(7),
         long_retries: def.long_retries.unwrap_or(4),
@@ -230,6 +284,8 @@ pub(crate) fn build(def: &RadioDef) -> DcfRadio {
         responds_if_idle: ns2,
         whole_micros: ns2,
         rts_nav_reset: !ns2,
+        block_acks: standard == Standard::N,
+        aggregates: def.aggregation == Some(true),
     };
     let speed_of_light = if ns2 { SPEED_OF_LIGHT_NS2 } else { SPEED_OF_LIGHT };
     let propagation = parts::propagation(def, speed_of_light);
@@ -239,18 +295,28 @@ pub(crate) fn build(def: &RadioDef) -> DcfRadio {
     DcfRadio { rules, propagation, floor, speed_of_light, energy }
 }
 
-/// What precedes the PSDU: a PLCP header of 48 bits after the DSSS preamble, a symbol after the OFDM preamble.
-pub(in crate::radio) fn preamble(phy: &Phy) -> PhyHeader {
+/// What precedes the PSDU: a PLCP header of 48 bits after the DSSS preamble, a symbol after the OFDM preamble, L-SIG,
+/// HT-SIG and training fields at HT rates.
+pub(in crate::radio) fn header(phy: &Phy, rate: Rate) -> PhyHeader {
     let micros = Span::from_micros;
+    let of_ofdm = |extension| PhyHeader {
+        end: micros(20),
+        length: micros(4),
+        bits: 24.0,
+        mode: ofdm(2, Code::Half),
+        tail: extension,
+    };
     match phy.coding {
         Coding::Dsss { preamble, .. } => {
             let (length, mode) =
                 if preamble < micros(192) { (micros(24), Mode::Dqpsk) } else { (micros(48), Mode::Dbpsk) };
             PhyHeader { end: preamble, length, bits: 48.0, mode, tail: Span::ZERO }
         }
-        Coding::Ofdm { extension } => {
-            PhyHeader { end: micros(20), length: micros(4), bits: 24.0, mode: ofdm(2, Code::Half), tail: extension }
+        Coding::Ht if is_ht(rate) => {
+            PhyHeader { end: micros(36), length: micros(20), bits: 72.0, ..of_ofdm(Span::ZERO) }
         }
+        Coding::Ofdm { extension } => of_ofdm(extension),
+        Coding::Ht => of_ofdm(Span::ZERO),
     }
 }
 
@@ -260,6 +326,7 @@ fn phy_timing(standard: Standard, short: bool, whole_micros: bool) -> Phy {
     let preamble = micros(if short { 96 } else { 192 });
     let (coding, slot, sifs, cw_min) = match standard {
         Standard::Dsss | Standard::B => (Coding::Dsss { preamble, whole_micros }, 20, 10, 31),
+        Standard::N => (Coding::Ht, 9, 16, 15),
         Standard::A => (Coding::Ofdm { extension: Span::ZERO }, 9, 16, 15),
         Standard::G => (Coding::Ofdm { extension: micros(6) }, 9, 10, 15),
         Standard::Lrwpan => unreachable!("802.15.4 is built elsewhere"),
@@ -269,6 +336,7 @@ fn phy_timing(standard: Standard, short: bool, whole_micros: bool) -> Phy {
         coding,
         slot: micros(slot),
         sifs: micros(sifs),
+        ifs_slots: if standard == Standard::N { 3 } else { 2 },
         cw_min,
         cw_max: 1023,
         data_rate: rate,

@@ -69,6 +69,7 @@ pub(super) fn with_defaults(def: &RadioDef, path: &str) -> Result<RadioDef, Scen
         encap: lrwpan.encap.or(Some(encap)),
         addresses: lrwpan.addresses.or(Some(AddressLength::Short)),
         acks: lrwpan.acks.or(Some(true)),
+        mesh_under: lrwpan.mesh_under,
         spaces: lrwpan.spaces.or(Some(!ns2)),
         min_be: lrwpan.min_be.or(Some(3)),
         max_be: lrwpan.max_be.or(Some(5)),
@@ -99,6 +100,7 @@ fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
         ("control_rate", def.control_rate.is_some()),
         ("basic_rate", def.basic_rate.is_some()),
         ("preamble", def.preamble.is_some()),
+        ("aggregation", def.aggregation.is_some()),
         ("rts_threshold", def.rts_threshold.is_some()),
         ("short_retries", def.short_retries.is_some()),
         ("long_retries", def.long_retries.is_some()),
@@ -122,7 +124,13 @@ fn check_backoff(def: &LrwpanDef, path: &str) -> Result<(), ScenarioError> {
         ("max_be", max_be, 3, 8),
         ("max_backoffs", def.max_backoffs.unwrap_or(4), 0, 5),
         ("max_retries", def.max_retries.unwrap_or(3), 0, 7),
+        // RFC 4944 §5.2: four bits, of which 15 announces another byte.
+        ("mesh_under", def.mesh_under.unwrap_or(1), 1, 14),
     ];
+    if def.mesh_under.is_some() && def.encap == Some(EncapDef::RawIpv4) {
+        let error = ScenarioError::new(join(path, "mesh_under"), "floods 6LoWPAN frames, and `encap` is \"raw_ipv4\"");
+        return Err(error.with_hint("encap = \"sixlowpan\""));
+    }
     match fields.into_iter().find(|(_, value, min, max)| !(min..=max).contains(&value)) {
         Some((field, value, min, max)) => {
             Err(ScenarioError::new(join(path, field), format!("{value} is not from {min} to {max}")))
@@ -147,20 +155,25 @@ pub(crate) fn build(def: &RadioDef) -> LrWpanRadio {
     // is short.
     let header = |to, from| if ns2 { NS2_HEADER } else { Bytes(7 + to + from) };
     let own = if long { 8 } else { 2 };
+    // RFC 4944 §5.2, §11.1: the mesh header has a byte and both addresses, the broadcast header 2 B.
+    let mesh = if lrwpan.mesh_under.is_some() { Bytes(1 + 2 * own + 2) } else { Bytes::ZERO };
     let rules = LrWpanRules {
         encap: match lrwpan.encap {
             Some(EncapDef::RawIpv4) => Encap::RawIpv4,
             Some(EncapDef::Sixlowpan) | None => Encap::Sixlowpan { iid_bytes: own },
         },
-        unicast_header: header(own, own),
-        broadcast_header: header(2, own),
+        // The frames of a mesh are broadcast.
+        unicast_header: if mesh > Bytes::ZERO { header(2, own) + mesh } else { header(own, own) },
+        broadcast_header: header(2, own) + mesh,
         min_be: lrwpan.min_be.unwrap_or(3),
         max_be: lrwpan.max_be.unwrap_or(5),
         max_backoffs: lrwpan.max_backoffs.unwrap_or(4),
         max_retries: lrwpan.max_retries.unwrap_or(3),
         acks: lrwpan.acks != Some(false),
+        mesh_under: lrwpan.mesh_under.map(|radius| radius as u8),
         spaces: lrwpan.spaces != Some(false),
         reception,
+        frame_error: def.frame_error.unwrap_or(0.0),
         ratio: if ns2 { NS2_CAPTURE } else { parts::linear(CO_CHANNEL_DB) },
         queue_limit: def.queue_limit.unwrap_or(50) as usize,
         queue_order: if ns2 { QueueOrder::RoutingFirst } else { QueueOrder::Fifo },

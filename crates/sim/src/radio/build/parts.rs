@@ -50,6 +50,9 @@ pub(super) fn check(def: &RadioDef, path: &str) -> Result<(), ScenarioError> {
     if let Some(multiplier) = def.range_multiplier.filter(|m| !(0.01..=100.0).contains(m)) {
         return fail("range_multiplier", format!("{multiplier} is not from 0.01 to 100"));
     }
+    if let Some(p) = def.frame_error.filter(|p| !(0.0..=1.0).contains(p)) {
+        return fail("frame_error", format!("{p} is not from 0 to 1"));
+    }
     if def.queue_limit == Some(0) {
         return fail("queue_limit", "0 would hold nothing; at least 1".into());
     }

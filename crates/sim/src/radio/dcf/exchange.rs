@@ -2,6 +2,7 @@
 
 use tcp::units::{Span, Time};
 
+use super::block_ack::BlockAck;
 use super::station::{Response, TxState};
 use super::{DcfMac, Station};
 use crate::engine::context::Context;
@@ -13,9 +14,12 @@ use crate::radio::service::MacIndication;
 
 impl DcfMac {
     pub(super) fn send_data(&mut self, ctx: &mut Context, at: StationId) {
-        let station = &mut self.stations[at.index()];
-        let current = station.current.expect("a station that transmits data has a frame");
-        station.tx_state = TxState::AwaitsAck;
+        let current = self.stations[at.index()].current.expect("a station that transmits data has a frame");
+        let length = current.request.to.filter(|_| current.block_ack).and_then(|to| self.aggregate_length(at, to));
+        if length.is_some() {
+            return self.send_aggregate(ctx, at, current.request.to);
+        }
+        self.stations[at.index()].tx_state = TxState::AwaitsAck;
         let answer = self.rules.phy.ack_airtime(self.rules.control_rate(current.rate));
         let duration = self.rules.duration_field(self.rules.phy.sifs + answer);
         let end =
@@ -34,6 +38,9 @@ impl DcfMac {
                 Kind::Cts => self.on_cts(ctx, at, &frame),
                 Kind::Ack => self.on_ack(ctx, at, &frame),
                 Kind::Data(content) => self.on_data(ctx, at, &frame, content),
+                Kind::Aggregate => self.on_aggregate(ctx, at, &frame),
+                Kind::BlockAck { start, received } => self.on_block_ack(ctx, at, &frame, BlockAck { start, received }),
+                Kind::BlockAckRequest { start } => self.on_block_ack_request(ctx, at, &frame, start),
             }
         }
         if let (true, Kind::Data(content)) = (last, frame.kind) {
@@ -57,9 +64,7 @@ impl DcfMac {
 
     fn on_cts(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
         let station = &mut self.stations[at.index()];
-        let expected = station.tx_state == TxState::AwaitsCts
-            && station.current.and_then(|current| current.request.to) == Some(frame.from);
-        if expected {
+        if station.tx_state == TxState::AwaitsCts && station.expects(frame.from) {
             station.exchange_ends = None;
             station.tx_state = TxState::Cleared;
             if let Some(current) = &mut station.current {
@@ -77,6 +82,9 @@ impl DcfMac {
             }
             let rate = self.rules.control_rate(frame.rate);
             self.respond(ctx, at, Response::Ack { to: frame.from, rate });
+            if self.rules.block_acks {
+                return self.receive_mpdu(at, frame.from, frame.sequence, content);
+            }
         }
         let station = &mut self.stations[at.index()];
         match station.duplicate_cache.binary_search_by_key(&frame.from, |(from, _)| *from) {
@@ -101,17 +109,19 @@ impl DcfMac {
 
     fn on_ack(&mut self, ctx: &mut Context, at: StationId, frame: &Frame) {
         let station = &mut self.stations[at.index()];
-        if station.tx_state == TxState::AwaitsAck
-            && station.current.and_then(|current| current.request.to) == Some(frame.from)
-        {
-            if self.rules.rate_control == RateControl::Arf {
+        if station.tx_state == TxState::AwaitsAck && station.expects(frame.from) {
+            if let Some(current) = station.current.filter(|current| current.block_ack) {
+                let ack = BlockAck { start: current.sequence + 1, received: 0 };
+                return self.acknowledge(ctx, at, frame.from, ack, false);
+            }
+            if self.rules.rate_control != RateControl::Fixed {
                 station.arf.on_success(frame.from, self.rules.rate_index(self.rules.phy.data_rate));
             }
             self.finish(ctx, at, ctx.now);
         }
     }
 
-    fn respond(&mut self, ctx: &mut Context, at: StationId, response: Response) {
+    pub(super) fn respond(&mut self, ctx: &mut Context, at: StationId, response: Response) {
         let due = ctx.now + self.rules.phy.sifs;
         self.stations[at.index()].response = Some((due, response));
         ctx.schedule(due, self.event(RadioEvent::Respond { station: at }));
@@ -132,6 +142,10 @@ impl DcfMac {
             Response::Ack { to, rate } => {
                 self.transmit(ctx, at, Kind::Ack, Some(to), rate, Span::ZERO);
             }
+            Response::BlockAck { to, rate } => {
+                let BlockAck { start, received } = station.block_acks.recipient(to).block_ack();
+                self.transmit(ctx, at, Kind::BlockAck { start, received }, Some(to), rate, Span::ZERO);
+            }
             Response::Data if idle || !self.rules.responds_if_idle => self.send_data(ctx, at),
             // ns-2 counts a medium that is busy after the CTS as a failure.
             Response::Data => self.retry(ctx, at),
@@ -146,6 +160,9 @@ impl DcfMac {
         }
         station.exchange_ends = None;
         let Some(current) = &mut station.current else { return };
+        if let (true, Some(to)) = (current.block_ack, current.request.to) {
+            return self.on_block_ack_missing(ctx, at, to);
+        }
         let given_up = match station.tx_state {
             TxState::Broadcasts => return self.finish(ctx, at, ctx.now),
             TxState::AwaitsAck if current.request.size + self.rules.mac_overhead > self.rules.rts_threshold => {
@@ -156,11 +173,11 @@ impl DcfMac {
                 current.short_failures += 1;
                 current.short_failures >= self.rules.short_retries
             }
-            TxState::Idle | TxState::Contending | TxState::Cleared => return,
+            TxState::Idle | TxState::Contending | TxState::Cleared | TxState::AwaitsBlockAck { .. } => return,
         };
         station.counters.failures += 1;
         if let (TxState::AwaitsAck, Some(to)) = (station.tx_state, current.request.to) {
-            station.arf.on_failure(to);
+            station.arf.on_failure(to, self.rules.rate_control);
         }
         if given_up {
             let (request, lost) = (current.request, !current.delivered);
@@ -183,13 +200,13 @@ impl DcfMac {
 
     /// Finishes a frame that was delivered or given up. A backoff from the minimum contention window follows in any
     /// case, from `since` at the earliest (IEEE 802.11 §10.3.4.3).
-    fn finish(&mut self, ctx: &mut Context, at: StationId, since: Time) {
+    pub(super) fn finish(&mut self, ctx: &mut Context, at: StationId, since: Time) {
         let Station { receiver, backoff, current, exchange_ends, .. } = &mut self.stations[at.index()];
         receiver.advance_to(ctx.now, &self.timing, backoff);
         backoff.cw = self.rules.phy.cw_min;
         backoff.draw(since, self.rules.draws_below_window);
         *exchange_ends = None;
-        if let Some(current) = current.take() {
+        if let Some(current) = current.take().filter(|current| !current.block_ack) {
             self.messages.release(current.request.content);
         }
         self.next_frame(ctx, at);

@@ -3,6 +3,8 @@
 //! A station with a frame to transmit has one pending channel access; a bystander has no events at all. A frame is
 //! stored only while some station receives it; all other stations keep its signal alone.
 
+mod aggregate;
+mod block_ack;
 mod exchange;
 mod management;
 pub(crate) mod rate_control;
@@ -31,6 +33,7 @@ use crate::radio::messages::Messages;
 use crate::radio::queue::StationQueue;
 use crate::radio::service::{MacCounters, MacIndication, MacRequest};
 use crate::radio::streams::RandomStream;
+use block_ack::BlockAcks;
 use station::{CurrentFrame, Station, TxState};
 
 /// The MAC of the stations of a channel.
@@ -68,6 +71,7 @@ impl DcfMac {
             response: None,
             sequence: 0,
             duplicate_cache: Vec::new(),
+            block_acks: BlockAcks::default(),
             counters: MacCounters::default(),
         };
         let timing = rules.timing();
@@ -166,8 +170,9 @@ impl DcfMac {
     /// Packets that a station holds: in its queue, and in transmission unless the receiver already has it.
     pub(crate) fn holds(&self, station: StationId) -> u64 {
         let station = &self.stations[station.index()];
-        let in_hand = station.current.is_some_and(|current| !current.delivered && current.request.content.is_packet());
-        station.queue.packets() + u64::from(in_hand)
+        let in_hand = station.current.filter(|current| !current.block_ack);
+        let in_hand = in_hand.is_some_and(|current| !current.delivered && current.request.content.is_packet());
+        station.queue.packets() + u64::from(in_hand) + station.block_acks.packets()
     }
 
     /// Accepts a request to transmit.
@@ -192,8 +197,19 @@ impl DcfMac {
         station.sequence += 1;
         let sequence = station.sequence;
         let rate = self.rules.phy.data_rate;
-        station.current =
-            Some(CurrentFrame { request, sequence, rate, short_failures: 0, long_failures: 0, delivered: false });
+        let recipient = request.to.filter(|_| self.rules.block_acks);
+        if let Some(to) = recipient {
+            station.block_acks.originator(to).admit(request);
+        }
+        station.current = Some(CurrentFrame {
+            request,
+            sequence,
+            rate,
+            short_failures: 0,
+            long_failures: 0,
+            delivered: false,
+            block_ack: recipient.is_some(),
+        });
         station.tx_state = TxState::Contending;
         self.contend(ctx, at);
     }
@@ -263,7 +279,10 @@ impl DcfMac {
             let end = self.transmit(ctx, at, Kind::Data(request.content), None, self.rules.phy.basic_rate, Span::ZERO);
             return self.wait(ctx, at, end);
         };
-        if self.rules.rate_control == RateControl::Arf {
+        if current.block_ack {
+            return self.start_block_ack(ctx, at, to);
+        }
+        if self.rules.rate_control != RateControl::Fixed {
             current.rate = self.rules.rate_modes[station.arf.rate_index(to)].rate;
         }
         if !self.rules.uses_rts(request.size) {

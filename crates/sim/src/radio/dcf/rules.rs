@@ -3,9 +3,9 @@
 use tcp::units::{Bytes, Rate, Span};
 
 use super::rate_control::RateControl;
-use crate::radio::errors::{PhyHeader, RateMode};
+use crate::radio::errors::RateMode;
 use crate::radio::frame::Kind;
-use crate::radio::phy::Phy;
+use crate::radio::phy::{BLOCK_ACK, BLOCK_ACK_REQUEST, Phy};
 use crate::radio::queue::QueueOrder;
 use crate::radio::receiver::{MacTiming, Reception};
 
@@ -17,13 +17,13 @@ const RESPONSE_MARGIN: Span = Span::from_micros(4);
 pub(crate) struct DcfRules {
     pub(crate) phy: Phy,
     pub(crate) reception: Reception,
+    /// Probability that a decoded frame is in error all the same.
+    pub(crate) frame_error: f64,
     /// The rates of the PHY, the lowest first.
     pub(crate) rate_modes: Vec<RateMode>,
     /// Basic rate set: a response is sent at its highest rate that does not exceed the data rate.
     pub(crate) basic_rates: Vec<Rate>,
     pub(crate) rate_control: RateControl,
-    /// What precedes the PSDU.
-    pub(crate) preamble: PhyHeader,
     /// Bytes that the MAC adds to an MSDU.
     pub(crate) mac_overhead: Bytes,
     /// dot11RTSThreshold: larger MPDUs are preceded by RTS/CTS.
@@ -44,6 +44,10 @@ pub(crate) struct DcfRules {
     pub(crate) whole_micros: bool,
     /// The NAV is reset if no frame follows an RTS (IEEE 802.11 §10.3.2.4).
     pub(crate) rts_nav_reset: bool,
+    /// 802.11n: unicast MPDUs have a window and a reordering buffer.
+    pub(crate) block_acks: bool,
+    /// The MPDUs of a window are transmitted together (A-MPDU).
+    pub(crate) aggregates: bool,
 }
 
 impl DcfRules {
@@ -54,8 +58,8 @@ impl DcfRules {
             difs: phy.difs(),
             eifs: phy.eifs(),
             reception: self.reception,
+            frame_error: self.frame_error,
             rate_modes: self.rate_modes.clone(),
-            preamble: self.preamble,
         }
     }
 
@@ -84,7 +88,7 @@ impl DcfRules {
         let fitting = self.basic_rates.iter().copied().filter(|rate| *rate <= data).max();
         match self.rate_control {
             RateControl::Fixed => self.phy.control_rate,
-            RateControl::Arf => fitting.unwrap_or(self.phy.basic_rate).min(self.phy.control_rate),
+            RateControl::Arf | RateControl::Aarf => fitting.unwrap_or(self.phy.basic_rate).min(self.phy.control_rate),
         }
     }
 
@@ -98,6 +102,9 @@ impl DcfRules {
             Kind::Rts => self.phy.rts_airtime(rate),
             Kind::Cts | Kind::Ack => self.phy.ack_airtime(rate),
             Kind::Data(_) => self.data_airtime(size, rate),
+            Kind::Aggregate => self.phy.airtime(size, rate),
+            Kind::BlockAck { .. } => self.phy.airtime(BLOCK_ACK, rate),
+            Kind::BlockAckRequest { .. } => self.phy.airtime(BLOCK_ACK_REQUEST, rate),
         }
     }
 
@@ -105,7 +112,7 @@ impl DcfRules {
     pub(crate) fn min_rx_power(&self) -> f64 {
         let index = match self.rate_control {
             RateControl::Fixed => self.rate_index(self.phy.data_rate),
-            RateControl::Arf => 0,
+            RateControl::Arf | RateControl::Aarf => 0,
         };
         self.reception.min_rx_power(self.rate_modes[index].ratio)
     }
@@ -119,6 +126,11 @@ impl DcfRules {
     pub(super) fn response_timeout(&self) -> Span {
         let rate = if self.always_backs_off { self.phy.control_rate } else { self.phy.basic_rate };
         self.phy.sifs + self.phy.ack_airtime(rate) + RESPONSE_MARGIN
+    }
+
+    /// The same for a block ACK.
+    pub(super) fn block_ack_timeout(&self) -> Span {
+        self.phy.sifs + self.phy.airtime(BLOCK_ACK, self.phy.basic_rate) + RESPONSE_MARGIN
     }
 
     /// Time from that timeout to the start of the backoff: EIFS after the frame, as at stations that received it in

@@ -4,6 +4,7 @@ use tcp::units::{Rate, Span, Time};
 
 use crate::ids::StationId;
 use crate::radio::backoff::Backoff;
+use crate::radio::dcf::block_ack::BlockAcks;
 use crate::radio::dcf::rate_control::ArfState;
 use crate::radio::queue::StationQueue;
 use crate::radio::receiver::Receiver;
@@ -20,6 +21,10 @@ pub(super) enum TxState {
     /// The CTS has arrived; the data frame follows after SIFS.
     Cleared,
     AwaitsAck,
+    /// `requested` by a block ACK request instead of an aggregate.
+    AwaitsBlockAck {
+        requested: bool,
+    },
     Broadcasts,
 }
 
@@ -35,6 +40,8 @@ pub(super) struct CurrentFrame {
     pub(super) long_failures: u32,
     /// The receiver has it, though the ACK may not have arrived.
     pub(super) delivered: bool,
+    /// It stands for the window of MPDUs to its receiver (802.11n), which hold the contents.
+    pub(super) block_ack: bool,
 }
 
 /// A response due SIFS after the frame that solicits it.
@@ -42,6 +49,7 @@ pub(super) struct CurrentFrame {
 pub(super) enum Response {
     Cts { to: StationId, rate: Rate, duration: Span },
     Ack { to: StationId, rate: Rate },
+    BlockAck { to: StationId, rate: Rate },
     Data,
 }
 
@@ -62,5 +70,13 @@ pub(super) struct Station {
     pub(super) sequence: u32,
     /// Last sequence number received, by transmitter, to detect duplicates.
     pub(super) duplicate_cache: Vec<(StationId, u32)>,
+    pub(super) block_acks: BlockAcks,
     pub(super) counters: MacCounters,
+}
+
+impl Station {
+    /// True if the frame in transmission is addressed to this station.
+    pub(super) fn expects(&self, from: StationId) -> bool {
+        self.current.and_then(|current| current.request.to) == Some(from)
+    }
 }

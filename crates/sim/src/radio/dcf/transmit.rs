@@ -23,11 +23,13 @@ impl DcfMac {
         duration: Span,
     ) -> Time {
         let now = ctx.now;
+        let size = match (kind, to) {
+            (Kind::Data(_), _) => self.stations[at.index()].current.map(|current| current.request.size),
+            (Kind::Aggregate, Some(to)) => self.aggregate_length(at, to),
+            _ => None,
+        };
+        let size = size.unwrap_or(Bytes::ZERO);
         let station = &mut self.stations[at.index()];
-        let size = station
-            .current
-            .filter(|_| matches!(kind, Kind::Data(_)))
-            .map_or(Bytes::ZERO, |current| current.request.size);
         let length = self.rules.airtime(kind, size, rate);
         let end = now + length;
         station.receiver.advance_to(now, &self.timing, &mut station.backoff);
@@ -44,9 +46,14 @@ impl DcfMac {
         }
         match kind {
             Kind::Data(_) => station.counters.data_frames += 1,
+            // Its MPDUs are counted with its number below.
+            Kind::Aggregate => {}
             _ => station.counters.control_frames += 1,
         }
-        let sequence = if let Kind::Data(_) = kind { station.sequence } else { 0 };
+        let sequence = match kind {
+            Kind::Data(_) | Kind::Aggregate => station.current.map_or(0, |current| current.sequence),
+            _ => 0,
+        };
         ctx.record(&Record::Frame {
             frame: AirFrame {
                 channel: u32::from(self.channel.0),
@@ -60,6 +67,9 @@ impl DcfMac {
             },
         });
         self.last_number += 1;
+        if let (Kind::Aggregate, Some(to)) = (kind, to) {
+            self.count_aggregate(at, to, self.last_number);
+        }
         let frame = Frame {
             kind,
             from: at,
@@ -70,6 +80,7 @@ impl DcfMac {
             duration,
             number: self.last_number,
             fragment: Fragment::ONLY,
+            mesh: None,
         };
         let mut listeners = std::mem::take(&mut self.listeners);
         self.medium.listeners_of(at, now, &mut listeners);
@@ -102,6 +113,7 @@ impl DcfMac {
                 power: listener.power,
                 rate_index,
                 is_received,
+                aggregate: frame.kind == Kind::Aggregate,
                 duration,
                 nav_timeout,
                 state: SignalState::Pending,

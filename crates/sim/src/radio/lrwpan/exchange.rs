@@ -50,6 +50,9 @@ impl LrWpanMac {
     }
 
     fn on_data(&mut self, ctx: &mut Context, at: StationId, frame: &Frame, content: Content) {
+        if let Some(header) = frame.mesh {
+            return self.on_mesh_frame(ctx, at, frame, header);
+        }
         let station = &mut self.stations[at.index()];
         if frame.to.is_some() && self.rules.acks {
             if station.response.is_some() || station.receiver.transmitting() {
@@ -162,7 +165,7 @@ impl LrWpanMac {
     /// Drops the datagram before its last frame, without an indication of link failure to routing.
     pub(super) fn drop_datagram(&mut self, ctx: &mut Context, at: StationId, reason: DropReason) {
         let current = self.stations[at.index()].current.expect("a station in CSMA/CA has a datagram");
-        if !current.delivered {
+        if !current.delivered && current.mesh.is_none() {
             self.indications.push_back(MacIndication::Dropped { content: current.request.content, reason });
         }
         self.finish_datagram(ctx, at);
@@ -172,7 +175,10 @@ impl LrWpanMac {
     fn finish_datagram(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.exchange_ends = None;
-        if let Some(CurrentDatagram { request, tag, index, sizes, .. }) = station.current.take() {
+        let current = station.current.take();
+        if let Some(frame) = current.and_then(|current| current.mesh) {
+            self.end_mesh_frame(frame.header.flood);
+        } else if let Some(CurrentDatagram { request, tag, index, sizes, .. }) = current {
             self.messages.release(request.content);
             // The fragments of a dropped datagram are discarded at the receiver.
             if let (Some(to), true) = (request.to, index < sizes.count) {

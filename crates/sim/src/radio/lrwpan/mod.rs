@@ -6,6 +6,7 @@
 
 mod csma;
 mod exchange;
+mod mesh;
 mod reassembly;
 pub(crate) mod rules;
 pub(crate) mod sixlowpan;
@@ -32,6 +33,7 @@ use crate::radio::messages::Messages;
 use crate::radio::queue::StationQueue;
 use crate::radio::service::{MacCounters, MacIndication, MacRequest};
 use crate::radio::streams::RandomStream;
+use mesh::{Floods, MeshStation};
 use reassembly::Reassembly;
 use rules::{LrWpanRules, PathPosition};
 use sixlowpan::FrameSizes;
@@ -52,6 +54,7 @@ pub(crate) struct LrWpanMac {
     last_number: u64,
     /// Buffer for the listeners of a frame.
     listeners: Vec<Listener>,
+    floods: Floods,
     pub(super) indications: VecDeque<MacIndication>,
 }
 
@@ -79,6 +82,7 @@ impl LrWpanMac {
             last_tag: 0,
             duplicate_cache: Vec::new(),
             reassembly: Reassembly::default(),
+            mesh: MeshStation::default(),
             counters: MacCounters::default(),
         };
         let timing = rules.timing();
@@ -94,6 +98,7 @@ impl LrWpanMac {
             messages: Messages::default(),
             last_number: 0,
             listeners: Vec::new(),
+            floods: Floods::default(),
             indications: VecDeque::new(),
         }
     }
@@ -132,9 +137,17 @@ impl LrWpanMac {
         self.rules.min_rx_power()
     }
 
+    /// True if every station of the PAN is reached by flooding.
+    pub(super) fn floods(&self) -> bool {
+        self.rules.mesh_under.is_some()
+    }
+
     /// Packets that a station holds: in its queue, in transmission unless the receiver already has it, and in
     /// reassembly after the sender is done.
     pub(super) fn holds(&self, station: StationId) -> u64 {
+        if self.rules.mesh_under.is_some() {
+            return self.floods.packets(station);
+        }
         let station = &self.stations[station.index()];
         let in_hand = station.current.is_some_and(|current| !current.delivered && current.request.content.is_packet());
         station.queue.packets() + u64::from(in_hand) + station.reassembly.packets()
@@ -164,9 +177,12 @@ impl LrWpanMac {
 
     /// Accepts a request to transmit.
     pub(super) fn enqueue(&mut self, ctx: &mut Context, at: StationId, request: MacRequest) {
-        if self.frames_of(ctx, &request).is_none() {
+        let Some(sizes) = self.frames_of(ctx, &request) else {
             self.stations[at.index()].counters.too_long += 1;
             return self.drop_request(request, DropReason::TooLong);
+        };
+        if let Some(radius) = self.rules.mesh_under {
+            return self.flood(ctx, at, request, sizes, radius);
         }
         self.stations[at.index()].queue.enqueue(request, &mut self.messages, &mut self.indications);
         if self.stations[at.index()].current.is_none() {
@@ -189,13 +205,22 @@ impl LrWpanMac {
     fn next_datagram(&mut self, ctx: &mut Context, at: StationId) {
         let station = &mut self.stations[at.index()];
         station.tx_state = TxState::Idle;
+        if self.rules.mesh_under.is_some() {
+            let next = self.next_mesh_frame(ctx.now, at);
+            self.stations[at.index()].current = next;
+            if next.is_some() {
+                self.start_csma(ctx, at);
+            }
+            return;
+        }
         let next = station.queue.next(ctx.now, &mut self.messages, &mut self.indications);
         let Some(request) = next else { return };
         station.last_tag += 1;
         let tag = station.last_tag;
         let sizes = self.frames_of(ctx, &request).expect("requests that do not fit are dropped before");
         let station = &mut self.stations[at.index()];
-        station.current = Some(CurrentDatagram { request, sizes, tag, index: 0, attempts: 0, delivered: false });
+        station.current =
+            Some(CurrentDatagram { request, sizes, tag, index: 0, attempts: 0, delivered: false, mesh: None });
         self.start_csma(ctx, at);
     }
 }

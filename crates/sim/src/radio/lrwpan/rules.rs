@@ -53,9 +53,13 @@ pub(crate) struct LrWpanRules {
     pub(crate) max_retries: u32,
     /// Unicast frames are acknowledged.
     pub(crate) acks: bool,
+    /// Frames are flooded, with so many hops left at the start, and never acknowledged.
+    pub(crate) mesh_under: Option<u8>,
     /// Interframe spacing is observed.
     pub(crate) spaces: bool,
     pub(crate) reception: Reception,
+    /// Probability that a decoded frame is in error all the same.
+    pub(crate) frame_error: f64,
     /// SINR that a frame needs.
     pub(crate) ratio: f64,
     pub(crate) queue_limit: usize,
@@ -99,8 +103,8 @@ impl LrWpanRules {
             difs: Span::ZERO,
             eifs: Span::ZERO,
             reception: self.reception,
-            rate_modes: vec![RateMode { rate: rate(), ratio: self.ratio, mode: Mode::Oqpsk }],
-            preamble: header,
+            frame_error: self.frame_error,
+            rate_modes: vec![RateMode { rate: rate(), ratio: self.ratio, mode: Mode::Oqpsk, header }],
         }
     }
 

@@ -3,6 +3,7 @@
 use tcp::rng::Rng;
 use tcp::units::Time;
 
+use super::mesh::{MeshFrame, MeshStation};
 use super::reassembly::Reassembly;
 use super::sixlowpan::FrameSizes;
 use crate::ids::StationId;
@@ -47,6 +48,8 @@ pub(super) struct CurrentDatagram {
     pub(super) attempts: u32,
     /// The receiver has it, though the ACK may not have arrived.
     pub(super) delivered: bool,
+    /// The frame, if it is flooded; the datagram then has no other.
+    pub(super) mesh: Option<MeshFrame>,
 }
 
 /// A station.
@@ -76,6 +79,7 @@ pub(super) struct Station {
     /// Last sequence number received from each transmitter.
     pub(super) duplicate_cache: Vec<(StationId, u32)>,
     pub(super) reassembly: Reassembly,
+    pub(super) mesh: MeshStation,
     pub(super) counters: MacCounters,
 }
 

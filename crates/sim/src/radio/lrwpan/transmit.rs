@@ -9,17 +9,30 @@ use crate::engine::context::Context;
 use crate::engine::event::RadioEvent;
 use crate::engine::trace::{AirFrame, Record};
 use crate::ids::StationId;
-use crate::radio::frame::{Content, Fragment, Frame, Kind};
+use crate::radio::frame::{Content, Fragment, Frame, Kind, MeshHeader};
 use crate::radio::receiver::{Signal, SignalState};
+
+/// What tells one frame from another.
+struct FrameParts {
+    size: Bytes,
+    sequence: u32,
+    fragment: Fragment,
+    mesh: Option<MeshHeader>,
+}
 
 impl LrWpanMac {
     /// Transmits the current frame of a datagram; returns its end.
     pub(super) fn transmit_data(&mut self, ctx: &mut Context, at: StationId, current: &CurrentDatagram) -> Time {
         let sequence = self.stations[at.index()].sequence;
-        let fragment = Fragment { tag: current.tag, index: current.index, count: current.sizes.count };
-        let size = current.sizes.psdu(current.index);
-        let end =
-            self.transmit(ctx, at, Kind::Data(current.request.content), current.request.to, (size, sequence, fragment));
+        let own = Fragment { tag: current.tag, index: current.index, count: current.sizes.count };
+        let parts = FrameParts {
+            size: current.sizes.psdu(current.index),
+            sequence,
+            fragment: current.mesh.map_or(own, |mesh| mesh.fragment),
+            mesh: current.mesh.map(|mesh| mesh.header),
+        };
+        let (size, kind) = (parts.size, Kind::Data(current.request.content));
+        let end = self.transmit(ctx, at, kind, current.request.to, parts);
         let station = &mut self.stations[at.index()];
         if let (Content::Message(_), false) = (current.request.content, station.receiver.depleted()) {
             station.counters.message_airtime += airtime(size);
@@ -32,7 +45,8 @@ impl LrWpanMac {
     }
 
     pub(super) fn transmit_ack(&mut self, ctx: &mut Context, at: StationId, to: StationId) {
-        self.transmit(ctx, at, Kind::Ack, Some(to), (ACK_PSDU, 0, Fragment::ONLY));
+        let parts = FrameParts { size: ACK_PSDU, sequence: 0, fragment: Fragment::ONLY, mesh: None };
+        self.transmit(ctx, at, Kind::Ack, Some(to), parts);
     }
 
     fn transmit(
@@ -41,8 +55,9 @@ impl LrWpanMac {
         at: StationId,
         kind: Kind,
         to: Option<StationId>,
-        (size, sequence, fragment): (Bytes, u32, Fragment),
+        parts: FrameParts,
     ) -> Time {
+        let FrameParts { size, sequence, fragment, mesh } = parts;
         let now = ctx.now;
         let length = airtime(size);
         let end = now + length;
@@ -75,6 +90,7 @@ impl LrWpanMac {
             duration: Span::ZERO,
             number: self.last_number,
             fragment,
+            mesh,
         };
         self.reach(ctx, &frame, length);
         end
@@ -108,6 +124,7 @@ impl LrWpanMac {
                 power: listener.power,
                 rate_index: 0,
                 is_received,
+                aggregate: false,
                 duration: Span::ZERO,
                 nav_timeout: None,
                 state: SignalState::Pending,

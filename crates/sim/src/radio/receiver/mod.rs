@@ -4,6 +4,7 @@
 //! It is lazy: signals are added when they are transmitted and processed when the station acts. Every rule depends on
 //! physical times alone, so the order in which stations are advanced changes nothing.
 
+mod aggregate;
 mod reception;
 
 use std::collections::VecDeque;
@@ -13,7 +14,7 @@ use tcp::units::{Span, Time};
 
 use super::backoff::Backoff;
 use super::energy::{EnergyMeter, RadioState, RxCriterion};
-use super::errors::{PhyHeader, RateMode, ReceptionState};
+use super::errors::{RateMode, ReceptionState};
 use crate::ids::StationId;
 
 /// Time from the start of a signal until it makes the medium busy: stations that transmit in the same slot do not
@@ -61,8 +62,9 @@ pub(super) struct MacTiming {
     pub(super) difs: Span,
     pub(super) eifs: Span,
     pub(super) reception: Reception,
+    /// Probability that a decoded frame is in error all the same, as ns-2's error model between PHY and MAC has it.
+    pub(super) frame_error: f64,
     pub(super) rate_modes: Vec<RateMode>,
-    pub(super) preamble: PhyHeader,
 }
 
 /// A transmission as one station receives it.
@@ -79,6 +81,8 @@ pub(super) struct Signal {
     pub(super) rate_index: u8,
     /// The station receives it: it is addressed to it and strong enough.
     pub(super) is_received: bool,
+    /// It is an aggregate (802.11n): each of its MPDUs survives or not.
+    pub(super) aggregate: bool,
     /// Duration field, zero at the station that the frame is addressed to.
     pub(super) duration: Span,
     /// NAVTimeout, for an RTS.
@@ -109,6 +113,9 @@ pub(super) struct Receiver {
     /// Number of the frame that the receiver is locked on; after a collision in ns-2 the one that ends last.
     lock: Option<u64>,
     reception_state: ReceptionState,
+    aggregates_on_air: u32,
+    /// While an aggregate is received, the SINR from instants after its start on.
+    ratios: Vec<(Span, f64)>,
     /// End of its own transmission.
     transmitting_until: Option<Time>,
     idle_since: Time,
@@ -145,6 +152,8 @@ impl Receiver {
             next_boundary_at: Time::ZERO,
             lock: None,
             reception_state: ReceptionState::default(),
+            aggregates_on_air: 0,
+            ratios: Vec::new(),
             transmitting_until: None,
             idle_since: Time::ZERO,
             nav: Time::ZERO,
@@ -318,6 +327,7 @@ impl Receiver {
         }
         if !matches!(timing.reception, Reception::Capture { .. }) {
             self.lock = None;
+            self.ratios.clear();
         }
         self.transmitting_until = Some(end);
         self.next_boundary_at = self.next_boundary_at.min(end);

@@ -18,7 +18,8 @@ impl Receiver {
         if busy || met || end > now || self.meter.is_some() {
             return false;
         }
-        let (at, good) = (start + GUARD, power >= receive);
+        let at = start + GUARD;
+        let good = power >= receive && !self.corrupted(timing);
         backoff.freeze(at, self.ifs_end(timing), timing.slot);
         self.confirm_rts_nav(at);
         if is_received {
@@ -52,6 +53,7 @@ impl Receiver {
         new.state = SignalState::Unreadable;
         let index = self.on_air.iter().rposition(|other| other.number < new.number).map_or(0, |index| index + 1);
         self.on_air.insert(index, new);
+        self.aggregates_on_air += u32::from(new.aggregate);
         match timing.reception {
             Reception::Capture { receive, ratio, .. } => self.start_capture(index, at, (receive, ratio), timing),
             Reception::Sinr { sensitivity, noise, .. } => self.start_sinr(index, sensitivity, noise),
@@ -69,6 +71,16 @@ impl Receiver {
         }
         if before.is_none() && self.lock.is_some() {
             self.confirm_rts_nav(at);
+        }
+        self.follow_aggregate(at, timing.reception);
+    }
+
+    /// Notes what the change of interference at `at` means for the aggregate being received, if any.
+    #[inline]
+    fn follow_aggregate(&mut self, at: Time, reception: Reception) {
+        let (Reception::Sinr { noise, .. } | Reception::Errors { noise, .. }) = reception else { return };
+        if self.aggregates_on_air > 0 {
+            self.note_ratio(at, noise);
         }
     }
 
@@ -123,7 +135,7 @@ impl Receiver {
         let ReceptionState { survival, ratio, since } = self.reception_state;
         let part = (since.since(current.start), at.since(current.start));
         let rate_mode = &timing.rate_modes[usize::from(current.rate_index)];
-        survival * timing.preamble.survival(rate_mode, current.end.since(current.start), part, ratio)
+        survival * rate_mode.survival(current.end.since(current.start), part, ratio)
     }
 
     /// Power on the air besides that of one frame.
@@ -138,19 +150,27 @@ impl Receiver {
 
     pub(super) fn end(&mut self, index: usize, at: Time, timing: &MacTiming) {
         let signal = self.on_air.remove(index);
+        self.aggregates_on_air -= u32::from(signal.aggregate);
         let was_locked = self.lock == Some(signal.number);
         let readable = was_locked && signal.state != SignalState::Unreadable;
         let good = match (timing.reception, signal.state) {
+            _ if signal.aggregate => readable && self.header_survives(&signal, timing),
             (Reception::Errors { .. }, _) if readable => self.rng.uniform() < self.survival(&signal, at, timing),
             (Reception::Sinr { .. }, SignalState::Readable(min_sinr)) => {
                 readable && min_sinr >= timing.rate_modes[usize::from(signal.rate_index)].ratio
             }
             _ => readable,
         };
+        let good = good && (signal.aggregate || !self.corrupted(timing));
         if let Reception::Errors { noise, .. } = timing.reception
             && !was_locked
         {
             self.update_survival(at, noise, timing);
+        }
+        if !was_locked {
+            self.follow_aggregate(at, timing.reception);
+        } else if signal.aggregate && !(good && signal.is_received) {
+            self.ratios.clear();
         }
         if signal.is_received {
             self.ended.push((signal.number, good));
@@ -170,6 +190,12 @@ impl Receiver {
         } else {
             self.eifs_applies = true;
         }
+    }
+
+    /// Draws whether a decoded frame is in error all the same.
+    #[inline]
+    pub(super) fn corrupted(&mut self, timing: &MacTiming) -> bool {
+        timing.frame_error > 0.0 && self.rng.uniform() < timing.frame_error
     }
 
     /// Sets the NAV from the duration field of a frame that ended at `at`; that of an RTS holds only for `nav_timeout`

@@ -1,0 +1,124 @@
+//! Checks of what links do to packets.
+
+use tcp::units::Span;
+
+use super::check_service::{LONGEST, MAX_POINTS, no_contents, refuse};
+use crate::scenario::{
+    AcksDef, CorruptDef, DelayDef, FailureDef, FileDelay, HarqDef, LinkOptions, PerDraw, ReorderDef, ScenarioError,
+    join,
+};
+
+/// Longest delay that is drawn: more would be a mistake.
+const LONGEST_DELAY: Span = Span::from_millis(1_000_000);
+
+/// Refuses a time out of its range.
+pub(super) fn span_within(path: &str, field: &str, span: Span, least: Span, most: Span) -> Result<(), ScenarioError> {
+    let allowed = format!("a time from {least} to {most}");
+    if (least..=most).contains(&span) { Ok(()) } else { Err(refuse(path, field, span, &allowed)) }
+}
+
+fn probability(path: &str, field: &str, p: f64) -> Result<(), ScenarioError> {
+    if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(refuse(path, field, p, "a probability from 0 to 1")) }
+}
+
+/// Checks the effects of a link.
+pub(super) fn check_effects(options: &LinkOptions, path: &str) -> Result<(), ScenarioError> {
+    if let Some(jitter) = &options.jitter {
+        let place = join(path, "jitter");
+        check_delay(&jitter.delay, &place)?;
+        if let PerDraw::Time(per) = jitter.per {
+            span_within(&place, "per", per, Span::from_nanos(1), LONGEST)?;
+        }
+    }
+    if let Some(reorder) = &options.reorder {
+        check_reorder(reorder, &join(path, "reorder"))?;
+    }
+    if let Some(duplicate) = &options.duplicate {
+        probability(&join(path, "duplicate"), "p", duplicate.p)?;
+    }
+    match &options.corrupt {
+        Some(CorruptDef::Packet(damage)) => probability(&join(path, "corrupt"), "p", damage.p)?,
+        Some(CorruptDef::Bit(damage)) => probability(&join(path, "corrupt"), "ber", damage.ber)?,
+        None => {}
+    }
+    if let Some(harq) = &options.harq {
+        check_harq(harq, &join(path, "harq"))?;
+    }
+    let Some(AcksDef::Decimate(def)) = &options.acks else { return Ok(()) };
+    let place = join(path, "acks");
+    if !(1..=1_000_000).contains(&def.every) {
+        return Err(refuse(&place, "every", def.every, "a count from 1 to 1000000"));
+    }
+    span_within(&place, "timeout", def.timeout, Span::from_nanos(1), LONGEST)
+}
+
+/// Checks a distribution of delays.
+pub(super) fn check_delay(delay: &DelayDef, path: &str) -> Result<(), ScenarioError> {
+    let time = |field, span| span_within(path, field, span, Span::from_nanos(1), LONGEST_DELAY);
+    match delay {
+        DelayDef::Constant(constant) => time("length", constant.length),
+        DelayDef::Uniform(uniform) => time("max", uniform.max),
+        DelayDef::Normal(normal) => {
+            span_within(path, "mean", normal.mean, Span::ZERO, LONGEST_DELAY)?;
+            time("sd", normal.sd)
+        }
+        DelayDef::Exponential(exponential) => time("mean", exponential.mean),
+        DelayDef::Pareto(pareto) => {
+            time("mean", pareto.mean)?;
+            let shape = pareto.shape;
+            let allowed = "above 1 and up to 100: no mean exists";
+            if shape > 1.0 && shape <= 100.0 { Ok(()) } else { Err(refuse(path, "shape", shape, allowed)) }
+        }
+        DelayDef::File(file) => check_file(file, path),
+    }
+}
+
+fn check_file(file: &FileDelay, path: &str) -> Result<(), ScenarioError> {
+    let points = file.points.as_deref().unwrap_or_default();
+    let fail = |message: String| Err(ScenarioError::new(join(path, "points"), message));
+    if points.is_empty() {
+        return Err(no_contents(path, "points", file.file.as_deref()));
+    }
+    if points.len() < 2 || points.len() > MAX_POINTS {
+        return fail(format!("{} points; from 2 to {MAX_POINTS}", points.len()));
+    }
+    if points[0].0 != 0.0 || points[points.len() - 1].0 != 1.0 {
+        return fail("the first share must be 0 and the last 1".into());
+    }
+    let rises = |pair: &[(f64, Span)]| pair[1].0 > pair[0].0 && pair[1].1 >= pair[0].1;
+    if let Some(index) = points.windows(2).position(|pair| !rises(pair)) {
+        return fail(format!("point {} is not above the one before it", index + 2));
+    }
+    span_within(path, "points", points[points.len() - 1].1, Span::ZERO, LONGEST_DELAY)
+}
+
+fn check_reorder(reorder: &ReorderDef, path: &str) -> Result<(), ScenarioError> {
+    match reorder {
+        ReorderDef::Late(late) => {
+            probability(path, "p", late.p)?;
+            check_delay(&late.by, &join(path, "by"))
+        }
+        ReorderDef::Early(early) if early.gap == 0 => Err(refuse(path, "gap", 0, "a count of packets from 1 on")),
+        ReorderDef::Early(early) => probability(path, "p", early.p),
+        ReorderDef::Swap(swap) => probability(path, "p", swap.p),
+    }
+}
+
+fn check_harq(harq: &HarqDef, path: &str) -> Result<(), ScenarioError> {
+    match &harq.p {
+        FailureDef::Each(p) => probability(path, "p", *p)?,
+        FailureDef::ByAttempt(all) if all.is_empty() => {
+            return Err(refuse(path, "p", "an empty array", "a probability for each attempt"));
+        }
+        FailureDef::ByAttempt(all) => {
+            for (index, p) in all.iter().enumerate() {
+                probability(path, &format!("p[{index}]"), *p)?;
+            }
+        }
+    }
+    if !(1..=1000).contains(&harq.attempts) {
+        return Err(refuse(path, "attempts", harq.attempts, "a count from 1 to 1000"));
+    }
+    span_within(path, "rtt", harq.rtt, Span::from_nanos(1), LONGEST_DELAY)?;
+    harq.arq.map_or(Ok(()), |arq| span_within(path, "arq", arq, Span::ZERO, LONGEST_DELAY))
+}

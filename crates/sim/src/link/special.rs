@@ -1,0 +1,140 @@
+//! The way of a packet over a link that has a service or effects.
+
+use tcp::units::{Bytes, Span, Time};
+
+use super::Link;
+use super::effects::{End, Flight};
+use super::service::Beside;
+use crate::engine::context::Context;
+use crate::engine::event::Event;
+use crate::engine::trace::Record;
+use crate::ids::PacketId;
+use crate::packet::DropReason;
+use crate::qdisc::{QueueContext, QueuedPacket};
+
+impl Link {
+    /// A packet enters: ACKs may be held back, others copied.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn enter(&mut self, ctx: &mut Context, id: PacketId) {
+        let decimator = self.effects.as_mut().and_then(|effects| effects.acks.as_mut());
+        let Some(decision) = decimator.map(|acks| acks.on_packet(ctx, id)) else { return self.enqueue(ctx, id) };
+        if let Some(until) = decision.holds_until {
+            ctx.schedule(until, Event::LinkReady { link: self.id });
+        }
+        if let Some(superfluous) = decision.drops {
+            self.drop(ctx, superfluous, DropReason::AckFilter);
+        }
+        decision.passes.into_iter().flatten().for_each(|packet| self.enqueue(ctx, packet));
+    }
+
+    fn enqueue(&mut self, ctx: &mut Context, id: PacketId) {
+        let is_copied = self.effects.as_mut().is_some_and(|effects| effects.copies_at_entrance());
+        let copy = is_copied.then(|| self.copy(ctx, id));
+        for packet in [Some(id), copy].into_iter().flatten() {
+            let size = ctx.packets.forwarding_header(packet).size + self.overhead;
+            let arrival = QueuedPacket { packet, size, since: ctx.now };
+            let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
+            match self.queue.enqueue(&mut queue_ctx, arrival) {
+                Ok(()) => self.serve(ctx),
+                Err(reason) => self.drop(ctx, packet, reason),
+            }
+        }
+    }
+
+    /// A copy of a packet, which counts as one that came.
+    fn copy(&mut self, ctx: &mut Context, id: PacketId) -> PacketId {
+        self.metrics.offered += 1;
+        if let Some(effects) = &mut self.effects {
+            effects.duplicated += 1;
+        }
+        ctx.duplicate(id)
+    }
+
+    /// The service wanted to be asked, or a packet has been held back for long enough.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_special_ready(&mut self, ctx: &mut Context) {
+        if let Some(effects) = &mut self.effects {
+            let due = effects.acks.as_mut().map_or_else(Vec::new, |acks| acks.take_due(ctx.now));
+            let alone = effects.swapped.take_if(|(_, until)| *until <= ctx.now);
+            due.into_iter().for_each(|packet| self.enqueue(ctx, packet));
+            if let Some((packet, _)) = alone {
+                self.fly(ctx, packet, ctx.now, false);
+            }
+        }
+        if self.ready_at == Some(ctx.now) {
+            self.ready_at = None;
+            self.serve(ctx);
+        }
+    }
+
+    /// A packet leaves the transmitter at `leaves`.
+    pub(super) fn depart(&mut self, ctx: &mut Context, next: QueuedPacket, leaves: Time, beside: Beside) {
+        if ctx.sink.is_some() {
+            let packet = ctx.packets.get(next.packet);
+            ctx.record(&Record::Transmitted { packet: &packet, link: self.id });
+        }
+        let destination = ctx.packets.forwarding_header(next.packet).destination;
+        let delay = self.delay.at(ctx.now, destination) + beside.delay;
+        let Some(effects) = &mut self.effects else {
+            self.last_arrival = self.last_arrival.max(leaves + delay);
+            return self.fly(ctx, next.packet, self.last_arrival, false);
+        };
+        let Flight { arrives, fails, swaps, copied } =
+            effects.fly(leaves, delay, beside.jitter, &mut self.last_arrival);
+        if swaps {
+            let until = effects.hold(next.packet, arrives);
+            return ctx.schedule(until, Event::LinkReady { link: self.id });
+        }
+        let swapped = effects.swapped.take();
+        self.fly(ctx, next.packet, arrives, fails);
+        if let Some((before, _)) = swapped {
+            self.fly(ctx, before, arrives, false);
+        }
+        if copied {
+            let copy = self.copy(ctx, next.packet);
+            self.fly(ctx, copy, arrives, false);
+        }
+    }
+
+    /// A packet is on its way.
+    fn fly(&mut self, ctx: &mut Context, packet: PacketId, arrives: Time, fails: bool) {
+        self.in_flight += 1;
+        if let Some(effects) = &mut self.effects {
+            effects.in_flight.add(packet, fails);
+        }
+        // Arrivals come first at an instant: one that would be caused at this very instant, without any delay, is a nanosecond late.
+        let arrives = arrives.max(ctx.now + Span::from_nanos(1));
+        ctx.schedule(arrives, Event::Arrive { link: self.id, packet });
+    }
+
+    /// A packet reaches the far end of a link with effects; the reason if it is lost there.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn land(&mut self, ctx: &mut Context, id: PacketId, size: Bytes) -> Option<DropReason> {
+        let effects = self.effects.as_mut()?;
+        match effects.in_flight.remove(id) {
+            End::LinkDown => Some(DropReason::LinkDown),
+            End::Failed => Some(DropReason::Loss),
+            End::Arrives => {
+                if effects.damages(size) {
+                    ctx.packets.damage(id);
+                }
+                None
+            }
+        }
+    }
+
+    /// The link goes down: what it holds back is lost too.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_special_down(&mut self, ctx: &mut Context) {
+        let Some(effects) = &mut self.effects else { return };
+        effects.in_flight.on_link_down();
+        self.lost_in_flight = 0;
+        let acks = effects.acks.as_mut().map_or_else(Vec::new, |acks| acks.take_all());
+        let swapped = effects.swapped.take().map(|(packet, _)| packet);
+        acks.into_iter().chain(swapped).for_each(|packet| self.drop(ctx, packet, DropReason::LinkDown));
+    }
+}

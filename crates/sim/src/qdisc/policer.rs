@@ -1,0 +1,84 @@
+//! A policer: a token bucket at the entrance, whose excess is dropped or marked at once instead of waiting.
+
+use tcp::rng::Rng;
+use tcp::units::{Rate, Span};
+
+use super::Qdisc;
+use super::context::QueueContext;
+use super::fifo::QueuedPacket;
+use super::token_bucket::TokenBucket;
+use crate::packet::DropReason;
+use crate::scenario::{PolicerAction, PolicerDef};
+
+/// A policer and the discipline behind it.
+#[derive(Debug)]
+pub(crate) struct Policer {
+    bucket: TokenBucket,
+    action: PolicerAction,
+    pub(super) inner: Qdisc,
+}
+
+impl Policer {
+    /// A full bucket before an empty queue.
+    pub(super) fn new(def: &PolicerDef, line: Rate, delay: Span, rng: Rng) -> Policer {
+        let def = def.with_defaults();
+        let burst = def.burst.expect("filled in from the rate");
+        let bucket = TokenBucket::new(def.rate, burst);
+        Policer { bucket, action: def.action, inner: Qdisc::new(&def.queue, line, delay, rng) }
+    }
+
+    /// What does not conform takes no tokens. What conforms has taken them even if the queue is full.
+    #[inline(never)]
+    pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
+        let passes = self.bucket.take(ctx.now(), arrival.size)
+            || match self.action {
+                PolicerAction::Drop => false,
+                PolicerAction::Mark => ctx.mark(&arrival),
+            };
+        if passes { self.inner.enqueue(ctx, arrival) } else { Err(DropReason::Policer) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use crate::packet::DropReason::Policer;
+    use tcp::Ecn::{self, Ce, Ect0, NotEct};
+    use tcp::units::{Span, Time};
+
+    /// Which of so many packets of 1500 B, one every 4 ms, pass.
+    fn passed(bench: &mut Bench, ecn: Ecn, count: u64) -> Vec<u64> {
+        let passes = |i: &u64| {
+            bench.at(Time::ZERO + Span::from_millis(4 * i));
+            let result = bench.enqueue_of(0, 1500, ecn);
+            assert!(matches!(result, Ok(()) | Err(Policer)), "{result:?}");
+            result.is_ok()
+        };
+        (0..count).filter(passes).collect()
+    }
+
+    #[test]
+    fn three_times_the_rate_passes_as_internet_1_5_says() {
+        let mut bench = Bench::new(r#"{"kind": "policer", "rate": "1Mbps", "burst": "3000B"}"#);
+        assert_eq!(passed(&mut bench, NotEct, 15), [0, 1, 3, 6, 9, 12]);
+        assert_eq!((bench.queue.packets(), bench.marks()), (6, 0));
+    }
+
+    #[test]
+    fn excess_is_marked_where_it_can_be_and_takes_no_tokens() {
+        let mut bench = Bench::new(r#"{"kind": "policer", "rate": "1Mbps", "burst": "3000B", "action": "mark"}"#);
+        assert_eq!(passed(&mut bench, Ect0, 15).len(), 15);
+        let marks: Vec<bool> = std::iter::from_fn(|| bench.dequeue()).map(|ecn| ecn == Ce).collect();
+        let conforming: Vec<usize> = (0..15).filter(|i| !marks[*i]).collect();
+        assert_eq!((conforming, bench.marks()), (vec![0, 1, 3, 6, 9, 12], 9));
+        let mut bench = Bench::new(r#"{"kind": "policer", "rate": "1Mbps", "burst": "3000B", "action": "mark"}"#);
+        assert_eq!(passed(&mut bench, NotEct, 15), [0, 1, 3, 6, 9, 12]);
+    }
+
+    #[test]
+    fn what_conforms_still_needs_a_place_in_the_queue() {
+        let mut bench = Bench::new(r#"{"kind": "policer", "rate": "1Mbps", "burst": "30kB", "queue": "2p"}"#);
+        let results = [0; 3].map(|_| bench.enqueue(NotEct));
+        assert_eq!(results, [Ok(()), Ok(()), Err(crate::packet::DropReason::Queue)]);
+    }
+}

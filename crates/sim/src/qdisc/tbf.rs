@@ -1,0 +1,73 @@
+//! A token bucket filter: a shaper, which holds the packets of an inner discipline until the bucket has their tokens.
+
+use tcp::rng::Rng;
+use tcp::units::{Bytes, Rate, Span, Time};
+
+use super::context::QueueContext;
+use super::fifo::QueuedPacket;
+use super::token_bucket::TokenBucket;
+use super::{Dequeued, Qdisc};
+use crate::packet::DropReason;
+use crate::scenario::TbfDef;
+
+/// A shaper and the discipline inside it.
+#[derive(Debug)]
+pub(crate) struct Tbf {
+    sustained: TokenBucket,
+    peak: Option<TokenBucket>,
+    /// No bucket ever holds the tokens of a larger packet.
+    largest: Bytes,
+    pub(super) inner: Qdisc,
+}
+
+impl Tbf {
+    /// An empty shaper. The discipline inside sees a transmitter of the shaper's rate.
+    pub(super) fn new(def: &TbfDef, line: Rate, delay: Span, rng: Rng) -> Tbf {
+        let def = def.with_defaults();
+        let burst = def.burst.expect("filled in from the rate");
+        let peak = def.peak.zip(def.peak_burst);
+        Tbf {
+            sustained: TokenBucket::new(def.rate, burst),
+            peak: peak.map(|(rate, burst)| TokenBucket::new(rate, burst)),
+            largest: peak.map_or(burst, |(_, peak_burst)| burst.min(peak_burst)),
+            inner: Qdisc::new(&def.queue, line.min(def.rate), delay, rng),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
+        if arrival.size > self.largest {
+            return Err(DropReason::TooLong);
+        }
+        self.inner.enqueue(ctx, arrival)
+    }
+
+    /// The packet that may start now, still in the queue; it never overtakes one that may not.
+    pub(super) fn peek(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
+        let answer = self.inner.peek(ctx);
+        let Dequeued::Ready(head) = answer else { return answer };
+        let at = self.ready_at(ctx.now(), head.size);
+        if at > ctx.now() { Dequeued::Later(at) } else { answer }
+    }
+
+    fn ready_at(&mut self, now: Time, size: Bytes) -> Time {
+        let peak = self.peak.as_mut().map_or(now, |peak| peak.ready_at(now, size));
+        self.sustained.ready_at(now, size).max(peak)
+    }
+
+    #[inline(never)]
+    pub(super) fn dequeue(&mut self, ctx: &mut QueueContext<'_>) -> Dequeued {
+        let answer = self.peek(ctx);
+        let Dequeued::Ready(head) = answer else { return answer };
+        for bucket in [Some(&mut self.sustained), self.peak.as_mut()].into_iter().flatten() {
+            let paid = bucket.take(ctx.now(), head.size);
+            debug_assert!(paid, "the bucket was looked at");
+        }
+        let next = self.inner.dequeue(ctx);
+        debug_assert!(matches!(next, Dequeued::Ready(next) if next.packet == head.packet), "it was looked at");
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+"""The tables of docs/findings: made from verdicts.json of full runs, and those of the criteria as they are."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tonopah.docs.findings import BLOCK, findings_page, main
+from tonopah.errors import InputError
+from tonopah.study import Study
+
+PAGES = sorted((Path(__file__).parents[2] / "docs" / "findings").glob("*.md"))
+EFFECT = {"value": 3.25, "low": 1.0, "high": 5.5, "unit": "%", "n": 10}
+CLAIMS = [
+    {"id": "C1", "text": "More | better.", "verdict": "supported", "sentence": "It is so.", "effect": EFFECT},
+    {"id": "C2", "text": "A matter of taste", "verdict": "not testable", "sentence": "No test.", "effect": None},
+]
+FACTS = {
+    "format": 1, "study": "small", "quick": False, "runs": 1102, "replicates": {"a": 10, "b": 50, "c": 10}, "tonopah": "9.9.9",
+    "finished": "2026-11-22T10:00:00+00:00", "criteria": {"hash": "f00", "date": "2026-11-21"},
+    "counts": {"supported": 1, "not testable": 1}, "claims": CLAIMS,
+}  # fmt: skip
+PAGE = "# Title\n\nBefore.\n\n<!-- verdicts: small -->\nold\n<!-- end -->\n\nAfter.\n"
+
+
+@pytest.fixture
+def studies(tmp_path):
+    (tmp_path / "small").mkdir()
+    (tmp_path / "small" / "verdicts.json").write_text(json.dumps(FACTS))
+    return tmp_path
+
+
+def test_the_table_is_made_anew_and_the_prose_stays(studies):
+    page = findings_page(PAGE, studies)
+    assert page.startswith("# Title\n\nBefore.\n") and page.endswith("\n\nAfter.\n") and "old" not in page
+    assert "engine 9.9.9, 2026-11-22:\n1,102 measured runs, 10 replicates, 50 of part `b`.\n" in page
+    assert "Criteria of 2026-11-21, hash `f00`.\n" in page
+    assert "Of 2 claims: 1 supported, 1 not testable, 0 undecided, 0 no effect, 0 contradicted.\n" in page
+    assert "| C1 More \\| better | supported | 3.25 [1.00, 5.50] %, n = 10 | It is so. |\n" in page
+    assert "| C2 A matter of taste | not testable |  | No test. |\n" in page
+    assert findings_page(page, studies) == page
+
+
+def test_only_full_runs_have_verdicts(studies, tmp_path):
+    (studies / "findings").mkdir()
+    (studies / "findings" / "small.md").write_text(PAGE)
+    main(str(studies), str(studies))
+    assert "9.9.9" in (studies / "findings" / "small.md").read_text()
+    (studies / "small" / "verdicts.json").write_text(json.dumps(FACTS | {"quick": True}))
+    with pytest.raises(InputError, match="is a quick run"):
+        findings_page(PAGE, studies)
+    with pytest.raises(InputError, match=r"nosuch: has no verdicts\.json"):
+        findings_page(PAGE.replace("small", "nosuch"), studies)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_every_page_has_the_verdicts_of_the_criteria_as_they_are(page):
+    found = BLOCK.search(page.read_text(encoding="utf-8"))
+    assert found and found[2] == page.stem
+    spec = Study.load(page.stem).spec
+    assert f"hash `{spec.criteria}`" in found[0]
+    assert re.findall(r"^\| (\w+) ", found[0], re.MULTILINE)[1:] == [claim.id for claim in spec.claims]

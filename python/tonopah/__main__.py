@@ -1,0 +1,7 @@
+"""`python -m tonopah` is the command `tonopah`."""
+
+import sys
+
+from tonopah.cli.main import main
+
+sys.exit(main())

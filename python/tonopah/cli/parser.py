@@ -1,0 +1,41 @@
+"""Parsers of commands whose modules are imported only if they run."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+from tonopah.errors import limit_text
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose messages repeat no more than the beginning of a long argument.
+
+    That of a command knows its `module`, which is imported when the command is the one that runs.
+    """
+
+    module = ""
+
+    def load(self) -> None:
+        """Import the module of the command, whose `add_arguments` adds its arguments; at the first call only."""
+        if self.module:
+            module, self.module = self.module, ""
+            import_module(module).add_arguments(self)
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+        """Parse arguments; of several commands argparse calls this only of the one that runs."""
+        self.load()
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and exit with 2."""
+        super().error(limit_text(message))
+
+
+def add_modules(parser: argparse.ArgumentParser, summaries: Mapping[str, str], prefix: str) -> None:
+    """Add the commands of a group by their summaries; the module of `run` is PREFIXrun."""
+    raw = argparse.RawDescriptionHelpFormatter
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, summary in summaries.items():
+        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", formatter_class=raw)
+        command.module = f"{prefix}{name}"
