@@ -13,8 +13,8 @@ fn at_micros(us: u64) -> Time {
 
 /// One packet leaves per millisecond from a queue of 900 that came at 0; the milliseconds at which one was dropped or
 /// marked.
-fn signals(ecn: Ecn) -> Vec<u64> {
-    let mut bench = Bench::new(CODEL);
+fn signals(queue: &str, ecn: Ecn) -> Vec<u64> {
+    let mut bench = Bench::new(queue);
     (0..900).for_each(|_| bench.enqueue(ecn).unwrap());
     let (mut seen, mut times) = (0, Vec::new());
     for ms in 5..520 {
@@ -32,8 +32,25 @@ fn drop_times_of_networks_4_7() {
     // The wait is above target from 5 ms on. T = 105 ms; then T + 100, 170.711, 228.446, 278.446, 323.167, 363.992 ms,
     // each at the next departure.
     let expected = [105, 205, 276, 334, 384, 429, 469, 507];
-    assert_eq!(signals(NotEct), expected);
-    assert_eq!(signals(Ect0), expected, "marks follow the same law");
+    assert_eq!(signals(CODEL, NotEct), expected);
+    assert_eq!(signals(CODEL, Ect0), expected, "marks follow the same law");
+}
+
+#[test]
+fn one_step_of_newtons_method_for_each_drop_is_behind_the_law_at_first() {
+    // x' = x (3 - n x^2) / 2 from x = 1: 0.5, 0.5625, 0.4878, 0.4415, 0.4041, 0.3752, 0.3515 for n = 2 to 8.
+    let newton = r#"{"kind": "codel", "inverse_sqrt": "newton"}"#;
+    assert_eq!(signals(newton, NotEct), [105, 205, 255, 312, 361, 405, 445, 483, 518]);
+}
+
+#[test]
+fn beyond_the_second_threshold_every_packet_is_marked() {
+    let mut bench = Bench::new(r#"{"kind": "codel", "ce_threshold": "1ms"}"#);
+    (0..3).for_each(|_| bench.enqueue(Ect0).unwrap());
+    bench.at(at_micros(1_000));
+    assert_eq!(bench.dequeue(), Some(Ect0), "not above");
+    bench.at(at_micros(1_001));
+    assert_eq!((bench.dequeue(), bench.dequeue()), (Some(Ce), Some(Ce)));
 }
 
 #[test]

@@ -118,3 +118,21 @@ fn a_device_queue_below_takes_packets_ahead_of_the_rounds() {
         assert_eq!((bench.queue.packets(), bench.queue.bytes()), (0, Bytes::ZERO));
     }
 }
+
+#[test]
+fn the_guard_may_count_what_waits_in_other_queues() {
+    // Two flows in turn, each with one packet of 1000 bytes behind its head and a wait of 18 ms: an MTU is more than either has.
+    let drops = |guarded: &str| {
+        let mut bench = bench(&format!(r#", "guarded": "{guarded}", "quantum": "1000B""#));
+        [0, 1].iter().for_each(|flow| bench.enqueue_of(*flow, 1000, NotEct).unwrap());
+        for round in 0..30 {
+            bench.at(Time::ZERO + Span::from_millis(10 * round));
+            [0, 1].iter().for_each(|flow| bench.enqueue_of(*flow, 1000, NotEct).unwrap());
+            bench.at(Time::ZERO + Span::from_millis(10 * round + 8));
+            (0..2).for_each(|_| drop(bench.dequeue()));
+        }
+        bench.drops(DropReason::Aqm)
+    };
+    assert_eq!(drops("own"), 0);
+    assert!(drops("all") > 0);
+}

@@ -146,4 +146,8 @@ fn out_of_control_even_who_takes_marks_is_dropped() {
     assert!(bench.marks() > 5);
     let mut bench = full_bench(16.0, r#", "gentle": false"#);
     assert!((0..30).all(|_| bench.enqueue(Ect0) == Err(DropReason::Aqm)));
+    // Linux marks there too.
+    let mut bench = full_bench(16.0, r#", "gentle": false, "hard_drop": false"#);
+    assert!((0..30).all(|_| bench.enqueue(Ect0).is_ok()));
+    assert_eq!(bench.marks(), 30);
 }
