@@ -22,6 +22,7 @@ fn fresh(mss: u64, seed: u64) -> Bbr {
             initial_window: mss * 10,
             initial_ssthresh: Bytes::MAX,
             handshake_rtt: None,
+            one_way: false,
             paced: false,
             seed,
         },
