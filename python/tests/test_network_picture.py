@@ -1,5 +1,6 @@
 """Pictures of wired networks: labels beside their links, no empty frame, colours of the page, names as text."""
 
+import itertools
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -102,8 +103,12 @@ def test_the_layout_of_a_picture_is_found_once_and_its_names_do_not_overlap(monk
         monkeypatch.setattr(kind, name, lambda *a, own=own, name=name, **k: counts.update([name]) or own(*a, **k))
     root = picture({"kind": "adhoc", "nodes": 60, "flows": 5, "area": {"x": "400m", "y": "100m"}})
     assert counts == {"execute": 1, "draw": 1}
-    shown = [text.text for text in root.iter(f"{SVG}text") if re.fullmatch(r"n\d+", text.text or "")]
-    assert 2 <= len(shown) < 60
+    shown = [text for text in root.iter(f"{SVG}text") if re.fullmatch(r"n\d+", text.text or "")]
+    assert 10 <= len(shown) < 60
+    # Letters of 7 points are at least 3.5 wide and 4.5 high.
+    places = [(float(text.get("x")), float(text.get("y")), 3.5 * len(text.text)) for text in shown]
+    for (x, y, wide), (x2, y2, wide2) in itertools.combinations(places, 2):
+        assert x + wide <= x2 or x2 + wide2 <= x or abs(y - y2) >= 4.5
 
 
 @pytest.mark.parametrize(

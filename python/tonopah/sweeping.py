@@ -75,7 +75,7 @@ def sweep(
         where = dict(zip(vary, values, strict=True))
         row: dict[str, Any] = {"algorithm": algorithm, **where, "replicates": len(at)}
         for name in metrics:
-            found = estimate(swept, name, algorithm, where, part.method)
+            found = estimate(swept, part.metric(name), algorithm, where, part.method)
             row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
         rows.append(row)
     return pd.DataFrame(rows)

@@ -99,6 +99,9 @@ def fix_layout(figure: "Figure") -> None:
     if engine is not None:
         engine.execute(figure)
         figure.set_layout_engine("none")
+    for axes in figure.axes:
+        # A fixed ratio of the scales moves everything inside, in the new margins again.
+        axes.apply_aspect()
 
 
 def svg(figure: "Figure") -> str:
