@@ -30,8 +30,11 @@ fn the_recorded_buffers_are_marked() {
 
 #[test]
 fn only_a_segment_alone_shows_the_mark() {
-    let mut packet =
-        TsoPacket { written_from: SeqNo::FIRST_DATA, buffers_from: SeqNo::FIRST_DATA + MSS * 10, ..TsoPacket::default() };
+    let mut packet = TsoPacket {
+        written_from: SeqNo::FIRST_DATA,
+        buffers_from: SeqNo::FIRST_DATA + MSS * 10,
+        ..TsoPacket::default()
+    };
     let marked = SeqNo::FIRST_DATA + MSS * 625;
     assert!(packet.begin(Time::ZERO, marked, &limits(100, 99, 1)));
     assert!(!packet.begin(Time::ZERO, marked, &limits(100, 99, 2)), "within a buffer");
