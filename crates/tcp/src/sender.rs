@@ -117,7 +117,6 @@ impl Sender {
     /// More data to send.
     pub(crate) fn write(&mut self, bytes: u64) {
         debug_assert!(!self.core.fin, "data after close");
-        self.core.tso_packet.written_from = self.core.end;
         self.core.end += Bytes(bytes);
         self.core.begin_write();
         self.core.written_end = self.core.end;

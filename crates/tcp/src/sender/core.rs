@@ -355,9 +355,8 @@ impl SenderCore {
         if self.pacer.always() { self.default_pacing_rate() } else { None }
     }
 
-    /// The pacing rate for an algorithm that asks for none.
+    /// The pacing rate for an algorithm that asks for none (Linux): 2 cwnd/srtt below half of ssthresh, 1.2 above.
     pub(super) fn default_pacing_rate(&self) -> Option<Rate> {
-        // Linux's rate: twice cwnd/srtt below half of ssthresh, 1.2 times above
         let window = self.cc.window();
         let percent = if window.cwnd.0 < window.ssthresh.0 / 2 { 200 } else { 120 };
         let bytes = Bytes(window.cwnd.max(self.board.flight()).0.saturating_mul(percent) / 100);

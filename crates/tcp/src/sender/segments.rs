@@ -216,7 +216,8 @@ impl SenderCore {
             self.tso_packet.held = limits.cwnd_room < limits.rwnd_room && limits.cwnd_room <= limits.buffered;
             return None;
         }
-        Some(self.tso_packet.begin(now, self.snd_nxt, &limits))
+        self.tso_packet.begin(now, &limits);
+        Some(false)
     }
 
     /// Segments of a full packet; nothing if pacing is by the segment.

@@ -12,11 +12,6 @@ const MAX_PACKET: u64 = 65_536;
 /// What the queue of unsent data holds in one buffer; a packet for the card does not extend beyond it. In the packet logs
 /// of Linux 6.1 and 6.18 segments are sent alone at multiples of 22 of 1448 B behind the initial window.
 const BUFFER: Bytes = Bytes(32_768);
-/// What an application hands over in one call, as that of the recordings does; a larger write is several of these.
-const WRITE: Bytes = Bytes(65_536);
-/// A buffer that is full while the write goes on is marked with PSH if more than this was written since the last mark;
-/// the end of a call counts as one (forced_push: half of the largest window, 65535 B in the recordings).
-const UNMARKED: Bytes = Bytes(32_767);
 /// A packet waits neither longer after the last transmission nor for an ACK that is due later (tcp_tso_should_defer).
 const MAX_WAIT: Span = Span::from_millis(1);
 /// A packet of this part of the window does not wait (tcp_tso_win_divisor).
@@ -35,8 +30,6 @@ pub(super) struct TsoPacket {
     buffers_from: SeqNo,
     /// Up to here segments are out of step with the buffers, after a cut: the last one in the buffer is short.
     short_until: SeqNo,
-    /// Where the last write began.
-    pub(super) written_from: SeqNo,
     /// A packet waits although the congestion window has room.
     pub(super) held: bool,
 }
@@ -81,28 +74,9 @@ impl TsoPacket {
         Some(self.left == 0 && !self.cut)
     }
 
-    /// A full segment is sent from `snd_nxt` on as the first of a packet: true if it is the only one, and the end of a
-    /// buffer that is marked with PSH.
-    pub(super) fn begin(&mut self, now: Time, snd_nxt: SeqNo, limits: &TsoLimits) -> bool {
+    /// A full segment is sent as the first of a packet.
+    pub(super) fn begin(&mut self, now: Time, limits: &TsoLimits) {
         *self = TsoPacket { left: (limits.segments() - 1) as u32, at: now, cut: limits.is_cut(), held: false, ..*self };
-        let ends_buffer = limits.buffered == limits.mss && limits.unsent > limits.mss;
-        ends_buffer && self.is_marked(snd_nxt + limits.mss, limits.mss)
-    }
-
-    /// True if the buffer that ends at `end` is marked with PSH.
-    #[cold]
-    fn is_marked(&self, end: SeqNo, mss: Bytes) -> bool {
-        let size = buffer_size(mss).0;
-        let written = end.since(self.written_from).0;
-        if written == 0 {
-            return false;
-        }
-        // In the call that fills it: ends of buffers before this one, and where the first of them is.
-        let in_call = (written - 1) % WRITE.0 + 1;
-        let before = (in_call - 1) / size;
-        let first = in_call - before * size;
-        let first_marked = (UNMARKED.0 + size).saturating_sub(first) / size;
-        before >= first_marked && (before - first_marked).is_multiple_of(UNMARKED.0 / size + 1)
     }
 
     /// The packet under way has been sent.
