@@ -65,6 +65,10 @@ def test_only_regular_files_are_read(capsys, tmp_path, scenario, dumbbell, kind,
     scenario.write_text(to_toml({"duration": "1s", "network": moving}))
     message = refused(capsys, "check", scenario)
     assert words in message and "network.mobility.file: " in message
+    served = {"kind": "dumbbell", "bottleneck": {"service": {"kind": "trace", "file": "odd.toml"}}}
+    scenario.write_text(to_toml({"duration": "1s", "network": served}))
+    message = refused(capsys, "check", scenario)
+    assert words in message and "network.bottleneck.service.file: " in message
     scenario.write_text(to_toml(dumbbell))
     put_file(tmp_path / "odd.py", kind)
     message = refused(capsys, "check", scenario, "--set", "tcp.cc=odd.py:X")

@@ -104,15 +104,17 @@ def test_a_mutated_scenario_file_is_accepted_or_refused(content):
 
 
 @many
-@given(mutated_file([STUDY]), mutated_file(SCENARIOS), st.sampled_from(["study", "scenario", "algorithm", "movement"]))
+@given(mutated_file([STUDY]), mutated_file(SCENARIOS), st.sampled_from(["study", "scenario", "algorithm", "movement", "trace"]))
 def test_a_mutated_study_file_is_accepted_or_refused(content, other, which):
-    """The study itself is changed, or a file that it names: its scenario, an algorithm, a movement file."""
+    """The study itself is changed, or a file that it names: its scenario, an algorithm, a movement file, a trace."""
     moving = {"kind": "adhoc", "flows": 1, "area": {"x": "9m", "y": "9m"}, "mobility": {"kind": "setdest", "file": "named.py"}}
+    traced = {"kind": "dumbbell", "flows": 1, "bottleneck": {"service": {"kind": "trace", "file": "named.py"}}}
     document = {key: STUDY[key] for key in ("question", "scenario", "compare")}
     texts = {
         "scenario": {**document, "scenario": {"file": "named.py"}},
         "algorithm": {**document, "compare": {"cc": ["named.py:X"]}},
         "movement": {**document, "scenario": {"duration": "1s", "network": moving}},
+        "trace": {**document, "scenario": {"duration": "1s", "network": traced}},
     }
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.toml"

@@ -142,7 +142,8 @@ fn copies_arrive_behind_their_originals() {
 fn damaged_packets_are_dropped_where_they_go() {
     let mut scenario = stream(json!({"corrupt": {"kind": "packet", "p": 0.1}}), 1000, 10_000);
     scenario["node"] = json!([{"name": "a"}, {"name": "b"}, {"name": "c"}]);
-    scenario["link"][1] = json!({"from": "b", "to": "c", "rate": "10Gbps", "delay": "1ms"});
+    let further = json!({"from": "b", "to": "c", "rate": "10Gbps", "delay": "1ms"});
+    scenario["link"].as_array_mut().unwrap().push(further);
     scenario["flow"][0]["to"] = json!("c");
     let summary = run(&scenario, 1);
     let damaged = of_link(&summary, "corrupted_packets");
@@ -245,7 +246,11 @@ fn random_link(rng: &mut Rng) -> Value {
         ("queue", json!({"kind": "codel"})),
         ("queue", json!({"kind": "fq_codel"})),
     ];
-    let mut link = json!({"queue": "40p", "service": pick(rng, &services)});
+    let service = pick(rng, &services);
+    let mut link = json!({"queue": "40p", "service": service});
+    if ["rate", "on_off", "aggregate", "request_grant"].iter().any(|kind| service["kind"] == *kind) {
+        link["rate"] = json!("6Mbps");
+    }
     for _ in 0..rng.below(6) {
         let (key, value) = &effects[rng.below(effects.len() as u64) as usize];
         link[*key] = value.clone();
@@ -279,7 +284,7 @@ fn packets_are_conserved_whatever_links_do() {
         assert_eq!(sum.sent + sum.duplicated, sum.delivered + sum.dropped + sum.in_flight, "{scenario}");
         copies += sum.duplicated;
     }
-    assert!(copies > 1000, "{copies}");
+    assert!(copies > 100, "{copies}");
 }
 
 #[test]

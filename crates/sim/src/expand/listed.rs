@@ -3,7 +3,7 @@
 use super::graph::{LinkDefaults, Topology, count, link_with_defaults};
 use super::limits::MAX_NODES;
 use super::{mobility, stations};
-use crate::scenario::{LinkDef, Scenario, ScenarioError};
+use crate::scenario::{LinkDef, Scenario, ScenarioError, ServiceDef};
 
 /// A link without delay, unless given; a rate must be.
 const LINK: LinkDefaults = LinkDefaults { mbps: 1, delay_us: 0, queue_packets: 100 };
@@ -26,10 +26,12 @@ pub(super) fn topology(scenario: &Scenario) -> Result<Topology, ScenarioError> {
 fn links(scenario: &Scenario) -> Result<Vec<LinkDef>, ScenarioError> {
     let with_defaults = |(index, def): (usize, &LinkDef)| {
         let path = format!("link[{index}]");
-        if def.rate.is_none() {
+        let full = link_with_defaults(&def.options(), &path, &LINK)?;
+        let served = def.service.as_ref().and_then(ServiceDef::own_rate);
+        if def.rate.or(served).is_none() {
             return Err(ScenarioError::new(format!("{path}.rate"), "missing key `rate`, such as \"10Mbps\""));
         }
-        Ok(LinkDef::new(&def.from, &def.to, link_with_defaults(&def.options(), &path, &LINK)?))
+        Ok(LinkDef::new(&def.from, &def.to, full))
     };
     scenario.link.iter().enumerate().map(with_defaults).collect()
 }

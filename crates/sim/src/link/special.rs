@@ -75,6 +75,7 @@ impl Link {
             let packet = ctx.packets.get(next.packet);
             ctx.record(&Record::Transmitted { packet: &packet, link: self.id });
         }
+        self.free_at = self.free_at.max(leaves);
         let destination = ctx.packets.forwarding_header(next.packet).destination;
         let delay = self.delay.at(ctx.now, destination) + beside.delay;
         let Some(effects) = &mut self.effects else {

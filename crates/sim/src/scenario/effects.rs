@@ -8,7 +8,6 @@ use tcp::units::Span;
 
 use super::parse::carried;
 use super::tagged::tagged_enum;
-use super::text::Every;
 use super::traffic::{ConstantDef, ExponentialDef, ParetoDef};
 
 tagged_enum! {
@@ -70,8 +69,10 @@ pub struct JitterDef {
     #[serde(flatten)]
     pub delay: DelayDef,
     /// `"packet"`, or the time for which one draw holds.
+    #[serde(default)]
     pub per: PerDraw,
     /// Packets may overtake each other; otherwise none arrives before one that left before it.
+    #[serde(default)]
     pub reorder: bool,
 }
 
@@ -130,8 +131,8 @@ impl JsonSchema for PerDraw {
         "PerDraw".into()
     }
 
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Every::json_schema(generator)
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string", "description": "A time such as \"100ms\", or \"packet\"."})
     }
 }
 
