@@ -107,7 +107,7 @@ impl LinkBuilder<'_> {
         let rng = |what| Rng::stream(self.seed, &format!("link/{near}/{far}/0/{what}"));
         // A discipline that depends on the delay gets that at the start.
         let options = LinkOptions { delay: Some(path.delay(Time::ZERO)), ..options.clone() };
-        let fixed = link_parts(from, to, &options, rng("queue"), rng("loss"));
+        let fixed = link_parts(from, to, &options, rng);
         let id = LinkId(self.links.len() as u32);
         let mut link = Link::new(id, LinkParts { delay: Delay::Path(Box::new(path)), ..fixed });
         link.close();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Connection, TcpConfig};
+use tcp::{Connection, Ecn, TcpConfig};
 
 use crate::connectivity::Reachability;
 use crate::engine::context::{Context, FlowEnds};
@@ -19,13 +19,14 @@ use crate::host::Hosts;
 use crate::host::app::{App, Period, Ticks};
 use crate::host::flow::{Flow, OnFull, Side, Transport};
 use crate::ids::{FlowId, LinkId, NodeId};
+use crate::link::entrance::Entrance;
 use crate::link::loss::Loss;
 use crate::link::{Delay, Link, LinkChange, LinkParts};
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
-    AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, Network as NetworkDef, PeriodDef, Scenario, ScenarioError,
-    TransportDef, join,
+    AppDef, DatagramEcn, FlowDef, Full, GilbertElliottLoss, LinkDef, LinkOptions, LossModel, MarkModel,
+    Network as NetworkDef, NthLoss, PeriodDef, PriorityDef, Scenario, ScenarioError, TransportDef, join,
 };
 use crate::series::Series;
 use crate::world::{Change, World};
@@ -65,8 +66,9 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         if dynamics.is_none() {
             check_path(&network, &flow, def, &path_of(index))?;
         }
-        let priority = def.priority.unwrap_or(FlowDef::DEFAULT_PRIORITY);
-        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority });
+        let priority = def.priority.unwrap_or(PriorityDef::DEFAULT_BAND);
+        let dscp = def.code_point();
+        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority, dscp });
         let id = FlowId(index as u32);
         let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
         drawn.push(start);
@@ -139,7 +141,7 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
         ] {
             let number = parallel.entry((from, to)).or_default();
             let rng = |what| Rng::stream(seed, &format!("link/{}/{}/{number}/{what}", ends[0], ends[1]));
-            let parts = link_parts(from, to, &options, rng("queue"), rng("loss"));
+            let parts = link_parts(from, to, &options, rng);
             *number += 1;
             links.push(Link::new(LinkId(links.len() as u32), parts));
         }
@@ -149,8 +151,7 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
 
 /// The direction of the data.
 fn forward_options(def: &LinkDef) -> LinkOptions {
-    let LinkDef { rate, delay, queue, loss, overhead, .. } = def.clone();
-    LinkOptions { rate, delay, queue, loss, overhead, ..LinkOptions::default() }
+    LinkOptions { reverse: None, changes: Vec::new(), ..def.options() }
 }
 
 /// The reverse direction: the same but for the loss and the overrides of `reverse`.
@@ -165,7 +166,8 @@ fn reverse_options(def: &LinkDef) -> LinkOptions {
     }
 }
 
-fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, queue_rng: Rng, loss_rng: Rng) -> LinkParts {
+/// The parts of a link; `rng` makes the random stream of each.
+fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, rng: impl Fn(&'static str) -> Rng) -> LinkParts {
     let rate = options.rate.expect("an expanded link has a rate");
     let delay = options.delay.unwrap_or_default();
     let queue = options.queue.as_ref().expect("an expanded link has a queue");
@@ -175,9 +177,10 @@ fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, queue_rng: Rng, l
         rate,
         delay: Delay::Fixed(delay),
         overhead: options.overhead.unwrap_or_default(),
-        queue: Qdisc::new(queue, rate, delay, queue_rng),
+        queue: Qdisc::new(queue, rate, delay, rng("queue")),
         loss: options.loss.as_ref().map_or(Loss::None, loss_of),
-        loss_rng,
+        loss_rng: rng("loss"),
+        entrance: Entrance::new(options.marks.as_ref().map(marks_of), options.ecn.as_ref(), rng),
     }
 }
 
@@ -186,19 +189,28 @@ fn loss_of(model: &LossModel) -> Loss {
         LossModel::None(_) => Loss::None,
         LossModel::Packet(packet) => Loss::Packet(packet.p),
         LossModel::Bit(bit) => Loss::Bit(bit.ber),
-        LossModel::GilbertElliott(model) => Loss::GilbertElliott {
-            good_to_bad: model.good_to_bad,
-            bad_to_good: model.bad_to_good,
-            loss_good: model.loss_good,
-            loss_bad: model.loss_bad,
-            bad: false,
-        },
-        LossModel::Nth(nth) => {
-            let mut numbers = nth.data_packets.clone();
-            numbers.sort_unstable();
-            Loss::Nth { numbers, seen: 0 }
-        }
+        LossModel::GilbertElliott(model) => gilbert_elliott_of(*model),
+        LossModel::Nth(nth) => nth_of(nth),
     }
+}
+
+fn marks_of(model: &MarkModel) -> Loss {
+    match model {
+        MarkModel::Packet(packet) => Loss::Packet(packet.p),
+        MarkModel::GilbertElliott(model) => gilbert_elliott_of(*model),
+        MarkModel::Nth(nth) => nth_of(nth),
+    }
+}
+
+fn gilbert_elliott_of(model: GilbertElliottLoss) -> Loss {
+    let GilbertElliottLoss { good_to_bad, bad_to_good, loss_good, loss_bad } = model;
+    Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad, bad: false }
+}
+
+fn nth_of(nth: &NthLoss) -> Loss {
+    let mut numbers = nth.data_packets.clone();
+    numbers.sort_unstable();
+    Loss::Nth { numbers, seen: 0 }
 }
 
 fn build_flow(
@@ -230,6 +242,11 @@ fn build_flow(
         source,
         sink,
         app: app_of(&def.app, rng),
+        datagram_ecn: match def.app.datagrams().ecn.unwrap_or_default() {
+            DatagramEcn::Off => Ecn::NotEct,
+            DatagramEcn::Ect0 => Ecn::Ect0,
+            DatagramEcn::L4s => Ecn::Ect1,
+        },
         transport,
         on_full: on_full_of(&def.app),
         stop: def.stop.filter(|stop| *stop < graph.duration).map(|stop| Time::ZERO + stop),

@@ -83,7 +83,7 @@ fn line(now: Time, event: &str, packet: &Packet, link: Option<u32>, reason: Opti
             let ack = segment.flags.contains(Flags::ACK).then_some(segment.ack.0);
             Transport::Tcp { flags, seq: segment.seq.0, payload_bytes: segment.len, ack }
         }
-        Payload::Udp(bytes) => Transport::Udp { payload_bytes: bytes.0 },
+        Payload::Udp(datagram) => Transport::Udp { payload_bytes: datagram.bytes.0 },
     };
     let line = PacketLine {
         t_s: now.as_secs_f64(),

@@ -13,7 +13,7 @@ use crate::host::flow::{Flow, OnFull, Transport};
 use crate::ids::{EndpointId, FlowId};
 use crate::network::Network;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
-use crate::packet::{Packet, PacketHeader, Payload, TTL};
+use crate::packet::{Datagram, Packet, PacketHeader, Payload, TTL};
 
 /// Size of an endless write: more than any run can send.
 const ENDLESS: u64 = 1 << 60;
@@ -59,7 +59,7 @@ impl Hosts {
     pub(crate) fn on_packet(&mut self, ctx: &mut Context, network: &mut Network, packet: &Packet) {
         let flow = &mut self.flows[packet.to.flow().index()];
         match &packet.payload {
-            Payload::Udp(bytes) => {
+            Payload::Udp(Datagram { bytes, .. }) => {
                 flow.read += bytes.0;
                 let metrics = &mut ctx.flows[packet.to.flow().index()].interval;
                 metrics.delivered_bytes += *bytes;
@@ -147,7 +147,7 @@ impl Flow {
                     retransmission: false,
                     ttl: TTL,
                 };
-                let packet = ctx.admit_datagram(&header, bytes);
+                let packet = ctx.admit_datagram(&header, Datagram { bytes, ecn: self.datagram_ecn });
                 network.originate(ctx, self.source, packet);
             }
             Transport::Tcp(_) => self.write(ctx.now, amount),

@@ -21,6 +21,7 @@ impl Link {
     pub(crate) fn enable_fast_path(&mut self) {
         if let (Qdisc::DropTail(queue), Delay::Fixed(delay)) = (&self.queue, &self.delay)
             && !queue.marks()
+            && self.entrance.is_none()
         {
             self.virtual_queue = Some(VirtualQueue::new(queue.limit(), *delay));
         }
@@ -51,6 +52,7 @@ impl Link {
     /// The measurement interval begins. The packets in the queue belong to it, but not the time they have waited.
     pub(crate) fn on_warmup_end(&mut self, now: Time) {
         self.metrics.on_warmup_end(now);
+        self.queue.on_warmup_end(now);
         let Some(queue) = &self.virtual_queue else { return };
         self.metrics.max_queue = queue.waiting.len() as u64;
         for (Queued { starts, since, size }, transmission) in queue.scheduled(self.free_at) {

@@ -3,6 +3,7 @@
 //! An idle transmitter schedules the arrival at the far end at once; `LinkReady` exists only while packets are queued, and
 //! not at all on the fast path.
 
+pub(crate) mod entrance;
 mod fast_path;
 pub(crate) mod loss;
 mod virtual_queue;
@@ -19,8 +20,9 @@ use crate::metrics::LinkMetrics;
 use crate::orbit::path::PropagationPath;
 use crate::orbit::shared_downlink::SharedDownlink;
 use crate::packet::DropReason;
-use crate::qdisc::{Dequeued, Qdisc, QueueContext, QueuedPacket};
+use crate::qdisc::{Dequeued, Qdisc, QueueContext, QueueReport, QueueSample, QueuedPacket};
 
+use entrance::Entrance;
 use virtual_queue::VirtualQueue;
 
 /// A change of a link that the scenario schedules.
@@ -84,6 +86,8 @@ pub(crate) struct Link {
     /// Keeps packets in order when the delay shrinks.
     last_arrival: Time,
     queue: Qdisc,
+    /// What it does to the headers of packets that enter; `None` where it does nothing.
+    pub(crate) entrance: Option<Box<Entrance>>,
 }
 
 /// A medium that loses packets.
@@ -115,11 +119,12 @@ pub(crate) struct LinkParts {
     pub(crate) queue: Qdisc,
     pub(crate) loss: Loss,
     pub(crate) loss_rng: Rng,
+    pub(crate) entrance: Option<Box<Entrance>>,
 }
 
 impl Link {
     pub(crate) fn new(id: LinkId, parts: LinkParts) -> Link {
-        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_rng } = parts;
+        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_rng, entrance } = parts;
         Link {
             id,
             from,
@@ -128,6 +133,7 @@ impl Link {
             delay,
             overhead,
             queue,
+            entrance,
             lossy: (!matches!(loss, Loss::None)).then(|| Box::new(Lossy { loss, rng: loss_rng })),
             upstream: Upstream::default(),
             up: true,
@@ -195,6 +201,16 @@ impl Link {
         self.virtual_queue.as_ref().map_or(self.queue.bytes(), VirtualQueue::bytes)
     }
 
+    /// What its queue has counted until now, beside what every link counts.
+    pub(crate) fn queue_report(&mut self, now: Time) -> Option<QueueReport> {
+        self.queue.report(now)
+    }
+
+    /// What series show of its queue now.
+    pub(crate) fn queue_sample(&mut self, now: Time) -> QueueSample {
+        self.queue.sample(now)
+    }
+
     /// Enqueues a packet, and transmits it if the transmitter is free.
     #[inline(never)]
     pub(crate) fn send(&mut self, ctx: &mut Context, id: PacketId) {
@@ -205,6 +221,9 @@ impl Link {
         let size = ctx.packets.forwarding_header(id).size + self.overhead;
         if self.is_lost_at_entrance(ctx, id) {
             return self.drop(ctx, id, DropReason::Loss);
+        }
+        if self.entrance.is_some() {
+            self.pass_entrance(ctx, id, size);
         }
         let arrival = QueuedPacket { packet: id, size, since: ctx.now };
         let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);

@@ -10,7 +10,7 @@ use crate::engine::event::Event;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, Packet, PacketHeader};
-use crate::scenario::Queue;
+use crate::scenario::{Dscp, Queue};
 
 /// A queue before a transmitter of 10 Mb/s that is busy all the time.
 pub(super) struct Bench {
@@ -31,7 +31,8 @@ impl Bench {
         let queue = Qdisc::new(&def, rate, Span::from_millis(10), Rng::stream(1, "test"));
         let mut ctx = Context::new(FLOWS, None);
         // Flows 2n and 2n + 1 start at node n + 1; all end at node 0.
-        let ends = |flow| FlowEnds { source: NodeId(flow / 2 + 1), sink: NodeId(0), priority: 1 };
+        let ends =
+            |flow| FlowEnds { source: NodeId(flow / 2 + 1), sink: NodeId(0), priority: 1, dscp: Dscp::default() };
         ctx.ends.extend((0..FLOWS as u32).map(ends));
         Bench { ctx, metrics: LinkMetrics::default(), queue, held: 0 }
     }
@@ -123,6 +124,10 @@ impl Bench {
 
     pub(super) fn set_priority(&mut self, flow: u32, priority: u8) {
         self.ctx.ends[flow as usize].priority = priority;
+    }
+
+    pub(super) fn set_dscp(&mut self, flow: u32, dscp: &str) {
+        self.ctx.ends[flow as usize].dscp = dscp.parse().unwrap();
     }
 
     /// The mark of the next packet that leaves.

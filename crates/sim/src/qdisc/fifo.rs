@@ -94,6 +94,10 @@ impl Fifo {
         taken
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &QueuedPacket> {
+        self.waiting.iter()
+    }
+
     pub(super) fn packets(&self) -> u64 {
         self.waiting.len() as u64
     }

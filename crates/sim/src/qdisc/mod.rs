@@ -7,6 +7,7 @@ mod codel;
 mod context;
 mod drop_tail;
 mod drr;
+mod dualpi2;
 mod fifo;
 mod fq;
 mod fq_codel;
@@ -15,6 +16,7 @@ mod pie;
 mod policer;
 mod priority;
 mod red;
+mod report;
 mod tbf;
 mod token_bucket;
 
@@ -25,6 +27,7 @@ use codel::Codel;
 pub(crate) use context::QueueContext;
 use drop_tail::DropTail;
 use drr::Drr;
+use dualpi2::DualPi2;
 pub(crate) use fifo::{Limit, QueuedPacket};
 use fq::Fq;
 use fq_codel::FqCodel;
@@ -32,6 +35,8 @@ use pie::Pie;
 use policer::Policer;
 use priority::Priority;
 use red::Red;
+pub(crate) use report::QueueSample;
+pub use report::{BandReport, DualPi2Report, QueueReport};
 use tbf::Tbf;
 
 use tcp::rng::Rng;
@@ -64,6 +69,8 @@ pub(crate) enum Qdisc {
     Policer(Box<Policer>),
     /// Bands, the first of which goes first.
     Priority(Box<Priority>),
+    /// Two coupled queues, for scalable and for classic flows.
+    DualPi2(Box<DualPi2>),
 }
 
 /// The answer of a discipline that is asked for a packet.
@@ -99,6 +106,7 @@ impl Qdisc {
             Queue::Tbf(def) => Qdisc::Tbf(Box::new(Tbf::new(def, rate, delay, rng))),
             Queue::Policer(def) => Qdisc::Policer(Box::new(Policer::new(def, rate, delay, rng))),
             Queue::Priority(def) => Qdisc::Priority(Box::new(Priority::new(def, rate, delay, rng))),
+            Queue::DualPi2(def) => Qdisc::DualPi2(Box::new(DualPi2::new(def, rate, rng))),
         }
     }
 
@@ -116,6 +124,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Policer(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Priority(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::DualPi2(queue) => queue.enqueue(ctx, arrival),
         }
     }
 
@@ -133,6 +142,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.dequeue(ctx),
             Qdisc::Policer(queue) => queue.inner.dequeue(ctx),
             Qdisc::Priority(queue) => queue.dequeue(ctx),
+            Qdisc::DualPi2(queue) => queue.dequeue(ctx).into(),
         }
     }
 
@@ -149,6 +159,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.peek(ctx),
             Qdisc::Policer(queue) => queue.inner.peek(ctx),
             Qdisc::Priority(queue) => queue.peek(ctx),
+            Qdisc::DualPi2(queue) => queue.peek(ctx).into(),
         }
     }
 
@@ -165,6 +176,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.inner.take(wanted),
             Qdisc::Policer(queue) => queue.inner.take(wanted),
             Qdisc::Priority(queue) => queue.take(wanted),
+            Qdisc::DualPi2(queue) => queue.take(wanted),
         }
     }
 
@@ -182,6 +194,7 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.inner.packets(),
             Qdisc::Policer(queue) => queue.inner.packets(),
             Qdisc::Priority(queue) => queue.packets(),
+            Qdisc::DualPi2(queue) => queue.packets(),
         }
     }
 
@@ -198,6 +211,40 @@ impl Qdisc {
             Qdisc::Tbf(queue) => queue.inner.bytes(),
             Qdisc::Policer(queue) => queue.inner.bytes(),
             Qdisc::Priority(queue) => queue.bytes(),
+            Qdisc::DualPi2(queue) => queue.bytes(),
+        }
+    }
+
+    /// The measurement interval begins.
+    pub(crate) fn on_warmup_end(&mut self, now: Time) {
+        match self {
+            Qdisc::Tbf(queue) => queue.inner.on_warmup_end(now),
+            Qdisc::Policer(queue) => queue.inner.on_warmup_end(now),
+            Qdisc::Priority(queue) => queue.on_warmup_end(now),
+            Qdisc::DualPi2(queue) => queue.on_warmup_end(now),
+            _ => {}
+        }
+    }
+
+    /// What it counted until now, beside what every link counts; `None` if that is nothing.
+    pub(crate) fn report(&mut self, now: Time) -> Option<QueueReport> {
+        match self {
+            Qdisc::Tbf(queue) => queue.inner.report(now),
+            Qdisc::Policer(queue) => queue.inner.report(now),
+            Qdisc::Priority(queue) => Some(queue.report(now)),
+            Qdisc::DualPi2(queue) => Some(queue.report(now)),
+            _ => None,
+        }
+    }
+
+    /// What series show of it now.
+    pub(crate) fn sample(&mut self, now: Time) -> QueueSample {
+        match self {
+            Qdisc::Tbf(queue) => queue.inner.sample(now),
+            Qdisc::Policer(queue) => queue.inner.sample(now),
+            Qdisc::Pie(queue) => queue.sample(now),
+            Qdisc::DualPi2(queue) => queue.sample(now),
+            _ => QueueSample::default(),
         }
     }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, Rate, Span};
 
+use super::ecn::{EcnRewrite, MarkModel};
 use super::queue::Queue;
 use super::tagged::tagged_enum;
 
@@ -27,6 +28,12 @@ pub struct LinkDef {
     /// Loss by the medium, from `from` to `to` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
+    /// Marks at random or by script, from `from` to `to` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marks: Option<MarkModel>,
+    /// What it does to the ECN field, from `from` to `to` only: `"bleach"`, or a table. Default: `"pass"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnRewrite>,
     /// Framing bytes per packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Bytes>,
@@ -54,6 +61,12 @@ pub struct LinkOptions {
     /// Loss by the medium, in the forward direction only: towards the second router, the sinks, the later node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
+    /// Marks at random or by script, in the forward direction only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marks: Option<MarkModel>,
+    /// What it does to the ECN field, in the forward direction only: `"bleach"`, or a table. Default: `"pass"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnRewrite>,
     /// Framing bytes per packet: 2 for PPP, 38 for Ethernet. Default: 0, as in ns-2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Bytes>,
@@ -68,14 +81,15 @@ pub struct LinkOptions {
 impl LinkDef {
     /// A link between these nodes with these properties.
     pub fn new(from: &str, to: &str, options: LinkOptions) -> LinkDef {
-        let LinkOptions { rate, delay, queue, loss, overhead, reverse, changes } = options;
-        LinkDef { from: from.into(), to: to.into(), rate, delay, queue, loss, overhead, reverse, changes }
+        let LinkOptions { rate, delay, queue, loss, marks, ecn, overhead, reverse, changes } = options;
+        let (from, to) = (from.into(), to.into());
+        LinkDef { from, to, rate, delay, queue, loss, marks, ecn, overhead, reverse, changes }
     }
 
     /// Its properties.
     pub fn options(&self) -> LinkOptions {
-        let LinkDef { rate, delay, queue, loss, overhead, reverse, changes, .. } = self.clone();
-        LinkOptions { rate, delay, queue, loss, overhead, reverse, changes }
+        let LinkDef { rate, delay, queue, loss, marks, ecn, overhead, reverse, changes, .. } = self.clone();
+        LinkOptions { rate, delay, queue, loss, marks, ecn, overhead, reverse, changes }
     }
 }
 
@@ -118,11 +132,11 @@ tagged_enum! {
 #[serde(deny_unknown_fields)]
 pub struct NoLoss {}
 
-/// Independent loss of packets.
+/// Independent loss, or marks, of packets.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketLoss {
-    /// Probability that a packet is lost, 0 to 1.
+    /// Probability that a packet is lost, or marked, 0 to 1.
     pub p: f64,
 }
 
@@ -134,7 +148,7 @@ pub struct BitLoss {
     pub ber: f64,
 }
 
-/// Bursty loss (Gilbert 1960, Elliott 1963).
+/// Bursty loss, or marks (Gilbert 1960, Elliott 1963).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottLoss {
@@ -142,10 +156,10 @@ pub struct GilbertElliottLoss {
     pub good_to_bad: f64,
     /// Probability per packet of leaving the bad state.
     pub bad_to_good: f64,
-    /// Loss probability in the good state.
+    /// Probability of a loss, or mark, in the good state.
     #[serde(default)]
     pub loss_good: f64,
-    /// Loss probability in the bad state.
+    /// Probability of a loss, or mark, in the bad state.
     #[serde(default = "certain")]
     pub loss_bad: f64,
 }
@@ -154,7 +168,7 @@ fn certain() -> f64 {
     1.0
 }
 
-/// Scripted loss.
+/// Scripted loss, or marks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NthLoss {

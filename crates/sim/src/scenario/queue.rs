@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tcp::units::{Bytes, Span};
 
+use super::dualpi2::DualPi2Def;
 use super::fair_queue::{DrrDef, FqDef, SfqDef};
 use super::shaper::{PolicerDef, PriorityDef, TbfDef};
 use super::tagged::tagged_enum;
@@ -36,12 +37,15 @@ tagged_enum! {
         /// Token bucket filter: a shaper, which holds the packets of another queue until they conform to a rate, such as
         /// `{ kind = "tbf", rate = "20Mbps", burst = "32kB", queue = { kind = "codel" } }`.
         "tbf" => Tbf(TbfDef),
-        /// Policer: drops or marks arrivals that do not conform to a rate, such as
+        /// Policer: drops, marks or demotes arrivals that do not conform to a rate, such as
         /// `{ kind = "policer", rate = "20Mbps", burst = "64kB", action = "mark", queue = "100p" }`.
         "policer" => Policer(PolicerDef),
         /// Strict priority: bands with a queue each; a packet waits for all bands before its own, such as
         /// `{ kind = "priority", by = "flow", bands = ["100p", { kind = "fq_codel" }] }` beside `priority = 0` of a flow.
         "priority" => Priority(PriorityDef),
+        /// Coupled dual queue (RFC 9332): low delay for scalable flows (ECT(1)), a classic queue for the rest, and about the same
+        /// rate for both, such as `{ kind = "dualpi2", profile = "rfc" }`.
+        "dualpi2" => DualPi2(DualPi2Def),
     }
 }
 
@@ -83,6 +87,7 @@ impl Queue {
             Queue::Tbf(tbf) => Queue::Tbf(tbf.with_defaults()),
             Queue::Policer(policer) => Queue::Policer(policer.with_defaults()),
             Queue::Priority(priority) => Queue::Priority(priority.with_defaults()),
+            Queue::DualPi2(dualpi2) => Queue::DualPi2(dualpi2.with_defaults()),
             other => other.clone(),
         }
     }

@@ -66,11 +66,19 @@ pub enum SeriesName {
     RouteHops,
     /// Propagation delay of the current path over links from source to sink, seconds, per flow; NaN while there is none.
     PathDelay,
+    /// Probability of the controller of a queue, per link: p' of DualPI2, the drop probability of PIE.
+    AqmP,
+    /// Probability of a mark in the low-latency queue of DualPI2, per link: the larger of coupling and ramp, 1 at most.
+    AqmPL,
+    /// Bytes in the low-latency queue of DualPI2, per link.
+    QueueL,
+    /// Bytes in the classic queue of DualPI2, per link.
+    QueueC,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 19] = [
+    pub const ALL: [SeriesName; 23] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -90,6 +98,10 @@ impl SeriesName {
         SeriesName::PositionZ,
         SeriesName::RouteHops,
         SeriesName::PathDelay,
+        SeriesName::AqmP,
+        SeriesName::AqmPL,
+        SeriesName::QueueL,
+        SeriesName::QueueC,
     ];
 
     /// As written in a scenario.
@@ -114,6 +126,10 @@ impl SeriesName {
             SeriesName::PositionZ => "position_z",
             SeriesName::RouteHops => "route_hops",
             SeriesName::PathDelay => "path_delay",
+            SeriesName::AqmP => "aqm_p",
+            SeriesName::AqmPL => "aqm_p_l",
+            SeriesName::QueueL => "queue_l",
+            SeriesName::QueueC => "queue_c",
         }
     }
 }

@@ -6,6 +6,7 @@ use tcp::units::{Bytes, Span};
 use super::measures::Drops;
 use crate::ids::NodeId;
 use crate::metrics::report_defs::ratio;
+use crate::qdisc::QueueReport;
 use crate::wireless::WirelessSubnet;
 use crate::world::World;
 
@@ -32,6 +33,9 @@ pub struct LinkSummary {
     pub drops: Drops,
     /// Packets that its queue marked CE, over the whole run.
     pub marked_packets: u64,
+    /// Packets whose ECN field or options it rewrote as they entered, over the whole run; absent where it rewrites nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_rewritten: Option<u64>,
     /// Time-weighted mean number of packets queued.
     pub queue_mean_packets: f64,
     /// Maximum number of packets queued.
@@ -40,6 +44,9 @@ pub struct LinkSummary {
     pub queue_mean_s: Option<f64>,
     /// Packets queued or in flight at the end.
     pub in_flight_packets: u64,
+    /// What its queue reports of the queues inside it.
+    #[serde(flatten)]
+    pub queue: Option<QueueReport>,
 }
 
 /// A wireless channel.
@@ -62,6 +69,7 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
     let now = world.ctx.now;
     let link = &mut world.network.links[index];
     let queue_mean_packets = link.metrics.mean_queue(now, measured);
+    let queue = link.queue_report(now);
     let metrics = &link.metrics;
     let name = |node: NodeId| world.graph.node[node.index()].name.clone();
     LinkSummary {
@@ -75,10 +83,12 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         dropped_packets: metrics.dropped(),
         drops: Drops::of(metrics.drops),
         marked_packets: metrics.marks,
+        ecn_rewritten: link.entrance.as_ref().and_then(|entrance| entrance.rewritten()),
         queue_mean_packets,
         queue_max_packets: metrics.max_queue,
         queue_mean_s: ratio(metrics.waited.as_secs_f64(), metrics.transmitted as f64),
         in_flight_packets: link.holds(),
+        queue,
     }
 }
 
