@@ -16,6 +16,8 @@ struct Cell {
     /// Goodput of Prague over that of CUBIC.
     ratio: f64,
     packet_s: f64,
+    /// CUBIC alone cannot fill a path this long with 15 ms of queue.
+    is_long: bool,
 }
 
 fn world(queue: &Value, mbps: u64, rtt_ms: u64, ccs: [Value; 2], seconds: u64) -> Value {
@@ -55,6 +57,7 @@ fn cell(more: &Value, mbps: u64, rtt_ms: u64, seconds: u64) -> Cell {
         utilisation: summary.links[0].utilisation,
         ratio: goodput(0) / goodput(1),
         packet_s: 1500.0 * 8.0 / (mbps as f64 * 1e6),
+        is_long: rtt_ms >= 100,
     }
 }
 
@@ -64,12 +67,13 @@ impl Cell {
         let q = &self.queue;
         let [low, low_p99] = [q.l_delay_mean_s, q.l_delay_p99_s].map(Option::unwrap);
         let [classic, classic_p99] = [q.c_delay_mean_s, q.c_delay_p99_s].map(Option::unwrap);
+        let (least_wait, least_busy) = if self.is_long { (5e-3, 0.95) } else { (10e-3, 0.98) };
         let checks = [
             ("L mean", low, low < self.packet_s.max(1e-3)),
             ("L p99", low_p99, low_p99 < (2.5 * self.packet_s).max(2e-3)),
-            ("C mean", classic, (10e-3..20e-3).contains(&classic)),
+            ("C mean", classic, (least_wait..20e-3).contains(&classic)),
             ("C p99", classic_p99, classic_p99 < 50e-3),
-            ("utilisation", self.utilisation, self.utilisation >= 0.98),
+            ("utilisation", self.utilisation, self.utilisation >= least_busy),
         ];
         let wrong = checks.into_iter().filter(|(.., holds)| !holds);
         wrong.map(|(what, value, _)| format!("{}: {what} {value}", self.name)).collect()
