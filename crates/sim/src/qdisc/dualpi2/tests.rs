@@ -185,7 +185,7 @@ fn shares_of_drops_and_marks_are_those_of_internet_1_1_g() {
             low += 1;
             marks += u32::from(packet.ecn() == Ce);
         }
-        left = u64::from(packet.to.flow().0 == 1) + left;
+        left += u64::from(packet.to.flow().0 == 1);
         if left + bench.drops(DropReason::Aqm) >= 1_000_000 && low >= 1_000_000 {
             break;
         }
