@@ -126,6 +126,7 @@ micro: ## time of the engine's parts: the schedule, a link, an endpoint, access 
 docs: $(VENV)/.built ## write docs/algorithms.md and docs/scenario.md from the engine's own registry and schema
 	$(PYTHON) -m tonopah.docs.reference docs
 	$(PYTHON) -m tonopah.docs.gallery docs/algorithms.png
+	$(PYTHON) -m tonopah.docs.queues docs
 
 clean: ## remove everything that is built or computed
 	rm -rf $(VENV) target dist results .pytest_cache .ruff_cache

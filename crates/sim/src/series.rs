@@ -9,6 +9,7 @@ use crate::host::flow::{Flow, Transport};
 use crate::ids::{FlowId, NodeId};
 use crate::mobility::Point;
 use crate::network::Network;
+use crate::qdisc::QueueSample;
 use crate::scenario::{Every, RecordDef, SeriesName};
 
 /// A series: parallel columns.
@@ -123,6 +124,14 @@ impl Series {
         for index in 0..self.wanted.len() {
             match self.wanted[index] {
                 SeriesName::Queue => self.sample_queues(ctx.now, network, index),
+                SeriesName::AqmP => self.sample_disciplines(ctx.now, network, index, |sample| sample.p),
+                SeriesName::AqmPL => self.sample_disciplines(ctx.now, network, index, |sample| sample.p_low),
+                SeriesName::QueueL => {
+                    self.sample_disciplines(ctx.now, network, index, |sample| sample.low.map(Bytes::as_f64));
+                }
+                SeriesName::QueueC => {
+                    self.sample_disciplines(ctx.now, network, index, |sample| sample.classic.map(Bytes::as_f64));
+                }
                 SeriesName::Throughput => self.sample_throughput(ctx, index),
                 SeriesName::Goodput => self.sample_goodput(ctx.now, flows, index),
                 SeriesName::Energy => self.sample_energy(ctx.now, network, index),
@@ -161,6 +170,21 @@ impl Series {
         for (id, link) in network.links.iter_mut().enumerate() {
             if let Some(rate) = link.service.as_mut().and_then(|service| service.sample(now, self.interval())) {
                 self.columns[index].push(now, id, rate);
+            }
+        }
+    }
+
+    /// Samples what the disciplines of queues show, of those that have it.
+    fn sample_disciplines(
+        &mut self,
+        now: Time,
+        network: &mut Network,
+        index: usize,
+        value: fn(QueueSample) -> Option<f64>,
+    ) {
+        for (id, link) in network.links.iter_mut().enumerate() {
+            if let Some(value) = value(link.queue_sample(now)) {
+                self.columns[index].push(now, id, value);
             }
         }
     }
@@ -259,7 +283,11 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         | SeriesName::PositionZ
         | SeriesName::RouteHops
         | SeriesName::PathDelay
-        | SeriesName::Capacity => unreachable!("not a sender's series"),
+        | SeriesName::Capacity
+        | SeriesName::AqmP
+        | SeriesName::AqmPL
+        | SeriesName::QueueL
+        | SeriesName::QueueC => unreachable!("not a sender's series"),
     }
 }
 

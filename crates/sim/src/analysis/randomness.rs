@@ -6,8 +6,8 @@ use tcp::units::Span;
 
 use crate::expand::transport_of;
 use crate::scenario::{
-    AppDef, LinkOptions, LossModel, MobilityDef, Network, PeriodDef, PlacementDef, Queue, Scenario, ServiceDef,
-    StartJitter, TcpOptions, TransportDef,
+    AppDef, Draws, EcnRewrite, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, MobilityDef, Network, PeriodDef,
+    PlacementDef, Queue, Scenario, ServiceDef, StartJitter, TcpOptions, TransportDef,
 };
 use crate::simulation::Simulation;
 
@@ -93,23 +93,41 @@ fn parts_of_links(graph: &Scenario) -> Vec<String> {
     let draws = |name: &str, is_random: fn(&LinkOptions) -> bool| all.iter().any(is_random).then(|| name.to_owned());
     parts.extend(draws("service of links", is_random_service));
     parts.extend(draws("effects of links", has_random_effects));
+    parts.extend(draws("marks on links", |link| link.marks.as_ref().is_some_and(are_random_marks)));
+    parts.extend(draws("rewritten ECN fields", |link| {
+        link.ecn.as_ref().and_then(EcnRewrite::share).is_some_and(is_open)
+    }));
     if !queues.is_empty() {
         parts.push(format!("queues ({})", queues.into_iter().collect::<Vec<_>>().join(", ")));
     }
     parts
 }
 
+/// True if an event of this probability is neither certain nor impossible.
+fn is_open(p: f64) -> bool {
+    p > 0.0 && p < 1.0
+}
+
 fn is_random_loss(model: &LossModel) -> bool {
-    let open = |p: f64| p > 0.0 && p < 1.0;
     match model {
         LossModel::None(_) | LossModel::Nth(_) => false,
-        LossModel::Packet(loss) => open(loss.p),
-        LossModel::Bit(loss) => open(loss.ber),
-        LossModel::Byte(loss) => open(loss.rate),
-        LossModel::GilbertElliott(loss) => {
-            [loss.good_to_bad, loss.bad_to_good, loss.loss_good, loss.loss_bad].into_iter().any(open)
-        }
+        LossModel::Packet(loss) => is_open(loss.p),
+        LossModel::Bit(loss) => is_open(loss.ber),
+        LossModel::Byte(loss) => is_open(loss.rate),
+        LossModel::GilbertElliott(loss) => is_random_chain(loss),
     }
+}
+
+fn are_random_marks(model: &MarkModel) -> bool {
+    match model {
+        MarkModel::Packet(marks) => is_open(marks.p),
+        MarkModel::GilbertElliott(marks) => is_random_chain(marks),
+        MarkModel::Nth(_) => false,
+    }
+}
+
+fn is_random_chain(model: &GilbertElliottLoss) -> bool {
+    [model.good_to_bad, model.bad_to_good, model.loss_good, model.loss_bad].into_iter().any(is_open)
 }
 
 fn is_random_service(link: &LinkOptions) -> bool {
@@ -137,6 +155,7 @@ fn random_queues(queue: &Queue) -> Vec<&'static str> {
         Queue::Sfq(_) => Some("sfq"),
         Queue::Cake(_) => Some("cake"),
         Queue::DropTail(_) | Queue::Codel(_) | Queue::Drr(_) | Queue::Fq(_) => None,
+        Queue::DualPi2(def) => (def.with_defaults().draws == Some(Draws::Random)).then_some("dualpi2"),
         Queue::Tbf(_) | Queue::Policer(_) | Queue::Priority(_) => None,
     };
     own.into_iter().chain(queue.inner().into_iter().flat_map(|(_, inner)| random_queues(inner))).collect()

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use tcp::rng::Rng;
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Connection, TcpConfig};
+use tcp::{Connection, Ecn, TcpConfig};
 
 use crate::connectivity::Reachability;
 use crate::engine::context::{Context, FlowEnds};
@@ -22,6 +22,7 @@ use crate::host::app::{App, Period, Ticks};
 use crate::host::flow::{Flow, OnFull, Side, Transport};
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::link::effects::Effects;
+use crate::link::entrance::Entrance;
 use crate::link::loss::Loss;
 use crate::link::service::Service;
 use crate::link::{Delay, Link, LinkChange, LinkParts};
@@ -29,8 +30,8 @@ use crate::metrics::OrderMetrics;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
-    AppDef, FlowDef, Full, LinkDef, LinkOptions, LossModel, Network as NetworkDef, PeriodDef, Scenario, ScenarioError,
-    ServiceDef, TransportDef, join,
+    AppDef, DatagramEcn, FlowDef, Full, GilbertElliottLoss, LinkDef, LinkOptions, LossModel, MarkModel,
+    Network as NetworkDef, NthLoss, PeriodDef, PriorityDef, Scenario, ScenarioError, ServiceDef, TransportDef, join,
 };
 use crate::series::Series;
 use crate::world::{Change, World};
@@ -73,8 +74,8 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         if dynamics.is_none() {
             check_path(&network, &flow, def, &path_of(index))?;
         }
-        let priority = def.priority.unwrap_or(FlowDef::DEFAULT_PRIORITY);
-        let dscp = def.dscp.unwrap_or_default();
+        let priority = def.priority.unwrap_or(PriorityDef::DEFAULT_BAND);
+        let dscp = def.code_point();
         ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority, dscp });
         let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
         drawn.push(start);
@@ -195,6 +196,7 @@ fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, rng: impl Fn(&'st
         loss_rng: rng("loss"),
         service: service.map(|service| Service::new(service, rate, rng("service"))),
         effects,
+        entrance: Entrance::new(options.marks.as_ref().map(marks_of), options.ecn.as_ref(), rng),
     }
 }
 
@@ -204,19 +206,28 @@ fn loss_of(model: &LossModel) -> Loss {
         LossModel::Packet(packet) => Loss::Packet(packet.p),
         LossModel::Bit(bit) => Loss::Bit(bit.ber),
         LossModel::Byte(byte) => Loss::Byte(byte.rate),
-        LossModel::GilbertElliott(model) => Loss::GilbertElliott {
-            good_to_bad: model.good_to_bad,
-            bad_to_good: model.bad_to_good,
-            loss_good: model.loss_good,
-            loss_bad: model.loss_bad,
-            bad: false,
-        },
-        LossModel::Nth(nth) => {
-            let mut numbers = nth.data_packets.clone();
-            numbers.sort_unstable();
-            Loss::Nth { numbers, seen: 0 }
-        }
+        LossModel::GilbertElliott(model) => gilbert_elliott_of(*model),
+        LossModel::Nth(nth) => nth_of(nth),
     }
+}
+
+fn marks_of(model: &MarkModel) -> Loss {
+    match model {
+        MarkModel::Packet(packet) => Loss::Packet(packet.p),
+        MarkModel::GilbertElliott(model) => gilbert_elliott_of(*model),
+        MarkModel::Nth(nth) => nth_of(nth),
+    }
+}
+
+fn gilbert_elliott_of(model: GilbertElliottLoss) -> Loss {
+    let GilbertElliottLoss { good_to_bad, bad_to_good, loss_good, loss_bad } = model;
+    Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad, bad: false }
+}
+
+fn nth_of(nth: &NthLoss) -> Loss {
+    let mut numbers = nth.data_packets.clone();
+    numbers.sort_unstable();
+    Loss::Nth { numbers, seen: 0 }
 }
 
 fn build_flow(
@@ -254,6 +265,11 @@ fn build_flow(
         app: app_of(&def.app, rng).with_writes_of(fill),
         headers,
         receiver: (!def.silent).then_some(id),
+        datagram_ecn: match def.app.datagrams().ecn.unwrap_or_default() {
+            DatagramEcn::Off => Ecn::NotEct,
+            DatagramEcn::Ect0 => Ecn::Ect0,
+            DatagramEcn::L4s => Ecn::Ect1,
+        },
         transport,
         on_full: on_full_of(&def.app),
         stop: def.stop.filter(|stop| *stop < graph.duration).map(|stop| Time::ZERO + stop),

@@ -9,7 +9,7 @@ use crate::engine::event_list::{EventList, TieBreak};
 use crate::engine::trace::{Record, Sink};
 use crate::ids::{EndpointId, LinkId, NodeId, PacketId};
 use crate::metrics::{FlowMetrics, OrderMetrics};
-use crate::packet::{DropReason, Packet, PacketHeader, PacketStore};
+use crate::packet::{Datagram, DropReason, Packet, PacketHeader, PacketStore};
 use crate::scenario::Dscp;
 
 /// Clock, event list, packets, metrics of flows, trace.
@@ -32,11 +32,12 @@ pub(crate) struct Context {
     pub(crate) events: u64,
 }
 
-/// The nodes of a flow, its band where queues have priorities, and its class.
+/// The nodes of a flow, and what it asks of queues.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowEnds {
     pub(crate) source: NodeId,
     pub(crate) sink: NodeId,
+    /// Its band where priorities go by flow.
     pub(crate) priority: u8,
     pub(crate) dscp: Dscp,
 }
@@ -111,9 +112,9 @@ impl Context {
     }
 
     /// Admits a UDP datagram to the network.
-    pub(crate) fn admit_datagram(&mut self, header: &PacketHeader, bytes: Bytes) -> PacketId {
-        let id = self.packets.insert_datagram(header, bytes);
-        self.admitted(header, bytes, id)
+    pub(crate) fn admit_datagram(&mut self, header: &PacketHeader, datagram: Datagram) -> PacketId {
+        let id = self.packets.insert_datagram(header, datagram);
+        self.admitted(header, datagram.bytes, id)
     }
 
     #[inline]

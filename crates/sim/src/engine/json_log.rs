@@ -119,7 +119,7 @@ fn line(now: Time, event: &str, packet: &Packet, link: Option<u32>, reason: Opti
                 },
             }
         }
-        Payload::Udp(bytes) => Transport::Udp { payload_bytes: bytes.0 },
+        Payload::Udp(datagram) => Transport::Udp { payload_bytes: datagram.bytes.0 },
     };
     let line = PacketLine {
         t_s: now.as_secs_f64(),

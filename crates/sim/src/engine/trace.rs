@@ -168,7 +168,7 @@ impl Sink for HashLog {
         };
         let number = match &packet.payload {
             Payload::Tcp(segment) => segment.seq.0 ^ segment.ack.0.rotate_left(32),
-            Payload::Udp(bytes) => bytes.0,
+            Payload::Udp(datagram) => datagram.bytes.0,
         };
         for word in [kind, now.as_nanos(), u64::from(packet.to.0), packet.size.0, number, detail] {
             self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
@@ -193,7 +193,7 @@ impl std::fmt::Display for Show<'_> {
                 write!(f, " {} {}:{}({})", flags(segment), segment.seq, segment.end(), segment.len)?;
                 if segment.flags.contains(Flags::ACK) { write!(f, " ack {}", segment.ack) } else { Ok(()) }
             }
-            Payload::Udp(bytes) => write!(f, " udp({})", bytes.0),
+            Payload::Udp(datagram) => write!(f, " udp({})", datagram.bytes.0),
         }
     }
 }

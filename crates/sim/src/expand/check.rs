@@ -5,7 +5,10 @@ use tcp::units::{Bytes, Span};
 use super::check_effects::check_effects;
 use super::check_queue::check_queue;
 use super::check_service::{check_changes, check_service};
-use crate::scenario::{AppDef, LinkOptions, LossModel, PacketRate, PeriodDef, ScenarioError, TransportDef, join};
+use crate::scenario::{
+    AppDef, DatagramKeys, EcnRewrite, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, PacketRate, PeriodDef,
+    ScenarioError, TransportDef, join,
+};
 
 /// Checks the options of a link.
 pub(super) fn check_link(options: &LinkOptions, path: &str) -> Result<(), ScenarioError> {
@@ -15,6 +18,12 @@ pub(super) fn check_link(options: &LinkOptions, path: &str) -> Result<(), Scenar
     }
     if let Some(loss) = &options.loss {
         check_loss(loss, &join(path, "loss"))?;
+    }
+    if let Some(marks) = &options.marks {
+        check_marks(marks, &join(path, "marks"))?;
+    }
+    if let Some(ecn) = &options.ecn {
+        check_ecn(ecn, &join(path, "ecn"))?;
     }
     if options.overhead.is_some_and(|overhead| overhead > Bytes(1000)) {
         return fail("overhead", "is not a framing of up to 1000B".into());
@@ -32,22 +41,40 @@ pub(super) fn check_link(options: &LinkOptions, path: &str) -> Result<(), Scenar
     }
 }
 
+fn check_probability(path: &str, field: &str, p: f64) -> Result<(), ScenarioError> {
+    let message = || format!("{p} is not a probability from 0 to 1");
+    if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(ScenarioError::new(join(path, field), message())) }
+}
+
 fn check_loss(loss: &LossModel, path: &str) -> Result<(), ScenarioError> {
-    let probability = |field: &str, p: f64| {
-        let message = format!("{p} is not a probability from 0 to 1");
-        if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(ScenarioError::new(join(path, field), message)) }
-    };
     match loss {
         LossModel::None(_) | LossModel::Nth(_) => Ok(()),
-        LossModel::Packet(packet) => probability("p", packet.p),
-        LossModel::Bit(bit) => probability("ber", bit.ber),
-        LossModel::Byte(byte) => probability("rate", byte.rate),
-        LossModel::GilbertElliott(model) => {
-            probability("good_to_bad", model.good_to_bad)?;
-            probability("bad_to_good", model.bad_to_good)?;
-            probability("loss_good", model.loss_good)?;
-            probability("loss_bad", model.loss_bad)
-        }
+        LossModel::Packet(packet) => check_probability(path, "p", packet.p),
+        LossModel::Bit(bit) => check_probability(path, "ber", bit.ber),
+        LossModel::Byte(byte) => check_probability(path, "rate", byte.rate),
+        LossModel::GilbertElliott(model) => check_gilbert_elliott(model, path),
+    }
+}
+
+fn check_marks(marks: &MarkModel, path: &str) -> Result<(), ScenarioError> {
+    match marks {
+        MarkModel::Packet(packet) => check_probability(path, "p", packet.p),
+        MarkModel::GilbertElliott(model) => check_gilbert_elliott(model, path),
+        MarkModel::Nth(_) => Ok(()),
+    }
+}
+
+fn check_gilbert_elliott(model: &GilbertElliottLoss, path: &str) -> Result<(), ScenarioError> {
+    check_probability(path, "good_to_bad", model.good_to_bad)?;
+    check_probability(path, "bad_to_good", model.bad_to_good)?;
+    check_probability(path, "loss_good", model.loss_good)?;
+    check_probability(path, "loss_bad", model.loss_bad)
+}
+
+fn check_ecn(ecn: &EcnRewrite, path: &str) -> Result<(), ScenarioError> {
+    match ecn.share() {
+        Some(p) => check_probability(path, "p", p),
+        None => Ok(()),
     }
 }
 
@@ -75,6 +102,12 @@ pub(crate) fn check_app(app: &AppDef, path: &str) -> Result<(), ScenarioError> {
             (on_off.rate, on_off.size, on_off.transport)
         }
     };
+    let DatagramKeys { ecn, dscp } = app.datagrams();
+    let given = [("ecn", ecn.is_some()), ("dscp", dscp.is_some())].into_iter().find(|(_, is_given)| *is_given);
+    if let (TransportDef::Tcp, Some((key, _))) = (transport, given) {
+        let error = ScenarioError::new(join(path, key), "is a key of datagrams, and this application sends over TCP");
+        return Err(error.with_hint(format!("give transport = \"udp\", or {key} to the flow (`tcp.ecn`, `dscp`)")));
+    }
     let largest = if transport == TransportDef::Udp { Bytes(65_507) } else { Bytes(1 << 30) };
     if size == Bytes::ZERO || size > largest {
         return fail("size", format!("{size} is not a message from 1B to {largest}"));

@@ -6,8 +6,8 @@ use tcp::units::{Bytes, Span};
 
 use crate::packet::{IP_HEADER, UDP_HEADER};
 use crate::scenario::{
-    Amount, CakeDef, CodelDef, DrrDef, FqCodelDef, FqDef, Overhead, PieDef, PriorityBy, PriorityDef, Queue, RedDef,
-    ScenarioError, SfqDef, TbfDef, join,
+    Amount, CakeDef, CodelDef, DrrDef, DualPi2Def, DualPi2Scheduler, FqCodelDef, FqDef, LowAqm, Overhead, PieDef,
+    PriorityBy, PriorityDef, Queue, RedDef, ScenarioError, SfqDef, TbfDef, WrrDef, join,
 };
 
 /// Where a queue stands in the scenario.
@@ -108,6 +108,7 @@ fn check_own(queue: &Queue, path: &str) -> Result<(), ScenarioError> {
         Queue::Policer(def) => place.burst("burst", def.burst),
         Queue::Priority(def) => check_priority(&place, def),
         Queue::Cake(def) => check_cake(&place, def),
+        Queue::DualPi2(def) => check_dualpi2(&place, def),
     }
 }
 
@@ -218,5 +219,65 @@ fn check_priority(place: &Place<'_>, def: &PriorityDef) -> Result<(), ScenarioEr
         let message = format!("{count} queues: by = \"ecn\" uses two, the others would stay empty");
         return Err(place.error("bands", message).with_hint("give 2 queues, or by = \"flow\""));
     }
-    Ok(())
+    if (def.by == PriorityBy::Dscp) == def.map.is_empty() {
+        let message = "goes with by = \"dscp\", and says the bands of code points: { EF = 0, LE = 2 }";
+        return Err(place.error("map", message.into()));
+    }
+    for (dscp, band) in &def.map {
+        let allowed = format!("one of the {count} bands, 0 to {}", count - 1);
+        place.check(&format!("map.{dscp}"), band, usize::from(*band) < count, &allowed)?;
+    }
+    let sees_one_kind = |queue: &Queue| def.by == PriorityBy::Ecn && holds_dualpi2(queue);
+    match def.bands.iter().position(sees_one_kind) {
+        Some(band) => {
+            let message =
+                "dualpi2 tells scalable flows from classic ones itself: behind by = \"ecn\" it would see one kind only";
+            Err(place.error(&format!("bands[{band}]"), message.into()).with_hint("take dualpi2 without priority"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn holds_dualpi2(queue: &Queue) -> bool {
+    matches!(queue, Queue::DualPi2(_)) || queue.inner().into_iter().any(|(_, inner)| holds_dualpi2(inner))
+}
+
+fn check_dualpi2(place: &Place<'_>, def: &DualPi2Def) -> Result<(), ScenarioError> {
+    if let Some(limit) = def.limit {
+        place.limit(limit)?;
+        let enough = !matches!(limit, Amount::Packets(packets) if packets < 4);
+        place.check("limit", limit, enough, "at least 4p, two for each queue")?;
+    }
+    for (field, span) in [("target", def.target), ("update", def.update)] {
+        span.map_or(Ok(()), |span| place.time(field, span))?;
+    }
+    if let Some(update) = def.update {
+        let least = Span::from_millis(1);
+        place.check("update", update, update >= least, &format!("at least {least}"))?;
+    }
+    for (field, gain) in [("alpha", def.alpha), ("beta", def.beta)] {
+        gain.map_or(Ok(()), |gain| place.number(field, gain, 1e6))?;
+    }
+    if let Some(coupling) = def.coupling {
+        place.check("coupling", coupling, (0.1..=10.0).contains(&coupling), "a factor from 0.1 to 10")?;
+    }
+    match &def.l_aqm {
+        Some(LowAqm::Step(step)) => place.time("l_aqm.threshold", step.threshold)?,
+        Some(LowAqm::Ramp(ramp)) if ramp.range == Span::ZERO => {
+            let error = place.error("l_aqm.range", "0s is no ramp".into());
+            return Err(error.with_hint("take { kind = \"step\", threshold = … }"));
+        }
+        Some(LowAqm::Ramp(ramp)) => {
+            place.time("l_aqm.min", ramp.min)?;
+            place.time("l_aqm.range", ramp.range)?;
+        }
+        None => {}
+    }
+    match &def.scheduler {
+        Some(DualPi2Scheduler::Wrr(WrrDef { classic_share: Some(share) })) => {
+            place.check("scheduler.classic_share", share, (0.0..1.0).contains(share), "a share from 0 to below 1")
+        }
+        Some(DualPi2Scheduler::TimeShifted(shifted)) => place.time("scheduler.shift", shifted.shift),
+        _ => Ok(()),
+    }
 }

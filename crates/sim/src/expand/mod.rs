@@ -146,6 +146,10 @@ fn explicit_flow(
         return Err(ScenarioError::new(join(path, "stop"), format!("is not after start ({})", flow.start)));
     }
     check_app(&flow.app, &join(path, "app"))?;
+    if let (Some(own), Some(dscp)) = (flow.app.datagrams().dscp, flow.dscp) {
+        let message = format!("{own}, but the flow has dscp = \"{dscp}\"; give it once");
+        return Err(ScenarioError::new(join(path, "app.dscp"), message));
+    }
     if flow.cc.is_none() && flow.tcp.is_empty() {
         check_sizes(scenario, flow, common, path)?;
         return Ok(flow.clone());

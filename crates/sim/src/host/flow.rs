@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use tcp::Connection;
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Time};
+use tcp::{Connection, Ecn};
 
 use crate::host::app::App;
 use crate::ids::{EndpointId, FlowId, NodeId};
@@ -63,6 +63,8 @@ pub(crate) struct Flow {
     /// Messages in transit: stream offset of the end, time of the write.
     pub(crate) messages: VecDeque<(u64, Time)>,
     pub(crate) app: App,
+    /// The ECN field of datagrams.
+    pub(crate) datagram_ecn: Ecn,
     pub(crate) stop: Option<Time>,
     pub(crate) connected_at: Option<Time>,
     /// The sink has read all there is: the last byte of a transfer with an end, or what was sent before it stopped.

@@ -14,7 +14,7 @@ use crate::host::flow::{Flow, OnFull, Transport};
 use crate::ids::{EndpointId, FlowId, NodeId};
 use crate::network::Network;
 use crate::packet::header::{IP_HEADER, UDP_HEADER};
-use crate::packet::{Packet, PacketHeader, Payload, TTL};
+use crate::packet::{Datagram, Packet, PacketHeader, Payload, TTL};
 
 /// Size of an endless write: more than any run can send.
 const ENDLESS: u64 = 1 << 60;
@@ -68,7 +68,7 @@ impl Hosts {
         let Some(to) = to else { return };
         let flow = &mut self.flows[to.flow().index()];
         match &packet.payload {
-            Payload::Udp(bytes) => {
+            Payload::Udp(Datagram { bytes, .. }) => {
                 flow.read += bytes.0;
                 let metrics = &mut ctx.flows[packet.to.flow().index()].interval;
                 metrics.delivered_bytes += *bytes;
@@ -169,7 +169,7 @@ impl Flow {
                     retransmission: false,
                     ttl: TTL,
                 };
-                let packet = ctx.admit_datagram(&header, bytes);
+                let packet = ctx.admit_datagram(&header, Datagram { bytes, ecn: self.datagram_ecn });
                 network.originate(ctx, self.source, packet);
             }
             Transport::Tcp(_) => self.write(ctx.now, amount),

@@ -22,6 +22,7 @@ impl Link {
         if let (Qdisc::DropTail(queue), Delay::Fixed(delay)) = (&self.queue, &self.delay)
             && !queue.marks()
             && self.service.is_none()
+            && self.entrance.is_none()
         {
             self.virtual_queue = Some(VirtualQueue::new(queue.limit(), *delay));
         }
@@ -55,6 +56,7 @@ impl Link {
         if let Some(service) = &mut self.service {
             service.on_warmup_end(now);
         }
+        self.queue.on_warmup_end(now);
         let Some(queue) = &self.virtual_queue else { return };
         self.metrics.max_queue = queue.waiting.len() as u64;
         for (Queued { starts, since, size }, transmission) in queue.scheduled(self.free_at) {

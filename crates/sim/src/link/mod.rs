@@ -6,6 +6,7 @@
 mod acks;
 mod draw;
 pub(crate) mod effects;
+pub(crate) mod entrance;
 mod fast_path;
 pub(crate) mod loss;
 pub(crate) mod service;
@@ -24,9 +25,10 @@ use crate::metrics::LinkMetrics;
 use crate::orbit::path::PropagationPath;
 use crate::orbit::shared_downlink::SharedDownlink;
 use crate::packet::DropReason;
-use crate::qdisc::{Dequeued, Qdisc, QueueContext, QueuedPacket};
+use crate::qdisc::{Dequeued, Qdisc, QueueContext, QueueReport, QueueSample, QueuedPacket};
 
 use effects::Effects;
+use entrance::Entrance;
 use service::Service;
 use virtual_queue::VirtualQueue;
 
@@ -96,6 +98,8 @@ pub(crate) struct Link {
     /// How the transmitter serves, if not at a constant rate; a link with effects has one always.
     pub(crate) service: Option<Box<Service>>,
     pub(crate) effects: Option<Box<Effects>>,
+    /// What it does to the headers of packets that enter; `None` where it does nothing.
+    pub(crate) entrance: Option<Box<Entrance>>,
 }
 
 /// A medium that loses packets.
@@ -129,11 +133,12 @@ pub(crate) struct LinkParts {
     pub(crate) loss_rng: Rng,
     pub(crate) service: Option<Box<Service>>,
     pub(crate) effects: Option<Box<Effects>>,
+    pub(crate) entrance: Option<Box<Entrance>>,
 }
 
 impl Link {
     pub(crate) fn new(id: LinkId, parts: LinkParts) -> Link {
-        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_rng, service, effects } = parts;
+        let LinkParts { from, to, rate, delay, overhead, queue, loss, loss_rng, service, effects, entrance } = parts;
         Link {
             id,
             from,
@@ -144,6 +149,7 @@ impl Link {
             queue,
             service,
             effects,
+            entrance,
             lossy: (!matches!(loss, Loss::None)).then(|| Box::new(Lossy { loss, rng: loss_rng })),
             upstream: Upstream::default(),
             up: true,
@@ -214,6 +220,16 @@ impl Link {
         self.virtual_queue.as_ref().map_or(self.queue.bytes(), VirtualQueue::bytes)
     }
 
+    /// What its queue has counted until now, beside what every link counts.
+    pub(crate) fn queue_report(&mut self, now: Time) -> Option<QueueReport> {
+        self.queue.report(now)
+    }
+
+    /// What series show of its queue now.
+    pub(crate) fn queue_sample(&mut self, now: Time) -> QueueSample {
+        self.queue.sample(now)
+    }
+
     /// Enqueues a packet, and transmits it if the transmitter is free.
     #[inline(never)]
     pub(crate) fn send(&mut self, ctx: &mut Context, id: PacketId) {
@@ -224,6 +240,9 @@ impl Link {
         let size = ctx.packets.forwarding_header(id).size + self.overhead;
         if self.is_lost_at_entrance(ctx, id) {
             return self.drop(ctx, id, DropReason::Loss);
+        }
+        if self.entrance.is_some() {
+            self.pass_entrance(ctx, id, size);
         }
         if self.service.is_some() {
             return self.enter(ctx, id);

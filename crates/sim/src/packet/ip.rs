@@ -10,8 +10,17 @@ use crate::ids::{EndpointId, NodeId};
 pub enum Payload {
     /// A TCP segment.
     Tcp(Segment),
-    /// A UDP datagram of this many payload bytes.
-    Udp(Bytes),
+    /// A UDP datagram.
+    Udp(Datagram),
+}
+
+/// A UDP datagram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagram {
+    /// Payload bytes.
+    pub bytes: Bytes,
+    /// The ECN field of its IP header.
+    pub ecn: Ecn,
 }
 
 /// A network-layer packet.
@@ -38,15 +47,15 @@ impl Packet {
     pub fn payload_bytes(&self) -> Bytes {
         match &self.payload {
             Payload::Tcp(segment) => Bytes(u64::from(segment.len)),
-            Payload::Udp(bytes) => *bytes,
+            Payload::Udp(datagram) => datagram.bytes,
         }
     }
 
-    /// The ECN field of its IP header (RFC 3168 §5). UDP datagrams are not ECN-capable.
+    /// The ECN field of its IP header (RFC 3168 §5).
     pub fn ecn(&self) -> Ecn {
         match &self.payload {
             Payload::Tcp(segment) => segment.ecn,
-            Payload::Udp(_) => Ecn::NotEct,
+            Payload::Udp(datagram) => datagram.ecn,
         }
     }
 

@@ -10,5 +10,5 @@ pub(crate) mod wire;
 
 pub use drop_reason::DropReason;
 pub(crate) use header::{IP_HEADER, PacketHeader, TTL, UDP_HEADER};
-pub use ip::{Packet, Payload};
+pub use ip::{Datagram, Packet, Payload};
 pub(crate) use store::{ForwardingHeader, PacketStore};

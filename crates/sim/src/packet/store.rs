@@ -7,7 +7,7 @@ use tcp::units::{Bytes, Time};
 use tcp::{Ecn, EcnBytes, Flags, Sack, Segment, SeqNo, SynOptions, Timestamps};
 
 use super::header::PacketHeader;
-use super::ip::{Packet, Payload};
+use super::ip::{Datagram, Packet, Payload};
 use crate::ids::{EndpointId, NodeId, PacketId};
 
 /// A packet in its compact form.
@@ -40,6 +40,8 @@ const TIMESTAMPED: u8 = 4;
 const RARE: u8 = 8;
 /// A link has damaged it.
 const DAMAGED: u8 = 16;
+/// A policer has set its DSCP to lower effort; otherwise it has that of its flow.
+const DEMOTED: u8 = 32;
 
 /// The options that segments have only at losses and in the handshake, and the timestamps beside them.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +101,8 @@ impl PackedPacket {
         let PackedPacket { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, .. } = *self;
         let retransmission = self.has(RETRANSMISSION);
         if self.has(DATAGRAM) {
-            return Packet { to, destination, size, sent_at, retransmission, ttl, payload: Payload::Udp(Bytes(seq)) };
+            let payload = Payload::Udp(Datagram { bytes: Bytes(seq), ecn });
+            return Packet { to, destination, size, sent_at, retransmission, ttl, payload };
         }
         let timestamps = self.has(TIMESTAMPED).then_some(stamps);
         let (seq, ack) = (SeqNo(seq), SeqNo(ack));
@@ -114,11 +117,11 @@ fn bit_if(is_set: bool, bit: u8) -> u8 {
 }
 
 impl PacketStore {
-    /// Inserts a UDP datagram with a payload of `bytes`.
-    pub(crate) fn insert_datagram(&mut self, header: &PacketHeader, bytes: Bytes) -> PacketId {
-        let seq = bytes.0;
+    /// Inserts a UDP datagram.
+    pub(crate) fn insert_datagram(&mut self, header: &PacketHeader, datagram: Datagram) -> PacketId {
+        let Datagram { bytes, ecn } = datagram;
         let empty = PackedPacket::of(header);
-        self.put(PackedPacket { seq, bits: empty.bits | DATAGRAM, ..empty })
+        self.put(PackedPacket { seq: bytes.0, ecn, bits: empty.bits | DATAGRAM, ..empty })
     }
 
     /// Inserts a packet with a TCP segment.
@@ -256,7 +259,7 @@ impl PacketStore {
     /// Sets CE in an ECN-capable packet; returns the packet.
     pub(crate) fn mark(&mut self, id: PacketId) -> Packet {
         let packed = &mut self.packets[id.0 as usize];
-        if !packed.has(DATAGRAM) {
+        if packed.ecn != Ecn::NotEct {
             packed.ecn = Ecn::Ce;
         }
         self.get(id)
@@ -286,6 +289,37 @@ impl PacketStore {
         copy
     }
 
+    /// Overwrites the ECN field of a packet.
+    pub(crate) fn set_ecn(&mut self, id: PacketId, ecn: Ecn) {
+        self.packets[id.0 as usize].ecn = ecn;
+    }
+
+    /// Overwrites the options SACK-permitted, timestamps and AccECN of a SYN; false if it has none of them.
+    pub(crate) fn strip_options(&mut self, id: PacketId) -> bool {
+        let packed = *self.packed(id);
+        if !packed.has(RARE) {
+            return false;
+        }
+        let rare = &mut self.rare[packed.stamps.value as usize];
+        let had =
+            rare.timestamps.is_some() || rare.ecn_bytes.is_some() || rare.syn.is_some_and(|syn| syn.sack_permitted);
+        (rare.timestamps, rare.ecn_bytes) = (None, None);
+        if let Some(syn) = &mut rare.syn {
+            syn.sack_permitted = false;
+        }
+        had
+    }
+
+    /// Sets the DSCP of a packet to lower effort.
+    pub(crate) fn demote(&mut self, id: PacketId) {
+        self.packets[id.0 as usize].bits |= DEMOTED;
+    }
+
+    /// True if the DSCP of a packet is lower effort whatever its flow asks for.
+    pub(crate) fn is_demoted(&self, id: PacketId) -> bool {
+        self.packed(id).has(DEMOTED)
+    }
+
     /// Memory that the store takes.
     pub(crate) fn held_bytes(&self) -> u64 {
         let rare = self.rare.len() * (size_of::<RareOptions>() + size_of::<u32>());
@@ -312,12 +346,16 @@ mod tests {
         Packet { to, destination, size: Bytes(1500), sent_at, retransmission: true, ttl: TTL, payload }
     }
 
+    fn datagram(bytes: u64, ecn: Ecn) -> Payload {
+        Payload::Udp(Datagram { bytes: Bytes(bytes), ecn })
+    }
+
     fn insert(store: &mut PacketStore, packet: &Packet) -> PacketId {
         let Packet { to, destination, size, sent_at, retransmission, ttl, payload } = *packet;
         let header = PacketHeader { to, destination, size, sent_at, retransmission, ttl };
         match payload {
             Payload::Tcp(segment) => store.insert_segment(&header, &segment),
-            Payload::Udp(bytes) => store.insert_datagram(&header, bytes),
+            Payload::Udp(datagram) => store.insert_datagram(&header, datagram),
         }
     }
 
@@ -338,7 +376,7 @@ mod tests {
         let ecn_bytes = Some(EcnBytes { ect0: 1, ce: 2, ect1: 3 });
         let segments =
             [plain, stamped, Segment { sack, ..stamped }, Segment { syn, ..plain }, Segment { ecn_bytes, ..stamped }];
-        let payloads = segments.map(Payload::Tcp).into_iter().chain([Payload::Udp(Bytes(9_999_999_999))]);
+        let payloads = segments.map(Payload::Tcp).into_iter().chain([datagram(9_999_999_999, Ecn::Ect1)]);
         let all: Vec<Packet> = payloads.map(packet).collect();
         let mut store = PacketStore::default();
         for _ in 0..30 {
@@ -358,7 +396,7 @@ mod tests {
     #[test]
     fn slots_follow_one_another_past_those_still_occupied() {
         let mut store = PacketStore::default();
-        let one = packet(Payload::Udp(Bytes(1)));
+        let one = packet(datagram(1, Ecn::NotEct));
         let stay: Vec<PacketId> = (0..100).map(|_| insert(&mut store, &one)).collect();
         let mut before = *stay.last().unwrap();
         for number in 0..10_000 {
@@ -378,8 +416,9 @@ mod tests {
     fn a_mark_stays() {
         let mut store = PacketStore::default();
         let segment = Segment { ecn: Ecn::Ect0, ..Segment::default() };
-        let ids = [Payload::Tcp(segment), Payload::Udp(Bytes(5))].map(|payload| insert(&mut store, &packet(payload)));
-        assert_eq!(ids.map(|id| store.mark(id).ecn()), [Ecn::Ce, Ecn::NotEct]);
+        let payloads = [Payload::Tcp(segment), datagram(5, Ecn::Ect1), datagram(5, Ecn::NotEct)];
+        let ids = payloads.map(|payload| insert(&mut store, &packet(payload)));
+        assert_eq!(ids.map(|id| store.mark(id).ecn()), [Ecn::Ce, Ecn::Ce, Ecn::NotEct]);
         assert_eq!(store.get(ids[0]).ecn(), Ecn::Ce);
     }
 }

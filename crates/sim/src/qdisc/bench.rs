@@ -132,6 +132,10 @@ impl Bench {
         self.ctx.ends[flow as usize].priority = priority;
     }
 
+    pub(super) fn set_dscp(&mut self, flow: u32, dscp: &str) {
+        self.ctx.ends[flow as usize].dscp = dscp.parse().unwrap();
+    }
+
     /// The mark of the next packet that leaves.
     pub(super) fn dequeue(&mut self) -> Option<Ecn> {
         self.dequeue_packet().map(|packet| packet.ecn())

@@ -147,7 +147,7 @@ impl Cake {
             (shaper.next, shaper.failsafe) = (now, now);
         }
         let (keys, load) = (self.keys(ctx, &packet), self.host_load());
-        let tin = &mut self.tins[tin_of(self.classes, ctx.ends(packet.to).dscp)];
+        let tin = &mut self.tins[tin_of(self.classes, ctx.dscp(&arrival))];
         if !tin.has_packets() {
             tin.next = tin.next.max(now);
         }

@@ -11,6 +11,7 @@ use crate::engine::context::{Context, FlowEnds};
 use crate::ids::{EndpointId, LinkId};
 use crate::metrics::LinkMetrics;
 use crate::packet::{DropReason, Packet};
+use crate::scenario::Dscp;
 
 /// The context of a call of a discipline.
 #[derive(Debug)]
@@ -50,6 +51,22 @@ impl<'a> QueueContext<'a> {
         self.ctx.ends[endpoint.flow().index()]
     }
 
+    /// The differentiated services code point of a packet.
+    pub(super) fn dscp(&self, waiting: &QueuedPacket) -> Dscp {
+        let demoted = self.ctx.packets.is_demoted(waiting.packet);
+        if demoted { Dscp::LE } else { self.ends(self.packet(waiting).to).dscp }
+    }
+
+    /// Sets the code point of a packet to lower effort.
+    pub(super) fn demote(&mut self, waiting: &QueuedPacket) {
+        self.ctx.packets.demote(waiting.packet);
+    }
+
+    /// Packets dropped and marked on this link so far.
+    pub(super) fn drops_and_marks(&self) -> [u64; 2] {
+        [self.metrics.dropped(), self.metrics.marks]
+    }
+
     /// Sojourn time of a packet.
     pub(super) fn sojourn(&self, waiting: &QueuedPacket) -> Span {
         self.ctx.now.since(waiting.since)
@@ -63,7 +80,7 @@ impl<'a> QueueContext<'a> {
 
     /// Marks a packet CE; false if its transport is not ECN-capable (RFC 3168 §5).
     #[inline(never)]
-    pub(super) fn mark(&mut self, waiting: &QueuedPacket) -> bool {
+    pub(crate) fn mark(&mut self, waiting: &QueuedPacket) -> bool {
         match self.packet(waiting).ecn() {
             Ecn::NotEct => return false,
             // Another queue marked it: one mark, counted once.

@@ -9,6 +9,7 @@ mod codel;
 mod context;
 mod drop_tail;
 mod drr;
+mod dualpi2;
 mod fifo;
 mod fq;
 mod fq_codel;
@@ -17,6 +18,7 @@ mod pie;
 mod policer;
 mod priority;
 mod red;
+mod report;
 mod tbf;
 mod token_bucket;
 
@@ -28,6 +30,7 @@ use codel::Codel;
 pub(crate) use context::QueueContext;
 use drop_tail::DropTail;
 use drr::Drr;
+use dualpi2::DualPi2;
 pub(crate) use fifo::{Limit, QueuedPacket};
 use fq::Fq;
 use fq_codel::FqCodel;
@@ -35,6 +38,8 @@ use pie::Pie;
 use policer::Policer;
 use priority::Priority;
 use red::Red;
+pub(crate) use report::QueueSample;
+pub use report::{BandReport, DualPi2Report, QueueReport};
 use tbf::Tbf;
 
 use tcp::rng::Rng;
@@ -69,6 +74,8 @@ pub(crate) enum Qdisc {
     Priority(Box<Priority>),
     /// A shaper with tins, a queue for each flow, fairness among hosts and COBALT.
     Cake(Box<Cake>),
+    /// Two coupled queues, for scalable and for classic flows.
+    DualPi2(Box<DualPi2>),
 }
 
 /// The answer of a discipline that is asked for a packet.
@@ -105,6 +112,7 @@ impl Qdisc {
             Queue::Policer(def) => Qdisc::Policer(Box::new(Policer::new(def, rate, delay, rng))),
             Queue::Priority(def) => Qdisc::Priority(Box::new(Priority::new(def, rate, delay, rng))),
             Queue::Cake(def) => Qdisc::Cake(Box::new(Cake::new(def, rng))),
+            Queue::DualPi2(def) => Qdisc::DualPi2(Box::new(DualPi2::new(def, rate, rng))),
         }
     }
 
@@ -123,6 +131,7 @@ impl Qdisc {
             Qdisc::Policer(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Priority(queue) => queue.enqueue(ctx, arrival),
             Qdisc::Cake(queue) => queue.enqueue(ctx, arrival),
+            Qdisc::DualPi2(queue) => queue.enqueue(ctx, arrival),
         }
     }
 
@@ -141,6 +150,7 @@ impl Qdisc {
             Qdisc::Policer(queue) => queue.inner.dequeue(ctx),
             Qdisc::Priority(queue) => queue.dequeue(ctx),
             Qdisc::Cake(queue) => queue.dequeue(ctx),
+            Qdisc::DualPi2(queue) => queue.dequeue(ctx).into(),
         }
     }
 
@@ -158,6 +168,7 @@ impl Qdisc {
             Qdisc::Policer(queue) => queue.inner.peek(ctx),
             Qdisc::Priority(queue) => queue.peek(ctx),
             Qdisc::Cake(_) => panic!("the scenario's check refuses CAKE inside another queue"),
+            Qdisc::DualPi2(queue) => queue.peek(ctx).into(),
         }
     }
 
@@ -175,6 +186,7 @@ impl Qdisc {
             Qdisc::Policer(queue) => queue.inner.take(wanted),
             Qdisc::Priority(queue) => queue.take(wanted),
             Qdisc::Cake(queue) => queue.take(wanted),
+            Qdisc::DualPi2(queue) => queue.take(wanted),
         }
     }
 
@@ -193,6 +205,7 @@ impl Qdisc {
             Qdisc::Policer(queue) => queue.inner.packets(),
             Qdisc::Priority(queue) => queue.packets(),
             Qdisc::Cake(queue) => queue.packets(),
+            Qdisc::DualPi2(queue) => queue.packets(),
         }
     }
 
@@ -210,6 +223,40 @@ impl Qdisc {
             Qdisc::Policer(queue) => queue.inner.bytes(),
             Qdisc::Priority(queue) => queue.bytes(),
             Qdisc::Cake(queue) => queue.bytes(),
+            Qdisc::DualPi2(queue) => queue.bytes(),
+        }
+    }
+
+    /// The measurement interval begins.
+    pub(crate) fn on_warmup_end(&mut self, now: Time) {
+        match self {
+            Qdisc::Tbf(queue) => queue.inner.on_warmup_end(now),
+            Qdisc::Policer(queue) => queue.inner.on_warmup_end(now),
+            Qdisc::Priority(queue) => queue.on_warmup_end(now),
+            Qdisc::DualPi2(queue) => queue.on_warmup_end(now),
+            _ => {}
+        }
+    }
+
+    /// What it counted until now, beside what every link counts; `None` if that is nothing.
+    pub(crate) fn report(&mut self, now: Time) -> Option<QueueReport> {
+        match self {
+            Qdisc::Tbf(queue) => queue.inner.report(now),
+            Qdisc::Policer(queue) => queue.inner.report(now),
+            Qdisc::Priority(queue) => Some(queue.report(now)),
+            Qdisc::DualPi2(queue) => Some(queue.report(now)),
+            _ => None,
+        }
+    }
+
+    /// What series show of it now.
+    pub(crate) fn sample(&mut self, now: Time) -> QueueSample {
+        match self {
+            Qdisc::Tbf(queue) => queue.inner.sample(now),
+            Qdisc::Policer(queue) => queue.inner.sample(now),
+            Qdisc::Pie(queue) => queue.sample(now),
+            Qdisc::DualPi2(queue) => queue.sample(now),
+            _ => QueueSample::default(),
         }
     }
 }

@@ -5,6 +5,7 @@ use tcp::units::{Span, Time};
 
 use super::context::QueueContext;
 use super::fifo::{Fifo, Limit, QueuedPacket};
+use super::report::QueueSample;
 use crate::packet::DropReason;
 use crate::scenario::{DelayEstimator, PieDef};
 
@@ -99,6 +100,12 @@ impl Pie {
             self.last_sojourn = Span::ZERO;
         }
         taken
+    }
+
+    /// What series show of it now.
+    pub(super) fn sample(&mut self, now: Time) -> QueueSample {
+        self.catch_up(now);
+        QueueSample { p: Some(self.control.p), ..QueueSample::default() }
     }
 
     /// Carries out the updates that have become due. What they depend on changes at arrivals and departures only, so that

@@ -1,4 +1,4 @@
-//! A policer: a token bucket at the entrance, whose excess is dropped or marked at once instead of waiting.
+//! A policer: a token bucket at the entrance, whose excess is dropped, marked or demoted at once instead of waiting.
 
 use tcp::rng::Rng;
 use tcp::units::{Rate, Span};
@@ -34,6 +34,10 @@ impl Policer {
             || match self.action {
                 PolicerAction::Drop => false,
                 PolicerAction::Mark => ctx.mark(&arrival),
+                PolicerAction::Demote => {
+                    ctx.demote(&arrival);
+                    true
+                }
             };
         if passes { self.inner.enqueue(ctx, arrival) } else { Err(DropReason::Policer) }
     }
@@ -43,6 +47,7 @@ impl Policer {
 mod tests {
     use super::super::bench::Bench;
     use crate::packet::DropReason::Policer;
+    use crate::qdisc::QueueReport;
     use tcp::Ecn::{self, Ce, Ect0, NotEct};
     use tcp::units::{Span, Time};
 
@@ -73,6 +78,23 @@ mod tests {
         assert_eq!((conforming, bench.marks()), (vec![0, 1, 3, 6, 9, 12], 9));
         let mut bench = Bench::new(r#"{"kind": "policer", "rate": "1Mbps", "burst": "3000B", "action": "mark"}"#);
         assert_eq!(passed(&mut bench, NotEct, 15), [0, 1, 3, 6, 9, 12]);
+    }
+
+    #[test]
+    fn excess_that_is_demoted_passes_and_goes_to_the_band_of_lower_effort() {
+        let queue = r#"{"kind": "policer", "rate": "1Mbps", "burst": "3000B", "action": "demote",
+            "queue": {"kind": "priority", "by": "dscp", "map": {"EF": 0, "LE": 2}, "bands": ["9p", "9p", "9p"]}}"#;
+        let mut bench = Bench::new(queue);
+        // Two packets conform and are of the default class; the third is not, nor is one that asks for expedited forwarding.
+        (0..3).for_each(|_| bench.enqueue_of(0, 1500, NotEct).unwrap());
+        bench.set_dscp(1, "EF");
+        bench.enqueue_of(1, 1400, NotEct).unwrap();
+        let QueueReport::Priority { bands } = bench.queue.report(Time::ZERO).unwrap() else { panic!("bands") };
+        assert_eq!(bands.len(), 3);
+        let sizes: Vec<u64> = std::iter::from_fn(|| bench.dequeue_packet()).map(|packet| packet.size.0).collect();
+        assert_eq!(sizes, [1500, 1500, 1500, 1400]);
+        let QueueReport::Priority { bands } = bench.queue.report(Time::ZERO).unwrap() else { panic!("bands") };
+        assert_eq!(bands.iter().map(|band| band.packets).collect::<Vec<_>>(), [0, 2, 2]);
     }
 
     #[test]

@@ -70,7 +70,8 @@ impl RouteBuffer {
 mod tests {
     use super::*;
     use crate::ids::{EndpointId, NodeId};
-    use crate::packet::{PacketHeader, PacketStore, TTL};
+    use crate::packet::{Datagram, PacketHeader, PacketStore, TTL};
+    use tcp::Ecn;
     use tcp::units::Bytes;
 
     #[test]
@@ -78,7 +79,8 @@ mod tests {
         let mut slab = PacketStore::default();
         let (to, destination, size) = (EndpointId(1), NodeId(0), Bytes(29));
         let envelope = PacketHeader { to, destination, size, sent_at: Time::ZERO, retransmission: false, ttl: TTL };
-        let ids: Vec<PacketId> = (0..4).map(|_| slab.insert_datagram(&envelope, Bytes(1))).collect();
+        let datagram = Datagram { bytes: Bytes(1), ecn: Ecn::NotEct };
+        let ids: Vec<PacketId> = (0..4).map(|_| slab.insert_datagram(&envelope, datagram)).collect();
         let limits = BufferLimits { per_destination: 2, total: 3, lifetime: Some(Span::from_millis(30_000)) };
         let mut buffers = RouteBuffer::new(limits);
         let at = |secs: u64| Time::ZERO + Span::from_millis(1000 * secs);

@@ -1,44 +1,47 @@
-//! Differentiated services code points, by their names.
+//! Differentiated services code points: the class of service that a packet asks for (RFC 2474).
 
 use std::fmt;
 use std::str::FromStr;
 
 use tcp::text_quantity;
 
-/// A DSCP (RFC 2474): six bits of the IP header.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+use super::near::did_you_mean;
+
+/// A code point, 0 to 63.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Dscp(u8);
 
-/// Those that have names (RFC 2474, 2597, 3246, 5865, 8622); TOS4 is the bit of RFC 1349 that asked for minimum delay.
-const NAMES: [(&str, u8); 24] = [
-    ("CS0", 0),
+/// The names: RFC 2474 (DF, CS), RFC 2597 (AF), RFC 3246 (EF), RFC 5865 (VA), RFC 8622 (LE); TOS4 is the bit of RFC 1349 for minimum delay.
+const NAMES: [(&str, u8); 25] = [
+    ("DF", 0),
     ("LE", 1),
     ("TOS4", 4),
+    ("CS0", 0),
     ("CS1", 8),
+    ("CS2", 16),
+    ("CS3", 24),
+    ("CS4", 32),
+    ("CS5", 40),
+    ("CS6", 48),
+    ("CS7", 56),
     ("AF11", 10),
     ("AF12", 12),
     ("AF13", 14),
-    ("CS2", 16),
     ("AF21", 18),
     ("AF22", 20),
     ("AF23", 22),
-    ("CS3", 24),
     ("AF31", 26),
     ("AF32", 28),
     ("AF33", 30),
-    ("CS4", 32),
     ("AF41", 34),
     ("AF42", 36),
     ("AF43", 38),
-    ("CS5", 40),
     ("VA", 44),
     ("EF", 46),
-    ("CS6", 48),
-    ("CS7", 56),
 ];
 
 impl Dscp {
-    /// Lower effort (RFC 8622).
+    /// Lower effort: below everything else (RFC 8622).
     pub const LE: Dscp = Dscp(1);
     /// Minimum delay (RFC 1349).
     pub const TOS4: Dscp = Dscp(4);
@@ -61,24 +64,58 @@ impl Dscp {
     pub fn is_video(self) -> bool {
         matches!(self.0, 4 | 16 | 18 | 20 | 22 | 24 | 26 | 28 | 30 | 34 | 36 | 38)
     }
+
+    /// The number in the header.
+    pub fn value(self) -> u8 {
+        self.0
+    }
 }
 
 impl FromStr for Dscp {
     type Err = String;
     fn from_str(text: &str) -> Result<Dscp, String> {
-        let found = NAMES.iter().find(|(name, _)| *name == text);
-        let known = || NAMES.map(|(name, _)| name).join(", ");
-        found.map(|(_, bits)| Dscp(*bits)).ok_or_else(|| format!("{text:?} is not a DSCP; known: {}", known()))
+        let named = NAMES.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+        let value = named.or_else(|| text.parse().ok().filter(|value| *value < 64));
+        value.map(Dscp).ok_or_else(|| {
+            let near = did_you_mean(text, NAMES.iter().map(|(name, _)| *name));
+            let near = near.map_or(String::new(), |near| format!("; {near}"));
+            format!(
+                "{text:?} is not a DSCP: a name such as \"EF\", \"CS1\", \"AF41\" or \"LE\", or \"0\" to \"63\"{near}"
+            )
+        })
     }
 }
 
 impl fmt::Display for Dscp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = NAMES.iter().find(|(_, bits)| *bits == self.0);
-        f.write_str(named.expect("every DSCP was read from its name").0)
+        match NAMES.iter().find(|(_, value)| *value == self.0) {
+            Some((name, _)) => f.write_str(name),
+            None => write!(f, "{}", self.0),
+        }
     }
 }
 
 text_quantity! {
-    Dscp, "Dscp", "EF", "the name of a DSCP such as \"EF\", \"AF41\", \"CS1\" or \"LE\"";
+    Dscp, "Dscp", "EF", "a differentiated services code point: a name such as \"EF\", \"CS1\", \"AF41\" or \"LE\", or \"0\" to \"63\"";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_are_read_and_printed_back() {
+        for (text, value) in [("EF", 46), ("AF41", 34), ("CS1", 8), ("LE", 1), ("DF", 0), ("VA", 44), ("5", 5)] {
+            let dscp: Dscp = text.parse().unwrap();
+            assert_eq!((dscp.value(), dscp.to_string()), (value, text.to_owned()));
+        }
+        assert_eq!("46".parse::<Dscp>().unwrap().to_string(), "EF");
+    }
+
+    #[test]
+    fn anything_else_is_refused_with_what_is_meant() {
+        for (text, hint) in [("64", "\"0\" to \"63\""), ("EG", "did you mean EF"), ("", "\"CS1\""), ("-1", "63")] {
+            assert!(text.parse::<Dscp>().unwrap_err().contains(hint), "{text}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, Rate, Span};
 
+use super::ecn::{EcnRewrite, MarkModel};
 use super::effects::{AcksDef, CorruptDef, DuplicateDef, HarqDef, JitterDef, ReorderDef};
 use super::queue::Queue;
 use super::service::ServiceDef;
@@ -29,6 +30,12 @@ pub struct LinkDef {
     /// Loss by the medium, from `from` to `to` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
+    /// Marks at random or by script, from `from` to `to` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marks: Option<MarkModel>,
+    /// What it does to the ECN field, from `from` to `to` only: `"bleach"`, or a table. Default: `"pass"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnRewrite>,
     /// Framing bytes per packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Bytes>,
@@ -80,6 +87,12 @@ pub struct LinkOptions {
     /// Loss by the medium, in the forward direction only: towards the second router, the sinks, the later node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
+    /// Marks at random or by script, in the forward direction only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marks: Option<MarkModel>,
+    /// What it does to the ECN field, in the forward direction only: `"bleach"`, or a table. Default: `"pass"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnRewrite>,
     /// Framing bytes per packet: 2 for PPP, 38 for Ethernet. Default: 0, as in ns-2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Bytes>,
@@ -118,7 +131,7 @@ pub struct LinkOptions {
 impl LinkDef {
     /// A link between these nodes with these properties.
     pub fn new(from: &str, to: &str, options: LinkOptions) -> LinkDef {
-        let LinkOptions { rate, delay, queue, loss, overhead, service, jitter, reorder, .. } = options;
+        let LinkOptions { rate, delay, queue, loss, marks, ecn, overhead, service, jitter, reorder, .. } = options;
         let LinkOptions { duplicate, corrupt, harq, acks, reverse, changes, repeat, .. } = options;
         let (from, to) = (from.into(), to.into());
         LinkDef {
@@ -128,6 +141,8 @@ impl LinkDef {
             delay,
             queue,
             loss,
+            marks,
+            ecn,
             overhead,
             service,
             jitter,
@@ -144,13 +159,15 @@ impl LinkDef {
 
     /// Its properties.
     pub fn options(&self) -> LinkOptions {
-        let LinkDef { rate, delay, queue, loss, overhead, service, jitter, reorder, .. } = self.clone();
+        let LinkDef { rate, delay, queue, loss, marks, ecn, overhead, service, jitter, reorder, .. } = self.clone();
         let LinkDef { duplicate, corrupt, harq, acks, reverse, changes, repeat, .. } = self.clone();
         LinkOptions {
             rate,
             delay,
             queue,
             loss,
+            marks,
+            ecn,
             overhead,
             service,
             jitter,
@@ -221,11 +238,11 @@ tagged_enum! {
 #[serde(deny_unknown_fields)]
 pub struct NoLoss {}
 
-/// Independent loss of packets.
+/// Independent loss, or marks, of packets.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketLoss {
-    /// Probability that a packet is lost, 0 to 1.
+    /// Probability that a packet is lost, or marked, 0 to 1.
     pub p: f64,
 }
 
@@ -246,7 +263,7 @@ pub struct ByteLoss {
     pub rate: f64,
 }
 
-/// Bursty loss (Gilbert 1960, Elliott 1963).
+/// Bursty loss, or marks (Gilbert 1960, Elliott 1963).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottLoss {
@@ -254,10 +271,10 @@ pub struct GilbertElliottLoss {
     pub good_to_bad: f64,
     /// Probability per packet of leaving the bad state.
     pub bad_to_good: f64,
-    /// Loss probability in the good state.
+    /// Probability of a loss, or mark, in the good state.
     #[serde(default)]
     pub loss_good: f64,
-    /// Loss probability in the bad state.
+    /// Probability of a loss, or mark, in the bad state.
     #[serde(default = "certain")]
     pub loss_bad: f64,
 }
@@ -266,7 +283,7 @@ fn certain() -> f64 {
     1.0
 }
 
-/// Scripted loss.
+/// Scripted loss, or marks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NthLoss {

@@ -6,6 +6,8 @@ mod cake;
 mod cc_choice;
 mod constellation;
 mod dscp;
+mod dualpi2;
+mod ecn;
 mod effects;
 mod energy;
 mod error;
@@ -43,6 +45,11 @@ pub use constellation::{
     TerminalDef,
 };
 pub use dscp::Dscp;
+pub use dualpi2::{
+    ControlledDelay, Draws, DropAt, DualPi2Classify, DualPi2Def, DualPi2Profile, DualPi2Scheduler, LowAqm, Overload,
+    RampDef, StepDef, TimeShiftedDef, WrrDef,
+};
+pub use ecn::{EcnRewrite, MarkModel, Rewrite, RewriteOn, Strip};
 pub use effects::{
     AcksDef, CopyAt, CorruptDef, DecimateDef, DelayDef, DuplicateDef, FailureDef, FileDelay, HarqDef, JitterDef,
     PerDraw, ReorderDef,
@@ -50,7 +57,7 @@ pub use effects::{
 pub use energy::{EnergyDef, EnergyProfile};
 pub use error::{ScenarioError, join};
 pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
-pub use link::{LinkChangeAt, LinkDef, LinkOptions, LossModel};
+pub use link::{GilbertElliottLoss, LinkChangeAt, LinkDef, LinkOptions, LossModel, NthLoss};
 pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,
@@ -77,7 +84,7 @@ pub use service::{
 pub use shaper::{PolicerAction, PolicerDef, PriorityBy, PriorityDef, TbfDef};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
-pub use traffic::{AppDef, FlowDef, Full, PeriodDef, Traffic, TransportDef};
+pub use traffic::{AppDef, DatagramEcn, DatagramKeys, FlowDef, Full, PeriodDef, Traffic, TransportDef};
 pub use wired_cum_wireless::{Direction, WiredCumWireless};
 pub use wireless::{
     Adhoc, DiscDef, FlowPattern, GridDef, GrowDef, Infrastructure, ListedDef, PlacementDef, PoissonDiskDef, UniformDef,

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tcp::units::{Bytes, Span};
 
 use super::cake::CakeDef;
+use super::dualpi2::DualPi2Def;
 use super::fair_queue::{DrrDef, FqDef, SfqDef};
 use super::shaper::{PolicerDef, PriorityDef, TbfDef};
 use super::tagged::tagged_enum;
@@ -37,7 +38,7 @@ tagged_enum! {
         /// Token bucket filter: a shaper, which holds the packets of another queue until they conform to a rate, such as
         /// `{ kind = "tbf", rate = "20Mbps", burst = "32kB", queue = { kind = "codel" } }`.
         "tbf" => Tbf(TbfDef),
-        /// Policer: drops or marks arrivals that do not conform to a rate, such as
+        /// Policer: drops, marks or demotes arrivals that do not conform to a rate, such as
         /// `{ kind = "policer", rate = "20Mbps", burst = "64kB", action = "mark", queue = "100p" }`.
         "policer" => Policer(PolicerDef),
         /// Strict priority: bands with a queue each; a packet waits for all bands before its own, such as
@@ -46,6 +47,9 @@ tagged_enum! {
         /// CAKE: a shaper with tins, a queue for each flow, fairness among hosts and COBALT, such as
         /// `{ kind = "cake", rate = "18Mbps", overhead = "docsis", ack_filter = "on" }`.
         "cake" => Cake(CakeDef),
+        /// Coupled dual queue (RFC 9332): low delay for scalable flows (ECT(1)), a classic queue for the rest, and about the same
+        /// rate for both, such as `{ kind = "dualpi2", profile = "rfc" }`.
+        "dualpi2" => DualPi2(DualPi2Def),
     }
 }
 
@@ -88,6 +92,7 @@ impl Queue {
             Queue::Policer(policer) => Queue::Policer(policer.with_defaults()),
             Queue::Priority(priority) => Queue::Priority(priority.with_defaults()),
             Queue::Cake(cake) => Queue::Cake(cake.with_defaults()),
+            Queue::DualPi2(dualpi2) => Queue::DualPi2(dualpi2.with_defaults()),
             other => other.clone(),
         }
     }

@@ -68,11 +68,19 @@ pub enum SeriesName {
     PathDelay,
     /// Rate that the service of a link offered per bin, bits per second, per link whose service is not a constant rate.
     Capacity,
+    /// Probability of the controller of a queue, per link: p' of DualPI2, the drop probability of PIE.
+    AqmP,
+    /// Probability of a mark in the low-latency queue of DualPI2, per link: the larger of coupling and ramp, 1 at most.
+    AqmPL,
+    /// Bytes in the low-latency queue of DualPI2, per link.
+    QueueL,
+    /// Bytes in the classic queue of DualPI2, per link.
+    QueueC,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 20] = [
+    pub const ALL: [SeriesName; 24] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -93,6 +101,10 @@ impl SeriesName {
         SeriesName::RouteHops,
         SeriesName::PathDelay,
         SeriesName::Capacity,
+        SeriesName::AqmP,
+        SeriesName::AqmPL,
+        SeriesName::QueueL,
+        SeriesName::QueueC,
     ];
 
     /// As written in a scenario.
@@ -118,6 +130,10 @@ impl SeriesName {
             SeriesName::RouteHops => "route_hops",
             SeriesName::PathDelay => "path_delay",
             SeriesName::Capacity => "capacity",
+            SeriesName::AqmP => "aqm_p",
+            SeriesName::AqmPL => "aqm_p_l",
+            SeriesName::QueueL => "queue_l",
+            SeriesName::QueueC => "queue_c",
         }
     }
 }

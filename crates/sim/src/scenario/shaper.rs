@@ -1,9 +1,12 @@
 //! The part of the schema that describes queues around other queues: shapers, policers and priorities.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::units::{Bytes, Rate};
 
+use super::dscp::Dscp;
 use super::queue::Queue;
 use super::text::Amount;
 
@@ -76,6 +79,8 @@ pub enum PolicerAction {
     Drop,
     /// It is marked, or dropped if it is not ECN-capable.
     Mark,
+    /// It passes, with its DSCP set to lower effort (RFC 8622), which a queue of kind `priority` or `cake` on its way may heed.
+    Demote,
 }
 
 impl PolicerDef {
@@ -97,6 +102,14 @@ pub struct PriorityDef {
     pub bands: Vec<Queue>,
     /// What decides about the band of a packet.
     pub by: PriorityBy,
+    /// With `by = "dscp"`: the bands of code points, such as `{ EF = 0, CS6 = 0, LE = 2 }`. All others have band 1.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub map: BTreeMap<Dscp, u8>,
+}
+
+impl PriorityDef {
+    /// The band of code points that `map` leaves out, and of flows that have no `priority`.
+    pub const DEFAULT_BAND: u8 = 1;
 }
 
 /// What decides about the band of a packet.
@@ -107,6 +120,8 @@ pub enum PriorityBy {
     Ecn,
     /// The key `priority` of its flow.
     Flow,
+    /// Its differentiated services code point, by `map`.
+    Dscp,
 }
 
 impl PriorityDef {

@@ -61,7 +61,7 @@ pub struct FlowDef {
     /// directions have it. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
-    /// The DSCP of its packets in both directions, for queues with tins. Default: CS0.
+    /// Differentiated services code point of its packets, in both directions. Default: `DF`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Dscp>,
     /// Name of a sink agent that several flows to one node share, as when ns-2's script connects many senders to one `TCPSink`: one
@@ -78,8 +78,10 @@ pub struct FlowDef {
 }
 
 impl FlowDef {
-    /// The band of a flow that names none.
-    pub const DEFAULT_PRIORITY: u8 = 1;
+    /// The code point of its packets, given at the flow or at its application.
+    pub fn code_point(&self) -> Dscp {
+        self.dscp.or(self.app.datagrams().dscp).unwrap_or_default()
+    }
 }
 
 tagged_enum! {
@@ -93,6 +95,40 @@ tagged_enum! {
         /// Writes messages at a constant rate during periods of activity.
         "on_off" => OnOff(OnOffDef),
     }
+}
+
+impl AppDef {
+    /// What its datagrams ask of the network.
+    pub fn datagrams(&self) -> DatagramKeys {
+        match self {
+            AppDef::Bulk(_) => DatagramKeys::default(),
+            AppDef::Cbr(CbrDef { ecn, dscp, .. }) | AppDef::OnOff(OnOffDef { ecn, dscp, .. }) => {
+                DatagramKeys { ecn: *ecn, dscp: *dscp }
+            }
+        }
+    }
+}
+
+/// What datagrams ask of the network.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct DatagramKeys {
+    /// Their ECN field.
+    pub ecn: Option<DatagramEcn>,
+    /// Their code point.
+    pub dscp: Option<Dscp>,
+}
+
+/// ECN field of datagrams. The application counts marks and does not answer to them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DatagramEcn {
+    /// Not ECN-capable.
+    #[default]
+    Off,
+    /// ECT(0): a queue may mark instead of dropping.
+    Ect0,
+    /// ECT(1): low latency, low loss, scalable throughput (RFC 9331).
+    L4s,
 }
 
 impl Default for AppDef {
@@ -124,6 +160,12 @@ pub struct CbrDef {
     /// Treatment of a message that does not fit into the send buffer.
     #[serde(default)]
     pub on_full: Full,
+    /// ECN field of datagrams, with `transport = "udp"`. Default: `off`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<DatagramEcn>,
+    /// Differentiated services code point of datagrams, with `transport = "udp"`; the same as `dscp` of the flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<Dscp>,
 }
 
 /// Messages at a constant rate during periods of activity.
@@ -140,6 +182,12 @@ pub struct OnOffDef {
     /// Treatment of a message that does not fit into the send buffer.
     #[serde(default)]
     pub on_full: Full,
+    /// ECN field of datagrams, with `transport = "udp"`. Default: `off`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<DatagramEcn>,
+    /// Differentiated services code point of datagrams, with `transport = "udp"`; the same as `dscp` of the flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<Dscp>,
     /// Length of the periods of activity. Default: exponential with mean 0.5 s (ns-2).
     #[serde(default)]
     pub on: PeriodDef,

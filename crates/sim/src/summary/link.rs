@@ -7,6 +7,7 @@ use super::measures::Drops;
 use crate::ids::NodeId;
 use crate::link::service::ServiceReport;
 use crate::metrics::report_defs::ratio;
+use crate::qdisc::QueueReport;
 use crate::wireless::WirelessSubnet;
 use crate::world::World;
 
@@ -33,6 +34,9 @@ pub struct LinkSummary {
     pub drops: Drops,
     /// Packets that its queue marked CE, over the whole run.
     pub marked_packets: u64,
+    /// Packets whose ECN field or options it rewrote as they entered, over the whole run; absent where it rewrites nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_rewritten: Option<u64>,
     /// Time-weighted mean number of packets queued.
     pub queue_mean_packets: f64,
     /// Maximum number of packets queued.
@@ -41,6 +45,9 @@ pub struct LinkSummary {
     pub queue_mean_s: Option<f64>,
     /// Packets queued or in flight at the end.
     pub in_flight_packets: u64,
+    /// What its queue reports of the queues inside it.
+    #[serde(flatten)]
+    pub queue: Option<QueueReport>,
     /// What its service offered; absent at a constant rate.
     #[serde(flatten)]
     pub service: Option<ServiceSummary>,
@@ -115,6 +122,7 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
     let link = &mut world.network.links[index];
     let queue_mean_packets = link.metrics.mean_queue(now, measured);
     let report = link.service.as_mut().and_then(|service| service.report(now));
+    let queue = link.queue_report(now);
     let effects = link.effects.as_ref();
     let metrics = &link.metrics;
     let busy = (metrics.busy.as_secs_f64() / measured.as_secs_f64()).min(1.0);
@@ -130,6 +138,7 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         dropped_packets: metrics.dropped(),
         drops: Drops::of(metrics.drops),
         marked_packets: metrics.marks,
+        ecn_rewritten: link.entrance.as_ref().and_then(|entrance| entrance.rewritten()),
         queue_mean_packets,
         queue_max_packets: metrics.max_queue,
         queue_mean_s: ratio(metrics.waited.as_secs_f64(), metrics.transmitted as f64),
@@ -137,6 +146,7 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         service: report.map(|report| service_summary(&report, measured)),
         duplicated_packets: effects.map(|effects| effects.duplicated),
         corrupted_packets: effects.map(|effects| effects.corrupted),
+        queue,
     }
 }
 

@@ -12,5 +12,6 @@ mod background;
 mod bandwidth;
 mod bbr;
 mod delay;
+mod dualpi2;
 mod marks;
 mod rates;

@@ -5,6 +5,7 @@ use tcp::{EcnBytes, Sack, SeqNo, SeqRange, SynOptions, Timestamps};
 
 use super::*;
 use crate::ids::{EndpointId, NodeId};
+use crate::packet::Datagram;
 
 const FROM: Socket = Socket { address: Ipv4Addr::new(10, 0, 0, 1), port: 49152 };
 const TO: Socket = Socket { address: Ipv4Addr::new(10, 0, 0, 2), port: 5001 };
@@ -103,8 +104,8 @@ fn headers_are_as_long_as_segments_count_them() {
 
 #[test]
 fn a_datagram_has_a_length_and_a_checksum() {
-    let bytes = headers(&packet(Payload::Udp(Bytes(500))), FROM, TO, 0);
-    assert_eq!(bytes[..4], [0x45, 0, 2, 16]);
+    let bytes = headers(&packet(Payload::Udp(Datagram { bytes: Bytes(500), ecn: Ecn::Ect1 })), FROM, TO, 0);
+    assert_eq!(bytes[..4], [0x45, 1, 2, 16]);
     assert_eq!(bytes[20..26], [0xc0, 0, 0x13, 0x89, 1, 252]);
     assert_checksums(&bytes, 500);
 }

@@ -1,0 +1,138 @@
+//! What disciplines report of the queues inside them, beside what every link reports.
+
+use serde::Serialize;
+use tcp::units::{Bytes, Span};
+
+use crate::metrics::Delays;
+
+/// The report of a discipline with several queues. Marks and drops cover the whole run, as those of links; everything else the
+/// measurement interval.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum QueueReport {
+    /// Of DualPI2.
+    DualPi2(Box<DualPi2Report>),
+    /// Of strict priority.
+    Priority {
+        /// Its bands.
+        bands: Vec<BandReport>,
+    },
+}
+
+/// DualPI2: the low-latency queue L, the classic queue C, and the controller.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct DualPi2Report {
+    /// Packets that left L for the transmitter.
+    pub l_packets: u64,
+    /// Their bytes.
+    pub l_bytes: u64,
+    /// Mean queueing delay in L.
+    pub l_delay_mean_s: Option<f64>,
+    /// Its median.
+    pub l_delay_p50_s: Option<f64>,
+    /// Its 99th percentile.
+    pub l_delay_p99_s: Option<f64>,
+    /// The greatest.
+    pub l_delay_max_s: Option<f64>,
+    /// Packets dropped from L or before it.
+    pub l_drops: u64,
+    /// Packets that left C for the transmitter.
+    pub c_packets: u64,
+    /// Their bytes.
+    pub c_bytes: u64,
+    /// Mean queueing delay in C.
+    pub c_delay_mean_s: Option<f64>,
+    /// Its median.
+    pub c_delay_p50_s: Option<f64>,
+    /// Its 99th percentile.
+    pub c_delay_p99_s: Option<f64>,
+    /// The greatest.
+    pub c_delay_max_s: Option<f64>,
+    /// Packets dropped from C or before it.
+    pub c_drops: u64,
+    /// Marks by the AQM of L itself, a step or a ramp.
+    pub marks_step: u64,
+    /// Marks in L by the coupling.
+    pub marks_coupled: u64,
+    /// Marks in C.
+    pub marks_classic: u64,
+    /// Packets dropped by the controller, of both queues.
+    pub drops_aqm: u64,
+    /// Packets dropped at the limit, of both queues.
+    pub drops_queue: u64,
+    /// Mean of p' over time.
+    pub p_mean: Option<f64>,
+    /// Its greatest value.
+    pub p_max: f64,
+    /// Time in which k p' exceeded 1.
+    pub overload_s: f64,
+}
+
+/// A band of strict priority.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct BandReport {
+    /// Packets that left it for the transmitter.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Mean queueing delay.
+    pub delay_mean_s: Option<f64>,
+    /// Its median.
+    pub delay_p50_s: Option<f64>,
+    /// Its 99th percentile.
+    pub delay_p99_s: Option<f64>,
+    /// The greatest.
+    pub delay_max_s: Option<f64>,
+    /// Packets dropped in the band, whatever the reason.
+    pub drops: u64,
+    /// Packets marked in the band.
+    pub marks: u64,
+    /// What its own queue reports.
+    #[serde(flatten)]
+    pub queue: Option<QueueReport>,
+}
+
+/// Counts of one of the queues inside a discipline.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ClassCounts {
+    pub(super) packets: u64,
+    pub(super) bytes: Bytes,
+    pub(super) delays: Delays,
+    /// Over the whole run.
+    pub(super) drops: u64,
+    /// Over the whole run.
+    pub(super) marks: u64,
+}
+
+impl ClassCounts {
+    /// A packet leaves for the transmitter.
+    pub(super) fn on_departure(&mut self, size: Bytes, waited: Span) {
+        self.packets += 1;
+        self.bytes += size;
+        self.delays.add(waited);
+    }
+
+    /// The measurement interval begins.
+    pub(super) fn on_warmup_end(&mut self) {
+        *self = ClassCounts { drops: self.drops, marks: self.marks, ..ClassCounts::default() };
+    }
+
+    /// Mean, median, 99th percentile and greatest queueing delay, in seconds.
+    pub(super) fn delays_s(&self) -> [Option<f64>; 4] {
+        let delays = &self.delays;
+        [delays.mean_s(), delays.quantile_s(0.5), delays.quantile_s(0.99), delays.max_s()]
+    }
+}
+
+/// What series show of a queue at an instant, as far as its discipline has it.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct QueueSample {
+    /// Probability of its controller: p' of DualPI2, that of a drop of PIE.
+    pub(crate) p: Option<f64>,
+    /// Probability of a mark in L of DualPI2.
+    pub(crate) p_low: Option<f64>,
+    /// Bytes in L.
+    pub(crate) low: Option<Bytes>,
+    /// Bytes in C.
+    pub(crate) classic: Option<Bytes>,
+}
