@@ -5,6 +5,7 @@ import json
 from importlib.resources import files
 
 import pytest
+
 from tonopah._core import trace
 from tonopah.validate import authors_metrics as metrics
 from tonopah.validate import authors_worlds as worlds

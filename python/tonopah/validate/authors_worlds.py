@@ -170,7 +170,8 @@ def plane_000(algorithm: str, satellites: int, altitude_km: float, answers: bool
 def hosts_001(algorithm: str, packets_per_s: int) -> Scenario:
     """Return one link with errors per byte, writes of 1024 B from 1 s to 9 s.
 
-    ns-3's "classic recovery" changes cwnd in an episode only; what is lost it finds by SACK, so recovery is that of profile `ns3`.
+    ns-3's "classic recovery" changes cwnd in an episode only; what is lost it finds by SACK, as recovery
+    of profile `ns3` does.
     """
     link = {
         "from": "a", "to": "b", "rate": "500kbps", "delay": "2ms", "overhead": "2B", "loss": {"kind": "byte", "rate": 1e-4},
