@@ -57,21 +57,21 @@ def test_only_first_flows_count_but_for_drops():
 
 
 def test_jain_over_data_and_ack_flows():
+    # The ratios are given to five digits, and the index changes by as much as they do.
     x, r = 9e6, 0.01685
-    assert metrics.jain_with_acks([x, x], [r * x, r * x]) == pytest.approx(0.516844, abs=1e-6)
+    assert metrics.jain_with_acks([x, x], [r * x, r * x]) == pytest.approx(0.516844, abs=5e-6)
     r = 0.01768
-    assert metrics.jain_with_acks([x, 0], [r * x, 0]) == pytest.approx(0.258838, abs=1e-6)
+    assert metrics.jain_with_acks([x, 0], [r * x, 0]) == pytest.approx(0.258838, abs=5e-6)
 
 
-def test_a_pair_that_is_not_full_has_463_packets():
-    """204.13 kb/s for Tahoe, 196.12 for Vegas: the header alone."""
-    for algorithm, rate, sent in (("tahoe", 204.13, 464), ("vegas", 196.12, 463)):
-        scenario = worlds.wired_000(algorithm, 40, 1, 200)
-        numbers = metrics.author_000_wired(metrics.as_in_ns2(lines_of(scenario)), {0})
-        assert numbers["throughput"] == pytest.approx(rate, abs=0.01)
+def test_pairs_that_are_not_full_differ_by_the_header_alone():
+    """The point of 10 flows: 7 pairs of 204.13 kb/s with Tahoe, of 196.12 with Vegas."""
+    counted = metrics.first_flows(worlds.wired_pairs(40, 10))
+    for algorithm, rate, sent in (("tahoe", 1428.89, 3248), ("vegas", 1372.87, 3241)):
+        lines = metrics.as_in_ns2(lines_of(worlds.wired_000(algorithm, 40, 10, 200)))
+        numbers = metrics.author_000_wired(lines, counted)
+        assert numbers["throughput"] == pytest.approx(rate, rel=1e-4)
         assert (numbers["sent"], numbers["received"]) == (sent, sent)
-    scenario = worlds.wired_000("vegas", 40, 1, 200, header=True)
-    assert metrics.author_000_wired(metrics.as_in_ns2(lines_of(scenario)), {0})["throughput"] == pytest.approx(204.13, abs=0.05)
 
 
 def test_a_sender_that_hears_nothing():

@@ -36,7 +36,7 @@ class Packet:
 
     @property
     def is_data(self) -> bool:
-        """It is what ns-2 calls a packet of type tcp: data, or the SYN of a connection; ns-2 has neither FIN nor bare ACK."""
+        """It is what ns-2 calls a packet of type tcp: data, or a SYN. ns-2 has neither FIN nor bare ACK."""
         return self.to_sink and (self.payload_bytes > 0 or (self.syn and not self.fin))
 
 
@@ -109,7 +109,7 @@ def author_000_wired(lines: Sequence[Packet], counted: set[int]) -> Numbers:
 
 
 def all_flows(lines: Sequence[Packet], traffic_s: float) -> Numbers:
-    """Return the same without the slips: every flow, delay since the packet's own sending, payload of 1000 B over the traffic.
+    """Return the same without the slips: every flow, delay from the sending of the packet itself, payload over the traffic.
 
     Packets of a flow keep their order, so what arrives is the oldest that was sent and not dropped.
     """
