@@ -154,21 +154,6 @@ fn dsr_finds_and_repairs() {
     }
 }
 
-/// A flow in each direction of a row: the path back is known from the request, and packets carry 4 + 4 + 8 B.
-#[test]
-fn dsr_uses_paths_in_both_directions() {
-    let row: Vec<[f64; 2]> = (0..4).map(|i| [50.0 * f64::from(i), 0.0]).collect();
-    let value = scenario(&row, "n3", &json!({"kind": "dsr", "profile": "std"}), &json!({"kind": "bulk"}), "5s");
-    let mut simulation = simulation(&value, 1);
-    assert!(run(&mut simulation, secs(4.9)).len() > 100);
-    let now = simulation.world.ctx.now;
-    let channel = &simulation.world.network.channels[0];
-    assert_eq!(channel.next(now, StationId(3), StationId(0)), Some(StationId(2)));
-    let Routing::Protocol(protocol) = &channel.routing else { panic!("a protocol was asked for") };
-    let header = protocol.source_routes.keys().map(|id| protocol.header(StationId(0), crate::ids::PacketId(*id)));
-    assert_eq!(header.max(), Some(Bytes(16)));
-}
-
 /// In `std` the MAC reports the failure: its advertisement reaches the destination, whose answer brings a route.
 #[test]
 fn dsdv_with_link_feedback_heals_sooner() {

@@ -1,4 +1,4 @@
-//! 802.11n against runs of ns-3: with one flow over three hops, and with four stations that send to two.
+//! 802.11n against a run of ns-3, with one flow over three hops; and what goes with which radio.
 
 use serde_json::{Value, json};
 
@@ -35,24 +35,13 @@ fn aggregation_over_three_hops() {
     assert!((12.0..22.0).contains(&with), "{with:.2} of 16.8 Mb/s");
 }
 
-/// Four stations send 10 Mb/s each to two; two pairs of senders are hidden from each other. ns-3.37: 29 Mb/s in all.
-#[test]
-fn four_stations_to_two() {
-    let stations = [[20.0, 90.0], [65.0, 90.0], [20.0, 150.0], [65.0, 150.0], [40.0, 120.0], [60.0, 120.0]];
-    let flow = |from: &str, to: &str| json!({"from": from, "to": to, "app": {"kind": "cbr", "rate": "10Mbps", "size": "1472B"}, "start": "2s"});
-    let flows = json!([flow("n0", "n5"), flow("n2", "n5"), flow("n1", "n4"), flow("n3", "n4")]);
-    let total = run(&network(&stations, true, flows), 1).network.measures.goodput_bps / 1e6;
-    println!("{total:.2} Mb/s");
-    assert!((24.0..34.0).contains(&total), "{total:.2} of 29 Mb/s");
-}
-
 #[test]
 fn what_does_not_go_together() {
     let cases = [
         (json!({"profile": "ns2", "standard": "n"}), "network.radio.standard: ", "ns3"),
         (json!({"standard": "n", "rate_control": "aarf"}), "network.radio.rate_control: ", "fixed"),
         (json!({"standard": "n", "frequency": "2412MHz"}), "network.radio.frequency: ", "4900 MHz"),
-        (json!({"standard": "n", "data_rate": "54Mbps"}), "network.radio.data_rate: ", "58.5Mbps"),
+        (json!({"standard": "n", "data_rate": "54Mbps"}), "network.radio.data_rate: ", "65Mbps"),
         (json!({"standard": "n", "control_rate": "65Mbps"}), "network.radio.control_rate: ", "24Mbps"),
         (json!({"standard": "a", "aggregation": true}), "network.radio.aggregation: ", "\"n\""),
         (json!({"frame_error": 1.5}), "network.radio.frame_error: ", "0 to 1"),
