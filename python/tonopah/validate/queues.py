@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from tonopah.stats import CONFIDENCE, t_quantile
 from tonopah.validate import queues_worlds as worlds
 from tonopah.validate.measures import Check, close
 from tonopah.validate.queues_recordings import Case, Library
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WAIT = 0.10
 SIGNALS = 0.15
@@ -97,7 +100,8 @@ def validate(
     step: Callable[[], None] = lambda: None,
 ) -> list[CaseResult]:
     """Run the jobs of the cases and return a result for each case; `step` is called after every run."""
-    results = {case.name: CaseResult(case, worlds.missing(case), kernel=recorded(library, case)) for case in cases}
+    table = library.flows()
+    results = {case.name: CaseResult(case, worlds.missing(case), kernel=recorded(table, case)) for case in cases}
     runs: dict[int, Run] = {}
 
     def take(index: int, outcome: Any, series: Any) -> bool:
@@ -132,9 +136,8 @@ def run_of(case: Case, summary: dict[str, Any]) -> Run:
     )
 
 
-def recorded(library: Library, case: Case) -> list[Run]:
-    """Return the runs of the kernel."""
-    table = library.flows()
+def recorded(table: "pd.DataFrame", case: Case) -> list[Run]:
+    """Return the runs of the kernel from the table of flows."""
     runs = []
     for _, rows in table[table["case"] == case.number].groupby("rep"):
         own = rows.set_index("flow")
