@@ -4,6 +4,7 @@
 //! not at all on the fast path.
 
 mod acks;
+mod delay;
 mod draw;
 pub(crate) mod effects;
 pub(crate) mod entrance;
@@ -22,11 +23,11 @@ use crate::engine::trace::Record;
 use crate::ids::{LinkId, NodeId, PacketId};
 use crate::link::loss::Loss;
 use crate::metrics::LinkMetrics;
-use crate::orbit::path::PropagationPath;
 use crate::orbit::shared_downlink::SharedDownlink;
 use crate::packet::DropReason;
 use crate::qdisc::{Dequeued, Qdisc, QueueContext, QueueReport, QueueSample, QueuedPacket};
 
+pub(crate) use delay::Delay;
 use effects::Effects;
 use entrance::Entrance;
 use service::Service;
@@ -41,28 +42,6 @@ pub(crate) enum LinkChange {
     Delay(Span),
     /// A new delay of a new path: what is sent later may arrive earlier.
     Path(Span),
-}
-
-/// Propagation delay.
-#[derive(Debug)]
-pub(crate) enum Delay {
-    /// Constant.
-    Fixed(Span),
-    /// By the distance of the ends when the transmission starts.
-    Path(Box<PropagationPath>),
-    /// The same, by the terminal that is the destination.
-    Shared(Box<SharedDownlink>),
-}
-
-impl Delay {
-    /// Of a transmission to `destination` that starts now.
-    fn at(&self, now: Time, destination: NodeId) -> Span {
-        match self {
-            Delay::Fixed(span) => *span,
-            Delay::Path(path) => path.delay(now),
-            Delay::Shared(downlink) => downlink.delay(destination, now),
-        }
-    }
 }
 
 /// A simplex link. The order of the fields matters: with a thousand flows the links to their hosts are not in the cache, and

@@ -28,6 +28,7 @@ mod shaper;
 mod tagged;
 mod tcp_options;
 mod text;
+mod times;
 mod traffic;
 mod wired_cum_wireless;
 mod wireless;
@@ -79,11 +80,12 @@ pub use radio::{
 pub use record::{RecordDef, SeriesName};
 pub use service::{
     AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateOrZero, RateTraceService,
-    RequestGrantService, ServiceDef, SlotsService, Times, TraceProfile, TraceService, WhileOff,
+    RequestGrantService, ServiceDef, SlotsService, TraceProfile, TraceService, WhileOff,
 };
 pub use shaper::{PolicerAction, PolicerDef, PriorityBy, PriorityDef, TbfDef};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
+pub use times::Times;
 pub use traffic::{AppDef, DatagramEcn, DatagramKeys, FlowDef, Full, PeriodDef, Traffic, TransportDef};
 pub use wired_cum_wireless::{Direction, WiredCumWireless};
 pub use wireless::{

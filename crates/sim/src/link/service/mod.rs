@@ -11,9 +11,6 @@ mod request_grant;
 mod slots;
 mod steps;
 
-#[cfg(test)]
-mod tests;
-
 use tcp::rng::Rng;
 use tcp::units::{Bytes, Rate, Span, Time};
 

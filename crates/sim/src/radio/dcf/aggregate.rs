@@ -168,23 +168,20 @@ impl DcfMac {
     }
 
     pub(super) fn on_block_ack(&mut self, ctx: &mut Context, at: StationId, frame: &Frame, ack: BlockAck) {
-        let station = &self.stations[at.index()];
-        if let (TxState::AwaitsBlockAck { requested }, true) = (station.tx_state, station.expects(frame.from)) {
-            self.acknowledge(ctx, at, frame.from, ack, !requested);
+        let station = &mut self.stations[at.index()];
+        let (TxState::AwaitsBlockAck { requested }, true) = (station.tx_state, station.expects(frame.from)) else {
+            return;
+        };
+        if !requested {
+            station.block_acks.originator(frame.from).count_failures();
         }
+        self.acknowledge(ctx, at, frame.from, ack);
     }
 
     /// Removes what is acknowledged from the window, gives up what has failed too often, and continues with the rest.
-    pub(super) fn acknowledge(
-        &mut self,
-        ctx: &mut Context,
-        at: StationId,
-        to: StationId,
-        ack: BlockAck,
-        count_failures: bool,
-    ) {
+    pub(super) fn acknowledge(&mut self, ctx: &mut Context, at: StationId, to: StationId, ack: BlockAck) {
         let originator = self.stations[at.index()].block_acks.originator(to);
-        for mpdu in originator.on_block_ack(ack, count_failures) {
+        for mpdu in originator.on_block_ack(ack) {
             self.messages.release(mpdu.request.content);
         }
         self.give_up(at, to, self.rules.short_retries, BlockAckRequest::Due);

@@ -76,15 +76,17 @@ impl Originator {
         }
     }
 
-    /// Handles a block ACK; returns the MPDUs that it acknowledges. `count_failures` unless it answers a request.
-    pub(super) fn on_block_ack(&mut self, ack: BlockAck, count_failures: bool) -> Vec<Mpdu> {
+    /// Counts a transmission of the whole window, before the block ACK that answers it removes what has arrived.
+    pub(super) fn count_failures(&mut self) {
+        self.window.iter_mut().for_each(|mpdu| mpdu.failures += 1);
+    }
+
+    /// Handles a block ACK; returns the MPDUs that it acknowledges.
+    pub(super) fn on_block_ack(&mut self, ack: BlockAck) -> Vec<Mpdu> {
         self.request = BlockAckRequest::None;
         let (acknowledged, left): (Vec<Mpdu>, Vec<Mpdu>) =
             self.window.drain(..).partition(|mpdu| ack.covers(mpdu.sequence));
         self.window = left.into();
-        if count_failures {
-            self.window.iter_mut().for_each(|mpdu| mpdu.failures += 1);
-        }
         acknowledged
     }
 

@@ -116,7 +116,7 @@ impl DcfMac {
         if station.tx_state == TxState::AwaitsAck && station.expects(frame.from) {
             if let Some(current) = station.current.filter(|current| current.block_ack) {
                 let ack = BlockAck { start: current.sequence + 1, received: 0 };
-                return self.acknowledge(ctx, at, frame.from, ack, false);
+                return self.acknowledge(ctx, at, frame.from, ack);
             }
             if self.rules.rate_control != RateControl::Fixed {
                 station.arf.on_success(frame.from, self.rules.rate_index(self.rules.phy.data_rate));
