@@ -77,7 +77,7 @@ impl Algorithm {
             initial_window: Bytes(10_000),
             initial_ssthresh: Bytes::MAX,
             handshake_rtt: Some(Span::from_millis(100)),
-            one_way: false,
+            without_handshake: false,
             paced: false,
             seed: 1,
         };

@@ -248,7 +248,7 @@ fn each_mistake_of_a_service_or_an_effect_names_its_path() {
         ("service", json!({"kind": "trace", "times": "1", "opportunity": "0B"}), "service.opportunity: 0B", "1B"),
         ("service", json!({"kind": "poisson", "rate": "0bps"}), "service.rate: ", "above zero"),
         ("service", json!({"kind": "rate_trace"}), "service.points: is missing or empty", "give file or points"),
-        ("service", points(json!([["1s", "1Mbps"]])), "service.points: the first time is 1000ms; it must be 0s", ""),
+        ("service", points(json!([["1s", "1Mbps"]])), "service.points: the first time is 1s; it must be 0s", ""),
         ("service", points(json!([["0s", "1Mbps"], ["0s", "1Mbps"]])), "service.points: the time of point 2 (0s)", ""),
         ("service", points(json!([["0s", "1Mbps"], ["1s", "0bps"]])), "service.points: the last rate is 0", ""),
         (
@@ -327,7 +327,7 @@ fn a_service_and_a_rate_contradict_each_other() {
     let message = refusal(json!({"service": service, "changes": [{"at": "1s", "rate": "1Mbps"}]}));
     assert!(message.starts_with("link[0].changes[0].rate: the service of the link has rates of its own"), "{message}");
     let message = refusal(json!({"rate": "1Mbps", "repeat": "1s", "changes": [{"at": "1s", "up": false}]}));
-    assert!(message.starts_with("link[0].changes[0].at: 1000ms is not within"), "{message}");
+    assert!(message.starts_with("link[0].changes[0].at: 1s is not within"), "{message}");
     let slots = json!({"kind": "slots", "rate": ["1Mbps", "2Mbps"], "delay": ["1ms", "2ms"]});
     let message = refusal(json!({"service": slots, "delay": "5ms"}));
     assert!(message.starts_with("link[0].delay: 5ms stands beside a service that draws delays"), "{message}");

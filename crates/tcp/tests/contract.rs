@@ -86,7 +86,7 @@ impl World {
             initial_ssthresh,
             handshake_rtt,
             paced,
-            one_way: false,
+            without_handshake: false,
             seed,
         };
         let cc = cc_config(&mut rng, algorithm, profile).build(&setup);

@@ -50,7 +50,6 @@ class Agent:
     def tcp(self, header: bool = False) -> dict[str, Any]:
         """Return its settings; with `header` its packets have one in any case."""
         common = {"profile": "ns2", "cc": dict(self.cc), "whole_segments": True, "syn_retries": NEVER, "headers": "plain"}
-        common |= {"rtt_estimator": "ns2"}
         own = {"handshake": False, "headers": "plain" if header else "acks"}
         return common | (own if self.one_way else {})
 
@@ -178,7 +177,7 @@ def hosts_001(algorithm: str, packets_per_s: int) -> Scenario:
         "queue": {"kind": "fq_codel", "device": "100p"},
     }  # fmt: skip
     app = {"kind": "cbr", "rate": f"{8 * packets_per_s}kbps", "size": "1024B", "on_full": "drop"}
-    cc = {"newreno": {"name": "newreno"}, "fr": {"name": "fr", "profile": "author"}}[algorithm]
+    cc = {"newreno": {"name": "newreno"}, "fr": {"name": "fr", "profile": "seed_quirks"}}[algorithm]
     return {
         "duration": "10s", "network": {"kind": "graph"}, "node": [{"name": "a"}, {"name": "b"}], "link": [link],
         "tcp": {"profile": "ns3", "cc": cc},

@@ -93,7 +93,7 @@ fn parts_of_links(graph: &Scenario) -> Vec<String> {
     let draws = |name: &str, is_random: fn(&LinkOptions) -> bool| all.iter().any(is_random).then(|| name.to_owned());
     parts.extend(draws("service of links", is_random_service));
     parts.extend(draws("effects of links", has_random_effects));
-    parts.extend(draws("marks on links", |link| link.marks.as_ref().is_some_and(are_random_marks)));
+    parts.extend(draws("marks on links", |link| link.marks.as_deref().is_some_and(are_random_marks)));
     parts.extend(draws("rewritten ECN fields", |link| {
         link.ecn.as_ref().and_then(EcnRewrite::share).is_some_and(is_open)
     }));
@@ -131,7 +131,7 @@ fn is_random_chain(model: &GilbertElliottLoss) -> bool {
 }
 
 fn is_random_service(link: &LinkOptions) -> bool {
-    match &link.service {
+    match link.service.as_deref() {
         Some(ServiceDef::Poisson(_) | ServiceDef::Slots(_)) => true,
         Some(ServiceDef::OnOff(on_off)) => {
             [&on_off.on, &on_off.off].into_iter().any(|period| !matches!(period, PeriodDef::Constant(_)))

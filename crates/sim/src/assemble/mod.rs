@@ -183,7 +183,7 @@ fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, rng: impl Fn(&'st
     let queue = options.queue.as_ref().expect("an expanded link has a queue");
     let effects = Effects::of(options, &rng);
     let constant = ServiceDef::Rate(Default::default());
-    let service = options.service.as_ref().filter(|service| **service != constant);
+    let service = options.service.as_deref().filter(|service| **service != constant);
     let service = service.or(effects.is_some().then_some(&constant));
     LinkParts {
         from,
@@ -196,7 +196,7 @@ fn link_parts(from: NodeId, to: NodeId, options: &LinkOptions, rng: impl Fn(&'st
         loss_rng: rng("loss"),
         service: service.map(|service| Service::new(service, rate, rng("service"))),
         effects,
-        entrance: Entrance::new(options.marks.as_ref().map(marks_of), options.ecn.as_ref(), rng),
+        entrance: Entrance::new(options.marks.as_deref().map(marks_of), options.ecn.as_ref(), rng),
     }
 }
 

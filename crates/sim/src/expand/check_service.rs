@@ -24,7 +24,7 @@ pub(super) fn refuse(path: &str, field: &str, value: impl Display, allowed: &str
 
 /// Checks the changes of a link over time.
 pub(super) fn check_changes(options: &LinkOptions, path: &str) -> Result<(), ScenarioError> {
-    let served = [options.service.as_ref(), options.reverse.as_ref().and_then(|reverse| reverse.service.as_ref())];
+    let served = [options.service.as_deref(), options.reverse.as_ref().and_then(|reverse| reverse.service.as_deref())];
     let has_service = served.into_iter().flatten().any(|service| !matches!(service, ServiceDef::Rate(_)));
     for (index, change) in options.changes.iter().enumerate() {
         let place = join(path, &format!("changes[{index}]"));
@@ -54,7 +54,7 @@ pub(super) fn check_changes(options: &LinkOptions, path: &str) -> Result<(), Sce
 
 /// Checks the service of a link.
 pub(super) fn check_service(options: &LinkOptions, path: &str) -> Result<(), ScenarioError> {
-    let Some(service) = &options.service else { return Ok(()) };
+    let Some(service) = options.service.as_deref() else { return Ok(()) };
     let place = join(path, "service");
     let place = place.as_str();
     match service {

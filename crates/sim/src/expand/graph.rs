@@ -83,27 +83,27 @@ fn fill_service(options: &mut LinkOptions, defaults: &LinkDefaults) {
         return;
     }
     let (back, overhead) = (options.reverse_service(), options.overhead);
-    let own = |service: &Option<ServiceDef>| service.as_ref().and_then(ServiceDef::own_rate);
-    let framing = |service: &Option<ServiceDef>| match service {
+    let own = |service: Option<&ServiceDef>| service.and_then(ServiceDef::own_rate);
+    let framing = |service: Option<&ServiceDef>| match service {
         Some(ServiceDef::Trace(trace)) => trace.profile.overhead(),
         _ => Bytes::ZERO,
     };
-    let delay_of = |service: &Option<ServiceDef>, given: Option<Span>| match service {
+    let delay_of = |service: Option<&ServiceDef>, given: Option<Span>| match service {
         Some(ServiceDef::Slots(slots)) if slots.delay.is_some() => Some(Span::ZERO),
         _ => given.or(Some(Span::from_micros(defaults.delay_us))),
     };
     let plain_rate = options.rate.or(Rate::from_bps(defaults.mbps * 1_000_000));
     if back != options.service || options.reverse.is_some() {
         let mut reverse = options.reverse.take().unwrap_or_default();
-        reverse.rate = own(&back).or(reverse.rate).or(plain_rate);
-        reverse.delay = reverse.delay.or(delay_of(&back, options.delay));
-        reverse.overhead = reverse.overhead.or(overhead).or(Some(framing(&back)));
-        reverse.service = Some(back.unwrap_or(ServiceDef::Rate(Default::default())));
+        reverse.rate = own(back.as_deref()).or(reverse.rate).or(plain_rate);
+        reverse.delay = reverse.delay.or(delay_of(back.as_deref(), options.delay));
+        reverse.overhead = reverse.overhead.or(overhead).or(Some(framing(back.as_deref())));
+        reverse.service = Some(back.unwrap_or_else(|| Box::new(ServiceDef::Rate(Default::default()))));
         options.reverse = Some(reverse);
     }
-    options.rate = own(&options.service).or(plain_rate);
-    options.delay = delay_of(&options.service, options.delay);
-    options.overhead = overhead.or(Some(framing(&options.service)));
+    options.rate = own(options.service.as_deref()).or(plain_rate);
+    options.delay = delay_of(options.service.as_deref(), options.delay);
+    options.overhead = overhead.or(Some(framing(options.service.as_deref())));
 }
 
 /// A link with these properties.

@@ -27,7 +27,7 @@ fn links(scenario: &Scenario) -> Result<Vec<LinkDef>, ScenarioError> {
     let with_defaults = |(index, def): (usize, &LinkDef)| {
         let path = format!("link[{index}]");
         let full = link_with_defaults(&def.options(), &path, &LINK)?;
-        let served = def.service.as_ref().and_then(ServiceDef::own_rate);
+        let served = def.service.as_deref().and_then(ServiceDef::own_rate);
         if def.rate.or(served).is_none() {
             return Err(ScenarioError::new(format!("{path}.rate"), "missing key `rate`, such as \"10Mbps\""));
         }

@@ -79,14 +79,23 @@ impl Bench {
 
     /// Flow and mark of the next packet that leaves.
     pub(super) fn dequeue_packet(&mut self) -> Option<Packet> {
+        self.packet_or_time().ok()
+    }
+
+    /// The next packet that leaves, or when there will be one.
+    fn packet_or_time(&mut self) -> Result<Packet, Option<Time>> {
         let answer = self.queue.dequeue(&mut queue_context(&mut self.ctx, &mut self.metrics));
-        if let Dequeued::Later(at) = answer {
-            assert!(at > self.ctx.now, "the link would ask for ever");
-        }
-        let Dequeued::Ready(next) = answer else { return None };
+        let next = match answer {
+            Dequeued::Ready(next) => next,
+            Dequeued::Empty => return Err(None),
+            Dequeued::Later(at) => {
+                assert!(at > self.ctx.now, "the link would ask for ever");
+                return Err(Some(at));
+            }
+        };
         self.held -= 1;
         self.check();
-        Some(self.ctx.packets.remove(next.packet))
+        Ok(self.ctx.packets.remove(next.packet))
     }
 
     /// When the next packet may leave, if that is later than now. Asks by `peek`, which is not to change anything.
@@ -109,11 +118,11 @@ impl Bench {
     pub(super) fn departures(&mut self) -> Vec<(u32, u64, Time)> {
         let mut left = Vec::new();
         loop {
-            while let Some(packet) = self.dequeue_packet() {
-                left.push((packet.to.flow().0, packet.size.0, self.ctx.now));
+            match self.packet_or_time() {
+                Ok(packet) => left.push((packet.to.flow().0, packet.size.0, self.ctx.now)),
+                Err(Some(at)) => self.at(at),
+                Err(None) => return left,
             }
-            let Some(at) = self.later() else { return left };
-            self.at(at);
         }
     }
 

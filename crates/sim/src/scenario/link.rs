@@ -32,7 +32,7 @@ pub struct LinkDef {
     pub loss: Option<LossModel>,
     /// Marks at random or by script, from `from` to `to` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub marks: Option<MarkModel>,
+    pub marks: Option<Box<MarkModel>>,
     /// What it does to the ECN field, from `from` to `to` only: `"bleach"`, or a table. Default: `"pass"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnRewrite>,
@@ -41,13 +41,13 @@ pub struct LinkDef {
     pub overhead: Option<Bytes>,
     /// How the transmitter serves the queue, in each direction. Default: at `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub service: Option<ServiceDef>,
+    pub service: Option<Box<ServiceDef>>,
     /// Delay drawn for each packet beside `delay`, in the forward direction only, as what follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<JitterDef>,
+    pub jitter: Option<Box<JitterDef>>,
     /// Packets that leave their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reorder: Option<ReorderDef>,
+    pub reorder: Option<Box<ReorderDef>>,
     /// Copies of packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate: Option<DuplicateDef>,
@@ -56,7 +56,7 @@ pub struct LinkDef {
     pub corrupt: Option<CorruptDef>,
     /// Hybrid ARQ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub harq: Option<HarqDef>,
+    pub harq: Option<Box<HarqDef>>,
     /// ACKs that are held back at the entrance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acks: Option<AcksDef>,
@@ -89,7 +89,7 @@ pub struct LinkOptions {
     pub loss: Option<LossModel>,
     /// Marks at random or by script, in the forward direction only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub marks: Option<MarkModel>,
+    pub marks: Option<Box<MarkModel>>,
     /// What it does to the ECN field, in the forward direction only: `"bleach"`, or a table. Default: `"pass"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnRewrite>,
@@ -98,13 +98,13 @@ pub struct LinkOptions {
     pub overhead: Option<Bytes>,
     /// How the transmitter serves the queue, in each direction. Default: at `rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub service: Option<ServiceDef>,
+    pub service: Option<Box<ServiceDef>>,
     /// Delay drawn for each packet beside `delay`, in the forward direction only, as what follows.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<JitterDef>,
+    pub jitter: Option<Box<JitterDef>>,
     /// Packets that leave their order.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reorder: Option<ReorderDef>,
+    pub reorder: Option<Box<ReorderDef>>,
     /// Copies of packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate: Option<DuplicateDef>,
@@ -113,7 +113,7 @@ pub struct LinkOptions {
     pub corrupt: Option<CorruptDef>,
     /// Hybrid ARQ.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub harq: Option<HarqDef>,
+    pub harq: Option<Box<HarqDef>>,
     /// ACKs that are held back at the entrance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acks: Option<AcksDef>,
@@ -186,7 +186,7 @@ impl LinkDef {
 impl LinkOptions {
     /// How the transmitter of the other direction serves: as this one's, unless `reverse` says otherwise or has a rate of its own
     /// where this one's is the service's.
-    pub fn reverse_service(&self) -> Option<ServiceDef> {
+    pub fn reverse_service(&self) -> Option<Box<ServiceDef>> {
         let own = self.reverse.as_deref();
         let own_rate = own.is_some_and(|own| own.rate.is_some());
         let inherited = || self.service.clone().filter(|service| !own_rate || service.own_rate().is_none());

@@ -50,7 +50,7 @@ pub struct LinkSummary {
     pub queue: Option<QueueReport>,
     /// What its service offered; absent at a constant rate.
     #[serde(flatten)]
-    pub service: Option<ServiceSummary>,
+    pub service: Option<Box<ServiceSummary>>,
     /// Packets that it copied, over the whole run; absent where it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicated_packets: Option<u64>,
@@ -143,7 +143,7 @@ pub(super) fn link_summary(world: &mut World, index: usize, measured: Span) -> L
         queue_max_packets: metrics.max_queue,
         queue_mean_s: ratio(metrics.waited.as_secs_f64(), metrics.transmitted as f64),
         in_flight_packets: link.holds(),
-        service: report.map(|report| service_summary(&report, measured)),
+        service: report.map(|report| Box::new(service_summary(&report, measured))),
         duplicated_packets: effects.map(|effects| effects.duplicated),
         corrupted_packets: effects.map(|effects| effects.corrupted),
         queue,

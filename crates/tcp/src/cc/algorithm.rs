@@ -61,7 +61,7 @@ pub struct Setup {
     /// RTT of the handshake; absent if the SYN was retransmitted.
     pub handshake_rtt: Option<Span>,
     /// There was no handshake: the first segment stands for the SYN.
-    pub one_way: bool,
+    pub without_handshake: bool,
     /// The connection paces even without a rate from its algorithm.
     pub paced: bool,
     /// Seed of the algorithm's random numbers; each connection has its own.

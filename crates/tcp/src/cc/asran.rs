@@ -150,7 +150,7 @@ mod tests {
             initial_window: MSS * 10,
             initial_ssthresh: Bytes::MAX,
             handshake_rtt: None,
-            one_way: false,
+            without_handshake: false,
             paced: false,
             seed: 1,
         };

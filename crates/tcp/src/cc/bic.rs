@@ -246,7 +246,7 @@ mod tests {
             initial_window: MSS * w,
             initial_ssthresh: MSS * 2,
             handshake_rtt: None,
-            one_way: false,
+            without_handshake: false,
             paced: false,
             seed: 1,
         };

@@ -30,7 +30,7 @@ impl Driver {
             initial_window: MSS * cwnd,
             initial_ssthresh: ssthresh.map_or(Bytes::MAX, |segments| MSS * segments),
             handshake_rtt: None,
-            one_way: false,
+            without_handshake: false,
             paced: false,
             seed: 1,
         });

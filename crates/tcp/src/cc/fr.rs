@@ -4,13 +4,13 @@
 //! is set on a loss (Casetti, Gerla, Lee, Mascolo, Sanadidi, MILCOM 2000). GFR, "gradual faster
 //! recovery", lets ssthresh rise towards it while nothing is lost, so that slow start goes on. The rest is NewReno as in
 //! ns-3, where the study ran: growth by the ACK, in slow start only in the study, whose text takes the linear increase out.
-//! Profile `author` is the study's code; `seed_quirks` is it without the window of one byte after a time-out and the endless
-//! bandwidth from two ACKs at once.
+//! Profile `seed_quirks` has what the study's code did besides its text, without its window of one byte after a time-out
+//! (every algorithm here keeps one segment) and its endless bandwidth from two ACKs at once, which count as one.
 
 use super::algorithm::{Algorithm, Requirements, Setup};
 use super::controller::CongestionControl;
 use super::parameters::{Param, ParamValues, Profile, Value};
-use super::signals::{Ack, Cause, Congestion, View};
+use super::signals::{Ack, Congestion, View};
 use super::window::{IdleRule, Window};
 use crate::units::{Bytes, Span, Time};
 
@@ -24,7 +24,6 @@ pub(super) const FR: Algorithm = Algorithm {
     profiles: &[
         Profile { name: "seed", set: TEXT, recovery: None },
         Profile { name: "seed_quirks", set: QUIRKS, recovery: None },
-        Profile { name: "author", set: AUTHOR, recovery: None },
         Profile { name: "paper", set: PAPER, recovery: None },
     ],
     build: &|values, setup| Box::new(Fr::new(values, setup)),
@@ -38,15 +37,6 @@ const QUIRKS: &[(&str, Value)] = &[
 ];
 
 const TEXT: &[(&str, Value)] = &[("no_linear_growth", Value::Flag(true))];
-
-const AUTHOR: &[(&str, Value)] = &[
-    ("one_segment_per_ack", Value::Flag(true)),
-    ("bits_as_bytes", Value::Flag(true)),
-    ("no_linear_growth", Value::Flag(true)),
-    ("clock_from_zero", Value::Flag(true)),
-    ("byte_window", Value::Flag(true)),
-    ("endless_sample", Value::Flag(true)),
-];
 
 const PAPER: &[(&str, Value)] = &[("gfr_interval", Value::Number(500.0)), ("count_dupacks", Value::Flag(true))];
 
@@ -77,12 +67,6 @@ const PARAMS: &[Param] = &[
     Param::flag("clock_from_zero", false)
         .doc("quirk: the first sample spreads its bytes over all time since the start of the run")
         .source("quirk 5 of the study's code"),
-    Param::flag("byte_window", false)
-        .doc("quirk: the window after a time-out is one byte, and ssthresh has no floor of two segments")
-        .source("the study's code, tcp-fr-gfr.cc"),
-    Param::flag("endless_sample", false)
-        .doc("quirk: two ACKs at one instant make the estimate of bandwidth infinite, and an idle period counts as a slow path")
-        .source("the study's code, tcp-fr-gfr.cc"),
 ];
 
 /// No path holds more; a bandwidth from ACKs that were bunched together can say anything.
@@ -100,8 +84,6 @@ struct Fr {
     one_segment_per_ack: bool,
     bits_as_bytes: bool,
     no_linear_growth: bool,
-    byte_window: bool,
-    endless_sample: bool,
     /// BWE in bit/s; 0 before the first sample.
     bandwidth: f64,
     /// When the last sample ended.
@@ -129,8 +111,6 @@ impl Fr {
             one_segment_per_ack: values.flag("one_segment_per_ack"),
             bits_as_bytes: values.flag("bits_as_bytes"),
             no_linear_growth: values.flag("no_linear_growth"),
-            byte_window: values.flag("byte_window"),
-            endless_sample: values.flag("endless_sample"),
             bandwidth: 0.0,
             sampled: if values.flag("clock_from_zero") { Time::ZERO } else { setup.now },
             pending: Bytes::ZERO,
@@ -159,7 +139,7 @@ impl Fr {
 
     fn sample_bandwidth(&mut self, delivered: Bytes, now: Time) {
         self.pending += delivered;
-        if self.pending == Bytes::ZERO || (now <= self.sampled && !self.endless_sample) {
+        if self.pending == Bytes::ZERO || now <= self.sampled {
             return;
         }
         // s = 8 pkt_size / (now - last_ack_time); BWE = alpha BWE + (1 - alpha) s
@@ -215,12 +195,8 @@ impl CongestionControl for Fr {
         self.counted = Bytes::ZERO;
         // ssthresh = BWE RTTmin / a. While nothing is known, half of the flight; two segments are the floor (RFC 5681).
         let known = self.capacity().map(|capacity| Bytes((capacity / self.a) as u64));
-        let floor = if self.byte_window { Bytes(1) } else { view.mss * 2 };
-        let ssthresh = known.unwrap_or(Bytes(event.flight.0 / 2)).max(floor);
+        let ssthresh = known.unwrap_or(Bytes(event.flight.0 / 2)).max(view.mss * 2);
         self.window.reduce(ssthresh, event);
-        if self.byte_window && event.cause == Cause::Timeout {
-            self.window.cwnd = Bytes(1);
-        }
     }
 
     fn window(&self) -> Window {
@@ -233,10 +209,8 @@ impl CongestionControl for Fr {
 
     fn on_idle(&mut self, idle: Span, view: &View) {
         // The next sample is not to take the idle period for a slow path.
-        if !self.endless_sample {
-            self.sampled = view.now;
-            self.pending = Bytes::ZERO;
-        }
+        self.sampled = view.now;
+        self.pending = Bytes::ZERO;
         self.window.on_idle(idle, view, self.initial_window, IdleRule::Restart);
     }
 

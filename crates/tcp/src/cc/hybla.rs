@@ -249,7 +249,7 @@ mod tests {
                 initial_window: mss * 10,
                 initial_ssthresh: Bytes::MAX,
                 handshake_rtt: Some(Span::from_millis(rtt_ms)),
-                one_way: false,
+                without_handshake: false,
                 paced: false,
                 seed: 1,
             });

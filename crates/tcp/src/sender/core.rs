@@ -153,7 +153,7 @@ impl SenderCore {
             initial_window: initial_window(config, agreed, handshake.timeouts),
             initial_ssthresh: config.initial_ssthresh,
             handshake_rtt: handshake.rtt,
-            one_way: !config.handshake,
+            without_handshake: !config.handshake,
             paced: config.pacing,
             seed: config.seed,
         };

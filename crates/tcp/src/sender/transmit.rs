@@ -74,9 +74,7 @@ impl Sender {
     #[inline(never)]
     fn poll_lost(&mut self, now: Time, lost: Chunk, timers: &mut Timers) -> Option<Outgoing> {
         let bytes = Bytes(u64::from(lost.len));
-        // An empty network takes a segment whatever the window: RFC 5681 §3.1 has no loss window below one.
-        let pipe = self.core.board.pipe();
-        let fits = pipe == Bytes::ZERO || pipe + bytes <= self.send_window();
+        let fits = self.core.board.pipe() + bytes <= self.send_window();
         if !fits && !self.recovery.forces_retransmit() {
             return None;
         }

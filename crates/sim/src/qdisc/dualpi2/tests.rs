@@ -127,13 +127,15 @@ fn weighted_round_robin_serves_as_internet_1_1_d_says() {
     // L of 200 B against C of 1500 B: by bytes all the same.
     let mut bench = self::bench(r#", "limit": "unlimited""#);
     let mut bytes = [0, 0];
-    for _ in 0..3000 {
-        while bench.queue.packets() < 200 {
-            bench.enqueue_of(0, 200, Ect1).unwrap();
-            bench.enqueue_of(1, 1500, NotEct).unwrap();
-        }
+    let arrive = |bench: &mut Bench, flow| match flow {
+        0 => bench.enqueue_of(0, 200, Ect1).unwrap(),
+        _ => bench.enqueue_of(1, 1500, NotEct).unwrap(),
+    };
+    (0..20).for_each(|packet| arrive(&mut bench, packet % 2));
+    for _ in 0..30_000 {
         let packet = bench.dequeue_packet().unwrap();
         bytes[packet.to.flow().index()] += packet.size.0;
+        arrive(&mut bench, packet.to.flow().0);
     }
     let share = bytes[1] as f64 / (bytes[0] + bytes[1]) as f64;
     assert!((share - 0.0999).abs() < 0.002, "{share}");

@@ -22,7 +22,7 @@ fn fresh(mss: u64, seed: u64) -> Bbr {
             initial_window: mss * 10,
             initial_ssthresh: Bytes::MAX,
             handshake_rtt: None,
-            one_way: false,
+            without_handshake: false,
             paced: false,
             seed,
         },

@@ -22,7 +22,7 @@ fn fresh(handshake_rtt: Option<Span>) -> Bbr3 {
         initial_window: MSS * 10,
         initial_ssthresh: Bytes::MAX,
         handshake_rtt,
-        one_way: false,
+        without_handshake: false,
         paced: false,
         seed: 1,
     };

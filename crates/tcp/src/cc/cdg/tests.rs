@@ -33,7 +33,7 @@ fn vectors_of_algorithms_8_11() {
         initial_window: MSS * 10,
         initial_ssthresh: Bytes::MAX,
         handshake_rtt: None,
-        one_way: false,
+        without_handshake: false,
         paced: false,
         seed: 1,
     };

@@ -39,7 +39,7 @@ fn vectors_of_algorithms_8_13() {
         initial_window: MSS,
         initial_ssthresh: Bytes::MAX,
         handshake_rtt: None,
-        one_way: false,
+        without_handshake: false,
         paced: false,
         seed: 1,
     };

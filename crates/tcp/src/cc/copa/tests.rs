@@ -38,7 +38,7 @@ fn a_velocity_of_four_moves_four_times_as_far() {
         initial_window,
         initial_ssthresh: mss,
         handshake_rtt: None,
-        one_way: false,
+        without_handshake: false,
         paced: false,
         seed: 1,
     };

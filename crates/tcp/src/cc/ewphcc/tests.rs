@@ -30,7 +30,7 @@ fn ewphcc(profile: &str) -> Ewphcc {
         initial_window: MSS * 2,
         initial_ssthresh: MSS * 2,
         handshake_rtt: Some(Span::from_millis(100)),
-        one_way: false,
+        without_handshake: false,
         paced: false,
         seed: 1,
     };

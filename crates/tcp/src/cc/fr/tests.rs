@@ -18,7 +18,7 @@ fn fr(profile: &str, changed: &[(&str, Value)]) -> Fr {
             initial_window: MSS * 10,
             initial_ssthresh: Bytes::MAX,
             handshake_rtt: None,
-            one_way: false,
+            without_handshake: false,
             paced: false,
             seed: 1,
         },
@@ -164,27 +164,4 @@ fn the_papers_gfr_waits_half_a_second() {
     assert_eq!(sender.window.ssthresh, Bytes(20_000));
     sender.raise_ssthresh(Time::ZERO + Span::from_millis(500));
     assert_eq!(sender.window.ssthresh, Bytes(60_000));
-}
-
-#[test]
-fn the_authors_window_after_a_time_out_is_a_byte() {
-    let mut sender = measured("author", &[]);
-    lose(&mut sender, Cause::Timeout, 20_000);
-    assert_eq!(sender.window(), Window { cwnd: Bytes(1), ssthresh: Bytes(800_000) });
-    // What the path is believed to hold has no floor of two segments.
-    let mut slow = Fr { bandwidth: 600.0, ..measured("author", &[]) };
-    lose(&mut slow, Cause::Timeout, 20_000);
-    assert_eq!(slow.window(), Window { cwnd: Bytes(1), ssthresh: Bytes(60) });
-    slow.on_ack(&ack(1460), &at(10_000));
-    assert_eq!(slow.window().cwnd, Bytes(1461));
-    slow.on_ack(&ack(1460), &at(20_000));
-    assert_eq!(slow.window().cwnd, Bytes(1461), "it grows no more");
-}
-
-#[test]
-fn the_authors_estimate_is_endless_after_two_acks_at_one_instant() {
-    let mut sender = fr("author", &[]);
-    sender.on_ack(&ack(1000), &at(10_000));
-    sender.on_ack(&ack(1000), &at(10_000));
-    assert_eq!(sender.bandwidth, f64::INFINITY);
 }

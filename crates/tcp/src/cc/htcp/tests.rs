@@ -37,7 +37,7 @@ fn a_gentle_cut_goes_with_a_gentle_increase() {
         initial_window,
         initial_ssthresh,
         handshake_rtt: None,
-        one_way: false,
+        without_handshake: false,
         paced: false,
         seed: 1,
     };

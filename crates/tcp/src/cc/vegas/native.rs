@@ -89,8 +89,8 @@ impl Native {
     pub(in crate::cc) fn new(bounds: Bounds, setup: &Setup) -> Native {
         let segments = |bytes| in_segments(bytes, setup.mss);
         let mut vegas = Native {
-            w: if setup.one_way { 1.0 } else { segments(setup.initial_window) },
-            delayed: if setup.one_way { 2 } else { 0 },
+            w: if setup.without_handshake { 1.0 } else { segments(setup.initial_window) },
+            delayed: if setup.without_handshake { 2 } else { 0 },
             ssthresh: segments(setup.initial_ssthresh),
             mss: setup.mss,
             initial_window: segments(setup.initial_window),

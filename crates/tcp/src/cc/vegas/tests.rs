@@ -74,7 +74,7 @@ fn setup(handshake_ms: Option<u64>) -> Setup {
         initial_window: MSS * 2,
         initial_ssthresh: MSS * 20,
         handshake_rtt: handshake_ms.map(Span::from_millis),
-        one_way: false,
+        without_handshake: false,
         paced: false,
         seed: 1,
     }

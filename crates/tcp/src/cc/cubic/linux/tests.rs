@@ -22,7 +22,7 @@ fn cubic_with(segments: u64, overrides: &[(String, Value)]) -> LinuxCubic {
             initial_window,
             initial_ssthresh,
             handshake_rtt: None,
-            one_way: false,
+            without_handshake: false,
             paced: false,
             seed: 1,
         },

@@ -14,7 +14,7 @@ fn cubic(segments: u64) -> Linux26Cubic {
         initial_window: MSS * segments,
         initial_ssthresh: Bytes::MAX,
         handshake_rtt: None,
-        one_way: false,
+        without_handshake: false,
         paced: false,
         seed: 1,
     };
