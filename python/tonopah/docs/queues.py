@@ -85,6 +85,11 @@ EXAMPLES = {
         'Band 0 goes first, whatever waits behind. `by = "flow"` takes the key `priority` of a flow, `by = "ecn"` sends ECT(1) '
         "to band 0.",
     ),
+    "cake": Example(
+        '{ kind = "cake", rate = "18Mbps", tins = "diffserv3" }',
+        "Shaper, classes, fair queueing of hosts and flows, and control of delay in one: the bandwidth of a home line, given a little "
+        'below what the modem sends, with `overhead = "docsis"` for its framing. Voice with DSCP EF has a tin of its own.',
+    ),
     "dualpi2": Example(
         '{ kind = "dualpi2" }',
         "Two queues before one line: scalable flows, which send ECT(1), wait less than a millisecond, classic ones 15 ms; the "
