@@ -277,7 +277,7 @@ def test_a_signal_lets_runs_end_and_says_how_to_go_on(study, study_document, stu
     command = [
         sys.executable,
         "-m",
-        "tonopah.cli.main",
+        "tonopah",
         "study",
         "run",
         str(study_file),
@@ -287,8 +287,7 @@ def test_a_signal_lets_runs_end_and_says_how_to_go_on(study, study_document, stu
         "1",
     ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    while "runs to do" not in process.stderr.readline():
-        pass
+    assert any("runs to do" in line for line in iter(process.stderr.readline, "")), "the study did not begin"
     time.sleep(1)
     process.send_signal(signal.SIGTERM)
     _, shown = process.communicate(timeout=60)
