@@ -40,9 +40,9 @@ def test_sigterm_says_what_is_kept(study_file, tmp_path, capsys, monkeypatch, pl
 
 
 def test_sigterm_while_the_command_line_starts(study_file):
-    code = "import os, signal, sys; import tonopah.cli.main as m; real = m.import_module\n"
+    code = "import os, signal, sys; import tonopah.cli.parser as p; from tonopah.cli.main import main; real = p.import_module\n"
     code += "def imported(name): os.kill(os.getpid(), signal.SIGTERM); return real(name)\n"
-    code += "m.import_module = imported; sys.exit(m.main())"
+    code += "p.import_module = imported; sys.exit(main())"
     command = [*tonopah()[:2], "-c", code, "study", "run", str(study_file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "error: interrupted\n")

@@ -57,7 +57,7 @@ def measure_speed(arguments: argparse.Namespace) -> int:
         print(json.dumps({**facts, "worlds": results, "study": study}))
         return 0
     console = terminal.console()
-    if not facts["optimised"]:
+    if facts["profile"] == "debug":
         console.print("This engine was built without optimisation: the times mean nothing.")
     for table in tables.terminal_tables(results, wanted.runs, study):
         console.print(table)
