@@ -87,7 +87,7 @@ EXAMPLES = {
     ),
     "cake": Example(
         '{ kind = "cake", rate = "18Mbps", tins = "diffserv3" }',
-        "Shaper, classes, fair queueing of hosts and flows, and control of delay in one: the bandwidth of a home line, given a little "
+        "Shaper, classes, fair queueing of hosts and flows, and control of delay in one, for a home line. The rate is a little "
         'below what the modem sends, with `overhead = "docsis"` for its framing. Voice with DSCP EF has a tin of its own.',
     ),
     "dualpi2": Example(

@@ -14,7 +14,9 @@ IP_BYTES = 1500
 UDP_BYTES = 28
 """Headers of IP and UDP."""
 TCP = {"profile": "linux", "recv_buffer": "16777216B", "initial_recv_window": "65535B", "tso_fill": False}
-"""Packets for the network card end with a buffer in 6.1, as in `worlds.KERNEL`. How far the kernel's receive window opens shows in the samples of `delivered`: up to segment 5770 each changes its parity at
+"""Packets for the network card end with a buffer in 6.1, as in `worlds.KERNEL`.
+
+How far the kernel's receive window opens shows in the samples of `delivered`: up to segment 5770 each changes its parity at
 random, an ACK for every segment, and then no longer. (2^24 - 65535) / 2896 is 5770."""
 BOTTLENECK = 0
 """Number of the link with the queue."""
