@@ -123,10 +123,10 @@ def test_a_case_that_does_not_exist_is_an_error_with_those_that_come_close():
 
 
 def test_what_cannot_be_expressed_is_said():
-    jitter, other = case("codel-jitter-20m-40ms-8cubic"), case("fqpie-20m-40ms-8cubic")
-    found = queues.validate(shipped(), [jitter, other], [])
+    choke, other = case("choke-20m-40ms-mixed"), case("fqpie-20m-40ms-8cubic")
+    found = queues.validate(shipped(), [choke, other], [])
     page = queues_page.text(shipped(), found)
-    assert "codel-jitter-20m-40ms-8cubic: the delay of the ACKs varies" in page and "there is no fq_pie here" in page
+    assert "choke-20m-40ms-mixed: there is no choke here" in page and "there is no fq_pie here" in page
 
 
 def test_the_page_has_every_case_and_explains_each_that_is_missed():

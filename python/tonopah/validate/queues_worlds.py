@@ -39,8 +39,6 @@ def service_s(case: Case) -> float:
 
 def missing(case: Case) -> str | None:
     """Return why a case cannot be expressed here, or None."""
-    if case.jitter_ms:
-        return "the delay of the ACKs varies, and links have no jitter"
     kind = case.qdisc.split()[0]
     return None if kind in DISCIPLINES else f"there is no {kind} here"
 
@@ -76,10 +74,14 @@ def scenario(case: Case, starts_s: Sequence[float]) -> dict[str, Any]:
 def host_link(case: Case, host: str, rtt_ms: float) -> dict[str, Any]:
     """Return the link of a sending host: all delay is on the way of the ACKs, less the time that a packet is in transmission.
 
-    In the recording a packet passes the bottleneck when its transmission begins.
+    In the recording a packet passes the bottleneck when its transmission begins. Jitter is uniform about the delay, as netem draws
+    it: packets may overtake each other.
     """
-    back_s = max(rtt_ms / 1e3 - service_s(case), 0.0)
-    return {"from": host, "to": "router", "delay": "0s", "reverse": {"delay": f"{1e9 * back_s:.0f}ns"}} | ACCESS
+    least_s = max((rtt_ms - case.jitter_ms) / 1e3 - service_s(case), 0.0)
+    back: dict[str, Any] = {"delay": f"{1e9 * least_s:.0f}ns"}
+    if case.jitter_ms:
+        back["jitter"] = {"kind": "uniform", "max": f"{2e6 * case.jitter_ms:.0f}ns", "reorder": True}
+    return {"from": host, "to": "router", "delay": "0s", "reverse": back} | ACCESS
 
 
 def flow_of(case: Case, flow: Flow, start_s: float) -> dict[str, Any]:
