@@ -91,6 +91,7 @@ FUZZ_SECONDS ?= 60
 
 fuzz: ## feed a TCP end and the reader of scenarios nonsense for FUZZ_SECONDS (60) each; needs nightly Rust and cargo-fuzz
 	cargo +nightly fuzz run endpoint -- -max_total_time=$(FUZZ_SECONDS) -max_len=2048
+	mkdir -p fuzz/corpus/scenario
 	cargo +nightly fuzz run scenario fuzz/corpus/scenario fuzz/seeds/scenario -- -max_total_time=$(FUZZ_SECONDS) -timeout=5 \
 	    -rss_limit_mb=2048 -dict=fuzz/scenario.dict
 

@@ -190,7 +190,7 @@ impl SackRecovery {
     /// Looks for a DSACK (RFC 2883 §4): a first block below the acknowledgment or inside the second.
     fn read_dsack(&mut self, core: &SenderCore, segment: &Segment) -> bool {
         let mut blocks = segment.sack.blocks();
-        let Some(first) = blocks.next().filter(|_| self.sack) else { return false };
+        let Some(first) = blocks.next().filter(|first| self.sack && !first.is_empty()) else { return false };
         let inside = blocks.next().is_some_and(|second| second.contains(first));
         if first.end > segment.ack && !inside {
             return false;
