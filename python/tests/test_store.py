@@ -60,7 +60,7 @@ def test_results_of_another_engine_are_not_used(study, monkeypatch, capsys):
     total = len(study.plan.runs)
     monkeypatch.setattr("tonopah.store.store.engine_build", lambda: "another")
     assert study.missing() == total
-    with pytest.raises(tp.InputError, match="contains no finished run"):
+    with pytest.raises(tp.InputError, match=rf"contains no finished run.*it has {total} runs of engine \d"):
         study.report()
     assert study.run(quiet=True, jobs=2) == total
     with Store(study.folder, create=False) as store:

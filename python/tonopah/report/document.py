@@ -45,7 +45,9 @@ def write(manifest: Manifest, spec: StudySpec, plan: Plan, store: Store, out: Pa
     """
     sources = [read_part(spec, plan, part.id, store) for part in spec.parts]
     if all(source.runs.empty for source in sources):
-        raise InputError("", "contains no finished run", None, str(store.folder))
+        others = ", ".join(f"{count_text(count, 'run')} of engine {build}" for build, count in store.other_builds().items())
+        hint = f"it has {others}; results belong to one build: `study run` does them again" if others else None
+        raise InputError("", "contains no finished run", hint, str(store.folder))
     try:
         return write_files(manifest, spec, plan, store, sources, out, quiet)
     except OSError as error:

@@ -74,8 +74,8 @@ def scenario(case: Case, starts_s: Sequence[float]) -> dict[str, Any]:
 def host_link(case: Case, host: str, rtt_ms: float) -> dict[str, Any]:
     """Return the link of a sending host: all delay is on the way of the ACKs, less the time that a packet is in transmission.
 
-    In the recording a packet passes the bottleneck when its transmission begins. Jitter is uniform about the delay, as netem draws
-    it: packets may overtake each other.
+    In the recording a packet passes the bottleneck when its transmission begins. Jitter is uniform about the delay, as netem
+    draws it: packets may overtake each other.
     """
     least_s = max((rtt_ms - case.jitter_ms) / 1e3 - service_s(case), 0.0)
     back: dict[str, Any] = {"delay": f"{1e9 * least_s:.0f}ns"}
