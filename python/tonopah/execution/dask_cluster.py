@@ -201,6 +201,7 @@ class ClusterRunner:
         time with nothing else on the cluster: a run that then ends its worker is the culprit.
         """
         from distributed import CancelledError, KilledWorker
+        from distributed.comm import CommClosedError
 
         indices = self.in_flight.pop(future)
         try:
@@ -210,8 +211,8 @@ class ClusterRunner:
                 return [(indices[0], Answer(failed=f"the run ended its worker repeatedly ({error.last_worker})"))]
             self.suspects.extend(indices)
             return []
-        except CancelledError as error:
-            # The client gives up what it has sent to a scheduler as soon as the connection ends.
+        except (CancelledError, CommClosedError) as error:
+            # The client gives up what it has sent to a scheduler as soon as the connection ends, or was fetching a result.
             raise self.lost("its scheduler has ended or cannot be reached") from error
         except Exception as error:
             # Also a batch that the worker could not read, because there is no Tonopah there.
