@@ -102,6 +102,20 @@ impl RttEstimator {
         rtt
     }
 
+    /// An estimator that has what the handshake measured of the round trip; nothing if its SYN was retransmitted.
+    pub(crate) fn after_handshake(bounds: RtoBounds, kind: RttAlgorithm, handshake_rtt: Option<Span>) -> RttEstimator {
+        let mut rtt = RttEstimator::new(bounds, kind);
+        match handshake_rtt {
+            Some(sample) => {
+                rtt.sample(sample, SeqNo::FIRST_DATA, SeqNo::FIRST_DATA);
+                rtt.note_latest(sample);
+            }
+            // RFC 6298 §5.7
+            None => rtt.set_initial(bounds.initial.max(Span::from_millis(3000))),
+        }
+        rtt
+    }
+
     /// Takes a sample of a segment that was sent once; `snd_una` and `snd_nxt` mark Linux's rounds.
     pub(crate) fn sample(&mut self, r: Span, snd_una: SeqNo, snd_nxt: SeqNo) {
         self.backoff = 0;

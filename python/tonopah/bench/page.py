@@ -12,6 +12,7 @@ from tonopah.bench import tables
 from tonopah.bench.measure import OURS, PEERS, SAME_WORK, Options
 from tonopah.bench.worlds import WORLDS
 from tonopah.peers import ns2, ns3
+from tonopah.template import render
 
 HERE = Path(__file__).parent
 
@@ -70,13 +71,8 @@ def text(
     known: Mapping[str, Any], results: Sequence[Mapping[str, Any]], options: Options, study: Mapping[str, Any] | None = None
 ) -> str:
     """Return the page; `known` are the facts, `study` is what batch.py measured."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
-    return environment.get_template("page.md.j2").render(
+    return render(
+        HERE / "page.md.j2",
         facts=known,
         names=tables.NAMES,
         against=options.against,

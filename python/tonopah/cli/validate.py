@@ -5,6 +5,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from tonopah.cli.arguments import add_command, positive
 from tonopah.errors import InputError
@@ -216,29 +217,24 @@ def compare_ns2(arguments: argparse.Namespace) -> int:
 
 def compare_published(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah validate published`."""
-    cases = published.select(arguments.case)
-    folder = page_folder(arguments)
-    with show_progress(published.count_runs(cases), 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
-        results = published.validate(cases, arguments.jobs, step)
-    if arguments.json:
-        print(json.dumps([published.as_json(result) for result in results]))
-    else:
-        console().print(published_page.table(results))
-    if folder:
-        print(f"page: {published_page.write(results, folder)}", file=sys.stderr)
-    return 1 if arguments.check and not all(result.agrees for result in results) else 0
+    return compare_cases(arguments, published, published_page)
 
 
 def compare_authors(arguments: argparse.Namespace) -> int:
     """Carry out `tonopah validate authors`."""
-    cases = authors.select(arguments.case)
+    return compare_cases(arguments, authors, authors_page)
+
+
+def compare_cases(arguments: argparse.Namespace, numbers: Any, page: Any) -> int:
+    """Run the cases that a module of numbers selects, and show or write their results as its page does."""
+    cases = numbers.select(arguments.case)
     folder = page_folder(arguments)
-    with show_progress(authors.count_runs(cases), 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
-        rows = authors.validate(cases, arguments.jobs, step)
+    with show_progress(numbers.count_runs(cases), 0, quiet=arguments.json or not sys.stderr.isatty()) as step:
+        results = numbers.validate(cases, arguments.jobs, step)
     if arguments.json:
-        print(json.dumps([authors.as_json(row) for row in rows]))
+        print(json.dumps([numbers.as_json(result) for result in results]))
     else:
-        console().print(authors_page.table(rows))
+        console().print(page.table(results))
     if folder:
-        print(f"page: {authors_page.write(rows, folder)}", file=sys.stderr)
-    return 1 if arguments.check and any(row.agrees is False for row in rows) else 0
+        print(f"page: {page.write(results, folder)}", file=sys.stderr)
+    return 1 if arguments.check and any(result.agrees is False for result in results) else 0

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tonopah.template import render
 from tonopah.terminal import plain_table
 from tonopah.validate.authors import Row
 from tonopah.validate.authors_cases import all_cases, stored
@@ -62,17 +63,9 @@ def left_out() -> list[tuple[str, int]]:
 
 def text(rows: Sequence[Row]) -> str:
     """Return the page."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
     agreed, judged = counts(rows)
     groups: dict[str, list[list[str]]] = {}
     for row in rows:
         seed, network, *point = row.case.split("/")
         groups.setdefault(f"{seed}, {network}", []).append(["/".join(point), *cells(row)[1:]])
-    return environment.get_template("authors.md.j2").render(
-        groups=groups, agreed=agreed, judged=judged, columns=COLUMNS, left_out=left_out()
-    )
+    return render(HERE / "authors.md.j2", groups=groups, agreed=agreed, judged=judged, columns=COLUMNS, left_out=left_out())

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tonopah.template import render
 from tonopah.terminal import plain_table
 from tonopah.validate.ns2 import MEASURES, SCENARIO, Comparison, Measure, judge
 
@@ -79,14 +80,9 @@ def write(comparison: Comparison, folder: Path) -> Path:
 
 def text(comparison: Comparison) -> str:
     """Return the page."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
     goals: Sequence[Any] = [row["met"] for row in judge(comparison) if row["met"] is not None]
-    return environment.get_template("ns2.md.j2").render(
+    return render(
+        HERE / "ns2.md.j2",
         version=comparison.version,
         placements=len(comparison.mine),
         goals=len(goals),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tonopah.errors import InputError
+from tonopah.template import render
 from tonopah.validate import linux, measures, overlay, terminal
 from tonopah.validate.measures import CaseResult
 from tonopah.validate.recordings import Case, Library
@@ -48,15 +49,10 @@ def write(library: Library, results: Sequence[CaseResult], folder: Path) -> Path
 
 def text(library: Library, results: Sequence[CaseResult]) -> str:
     """Return the page."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
     compared = [result for result in results if result.refused is None and result.beside is None]
     several = [result for result in results if result.beside is not None]
-    return environment.get_template("page.md.j2").render(
+    return render(
+        HERE / "page.md.j2",
         kernels=[kernel_part(entry, compared) for entry in library.index["kernels"]],
         passed=sum(result.met for result in compared),
         compared=len(compared),

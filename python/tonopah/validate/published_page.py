@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tonopah.template import render
 from tonopah.terminal import plain_table
 from tonopah.validate.published import Result
 
@@ -46,13 +47,7 @@ def write(results: Sequence[Result], folder: Path) -> Path:
 
 def text(results: Sequence[Result]) -> str:
     """Return the page."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
     rows = [[*cells(result), result.case.source] for result in results]
     missed = [result.case for result in results if not result.agrees]
     agreed = len(results) - len(missed)
-    return environment.get_template("published.md.j2").render(rows=rows, agreed=agreed, columns=COLUMNS, missed=missed)
+    return render(HERE / "published.md.j2", rows=rows, agreed=agreed, columns=COLUMNS, missed=missed)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tonopah.template import render
 from tonopah.terminal import plain_table
 from tonopah.validate import queues_worlds as worlds
 from tonopah.validate.queues import CaseResult
@@ -67,14 +68,9 @@ def write(library: Library, results: Sequence[CaseResult], folder: Path) -> Path
 
 def text(library: Library, results: Sequence[CaseResult]) -> str:
     """Return the page."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-        autoescape=False,
-    )  # fmt: skip
     run = compared(results)
-    return environment.get_template("queues.md.j2").render(
+    return render(
+        HERE / "queues.md.j2",
         kernel=library.index["recorded"]["kernel"],
         passed=sum(result.met for result in run),
         compared=len(run),

@@ -1,13 +1,14 @@
 //! Checks of values that an expanded scenario has unchanged. Each error names the field as the user wrote it.
 
-use tcp::units::{Bytes, Span};
+use tcp::units::Bytes;
 
+use super::bounds::{check_period, probability};
 use super::check_effects::check_effects;
 use super::check_queue::check_queue;
 use super::check_service::{check_changes, check_service};
 use crate::scenario::{
-    AppDef, DatagramKeys, EcnRewrite, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, PacketRate, PeriodDef,
-    ScenarioError, TransportDef, join,
+    AppDef, DatagramKeys, EcnRewrite, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, PacketRate, ScenarioError,
+    TransportDef, join,
 };
 
 /// Checks the options of a link.
@@ -41,39 +42,34 @@ pub(super) fn check_link(options: &LinkOptions, path: &str) -> Result<(), Scenar
     }
 }
 
-fn check_probability(path: &str, field: &str, p: f64) -> Result<(), ScenarioError> {
-    let message = || format!("{p} is not a probability from 0 to 1");
-    if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(ScenarioError::new(join(path, field), message())) }
-}
-
 fn check_loss(loss: &LossModel, path: &str) -> Result<(), ScenarioError> {
     match loss {
         LossModel::None(_) | LossModel::Nth(_) => Ok(()),
-        LossModel::Packet(packet) => check_probability(path, "p", packet.p),
-        LossModel::Bit(bit) => check_probability(path, "ber", bit.ber),
-        LossModel::Byte(byte) => check_probability(path, "rate", byte.rate),
+        LossModel::Packet(packet) => probability(path, "p", packet.p),
+        LossModel::Bit(bit) => probability(path, "ber", bit.ber),
+        LossModel::Byte(byte) => probability(path, "rate", byte.rate),
         LossModel::GilbertElliott(model) => check_gilbert_elliott(model, path),
     }
 }
 
 fn check_marks(marks: &MarkModel, path: &str) -> Result<(), ScenarioError> {
     match marks {
-        MarkModel::Packet(packet) => check_probability(path, "p", packet.p),
+        MarkModel::Packet(packet) => probability(path, "p", packet.p),
         MarkModel::GilbertElliott(model) => check_gilbert_elliott(model, path),
         MarkModel::Nth(_) => Ok(()),
     }
 }
 
 fn check_gilbert_elliott(model: &GilbertElliottLoss, path: &str) -> Result<(), ScenarioError> {
-    check_probability(path, "good_to_bad", model.good_to_bad)?;
-    check_probability(path, "bad_to_good", model.bad_to_good)?;
-    check_probability(path, "loss_good", model.loss_good)?;
-    check_probability(path, "loss_bad", model.loss_bad)
+    probability(path, "good_to_bad", model.good_to_bad)?;
+    probability(path, "bad_to_good", model.bad_to_good)?;
+    probability(path, "loss_good", model.loss_good)?;
+    probability(path, "loss_bad", model.loss_bad)
 }
 
 fn check_ecn(ecn: &EcnRewrite, path: &str) -> Result<(), ScenarioError> {
     match ecn.share() {
-        Some(p) => check_probability(path, "p", p),
+        Some(p) => probability(path, "p", p),
         None => Ok(()),
     }
 }
@@ -114,24 +110,6 @@ pub(crate) fn check_app(app: &AppDef, path: &str) -> Result<(), ScenarioError> {
     }
     if interval_nanos(rate, size) < 1.0 {
         return fail("rate", format!("{rate} means more than one message of {size} per nanosecond"));
-    }
-    Ok(())
-}
-
-pub(super) fn check_period(period: &PeriodDef, path: &str) -> Result<(), ScenarioError> {
-    let (field, mean, shape) = match period {
-        PeriodDef::Constant(constant) => ("length", constant.length, 2.0),
-        PeriodDef::Exponential(exponential) => ("mean", exponential.mean, 2.0),
-        PeriodDef::Pareto(pareto) => ("mean", pareto.mean, pareto.shape),
-    };
-    if mean == Span::ZERO {
-        return Err(ScenarioError::new(join(path, field), "a period must be longer than 0s"));
-    }
-    if shape <= 1.0 || shape > 100.0 {
-        return Err(ScenarioError::new(
-            join(path, "shape"),
-            format!("{shape} is not above 1 and up to 100: no mean exists"),
-        ));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use tcp::units::Span;
 
-use super::check_service::{LONGEST, MAX_POINTS, no_contents, refuse};
+use super::bounds::{LONGEST, MAX_POINTS, no_contents, probability, refuse, span_within};
 use crate::scenario::{
     AcksDef, CorruptDef, DelayDef, FailureDef, FileDelay, HarqDef, LinkOptions, PerDraw, ReorderDef, ScenarioError,
     join,
@@ -10,16 +10,6 @@ use crate::scenario::{
 
 /// Longest delay that is drawn: more would be a mistake.
 const LONGEST_DELAY: Span = Span::from_millis(1_000_000);
-
-/// Refuses a time out of its range.
-pub(super) fn span_within(path: &str, field: &str, span: Span, least: Span, most: Span) -> Result<(), ScenarioError> {
-    let allowed = format!("a time from {least} to {most}");
-    if (least..=most).contains(&span) { Ok(()) } else { Err(refuse(path, field, span, &allowed)) }
-}
-
-fn probability(path: &str, field: &str, p: f64) -> Result<(), ScenarioError> {
-    if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(refuse(path, field, p, "a probability from 0 to 1")) }
-}
 
 /// Checks the effects of a link.
 pub(super) fn check_effects(options: &LinkOptions, path: &str) -> Result<(), ScenarioError> {

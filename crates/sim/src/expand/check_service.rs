@@ -1,26 +1,16 @@
 //! Checks of how links serve their queues, and of how they change.
 
-use std::fmt::Display;
-
 use tcp::units::{Bytes, Span};
 
-use super::check::check_period;
-use super::check_effects::{check_delay, span_within};
+use super::bounds::{LONGEST, MAX_POINTS, check_period, no_contents, refuse, span_within};
+use super::check_effects::check_delay;
 use crate::scenario::{
     LinkOptions, OnOffService, RateTraceService, RequestGrantService, ScenarioError, ServiceDef, SlotsService,
     TraceService, join,
 };
 
-/// Most points of a list of rates or delays.
-pub(super) const MAX_POINTS: usize = 100_000;
-/// Longest time of a scenario.
-pub(super) const LONGEST: Span = Span::from_millis(10_000_000_000);
 /// Shortest mean length of a period or time slot.
 const SHORTEST: Span = Span::from_millis(1);
-
-pub(super) fn refuse(path: &str, field: &str, value: impl Display, allowed: &str) -> ScenarioError {
-    ScenarioError::new(join(path, field), format!("{value} is not {allowed}"))
-}
 
 /// Checks the changes of a link over time.
 pub(super) fn check_changes(options: &LinkOptions, path: &str) -> Result<(), ScenarioError> {
@@ -114,17 +104,6 @@ fn check_trace(trace: &TraceService, place: &str) -> Result<(), ScenarioError> {
         return Err(ScenarioError::new(join(place, "times"), "the last time is 0; it is the period of the trace"));
     }
     Ok(())
-}
-
-/// Nothing stands where the contents of a file would.
-pub(super) fn no_contents(place: &str, key: &str, file: Option<&str>) -> ScenarioError {
-    match file {
-        Some(name) => {
-            let message = format!("{name:?} has not been read; the Python package does that and gives {key}");
-            ScenarioError::new(join(place, "file"), message)
-        }
-        None => ScenarioError::new(join(place, key), "is missing or empty").with_hint(format!("give file or {key}")),
-    }
 }
 
 fn check_rate_trace(trace: &RateTraceService, place: &str) -> Result<(), ScenarioError> {

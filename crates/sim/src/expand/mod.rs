@@ -4,6 +4,7 @@
 //! their jitter may be a base RTT.
 
 mod adhoc;
+mod bounds;
 mod check;
 mod check_effects;
 mod check_queue;

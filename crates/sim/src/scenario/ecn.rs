@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::link::{GilbertElliottLoss, NthLoss, PacketLoss};
+use super::loss::{GilbertElliottLoss, NthLoss, PacketLoss};
 use super::tagged::tagged_enum;
 
 tagged_enum! {

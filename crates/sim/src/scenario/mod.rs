@@ -13,6 +13,7 @@ mod energy;
 mod error;
 mod fair_queue;
 mod link;
+mod loss;
 mod lrwpan;
 mod mobility;
 mod near;
@@ -58,7 +59,8 @@ pub use effects::{
 pub use energy::{EnergyDef, EnergyProfile};
 pub use error::{ScenarioError, join};
 pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
-pub use link::{GilbertElliottLoss, LinkChangeAt, LinkDef, LinkOptions, LossModel, NthLoss};
+pub use link::{LinkChangeAt, LinkDef, LinkOptions};
+pub use loss::{GilbertElliottLoss, LossModel, NthLoss};
 pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,

@@ -179,7 +179,7 @@ impl SenderCore {
             cc: Controller::new(config.cc.build(&setup)),
             state: State::Open,
             board: Scoreboard::default(),
-            rtt: initial_rtt(config, handshake.rtt),
+            rtt: RttEstimator::after_handshake(config.rto, config.rtt_estimator, handshake.rtt),
             round: Round::default(),
             sampler: RateSampler::default(),
             feedback: Feedback::new(agreed.ecn),
@@ -384,18 +384,4 @@ fn initial_window(config: &TcpConfig, agreed: Agreed, syn_timeouts: u32) -> Byte
     } else {
         config.initial_window
     }
-}
-
-/// What the handshake measured of the round trip.
-fn initial_rtt(config: &TcpConfig, handshake_rtt: Option<Span>) -> RttEstimator {
-    let mut rtt = RttEstimator::new(config.rto, config.rtt_estimator);
-    match handshake_rtt {
-        Some(sample) => {
-            rtt.sample(sample, SeqNo::FIRST_DATA, SeqNo::FIRST_DATA);
-            rtt.note_latest(sample);
-        }
-        // RFC 6298 §5.7
-        None => rtt.set_initial(config.rto.initial.max(Span::from_millis(3000))),
-    }
-    rtt
 }

@@ -1,11 +1,10 @@
 //! Mesh-under flooding (RFC 4944 §11 with the broadcast header of §11.1, and ns-3's choices): every frame is broadcast, and
 //! whoever is not its destination repeats it once.
 
-use std::collections::VecDeque;
-
-use tcp::units::{Bytes, Span, Time};
+use tcp::units::{Span, Time};
 
 use super::LrWpanMac;
+use super::mesh_station::{MeshFrame, MeshStation};
 use super::sixlowpan::FrameSizes;
 use super::station::CurrentDatagram;
 use crate::engine::context::Context;
@@ -16,18 +15,8 @@ use crate::radio::frame::{Content, Fragment, Frame, MeshHeader};
 use crate::radio::lrwpan::reassembly::Progress;
 use crate::radio::service::{MacIndication, MacRequest};
 
-/// Numbers that a station remembers of each originator.
-const REMEMBERED: usize = 10;
 /// A repetition waits for a whole number of milliseconds below this.
 const MAX_JITTER_MS: u64 = 10;
-
-/// A frame to transmit.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct MeshFrame {
-    pub(super) header: MeshHeader,
-    pub(super) psdu: Bytes,
-    pub(super) fragment: Fragment,
-}
 
 /// A datagram on its way: it lives as long as some frame of it waits or is on the air.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -64,38 +53,6 @@ impl Floods {
     pub(super) fn packets(&self, originator: StationId) -> u64 {
         let open = |flood: &&Flood| flood.originator == originator && !flood.delivered && flood.content.is_packet();
         self.floods.iter().flatten().filter(open).count() as u64
-    }
-}
-
-/// What a station knows of floods.
-#[derive(Clone, Debug, Default)]
-pub(super) struct MeshStation {
-    pub(super) queue: VecDeque<MeshFrame>,
-    /// Repetitions that wait, and until when.
-    repeats: Vec<(Time, MeshFrame)>,
-    /// The last numbers of each originator.
-    seen: Vec<(StationId, VecDeque<u8>)>,
-    /// Number of its own last frame, modulo 256.
-    number: u8,
-}
-
-impl MeshStation {
-    /// True if the frame is new; it is then remembered, and the oldest one forgotten.
-    fn remember(&mut self, originator: StationId, number: u8) -> bool {
-        let known = self.seen.iter().position(|(station, _)| *station == originator);
-        let index = known.unwrap_or_else(|| {
-            self.seen.push((originator, VecDeque::new()));
-            self.seen.len() - 1
-        });
-        let numbers = &mut self.seen[index].1;
-        if numbers.contains(&number) {
-            return false;
-        }
-        if numbers.len() == REMEMBERED {
-            numbers.pop_front();
-        }
-        numbers.push_back(number);
-        true
     }
 }
 

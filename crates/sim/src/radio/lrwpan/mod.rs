@@ -7,6 +7,7 @@
 mod csma;
 mod exchange;
 mod mesh;
+mod mesh_station;
 mod reassembly;
 pub(crate) mod rules;
 pub(crate) mod sixlowpan;
@@ -33,7 +34,8 @@ use crate::radio::messages::Messages;
 use crate::radio::queue::StationQueue;
 use crate::radio::service::{MacCounters, MacIndication, MacRequest};
 use crate::radio::streams::RandomStream;
-use mesh::{Floods, MeshStation};
+use mesh::Floods;
+use mesh_station::MeshStation;
 use reassembly::Reassembly;
 use rules::{LrWpanRules, PathPosition};
 use sixlowpan::FrameSizes;

@@ -3,7 +3,7 @@
 use tcp::rng::Rng;
 use tcp::units::Time;
 
-use super::mesh::{MeshFrame, MeshStation};
+use super::mesh_station::{MeshFrame, MeshStation};
 use super::reassembly::Reassembly;
 use super::sixlowpan::FrameSizes;
 use crate::ids::StationId;

@@ -1,6 +1,7 @@
 //! Floods without collisions: how often a frame is transmitted, and how far it reaches.
 
 use tcp::rng::Rng;
+use tcp::units::Bytes;
 
 use super::*;
 use crate::engine::event::Event;
