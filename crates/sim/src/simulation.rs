@@ -95,7 +95,11 @@ impl Simulation {
         let mut simulation = Simulation { world: assemble(scenario, seed, sink)? };
         let World { network, hosts, changes, constellation, .. } = &mut simulation.world;
         if mode == EventMode::Coalesced && constellation.is_none() {
-            let mut changing: Vec<LinkId> = changes.iter().map(|change| change.link).collect();
+            let link_of = |change: &Change| match change {
+                Change::Link { link, .. } => Some(*link),
+                Change::Path { .. } => None,
+            };
+            let mut changing: Vec<LinkId> = changes.iter().filter_map(link_of).collect();
             changing.sort_unstable();
             changing.dedup();
             network.enable_fast_path(&changing, &hosts.ends());
@@ -192,13 +196,15 @@ impl Simulation {
     fn handle_other(&mut self, event: Event) {
         let World { ctx, network, hosts, changes, series, constellation, .. } = &mut self.world;
         match event {
-            Event::Change { index } => {
-                let Change { link, change, repeat } = changes[index as usize];
-                network.on_change(ctx, link, change);
-                if let Some(period) = repeat {
-                    ctx.schedule(ctx.now + period, event);
+            Event::Change { index } => match &changes[index as usize] {
+                Change::Path { flow, stops } => network.pin(*flow, stops.clone()),
+                Change::Link { link, change, repeat } => {
+                    network.on_change(ctx, *link, *change);
+                    if let Some(period) = repeat {
+                        ctx.schedule(ctx.now + *period, event);
+                    }
                 }
-            }
+            },
             Event::Constellation => {
                 let dynamics = constellation.as_mut().expect("only a constellation schedules its changes");
                 let next = dynamics.step(ctx, network);

@@ -46,7 +46,16 @@ fn parts_of_network(resolved: &Scenario) -> Vec<String> {
             let jitter = network.handover_jitter.is_some_and(|jitter| jitter > Span::ZERO);
             more = jitter.then_some("handover times");
         }
-        Network::Dumbbell(_) | Network::Star(_) | Network::Lan(_) | Network::Graph(_) => {}
+        Network::Dumbbell(_)
+        | Network::Star(_)
+        | Network::Lan(_)
+        | Network::ParkingLot(_)
+        | Network::LeafSpine(_)
+        | Network::FatTree(_)
+        | Network::Access(_)
+        | Network::Home(_)
+        | Network::Multihomed(_)
+        | Network::Graph(_) => {}
     }
     let named = [more, placed.then_some("placement"), ends.then_some("ends of flows")];
     named.into_iter().flatten().map(str::to_owned).collect()

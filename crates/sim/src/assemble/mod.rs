@@ -1,6 +1,7 @@
 //! From a scenario to the [`World`] of a run. Every error names the path of its key; a world that was built cannot fail.
 
 mod constellation;
+mod paths;
 mod sink_agents;
 mod starts;
 mod wireless;
@@ -30,8 +31,8 @@ use crate::metrics::OrderMetrics;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
-    AppDef, DatagramEcn, FlowDef, Full, GilbertElliottLoss, LinkDef, LinkOptions, LossModel, MarkModel,
-    Network as NetworkDef, NthLoss, PeriodDef, PriorityDef, Scenario, ScenarioError, ServiceDef, TransportDef, join,
+    AppDef, DatagramEcn, FlowDef, Full, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, Network as NetworkDef,
+    NthLoss, PeriodDef, PriorityDef, Scenario, ScenarioError, ServiceDef, TransportDef, join,
 };
 use crate::series::Series;
 use crate::world::{Change, World};
@@ -52,6 +53,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
             (Network::new(graph.node.len(), build_links(&graph, &names, seed)?, channels), None)
         }
     };
+    let moves = paths::build(&graph, &names, seed, &mut network)?;
     // Errors of generated flows name the path of their template.
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
@@ -72,12 +74,12 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         let flow = build_flow(&graph, def, id, &common, &path_of(index), &names, stream("app"))?;
         // A constellation may connect two terminals later.
         if dynamics.is_none() {
-            check_path(&network, &flow, def, &path_of(index))?;
+            check_path(&network, &flow, id, def, &path_of(index))?;
         }
         let priority = def.priority.unwrap_or(PriorityDef::DEFAULT_BAND);
         let dscp = def.code_point();
         ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority, dscp });
-        let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
+        let start = starts::draw(&graph, def, &network, (id, &flow), || stream("start"));
         drawn.push(start);
         for at in [Some(Time::ZERO + start), flow.stop].into_iter().flatten() {
             ctx.schedule(at, Event::App { flow: id });
@@ -86,7 +88,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     }
     sink_agents::join(&graph.flow, &mut flows)?;
     starts::set(&mut graph, drawn);
-    let changes = build_changes(&graph);
+    let changes: Vec<(Time, Change)> = build_changes(&graph).into_iter().chain(moves).collect();
     for (index, (at, _)) in changes.iter().enumerate() {
         ctx.schedule(*at, Event::Change { index: index as u32 });
     }
@@ -144,8 +146,8 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
             return Err(ScenarioError::new(format!("link[{index}].to"), "a link joins two different nodes"));
         }
         for (from, to, options, ends) in [
-            (from, to, forward_options(def), [&def.from, &def.to]),
-            (to, from, reverse_options(def), [&def.to, &def.from]),
+            (from, to, expand::forward_options(def), [&def.from, &def.to]),
+            (to, from, expand::reverse_options(def), [&def.to, &def.from]),
         ] {
             let number = parallel.entry((from, to)).or_default();
             let rng = |what| Rng::stream(seed, &format!("link/{}/{}/{number}/{what}", ends[0], ends[1]));
@@ -155,25 +157,6 @@ fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> R
         }
     }
     Ok(links)
-}
-
-/// The direction of the data.
-fn forward_options(def: &LinkDef) -> LinkOptions {
-    LinkOptions { reverse: None, ..def.options() }
-}
-
-/// The reverse direction: the same but for the loss and the overrides of `reverse`.
-fn reverse_options(def: &LinkDef) -> LinkOptions {
-    let own = def.reverse.as_deref().cloned().unwrap_or_default();
-    LinkOptions {
-        rate: own.rate.or(def.rate),
-        delay: own.delay.or(def.delay),
-        queue: own.queue.or(def.queue.clone()),
-        overhead: own.overhead.or(def.overhead),
-        service: def.options().reverse_service(),
-        changes: def.changes.clone(),
-        ..own
-    }
 }
 
 /// The parts of a link; `rng` makes the random stream of each.
@@ -286,13 +269,13 @@ fn build_flow(
     })
 }
 
-fn check_path(network: &Network, flow: &Flow, def: &FlowDef, path: &str) -> Result<(), ScenarioError> {
+fn check_path(network: &Network, flow: &Flow, id: FlowId, def: &FlowDef, path: &str) -> Result<(), ScenarioError> {
     let (source, sink) = (flow.source, flow.sink);
     // With radio a flow without a path is a result, not an error.
     if network.has_radio(source) || network.has_radio(sink) {
         return Ok(());
     }
-    if !network.has_path(source, sink) || !network.has_path(sink, source) {
+    if !network.has_path(source, sink, id.sink()) || !network.has_path(sink, source, id.source()) {
         let message = format!("no path from {:?} to {:?} and back", def.from, def.to);
         return Err(
             ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to")
@@ -347,7 +330,7 @@ fn build_changes(graph: &Scenario) -> Vec<(Time, Change)> {
             let parts = [up, change.rate.map(LinkChange::Rate), delay];
             for change in parts.into_iter().flatten() {
                 for link in [LinkId(2 * index as u32), LinkId(2 * index as u32 + 1)] {
-                    changes.push((at, Change { link, change, repeat: def.repeat }));
+                    changes.push((at, Change::Link { link, change, repeat: def.repeat }));
                 }
             }
         }

@@ -32,7 +32,8 @@ impl Network {
                 link.enable_fast_path();
             }
         }
-        if !changing.is_empty() {
+        // The next hop is chosen when a packet has come, with routes by flow and where routes change.
+        if !changing.is_empty() || self.flow_routes.is_some() {
             return;
         }
         let mut feeders = vec![Feeder::default(); self.links.len()];

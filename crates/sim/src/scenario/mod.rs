@@ -1,6 +1,7 @@
 //! The schema of a scenario file: one world. `expand` and `assemble` read every field, and its doc comment is its manual
 //! (`docs/scenario.md` is generated from here).
 
+mod access;
 mod area;
 mod cake;
 mod cc_choice;
@@ -19,13 +20,16 @@ mod mobility;
 mod near;
 mod network;
 mod parse;
+mod paths;
 mod quantity;
 mod queue;
 mod radio;
+mod receiver;
 mod record;
 mod renamed;
 mod service;
 mod shaper;
+mod shapes;
 mod tagged;
 mod tcp_options;
 mod text;
@@ -39,6 +43,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tcp::units::Span;
 
+pub use access::{Access, AccessLine, Home, Multihomed, Shaper};
 pub use area::Area;
 pub use cake::{AckFilterMode, CakeDef, Cells, FramingDef, Isolate, Overhead, Tins};
 pub use cc_choice::{CcChoice, Further};
@@ -68,6 +73,7 @@ pub use mobility::{
 pub(crate) use near::edits;
 pub use near::{did_you_mean, nearest};
 pub use network::{Dumbbell, Graph, Lan, Network, NodeDef, RandomWired, Role, Star};
+pub use paths::{EcmpDef, FlowletDef, MoveDef, PathRouting, PinDef, Salt, SinglePath, SpreadBy, Via};
 pub use quantity::{
     Consumption, Energy, Frequency, KINDS, Metres, Power, Speed, Written, parse_quantity, split_quantity,
 };
@@ -79,12 +85,14 @@ pub use radio::{
     FriisDef, LogDistanceDef, Preamble, PropagationDef, RadioDef, RadioProfile, RangeDef, RateControlDef, RoutingDef,
     ShortestDef, Standard, TwoRayDef,
 };
+pub use receiver::{AckDivisionDef, DupAckSpoofingDef, ReceiverDef};
 pub use record::{RecordDef, SeriesName};
 pub use service::{
     AggregateService, BoostService, EdgeDef, OnOffService, Phase, PoissonService, RateOrZero, RateTraceService,
     RequestGrantService, ServiceDef, SlotsService, TraceProfile, TraceService, WhileOff,
 };
 pub use shaper::{PolicerAction, PolicerDef, PriorityBy, PriorityDef, TbfDef};
+pub use shapes::{FatTree, LeafSpine, ParkingLot};
 pub use tcp_options::TcpOptions;
 pub use text::{Amount, Every, PacketRate, StartJitter};
 pub use times::Times;
@@ -114,6 +122,9 @@ pub struct Scenario {
     /// Flows one by one; they come before those of `network.flows`, whose default is 0 if there are any here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<FlowDef>,
+    /// Flows that take another path from some time on.
+    #[serde(default, rename = "move", skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<MoveDef>,
     /// Nodes, for `network.kind = "graph"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub node: Vec<NodeDef>,
