@@ -7,34 +7,36 @@ use serde_json::{Value, json};
 use sim::Summary;
 
 /// One long flow and one cross flow at each hop, all with a round trip of 40 ms.
-fn parking_lot(hops: u64, queue: Value, seconds: u64) -> Value {
+fn parking_lot(hops: u64, queue: &Value) -> Value {
     json!({
-        "duration": format!("{seconds}s"), "warmup": "10s",
+        "duration": "60s", "warmup": "10s",
         "network": {"kind": "parking_lot", "hops": hops,
                     "access": {"rate": "1Gbps", "delay": "10ms"},
                     "link": {"rate": "10Mbps", "delay": "0ms", "queue": queue}},
         "tcp": {"cc": "newreno"},
-        "traffic": {"start_jitter": "1s"},
     })
 }
 
 /// The share of the long flow at the bottlenecks: its goodput against that of itself and a mean cross flow.
-fn share_of_the_long_flow(summary: &Summary) -> f64 {
+fn share_of_the_long_flow(hops: u64, queue: &Value) -> f64 {
+    let summary = run(&parking_lot(hops, queue), 1);
     let goodput: Vec<f64> = summary.flows.iter().map(|flow| flow.measures.goodput_bps).collect();
     let cross = goodput[1..].iter().sum::<f64>() / (goodput.len() - 1) as f64;
     goodput[0] / (goodput[0] + cross)
 }
 
 #[test]
-fn print_shares() {
-    for hops in [2, 3, 5] {
-        for queue in [json!("1bdp"), json!({"kind": "red", "limit": "100p"}), json!({"kind": "drr", "limit": "1bdp"})] {
-            let shares: Vec<f64> = (1..=5)
-                .map(|seed| share_of_the_long_flow(&run(&parking_lot(hops, queue.clone(), 110), seed)))
-                .collect();
-            println!("{hops} {queue} {:.3} {shares:.3?}", shares.iter().sum::<f64>() / 5.0);
-        }
+fn a_long_flow_loses_at_every_hop_unless_queues_are_fair() {
+    // Losses that are independent at each hop, as RED's are: a window of 1 / sqrt(p) with p = n p1 gives 1 / (1 + sqrt(n)). A full
+    // drop-tail queue takes its losses from both flows at once, and adds to the long flow's RTT at each hop.
+    for hops in [2, 3] {
+        let share = share_of_the_long_flow(hops, &json!({"kind": "red", "limit": "100p"}));
+        let n = hops as f64;
+        assert!((share - 1.0 / (1.0 + n.sqrt())).abs() < 0.1, "{hops} hops: {share}");
+        assert!(share > 1.0 / (n + 1.0) && share < 0.5, "{hops} hops: {share}");
     }
+    let fair = share_of_the_long_flow(3, &json!({"kind": "drr", "limit": "100p"}));
+    assert!((fair - 0.5).abs() < 0.02 * 0.5, "{fair}");
 }
 
 #[test]
