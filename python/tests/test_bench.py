@@ -75,13 +75,13 @@ def test_flows_grow_without_losses(capsys):
     for world in (ten, hundred):
         assert 150 < world["sides"][0]["packets"] / world["flows"] < 2e6 / 8 / 1500
     assert code == 0 and hundred["sides"][0]["memory_mib"] > ten["sides"][0]["memory_mib"]
-    summary = json.loads(_core.run(to_json(BY_NAME["flows100"].build(2)), 1)[0])
+    summary = json.loads(_core.run(to_json(BY_NAME["flows100"].build(2)), 1)[0].json())
     assert (summary["network"]["dropped_packets"], summary["network"]["flows_without_delivery"]) == (0, 0)
     assert summary["network"]["utilisation_max"] > 0.9
 
 
 def test_the_engine_script_reads_of_a_summary_what_it_needs():
-    text = _core.run(to_json(BY_NAME["wired10"].build(1)), 1)[0]
+    text = _core.run(to_json(BY_NAME["wired10"].build(1)), 1)[0].json()
     summary = json.loads(text)
     assert engine.value(text, "network") == summary["network"]
     assert engine.value(text, "events") == summary["events"]

@@ -24,7 +24,7 @@ def main() -> None:
     spec.loader.exec_module(core)
     scenario = sys.stdin.read()
     before = resource.getrusage(resource.RUSAGE_SELF)
-    text, _ = core.run(scenario, int(seed))
+    text = core.run(scenario, int(seed))[0].json()
     after = resource.getrusage(resource.RUSAGE_SELF)
     network = value(text, "network")
     result = {
