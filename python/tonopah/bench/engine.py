@@ -30,7 +30,7 @@ def no_time(scenario: str) -> str:
 
 
 def main() -> None:
-    """Run the scenario on standard input; print CPU seconds of the run and of its set-up, packets, events and frames."""
+    """Run the scenario on standard input; print CPU seconds of the run and of its set-up, its peak memory, packets, events and frames."""
     path, seed = sys.argv[1:]
     spec = importlib.util.spec_from_file_location("_core", path)
     core = importlib.util.module_from_spec(spec)
@@ -38,7 +38,7 @@ def main() -> None:
     scenario = sys.stdin.read()
     before = cpu_s()
     text = core.run(scenario, int(seed))[0].json()
-    after = cpu_s()
+    after, peak_kib = cpu_s(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # The same world for as good as no time: reading, building and the summary alone.
     core.run(no_time(scenario), int(seed))[0].json()
     setup = cpu_s() - after
@@ -46,6 +46,7 @@ def main() -> None:
     result = {
         "cpu_s": after - before,
         "setup_cpu_s": setup,
+        "memory_mib": peak_kib / 1024,
         "goodput_bps": network["goodput_bps"],
         "flows_without_delivery": network["flows_without_delivery"],
         "events": value(text, "events"),

@@ -85,7 +85,7 @@ def ours(scenario: dict[str, Any], segment_bytes: int) -> Outcome:
         flows_without_delivery=result["flows_without_delivery"],
         cpu_s=result["cpu_s"],
         setup_cpu_s=result["setup_cpu_s"],
-        memory_mib=done.memory_mib,
+        memory_mib=result["memory_mib"],
         events=result["events"],
         frames=None if result["data_frames"] is None else result["data_frames"] + result["control_frames"],
         energy_j=result["energy_j"],
