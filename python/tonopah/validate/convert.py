@@ -24,7 +24,8 @@ SAMPLE_EVERY_US = 10_000
 COMPARED = ("ca_state", "cwnd_pkts", "ssthresh_pkts", "total_retrans")
 
 SAMPLE_COLUMNS = (
-    "flow", "t_us", "ca_state", "cwnd_pkts", "ssthresh_pkts", "unacked", "sacked", "lost", "retrans", "total_retrans", "bytes_acked",
+    "flow", "t_us", "ca_state", "cwnd_pkts", "ssthresh_pkts", "unacked", "sacked", "lost", "retrans", "total_retrans",
+    "bytes_acked",
 )  # fmt: skip
 """What comparisons read."""
 UNREAD_COLUMNS = ("srtt_us", "rttvar_us", "min_rtt_us", "rto_us", "reordering", "delivered")
