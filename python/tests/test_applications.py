@@ -29,10 +29,10 @@ def test_the_examples_of_the_page_run_and_show_what_they_measure(example, tmp_pa
     monkeypatch.setenv("COLUMNS", "80")
     path = tmp_path / "example.toml"
     path.write_text(example)
-    assert main.main(["run", str(path), "--set", "duration=3s"]) == 0
+    assert main.main(["run", str(path), "--set", "duration=12s"]) == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
-    assert main.main(["run", str(path), "--set", "duration=3s", "--json"]) == 0
+    assert main.main(["run", str(path), "--set", "duration=12s", "--json"]) == 0
     flows = json.loads(capsys.readouterr().out)["flows"]
     for app, table in terminal.APPLICATION_COLUMNS.items():
         for flow in (flow for flow in flows if flow["app"] == app and "connection_of" not in flow):

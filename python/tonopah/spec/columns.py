@@ -77,7 +77,7 @@ def columns() -> Columns:
         for flow in summary["flows"]:
             flows |= flatten(flow)
     runs |= dict.fromkeys(MADE_IN_TABLES)
-    numbers = [name for name, value in flows.items() if not isinstance(value, str) and name not in (*KEYS, "cc_profile")]
+    numbers = [name for name, value in flows.items() if not isinstance(value, str) and name not in (*KEYS, "cc", "cc_profile")]
     return Columns(in_order(runs), in_order(numbers))
 
 
