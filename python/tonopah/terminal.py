@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tonopah.metrics import parameter, parameter_range, show
+from tonopah.application_metrics import APPLICATION_COLUMNS, REVERSE_COLUMNS
+from tonopah.metrics import parameter, parameter_range, readable, show
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -104,7 +105,7 @@ def run_tables(summary: Mapping[str, Any], width: int = PIPE_WIDTH, flows: int |
 
     The summary may have the first MAX_ROWS of its `flows` only.
     """
-    grids = [flow_grid(summary, flows or len(summary["flows"])), network_grid(summary)]
+    grids = [flow_grid(summary, flows or len(summary["flows"])), *application_grids(summary), network_grid(summary)]
     if summary["network"].get("mac_data_frames") is not None:
         grids.extend(radio_grids(summary))
     if summary.get("links") or summary["network"].get("mac_data_frames") is None:
@@ -152,6 +153,24 @@ def cell(value: Any, factor: float) -> str:
     if isinstance(value, int) and factor == 1.0:
         return f"{value:,}"
     return str(value) if isinstance(value, str) else show(None if value is None else value * factor)
+
+
+def application_grids(summary: Mapping[str, Any]) -> list[Grid]:
+    """Return a table for each kind of application that measures something of its own, and one for data in reverse."""
+    grids = []
+    for app, columns in APPLICATION_COLUMNS.items():
+        flows = [flow for flow in summary["flows"] if flow["app"] == app and flow.get("connection_of") is None]
+        grids += [numbered_grid(readable(app), flows, flows, columns)] if flows else []
+    both = [flow for flow in summary["flows"] if flow.get("reverse_size_bytes") is not None]
+    both = [flow for flow in both if flow.get("reverse")]
+    return grids + ([numbered_grid("Data in reverse", both, [flow["reverse"] for flow in both], REVERSE_COLUMNS)] if both else [])
+
+
+def numbered_grid(title: str, flows: list[Mapping[str, Any]], values: list[Mapping[str, Any]], columns: Columns) -> Grid:
+    """Return a table of values of flows, a row for each."""
+    rows = [[str(flow["flow"]), *cells(row, columns)] for flow, row in zip(flows, values, strict=True)][:MAX_ROWS]
+    left = len(flows) - MAX_ROWS
+    return Grid(title, ("flow", *headings(columns)), rows, 1, f"… {left:,} more (--json shows all)" if left > 0 else "")
 
 
 NETWORK_COLUMNS = (
