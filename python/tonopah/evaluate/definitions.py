@@ -251,7 +251,7 @@ def shown(value: Any) -> str:
 
 def points(experiment: Experiment, mode: Mode) -> list[Point]:
     """Return the points of an experiment in a mode; `full` without points of its own has those of `quick`."""
-    found: dict[tuple[tuple[str, Any], ...], Point] = Field(default_factory=dict)
+    found: dict[tuple[tuple[str, Any], ...], Point] = {}
     for grid in (experiment.full or experiment.quick) if mode == "full" else experiment.quick:
         for axes, changes in crossed(grid, experiment):
             world = check_world(experiment, experiment.world | grid.set | changes)

@@ -30,6 +30,8 @@ LABELS = {
     "energy_j_per_byte": Metric("Energy per byte", "µJ", 1e6, "Energy of all radios / payload bytes received"),
     "goodput_after_bps": Metric("Goodput afterwards", *MBPS, "Goodput after the event is over"),
     "rtt_p95_after_s": Metric("RTT afterwards, 95th percentile", *MS, "Of the sender's samples after the event is over"),
+    "w0_bps": Metric("Goodput after the first change", *MBPS, "Goodput in the first interval that the experiment names"),
+    "w1_bps": Metric("Goodput after the second change", *MBPS, "Goodput in the second interval that the experiment names"),
     "again": Metric("Sent again", *COUNT, "Data packets sent again until 90 % is reached"),
 }
 SIZES = {"S": "below 30 kB", "M": "30 kB to 1 MB", "L": "above 1 MB", "all": "of any size"}
