@@ -56,14 +56,18 @@ def make_plan(
     replicates: int,
     folder: str | Path = ".",
     on_experiment: Callable[[], None] = lambda: None,
+    apart: int = 0,
 ) -> EvaluationPlan:
-    """Return the runs of experiments. Raises InputError when the engine refuses one of their scenarios."""
+    """Return the runs of experiments; the subject has seeds of its own if it is to be `apart`, so far from those of the others.
+
+    Raises InputError when the engine refuses one of their scenarios.
+    """
     plan = EvaluationPlan(Plan())
     for experiment in experiments:
         for point in points(experiment, mode):
             for arm in experiment.arms:
                 for replicate in range(1, replicates + 1):
-                    add(plan, cast, point, arm, replicate, folder)
+                    add(plan, cast, point, arm, replicate, folder, apart if arm.startswith("S") else 0)
         on_experiment()
     # Two replicates of everything come first, so that a broken algorithm is seen soon.
     order = {cell.run: cell.replicate > 2 for cell in reversed(plan.cells)}
@@ -71,9 +75,9 @@ def make_plan(
     return plan
 
 
-def add(plan: EvaluationPlan, cast: Cast, point: Point, arm: str, replicate: int, folder: str | Path) -> None:
+def add(plan: EvaluationPlan, cast: Cast, point: Point, arm: str, replicate: int, folder: str | Path, apart: int) -> None:
     """Add one run; one that is there already is shared."""
-    run, built = make_run(cast, point, arm, replicate, folder)
+    run, built = make_run(cast, point, arm, replicate + apart, folder)
     known = plan.runs.runs.get(run.id)
     plan.runs.runs[run.id] = replace(run, representative=run.representative or known.representative) if known else run
     plan.cells.append(Cell(point, arm, replicate, run.id, built))

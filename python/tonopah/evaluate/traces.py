@@ -181,7 +181,9 @@ class Release(Trace):
         after = mean_between(times, total, self.end_s, times[-1])
         t, sent = by_flow(series["retransmits"], self.flows)
         counts = filled(sent).sum(axis=0)
-        ends = np.searchsorted(t, [self.start_s + 1e-9, min(self.start_s + back, times[-1]) + 1e-9], side="right") - 1
+        # Nothing has been sent again before the first sample.
+        counts = np.concatenate([[0.0], counts])
+        ends = np.searchsorted(t, [self.start_s + 1e-9, min(self.start_s + back, times[-1]) + 1e-9], side="right")
         t, rtts = by_flow(series["rtt"], self.flows)
         late = rtts[:, (t > self.end_s)]
         late = late[np.isfinite(late)]
