@@ -7,6 +7,7 @@ import pytest
 import tonopah as tp
 from tonopah import terminal
 from tonopah.analysis.tables import part_tables
+from tonopah.application_metrics import APPLICATIONS
 from tonopah.cli import main
 from tonopah.metrics import metric
 from tonopah.scenario.document import to_toml
@@ -55,7 +56,7 @@ def test_columns_that_do_not_fit_continue_below_with_the_number_of_the_flow(caps
 def test_long_names_are_folded_beside_their_numbers(dumbbell):
     summary = tp.run(dumbbell).summary
     summary["flows"][0]["from"] = "a" * 100
-    grid = terminal.flow_grid(summary)
+    grid = terminal.flow_grid(summary, 2)
     assert all(terminal.fit(grid, width) for width in WIDTHS)
 
 
@@ -96,6 +97,6 @@ def test_the_list_has_every_column_of_the_tables(study_file, tmp_path):
     known = columns()
     assert set(runs.columns) - {"run", "algorithm", "seed"} - axes <= set(known.runs)
     texts = {"run", "algorithm", "seed", "flow", "from", "to", "cc", "cc_profile", "transport", "app"}
-    assert set(flows.columns) - texts - axes == set(known.flows)
+    assert set(flows.columns) - texts - axes == set(known.flows) - set(APPLICATIONS)
     assert metric("delay_s").unit == "ms" and describe("delay_s")["unit"] == "s"
     assert flatten({"a": {"b": 1}, "c": 2}) == {"a.b": 1, "c": 2}

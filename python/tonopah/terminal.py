@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tonopah.metrics import parameter, parameter_range, show
+from tonopah.application_metrics import APPLICATION_COLUMNS, REVERSE_COLUMNS
+from tonopah.metrics import parameter, parameter_range, readable, show
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
 MAX_ROWS = 20
+MAX_READ = 1000
+"""So many flows are looked at for the tables of a run: those of 100,000 would take longer to read than to simulate."""
 PIPE_WIDTH = 160
 
 
@@ -99,9 +102,12 @@ WITHOUT_PATH = ("without a path", "flows_without_path", 1.0, "flows")
 """A column of the network; left out when every flow had a path at some instant."""
 
 
-def run_tables(summary: Mapping[str, Any], width: int = PIPE_WIDTH) -> list["RenderableType"]:
-    """Return the tables of a run, at most this wide: its flows, the network as a whole, its busiest links."""
-    grids = [flow_grid(summary), network_grid(summary)]
+def run_tables(summary: Mapping[str, Any], width: int = PIPE_WIDTH, flows: int | None = None) -> list["RenderableType"]:
+    """Return the tables of a run, at most this wide: its flows, the network as a whole, its busiest links.
+
+    Of the `flows` of the summary the first MAX_READ are enough.
+    """
+    grids = [flow_grid(summary, flows or len(summary["flows"])), *application_grids(summary), network_grid(summary)]
     if summary["network"].get("mac_data_frames") is not None:
         grids.extend(radio_grids(summary))
     if summary.get("links") or summary["network"].get("mac_data_frames") is None:
@@ -109,19 +115,17 @@ def run_tables(summary: Mapping[str, Any], width: int = PIPE_WIDTH) -> list["Ren
     return [table for grid in grids for table in fit(grid, max(width, MIN_WIDTH))]
 
 
-def flow_grid(summary: Mapping[str, Any]) -> Grid:
-    """Return the table of flows; completion times are shown if a flow is complete, marks if there are any."""
+def flow_grid(summary: Mapping[str, Any], count: int) -> Grid:
+    """Return the table of flows; completion times are shown if a flow in it is complete, marks if there are any."""
     start, end = summary["window_s"]
     seconds = f"{summary['duration_s']:g} s simulated, measured from {start:g} s to {end:g} s"
     title = f"{seconds}, seed {summary['seed']}, {summary['events']:,} events"
-    flows = summary["flows"]
+    flows = summary["flows"][:MAX_ROWS]
     complete = any(flow.get("completion_s") is not None for flow in flows)
     columns = [column for column in FLOW_COLUMNS if complete or column[1] != "completion_s"]
     columns += [MARKED] if has_marks(summary) else []
-    rows = [
-        [str(flow["flow"]), f"{flow['from']} → {flow['to']}", str(flow["cc"]), *cells(flow, columns)] for flow in flows[:MAX_ROWS]
-    ]
-    left = len(flows) - MAX_ROWS
+    rows = [[str(flow["flow"]), f"{flow['from']} → {flow['to']}", str(flow["cc"]), *cells(flow, columns)] for flow in flows]
+    left = count - MAX_ROWS
     return Grid(
         title, ("flow", "from → to", "cc", *headings(columns)), rows, 3, f"… {left:,} more (--json shows all)" if left > 0 else ""
     )
@@ -151,6 +155,24 @@ def cell(value: Any, factor: float) -> str:
     if isinstance(value, int) and factor == 1.0:
         return f"{value:,}"
     return str(value) if isinstance(value, str) else show(None if value is None else value * factor)
+
+
+def application_grids(summary: Mapping[str, Any]) -> list[Grid]:
+    """Return a table for each kind of application that measures something of its own, and one for data in reverse."""
+    grids = []
+    for app, columns in APPLICATION_COLUMNS.items():
+        flows = [flow for flow in summary["flows"] if flow["app"] == app and flow.get("connection_of") is None]
+        grids += [numbered_grid(readable(app), flows, flows, columns)] if flows else []
+    both = [flow for flow in summary["flows"] if flow.get("reverse_size_bytes") is not None]
+    both = [flow for flow in both if flow.get("reverse")]
+    return grids + ([numbered_grid("Data in reverse", both, [flow["reverse"] for flow in both], REVERSE_COLUMNS)] if both else [])
+
+
+def numbered_grid(title: str, flows: list[Mapping[str, Any]], values: list[Mapping[str, Any]], columns: Columns) -> Grid:
+    """Return a table of values of flows, a row for each."""
+    rows = [[str(flow["flow"]), *cells(row, columns)] for flow, row in zip(flows, values, strict=True)][:MAX_ROWS]
+    left = len(flows) - MAX_ROWS
+    return Grid(title, ("flow", *headings(columns)), rows, 1, f"… {left:,} more (--json shows all)" if left > 0 else "")
 
 
 NETWORK_COLUMNS = (

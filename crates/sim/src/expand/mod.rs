@@ -8,6 +8,7 @@ mod adhoc;
 mod bdp;
 mod bounds;
 mod check;
+mod check_app;
 mod check_effects;
 mod check_paths;
 mod check_queue;
@@ -42,6 +43,7 @@ use check::message_size;
 use graph::FlowEnds;
 
 pub(crate) use check::{check_app, interval_nanos, transport_of};
+pub(crate) use check_app::connections_of;
 pub(crate) use extent::Extent;
 pub(crate) use graph::{forward_options, reverse_options};
 
@@ -156,6 +158,7 @@ fn explicit_flow(
         return Err(ScenarioError::new(join(path, "stop"), format!("is not after start ({})", flow.start)));
     }
     check_app(&flow.app, &join(path, "app"))?;
+    check_app::check_beside(flow, path)?;
     if let (Some(own), Some(dscp)) = (flow.app.datagrams().dscp, flow.dscp) {
         let message = format!("{own}, but the flow has dscp = \"{dscp}\"; give it once");
         return Err(ScenarioError::new(join(path, "app.dscp"), message));
