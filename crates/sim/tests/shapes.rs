@@ -4,7 +4,6 @@ mod common;
 
 use common::{refusal, run, scenario};
 use serde_json::{Value, json};
-use sim::Summary;
 
 /// One long flow and one cross flow at each hop, all with a round trip of 40 ms.
 fn parking_lot(hops: u64, queue: &Value) -> Value {

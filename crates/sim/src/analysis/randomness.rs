@@ -6,8 +6,8 @@ use tcp::units::Span;
 
 use crate::expand::transport_of;
 use crate::scenario::{
-    AppDef, Draws, EcnRewrite, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, MobilityDef, Network, PeriodDef,
-    PlacementDef, Queue, Scenario, ServiceDef, StartJitter, TcpOptions, TransportDef,
+    AppDef, Draws, EcnRewrite, GilbertElliottLoss, LinkOptions, LossModel, MarkModel, MobilityDef, Network,
+    PathRouting, PeriodDef, PlacementDef, Queue, Scenario, ServiceDef, SpreadBy, StartJitter, TcpOptions, TransportDef,
 };
 use crate::simulation::Simulation;
 
@@ -21,6 +21,7 @@ impl Simulation {
         let apps = graph.flow.iter().any(|flow| is_random_app(&flow.app));
         parts.extend(apps.then(|| "times of applications".to_owned()));
         parts.extend(parts_of_algorithms(graph));
+        parts.extend(is_random_routing(graph.network.routing()).then(|| "choices among equal paths".to_owned()));
         parts.extend(parts_of_links(graph));
         if graph.node.iter().any(|node| node.mobility.as_ref().is_some_and(is_random_mobility)) {
             parts.push("movement of nodes".to_owned());
@@ -65,6 +66,11 @@ fn parts_of_starts(resolved: &Scenario, flows: usize) -> Option<&'static str> {
     let is_drawn = |jitter: Option<StartJitter>| jitter.is_some_and(|jitter| jitter != StartJitter::Span(Span::ZERO));
     let generated = flows > resolved.flow.len() && is_drawn(resolved.traffic.start_jitter);
     (generated || resolved.flow.iter().any(|flow| is_drawn(flow.start_jitter))).then_some("starts of flows")
+}
+
+/// True if salts or flowlets are drawn. (Packets in turn draw nothing.)
+fn is_random_routing(routing: Option<&PathRouting>) -> bool {
+    matches!(routing, Some(PathRouting::Ecmp(ecmp)) if !matches!(ecmp.by, SpreadBy::Packet(_)))
 }
 
 fn is_random_app(app: &AppDef) -> bool {
