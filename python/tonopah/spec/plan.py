@@ -23,11 +23,14 @@ from tonopah.digest import digest
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.metrics import count_text
 from tonopah.scenario import paths
+from tonopah.scenario.document import to_json
 from tonopah.simulation import OWNERS
+from tonopah.spec import scripts
 from tonopah.spec.claim import BetweenParts, Claim, NotTestable, Trend
 from tonopah.spec.derived import Derived
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.schema import Variant
+from tonopah.spec.scripts import Script
 
 MAX_RUNS = 1_000_000
 """More runs than this are a slip of the pen (a day has room for some 100,000 short ones)."""
@@ -54,6 +57,15 @@ class Run:
     """Where its algorithms in Python are, by their names in the scenario."""
     derived: tuple[Derived, ...] = ()
     """What is derived from its series when it is stored."""
+    script: str = ""
+    """Network of a script that counts the packets of this run, if any."""
+    besides: tuple[str, ...] = ()
+    """Scenarios (JSON text) whose packets that script counts before those of this run."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether Python works in it, for its algorithm or to count packets: threads would wait for one another."""
+        return bool(self.origins or self.script)
 
 
 @dataclass
@@ -120,6 +132,7 @@ class Point:
     derived: tuple[Derived, ...] = ()
     random: tuple[str, ...] = ()
     owners: Mapping[str, int] = field(default_factory=dict)
+    script: Script | None = None
 
 
 def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
@@ -218,10 +231,12 @@ def add(plan: PartPlan, point: Point, defaults: dict[str, Any], seeds: range) ->
 
 def runs_of(point: Point, defaults: dict[str, Any], seeds: range) -> Iterable[Run]:
     """Yield the replicates of a point."""
+    script = point.script
+    besides = tuple(to_json(scenario) for scenario in script.scenarios[:-1]) if script else ()
     for seed in seeds:
         yield Run(
             run_id(point.resolved, seed), point.label, seed, {**defaults, **point.values}, point.bound.text, point.resolved,
-            origins=point.bound.origins, derived=point.derived,
+            origins=point.bound.origins, derived=point.derived, script=script.network if script else "", besides=besides,
         )  # fmt: skip
 
 
@@ -237,6 +252,8 @@ def check_point(
     try:
         for path, value in (variant.changes | values).items():
             paths.put(changed, path, copy.deepcopy(value))
+        script = scripts.build(changed) if scripts.is_script(changed) else None
+        changed = script.shown if script else changed
         give_start_jitter(changed)
         bound = bind(changed, folder)
         checked = json.loads(check(bound.text, 1, bound.algorithms))
@@ -249,9 +266,11 @@ def check_point(
         resolved["sources"] = {name: origin.digest for name, origin in bound.origins.items()}
     if derived:
         resolved["derived"] = [metric.identity() for metric in derived]
+    if script:
+        resolved["script"] = script.identity
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
     owners = {what: len(checked["graph"].get(what, ())) for what in ("flow", "node")}
-    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners)
+    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners, script)
 
 
 def give_start_jitter(scenario: dict[str, Any]) -> None:

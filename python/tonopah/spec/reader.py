@@ -17,6 +17,7 @@ from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
 from tonopah.spec.resolution import resolve_claim, resolve_headline, resolve_history
 from tonopah.spec.schema import TAGS, ScenarioFile, StudyFile
+from tonopah.spec.scripts import is_script
 from tonopah.spec.validation import RENAMED, validate
 
 
@@ -109,7 +110,9 @@ def reduce_spec(spec: StudySpec) -> StudySpec:
 def reduce_part(part: Part) -> Part:
     """Return a part at the size of its `[quick]` section (by default: 3 replicates, everything else as it is)."""
     quick = part.quick
-    scenario = part.scenario if quick.duration is None else {**part.scenario, "duration": quick.duration}
+    # A script fixes the length of its runs.
+    fixed = quick.duration is None or is_script(part.scenario)
+    scenario = part.scenario if fixed else {**part.scenario, "duration": quick.duration}
     if quick.changes:
         scenario = merge(scenario, {})
         for path, value in quick.changes.items():
