@@ -10,8 +10,9 @@ ENERGY = {"profile": "ns2", "initial": "1000J", "rx": "0.925W", "tx": "1.425W", 
 CC: dict[str, dict[str, Any]] = {
     "cubic": {"name": "cubic", "profile": "linux26"},
     "hystart": {"name": "cubic", "profile": "seed", "curr_rtt_bug": True, "unit_mix": True},
+    "hystart 2 ms": {"name": "cubic", "profile": "seed", "curr_rtt_bug": True, "unit_mix": True, "hystart_ack_delta": 2},
 }
-"""`hystart` is the module as committed, with both slips."""
+"""`hystart` is the module as committed, with both slips; the other has Linux's distance of ACKs in a train."""
 
 
 def wifi_002(algorithm: str, nodes: int, flows: int, range_multiplier: float, frame_error: float) -> Scenario:

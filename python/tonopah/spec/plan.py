@@ -26,7 +26,7 @@ from tonopah.scenario import paths
 from tonopah.scenario.document import to_json
 from tonopah.simulation import OWNERS
 from tonopah.spec import scripts
-from tonopah.spec.claim import BetweenParts, Claim, NotTestable, Trend
+from tonopah.spec.claim import BetweenParts, NotTestable, Trend
 from tonopah.spec.derived import Derived
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.schema import Variant
@@ -146,15 +146,21 @@ def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
     plan = Plan()
     for part in spec.parts:
         try:
-            mine = plan_part(part, folder, needs_nominal_point(part, spec.claims))
+            mine = plan_part(part, folder, needs_nominal_point(part, spec))
         except InputError as error:
             raise relay(error, prefix=f"part {part.id}") if part.id else error from None
         check_shown_flows(part, mine)
         plan.parts[part.id] = mine
         for run in (*mine.runs.values(), *mine.representative.values()):
-            known = plan.runs.get(run.id)
-            plan.runs[run.id] = replace(run, representative=run.representative or known.representative) if known else run
+            plan.runs[run.id] = joined(plan.runs[run.id], run) if run.id in plan.runs else run
     return plan
+
+
+def joined(known: Run, run: Run) -> Run:
+    """Return a run that is planned twice: its series are kept, and its packets counted, if either asks for it."""
+    counted = known if known.script else run
+    both = known.representative or run.representative
+    return replace(run, representative=both, script=counted.script, besides=counted.besides)
 
 
 def check_shown_flows(part: Part, plan: PartPlan) -> None:
@@ -174,11 +180,15 @@ def size(part: Part) -> int:
     return len(part.variants) * (1 + sum(product_size(sweep.vary) for sweep in part.sweeps))
 
 
-def needs_nominal_point(part: Part, claims: Iterable[Claim]) -> bool:
+def needs_nominal_point(part: Part, spec: StudySpec) -> bool:
     """Tell whether anything shows or tests the nominal point of a part: its default values, where no axis varies."""
     if not part.sweeps or part.derived or any(figure.x is None and figure.kind != "series" for figure in part.figures):
         return True
-    tests = [test for claim in claims for test in claim.tests if not isinstance(test, NotTestable | Trend)]
+    if any(part.id in (one.part, one.without.part) for one in spec.mechanisms):
+        return True
+    if any(not number.at for number in part.printed):
+        return True
+    tests = [test for claim in spec.claims for test in claim.tests if not isinstance(test, NotTestable | Trend)]
     parts = [(test, test.parts if isinstance(test, BetweenParts) else (test.part,)) for test in tests]
     return any(part.id in named and not test.over and not test.at for test, named in parts)
 
@@ -214,7 +224,9 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> Part
         plan.sweeps.append({run for point in points for run in add(plan, point, defaults, seeds)})
     for variant in part.variants:
         shown = check_point(record_representative(part, checked["duration"]), variant, {}, folder, derived)
-        plan.representative[variant.label] = replace(next(runs_of(shown, defaults, range(1, 2))), representative=True)
+        # No table has it, so that nothing need be counted.
+        run = next(runs_of(shown, defaults, range(1, 2)))
+        plan.representative[variant.label] = replace(run, representative=True, script="", besides=())
     return plan
 
 

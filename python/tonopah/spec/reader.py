@@ -15,7 +15,8 @@ from tonopah.scenario.setdest import inline_movement, named_by
 from tonopah.spec.criteria import criteria_hash
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
-from tonopah.spec.resolution import resolve_claim, resolve_headline, resolve_history
+from tonopah.spec.printed import printed_numbers, resolve_published
+from tonopah.spec.resolution import resolve_claim, resolve_headline, resolve_history, resolve_mechanism
 from tonopah.spec.schema import TAGS, ScenarioFile, StudyFile
 from tonopah.spec.scripts import is_script
 from tonopah.spec.validation import RENAMED, validate
@@ -77,9 +78,12 @@ def parse_spec(document: Mapping[str, Any]) -> StudySpec:
         parts = read_parts(file)
     except RecursionError:
         raise InputError("", "is nested too deeply") from None
+    published = [resolve_published(table, f"published[{i}]", parts) for i, table in enumerate(file.published)]
+    parts = [replace(part, printed=[one for table in published for one in printed_numbers(table, part)]) for part in parts]
     claims = [resolve_claim(claim, f"claim[{i}]", parts) for i, claim in enumerate(file.claim)]
     return StudySpec(
-        question=file.question, title=file.title or file.question, parts=parts, claims=claims, published=list(file.published),
+        question=file.question, title=file.title or file.question, parts=parts, claims=claims, published=published,
+        mechanisms=[resolve_mechanism(one, f"mechanism[{i}]", parts) for i, one in enumerate(file.mechanism)],
         missing=list(file.missing), assumed=list(file.assumed), text=file.text,
         headline=resolve_headline(file.headline, claims, parts), history=resolve_history(file.history, claims),
         criteria=criteria_hash(claims, parts),
