@@ -8,6 +8,7 @@ from tonopah.analysis.figure_model import PublishedPoints, as_numbers
 from tonopah.analysis.tables import estimate
 from tonopah.metrics import Metric
 from tonopah.spec.model import Part, PrintedNumber
+from tonopah.spec.plan import PartPlan
 from tonopah.spec.published import UNITS
 from tonopah.stats import Estimate
 from tonopah.stats.estimate import FEWEST
@@ -32,9 +33,11 @@ class Reproduced:
         return "not judged" if self.agrees is None else "reproduced" if self.agrees else "not reproduced"
 
 
-def reproduced(part: Part, runs: "pd.DataFrame") -> list[Reproduced]:
+def reproduced(part: Part, plan: PartPlan, runs: "pd.DataFrame") -> list[Reproduced]:
     """Return every printed number of a part that was measured."""
-    found = [one(part, runs, printed) for printed in part.printed if printed.column.metric in runs.columns]
+    at_base = runs[runs["run"].isin(plan.base)]
+    measured = [printed for printed in part.printed if printed.column.metric in runs.columns]
+    found = [one(part, runs if printed.at else at_base, printed) for printed in measured]
     return [entry for entry in found if entry.ours.n]
 
 

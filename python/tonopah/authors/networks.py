@@ -127,7 +127,8 @@ NETWORKS = (
     Network(
         "002-wifi", "802.11 at rest, errors before the MAC", f"{REPOSITORY_002}, static802_11.tcl", "author_002",
         {
-            "algorithm": Parameter("cubic", ("cubic", "hystart", "hystart 2 ms")), "nodes": whole(40, least=2), "flows": whole(20),
+            "algorithm": Parameter("cubic", ("cubic", "hystart", "hystart 2 ms")),
+            "nodes": whole(40, least=2), "flows": whole(20),
             "packets_per_s": Parameter(100, text="Has no effect: FTP has no such parameter", most=10_000),
             "range_multiplier": whole(1, 10), "frame_error": Parameter(0.1, least=0, most=1),
         },

@@ -16,7 +16,8 @@ def seen(scenario: str, seed: int, summary: str, series: Any) -> Seen:
 
 def observe(scenario: str, seed: int) -> Seen:
     """Run a scenario (JSON text) and return what a script sees of it."""
-    return seen(scenario, seed, *run(scenario, seed))
+    summary, series = run(scenario, seed)
+    return seen(scenario, seed, summary.json(), series)
 
 
 def columns(name: str, runs: Sequence[Seen]) -> dict[str, float]:

@@ -173,9 +173,10 @@ def run_job(job: Job) -> Answer:
         # This process runs nothing else: nothing needs to be loaded anew.
         algorithms = {name: load_planned(name, origin).core for name, origin in job.origins.items()}
         summary, series = run(job.scenario, job.seed, algorithms, *job.limits)
+        text = summary.json()
         if job.script:
-            summary = with_counts(job, summary, series)
-        return Answer(summary, series, seconds=time.perf_counter() - started)
+            text = with_counts(job, text, series)
+        return Answer(text, series, seconds=time.perf_counter() - started)
     except AlgorithmError as error:
         return Answer(raised={"message": str(error), "traceback": traceback_of(error), **vars(error)})
     except ScenarioError as error:

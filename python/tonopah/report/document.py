@@ -76,7 +76,7 @@ def write_files(
     facts |= {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
     held: Held = {}
     for source in sources:
-        for entry in printed.reproduced(source.part, source.runs):
+        for entry in printed.reproduced(source.part, source.plan, source.runs):
             held.setdefault(entry.printed.table, []).append(entry)
     facts |= {"mechanisms": mechanisms.shown(spec, plan, runs)}
     about = study_facts(manifest, spec, facts, store) | against_original(held, facts["mechanisms"])
