@@ -10,6 +10,7 @@ from typing import Any
 
 from tonopah.application_metrics import APPLICATIONS
 from tonopah.metric import COUNT, MBPS, MS, PERCENT, Metric
+from tonopah.script_metrics import OWN, SCRIPTS
 
 RTT_SAMPLES = (
     "{} of the sender's RTT samples, one for each acknowledgment: of the newest segment that it reports; segments sent twice "
@@ -274,10 +275,15 @@ def metric(name: str) -> Metric:
     if name in METRICS:
         return replace(METRICS[name], column=name)
     profile, _, rest = name.partition(".")
-    if rest and profile in STUDENT:
+    if rest and profile in STUDENT | SCRIPTS:
         known = metric(rest)
-        text = f"{known.label} {STUDENT[profile]}"
-        return Metric(f"{known.label} [{profile}]", known.unit, known.factor, text, name, known.bounds)
+        label, text = OWN.get(rest, (known.label, f"{known.label} {(STUDENT | SCRIPTS)[profile]}"))
+        # Scripts count few bits: their reports print kb/s.
+        unit, factor = ("kb/s", 1e-3) if profile in SCRIPTS and known.unit == "Mb/s" else (known.unit, known.factor)
+        bounds = (0.0, 1.0) if rest.startswith("jain") else known.bounds
+        whose = "script" if profile in SCRIPTS else profile
+        shown = label if rest in OWN else f"{label} [{whose}]"
+        return Metric(shown, unit, factor, text, name, bounds)
     for suffix, (unit, factor) in SUFFIXES.items():
         if name.endswith(suffix):
             return Metric(readable(name.removesuffix(suffix)), unit, factor, "", name)
