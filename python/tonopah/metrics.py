@@ -233,6 +233,8 @@ METRICS = {
     "aqm_p_l": Metric("Marking probability in L", "", 1.0, "Probability of a mark in the low-latency queue (RFC 9332)"),
     "queue_l": Metric("Low-latency queue", "kB", 1e-3, "Bytes in the low-latency queue of DualPI2 (RFC 9332)"),
     "queue_c": Metric("Classic queue", "kB", 1e-3, "Bytes in the classic queue of DualPI2 (RFC 9332)"),
+    "drops": Metric("Dropped so far", *COUNT, "Packets dropped on a link so far"),
+    "marks": Metric("Marked so far", *COUNT, "Packets that the queue of a link marked CE so far (RFC 3168)"),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
     "goodput": Metric("Goodput", *MBPS, "New in-order payload delivered to the application per bin"),
     "capacity": Metric("Capacity", *MBPS, "Rate that the service of a link offered, used or not"),
