@@ -30,6 +30,7 @@ mod series;
 mod simulation;
 mod summary;
 mod wireless;
+mod workload;
 mod world;
 
 pub use algorithms::algorithms;
@@ -50,8 +51,9 @@ pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{EventMode, Outcome, Simulation, expand};
 pub use summary::{
-    ChannelSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures,
-    NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, SpaceSummary, Summary, TerminalSummary,
+    ChannelSummary, ClassSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary,
+    LinkSummary, Measures, NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, SpaceSummary, Summary,
+    TerminalSummary, TransferSummary, WorkloadSummary, WorkloadsTogether,
 };
 
 /// Version of the engine; results of different versions are not mixed.

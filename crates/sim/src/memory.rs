@@ -56,10 +56,11 @@ impl Simulation {
 
     /// Memory that grows during a run: packets, future events, series, lists of listeners, and the scoreboards of senders.
     pub fn held_bytes(&self) -> u64 {
-        let World { ctx, network, hosts, series, .. } = &self.world;
+        let World { ctx, network, hosts, series, workloads, .. } = &self.world;
         let scoreboard =
             |flow: &Flow| flow.snapshot().map_or(0, |s| s.flight.0.div_ceil(s.mss.0.max(1)) * SEGMENT_STATE_BYTES);
         let channels: u64 = network.channels.iter().map(|channel| channel.mac.held_bytes()).sum();
-        ctx.held_bytes() + series.held_bytes() + channels + hosts.flows.iter().map(scoreboard).sum::<u64>()
+        let alive = workloads.slots.len() as u64 * FLOW_BYTES;
+        alive + ctx.held_bytes() + series.held_bytes() + channels + hosts.flows.iter().map(scoreboard).sum::<u64>()
     }
 }

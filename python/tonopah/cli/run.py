@@ -28,7 +28,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="write the recorded series to DIR, one CSV file each (all of them if the scenario records none)",
     )
     command.add_argument(
-        "--parquet", metavar="DIR", help="write tables of flows, links and nodes and the recorded series to DIR as Parquet"
+        "--parquet", metavar="DIR", help="write tables of flows, links, nodes and workloads and the recorded series to DIR as Parquet"
     )
     command.add_argument("--pcap", metavar="DIR", help="write what each host sends and receives to DIR, a pcapng file each")
     command.add_argument(
@@ -98,13 +98,14 @@ def write_tables(result: Result, folder: Path) -> None:
     """Write the tables and the series of a run as Parquet."""
     folder.mkdir(parents=True, exist_ok=True)
     tables = {"flows": result.flows, "links": result.links, "nodes": result.nodes}
+    tables |= {"workloads": result.workloads} if len(result.workloads) else {}
     for name, table in {**tables, **{name: result.series(name) for name in result.names}}.items():
         table.to_parquet(folder / f"{name}.parquet", index=False)
 
 
 def write_series(result: Result, folder: Path) -> None:
-    """Write every series of a run as CSV; those of nodes only where there are radios."""
-    names = [name for name in result.names if OWNERS.get(name) != "node" or len(result.series(name))]
+    """Write every series of a run as CSV; those of nodes only where there are radios, those of workloads where there are any."""
+    names = [name for name in result.names if OWNERS.get(name) not in ("node", "workload") or len(result.series(name))]
     for name in names:
         result.series(name).to_csv(folder / f"{name}.csv", index=False)
     print(f"series: {', '.join(names)} in {folder}", file=sys.stderr)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tonopah.errors import InputError
-from tonopah.spec.columns import check_figure, check_metric
+from tonopah.spec.columns import check_figure, check_metric, of_workloads
 from tonopah.spec.derived import Average, Jain
 from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
@@ -60,7 +60,7 @@ def read_part(reader: PartReader) -> Part:
     for i, metric in enumerate(derived):
         if isinstance(metric, Jain | Average):
             check_metric(metric.metric, f"{reader.at('derived')}[{i}].metric", "flow")
-    own_columns = [column for metric in derived for column in metric.columns()]
+    own_columns = [*(column for metric in derived for column in metric.columns()), *of_workloads(scenario)]
     for i, table in enumerate(reader.get("figure")):
         check_figure(table.kind, table.y, f"{reader.at('figure')}[{i}]", own_columns)
         figures += read_figures(table, f"{reader.at('figure')}[{i}]", sweeps, scenario)

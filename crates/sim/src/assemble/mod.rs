@@ -1,25 +1,23 @@
 //! From a scenario to the [`World`] of a run. Every error names the path of its key; a world that was built cannot fail.
 
 mod constellation;
+mod flows;
 mod sink_agents;
 mod starts;
 mod wireless;
+mod workloads;
 
 use std::collections::BTreeMap;
 
 use tcp::rng::Rng;
-use tcp::settings::Headers;
-use tcp::units::{Bytes, Span, Time};
-use tcp::{Connection, Ecn, TcpConfig};
+use tcp::units::{Span, Time};
 
 use crate::connectivity::Reachability;
 use crate::engine::context::{Context, FlowEnds};
 use crate::engine::event::Event;
 use crate::engine::trace::Sink;
-use crate::expand::{self, interval_nanos, transport_of};
+use crate::expand;
 use crate::host::Hosts;
-use crate::host::app::{App, Period, Ticks};
-use crate::host::flow::{Flow, OnFull, Side, Transport};
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::link::effects::Effects;
 use crate::link::entrance::Entrance;
@@ -30,11 +28,12 @@ use crate::metrics::OrderMetrics;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
-    AppDef, DatagramEcn, FlowDef, Full, GilbertElliottLoss, LinkDef, LinkOptions, LossModel, MarkModel,
-    Network as NetworkDef, NthLoss, PeriodDef, PriorityDef, Scenario, ScenarioError, ServiceDef, TransportDef, join,
+    GilbertElliottLoss, LinkDef, LinkOptions, LossModel, MarkModel, Network as NetworkDef, NthLoss, PriorityDef,
+    Scenario, ScenarioError, ServiceDef,
 };
 use crate::series::Series;
 use crate::world::{Change, World};
+use flows::{build_flow, check_path};
 
 /// Builds the world of `scenario` with `seed`; `sink` receives the trace.
 pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink>>) -> Result<World, ScenarioError> {
@@ -76,7 +75,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         }
         let priority = def.priority.unwrap_or(PriorityDef::DEFAULT_BAND);
         let dscp = def.code_point();
-        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority, dscp });
+        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority, dscp, serial: id });
         let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
         drawn.push(start);
         for at in [Some(Time::ZERO + start), flow.stop].into_iter().flatten() {
@@ -84,6 +83,8 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         }
         flows.push(flow);
     }
+    let mut workloads = workloads::build(&graph, &names, &network, seed)?;
+    workloads.start(&mut ctx);
     sink_agents::join(&graph.flow, &mut flows)?;
     starts::set(&mut graph, drawn);
     let changes = build_changes(&graph);
@@ -101,7 +102,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let changes = changes.into_iter().map(|(_, change)| change).collect();
     let reachability = Reachability::new(&network, placement_draws);
     let (hosts, constellation) = (Hosts { flows }, dynamics);
-    Ok(World { ctx, network, hosts, changes, series, reachability, constellation, graph, resolved, seed })
+    Ok(World { ctx, network, hosts, workloads, changes, series, reachability, constellation, graph, resolved, seed })
 }
 
 /// A random stream of a flow.
@@ -228,112 +229,6 @@ fn nth_of(nth: &NthLoss) -> Loss {
     let mut numbers = nth.data_packets.clone();
     numbers.sort_unstable();
     Loss::Nth { numbers, seen: 0 }
-}
-
-fn build_flow(
-    graph: &Scenario,
-    def: &FlowDef,
-    id: FlowId,
-    common: &TcpConfig,
-    path: &str,
-    names: &BTreeMap<&str, NodeId>,
-    rng: Rng,
-) -> Result<Flow, ScenarioError> {
-    let source = find_node(names, &def.from, &join(path, "from"))?;
-    let sink = find_node(names, &def.to, &join(path, "to"))?;
-    if source == sink {
-        return Err(ScenarioError::new(join(path, "to"), format!("{:?} would send to itself", def.to)));
-    }
-    let (mut headers, mut fill) = (Headers::Options, Bytes(1));
-    let transport = match transport_of(&def.app) {
-        TransportDef::Udp => Transport::Udp,
-        TransportDef::Tcp => {
-            // A copy, so that the application's stream is not advanced.
-            let mut rng = rng.clone();
-            let own = !def.tcp.is_empty();
-            let mut config = if own { def.tcp.resolve(&join(path, "tcp"))? } else { common.clone() };
-            config.seed = rng.next_u64();
-            headers = config.headers;
-            fill = if config.whole_segments { config.mss } else { fill };
-            let side = |connection| Side { connection, wake_at: None };
-            Transport::Tcp(Box::new([side(Connection::connect(config.clone())), side(Connection::listen(config))]))
-        }
-    };
-    Ok(Flow {
-        source,
-        sink,
-        app: app_of(&def.app, rng).with_writes_of(fill),
-        headers,
-        receiver: (!def.silent).then_some(id),
-        datagram_ecn: match def.app.datagrams().ecn.unwrap_or_default() {
-            DatagramEcn::Off => Ecn::NotEct,
-            DatagramEcn::Ect0 => Ecn::Ect0,
-            DatagramEcn::L4s => Ecn::Ect1,
-        },
-        transport,
-        on_full: on_full_of(&def.app),
-        stop: def.stop.filter(|stop| *stop < graph.duration).map(|stop| Time::ZERO + stop),
-        started: false,
-        finished: false,
-        blocked: Bytes::ZERO,
-        messages: Default::default(),
-        written: 0,
-        read: 0,
-        highest_sent: 0,
-        connected_at: None,
-        ended_at: None,
-        cwnd_integral: Default::default(),
-    })
-}
-
-fn check_path(network: &Network, flow: &Flow, def: &FlowDef, path: &str) -> Result<(), ScenarioError> {
-    let (source, sink) = (flow.source, flow.sink);
-    // With radio a flow without a path is a result, not an error.
-    if network.has_radio(source) || network.has_radio(sink) {
-        return Ok(());
-    }
-    if !network.has_path(source, sink) || !network.has_path(sink, source) {
-        let message = format!("no path from {:?} to {:?} and back", def.from, def.to);
-        return Err(
-            ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to")
-        );
-    }
-    Ok(())
-}
-
-fn on_full_of(app: &AppDef) -> OnFull {
-    let full = match app {
-        AppDef::Bulk(_) => Full::Block,
-        AppDef::Cbr(cbr) => cbr.on_full,
-        AppDef::OnOff(on_off) => on_off.on_full,
-    };
-    match full {
-        Full::Block => OnFull::Block,
-        Full::Drop => OnFull::Drop,
-    }
-}
-
-fn app_of(def: &AppDef, rng: Rng) -> App {
-    match def {
-        AppDef::Bulk(bulk) => App::Bulk { bytes: bulk.bytes },
-        AppDef::Cbr(cbr) => App::Cbr { size: cbr.size, ticks: Ticks::every(interval_nanos(cbr.rate, cbr.size)) },
-        AppDef::OnOff(on_off) => App::OnOff {
-            size: on_off.size,
-            ticks: Ticks::every(interval_nanos(on_off.rate, on_off.size)),
-            on: period_of(&on_off.on),
-            off: period_of(&on_off.off),
-            on_until: Time::ZERO,
-            rng,
-        },
-    }
-}
-
-fn period_of(def: &PeriodDef) -> Period {
-    match def {
-        PeriodDef::Constant(constant) => Period::Constant(constant.length),
-        PeriodDef::Exponential(exponential) => Period::Exponential(exponential.mean),
-        PeriodDef::Pareto(pareto) => Period::Pareto(pareto.mean, pareto.shape),
-    }
 }
 
 /// The scheduled changes of all links, in the order of the scenario.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Time};
-use tcp::{Connection, Ecn};
+use tcp::{Connection, ConnectionState, Ecn, TcpConfig, Totals};
 
 use crate::host::app::App;
 use crate::ids::{EndpointId, FlowId, NodeId};
@@ -16,6 +16,14 @@ pub(crate) enum Transport {
     Tcp(Box<[Side; 2]>),
     /// Datagrams.
     Udp,
+}
+
+impl Transport {
+    /// Both sides of a connection with these settings.
+    pub(crate) fn connection(config: TcpConfig) -> Transport {
+        let side = |connection| Side { connection, wake_at: None };
+        Transport::Tcp(Box::new([side(Connection::connect(config.clone())), side(Connection::listen(config))]))
+    }
 }
 
 /// One side of a TCP connection and its pending `Wake`, which is beside the hot fields of the connection.
@@ -67,6 +75,8 @@ pub(crate) struct Flow {
     pub(crate) datagram_ecn: Ecn,
     pub(crate) stop: Option<Time>,
     pub(crate) connected_at: Option<Time>,
+    /// The sink has read the first byte.
+    pub(crate) first_byte_at: Option<Time>,
     /// The sink has read all there is: the last byte of a transfer with an end, or what was sent before it stopped.
     pub(crate) ended_at: Option<Time>,
 }
@@ -112,6 +122,54 @@ impl CwndIntegral {
 }
 
 impl Flow {
+    /// A flow that has not started.
+    pub(crate) fn new([source, sink]: [NodeId; 2], app: App, transport: Transport) -> Flow {
+        Flow {
+            source,
+            sink,
+            app,
+            transport,
+            headers: Headers::Options,
+            receiver: None,
+            datagram_ecn: Ecn::NotEct,
+            on_full: OnFull::Block,
+            stop: None,
+            started: false,
+            finished: false,
+            blocked: Bytes::ZERO,
+            messages: VecDeque::new(),
+            written: 0,
+            read: 0,
+            highest_sent: 0,
+            connected_at: None,
+            first_byte_at: None,
+            ended_at: None,
+            cwnd_integral: CwndIntegral::default(),
+        }
+    }
+
+    /// A flow of a workload, in the slot `id`: `size` bytes over a connection of its own.
+    pub(crate) fn transfer(ends: [NodeId; 2], size: Bytes, config: TcpConfig, id: FlowId) -> Flow {
+        let app = App::Bulk { bytes: Some(size) }.with_writes_of(config.write_unit());
+        let headers = config.headers;
+        Flow { headers, receiver: Some(id), ..Flow::new(ends, app, Transport::connection(config)) }
+    }
+
+    /// True if TCP has nothing more to do: an end is closed, and no end waits for a time.
+    pub(crate) fn is_closed(&self) -> bool {
+        let Transport::Tcp(sides) = &self.transport else { return false };
+        let is_over = |side: &Side| side.connection.state() == ConnectionState::Closed;
+        sides.iter().any(is_over) && sides.iter().all(|side| is_over(side) || side.connection.next_timeout().is_none())
+    }
+
+    /// What the sender has counted.
+    pub(crate) fn totals(&self) -> Totals {
+        match &self.transport {
+            Transport::Tcp(sides) => sides[0].connection.totals(),
+            Transport::Udp => Totals::default(),
+        }
+    }
+
     /// The side of the connection that `endpoint` names; `None` for UDP.
     pub(crate) fn side(&mut self, endpoint: EndpointId) -> Option<&mut Side> {
         match &mut self.transport {

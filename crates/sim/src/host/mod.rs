@@ -6,7 +6,7 @@ pub(crate) mod flow;
 
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Event as TcpEvent, Segment, Snapshot};
+use tcp::{Event as TcpEvent, Segment, Snapshot, TcpConfig, Timestamps};
 
 use crate::engine::context::Context;
 use crate::engine::event::Event;
@@ -19,7 +19,7 @@ use crate::packet::{Datagram, Packet, PacketHeader, Payload, TTL};
 /// Size of an endless write: more than any run can send.
 const ENDLESS: u64 = 1 << 60;
 
-/// All flows.
+/// All flows: those of the scenario, then the slots of workloads, of which the free ones hold what was there before.
 #[derive(Debug)]
 pub(crate) struct Hosts {
     pub(crate) flows: Vec<Flow>,
@@ -29,6 +29,14 @@ impl Hosts {
     /// Source and sink of each flow.
     pub(crate) fn ends(&self) -> Vec<(NodeId, NodeId)> {
         self.flows.iter().map(|flow| (flow.source, flow.sink)).collect()
+    }
+
+    /// A flow of a workload takes the slot `id`.
+    pub(crate) fn open(&mut self, id: FlowId, flow: Flow) {
+        match self.flows.get_mut(id.index()) {
+            Some(before) => *before = flow,
+            None => self.flows.push(flow),
+        }
     }
 
     /// Handles an event of the application of a flow: it starts, writes, or stops.
@@ -135,6 +143,12 @@ fn packet_size(headers: Headers, segment: &Segment) -> Bytes {
     }
 }
 
+/// Bytes of headers of a segment with data.
+pub(crate) fn header_of(config: &TcpConfig) -> Bytes {
+    let timestamps = config.timestamps.then_some(Timestamps { value: 0, echo: 0 });
+    packet_size(config.headers, &Segment { len: 1, timestamps, ..Segment::default() }) - Bytes(1)
+}
+
 /// True if the source has sent these bytes already; `highest_sent` is the number after the last it has.
 fn was_sent_before(highest_sent: &mut u64, segment: &Segment) -> bool {
     let end = segment.end().0;
@@ -239,6 +253,9 @@ impl Flow {
     fn on_delivered(&mut self, ctx: &mut Context, id: FlowId, bytes: u64) {
         let metrics = &mut ctx.flows[id.index()].interval;
         metrics.delivered_bytes += Bytes(bytes);
+        if self.read == 0 {
+            self.first_byte_at = Some(ctx.now);
+        }
         self.read += bytes;
         while let Some((_, written_at)) = self.messages.pop_front_if(|(end, _)| *end <= self.read) {
             metrics.on_message(ctx.now.since(written_at));

@@ -4,16 +4,17 @@ use serde::Serialize;
 use tcp::units::{Span, Time};
 
 use super::measures::Measures;
-use crate::host::flow::{Flow, Transport};
+use super::workload::TransferSummary;
+use crate::host::flow::Flow;
 use crate::ids::FlowId;
 use crate::metrics::report_defs::ratio;
 use crate::metrics::{IntervalMetrics, OrderCounts};
-use crate::scenario::{AppDef, Scenario, TransportDef};
+use crate::scenario::{AppDef, CcChoice, Scenario, TransportDef};
 
 /// A flow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FlowSummary {
-    /// Its index.
+    /// Its index; of a flow of a workload its serial number, which goes on after these.
     pub flow: u32,
     /// Source node.
     pub from: String,
@@ -60,6 +61,9 @@ pub struct FlowSummary {
     /// Order of its data packets; absent where links keep it.
     #[serde(flatten)]
     pub order: Option<OrderSummary>,
+    /// What a workload knows of it; absent for flows that the scenario lists or generates.
+    #[serde(flatten)]
+    pub transfer: Option<TransferSummary>,
 }
 
 /// Order of data packets (RFC 4737).
@@ -94,33 +98,53 @@ pub(super) fn order_summary(counts: &OrderCounts) -> OrderSummary {
     }
 }
 
-pub(super) fn flow_summary(
-    graph: &Scenario,
-    flow: &mut Flow,
-    interval: &IntervalMetrics,
-    id: FlowId,
-    [warmup, now]: [Time; 2],
-    in_flight_packets: u64,
-) -> FlowSummary {
-    let def = &graph.flow[id.index()];
-    let start = Time::ZERO + def.start;
+/// What of a flow its own state does not say.
+pub(super) struct FlowFacts<'a> {
+    pub(super) serial: FlowId,
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) cc: Option<&'a CcChoice>,
+    pub(super) app: &'static str,
+    pub(super) transport: &'static str,
+    pub(super) start: Time,
+    /// The measurement interval, as far as it is over.
+    pub(super) window: [Time; 2],
+    pub(super) in_flight_packets: u64,
+}
+
+impl FlowFacts<'_> {
+    /// Those of a flow that the expanded scenario lists.
+    pub(super) fn listed(graph: &Scenario, id: FlowId, window: [Time; 2], in_flight_packets: u64) -> FlowFacts<'_> {
+        let def = &graph.flow[id.index()];
+        let (app, transport) = app_names(&def.app);
+        FlowFacts {
+            serial: id,
+            from: def.from.clone(),
+            to: def.to.clone(),
+            cc: def.tcp.cc.as_ref().or(graph.tcp.cc.as_ref()).filter(|_| transport == "tcp"),
+            app,
+            transport,
+            start: Time::ZERO + def.start,
+            window,
+            in_flight_packets,
+        }
+    }
+}
+
+pub(super) fn flow_summary(facts: FlowFacts<'_>, flow: &mut Flow, interval: &IntervalMetrics) -> FlowSummary {
+    let FlowFacts { serial, from, to, cc, app, transport, start, window: [warmup, now], in_flight_packets } = facts;
     let lifetime = flow.lifetime(start, warmup, now);
     let snapshot = flow.snapshot();
-    let totals = match &flow.transport {
-        Transport::Tcp(sides) => sides[0].connection.totals(),
-        Transport::Udp => Default::default(),
-    };
-    let (app, transport) = app_names(&def.app);
-    let cc = def.tcp.cc.as_ref().or(graph.tcp.cc.as_ref()).filter(|_| transport == "tcp");
+    let totals = flow.totals();
     FlowSummary {
-        flow: id.0,
-        from: def.from.clone(),
-        to: def.to.clone(),
+        flow: serial.0,
+        from,
+        to,
         cc: cc.map(|cc| cc.name.clone()),
         cc_profile: cc.and_then(|cc| cc.profile.clone()),
         app,
         transport,
-        start_s: def.start.as_secs_f64(),
+        start_s: start.since(Time::ZERO).as_secs_f64(),
         lifetime_s: lifetime.as_secs_f64(),
         measures: Measures::of(interval, lifetime, now.since(warmup), flow.app.write().is_some()),
         in_flight_packets,
@@ -135,6 +159,7 @@ pub(super) fn flow_summary(
         path_share: None,
         duplicated_packets: (interval.duplicated > 0).then_some(interval.duplicated),
         order: None,
+        transfer: None,
     }
 }
 
