@@ -174,7 +174,9 @@ METRICS = {
     "fct_s": Metric("Flow completion time", *MS, FCT.format("Time")),
     "fct_p50_s": Metric("Flow completion time, median", *MS, FCT.format("Median of the times")),
     "fct_p95_s": Metric("Flow completion time, 95th percentile", *MS, FCT.format("95th percentile of the times")),
-    "fct_p99_s": Metric("Flow completion time, 99th percentile", *MS, FCT.format("99th percentile (of 100 or more) of the times")),
+    "fct_p99_s": Metric(
+        "Flow completion time, 99th percentile", *MS, FCT.format("99th percentile (of 100 or more) of the times")
+    ),
     "fct_p999_s": Metric(
         "Flow completion time, 99.9th percentile", *MS, FCT.format("99.9th percentile (of 1000 or more) of the times")
     ),

@@ -35,9 +35,11 @@ SERIES = (
     "aqm_p", "aqm_p_l", "queue_l", "queue_c", "alive", "arrivals", "offered", "carried",
 )  # fmt: skip
 """Names of the series that a run can record (`record.series`)."""
-OWNERS = dict.fromkeys(("queue", "aqm_p", "aqm_p_l", "queue_l", "queue_c"), "link") | dict.fromkeys(
-    ("energy", "position_x", "position_y", "position_z"), "node"
-) | dict.fromkeys(("alive", "arrivals", "offered", "carried"), "workload")
+OWNERS = (
+    dict.fromkeys(("queue", "aqm_p", "aqm_p_l", "queue_l", "queue_c"), "link")
+    | dict.fromkeys(("energy", "position_x", "position_y", "position_z"), "node")
+    | dict.fromkeys(("alive", "arrivals", "offered", "carried"), "workload")
+)
 """Series that do not belong to flows, and what they belong to."""
 
 SHOWN = (

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tonopah.metrics import count_text, parameter, parameter_range, show, size_class
+from tonopah.metrics import count_text, parameter, parameter_range, show
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -133,7 +133,7 @@ def flow_grid(summary: Mapping[str, Any], count: int) -> Grid:
 
 
 CLASS_COLUMNS = (
-    ("flows", "started", 1.0, ""), ("unfinished", "unfinished", 1.0, ""), ("FCT", "fct_s", 1e3, "ms"),
+    ("flows", "started", 1.0, ""), ("not yet", "unfinished", 1.0, "finished"), ("FCT", "fct_s", 1e3, "ms"),
     ("p50", "fct_p50_s", 1e3, "ms"), ("p99", "fct_p99_s", 1e3, "ms"), ("slowdown", "slowdown", 1.0, ""),
     ("p50", "slowdown_p50", 1.0, ""), ("p99", "slowdown_p99", 1.0, ""),
 )  # fmt: skip
@@ -144,7 +144,7 @@ def workload_grids(summary: Mapping[str, Any]) -> list[Grid]:
     """Return a table for each workload: all of its flows, then those of each class of sizes that has any."""
     grids = []
     for workload in summary.get("workloads", []):
-        rows = [(workload, "all"), *((row, size_class(row["class"])) for row in workload["classes"] if row["started"])]
+        rows = [(workload, "all"), *((row, f"≤ {row['class']}" if row["upto_bytes"] else row["class"]) for row in workload["classes"] if row["started"])]
         loads = [("load offered", "load_offered"), ("carried", "load_carried")]
         facts = [f"{name} {show(workload[key], 3)}" for name, key in loads if workload[key] is not None]
         facts += [f"alive {show(workload['alive_mean'], 3)} (at most {workload['alive_max']:,})"]
@@ -302,7 +302,12 @@ def metric_facts(entry: Mapping[str, Any]) -> list["RenderableType"]:
     table = Table(
         title=f"{entry['name']}: {entry['label']}", title_justify="left", title_style="bold", box=None, show_header=False
     )
-    owners = {"run": "runs", "flow": "flows", "workload": "workloads (workload.NAME.METRIC)", "series": "time series (record.series)"}
+    owners = {
+        "run": "runs",
+        "flow": "flows",
+        "workload": "workloads (workload.NAME.METRIC)",
+        "series": "time series (record.series)",
+    }
     table.add_row("unit", f"{entry['unit']}; reports show {entry['shown_in'] or '1'}")
     table.add_row("of", ", ".join(owners[owner] for owner in entry["of"]))
     table.add_row("definition", entry["definition"])

@@ -11,6 +11,8 @@ use crate::world::World;
 
 /// A flow with both its endpoints, and its part of the summary.
 const FLOW_BYTES: u64 = 7_500;
+/// The summary of a flow of a workload that is over.
+const SUMMARY_BYTES: u64 = 1_500;
 /// What a flow takes besides if the scenario lists it.
 const LISTED_FLOW_BYTES: u64 = 1_800;
 /// A node with its place in the summary.
@@ -60,7 +62,7 @@ impl Simulation {
         let scoreboard =
             |flow: &Flow| flow.snapshot().map_or(0, |s| s.flight.0.div_ceil(s.mss.0.max(1)) * SEGMENT_STATE_BYTES);
         let channels: u64 = network.channels.iter().map(|channel| channel.mac.held_bytes()).sum();
-        let alive = workloads.slots.len() as u64 * FLOW_BYTES;
-        alive + ctx.held_bytes() + series.held_bytes() + channels + hosts.flows.iter().map(scoreboard).sum::<u64>()
+        let transfers = workloads.slots.len() as u64 * FLOW_BYTES + self.recorded.len() as u64 * SUMMARY_BYTES;
+        transfers + ctx.held_bytes() + series.held_bytes() + channels + hosts.flows.iter().map(scoreboard).sum::<u64>()
     }
 }

@@ -45,7 +45,7 @@ pub struct Simulation {
     /// Flows are looked at after each input: for a series, or because they come and go.
     watches_flows: bool,
     /// Flows of workloads that are over and will be listed, by serial number.
-    recorded: BTreeMap<FlowId, FlowSummary>,
+    pub(crate) recorded: BTreeMap<FlowId, FlowSummary>,
 }
 
 /// The results of a run.

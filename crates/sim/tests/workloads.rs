@@ -186,20 +186,6 @@ fn arrivals_of_a_list_have_their_ends_and_sizes() {
 }
 
 #[test]
-fn too_many_alive_end_the_run() {
-    let workload =
-        json!({"arrivals": {"kind": "constant", "rate": "200000/s"}, "size": {"kind": "constant", "bytes": "1MB"}});
-    let world = world(json!({"rate": "1Mbps", "queue": "10p"}), "10s", workload);
-    let mut simulation = Simulation::new(&scenario(&world), 1).unwrap();
-    while !simulation.advance(1 << 16) {}
-    let reason = simulation.exceeded().unwrap();
-    assert!(
-        reason.starts_with("too_many_alive: 100000 flows exist at once at 0.500") && reason.contains("\"web\""),
-        "{reason}"
-    );
-}
-
-#[test]
 fn what_is_wrong_is_said_with_its_place() {
     let base = json!({"arrivals": {"kind": "poisson", "rate": "10/s"}, "size": {"kind": "web_search"}});
     let with = |key: &str, value: Value| {
@@ -260,6 +246,16 @@ fn what_is_wrong_is_said_with_its_place() {
             "arrivals",
             json!({"kind": "list", "rows": [["1s", "x", null, null]]}),
             "workload[0].arrivals.rows[0]: unknown node",
+        ),
+        (
+            "arrivals",
+            json!({"kind": "list", "rows": [["1s", "right0", null, null]]}),
+            "workload[0].arrivals.rows[0]: the other end is drawn",
+        ),
+        (
+            "arrivals",
+            json!({"kind": "list", "rows": [["1s", "left0", "left0", null]]}),
+            "workload[0].arrivals.rows[0]: from and to are the same",
         ),
         ("arrivals", json!({"kind": "bursts"}), "workload[0].arrivals.kind: unknown kind"),
         (

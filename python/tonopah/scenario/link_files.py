@@ -1,4 +1,4 @@
-"""Files that links and workloads name: traces of opportunities (mahimahi), rates over time, distributions of delays; sizes, arrivals.
+"""Files that links and workloads name: traces of opportunities (mahimahi), rates over time, distributions, arrivals.
 
 The engine knows no files: `file` gets the contents beside it, as the engine takes them, and the SHA-256 of the file.
 """

@@ -26,8 +26,8 @@ COLUMNS = ("t_s", "from", "to", "bytes")
 def read_sizes(data: bytes, source: str) -> list[list[float]]:
     """Return the points of a cumulative distribution function, of shares from 0 to 1.
 
-    A line has the size in bytes and, in its last column, the cumulative probability, by spaces or commas. Probabilities above 1 make
-    all of them percent. Empty lines and those that begin with # are left out.
+    A line has the size in bytes and, in its last column, the cumulative probability, by spaces or commas. A last
+    probability above 1 makes all of them percent. Empty lines and those that begin with # are left out.
     """
     points: list[list[float]] = []
     lines: list[int] = []

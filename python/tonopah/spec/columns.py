@@ -30,8 +30,12 @@ WORLDS: tuple[dict[str, Any], ...] = (
         "network": {"kind": "dumbbell", "pairs": 1},
         "workload": [
             {
-                "name": "web", "from": ["left0"], "to": ["right0"], "classes": ["1kB"],
-                "arrivals": {"kind": "constant", "interval": "100us"}, "size": {"kind": "constant", "bytes": "1kB"},
+                "name": "web",
+                "from": ["left0"],
+                "to": ["right0"],
+                "classes": ["1kB"],
+                "arrivals": {"kind": "constant", "interval": "100us"},
+                "size": {"kind": "constant", "bytes": "1kB"},
             }
         ],
     },

@@ -1,6 +1,6 @@
 //! Workloads: nodes of their flows, rates of their arrivals, distributions of their sizes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tcp::TcpConfig;
 use tcp::rng::Rng;
@@ -52,19 +52,25 @@ fn workload(
     let mut streams = Streams::new(seed, &def.name);
     let from = matching(graph, names, &def.from, &join(path, "from"))?;
     let to = matching(graph, names, &def.to, &join(path, "to"))?;
+    let nodes = [from.clone(), to.clone()];
     let Some(ends) = Ends::new(def.ends, from, to, &mut streams.ends) else {
         let message = "leaves a node of `from` no other node to send to";
         return Err(ScenarioError::new(join(path, "to"), message)
             .with_hint("a flow has two different ends; give `from` and `to` nodes that differ"));
     };
-    check_paths(graph, network, &ends, path)?;
+    check_paths(graph, network, &ends.spanning(), &join(path, "to"))?;
     let config = def.tcp.resolve(&join(path, "tcp"))?;
     let sizes = def.size.as_ref().map(Sizes::of);
     let place = join(path, "arrivals");
     let (mut rate, mut link_bps) = (None, None);
     let arrivals = match &def.arrivals {
         ArrivalsDef::Closed(closed) => Arrivals::Closed { users: closed.users, think: period_of(&closed.think) },
-        ArrivalsDef::List(list) => Arrivals::Listed { rows: rows(list, names, &place)?, next: 0 },
+        ArrivalsDef::List(list) => {
+            let rows = rows(list, names, &nodes, &place)?;
+            let given: BTreeSet<[NodeId; 2]> = rows.iter().filter_map(|row| Some([row.from?, row.to?])).collect();
+            check_paths(graph, network, &given.into_iter().collect::<Vec<_>>(), &join(&place, "rows"))?;
+            Arrivals::Listed { rows, next: 0 }
+        }
         ArrivalsDef::Poisson(open)
         | ArrivalsDef::Weibull(open)
         | ArrivalsDef::Pareto(open)
@@ -152,6 +158,7 @@ fn check_number(graph: &Scenario, def: &WorkloadDef, mean_s: f64, place: &str) -
 fn rows(
     list: &ListedArrivals,
     names: &BTreeMap<&str, NodeId>,
+    [sources, sinks]: &[Vec<NodeId>; 2],
     place: &str,
 ) -> Result<Vec<ListedArrival>, ScenarioError> {
     let bare = |at: &Span| ListedArrival { at: *at, from: None, to: None, size: None };
@@ -162,6 +169,15 @@ fn rows(
         let row = ListedArrival { at: *at, from: node(from)?, to: node(to)?, size: *size };
         if row.from.is_some() && row.from == row.to {
             return Err(ScenarioError::new(path, "from and to are the same node"));
+        }
+        let drawn = match (row.from, row.to) {
+            (Some(from), None) => sinks.contains(&from),
+            (None, Some(to)) => sources.contains(&to),
+            _ => false,
+        };
+        if drawn {
+            let message = "the other end is drawn, and it might be the same node";
+            return Err(ScenarioError::new(path, message).with_hint("give both ends"));
         }
         rows.push(row);
     }
@@ -220,16 +236,15 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
 }
 
 /// Refuses nodes between which no packet would find its way. Over the air that is a result, not an error.
-fn check_paths(graph: &Scenario, network: &Network, ends: &Ends, path: &str) -> Result<(), ScenarioError> {
+fn check_paths(graph: &Scenario, network: &Network, pairs: &[[NodeId; 2]], path: &str) -> Result<(), ScenarioError> {
     let is_wired = |node: &NodeId| !network.has_radio(*node);
     let has_fixed_links = !matches!(graph.network, crate::scenario::Network::Constellation(_));
-    for [from, to] in ends.spanning() {
+    for [from, to] in pairs.iter().copied() {
         let leads = || network.has_path(from, to) && network.has_path(to, from);
         if has_fixed_links && [from, to].iter().all(is_wired) && !leads() {
             let [from, to] = [from, to].map(|node| &graph.node[node.index()].name);
             let message = format!("no path from {from:?} to {to:?} and back");
-            return Err(ScenarioError::new(join(path, "to"), message)
-                .with_hint("add a link, or choose nodes that are connected"));
+            return Err(ScenarioError::new(path, message).with_hint("add a link, or choose nodes that are connected"));
         }
     }
     Ok(())

@@ -68,7 +68,8 @@ mod tests {
                            "bottleneck": {"rate": "10Mbps", "delay": "18ms"}}"#;
         assert_eq!(ideal(dumbbell, 14_600, true), Some(72.024));
         assert_eq!(ideal(dumbbell, 14_600, false), Some(32.024));
-        assert_eq!(ideal(dumbbell, 1, false).map(|ms| (ms * 1e4).round()), Some(200_334.0));
+        // 41 B: 20 ms, twice 0.328 us and 32.8 us.
+        assert_eq!(ideal(dumbbell, 1, false).map(|ms| (ms * 1e4).round()), Some(200_335.0));
     }
 
     #[test]

@@ -32,7 +32,7 @@ const MOST_ALIVE: usize = 100_000;
 pub(crate) const MOST_FLOWS: u32 = 1_000_000_000;
 
 /// Pairs of ends that are looked at one by one.
-const MOST_PAIRS: usize = 200_000;
+const MOST_PAIRS: usize = 1_000_000;
 
 /// A workload.
 #[derive(Debug)]
@@ -382,3 +382,6 @@ pub(crate) fn finished(slot: &Slot, flow: &Flow) -> Option<Finished> {
         first_byte: since(flow.first_byte_at).unwrap_or_default(),
     })
 }
+
+#[cfg(test)]
+mod tests;
