@@ -4,45 +4,20 @@ Tables hold SI units, named in the column (`goodput_bps`, `delay_s`); reports sh
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import floor, isnan, log10
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Metric:
-    """Label and display unit of a metric: `value * factor` is in `unit`; `definition` says what it is and cites its source."""
-
-    label: str
-    unit: str
-    factor: float
-    definition: str = ""
-    column: str = ""
-    """Name of its column in the tables."""
-    bounds: tuple[float, float] = (0.0, math.inf)
-    """Bounds of its values in the unit of the column; intervals stay within them."""
-    outcomes: bool = False
-    """Whether a run has one of the two bounds and nothing between: its mean is the share of runs with the upper one."""
-
-    @property
-    def axis(self) -> str:
-        """Label with unit, for an axis or a column."""
-        return f"{self.label} ({self.unit})" if self.unit else self.label
-
-
-MBPS, MS, PERCENT, COUNT = ("Mb/s", 1e-6), ("ms", 1e3), ("%", 100.0), ("packets", 1.0)
+from tonopah.application_metrics import APPLICATIONS
+from tonopah.metric import COUNT, MBPS, MS, PERCENT, Metric
+from tonopah.script_metrics import OWN, SCRIPTS
+from tonopah.workload_metrics import WORKLOADS, size_class
 
 RTT_SAMPLES = (
     "{} of the sender's RTT samples, one for each acknowledgment: of the newest segment that it reports; segments sent twice "
     "give none, but for timestamps (RFC 6298 §3, RFC 7323 §4); percentiles are within 1 % of the value"
 )
 COMPLETIONS = "{} of the completion times of the flows that completed, by nearest rank"
-FCT = "{} from the arrival of a flow of a workload, when its SYN leaves, to the last byte read in order"
-IDEAL = (
-    "2 d for the handshake, d + sum of 8 w / rate over the links for the first segment, 8 (W - w) / R for the others on the link "
-    "that takes longest: d propagation delay, w and W bytes on the link of the first segment and of all"
-)
-SLOWDOWN = "{}low completion time / ideal completion time (" + IDEAL + ")"
 
 METRICS = {
     "goodput_bps": Metric(
@@ -171,45 +146,6 @@ METRICS = {
         1.0,
         "Flows with an end that had not reached it when the run ended; no completion time has them",
     ),
-    "fct_s": Metric("Flow completion time", *MS, FCT.format("Time")),
-    "fct_p50_s": Metric("Flow completion time, median", *MS, FCT.format("Median of the times")),
-    "fct_p95_s": Metric("Flow completion time, 95th percentile", *MS, FCT.format("95th percentile of the times")),
-    "fct_p99_s": Metric(
-        "Flow completion time, 99th percentile", *MS, FCT.format("99th percentile (of 100 or more) of the times")
-    ),
-    "fct_p999_s": Metric(
-        "Flow completion time, 99.9th percentile", *MS, FCT.format("99.9th percentile (of 1000 or more) of the times")
-    ),
-    "fct_max_s": Metric("Flow completion time, maximum", *MS, FCT.format("Longest of the times")),
-    "ideal_fct_s": Metric("Ideal completion time", *MS, IDEAL),
-    "slowdown": Metric("Slowdown", "", 1.0, SLOWDOWN.format("Mean of f")),
-    "slowdown_mean": Metric("Slowdown of all workloads", "", 1.0, SLOWDOWN.format("Mean of f")),
-    "slowdown_p50": Metric("Slowdown, median", "", 1.0, SLOWDOWN.format("Median of f")),
-    "slowdown_p95": Metric("Slowdown, 95th percentile", "", 1.0, SLOWDOWN.format("95th percentile of f")),
-    "slowdown_p99": Metric("Slowdown, 99th percentile", "", 1.0, SLOWDOWN.format("99th percentile (of 100 flows or more) of f")),
-    "slowdown_p999": Metric(
-        "Slowdown, 99.9th percentile", "", 1.0, SLOWDOWN.format("99.9th percentile (of 1000 flows or more) of f")
-    ),
-    "slowdown_max": Metric("Slowdown, maximum", "", 1.0, SLOWDOWN.format("Largest f")),
-    "handshake_s": Metric("Handshake", *MS, "Arrival of the flow to the end of its handshake; of a workload the mean"),
-    "first_byte_s": Metric("Time to first byte", *MS, "Arrival of the flow to its first byte read; of a workload the mean"),
-    "size_bytes": Metric("Size", "kB", 1e-3, "Bytes that the flow transfers"),
-    "size_mean_bytes": Metric("Mean size", "kB", 1e-3, "Mean of the distribution of sizes of the workload"),
-    "arrived": Metric("Arrived", "flows", 1.0, "Flows of the workload that arrived over the whole run"),
-    "arrival_rate_per_s": Metric("Arrival rate", "1/s", 1.0, "Flows per second that the arrivals of the workload ask for"),
-    "started": Metric("Flows started", "flows", 1.0, "Flows that arrived after the warm-up and before the cool-down"),
-    "bytes": Metric("Bytes of flows", "kB", 1e-3, "Sizes of these flows together"),
-    "finished": Metric("Flows finished", "flows", 1.0, "Those of them whose last byte was read in order before the run ended"),
-    "aborted": Metric("Flows aborted", "flows", 1.0, "Those of them that TCP gave up (RFC 9293 §3.8.3)"),
-    "unfinished": Metric("Flows unfinished", "flows", 1.0, "Those of them that were under way at the end; no time has them"),
-    "unfinished_age_max_s": Metric("Oldest unfinished flow", "s", 1.0, "Age at the end of the oldest flow that was under way"),
-    "carried_bps": Metric("Carried load", *MBPS, "Bytes of the workload read in order in the measurement interval, per second"),
-    "load_offered": Metric("Offered load of the link", "", 1.0, "Offered bits per second / rate of the link of `load`"),
-    "load_carried": Metric("Carried load of the link", "", 1.0, "Carried bits per second / rate of the link of `load`"),
-    "alive_max": Metric("Flows alive, maximum", "flows", 1.0, "Most flows that had arrived and were not finished"),
-    "alive_mean": Metric("Flows alive, mean", "flows", 1.0, "Time average of the flows that had arrived and were not finished"),
-    "flows_alive_max": Metric("Flows alive, maximum", "flows", 1.0, "Most flows of all workloads that were alive at once"),
-    "goodput_mean_bps": Metric("Goodput per flow", *MBPS, "Mean over finished flows of size / completion time"),
     "start_s": Metric("Start", "s", 1.0, "Time at which the flow starts"),
     "connected_s": Metric("Handshake", *MS, "Start of the flow to the end of its handshake (RFC 9293 §3.5)"),
     "jain": Metric(
@@ -298,10 +234,8 @@ METRICS = {
     "aqm_p_l": Metric("Marking probability in L", "", 1.0, "Probability of a mark in the low-latency queue (RFC 9332)"),
     "queue_l": Metric("Low-latency queue", "kB", 1e-3, "Bytes in the low-latency queue of DualPI2 (RFC 9332)"),
     "queue_c": Metric("Classic queue", "kB", 1e-3, "Bytes in the classic queue of DualPI2 (RFC 9332)"),
-    "alive": Metric("Flows alive", "flows", 1.0, "Flows of a workload that have arrived and whose data is not yet delivered"),
-    "arrivals": Metric("Arrivals", "1/s", 1.0, "Flows of a workload that arrived per bin"),
-    "offered": Metric("Offered", *MBPS, "Bytes of the flows of a workload that arrived per bin"),
-    "carried": Metric("Carried", *MBPS, "Bytes of the flows of a workload read in order per bin"),
+    "drops": Metric("Dropped so far", *COUNT, "Packets dropped on a link so far"),
+    "marks": Metric("Marked so far", *COUNT, "Packets that the queue of a link marked CE so far (RFC 3168)"),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
     "goodput": Metric("Goodput", *MBPS, "New in-order payload delivered to the application per bin"),
     "capacity": Metric("Capacity", *MBPS, "Rate that the service of a link offered, used or not"),
@@ -324,6 +258,8 @@ STUDENT = {
     "netsim": "as NetSim computes it: application level, from generation to delivery",
 }
 
+METRICS |= APPLICATIONS | WORKLOADS
+
 SHARES = (
     "delivery_ratio", "loss_ratio", "segment_delivery_ratio", "delivery_reachable_ratio", "utilisation_max", "path_share", "jain",
     "jain_reachable",
@@ -342,10 +278,15 @@ def metric(name: str) -> Metric:
     if name in METRICS:
         return replace(METRICS[name], column=name)
     profile, _, rest = name.partition(".")
-    if rest and profile in STUDENT:
+    if rest and profile in STUDENT | SCRIPTS:
         known = metric(rest)
-        text = f"{known.label} {STUDENT[profile]}"
-        return Metric(f"{known.label} [{profile}]", known.unit, known.factor, text, name, known.bounds)
+        label, text = OWN.get(rest, (known.label, f"{known.label} {(STUDENT | SCRIPTS)[profile]}"))
+        # Scripts count few bits: their reports print kb/s.
+        unit, factor = ("kb/s", 1e-3) if profile in SCRIPTS and known.unit == "Mb/s" else (known.unit, known.factor)
+        bounds = (0.0, 1.0) if rest.startswith("jain") else known.bounds
+        whose = "script" if profile in SCRIPTS else profile
+        shown = label if rest in OWN else f"{label} [{whose}]"
+        return Metric(shown, unit, factor, text, name, bounds)
     if rest and profile == "workload":
         return of_workload(name, rest)
     for suffix, (unit, factor) in SUFFIXES.items():
@@ -364,11 +305,6 @@ def of_workload(name: str, rest: str) -> Metric:
     where = f"{workload}, {size_class(label)}" if label else workload
     text = f"{known.definition}; flows of the workload {where}" if known.definition else ""
     return Metric(f"{known.label} [{where}]", known.unit, known.factor, text, name, known.bounds)
-
-
-def size_class(name: str) -> str:
-    """Return a class of sizes in words."""
-    return f"up to {name}" if name[:1].isdigit() else name
 
 
 def readable(name: str) -> str:

@@ -56,7 +56,7 @@ def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFra
         conserved = flatten({"conservation": summary.get("conservation", {})})
         of_run = [flatten(flow) for flow in summary["flows"]]
         listed = [flow for flow in of_run if "workload" not in flow]
-        measured = summary.get("derived", {}) | measures.from_flows(part.derived, listed or of_run)
+        measured = summary.get("script", {}) | summary.get("derived", {}) | measures.from_flows(part.derived, listed or of_run)
         runs.append(
             {**keys, **flatten(summary["network"]), **workload_columns(summary), **network_ratios(run, summary),
              "utilisation_max": busiest, **measured, **conserved, "events": summary.get("events")}

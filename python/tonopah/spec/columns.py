@@ -1,7 +1,7 @@
 """The columns of tables: which metrics runs have and which flows, and what a name that is neither is answered.
 
-The engine's summary defines them: three worlds of a millisecond, one wired whose flow has an end, one
-with radios and one with a workload, show every name that there is.
+The engine's summary defines them: worlds of a millisecond, one wired whose flow has an end, one with radios, one
+with every application and one with a workload, show every name that there is.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,11 +10,19 @@ from functools import cache
 from typing import Any
 
 from tonopah.errors import InputError, near_names
-from tonopah.metrics import METRICS, Metric, metric, readable
+from tonopah.metric import Metric
+from tonopah.metrics import METRICS, metric, readable
 from tonopah.simulation import SERIES, run
 from tonopah.summary import flatten, workload_columns
 from tonopah.units import si
 
+APPLICATIONS: tuple[dict[str, Any], ...] = (
+    {"kind": "transfer", "size": "1B", "direction": "both"},
+    {"kind": "request_response"},
+    {"kind": "incast"},
+    {"kind": "voice"},
+)
+"""Applications with metrics of their own."""
 WORLDS: tuple[dict[str, Any], ...] = (
     {
         "duration": "1ms",
@@ -24,6 +32,11 @@ WORLDS: tuple[dict[str, Any], ...] = (
     {
         "duration": "1ms",
         "network": {"kind": "adhoc", "nodes": 2, "flows": 1, "area": {"x": "10m", "y": "10m"}},
+    },
+    {
+        "duration": "1ms",
+        "network": {"kind": "dumbbell", "pairs": 1, "bottleneck": {"delay": "0ms"}, "access": {"delay": "0ms"}},
+        "flow": [{"from": "left0", "to": "right0", "app": app} for app in APPLICATIONS],
     },
     {
         "duration": "1ms",
@@ -45,7 +58,7 @@ MADE_IN_TABLES = ("goodput_per_node_bps", "energy_power_w", "events")
 CLASSES = ("10kB", "100kB", "1MB", "10MB")
 """Upper edges of the classes of sizes of a workload that gives none."""
 SIZES = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3), ("B", 1))
-KEYS = ("flow",)
+KEYS = ("flow", "connection_of")
 """Columns of numbers that say whose row it is."""
 FIGURES_OF_FLOWS = ("ecdf", "table")
 """Kinds of figures that show flows; the others show runs."""
@@ -83,10 +96,11 @@ def columns() -> Columns:
     for world in WORLDS:
         summary = run(world).summary
         runs |= flatten(summary["network"]) | flatten({"conservation": summary["conservation"]})
-        flows |= flatten(summary["flows"][0])
+        for flow in summary["flows"]:
+            flows |= flatten(flow)
         found |= workload_columns(summary)
     runs |= dict.fromkeys(MADE_IN_TABLES)
-    numbers = [name for name, value in flows.items() if not isinstance(value, str) and name not in (*KEYS, "cc_profile")]
+    numbers = [name for name, value in flows.items() if not isinstance(value, str) and name not in (*KEYS, "cc", "cc_profile")]
     of_class = [name.rpartition(".")[2] for name in found if name.startswith("workload.web.class.1kB.")]
     of_all = [name.removeprefix("workload.web.") for name in found if not name.startswith("workload.web.class.")]
     return Columns(in_order(runs), in_order(numbers), in_order(of_all), in_order(of_class))

@@ -7,24 +7,46 @@ use tcp::settings::Headers;
 use tcp::units::{Bytes, Time};
 use tcp::{Ecn, TcpConfig};
 
-use super::find_node;
-use crate::expand::{interval_nanos, transport_of};
-use crate::host::app::{App, Period, Ticks};
-use crate::host::flow::{Flow, OnFull, Transport};
+use super::applications;
+use super::names::find_node;
+use crate::engine::context::FlowEnds;
+use crate::expand::transport_of;
+use crate::host::app::App;
+use crate::host::conversation::Member;
+use crate::host::flow::{Flow, Transport};
 use crate::ids::{FlowId, NodeId};
 use crate::network::Network;
-use crate::scenario::{AppDef, DatagramEcn, FlowDef, Full, PeriodDef, Scenario, ScenarioError, TransportDef, join};
+use crate::scenario::{AppDef, DatagramEcn, FlowDef, PriorityDef, Scenario, ScenarioError, TransportDef, join};
+
+/// What queues may ask about a flow.
+pub(super) fn ends_of(def: &FlowDef, flow: &Flow, serial: FlowId) -> FlowEnds {
+    let priority = def.priority.unwrap_or(PriorityDef::DEFAULT_BAND);
+    FlowEnds { source: flow.source, sink: flow.sink, priority, dscp: def.code_point(), serial }
+}
+
+/// The part that a connection has in the conversation of an application.
+pub(super) fn member_of(def: &AppDef, session: usize, connection: usize) -> App {
+    let (client, has_end) = (applications::client_of(def), applications::has_end(def));
+    App::Conversation(Box::new(Member::new(session, connection, client, has_end)))
+}
+
+/// What distinguishes the connections of an application.
+pub(super) struct FlowParts {
+    pub(super) id: FlowId,
+    pub(super) source: NodeId,
+    pub(super) app: App,
+    pub(super) rng: Rng,
+}
 
 pub(super) fn build_flow(
     graph: &Scenario,
     def: &FlowDef,
-    id: FlowId,
+    parts: FlowParts,
     common: &TcpConfig,
     path: &str,
     names: &BTreeMap<&str, NodeId>,
-    rng: Rng,
 ) -> Result<Flow, ScenarioError> {
-    let source = find_node(names, &def.from, &join(path, "from"))?;
+    let FlowParts { id, source, app, mut rng } = parts;
     let sink = find_node(names, &def.to, &join(path, "to"))?;
     if source == sink {
         return Err(ScenarioError::new(join(path, "to"), format!("{:?} would send to itself", def.to)));
@@ -33,13 +55,11 @@ pub(super) fn build_flow(
     let transport = match transport_of(&def.app) {
         TransportDef::Udp => Transport::Udp,
         TransportDef::Tcp => {
-            // A copy, so that the application's stream is not advanced.
-            let mut rng = rng.clone();
             let own = !def.tcp.is_empty();
             let mut config = if own { def.tcp.resolve(&join(path, "tcp"))? } else { common.clone() };
             config.seed = rng.next_u64();
             (headers, fill) = (config.headers, config.write_unit());
-            Transport::connection(config)
+            Transport::connection(config, applications::client_of(&def.app))
         }
     };
     Ok(Flow {
@@ -50,9 +70,9 @@ pub(super) fn build_flow(
             DatagramEcn::Ect0 => Ecn::Ect0,
             DatagramEcn::L4s => Ecn::Ect1,
         },
-        on_full: on_full_of(&def.app),
+        on_full: applications::on_full_of(&def.app),
         stop: def.stop.filter(|stop| *stop < graph.duration).map(|stop| Time::ZERO + stop),
-        ..Flow::new([source, sink], app_of(&def.app, rng).with_writes_of(fill), transport)
+        ..Flow::new([source, sink], app.with_writes_of(fill), transport, id)
     })
 }
 
@@ -69,39 +89,4 @@ pub(super) fn check_path(network: &Network, flow: &Flow, def: &FlowDef, path: &s
         );
     }
     Ok(())
-}
-
-fn on_full_of(app: &AppDef) -> OnFull {
-    let full = match app {
-        AppDef::Bulk(_) => Full::Block,
-        AppDef::Cbr(cbr) => cbr.on_full,
-        AppDef::OnOff(on_off) => on_off.on_full,
-    };
-    match full {
-        Full::Block => OnFull::Block,
-        Full::Drop => OnFull::Drop,
-    }
-}
-
-fn app_of(def: &AppDef, rng: Rng) -> App {
-    match def {
-        AppDef::Bulk(bulk) => App::Bulk { bytes: bulk.bytes },
-        AppDef::Cbr(cbr) => App::Cbr { size: cbr.size, ticks: Ticks::every(interval_nanos(cbr.rate, cbr.size)) },
-        AppDef::OnOff(on_off) => App::OnOff {
-            size: on_off.size,
-            ticks: Ticks::every(interval_nanos(on_off.rate, on_off.size)),
-            on: period_of(&on_off.on),
-            off: period_of(&on_off.off),
-            on_until: Time::ZERO,
-            rng,
-        },
-    }
-}
-
-pub(super) fn period_of(def: &PeriodDef) -> Period {
-    match def {
-        PeriodDef::Constant(constant) => Period::Constant(constant.length),
-        PeriodDef::Exponential(exponential) => Period::Exponential(exponential.mean),
-        PeriodDef::Pareto(pareto) => Period::Pareto(pareto.mean, pareto.shape),
-    }
 }

@@ -1,7 +1,9 @@
 //! From a scenario to the [`World`] of a run. Every error names the path of its key; a world that was built cannot fail.
 
+mod applications;
 mod constellation;
 mod flows;
+mod names;
 mod sink_agents;
 mod starts;
 mod wireless;
@@ -13,11 +15,13 @@ use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
 use crate::connectivity::Reachability;
-use crate::engine::context::{Context, FlowEnds};
+use crate::engine::context::Context;
 use crate::engine::event::Event;
 use crate::engine::trace::Sink;
 use crate::expand;
 use crate::host::Hosts;
+use crate::host::conversation::Session;
+use crate::host::flow::Flow;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::link::effects::Effects;
 use crate::link::entrance::Entrance;
@@ -28,12 +32,13 @@ use crate::metrics::OrderMetrics;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
-    GilbertElliottLoss, LinkDef, LinkOptions, LossModel, MarkModel, Network as NetworkDef, NthLoss, PriorityDef,
-    Scenario, ScenarioError, ServiceDef,
+    GilbertElliottLoss, LinkDef, LinkOptions, LossModel, MarkModel, Network as NetworkDef, NthLoss, Scenario,
+    ScenarioError, ServiceDef,
 };
 use crate::series::Series;
 use crate::world::{Change, World};
-use flows::{build_flow, check_path};
+use flows::{FlowParts, build_flow, check_path, ends_of, member_of};
+use names::{find_node, node_names};
 
 /// Builds the world of `scenario` with `seed`; `sink` receives the trace.
 pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink>>) -> Result<World, ScenarioError> {
@@ -55,8 +60,6 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut ctx = Context::new(graph.flow.len(), sink);
-    let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
-    ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(graph.flow.len())));
     network.channels.iter_mut().for_each(|channel| channel.start(&mut ctx));
     if let Some(dynamics) = &mut dynamics {
         // The links of time 0 are open before anything is sent.
@@ -64,18 +67,29 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         ctx.schedule(next, Event::Constellation);
     }
     let (mut flows, mut drawn) = (Vec::with_capacity(graph.flow.len()), Vec::new());
+    let mut further = Vec::new();
+    let mut sessions = Vec::new();
     let common = graph.tcp.resolve("tcp")?;
     for (index, def) in graph.flow.iter().enumerate() {
         let stream = |what| flow_stream(index, listed, seed, what);
         let id = FlowId(index as u32);
-        let flow = build_flow(&graph, def, id, &common, &path_of(index), &names, stream("app"))?;
+        let path = path_of(index);
+        let sources = applications::sources(&graph, &names, def, &path)?;
+        let app = match applications::conversation_of(&def.app, sources.len(), stream("app")) {
+            None => applications::app_of(&def.app, stream("app")),
+            Some(conversation) => {
+                sessions.push(Session::new(conversation, vec![id]));
+                further.extend((1..sources.len()).map(|number| (sessions.len() - 1, index, number, sources[number])));
+                member_of(&def.app, sessions.len() - 1, 0)
+            }
+        };
+        let parts = FlowParts { id, source: sources[0], app, rng: stream("app") };
+        let flow = build_flow(&graph, def, parts, &common, &path, &names)?;
         // A constellation may connect two terminals later.
         if dynamics.is_none() {
-            check_path(&network, &flow, def, &path_of(index))?;
+            check_path(&network, &flow, def, &path)?;
         }
-        let priority = def.priority.unwrap_or(PriorityDef::DEFAULT_BAND);
-        let dscp = def.code_point();
-        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority, dscp, serial: id });
+        ctx.ends.push(ends_of(def, &flow, id));
         let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
         drawn.push(start);
         for at in [Some(Time::ZERO + start), flow.stop].into_iter().flatten() {
@@ -83,9 +97,24 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         }
         flows.push(flow);
     }
-    let mut workloads = workloads::build(&graph, &names, &network, seed)?;
+    for (session, index, number, source) in further {
+        let (def, path, id) = (&graph.flow[index], path_of(index), FlowId(flows.len() as u32));
+        let rng = flow_stream(index, listed, seed, &format!("app/{number}"));
+        let app = member_of(&def.app, session, number);
+        let flow = build_flow(&graph, def, FlowParts { id, source, app, rng }, &common, &path, &names)?;
+        if dynamics.is_none() {
+            check_path(&network, &flow, def, &path)?;
+        }
+        ctx.ends.push(ends_of(def, &flow, id));
+        sessions[session].flows.push(id);
+        flows.push(Flow { owner: sessions[session].flows[0], ..flow });
+    }
+    let mut workloads = workloads::build(&graph, flows.len(), &names, &network, seed)?;
     workloads.start(&mut ctx);
     sink_agents::join(&graph.flow, &mut flows)?;
+    ctx.flows.resize_with(flows.len(), Default::default);
+    let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
+    ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(flows.len())));
     starts::set(&mut graph, drawn);
     let changes = build_changes(&graph);
     for (index, (at, _)) in changes.iter().enumerate() {
@@ -95,13 +124,13 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         ctx.schedule(Time::ZERO + scenario.warmup, Event::WarmupEnds);
     }
     ctx.schedule(Time::ZERO + scenario.duration, Event::Stop);
-    let series = Series::new(&scenario.record, graph.flow.len(), &network);
+    let series = Series::new(&scenario.record, flows.len(), &network);
     if let Some(first) = series.next_sample() {
         ctx.schedule(first, Event::Sample);
     }
     let changes = changes.into_iter().map(|(_, change)| change).collect();
     let reachability = Reachability::new(&network, placement_draws);
-    let (hosts, constellation) = (Hosts { flows }, dynamics);
+    let (hosts, constellation) = (Hosts::new(flows, sessions), dynamics);
     Ok(World { ctx, network, hosts, workloads, changes, series, reachability, constellation, graph, resolved, seed })
 }
 
@@ -109,28 +138,6 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
 fn flow_stream(index: usize, listed: usize, seed: u64, what: &str) -> Rng {
     let (kind, number) = if index < listed { ("flow", index) } else { ("traffic", index - listed) };
     Rng::stream(seed, &format!("{kind}/{number}/{what}"))
-}
-
-fn node_names(graph: &Scenario) -> Result<BTreeMap<&str, NodeId>, ScenarioError> {
-    let mut names = BTreeMap::new();
-    for (index, node) in graph.node.iter().enumerate() {
-        if names.insert(node.name.as_str(), NodeId(index as u32)).is_some() {
-            return Err(ScenarioError::new(
-                format!("node[{index}].name"),
-                format!("{:?} is the name of two nodes", node.name),
-            ));
-        }
-    }
-    Ok(names)
-}
-
-pub(super) fn find_node(names: &BTreeMap<&str, NodeId>, name: &str, path: &str) -> Result<NodeId, ScenarioError> {
-    names.get(name).copied().ok_or_else(|| {
-        let some: Vec<&str> = names.keys().copied().take(8).collect();
-        let more = if names.len() > some.len() { format!(", … ({} in all)", names.len()) } else { String::new() };
-        ScenarioError::new(path, format!("unknown node {name:?}"))
-            .with_hint(format!("nodes: {}{more}", some.join(", ")))
-    })
 }
 
 fn build_links(graph: &Scenario, names: &BTreeMap<&str, NodeId>, seed: u64) -> Result<Vec<Link>, ScenarioError> {

@@ -6,8 +6,8 @@ use tcp::TcpConfig;
 use tcp::rng::Rng;
 use tcp::units::{Span, Time};
 
-use super::find_node;
-use super::flows::period_of;
+use super::applications::period_of;
+use super::names::{find_node, matching};
 use crate::host::header_of;
 use crate::ids::NodeId;
 use crate::link::Link;
@@ -25,9 +25,10 @@ use crate::workload::{MOST_FLOWS, State, Streams, Workload, Workloads};
 /// Headers that a load by packets counts for each segment.
 const HEADERS: f64 = 40.0;
 
-/// The workloads of an expanded scenario.
+/// The workloads of an expanded scenario, whose slots follow `listed` flows.
 pub(super) fn build(
     graph: &Scenario,
+    listed: usize,
     names: &BTreeMap<&str, NodeId>,
     network: &Network,
     seed: u64,
@@ -38,7 +39,7 @@ pub(super) fn build(
     }
     let recorder = Recorder::new(graph.record.flows, Rng::stream(seed, "record/flows"));
     let end = Time::ZERO + graph.duration.saturating_sub(graph.cooldown);
-    Ok(Workloads::new(all, graph.flow.len(), recorder, [Time::ZERO + graph.warmup, end]))
+    Ok(Workloads::new(all, listed, recorder, [Time::ZERO + graph.warmup, end]))
 }
 
 fn workload(
@@ -184,57 +185,6 @@ fn rows(
     Ok(rows)
 }
 
-/// The nodes whose names match one of the patterns, in their order.
-fn matching(
-    graph: &Scenario,
-    names: &BTreeMap<&str, NodeId>,
-    patterns: &[String],
-    path: &str,
-) -> Result<Vec<NodeId>, ScenarioError> {
-    let mut chosen = vec![false; graph.node.len()];
-    for (index, pattern) in patterns.iter().enumerate() {
-        let place = format!("{path}[{index}]");
-        if !pattern.contains(['*', '?']) {
-            chosen[find_node(names, pattern, &place)?.index()] = true;
-            continue;
-        }
-        let mut any = false;
-        for (name, node) in names.iter().filter(|(name, _)| matches(pattern.as_bytes(), name.as_bytes())) {
-            any |= !name.is_empty();
-            chosen[node.index()] = true;
-        }
-        if !any {
-            let some: Vec<&str> = names.keys().copied().take(8).collect();
-            let message = format!("no node has a name like {pattern:?}");
-            return Err(ScenarioError::new(place, message).with_hint(format!("nodes: {}, …", some.join(", "))));
-        }
-    }
-    Ok((0..).map(NodeId).zip(chosen).filter(|(_, chosen)| *chosen).map(|(node, _)| node).collect())
-}
-
-/// True if a name matches a pattern in which `*` stands for any letters and `?` for one.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut p, mut n, mut star) = (0, 0, None);
-    while n < name.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                star = Some((p, n));
-                p += 1;
-            }
-            Some(letter) if *letter == b'?' || *letter == name[n] => (p, n) = (p + 1, n + 1),
-            // The last star takes one letter more.
-            _ => match &mut star {
-                Some((at, taken)) => {
-                    *taken += 1;
-                    (p, n) = (*at + 1, *taken);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|letter| *letter == b'*')
-}
-
 /// Refuses nodes between which no packet would find its way. Over the air that is a result, not an error.
 fn check_paths(graph: &Scenario, network: &Network, pairs: &[[NodeId; 2]], path: &str) -> Result<(), ScenarioError> {
     let is_wired = |node: &NodeId| !network.has_radio(*node);
@@ -248,26 +198,4 @@ fn check_paths(graph: &Scenario, network: &Network, pairs: &[[NodeId; 2]], path:
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_match_names() {
-        for (pattern, name, does) in [
-            ("*", "srv1", true),
-            ("srv*", "srv12", true),
-            ("srv?", "srv12", false),
-            ("srv??", "srv12", true),
-            ("*1*2", "srv1x12", true),
-            ("a*b*c", "aXbYd", false),
-            ("left0", "left01", false),
-            ("", "", true),
-            ("**", "x", true),
-        ] {
-            assert_eq!(matches(pattern.as_bytes(), name.as_bytes()), does, "{pattern} {name}");
-        }
-    }
 }

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Time};
-use tcp::{Connection, ConnectionState, Ecn, TcpConfig, Totals};
+use tcp::{Connection, ConnectionState, Ecn, TcpConfig};
 
 use crate::host::app::App;
+use crate::host::app::conversation::End;
 use crate::ids::{EndpointId, FlowId, NodeId};
 
 /// The transport of a flow.
@@ -19,10 +20,13 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// Both sides of a connection with these settings.
-    pub(crate) fn connection(config: TcpConfig) -> Transport {
+    /// Both sides of a connection with these settings, which the client opens.
+    pub(crate) fn connection(config: TcpConfig, client: End) -> Transport {
         let side = |connection| Side { connection, wake_at: None };
-        Transport::Tcp(Box::new([side(Connection::connect(config.clone())), side(Connection::listen(config))]))
+        Transport::Tcp(Box::new(match client {
+            End::Source => [side(Connection::connect(config.clone())), side(Connection::listen(config))],
+            End::Sink => [side(Connection::listen(config.clone())), side(Connection::connect(config))],
+        }))
     }
 }
 
@@ -73,6 +77,12 @@ pub(crate) struct Flow {
     pub(crate) app: App,
     /// The ECN field of datagrams.
     pub(crate) datagram_ecn: Ecn,
+    /// As `highest_sent`, of the data that the sink sends.
+    pub(crate) highest_answered: u64,
+    /// The flow of the scenario that it belongs to: itself, unless it is a further connection of an application.
+    pub(crate) owner: FlowId,
+    /// When an application has opened this connection.
+    pub(crate) opened_at: Option<Time>,
     pub(crate) stop: Option<Time>,
     pub(crate) connected_at: Option<Time>,
     /// The sink has read the first byte.
@@ -123,7 +133,7 @@ impl CwndIntegral {
 
 impl Flow {
     /// A flow that has not started.
-    pub(crate) fn new([source, sink]: [NodeId; 2], app: App, transport: Transport) -> Flow {
+    pub(crate) fn new([source, sink]: [NodeId; 2], app: App, transport: Transport, id: FlowId) -> Flow {
         Flow {
             source,
             sink,
@@ -141,6 +151,9 @@ impl Flow {
             written: 0,
             read: 0,
             highest_sent: 0,
+            highest_answered: 0,
+            owner: id,
+            opened_at: None,
             connected_at: None,
             first_byte_at: None,
             ended_at: None,
@@ -152,7 +165,7 @@ impl Flow {
     pub(crate) fn transfer(ends: [NodeId; 2], size: Bytes, config: TcpConfig, id: FlowId) -> Flow {
         let app = App::Bulk { bytes: Some(size) }.with_writes_of(config.write_unit());
         let headers = config.headers;
-        Flow { headers, receiver: Some(id), ..Flow::new(ends, app, Transport::connection(config)) }
+        Flow { headers, receiver: Some(id), ..Flow::new(ends, app, Transport::connection(config, End::Source), id) }
     }
 
     /// True if TCP has nothing more to do: an end is closed, and no end waits for a time.
@@ -160,14 +173,6 @@ impl Flow {
         let Transport::Tcp(sides) = &self.transport else { return false };
         let is_over = |side: &Side| side.connection.state() == ConnectionState::Closed;
         sides.iter().any(is_over) && sides.iter().all(|side| is_over(side) || side.connection.next_timeout().is_none())
-    }
-
-    /// What the sender has counted.
-    pub(crate) fn totals(&self) -> Totals {
-        match &self.transport {
-            Transport::Tcp(sides) => sides[0].connection.totals(),
-            Transport::Udp => Totals::default(),
-        }
     }
 
     /// The side of the connection that `endpoint` names; `None` for UDP.

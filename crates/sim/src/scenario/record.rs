@@ -126,6 +126,10 @@ pub enum SeriesName {
     QueueL,
     /// Bytes in the classic queue of DualPI2, per link.
     QueueC,
+    /// Packets dropped so far, per link, when that has changed.
+    Drops,
+    /// Packets marked CE by the queue so far, per link, when that has changed.
+    Marks,
     /// Flows that have arrived and whose data is not yet delivered, per workload.
     Alive,
     /// Flows that arrived per bin, per second, per workload.
@@ -138,7 +142,7 @@ pub enum SeriesName {
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 28] = [
+    pub const ALL: [SeriesName; 30] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -163,6 +167,8 @@ impl SeriesName {
         SeriesName::AqmPL,
         SeriesName::QueueL,
         SeriesName::QueueC,
+        SeriesName::Drops,
+        SeriesName::Marks,
         SeriesName::Alive,
         SeriesName::Arrivals,
         SeriesName::Offered,
@@ -196,6 +202,8 @@ impl SeriesName {
             SeriesName::AqmPL => "aqm_p_l",
             SeriesName::QueueL => "queue_l",
             SeriesName::QueueC => "queue_c",
+            SeriesName::Drops => "drops",
+            SeriesName::Marks => "marks",
             SeriesName::Alive => "alive",
             SeriesName::Arrivals => "arrivals",
             SeriesName::Offered => "offered",

@@ -22,8 +22,8 @@ use crate::workload::Slot;
 use crate::world::World;
 use constellation::space_summary;
 pub use constellation::{SpaceSummary, TerminalSummary};
-pub use flow::FlowSummary;
 use flow::{FlowFacts, flow_summary, order_summary};
+pub use flow::{FlowSummary, ReverseSummary};
 pub use link::{ChannelSummary, LinkSummary};
 use link::{channel_summary, link_summary};
 pub use measures::{Drops, Measures};
@@ -31,7 +31,7 @@ pub use network::{CompletionSummary, ConnectivitySummary, NetworkSummary};
 use network::{connect, network_summary};
 pub use node::{NetworkEnergy, NetworkRadio, NodeSummary};
 pub(crate) use workload::of_transfer;
-pub use workload::{ClassSummary, TransferSummary, WorkloadSummary, WorkloadsTogether};
+pub use workload::{ClassSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether};
 
 /// All numbers of a run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -99,17 +99,23 @@ pub(crate) fn of(world: &mut World, recorded: BTreeMap<FlowId, FlowSummary>) -> 
     let shown = |world: &World, i: usize| world.constellation.is_none() || world.network.links[i].metrics.offered > 0;
     let listed: Vec<usize> = (0..world.network.links.len()).filter(|i| shown(world, *i)).collect();
     let links: Vec<LinkSummary> = listed.into_iter().map(|i| link_summary(world, i, measured)).collect();
-    let number = world.graph.flow.len();
+    let number = world.workloads.listed();
     let mut flows = Vec::with_capacity(number + recorded.len());
     for (index, flow) in world.hosts.flows.iter_mut().take(number).enumerate() {
         let interval = &world.ctx.flows[index].interval;
         let id = FlowId(index as u32);
         let order = world.ctx.order.as_ref().map(|order| order_summary(order.counts(id)));
-        let facts = FlowFacts::listed(&world.graph, id, [warmup, now], in_flight[index]);
+        let facts = FlowFacts::listed(&world.graph, flow, id, [warmup, now], in_flight[index]);
         let summary = flow_summary(facts, flow, interval);
         flows.push(FlowSummary { order, ..summary });
     }
+    for session in &world.hosts.sessions {
+        let application = session.summary(&world.hosts.flows, warmup, now);
+        flows[session.flows[0].index()].application = Some(application);
+    }
     let connectivity = connect(world, &mut flows);
+    // Of the connections that applications may open only those that they have opened.
+    flows.retain(|flow| flow.connection_of.is_none() || world.hosts.flows[flow.flow as usize].opened_at.is_some());
     let nodes = node::nodes(world, now);
     let network = NetworkSummary { connectivity, ..network_summary(world, &flows, &links, &nodes, measured) };
     flows.extend(transfers(world, recorded, &in_flight));

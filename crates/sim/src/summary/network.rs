@@ -74,7 +74,8 @@ pub struct CompletionSummary {
 
 impl CompletionSummary {
     fn of(world: &World, flows: &[FlowSummary]) -> Option<CompletionSummary> {
-        let finite = world.hosts.flows.iter().take(flows.len()).filter(|flow| flow.app.is_finite()).count();
+        let finite =
+            world.hosts.flows.iter().take(world.workloads.listed()).filter(|flow| flow.app.is_finite()).count();
         let mut times: Vec<f64> = flows.iter().filter_map(|flow| flow.completion_s).collect();
         times.sort_unstable_by(f64::total_cmp);
         (finite > 0).then(|| CompletionSummary {
@@ -117,12 +118,13 @@ pub(super) fn network_summary(
     measured: Span,
 ) -> NetworkSummary {
     let mut all = IntervalMetrics::default();
-    world.ctx.flows.iter().take(flows.len()).for_each(|flow| all.merge(&flow.interval));
+    let listed = world.workloads.listed();
+    world.ctx.flows.iter().take(listed).for_each(|flow| all.merge(&flow.interval));
     let workloads = together(world, &mut all);
     let of_workloads = workloads.clone().unwrap_or_default();
     let alive = flows.iter().filter(|f| f.lifetime_s > 0.0);
     let goodputs: Vec<f64> = alive.map(|f| f.measures.goodput_bps).collect();
-    let offered = world.hosts.flows.iter().take(flows.len()).all(|flow| flow.app.write().is_some());
+    let offered = world.hosts.flows.iter().take(listed).all(|flow| flow.app.write().is_some());
     let srtts: Vec<f64> = flows.iter().filter_map(|f| f.srtt_s).collect();
     NetworkSummary {
         flows: flows.len() as u64 + of_workloads.arrived,

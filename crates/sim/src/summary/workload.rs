@@ -111,7 +111,7 @@ pub struct ClassSummary {
 
 /// What the summary of a flow says besides if a workload has made it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct TransferSummary {
+pub struct WorkloadFlowSummary {
     /// The workload.
     pub workload: String,
     /// Bytes to transfer.
@@ -303,6 +303,7 @@ pub(crate) fn of_transfer(world: &mut World, id: FlowId, in_flight_packets: u64)
     let node = |node: crate::ids::NodeId| world.graph.node[node.index()].name.clone();
     let facts = FlowFacts {
         serial: slot.serial,
+        connection_of: None,
         from: node(flow.source),
         to: node(flow.sink),
         cc: tcp.cc.as_ref(),
@@ -314,7 +315,7 @@ pub(crate) fn of_transfer(world: &mut World, id: FlowId, in_flight_packets: u64)
     };
     let done = finished(&slot, flow);
     let since = |at: Option<Time>| at.map(|at| at.since(slot.start).as_secs_f64());
-    let transfer = TransferSummary {
+    let transfer = WorkloadFlowSummary {
         workload: name.clone(),
         size_bytes: slot.size.0,
         class: workload.def.class_names().swap_remove(workload.def.class_of(slot.size)),

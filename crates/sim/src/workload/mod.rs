@@ -148,6 +148,11 @@ impl Workloads {
         }
     }
 
+    /// Number of flows that the scenario lists or generates, with the further connections of their applications.
+    pub(crate) fn listed(&self) -> usize {
+        self.listed
+    }
+
     /// True if a flow is one that the scenario lists or generates.
     #[inline]
     pub(crate) fn is_listed(&self, id: FlowId) -> bool {
