@@ -2,7 +2,6 @@
 //! of ACKs.
 
 mod ack_filter;
-mod framing;
 mod tin;
 mod ways;
 
@@ -12,7 +11,7 @@ use tcp::units::{Bytes, Rate, Time};
 use super::Dequeued;
 use super::context::QueueContext;
 use super::fifo::QueuedPacket;
-use super::hash::spread;
+use crate::hash::spread;
 use crate::packet::{DropReason, Packet};
 use crate::scenario::{AckFilterMode, CakeDef, Dscp, Isolate, Overhead, Tins};
 use tin::{HostLoad, Keys, Tin};
@@ -204,7 +203,7 @@ impl Cake {
     fn on_line(&self, ctx: &QueueContext<'_>, waiting: &QueuedPacket) -> Bytes {
         match &self.overhead {
             Overhead::Raw => waiting.size,
-            Overhead::Framed(framing) => framing::on_line(ctx.packet(waiting).size, framing),
+            Overhead::Framed(framing) => framing.on_line(ctx.packet(waiting).size),
         }
     }
 
