@@ -164,6 +164,11 @@ impl Link {
         self.rate.transmission_time(self.on_link(size))
     }
 
+    /// Time to transmit so many packets of one size, and then one of another.
+    pub(crate) fn train_time(&self, (size, packets): (Bytes, u64), last: Bytes) -> Span {
+        self.rate.transmission_time(self.on_link(size) * packets + self.on_link(last))
+    }
+
     /// What an IP datagram takes on the link.
     fn on_link(&self, size: Bytes) -> Bytes {
         let framing = self.effects.as_ref().and_then(|effects| effects.framing.as_ref());

@@ -2,6 +2,7 @@
 
 mod fast_path;
 mod flow_routes;
+mod ideal;
 
 use std::collections::VecDeque;
 
@@ -18,6 +19,7 @@ use crate::radio::energy::EnergyMeter;
 use crate::routing::{Edge, Routes};
 use crate::wireless::{ReceivedPacket, WirelessSubnet};
 pub(crate) use flow_routes::FlowRoutes;
+pub(crate) use ideal::IdealTransfer;
 
 /// The network layer.
 #[derive(Debug)]
@@ -206,7 +208,7 @@ impl Network {
         let hop = match &mut self.flow_routes {
             None => self.hop(node, header.destination),
             Some(by_flow) => {
-                let to = ctx.packets.receiver(id);
+                let to = ctx.by_serial(ctx.packets.receiver(id));
                 by_flow.next(ctx.now, &self.routes, [node, header.destination], to).map(Hop::Link)
             }
         };
