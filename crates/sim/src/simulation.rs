@@ -265,7 +265,7 @@ impl Simulation {
     #[cold]
     #[inline(never)]
     fn on_warmup_end(&mut self) {
-        let World { ctx, network, hosts, .. } = &mut self.world;
+        let World { ctx, network, hosts, series, .. } = &mut self.world;
         let now = ctx.now;
         network.advance_to(ctx.key());
         ctx.flows.iter_mut().for_each(|flow| flow.on_warmup_end());
@@ -275,6 +275,7 @@ impl Simulation {
         network.links.iter_mut().for_each(|link| link.on_warmup_end(now));
         network.channels.iter_mut().for_each(|channel| channel.mac.on_warmup_end(now));
         hosts.flows.iter_mut().for_each(|flow| flow.cwnd_integral.restart(now));
+        series.on_warmup_end();
         self.plan_observation();
     }
 }

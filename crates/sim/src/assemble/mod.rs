@@ -19,7 +19,7 @@ use crate::engine::trace::Sink;
 use crate::expand::{self, interval_nanos, transport_of};
 use crate::host::Hosts;
 use crate::host::app::{App, Period, Ticks};
-use crate::host::flow::{Flow, OnFull, Side, Transport};
+use crate::host::flow::{Flow, OnFull, Side, SinkAgent, Transport};
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::link::effects::Effects;
 use crate::link::entrance::Entrance;
@@ -69,7 +69,7 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     for (index, def) in graph.flow.iter().enumerate() {
         let stream = |what| flow_stream(index, listed, seed, what);
         let id = FlowId(index as u32);
-        let flow = build_flow(&graph, def, id, &common, &path_of(index), &names, stream("app"))?;
+        let flow = build_flow(&graph, def, &common, &path_of(index), &names, stream("app"))?;
         // A constellation may connect two terminals later.
         if dynamics.is_none() {
             check_path(&network, &flow, def, &path_of(index))?;
@@ -233,7 +233,6 @@ fn nth_of(nth: &NthLoss) -> Loss {
 fn build_flow(
     graph: &Scenario,
     def: &FlowDef,
-    id: FlowId,
     common: &TcpConfig,
     path: &str,
     names: &BTreeMap<&str, NodeId>,
@@ -264,7 +263,7 @@ fn build_flow(
         sink,
         app: app_of(&def.app, rng).with_writes_of(fill),
         headers,
-        receiver: (!def.silent).then_some(id),
+        sink_agent: if def.silent { SinkAgent::Silent } else { SinkAgent::Own },
         datagram_ecn: match def.app.datagrams().ecn.unwrap_or_default() {
             DatagramEcn::Off => Ecn::NotEct,
             DatagramEcn::Ect0 => Ecn::Ect0,

@@ -36,6 +36,17 @@ pub(crate) enum OnFull {
     Drop,
 }
 
+/// Who takes the packets at the sink of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SinkAgent {
+    /// Its own receiver.
+    Own,
+    /// The receiver of another flow.
+    Of(FlowId),
+    /// Nobody.
+    Silent,
+}
+
 /// A flow. What each packet touches comes first: three cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -53,8 +64,7 @@ pub(crate) struct Flow {
     pub(crate) finished: bool,
     pub(crate) on_full: OnFull,
     pub(crate) headers: Headers,
-    /// The flow whose receiver takes its packets: its own, unless several have one sink agent; `None` if nobody answers.
-    pub(crate) receiver: Option<FlowId>,
+    pub(crate) sink_agent: SinkAgent,
     /// The rest of a write that did not fit.
     pub(crate) blocked: Bytes,
     /// Stream offset after the last message accepted.

@@ -15,6 +15,7 @@ mod fair_queue;
 mod link;
 mod loss;
 mod lrwpan;
+mod medium;
 mod mobility;
 mod near;
 mod network;

@@ -40,6 +40,9 @@ pub enum SeriesName {
     Rtt,
     /// Queue length in bytes, per link, for links whose queue was ever non-empty.
     Queue,
+    /// Mean queueing delay of the packets whose transmission began since the last sample, seconds, per link; no value where none
+    /// did.
+    QueueDelay,
     /// Payload received per bin, bits per second, per flow.
     Throughput,
     /// Payload read in order per bin, bits per second, per flow.
@@ -80,13 +83,14 @@ pub enum SeriesName {
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 24] = [
+    pub const ALL: [SeriesName; 25] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
         SeriesName::Srtt,
         SeriesName::Rtt,
         SeriesName::Queue,
+        SeriesName::QueueDelay,
         SeriesName::Throughput,
         SeriesName::Goodput,
         SeriesName::State,
@@ -116,6 +120,7 @@ impl SeriesName {
             SeriesName::Srtt => "srtt",
             SeriesName::Rtt => "rtt",
             SeriesName::Queue => "queue",
+            SeriesName::QueueDelay => "queue_delay",
             SeriesName::Throughput => "throughput",
             SeriesName::Goodput => "goodput",
             SeriesName::State => "state",
