@@ -18,6 +18,8 @@ TCP = {"profile": "linux", "recv_buffer": "16777216B", "initial_recv_window": "6
 
 How far the kernel's receive window opens shows in the samples of `delivered`: up to segment 5770 each changes its parity at
 random, an ACK for every segment, and then no longer. (2^24 - 65535) / 2896 is 5770."""
+CODEL_TICK_NS = 1024
+"""The unit of CoDel's clock in Linux: 5 ms are 4882 of them, so that a wait of exactly 5 ms is above target."""
 BOTTLENECK = 0
 """Number of the link with the queue."""
 
@@ -129,7 +131,14 @@ def fq_codel(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
 def control_law(options: dict[str, str]) -> dict[str, Any]:
     """Return the settings of CoDel as Linux computes it."""
     made = {"mtu": f"{IP_BYTES + ETHERNET_BYTES}B", "inverse_sqrt": "newton"}
-    return made | {key: options[key] for key in ("target", "interval", "ce_threshold") if key in options}
+    times = {"target": "5ms", "interval": "100ms"} | options
+    return made | {key: in_ticks(times[key]) for key in ("target", "interval", "ce_threshold") if key in times}
+
+
+def in_ticks(time: str) -> str:
+    """Return a time in milliseconds as CoDel of Linux counts it: in whole units of 1024 ns."""
+    nanos = round(1e6 * float(time.removesuffix("ms")))
+    return f"{nanos // CODEL_TICK_NS * CODEL_TICK_NS}ns"
 
 
 def pie(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
