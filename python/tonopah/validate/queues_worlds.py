@@ -123,7 +123,7 @@ def codel(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
 
 def fq_codel(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
     """Return FQ-CoDel."""
-    made: dict[str, Any] = {"kind": "fq_codel", "guarded": "all"} | control_law(options)
+    made: dict[str, Any] = {"kind": "fq_codel", "guarded": "all", "forget_lone": True} | control_law(options)
     made |= {"quantum": f"{options['quantum']}B"} if "quantum" in options else {}
     return made | ({"limit": f"{options['limit']}p"} if "limit" in options else {})
 
@@ -151,14 +151,18 @@ def pie(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
 
 
 def red(options: dict[str, str], flags: set[str]) -> dict[str, Any]:
-    """Return RED. `tc` gives the weight as a power of two, found from the burst that is to pass."""
+    """Return RED. `tc` gives the weight as a power of two, found from the burst that is to pass.
+
+    `adaptative` changes nothing: `tc` of today passes it in an attribute of its own (TCA_RED_FLAGS), and the kernel looks only at the field
+    of old when it starts the timer of the adaptation.
+    """
     average = int(options["avpkt"])
     low, high = int(options["min"]), int(options["max"])
     return {
         "kind": "red", "limit": f"{options['limit']}B", "mean_packet": f"{average}B", "queue_in_bytes": True,
         "min_threshold": low / average, "max_threshold": high / average, "max_p": float(options["probability"]),
         "weight": red_weight(low, int(options["burst"]), average), "gentle": False, "wait": False,
-        "adaptive": "adaptative" in flags, "ecn": "ecn" in flags, "hard_drop": False, "mark_p": 1.0,
+        "adaptive": False, "ecn": "ecn" in flags, "hard_drop": False, "mark_p": 1.0,
     }  # fmt: skip
 
 

@@ -95,10 +95,7 @@ impl AckReplacer {
     /// A packet comes before the queue, on a link that has dropped so many. Returns the one in the queue whose place it can take,
     /// which has the same length.
     pub(super) fn place_for(&mut self, ctx: &Context, id: PacketId, dropped: u64) -> Option<PacketId> {
-        if self.dropped != dropped {
-            self.waiting.clear();
-            self.dropped = dropped;
-        }
+        self.check(dropped);
         let packet = ctx.packets.get(id);
         let Payload::Tcp(segment) = packet.payload else { return None };
         if !is_pure_ack(&segment) {
@@ -112,8 +109,21 @@ impl AckReplacer {
         (merges && older.size == packet.size).then_some(place)
     }
 
-    /// A packet is in the queue now.
-    pub(super) fn on_queued(&mut self, ctx: &Context, id: PacketId) {
+    /// True if all that it knows to wait is there still.
+    fn check(&mut self, dropped: u64) -> bool {
+        let is_current = self.dropped == dropped;
+        if !is_current {
+            self.waiting.clear();
+            self.dropped = dropped;
+        }
+        is_current
+    }
+
+    /// The queue has taken a packet, which it may have dropped at once.
+    pub(super) fn on_queued(&mut self, ctx: &Context, id: PacketId, dropped: u64) {
+        if !self.check(dropped) {
+            return;
+        }
         let packet = ctx.packets.get(id);
         if matches!(packet.payload, Payload::Tcp(segment) if is_pure_ack(&segment)) {
             self.waiting.insert(packet.to, id);

@@ -41,8 +41,9 @@ impl Link {
             let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
             match self.queue.enqueue(&mut queue_ctx, arrival) {
                 Ok(()) => {
+                    let dropped = self.metrics.dropped();
                     if let Some(newest) = self.newest_acks() {
-                        newest.on_queued(ctx, packet);
+                        newest.on_queued(ctx, packet, dropped);
                     }
                     self.serve(ctx);
                 }
