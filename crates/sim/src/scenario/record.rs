@@ -79,11 +79,15 @@ pub enum SeriesName {
     QueueL,
     /// Bytes in the classic queue of DualPI2, per link.
     QueueC,
+    /// Packets dropped so far, per link, when that has changed.
+    Drops,
+    /// Packets marked CE by the queue so far, per link, when that has changed.
+    Marks,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 25] = [
+    pub const ALL: [SeriesName; 27] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -109,6 +113,8 @@ impl SeriesName {
         SeriesName::AqmPL,
         SeriesName::QueueL,
         SeriesName::QueueC,
+        SeriesName::Drops,
+        SeriesName::Marks,
     ];
 
     /// As written in a scenario.
@@ -139,6 +145,8 @@ impl SeriesName {
             SeriesName::AqmPL => "aqm_p_l",
             SeriesName::QueueL => "queue_l",
             SeriesName::QueueC => "queue_c",
+            SeriesName::Drops => "drops",
+            SeriesName::Marks => "marks",
         }
     }
 }
