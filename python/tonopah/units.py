@@ -6,8 +6,9 @@ from typing import Any
 from tonopah._core import parse_quantity, split_quantity
 
 SI_UNITS = {
-    "duration": "s", "rate": "b/s", "size": "bytes", "packets": "packets", "packet_rate": "packets/s", "length": "m",
-    "speed": "m/s", "power": "W", "consumption": "W", "energy": "J", "frequency": "Hz", "current": "A", "voltage": "V",
+    "duration": "s", "rate": "b/s", "size": "bytes", "packets": "packets", "packet_rate": "packets/s", "event_rate": "1/s",
+    "length": "m", "speed": "m/s", "power": "W", "consumption": "W", "energy": "J", "frequency": "Hz",
+    "current": "A", "voltage": "V",
 }  # fmt: skip
 """Unit of `si` for each kind of quantity of the engine."""
 SYMBOLS = {

@@ -30,6 +30,7 @@ mod series;
 mod simulation;
 mod summary;
 mod wireless;
+mod workload;
 mod world;
 
 pub use algorithms::algorithms;
@@ -56,8 +57,9 @@ pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{EventMode, Outcome, Simulation, expand};
 pub use summary::{
-    ChannelSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures,
-    NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary, SpaceSummary, Summary, TerminalSummary,
+    ChannelSummary, ClassSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary,
+    LinkSummary, Measures, NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary, SpaceSummary,
+    Summary, TerminalSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether,
 };
 
 /// Version of the engine; results of different versions are not mixed.

@@ -12,13 +12,14 @@ use crate::mobility::Point;
 use crate::network::Network;
 use crate::qdisc::QueueSample;
 use crate::scenario::{Every, RecordDef, SeriesName};
+use crate::workload::Workloads;
 
 /// A series: parallel columns.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Column {
     /// Time in seconds.
     pub t_s: Vec<f64>,
-    /// Flow; link for queues; node for energy and positions.
+    /// Flow; link for queues; node for energy and positions; workload.
     pub id: Vec<u32>,
     /// Value: bytes, seconds, bits per second, or a number.
     pub value: Vec<f64>,
@@ -43,6 +44,8 @@ pub(crate) struct Series {
     last: Vec<Vec<f64>>,
     received: Vec<Bytes>,
     read: Vec<u64>,
+    /// By series and workload: what it has counted until the last sample.
+    totals: Vec<Vec<u64>>,
     has_queued: Vec<bool>,
     /// By link: what had waited at the last sample.
     waited: Vec<Waited>,
@@ -80,6 +83,7 @@ impl Series {
             last: vec![vec![f64::NEG_INFINITY; flows]; wanted.len()],
             counts: vec![vec![0; network.links.len()]; wanted.len()],
             positions: vec![vec![f64::NAN; network.nodes.len()]; wanted.len()],
+            totals: vec![Vec::new(); wanted.len()],
             wanted,
             every: record.every,
             bin: record.bin,
@@ -127,7 +131,15 @@ impl Series {
     }
 
     /// Takes all samples of this instant; returns the time of the next.
-    pub(crate) fn sample(&mut self, ctx: &Context, network: &mut Network, flows: &[Flow]) -> Time {
+    pub(crate) fn sample(
+        &mut self,
+        ctx: &Context,
+        network: &mut Network,
+        flows: &[Flow],
+        workloads: &Workloads,
+    ) -> Time {
+        // The others come and go.
+        let (all_flows, flows) = (flows, &flows[..self.received.len()]);
         for index in 0..self.wanted.len() {
             match self.wanted[index] {
                 SeriesName::Queue => self.sample_queues(ctx.now, network, index),
@@ -149,6 +161,9 @@ impl Series {
                 SeriesName::PositionY => self.sample_positions(ctx.now, network, index, |position| position.y),
                 SeriesName::PositionZ => self.sample_positions(ctx.now, network, index, |position| position.z),
                 SeriesName::RouteHops => self.sample_route_hops(ctx.now, network, flows, index),
+                SeriesName::Alive | SeriesName::Arrivals | SeriesName::Offered | SeriesName::Carried => {
+                    self.sample_workloads(ctx.now, workloads, all_flows, index);
+                }
                 SeriesName::Capacity => self.sample_capacity(ctx.now, network, index),
                 SeriesName::PathDelay => self.sample_path_delay(ctx.now, network, flows, index),
                 name if self.every != Every::Change => {
@@ -259,9 +274,28 @@ impl Series {
         }
     }
 
+    fn sample_workloads(&mut self, now: Time, workloads: &Workloads, flows: &[Flow], index: usize) {
+        let seconds = self.interval().as_secs_f64();
+        let read = if self.wanted[index] == SeriesName::Carried { workloads.read(flows) } else { Vec::new() };
+        self.totals[index].resize(workloads.all.len(), 0);
+        for (id, workload) in workloads.all.iter().enumerate() {
+            let (total, factor) = match self.wanted[index] {
+                SeriesName::Arrivals => (workload.state.arrived, 1.0),
+                SeriesName::Offered => (workload.state.arrived_bytes.0, 8.0),
+                SeriesName::Carried => (read[id], 8.0),
+                _ => {
+                    self.columns[index].push(now, id, workload.state.alive.value() as f64);
+                    continue;
+                }
+            };
+            let before = std::mem::replace(&mut self.totals[index][id], total);
+            self.columns[index].push(now, id, factor * (total - before) as f64 / seconds);
+        }
+    }
+
     fn sample_throughput(&mut self, ctx: &Context, index: usize) {
         let seconds = self.interval().as_secs_f64();
-        for (id, metrics) in ctx.flows.iter().enumerate() {
+        for (id, metrics) in ctx.flows.iter().take(self.received.len()).enumerate() {
             let total = metrics.total_received_bytes;
             let bits = 8.0 * (total - self.received[id]).as_f64();
             self.received[id] = total;
@@ -332,7 +366,11 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         | SeriesName::QueueL
         | SeriesName::QueueC
         | SeriesName::Drops
-        | SeriesName::Marks => unreachable!("not a sender's series"),
+        | SeriesName::Marks
+        | SeriesName::Alive
+        | SeriesName::Arrivals
+        | SeriesName::Offered
+        | SeriesName::Carried => unreachable!("not a sender's series"),
     }
 }
 

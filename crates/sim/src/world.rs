@@ -11,6 +11,7 @@ use crate::link::LinkChange;
 use crate::network::Network;
 use crate::scenario::Scenario;
 use crate::series::Series;
+use crate::workload::Workloads;
 
 /// A scheduled change of a link.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,7 @@ pub(crate) struct World {
     pub(crate) ctx: Context,
     pub(crate) network: Network,
     pub(crate) hosts: Hosts,
+    pub(crate) workloads: Workloads,
     /// By the index in `Event::Change`.
     pub(crate) changes: Vec<Change>,
     pub(crate) series: Series,

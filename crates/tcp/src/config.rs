@@ -107,6 +107,11 @@ impl TcpConfig {
         }
     }
 
+    /// Every write is filled up to a multiple of this.
+    pub fn write_unit(&self) -> Bytes {
+        if self.whole_segments { self.mss } else { Bytes(1) }
+    }
+
     fn rfc(cc: CcConfig) -> TcpConfig {
         let mss = Bytes(1460);
         let recovery = cc.recovery().unwrap_or(RecoveryKind::Rack);

@@ -82,6 +82,27 @@ def growing(flows: int, seconds: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def web(flows_per_s: int, seconds: float) -> dict[str, Any]:
+    """Return flows of 10 kB that come and go, about a thousand at a time: a handshake, seven segments, a close.
+
+    The endpoint as in `dumbbell`; 62 ms round trip, the link at 82 % of its rate.
+    """
+    access = {"rate": "1Gbps", "delay": "1ms", "queue": "100000p"}
+    bottleneck = {"rate": f"{flows_per_s / 10_000:g}Gbps", "delay": "29ms", "queue": {"kind": "drop_tail", "limit": "5000p"}}
+    return {
+        "duration": f"{seconds:g}s",
+        "network": {"kind": "dumbbell", "pairs": 50, "access": access, "bottleneck": bottleneck},
+        "tcp": {"cc": {"name": "reno", "profile": "linux"}, "recovery": "rack", "timestamps": True, "mss": "1448B"},
+        "record": {"flows": "none"},
+        "workload": [
+            {
+                "name": "web", "from": ["left*"], "to": ["right*"],
+                "arrivals": {"kind": "poisson", "rate": f"{flows_per_s}/s"}, "size": {"kind": "constant", "bytes": "10kB"},
+            }
+        ],
+    }  # fmt: skip
+
+
 def adhoc(stations: int, seconds: float) -> dict[str, Any]:
     """Return stations that walk over a square and pass packets on: 802.11b at 11 Mb/s, ns-2's radio, DSDV, no RTS.
 
@@ -185,6 +206,7 @@ WORLDS = (
     World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(dumbbell, 200), LINKS, WIRED, settings=RENO),
     World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(dumbbell, 1000), LINKS, WIRED, settings=RENO),
     World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(dumbbell, 10, gbps=10.0), LINKS, WIRED, settings=SACK),
+    World("web100k", "dumbbell, 100,000 flows of 10 kB, 1 Gb/s", 10, partial(web, 10_000), LINKS, peers=()),
     World("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), FRAMES, radio=True),
     World("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), FRAMES, radio=True),
     World("wifi200", "ad hoc 802.11b, 200 stations, 100 flows", 100, partial(adhoc, 200), FRAMES, radio=True),

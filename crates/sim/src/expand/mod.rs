@@ -10,6 +10,7 @@ mod check_app;
 mod check_effects;
 mod check_queue;
 mod check_service;
+mod check_workload;
 mod constellation;
 mod dispatch;
 mod dumbbell;
@@ -75,8 +76,9 @@ pub(crate) fn expand_world(scenario: &Scenario, seed: u64) -> Result<Expanded, S
     for ends in &topology.flow_ends {
         flows.push(explicit_flow(scenario, &generated_flow(scenario, ends), &common, "traffic")?);
     }
-    if flows.is_empty() {
-        let hint = "add [[flow]] with from and to, or network.flows";
+    let workload = check_workload::explicit(scenario, &common)?;
+    if flows.is_empty() && workload.is_empty() {
+        let hint = "add [[flow]] with from and to, [[workload]], or network.flows";
         return Err(ScenarioError::new("flow", "the scenario has no flows").with_hint(hint));
     }
     let graph = Scenario {
@@ -85,6 +87,7 @@ pub(crate) fn expand_world(scenario: &Scenario, seed: u64) -> Result<Expanded, S
         link: topology.links,
         channel: topology.channels,
         flow: flows,
+        workload,
         tcp: resolved_options(&scenario.tcp, &common),
         traffic: Default::default(),
         ..scenario.clone()
@@ -122,6 +125,10 @@ fn check_times(scenario: &Scenario) -> Result<(), ScenarioError> {
     if scenario.warmup >= scenario.duration {
         let message = format!("{} leaves nothing of a duration of {}", scenario.warmup, scenario.duration);
         return Err(ScenarioError::new("warmup", message));
+    }
+    if scenario.cooldown >= scenario.duration.saturating_sub(scenario.warmup) {
+        let message = format!("{} leaves nothing of a duration of {}", scenario.cooldown, scenario.duration);
+        return Err(ScenarioError::new("cooldown", message));
     }
     if scenario.record.bin == Span::ZERO {
         return Err(ScenarioError::new("record.bin", "a bin must be longer than 0s"));

@@ -161,7 +161,12 @@ impl Link {
 
     /// How long a packet is in transmission.
     pub(crate) fn transmission_time(&self, size: Bytes) -> Span {
-        self.rate.transmission_time(size + self.overhead)
+        self.train_time(size, 1)
+    }
+
+    /// Time to transmit so many packets of this size together.
+    pub(crate) fn train_time(&self, size: Bytes, packets: u64) -> Span {
+        self.rate.transmission_time(size + self.overhead * packets)
     }
 
     /// Closes the link. Unlike when a link goes down, packets in flight arrive; the caller decides about the queue.

@@ -4,6 +4,7 @@
 //! begins when the warm-up ends. Other definitions are derived in `report_defs.rs`.
 
 mod delay;
+mod gauge;
 mod histogram;
 mod link;
 mod order;
@@ -12,6 +13,8 @@ pub(crate) mod report_defs;
 use tcp::units::{Bytes, Span, Time};
 
 pub(crate) use delay::{Delays, RttSamples};
+pub(crate) use gauge::Gauge;
+pub(crate) use histogram::Distribution;
 pub(crate) use link::{LinkMetrics, Waited};
 pub(crate) use order::{OrderCounts, OrderMetrics};
 
@@ -26,6 +29,21 @@ pub(crate) struct Tally {
     pub(crate) dropped: u64,
     /// Copies that links made.
     pub(crate) duplicated: u64,
+}
+
+impl Tally {
+    /// Packets that exist.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.sent + self.duplicated - self.delivered - self.dropped
+    }
+
+    /// Adds the packets of another flow.
+    pub(crate) fn merge(&mut self, other: &Tally) {
+        self.sent += other.sent;
+        self.delivered += other.delivered;
+        self.dropped += other.dropped;
+        self.duplicated += other.duplicated;
+    }
 }
 
 /// All packets of one direction, data and control, as a monitor at the IP layer sees them.

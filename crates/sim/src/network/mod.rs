@@ -1,6 +1,7 @@
 //! Nodes, links and routes: forwards a packet from its source to its destination.
 
 mod fast_path;
+mod ideal;
 
 use std::collections::VecDeque;
 
@@ -16,6 +17,7 @@ use crate::packet::{DropReason, Packet};
 use crate::radio::energy::EnergyMeter;
 use crate::routing::{Edge, Routes};
 use crate::wireless::{ReceivedPacket, WirelessSubnet};
+pub(crate) use ideal::IdealTransfer;
 
 /// The network layer.
 #[derive(Debug)]

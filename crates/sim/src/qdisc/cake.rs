@@ -141,8 +141,7 @@ impl Cake {
                 Isolate::Src => source,
                 Isolate::Dst => destination,
                 Isolate::Hosts => source << 32 | destination,
-                // An endpoint is one direction of one flow.
-                Isolate::Flows | Isolate::DualSrc | Isolate::DualDst | Isolate::Triple => packet.to.0.into(),
+                Isolate::Flows | Isolate::DualSrc | Isolate::DualDst | Isolate::Triple => ctx.flow_key(packet.to),
             }),
             source: load.sources.then(|| hash(source)),
             destination: load.destinations.then(|| hash(destination)),
