@@ -12,6 +12,7 @@ mod constellation;
 mod earth;
 mod engine;
 mod expand;
+mod hash;
 mod host;
 mod ids;
 mod invariants;

@@ -262,14 +262,14 @@ impl Series {
 
     fn sample_route_hops(&mut self, now: Time, network: &Network, flows: &[Flow], index: usize) {
         for (id, flow) in flows.iter().enumerate() {
-            let hops = network.route_hops(now, flow.source, flow.sink);
+            let hops = network.route_hops(now, flow.source, flow.sink, FlowId(id as u32).sink());
             self.columns[index].push(now, id, hops.map_or(f64::NAN, f64::from));
         }
     }
 
     fn sample_path_delay(&mut self, now: Time, network: &Network, flows: &[Flow], index: usize) {
         for (id, flow) in flows.iter().enumerate() {
-            let delay = network.path_delay(now, flow.source, flow.sink);
+            let delay = network.path_delay(now, flow.source, flow.sink, FlowId(id as u32).sink());
             self.columns[index].push(now, id, delay.map_or(f64::NAN, Span::as_secs_f64));
         }
     }

@@ -76,13 +76,19 @@ pub(super) fn build_flow(
     })
 }
 
-pub(super) fn check_path(network: &Network, flow: &Flow, def: &FlowDef, path: &str) -> Result<(), ScenarioError> {
+pub(super) fn check_path(
+    network: &Network,
+    flow: &Flow,
+    id: FlowId,
+    def: &FlowDef,
+    path: &str,
+) -> Result<(), ScenarioError> {
     let (source, sink) = (flow.source, flow.sink);
     // With radio a flow without a path is a result, not an error.
     if network.has_radio(source) || network.has_radio(sink) {
         return Ok(());
     }
-    if !network.has_path(source, sink) || !network.has_path(sink, source) {
+    if !network.has_path(source, sink, id.sink()) || !network.has_path(sink, source, id.source()) {
         let message = format!("no path from {:?} to {:?} and back", def.from, def.to);
         return Err(
             ScenarioError::new(join(path, "to"), message).with_hint("add a link, or check link.from and link.to")

@@ -36,7 +36,7 @@ impl Link {
             if self.takes_place(ctx, packet) {
                 continue;
             }
-            let size = ctx.packets.forwarding_header(packet).size + self.overhead;
+            let size = self.on_link(ctx.packets.forwarding_header(packet).size);
             let arrival = QueuedPacket { packet, size, since: ctx.now };
             let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
             match self.queue.enqueue(&mut queue_ctx, arrival) {

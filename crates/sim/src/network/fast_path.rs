@@ -33,7 +33,8 @@ impl Network {
                 link.enable_fast_path();
             }
         }
-        let Some(ends) = ends.filter(|_| changing.is_empty()) else { return };
+        // The next hop is chosen when a packet has come, with routes by flow and where routes change.
+        let Some(ends) = ends.filter(|_| changing.is_empty() && self.flow_routes.is_none()) else { return };
         let mut feeders = vec![Feeder::default(); self.links.len()];
         for (source, sink) in ends {
             self.note_feeders(&mut feeders, *source, *sink);

@@ -3,7 +3,6 @@
 
 mod ack_filter;
 mod counts;
-mod framing;
 mod tin;
 mod ways;
 
@@ -13,8 +12,8 @@ use tcp::units::{Bytes, Rate, Time};
 use super::Dequeued;
 use super::context::QueueContext;
 use super::fifo::{Held, QueuedPacket};
-use super::hash::spread;
 use super::report::QueueReport;
+use crate::hash::spread;
 use crate::packet::{DropReason, Packet};
 use crate::scenario::{AckFilterMode, CakeDef, Dscp, Isolate, Overhead, Tins};
 use tin::{HostLoad, Keys, Tin};
@@ -212,7 +211,7 @@ impl Cake {
     fn on_line(&self, ctx: &QueueContext<'_>, waiting: &QueuedPacket) -> Bytes {
         match &self.overhead {
             Overhead::Raw => waiting.size,
-            Overhead::Framed(framing) => framing::on_line(ctx.packet(waiting).size, framing),
+            Overhead::Framed(framing) => framing.on_line(ctx.packet(waiting).size),
         }
     }
 

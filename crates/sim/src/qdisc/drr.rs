@@ -9,7 +9,7 @@ use tcp::units::{Bytes, Span, Time};
 use super::Dequeued;
 use super::context::QueueContext;
 use super::fifo::{Fifo, Held, Limit, QueuedPacket};
-use super::hash::spread;
+use crate::hash::spread;
 use crate::packet::DropReason;
 use crate::scenario::{DrrBy, DrrDef, DrrDrop, SfqDef};
 
