@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 MAX_ROWS = 20
+MAX_READ = 1000
+"""So many flows are looked at for the tables of a run: those of 100,000 would take longer to read than to simulate."""
 PIPE_WIDTH = 160
 
 
@@ -103,7 +105,7 @@ WITHOUT_PATH = ("without a path", "flows_without_path", 1.0, "flows")
 def run_tables(summary: Mapping[str, Any], width: int = PIPE_WIDTH, flows: int | None = None) -> list["RenderableType"]:
     """Return the tables of a run, at most this wide: its flows, the network as a whole, its busiest links.
 
-    The summary may have the first MAX_ROWS of its `flows` only.
+    Of the `flows` of the summary the first MAX_READ are enough.
     """
     grids = [flow_grid(summary, flows or len(summary["flows"])), *application_grids(summary), network_grid(summary)]
     if summary["network"].get("mac_data_frames") is not None:

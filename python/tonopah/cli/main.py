@@ -29,6 +29,8 @@ from tonopah.errors import (
 COMMANDS = {
     "run": "run one scenario and print its results",
     "study": "run studies and write their reports",
+    "evaluate": "tell what a congestion control does to a network, along RFC 9743",
+    "compare": "compare two versions of a congestion control, and fail on a regression: for pull requests",
     "check": "check a scenario or a study without running it",
     "metrics": "list the metrics of runs and flows and the time series, or show one",
     "algorithms": "list congestion-control algorithms, or show one",
