@@ -232,6 +232,10 @@ METRICS = {
     "aqm_p_l": Metric("Marking probability in L", "", 1.0, "Probability of a mark in the low-latency queue (RFC 9332)"),
     "queue_l": Metric("Low-latency queue", "kB", 1e-3, "Bytes in the low-latency queue of DualPI2 (RFC 9332)"),
     "queue_c": Metric("Classic queue", "kB", 1e-3, "Bytes in the classic queue of DualPI2 (RFC 9332)"),
+    "buffer": Metric("Video in the buffer", "s", 1.0, "Video that the player of `video` holds and has not played"),
+    "level": Metric(
+        "Level of the video", "", 1.0, "Level of the chunk that the player of `video` asked for last; 0 is the lowest rate"
+    ),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
     "goodput": Metric("Goodput", *MBPS, "New in-order payload delivered to the application per bin"),
     "capacity": Metric("Capacity", *MBPS, "Rate that the service of a link offered, used or not"),

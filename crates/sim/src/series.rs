@@ -5,6 +5,7 @@ use tcp::cc::State;
 use tcp::units::{Bytes, Span, Time};
 
 use crate::engine::context::Context;
+use crate::host::Hosts;
 use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
 use crate::mobility::Point;
@@ -120,7 +121,8 @@ impl Series {
     }
 
     /// Takes all samples of this instant; returns the time of the next.
-    pub(crate) fn sample(&mut self, ctx: &Context, network: &mut Network, flows: &[Flow]) -> Time {
+    pub(crate) fn sample(&mut self, ctx: &Context, network: &mut Network, hosts: &Hosts) -> Time {
+        let flows = &hosts.flows;
         for index in 0..self.wanted.len() {
             match self.wanted[index] {
                 SeriesName::Queue => self.sample_queues(ctx.now, network, index),
@@ -141,6 +143,8 @@ impl Series {
                 SeriesName::RouteHops => self.sample_route_hops(ctx.now, network, flows, index),
                 SeriesName::Capacity => self.sample_capacity(ctx.now, network, index),
                 SeriesName::PathDelay => self.sample_path_delay(ctx.now, network, flows, index),
+                SeriesName::Buffer => self.sample_players(ctx.now, hosts, index, |buffer, _| buffer.as_secs_f64()),
+                SeriesName::Level => self.sample_players(ctx.now, hosts, index, |_, level| level as f64),
                 name if self.every != Every::Change => {
                     for (id, flow) in flows.iter().enumerate() {
                         if let Some(snapshot) = flow.snapshot() {
@@ -241,6 +245,15 @@ impl Series {
         }
     }
 
+    /// Samples the players that have asked for a chunk.
+    fn sample_players(&mut self, now: Time, hosts: &Hosts, index: usize, value: fn(Span, usize) -> f64) {
+        for session in &hosts.sessions {
+            if let Some((buffer, level)) = session.conversation.player(now) {
+                self.columns[index].push(now, session.flows[0].index(), value(buffer, level));
+            }
+        }
+    }
+
     /// Records what an input to the sender of a flow has changed.
     pub(crate) fn on_change(&mut self, now: Time, id: FlowId, flow: &Flow) {
         let Some(snapshot) = flow.snapshot() else { return };
@@ -287,7 +300,9 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         | SeriesName::AqmP
         | SeriesName::AqmPL
         | SeriesName::QueueL
-        | SeriesName::QueueC => unreachable!("not a sender's series"),
+        | SeriesName::QueueC
+        | SeriesName::Buffer
+        | SeriesName::Level => unreachable!("not a sender's series"),
     }
 }
 

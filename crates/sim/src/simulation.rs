@@ -206,7 +206,7 @@ impl Simulation {
             }
             Event::Sample => {
                 network.advance_to(ctx.key());
-                let next = series.sample(ctx, network, &hosts.flows);
+                let next = series.sample(ctx, network, hosts);
                 ctx.schedule(next, Event::Sample);
                 self.plan_observation();
             }

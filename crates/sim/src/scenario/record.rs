@@ -76,11 +76,15 @@ pub enum SeriesName {
     QueueL,
     /// Bytes in the classic queue of DualPI2, per link.
     QueueC,
+    /// Video in the buffer of the player, seconds, per flow of `video`.
+    Buffer,
+    /// Level of the chunk asked for last, per flow of `video`; 0 is the lowest rate.
+    Level,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 24] = [
+    pub const ALL: [SeriesName; 26] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -105,6 +109,8 @@ impl SeriesName {
         SeriesName::AqmPL,
         SeriesName::QueueL,
         SeriesName::QueueC,
+        SeriesName::Buffer,
+        SeriesName::Level,
     ];
 
     /// As written in a scenario.
@@ -134,6 +140,8 @@ impl SeriesName {
             SeriesName::AqmPL => "aqm_p_l",
             SeriesName::QueueL => "queue_l",
             SeriesName::QueueC => "queue_c",
+            SeriesName::Buffer => "buffer",
+            SeriesName::Level => "level",
         }
     }
 }

@@ -2,7 +2,7 @@
 //! know no transport: `host/conversation.rs` carries out what they say.
 
 use serde::Serialize;
-use tcp::units::{Bytes, Time};
+use tcp::units::{Bytes, Span, Time};
 
 use super::incast::{Incast, IncastSummary};
 use super::page::{Page, PageSummary};
@@ -136,6 +136,14 @@ impl Conversation {
             Conversation::Video(video) => AppSummary::Video(video.summary(now)),
             Conversation::Rtc(rtc) => AppSummary::Rtc(rtc.summary(warmup, now)),
             Conversation::Voice(voice) => AppSummary::Voice(voice.summary(warmup, now)),
+        }
+    }
+
+    /// Of a video under way: what is in the buffer, and the level of the last chunk.
+    pub(crate) fn player(&self, now: Time) -> Option<(Span, usize)> {
+        match self {
+            Conversation::Video(video) if !video.is_over() => video.sample(now),
+            _ => None,
         }
     }
 

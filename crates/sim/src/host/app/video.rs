@@ -187,8 +187,9 @@ impl Video {
     }
 
     /// Video in the buffer, and level of the last chunk asked for.
-    pub(super) fn sample(&self, now: Time) -> (Span, Option<usize>) {
-        (self.buffer.saturating_sub(now.since(self.updated_at)), self.levels.last().copied())
+    pub(super) fn sample(&self, now: Time) -> Option<(Span, usize)> {
+        let level = self.levels.last()?;
+        Some((self.buffer.saturating_sub(now.since(self.updated_at)), *level))
     }
 
     pub(super) fn summary(&self, now: Time) -> VideoSummary {
@@ -322,6 +323,6 @@ mod tests {
         assert_eq!((video.summary(at(16)).startup_s, video.summary(at(16)).rebuffer_ratio), (Some(5.0), Some(0.0)));
         let stalled = video.summary(at(23));
         assert_eq!((stalled.stall_s, stalled.stalls, stalled.rebuffer_ratio), (4.0, 1, Some(0.5)));
-        assert_eq!(video.sample(at(16)), (Span::from_millis(3000), Some(0)));
+        assert_eq!(video.sample(at(16)), Some((Span::from_millis(3000), 0)));
     }
 }
