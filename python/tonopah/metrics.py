@@ -10,6 +10,7 @@ from typing import Any
 
 from tonopah.application_metrics import APPLICATIONS
 from tonopah.metric import COUNT, MBPS, MS, PERCENT, Metric
+from tonopah.script_metrics import OWN, SCRIPTS
 
 RTT_SAMPLES = (
     "{} of the sender's RTT samples, one for each acknowledgment: of the newest segment that it reports; segments sent twice "
@@ -232,6 +233,8 @@ METRICS = {
     "aqm_p_l": Metric("Marking probability in L", "", 1.0, "Probability of a mark in the low-latency queue (RFC 9332)"),
     "queue_l": Metric("Low-latency queue", "kB", 1e-3, "Bytes in the low-latency queue of DualPI2 (RFC 9332)"),
     "queue_c": Metric("Classic queue", "kB", 1e-3, "Bytes in the classic queue of DualPI2 (RFC 9332)"),
+    "drops": Metric("Dropped so far", *COUNT, "Packets dropped on a link so far"),
+    "marks": Metric("Marked so far", *COUNT, "Packets that the queue of a link marked CE so far (RFC 3168)"),
     "buffer": Metric("Video in the buffer", "s", 1.0, "Video that the player of `video` holds and has not played"),
     "level": Metric(
         "Level of the video", "", 1.0, "Level of the chunk that the player of `video` asked for last; 0 is the lowest rate"
@@ -278,10 +281,15 @@ def metric(name: str) -> Metric:
     if name in METRICS:
         return replace(METRICS[name], column=name)
     profile, _, rest = name.partition(".")
-    if rest and profile in STUDENT:
+    if rest and profile in STUDENT | SCRIPTS:
         known = metric(rest)
-        text = f"{known.label} {STUDENT[profile]}"
-        return Metric(f"{known.label} [{profile}]", known.unit, known.factor, text, name, known.bounds)
+        label, text = OWN.get(rest, (known.label, f"{known.label} {(STUDENT | SCRIPTS)[profile]}"))
+        # Scripts count few bits: their reports print kb/s.
+        unit, factor = ("kb/s", 1e-3) if profile in SCRIPTS and known.unit == "Mb/s" else (known.unit, known.factor)
+        bounds = (0.0, 1.0) if rest.startswith("jain") else known.bounds
+        whose = "script" if profile in SCRIPTS else profile
+        shown = label if rest in OWN else f"{label} [{whose}]"
+        return Metric(shown, unit, factor, text, name, bounds)
     for suffix, (unit, factor) in SUFFIXES.items():
         if name.endswith(suffix):
             return Metric(readable(name.removesuffix(suffix)), unit, factor, "", name)

@@ -38,6 +38,7 @@ pub use analysis::ground_track::{CurrentPath, GroundTrack, GroundTracks, PathSer
 pub use analysis::reach::Reach;
 pub use analysis::transmissions::Transmissions;
 pub use engine::event_list::{EventList, TieBreak};
+pub use engine::excerpt::Excerpt;
 pub use engine::json_log::JsonLog;
 pub use engine::trace::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use expand::resolve;

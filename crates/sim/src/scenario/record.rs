@@ -76,6 +76,10 @@ pub enum SeriesName {
     QueueL,
     /// Bytes in the classic queue of DualPI2, per link.
     QueueC,
+    /// Packets dropped so far, per link, when that has changed.
+    Drops,
+    /// Packets marked CE by the queue so far, per link, when that has changed.
+    Marks,
     /// Video in the buffer of the player, seconds, per flow of `video`.
     Buffer,
     /// Level of the chunk asked for last, per flow of `video`; 0 is the lowest rate.
@@ -84,7 +88,7 @@ pub enum SeriesName {
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 26] = [
+    pub const ALL: [SeriesName; 28] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -109,6 +113,8 @@ impl SeriesName {
         SeriesName::AqmPL,
         SeriesName::QueueL,
         SeriesName::QueueC,
+        SeriesName::Drops,
+        SeriesName::Marks,
         SeriesName::Buffer,
         SeriesName::Level,
     ];
@@ -140,6 +146,8 @@ impl SeriesName {
             SeriesName::AqmPL => "aqm_p_l",
             SeriesName::QueueL => "queue_l",
             SeriesName::QueueC => "queue_c",
+            SeriesName::Drops => "drops",
+            SeriesName::Marks => "marks",
             SeriesName::Buffer => "buffer",
             SeriesName::Level => "level",
         }
