@@ -214,7 +214,7 @@ fn a_video_over_a_real_transport_is_near_the_ideal_one() {
     let video = |mbps: f64| {
         let rate = format!("{}kbps", mbps * 1000.0 * 1500.0 / 1448.0);
         let tcp =
-            json!({"cc": "cubic", "profile": "linux", "initial_window": "unlimited", "slow_start_after_idle": false});
+            json!({"cc": "cubic", "profile": "linux", "initial_window": "10000p", "slow_start_after_idle": false});
         let mut world = one_flow(&rate, 40, "unlimited", "300s", tcp);
         world["flow"][0]["app"] = json!({"kind": "video"});
         application(&run(&world, 1))

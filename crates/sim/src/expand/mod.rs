@@ -31,7 +31,7 @@ mod wired_cum_wireless;
 use tcp::TcpConfig;
 use tcp::units::Span;
 
-use crate::scenario::{FlowDef, Scenario, ScenarioError, StartJitter, TcpOptions, Traffic, TransportDef, join};
+use crate::scenario::{AppDef, FlowDef, Scenario, ScenarioError, StartJitter, TcpOptions, Traffic, TransportDef, join};
 
 use check::message_size;
 use graph::FlowEnds;
@@ -154,6 +154,12 @@ fn explicit_flow(
         let message = format!("{own}, but the flow has dscp = \"{dscp}\"; give it once");
         return Err(ScenarioError::new(join(path, "app.dscp"), message));
     }
+    // Browsers and servers of the web set TCP_NODELAY.
+    let own = TcpOptions { nagle: scenario.tcp.nagle.is_none().then_some(false), ..TcpOptions::default() };
+    let flow = match flow.app {
+        AppDef::Page(_) => &FlowDef { tcp: flow.tcp.over(&own), ..flow.clone() },
+        _ => flow,
+    };
     if flow.cc.is_none() && flow.tcp.is_empty() {
         check_sizes(scenario, flow, common, path)?;
         return Ok(flow.clone());
