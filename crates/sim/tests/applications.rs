@@ -282,10 +282,13 @@ fn a_call_on_a_clean_path_has_the_rating_of_its_delay() {
 
 #[test]
 fn an_application_stops_when_its_flow_does() {
-    let mut world = ideal(&json!({"kind": "request_response", "requests": 1000}));
+    let mut world = ideal(&json!({"kind": "request_response", "requests": 1000, "per_connection": 20}));
     world["flow"][0]["stop"] = json!("5s");
     let summary = run(&world, 1);
     let flow = &summary.flows[0];
+    // Of fifty connections three were opened.
+    let is_syn = |line: &&String| line.contains("sent ") && line.contains("< ") && line.contains(" S ");
+    assert_eq!((summary.flows.len(), events(&world, 1).iter().filter(is_syn).count()), (3, 3));
     assert_eq!((flow.completion_s, flow.lifetime_s, flow.in_flight_packets), (None, 5.0, 0));
     assert_eq!(summary.network.completion.as_ref().unwrap().flows_unfinished, 1);
     assert!((40..50).contains(&application(&summary)["requests"].as_u64().unwrap()));
@@ -372,6 +375,11 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         let error = refused(&app);
         assert!(error.starts_with(start), "{error}");
     }
+    let many = json!({"kind": "request_response", "requests": 10_000, "per_connection": 1});
+    let flow = json!({"from": "left0", "to": "right0", "app": many});
+    let mut world = ideal(&many);
+    world["flow"] = json!(vec![flow; 11]);
+    assert!(refusal(&world).starts_with("flow: 110000 connections of all applications; at most 100000"));
     let mut world = ideal(&json!({"kind": "voice"}));
     world["flow"][0]["silent"] = json!(true);
     assert!(refusal(&world).starts_with("flow[0].silent: does not go with"));

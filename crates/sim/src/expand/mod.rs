@@ -39,6 +39,7 @@ use graph::FlowEnds;
 pub(crate) use check::{check_app, interval_nanos, transport_of};
 pub(crate) use check_app::connections_of;
 pub(crate) use extent::Extent;
+pub(crate) use limits::MAX_FLOWS;
 
 /// A world as an explicit graph.
 #[derive(Debug)]

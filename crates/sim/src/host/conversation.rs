@@ -280,6 +280,10 @@ impl Hosts {
         }
         for id in flows.iter() {
             let flow = &mut self.flows[id.index()];
+            // What has not been opened has no SYN to send.
+            if !flow.started {
+                continue;
+            }
             if let Transport::Tcp(sides) = &mut flow.transport {
                 for side in sides.iter_mut() {
                     side.connection.abandon_unsent();
