@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-browser lint golden random fuzz method mutate kills bench instructions micro docs clean
+.PHONY: help setup site install-optimised profile-guided wheel demo test test-rust test-python test-wheel test-browser lint golden random fuzz method mutate kills bench instructions micro docs clean
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
@@ -25,6 +25,11 @@ $(VENV)/.maturin: requirements.lock
 # Python compiles a module when it is first imported, and most modules of these packages never are.
 $(VENV)/.installed: $(VENV)/.maturin
 	$(PIP) --no-compile --requirement requirements.lock
+	touch $@
+
+# What the site, its tests and optional parts need; `make demo` does without.
+$(VENV)/.extra: $(VENV)/.installed requirements-extra.lock
+	$(PIP) --no-compile --requirement requirements-extra.lock
 	touch $@
 
 # The profile of the Rust tests, which share what is compiled.
@@ -60,7 +65,7 @@ test-rust: ## run the tests of the engine
 	cargo test --release --workspace --locked
 	cargo test --package tonopah-sim --locked --test golden --test golden_networks
 
-test-python: $(VENV)/.built ## run the tests of the Python package
+test-python: $(VENV)/.built $(VENV)/.extra ## run the tests of the Python package
 	$(PYTHON) -m pytest
 
 # What is compiled for the tests already, in a wheel: the same files as in that of `make wheel`.
@@ -71,7 +76,7 @@ test-wheel: $(VENV)/.built ## install the package as a wheel into an environment
 test-browser: $(VENV)/.built ## look at a report in Chromium (TONOPAH_CHROMIUM names one; `make test` does so if there is one)
 	$(PYTHON) -m pytest python/tests/test_browser.py -rs
 
-lint: $(VENV)/.installed ## check format and style of both languages, layers, licences and versions
+lint: $(VENV)/.extra ## check format and style of both languages, layers, licences and versions
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 	$(VENV)/bin/ruff format --check python
@@ -128,6 +133,9 @@ docs: $(VENV)/.built ## write docs/algorithms.md and docs/scenario.md from the e
 	$(PYTHON) -m tonopah.docs.reference docs
 	$(PYTHON) -m tonopah.docs.gallery docs/algorithms.png
 	$(PYTHON) -m tonopah.docs.queues docs
+
+site: $(VENV)/.built $(VENV)/.extra ## write the documentation as a site into target/site
+	PYTHONPATH=python NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet
 
 clean: ## remove everything that is built or computed
 	rm -rf $(VENV) target dist results .pytest_cache .ruff_cache

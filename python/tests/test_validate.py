@@ -12,7 +12,7 @@ from tonopah.cli import main
 from tonopah.errors import InputError
 from tonopah.scenario.document import to_json
 from tonopah.validate import convert, linux, losses, measures, packets, page, tracks, worlds
-from tonopah.validate.recordings import Case, Library, shipped
+from tonopah.validate.recordings import Case, Library, read, shipped
 from tonopah.validate.tracks import Track
 
 SAMPLE = (
@@ -49,6 +49,8 @@ def test_conversion_keeps_what_is_compared(recorded, tmp_path):
     samples, log = library.samples(case), library.packets(case)
     assert list(samples["t_us"]) == [50000, 54000, 66000]
     assert list(samples["cwnd_pkts"]) == [10, 7, 7]
+    unread = read(library.folder / "6.1" / "tiny.unread.parquet")
+    assert len(unread) == 3 and set(unread["srtt_us"]) == {50000}
     assert list(log["seq"]) == [0, 0, 1, 1449]
     assert list(log["ack"]) == [0, 1, 1, 1]
     assert list(log["flags"]) == [0x02, 0x12, 0x18, 0x10]
@@ -91,6 +93,12 @@ def test_random_losses_of_the_recordings_explain_what_was_sent_again():
     assert sum(bool(numbers) for numbers in left) == 11
     replay = worlds.scenario(worlds.as_recorded(cases[0]))
     assert replay["link"][0]["loss"] == {"kind": "nth", "data_packets": drawn}
+
+
+def test_whole_numbers_up_to_the_largest_are_kept(tmp_path):
+    table = pd.DataFrame({"a": [0, 2**32 - 1, 0, 5], "b": [2**31 - 1, 2**31, 3, 3]})
+    convert.write(tmp_path / "x.parquet", table)
+    pd.testing.assert_frame_equal(read(tmp_path / "x.parquet"), table)
 
 
 def test_every_shipped_case_can_be_read():

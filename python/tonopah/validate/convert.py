@@ -23,35 +23,33 @@ SAMPLE_EVERY_US = 10_000
 
 COMPARED = ("ca_state", "cwnd_pkts", "ssthresh_pkts", "total_retrans")
 
-SAMPLE_TYPES = {
-    "flow": "uint8", "t_us": "uint32", "ca_state": "uint8", "cwnd_pkts": "uint16", "ssthresh_pkts": "uint32",
-    "srtt_us": "uint32", "rttvar_us": "uint32", "min_rtt_us": "uint32", "rto_us": "uint32", "unacked": "uint16",
-    "sacked": "uint16", "lost": "uint16", "retrans": "uint16", "total_retrans": "uint32", "reordering": "uint16",
-    "delivered": "uint32", "bytes_acked": "uint32",
-}  # fmt: skip
-RATE_TYPES = {"pacing_Bps": "uint32", "delivery_Bps": "uint32"}
-"""Kept for algorithms that are built on them; for all others they follow from window and RTT."""
+SAMPLE_COLUMNS = (
+    "flow", "t_us", "ca_state", "cwnd_pkts", "ssthresh_pkts", "unacked", "sacked", "lost", "retrans", "total_retrans",
+    "bytes_acked",
+)  # fmt: skip
+"""What comparisons read."""
+UNREAD_COLUMNS = ("srtt_us", "rttvar_us", "min_rtt_us", "rto_us", "reordering", "delivered")
+"""What no comparison reads: kept beside, in the repository and the source distribution, not in a wheel."""
+RATE_COLUMNS = ("pacing_Bps", "delivery_Bps")
+"""The same of algorithms that are built on them; for all others they follow from window and RTT."""
 BUILT_ON_RATES = {"bbr"}
-BESIDE_TYPES = {"run": "uint8", **{name: SAMPLE_TYPES[name] for name in ("flow", "t_us", *COMPARED, "bytes_acked")}}
+BESIDE_COLUMNS = ("run", "flow", "t_us", *COMPARED, "bytes_acked")
 """Kept of experiments recorded several times: of these shares and goodput are compared."""
-PACKET_TYPES = {
-    "t_us": "uint32", "dir": "uint8", "seq": "uint32", "ack": "uint32", "len": "uint16", "flags": "uint8",
-    "queue_pkts": "uint16", "dropped": "uint8",
-}  # fmt: skip
+PACKET_COLUMNS = ("t_us", "dir", "seq", "ack", "len", "flags", "queue_pkts", "dropped")
 
 
 def write(path: Path, table: "pd.DataFrame") -> None:
-    """Write whole numbers as Parquet: differences, packed, then zstd."""
+    """Write whole numbers from 0 to 2^32 - 1 as Parquet: differences from row to row modulo 2^32, then zstd."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata()
-    # Types of 8 and 16 bits are stored in 32.
-    encoding = dict.fromkeys(columns.column_names, "DELTA_BINARY_PACKED")
+    values = table.to_numpy("int64")
+    differences = np.diff(values, axis=0, prepend=np.zeros_like(values[:1])).astype("int32")
+    columns = pa.table({name: differences[:, i] for i, name in enumerate(table.columns)})
+    # Packed in fewer bits than a byte, equal differences would look different to zstd.
     pq.write_table(
-        columns, path, compression="zstd", compression_level=19, use_dictionary=False, column_encoding=encoding,
-        write_statistics=False, store_schema=False,
-    )  # fmt: skip
+        columns, path, compression="zstd", compression_level=22, use_dictionary=False, write_statistics=False, store_schema=False
+    )
 
 
 def convert(folders: Iterable[Path], out: Path, without: str = "") -> int:
@@ -118,7 +116,7 @@ def convert_several(folder: Path, name: str, same: Sequence[Mapping[str, Any]], 
         for run, entry in enumerate(same)
         for flow in range(entry["flows"])
     ]
-    write(out / kernel / f"{name}.samples.parquet", pd.concat(samples)[list(BESIDE_TYPES)].astype(BESIDE_TYPES))
+    write(out / kernel / f"{name}.samples.parquet", pd.concat(samples)[list(BESIDE_COLUMNS)])
     return made | {"starts_ms": [entry["stagger_ms"] for entry in same]}
 
 
@@ -132,9 +130,10 @@ def convert_case(folder: Path, entry: Mapping[str, Any], kernel: str, out: Path)
     if log.exists():
         made["packets"] = True
         write(out / kernel / f"{name}.packets.parquet", compact_packets(pd.read_csv(log, dtype={"flags": str})))
-    types = SAMPLE_TYPES | (RATE_TYPES if BUILT_ON_RATES & set(made["cc"]) else {})
-    samples = [thin(read_flow(folder, name, i).assign(flow=i)) for i in range(flows)]
-    write(out / kernel / f"{name}.samples.parquet", pd.concat(samples)[list(types)].astype(types))
+    unread = (*UNREAD_COLUMNS, *(RATE_COLUMNS if BUILT_ON_RATES & set(made["cc"]) else ()))
+    samples = pd.concat([thin(read_flow(folder, name, i).assign(flow=i)) for i in range(flows)])
+    write(out / kernel / f"{name}.samples.parquet", samples[list(SAMPLE_COLUMNS)])
+    write(out / kernel / f"{name}.unread.parquet", samples[list(unread)])
     return made
 
 
@@ -175,7 +174,7 @@ def compact_packets(log: "pd.DataFrame") -> "pd.DataFrame":
         seq=(log["seq"] - log["dir"].map(first)) % 2**32,
         ack=((log["ack"] - (1 - log["dir"]).map(first)) % 2**32).where(log["ack"] > 0, 0),
     )
-    return log.sort_values("dir", kind="stable")[list(PACKET_TYPES)].astype(PACKET_TYPES)
+    return log.sort_values("dir", kind="stable")[list(PACKET_COLUMNS)]
 
 
 def microseconds(seconds: "pd.Series") -> "pd.Series":

@@ -125,11 +125,11 @@ class Library:
         return f"did you mean {', '.join(near)}?" if near else "like reno-drop-one, 'cubic-*' or '6.1/*'"
 
     def samples(self, case: Case) -> "pd.DataFrame":
-        """Return the samples of TCP_INFO, one row each, columns as in convert.SAMPLE_TYPES or, of several, BESIDE_TYPES."""
+        """Return the samples of TCP_INFO, one row each, columns as in convert.SAMPLE_COLUMNS or, of several, BESIDE_COLUMNS."""
         return read(self.folder / case.kernel / f"{case.name}.samples.parquet")
 
     def packets(self, case: Case) -> "pd.DataFrame":
-        """Return the packets at the entrance of the link in order of time, columns as in convert.PACKET_TYPES."""
+        """Return the packets at the entrance of the link in order of time, columns as in convert.PACKET_COLUMNS."""
         if not case.packets:
             raise InputError("--log", f"there is no packet log of {case.id}", "cases with scripted losses have one")
         return read(self.folder / case.kernel / f"{case.name}.packets.parquet").sort_values(
@@ -155,7 +155,7 @@ def case_of(entry: Mapping[str, Any]) -> Case:
 
 
 def read(path: Path) -> "pd.DataFrame":
-    """Return a Parquet file with signed numbers: differences of unsigned ones would wrap."""
+    """Return the table that `convert.write` wrote, with signed numbers: differences of unsigned ones would wrap."""
     import pyarrow.parquet as pq
 
-    return pq.read_table(path).to_pandas().astype("int64")
+    return pq.read_table(path).to_pandas().astype("int64").cumsum() % 2**32

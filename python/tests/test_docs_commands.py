@@ -1,0 +1,59 @@
+"""Commands and programs in README and docs: every one is understood, those of the pages below are carried out in order."""
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tonopah.cli import main
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+CARRIED_OUT = ("README.md", "files.md", "first-steps.md", "from-flent-mahimahi.md", "from-ns2.md", "from-ns3.md", "python.md")
+LONG = ("validate", "study run all")
+"""Commands that take minutes: they are understood, and tests of their own carry them out."""
+FILE = re.compile(r"[Ss]ave this as `([\w.]+)`(?:(?!```).)*```(?:toml|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^ *(?:\$ )?(?:\.venv/bin/)?(tonopah|make) (.*)$", re.MULTILINE)
+PROGRAM = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^```\w*\n.*?^```$|^ {4}.*$", re.MULTILINE | re.DOTALL)
+
+
+def commands(page):
+    """Return the commands of a page as lists of words, without what they are piped into."""
+    found = []
+    for code in CODE.findall(page.read_text(encoding="utf-8")):
+        for program, line in COMMAND.findall(code):
+            words = shlex.split(line, comments=True)
+            found.append([program, *(words[: words.index("|")] if "|" in words else words)])
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_is_understood(page):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for program, *words in commands(page):
+        if program == "make":
+            assert {word for word in words if "=" not in word} <= targets, words
+        else:
+            assert main.build_parser().parse_args(words).action, words
+
+
+@pytest.mark.parametrize("name", CARRIED_OUT)
+def test_a_page_does_what_it_says(name, tmp_path_factory, monkeypatch, capsys):
+    page = next(page for page in PAGES if page.name == name)
+    text = page.read_text(encoding="utf-8")
+    folder = tmp_path_factory.mktemp(page.stem)
+    monkeypatch.chdir(folder)
+    files = dict(FILE.findall(text)) or dict(FILE.findall((ROOT / "README.md").read_text(encoding="utf-8")))
+    for file, content in files.items():
+        (folder / file).write_text(content, encoding="utf-8")
+    for program, *words in commands(page):
+        if program == "tonopah" and not " ".join(words).startswith(LONG):
+            assert main.main(words) == 0, (words, capsys.readouterr().err)
+    # In one namespace: a block may go on with what an earlier one has made.
+    names = {"__name__": "page"}
+    for block in PROGRAM.findall(text):
+        exec(compile(block, str(page), "exec"), names)
+    assert len(os.listdir(folder)) >= len(files) > 0
