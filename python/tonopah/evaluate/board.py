@@ -9,6 +9,7 @@ from tonopah.evaluate import sentences
 from tonopah.evaluate.evaluation import Evaluation, facts
 from tonopah.evaluate.labels import label
 from tonopah.evaluate.scoreboard import Compared, Row
+from tonopah.evaluate.subjects import Cast
 
 FORMAT = 1
 
@@ -93,14 +94,14 @@ def markdown(evaluation: Evaluation, rows: Sequence[Row]) -> str:
         f"{evaluation.replicates} replicates.",
         "",
         *[f"{text}\n" for text in sentences.summary(rows)],
-        "| criterion | RFC 9743 | verdict | effect [95 % interval] | n |",
-        "| --- | --- | --- | --- | --- |",
+        "| criterion | RFC 9743 | verdict | seen | effect [95 % interval] | n |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     foot = [sentences.foot(cast), "", f"`{evaluation.command}`", ""]
-    return "\n".join([*head, *(markdown_row(row) for row in rows), "", *foot])
+    return "\n".join([*head, *(markdown_row(row, cast) for row in rows), "", *foot])
 
 
-def markdown_row(row: Row) -> str:
+def markdown_row(row: Row, cast: Cast) -> str:
     """Return a row as a line of the table."""
     criterion = row.criterion
     word = ", ".join(text for text in (row.word, row.second_word, row.worst_point and f"at {row.worst_point}") if text)
