@@ -4,33 +4,12 @@ Tables hold SI units, named in the column (`goodput_bps`, `delay_s`); reports sh
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import floor, isnan, log10
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Metric:
-    """Label and display unit of a metric: `value * factor` is in `unit`; `definition` says what it is and cites its source."""
-
-    label: str
-    unit: str
-    factor: float
-    definition: str = ""
-    column: str = ""
-    """Name of its column in the tables."""
-    bounds: tuple[float, float] = (0.0, math.inf)
-    """Bounds of its values in the unit of the column; intervals stay within them."""
-    outcomes: bool = False
-    """Whether a run has one of the two bounds and nothing between: its mean is the share of runs with the upper one."""
-
-    @property
-    def axis(self) -> str:
-        """Label with unit, for an axis or a column."""
-        return f"{self.label} ({self.unit})" if self.unit else self.label
-
-
-MBPS, MS, PERCENT, COUNT = ("Mb/s", 1e-6), ("ms", 1e3), ("%", 100.0), ("packets", 1.0)
+from tonopah.application_metrics import APPLICATIONS
+from tonopah.metric import COUNT, MBPS, MS, PERCENT, Metric
 
 RTT_SAMPLES = (
     "{} of the sender's RTT samples, one for each acknowledgment: of the newest segment that it reports; segments sent twice "
@@ -274,6 +253,8 @@ STUDENT = {
     "flowmonitor": "as ns-3's FlowMonitor computes it: IP level, headers included, the direction of the data",
     "netsim": "as NetSim computes it: application level, from generation to delivery",
 }
+
+METRICS |= APPLICATIONS
 
 SHARES = (
     "delivery_ratio", "loss_ratio", "segment_delivery_ratio", "delivery_reachable_ratio", "utilisation_max", "path_share", "jain",

@@ -1,11 +1,11 @@
 //! Time series, recorded only on request: columns of times, ids and values.
 
+use tcp::Snapshot;
 use tcp::cc::State;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Snapshot, Totals};
 
 use crate::engine::context::Context;
-use crate::host::flow::{Flow, Transport};
+use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
 use crate::mobility::Point;
 use crate::network::Network;
@@ -269,7 +269,7 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         SeriesName::Srtt => snapshot.srtt.map_or(f64::NAN, Span::as_secs_f64),
         SeriesName::Rtt => snapshot.latest_rtt.map_or(f64::NAN, Span::as_secs_f64),
         SeriesName::State => number_of(snapshot.state),
-        SeriesName::Retransmits => totals(flow).retransmitted_segments as f64,
+        SeriesName::Retransmits => flow.totals().retransmitted_segments as f64,
         SeriesName::Pipe => bytes(snapshot.pipe),
         SeriesName::Rto => snapshot.rto.as_secs_f64(),
         // snd_una less the SYN.
@@ -299,12 +299,5 @@ fn number_of(state: State) -> f64 {
         State::Cwr => 2.0,
         State::Recovery => 3.0,
         State::Loss => 4.0,
-    }
-}
-
-fn totals(flow: &Flow) -> Totals {
-    match &flow.transport {
-        Transport::Tcp(sides) => sides[0].connection.totals(),
-        Transport::Udp => Totals::default(),
     }
 }

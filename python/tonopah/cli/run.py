@@ -63,7 +63,7 @@ def run_scenario(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(result.summary))
     else:
-        console, shown = terminal.console(), result.summary_of_first(terminal.MAX_ROWS)
+        console, shown = terminal.console(), result.summary_of_first(terminal.MAX_READ)
         for table in terminal.run_tables(shown, console.width, result.flow_count):
             console.print(table)
     return 0

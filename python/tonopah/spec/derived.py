@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from tonopah.metrics import METRICS, Metric, metric, show
+from tonopah.metric import Metric
+from tonopah.metrics import METRICS, metric, show
 from tonopah.simulation import SERIES
 from tonopah.spec.validation import Interval, Many, Model, Seconds, between, check_table, list_allowed, refuse, shorten
 
