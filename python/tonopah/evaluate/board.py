@@ -105,10 +105,10 @@ def markdown_row(row: Row, cast: Cast) -> str:
     """Return a row as a line of the table."""
     criterion = row.criterion
     word = ", ".join(text for text in (row.word, row.second_word, row.worst_point and f"at {row.worst_point}") if text)
-    cells = (
-        f"{criterion.id} {criterion.name}",
-        f"§{criterion.section}, {criterion.level}",
-        word,
-        sentences.effect_text(row.primary),
+    kept = f"{sum(line.kept for line in row.limits)} of {len(row.limits)} bounds kept" if row.limits else ""
+    seen = (
+        f"{sentences.metric_text(row.primary)}: {sentences.values_text(row.primary, cast)}" if row.primary else kept or row.reason
     )
+    effect = sentences.effect_text(row.primary)
+    cells = (f"{criterion.id} {criterion.name}", f"§{criterion.section}, {criterion.level}", word, seen, effect)
     return f"| {' | '.join(cells)} | {row.n or '–'} |"
