@@ -119,9 +119,8 @@ def heat_map(cells: Sequence[Cell], names: Sequence[str]) -> Markup:
 
 def picture(width: int, height: int, label: str, drawn: Sequence[str]) -> Markup:
     """Return elements as a picture."""
-    return Markup(
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{label}" class="heat" style="max-width:{1.4 * width:.0f}px">{"".join(drawn)}</svg>'
-    )
+    frame = f'viewBox="0 0 {width} {height}" style="max-width:{1.4 * width:.0f}px"'
+    return Markup(f'<svg {frame} role="img" aria-label="{label}" class="heat">{"".join(drawn)}</svg>')
 
 
 def short(name: str) -> str:
