@@ -12,6 +12,7 @@ mod constellation;
 mod earth;
 mod engine;
 mod expand;
+mod hash;
 mod host;
 mod ids;
 mod invariants;
@@ -30,6 +31,7 @@ mod series;
 mod simulation;
 mod summary;
 mod wireless;
+mod workload;
 mod world;
 
 pub use algorithms::algorithms;
@@ -38,6 +40,7 @@ pub use analysis::ground_track::{CurrentPath, GroundTrack, GroundTracks, PathSer
 pub use analysis::reach::Reach;
 pub use analysis::transmissions::Transmissions;
 pub use engine::event_list::{EventList, TieBreak};
+pub use engine::excerpt::Excerpt;
 pub use engine::json_log::JsonLog;
 pub use engine::trace::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use expand::resolve;
@@ -55,8 +58,9 @@ pub use scenario::{Scenario, ScenarioError};
 pub use series::Column;
 pub use simulation::{EventMode, Outcome, Simulation, expand};
 pub use summary::{
-    ChannelSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures,
-    NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary, SpaceSummary, Summary, TerminalSummary,
+    ChannelSummary, ClassSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary,
+    LinkSummary, Measures, NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary, SpaceSummary,
+    Summary, TerminalSummary, WorkloadFlowSummary, WorkloadSummary, WorkloadsTogether,
 };
 
 /// Version of the engine; results of different versions are not mixed.

@@ -7,7 +7,7 @@ use tcp::units::{Bytes, Time};
 use crate::engine::event::{Event, EventKey};
 use crate::engine::event_list::{EventList, TieBreak};
 use crate::engine::trace::{Record, Sink};
-use crate::ids::{EndpointId, LinkId, NodeId, PacketId};
+use crate::ids::{EndpointId, FlowId, LinkId, NodeId, PacketId};
 use crate::metrics::{FlowMetrics, OrderMetrics};
 use crate::packet::{Datagram, DropReason, Packet, PacketHeader, PacketStore};
 use crate::scenario::Dscp;
@@ -40,6 +40,8 @@ pub(crate) struct FlowEnds {
     /// Its band where priorities go by flow.
     pub(crate) priority: u8,
     pub(crate) dscp: Dscp,
+    /// The flow as everything outside names it: its index among listed flows, else a number that no other flow ever has.
+    pub(crate) serial: FlowId,
 }
 
 impl FlowEnds {
@@ -63,6 +65,31 @@ impl Context {
             sink,
             events: 0,
         }
+    }
+
+    /// A flow of a workload takes the slot `id`, which is free.
+    pub(crate) fn open(&mut self, id: FlowId, ends: FlowEnds) {
+        match self.flows.get_mut(id.index()) {
+            Some(metrics) => *metrics = FlowMetrics::default(),
+            None => self.flows.push(FlowMetrics::default()),
+        }
+        match self.ends.get_mut(id.index()) {
+            Some(before) => *before = ends,
+            None => self.ends.push(ends),
+        }
+        if let Some(order) = &mut self.order {
+            order.open(id);
+        }
+        if let Some(sink) = &mut self.sink {
+            sink.open(ends.serial, [ends.source, ends.sink]);
+        }
+    }
+
+    /// An endpoint by the serial number of its flow, which no other flow ever has: slots are used again.
+    #[inline]
+    pub(crate) fn by_serial(&self, to: EndpointId) -> EndpointId {
+        let serial = self.ends[to.flow().index()].serial;
+        if to.is_source() { serial.source() } else { serial.sink() }
     }
 
     /// Schedules `event` for `at`, which is not before now.
@@ -183,8 +210,19 @@ impl Context {
     /// Records what happens at `at`, which may be in the future.
     #[inline]
     pub(crate) fn record_at(&mut self, at: Time, record: &Record<'_>) {
-        if let Some(sink) = &mut self.sink {
-            sink.record(at, record);
+        if self.sink.is_some() {
+            self.pass_on(at, record);
+        }
+    }
+
+    /// Gives a record to the sink, with its flow by serial number.
+    #[inline(never)]
+    fn pass_on(&mut self, at: Time, record: &Record<'_>) {
+        let named = record.packet().map(|packet| Packet { to: self.by_serial(packet.to), ..*packet });
+        let Some(sink) = &mut self.sink else { return };
+        match &named {
+            Some(packet) => sink.record(at, &record.about(packet)),
+            None => sink.record(at, record),
         }
     }
 }

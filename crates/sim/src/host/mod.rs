@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use tcp::settings::Headers;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Ecn, Event as TcpEvent, Segment, Snapshot, Totals};
+use tcp::{Ecn, Event as TcpEvent, Segment, Snapshot, TcpConfig, Timestamps, Totals};
 
 use crate::engine::context::Context;
 use crate::engine::event::Event;
@@ -24,7 +24,7 @@ use crate::packet::{Datagram, Packet, PacketHeader, Payload, TTL};
 /// Size of an endless write: more than any run can send.
 const ENDLESS: u64 = 1 << 60;
 
-/// All flows.
+/// All flows: those of the scenario, then the slots of workloads, of which the free ones hold what was there before.
 #[derive(Debug)]
 pub(crate) struct Hosts {
     pub(crate) flows: Vec<Flow>,
@@ -41,6 +41,14 @@ impl Hosts {
     /// Source and sink of each flow.
     pub(crate) fn ends(&self) -> Vec<(NodeId, NodeId)> {
         self.flows.iter().map(|flow| (flow.source, flow.sink)).collect()
+    }
+
+    /// A flow of a workload takes the slot `id`.
+    pub(crate) fn open(&mut self, id: FlowId, flow: Flow) {
+        match self.flows.get_mut(id.index()) {
+            Some(before) => *before = flow,
+            None => self.flows.push(flow),
+        }
     }
 
     /// Handles an event of the application of a flow: it starts, writes, or stops.
@@ -165,6 +173,12 @@ fn packet_size(headers: Headers, segment: &Segment) -> Bytes {
         Headers::Acks if segment.len > 0 => payload,
         Headers::Plain | Headers::Acks => IP_HEADER + Segment::BARE_HEADER + payload,
     }
+}
+
+/// Bytes of headers of a segment with data.
+pub(crate) fn header_of(config: &TcpConfig) -> Bytes {
+    let timestamps = config.timestamps.then_some(Timestamps { value: 0, echo: 0 });
+    packet_size(config.headers, &Segment { len: 1, timestamps, ..Segment::default() }) - Bytes(1)
 }
 
 /// True if an end has sent these bytes already; `highest_sent` is the number after the last it has.
@@ -296,6 +310,9 @@ impl Flow {
     fn on_delivered(&mut self, ctx: &mut Context, id: FlowId, bytes: u64) {
         let metrics = &mut ctx.flows[id.index()].interval;
         metrics.delivered_bytes += Bytes(bytes);
+        if self.read == 0 {
+            self.first_byte_at = Some(ctx.now);
+        }
         self.read += bytes;
         while let Some((_, written_at)) = self.messages.pop_front_if(|(end, _)| *end <= self.read) {
             metrics.on_message(ctx.now.since(written_at));

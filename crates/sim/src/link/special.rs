@@ -32,7 +32,7 @@ impl Link {
         let is_copied = self.effects.as_mut().is_some_and(|effects| effects.copies_at_entrance());
         let copy = is_copied.then(|| self.copy(ctx, id));
         for packet in [Some(id), copy].into_iter().flatten() {
-            let size = ctx.packets.forwarding_header(packet).size + self.overhead;
+            let size = self.on_link(ctx.packets.forwarding_header(packet).size);
             let arrival = QueuedPacket { packet, size, since: ctx.now };
             let mut queue_ctx = QueueContext::new(ctx, &mut self.metrics, self.id, self.free_at);
             match self.queue.enqueue(&mut queue_ctx, arrival) {

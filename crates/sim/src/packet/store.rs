@@ -244,6 +244,11 @@ impl PacketStore {
         ForwardingHeader { destination, size, ttl }
     }
 
+    /// The endpoint that a packet is for.
+    pub(crate) fn receiver(&self, id: PacketId) -> EndpointId {
+        self.packed(id).to
+    }
+
     /// Decrements the TTL of a packet; false if it expires.
     pub(crate) fn decrement_ttl(&mut self, id: PacketId) -> bool {
         let ttl = &mut self.packets[id.0 as usize].ttl;

@@ -2,7 +2,6 @@
 //! of ACKs.
 
 mod ack_filter;
-mod framing;
 mod tin;
 mod ways;
 
@@ -12,7 +11,7 @@ use tcp::units::{Bytes, Rate, Time};
 use super::Dequeued;
 use super::context::QueueContext;
 use super::fifo::QueuedPacket;
-use super::hash::spread;
+use crate::hash::spread;
 use crate::packet::{DropReason, Packet};
 use crate::scenario::{AckFilterMode, CakeDef, Dscp, Isolate, Overhead, Tins};
 use tin::{HostLoad, Keys, Tin};
@@ -132,8 +131,7 @@ impl Cake {
                 Isolate::Src => source,
                 Isolate::Dst => destination,
                 Isolate::Hosts => source << 32 | destination,
-                // An endpoint is one direction of one flow.
-                Isolate::Flows | Isolate::DualSrc | Isolate::DualDst | Isolate::Triple => packet.to.0.into(),
+                Isolate::Flows | Isolate::DualSrc | Isolate::DualDst | Isolate::Triple => ctx.flow_key(packet.to),
             }),
             source: load.sources.then(|| hash(source)),
             destination: load.destinations.then(|| hash(destination)),
@@ -205,7 +203,7 @@ impl Cake {
     fn on_line(&self, ctx: &QueueContext<'_>, waiting: &QueuedPacket) -> Bytes {
         match &self.overhead {
             Overhead::Raw => waiting.size,
-            Overhead::Framed(framing) => framing::on_line(ctx.packet(waiting).size, framing),
+            Overhead::Framed(framing) => framing.on_line(ctx.packet(waiting).size),
         }
     }
 

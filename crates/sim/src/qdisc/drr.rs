@@ -9,7 +9,7 @@ use tcp::units::{Bytes, Span, Time};
 use super::Dequeued;
 use super::context::QueueContext;
 use super::fifo::{Fifo, Limit, QueuedPacket};
-use super::hash::spread;
+use crate::hash::spread;
 use crate::packet::DropReason;
 use crate::scenario::{DrrBy, DrrDef, DrrDrop, SfqDef};
 
@@ -103,12 +103,11 @@ impl Drr {
     /// The queue of a packet.
     fn key(&mut self, ctx: &QueueContext<'_>, arrival: &QueuedPacket) -> u64 {
         let packet = ctx.packet(arrival);
-        // An endpoint is one direction of one flow, as the five-tuple that a router hashes.
         match &mut self.classify {
-            Classify::By(DrrBy::Flow) => packet.to.0.into(),
+            Classify::By(DrrBy::Flow) => ctx.flow_key(packet.to),
             Classify::By(DrrBy::Source) => ctx.ends(packet.to).source_of(packet.to).0.into(),
             Classify::By(DrrBy::Destination) => packet.destination.0.into(),
-            Classify::Hash(hash) => hash.index_of(ctx.now(), packet.to.0.into()),
+            Classify::Hash(hash) => hash.index_of(ctx.now(), ctx.flow_key(packet.to)),
         }
     }
 

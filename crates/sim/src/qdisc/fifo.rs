@@ -51,6 +51,7 @@ impl From<Amount> for Limit {
             Amount::Packets(packets) => Limit::Packets(packets),
             Amount::Bytes(bytes) => Limit::Bytes(bytes),
             Amount::Unlimited => Limit::Unlimited,
+            Amount::Bdp { .. } => unreachable!("the expansion turns multiples of the BDP into bytes"),
         }
     }
 }

@@ -19,7 +19,7 @@ const LONGEST_GAP: Span = Span::from_millis(1000);
 #[derive(Debug)]
 pub(crate) struct Fq {
     settings: Settings,
-    /// All flows that ever came. There are no collisions.
+    /// All flows that ever came, by slot, of which a flow of a workload takes over the queue. There are no collisions.
     flows: BTreeMap<EndpointId, FlowQueue>,
     new: VecDeque<EndpointId>,
     old: VecDeque<EndpointId>,
@@ -46,6 +46,8 @@ struct Settings {
 #[derive(Debug)]
 struct FlowQueue {
     waiting: Fifo,
+    /// Whose queue it is: one direction of one flow.
+    flow_key: u64,
     /// Bytes that it may still send in this round.
     credit: i64,
     /// Its next packet starts at this time or later.
@@ -92,12 +94,17 @@ impl Fq {
             return Err(DropReason::Queue);
         }
         let key = ctx.packet(&arrival).to;
+        let flow_key = ctx.flow_key(key);
         let flow = self.flows.entry(key).or_insert_with(|| FlowQueue {
             waiting: Fifo::default(),
+            flow_key,
             credit: settings.initial_quantum,
             next: Time::ZERO,
             idle_since: Some(now),
         });
+        if flow.flow_key != flow_key {
+            (flow.flow_key, flow.credit, flow.next) = (flow_key, settings.initial_quantum, Time::ZERO);
+        }
         if flow.waiting.packets() >= settings.flow_limit {
             return Err(DropReason::Queue);
         }

@@ -9,8 +9,7 @@ use tcp::units::Bytes;
 use super::codel::{Control, Settings};
 use super::context::QueueContext;
 use super::fifo::{Fifo, Limit, QueuedPacket};
-use super::hash::spread;
-use crate::ids::EndpointId;
+use crate::hash::spread;
 use crate::packet::DropReason;
 use crate::scenario::{Backlog, FqCodelDef};
 
@@ -90,15 +89,14 @@ impl FqCodel {
         }
     }
 
-    /// An endpoint is one direction of one flow, as the five-tuple that a router hashes.
-    fn index_of(&self, to: EndpointId) -> usize {
-        (spread(u64::from(to.0) ^ self.salt) % self.queues.len() as u64) as usize
+    fn index_of(&self, flow_key: u64) -> usize {
+        (spread(flow_key ^ self.salt) % self.queues.len() as u64) as usize
     }
 
     /// RFC 8290 §4.1: the arrival is enqueued; beyond the limit, packets of the longest queue are dropped.
     #[inline(never)]
     pub(super) fn enqueue(&mut self, ctx: &mut QueueContext<'_>, arrival: QueuedPacket) -> Result<(), DropReason> {
-        let index = self.index_of(ctx.packet(&arrival).to);
+        let index = self.index_of(ctx.flow_key(ctx.packet(&arrival).to));
         let queue = &mut self.queues[index];
         if !queue.active {
             queue.active = true;

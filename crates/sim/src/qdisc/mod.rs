@@ -13,7 +13,6 @@ mod dualpi2;
 mod fifo;
 mod fq;
 mod fq_codel;
-mod hash;
 mod pie;
 mod policer;
 mod priority;

@@ -4,7 +4,6 @@ use tcp::Ecn::{Ce, Ect0, NotEct};
 use tcp::units::{Bytes, Rate, Span, Time};
 
 use super::super::bench::Bench;
-use super::framing::on_line;
 use super::tin::Tin;
 use crate::packet::DropReason;
 use crate::scenario::{CakeDef, Overhead, Queue};
@@ -19,7 +18,7 @@ fn def(text: &str) -> CakeDef {
 fn sizes_on_line(overhead: &str) -> Vec<u64> {
     let text = format!(r#"{{"kind": "cake", "overhead": "{overhead}"}}"#);
     let Overhead::Framed(framing) = def(&text).overhead else { panic!("{overhead} is a framing") };
-    [40, 52, 576, 1492, 1500].map(|size| on_line(Bytes(size), &framing).0).to_vec()
+    [40, 52, 576, 1492, 1500].map(|size| framing.on_line(Bytes(size)).0).to_vec()
 }
 
 #[test]
