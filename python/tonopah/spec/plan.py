@@ -263,7 +263,7 @@ def check_point(
     changed = copy.deepcopy(scenario)
     try:
         for path, value in (variant.changes | values).items():
-            paths.put(changed, path, copy.deepcopy(value))
+            paths.put_all(changed, path, value)
         script = scripts.build(changed) if scripts.is_script(changed) else None
         changed = script.shown if script else changed
         give_start_jitter(changed)

@@ -110,8 +110,8 @@ def check_axes(vary: dict[str, Any]) -> dict[str, Any]:
 class Sweep(Model):
     """Axes that vary together (crossed when there are several); everything else keeps its nominal value."""
 
-    vary: Annotated[dict[AxisPath, Values], AfterValidator(check_axes)] = Field(
-        description="Axes and their values: `{ path = [values] }`."
+    vary: Annotated[dict[PatternPath, Values], AfterValidator(check_axes)] = Field(
+        description="Axes and their values: `{ path = [values] }`; `*` in a path stands for every entry of an array."
     )
     own_label: str = Field("", alias="label", description="Name of the axis in figures; its path if absent.")
 
@@ -205,7 +205,7 @@ class Quick(Model):
 
     replicates: Replicates = Field(3, description="Number of replicates.")
     duration: str | None = Field(None, description="Duration of a run.")
-    values: dict[AxisPath, Choices] = Field(default_factory=dict, description="Values of axes: `{ path = [values] }`.")
+    values: dict[PatternPath, Choices] = Field(default_factory=dict, description="Values of axes: `{ path = [values] }`.")
     changes: dict[AxisPath, Any] = Field(
         default_factory=dict, alias="set", description="Any other change of the scenario: `{ path = value }`."
     )
