@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from tonopah.spec.validation import PatternPath, CurrentMetrics, Many, Model, Texts, between, check_table, refuse
+from tonopah.spec.validation import CurrentMetrics, Many, Model, PatternPath, Texts, between, check_table, refuse
 
 PERCENTS = ("above_percent", "below_percent", "within_percent", "published_percent")
 

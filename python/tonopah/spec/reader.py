@@ -9,9 +9,9 @@ from typing import Any
 from tonopah.cc.binding import rebase
 from tonopah.errors import InputError, relay
 from tonopah.scenario.document import is_study, load, reject_unsupported_values
-from tonopah.scenario.link_files import inline_link_files
 from tonopah.scenario.paths import put
-from tonopah.scenario.setdest import inline_movement, named_by
+from tonopah.scenario.setdest import named_by
+from tonopah.scenario.tables import inline_files
 from tonopah.spec.criteria import criteria_hash
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
@@ -63,11 +63,9 @@ def inline_scenario(document: dict[str, Any], folder: Path, where: str = "scenar
         except InputError as error:
             raise named_by(error, f"{where}.file", None) from None
         rebase(document["scenario"], Path(file).parent)
-        inline_movement(document["scenario"], path.parent, str(path))
-        inline_link_files(document["scenario"], path.parent, str(path))
+        inline_files(document["scenario"], path.parent, str(path))
     elif isinstance(scenario, dict):
-        inline_movement(scenario, folder)
-        inline_link_files(scenario, folder)
+        inline_files(scenario, folder)
 
 
 def parse_spec(document: Mapping[str, Any]) -> StudySpec:
