@@ -16,7 +16,7 @@ from tonopah.spec.criteria import criteria_hash
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.part import merge, read_parts
 from tonopah.spec.printed import printed_numbers, resolve_published
-from tonopah.spec.resolution import resolve_claim, resolve_headline, resolve_history, resolve_mechanism
+from tonopah.spec.resolution import check_beside, resolve_claim, resolve_headline, resolve_history, resolve_mechanism
 from tonopah.spec.schema import TAGS, ScenarioFile, StudyFile
 from tonopah.spec.scripts import is_script
 from tonopah.spec.validation import RENAMED, validate
@@ -78,6 +78,7 @@ def parse_spec(document: Mapping[str, Any]) -> StudySpec:
         raise InputError("", "is nested too deeply") from None
     published = [resolve_published(table, f"published[{i}]", parts) for i, table in enumerate(file.published)]
     parts = [replace(part, printed=[one for table in published for one in printed_numbers(table, part)]) for part in parts]
+    check_beside(parts)
     claims = [resolve_claim(claim, f"claim[{i}]", parts) for i, claim in enumerate(file.claim)]
     return StudySpec(
         question=file.question, title=file.title or file.question, parts=parts, claims=claims, published=published,
