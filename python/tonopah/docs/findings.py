@@ -61,7 +61,7 @@ def original_text(facts: Mapping[str, Any]) -> str:
             [one["id"], numbers_text(one["numbers"], "with"), numbers_text(one["numbers"], "without"), one["text"]]
             for one in mechanisms
         ]
-        made += "\n" + markdown_table(["slip of the script", "number with it", "without it", "what the figure measured"], rows)
+        made += "\n" + markdown_table(["in the script", "number with it", "without it", "what the figure measured"], rows)
     if published := {table: held for table, held in facts.get("published", {}).items() if held["judged"]}:
         rows = [[table, f"{held['reproduced']} of {held['judged']}"] for table, held in published.items()]
         made += "\n" + markdown_table(["numbers of", "reproduced"], rows)
