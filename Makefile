@@ -119,7 +119,7 @@ kills: $(VENV)/.built ## kill a study at KILLS (100) random moments; its tables 
 BENCH ?= --limit 120
 
 bench: install-optimised ## CPU time and memory on standard worlds, beside ns-2 and ns-3 where they are installed
-	peers=; if command -v ns >/dev/null; then peers=ns2; fi; \
+	peers=; if command -v ns >/dev/null; then peers=ns2,ns2-lean; fi; \
 	if pkg-config --exists ns3-core ns3-internet 2>/dev/null; then peers=$${peers:+$$peers,}ns3; fi; \
 	$(TONOPAH) bench $${peers:+--against $$peers} $(BENCH)
 

@@ -75,20 +75,20 @@ def test_flows_grow_without_losses(capsys):
     for world in (ten, hundred):
         assert 150 < world["sides"][0]["packets"] / world["flows"] < 2e6 / 8 / 1500
     assert code == 0 and hundred["sides"][0]["memory_mib"] > ten["sides"][0]["memory_mib"]
-    summary = json.loads(_core.run(to_json(BY_NAME["flows100"].build(2)), 1)[0])
+    summary = json.loads(_core.run(to_json(BY_NAME["flows100"].build(2)), 1)[0].json())
     assert (summary["network"]["dropped_packets"], summary["network"]["flows_without_delivery"]) == (0, 0)
     assert summary["network"]["utilisation_max"] > 0.9
 
 
 def test_the_engine_script_reads_of_a_summary_what_it_needs():
-    text = _core.run(to_json(BY_NAME["wired10"].build(1)), 1)[0]
+    text = _core.run(to_json(BY_NAME["wired10"].build(1)), 1)[0].json()
     summary = json.loads(text)
     assert engine.value(text, "network") == summary["network"]
     assert engine.value(text, "events") == summary["events"]
 
 
 def grown(name, flows, cpu_s, packets, mib):
-    side = measure.side("tonopah", [Outcome(packets, 0, cpu_s, mib, 6000)], None)
+    side = measure.side("tonopah", [Outcome(packets, 0, cpu_s, 0.0, mib, 6000)], None)
     return {**result(), "world": name, "flows": flows, "sides": [side]}
 
 
@@ -152,8 +152,8 @@ def test_something_else_is_no_quantity():
         world_file.number("unlimited")
 
 
-def outcome(cpu_s, packets=1000, frames=None):
-    return Outcome(packets, 0, cpu_s, 20.0, 6000, frames)
+def outcome(cpu_s, packets=1000, frames=None, setup_cpu_s=0.0):
+    return Outcome(packets, 0, cpu_s, setup_cpu_s, 20.0, 6000, frames)
 
 
 def test_ratios_are_taken_turn_by_turn():
@@ -164,6 +164,14 @@ def test_ratios_are_taken_turn_by_turn():
     # Half the packets for that time: twice as dear.
     assert ratio["packet"] == {"min": 6.0, "median": 8.0, "max": 10.0}
     assert (ratio["goodput"], ratio["same_work"], ratio["frame"]) == (2.0, False, None)
+
+
+def test_set_up_is_no_part_of_what_a_packet_costs():
+    mine = measure.side("tonopah", [outcome(1.0, setup_cpu_s=0.5)], None)
+    theirs = measure.side("ns2-lean", [outcome(6.0, setup_cpu_s=4.0)], None)
+    assert (mine["setup_cpu_s"], mine["packets_per_cpu_s"]) == (0.5, 2000.0)
+    found = measure.ratio(mine, theirs, radio=False)
+    assert (found["cpu"]["median"], found["packet"]["median"]) == (6.0, 4.0)
 
 
 def test_radios_are_compared_by_the_frame_and_not_called_unequal():
@@ -215,7 +223,7 @@ def result(*others, radio=False):
 
 def test_a_peer_that_was_stopped_gives_a_lower_bound():
     stopped = result(measure.side("ns3", [Stopped(60.0)], None))
-    assert [row[:4] for row in tables.side_rows([stopped])][1] == ["", "ns-3", "> 60", "stopped"]
+    assert [row[:5] for row in tables.side_rows([stopped])][1] == ["", "ns-3", "> 60", "", "stopped"]
     assert tables.ratio_rows([stopped])[0][4] == "> 60"
     assert "lower bound" in page.remarks([stopped])[0]
 
@@ -284,6 +292,14 @@ def test_ns2_runs_the_same_world(name):
     # The start differs more than a whole run would: ns-2's TCP has no handshake, and DSDV takes seconds to spread.
     assert 0.6 < mine.packets / theirs.packets < 1.6
     assert theirs.events > theirs.packets and theirs.memory_mib > 5
+
+
+@needs_ns2
+def test_lean_ns2_does_the_same_work():
+    world = BY_NAME["wired10"]
+    installed, lean = (ns2.run(world.build(2), 1, **world.settings, **extra) for extra in ({}, {"lean": 1}))
+    assert (lean.packets, lean.events) == (installed.packets, installed.events)
+    assert 0 < lean.setup_cpu_s < lean.cpu_s
 
 
 @needs_ns2

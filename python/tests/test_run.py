@@ -1,6 +1,7 @@
 """One run."""
 
 import math
+import pickle
 
 import pytest
 
@@ -25,6 +26,15 @@ def test_the_same_seed_gives_the_same_summary(dumbbell):
     dumbbell["network"]["bottleneck"]["loss"] = {"kind": "packet", "p": 0.01}
     assert tp.run(dumbbell, seed=5).summary == tp.run(dumbbell, seed=5).summary
     assert tp.run(dumbbell, seed=5).summary["network"] != tp.run(dumbbell, seed=6).summary["network"]
+
+
+def test_the_first_flows_are_those_of_the_whole_summary(dumbbell):
+    result, again = tp.run(dumbbell), tp.run(dumbbell)
+    first, none = result.summary_of_first(1), result.summary_of_first(0)
+    assert (first["flows"], none["flows"], result.flow_count) == (again.summary["flows"][:1], [], 2)
+    assert result.summary == again.summary == {**first, "flows": again.summary["flows"]}
+    # Also once it was read, and in another process.
+    assert pickle.loads(pickle.dumps(result)).summary_of_first(1) == first
 
 
 def test_changes_by_path_reach_the_engine(dumbbell):

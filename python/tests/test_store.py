@@ -51,7 +51,7 @@ def test_a_summary_is_stored_as_the_engine_gave_it_but_for_the_resolved_scenario
     assert json.loads(store.stored_summary(text, {"back": 1.5, "none": None})) == whole | {"derived": {"back": 1.5, "none": None}}
     assert json.loads(store.stored_summary(json.dumps(whole), None)) == whole
     scenario = {"duration": "1s", "network": {"kind": "dumbbell"}, "flow": [{"from": "left0", "to": "right0"}]}
-    text = _core.run(json.dumps(scenario), 1)[0]
+    text = _core.run(json.dumps(scenario), 1)[0].json()
     assert json.loads(store.stored_summary(text, None)) == {k: v for k, v in json.loads(text).items() if k != "resolved"}
 
 

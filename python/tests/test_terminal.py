@@ -55,7 +55,7 @@ def test_columns_that_do_not_fit_continue_below_with_the_number_of_the_flow(caps
 def test_long_names_are_folded_beside_their_numbers(dumbbell):
     summary = tp.run(dumbbell).summary
     summary["flows"][0]["from"] = "a" * 100
-    grid = terminal.flow_grid(summary)
+    grid = terminal.flow_grid(summary, 2)
     assert all(terminal.fit(grid, width) for width in WIDTHS)
 
 

@@ -251,13 +251,23 @@ def check_segment(segment: Any) -> None:
 def check(scenario_json: str, seed: int = 1, algorithms: Algorithms | None = None) -> str:
     """Return `{"resolved": …, "graph": …}`: the scenario with every default filled in, and its world as a graph."""
 
+class RunSummary:
+    """The summary of a run, which becomes text when it is asked for."""
+
+    @property
+    def flows(self) -> int:
+        """Number of flows."""
+
+    def json(self, most_flows: int = ...) -> str:
+        """Return the summary as JSON text, with at most the first `most_flows` of its flows."""
+
 def run(
     scenario_json: str,
     seed: int = 1,
     algorithms: Algorithms | None = None,
     max_events: int | None = None,
     max_memory: int | None = None,
-) -> tuple[str, Series]:
+) -> tuple[RunSummary, Series]:
     """Run one scenario; return its summary and its series `{name: {"t_s", "id", "value"}}`.
 
     Raises LimitError when it takes more than `max_events` events or holds more than about `max_memory` bytes.

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tonopah._core import RunSummary
 from tonopah._core import algorithms as engine_algorithms
 from tonopah._core import check as engine_check
 from tonopah._core import run as engine_run
@@ -42,15 +43,36 @@ class Result:
 
     Parameters
     ----------
-    summary : dict
+    summary : dict, or the engine's summary, which is read when it is needed
         Metrics of the network, its flows, links and nodes in SI units; docs/glossary.md defines the terms.
     series : mapping
         Columns of each recorded series.
     """
 
-    def __init__(self, summary: dict[str, Any], series: Mapping[str, Mapping[str, Any]]):
-        self.summary = summary
+    def __init__(self, summary: dict[str, Any] | RunSummary, series: Mapping[str, Mapping[str, Any]]):
+        self._summary = summary
         self._series = series
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Metrics of the network, its flows, links and nodes in SI units; docs/glossary.md defines the terms."""
+        if isinstance(self._summary, RunSummary):
+            self._summary = json.loads(self._summary.json())
+        return self._summary
+
+    def summary_of_first(self, most_flows: int) -> dict[str, Any]:
+        """Return the summary with at most its first flows: those of 100,000 take longer to read than to simulate."""
+        if isinstance(self._summary, RunSummary):
+            return json.loads(self._summary.json(most_flows))  # type: ignore[no-any-return]
+        return {**self._summary, "flows": self._summary["flows"][:most_flows]}
+
+    @property
+    def flow_count(self) -> int:
+        """Number of flows."""
+        return self._summary.flows if isinstance(self._summary, RunSummary) else len(self._summary.get("flows", ()))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_summary": self.summary, "_series": self._series}
 
     @property
     def names(self) -> list[str]:
@@ -124,8 +146,9 @@ class Result:
         return entries[number]
 
     def __repr__(self) -> str:
-        flows, duration = len(self.summary.get("flows", [])), self.summary.get("duration_s")
-        return f"<tonopah.Result: {flows} flows, {duration} s, seed {self.summary.get('seed')}, series {self.names}>"
+        world = self.summary_of_first(0)
+        about = f"{world.get('duration_s')} s, seed {world.get('seed')}"
+        return f"<tonopah.Result: {self.flow_count} flows, {about}, series {self.names}>"
 
 
 def series_frame(name: str, columns: Mapping[str, Any]) -> "pd.DataFrame":
@@ -179,7 +202,7 @@ def run_prepared(scenario: Mapping[str, Any], name: str | None, seed: int) -> Re
             summary, series = engine_run(bound.text, checked_seed(seed), algorithms)
     except ScenarioError as error:
         raise relay(error, name) from None
-    return Result(json.loads(summary), series)
+    return Result(summary, series)
 
 
 def algorithms() -> list[dict[str, Any]]:

@@ -99,9 +99,12 @@ WITHOUT_PATH = ("without a path", "flows_without_path", 1.0, "flows")
 """A column of the network; left out when every flow had a path at some instant."""
 
 
-def run_tables(summary: Mapping[str, Any], width: int = PIPE_WIDTH) -> list["RenderableType"]:
-    """Return the tables of a run, at most this wide: its flows, the network as a whole, its busiest links."""
-    grids = [flow_grid(summary), network_grid(summary)]
+def run_tables(summary: Mapping[str, Any], width: int = PIPE_WIDTH, flows: int | None = None) -> list["RenderableType"]:
+    """Return the tables of a run, at most this wide: its flows, the network as a whole, its busiest links.
+
+    The summary may have the first MAX_ROWS of its `flows` only.
+    """
+    grids = [flow_grid(summary, flows or len(summary["flows"])), network_grid(summary)]
     if summary["network"].get("mac_data_frames") is not None:
         grids.extend(radio_grids(summary))
     if summary.get("links") or summary["network"].get("mac_data_frames") is None:
@@ -109,19 +112,17 @@ def run_tables(summary: Mapping[str, Any], width: int = PIPE_WIDTH) -> list["Ren
     return [table for grid in grids for table in fit(grid, max(width, MIN_WIDTH))]
 
 
-def flow_grid(summary: Mapping[str, Any]) -> Grid:
-    """Return the table of flows; completion times are shown if a flow is complete, marks if there are any."""
+def flow_grid(summary: Mapping[str, Any], count: int) -> Grid:
+    """Return the table of flows; completion times are shown if a flow in it is complete, marks if there are any."""
     start, end = summary["window_s"]
     seconds = f"{summary['duration_s']:g} s simulated, measured from {start:g} s to {end:g} s"
     title = f"{seconds}, seed {summary['seed']}, {summary['events']:,} events"
-    flows = summary["flows"]
+    flows = summary["flows"][:MAX_ROWS]
     complete = any(flow.get("completion_s") is not None for flow in flows)
     columns = [column for column in FLOW_COLUMNS if complete or column[1] != "completion_s"]
     columns += [MARKED] if has_marks(summary) else []
-    rows = [
-        [str(flow["flow"]), f"{flow['from']} → {flow['to']}", str(flow["cc"]), *cells(flow, columns)] for flow in flows[:MAX_ROWS]
-    ]
-    left = len(flows) - MAX_ROWS
+    rows = [[str(flow["flow"]), f"{flow['from']} → {flow['to']}", str(flow["cc"]), *cells(flow, columns)] for flow in flows]
+    left = count - MAX_ROWS
     return Grid(
         title, ("flow", "from → to", "cc", *headings(columns)), rows, 3, f"… {left:,} more (--json shows all)" if left > 0 else ""
     )

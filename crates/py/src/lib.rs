@@ -24,7 +24,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::scenario::Further;
-use sim::{Column, Outcome, Scenario, Simulation, Sink};
+use sim::{Column, Outcome, Scenario, Simulation, Sink, Summary};
 use tcp::units::Span;
 
 use exception::AlgorithmException;
@@ -109,9 +109,9 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Failure::of(panic)))
 }
 
-/// The results of a run for Python.
+/// The results of a run.
 struct Given {
-    summary: String,
+    summary: Summary,
     series: Series,
     trace: String,
 }
@@ -134,7 +134,6 @@ impl Job<'_> {
                 None => Simulation::new(&scenario, self.seed)?,
             };
             let Outcome { summary, series, trace } = running::run(simulation, self.limits, stopper)?;
-            let summary = serde_json::to_string(&summary).expect("a summary is plain data");
             let series = series.into_iter().map(|(name, column)| (name.name(), column)).collect();
             Ok(Given { summary, series, trace: trace.unwrap_or_default() })
         })
@@ -143,6 +142,10 @@ impl Job<'_> {
             other => other,
         })
     }
+}
+
+fn to_json(summary: &Summary) -> String {
+    serde_json::to_string(summary).expect("a summary is plain data")
 }
 
 fn to_dict(py: Python<'_>, series: Series) -> PyResult<Bound<'_, PyDict>> {
@@ -157,7 +160,31 @@ fn to_dict(py: Python<'_>, series: Series) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
-/// Runs a scenario (JSON text): summary as JSON text, series as `{name: {"t_s", "id", "value"}}` of arrays. `algorithms` are
+/// The summary of a run. It becomes text when it is asked for: of very many flows, few are looked at.
+#[pyclass]
+struct RunSummary(Summary);
+
+#[pymethods]
+impl RunSummary {
+    /// Number of flows.
+    #[getter]
+    fn flows(&self) -> usize {
+        self.0.flows.len()
+    }
+
+    /// The summary as JSON text, with at most the first `most_flows` of its flows.
+    #[pyo3(signature = (most_flows = usize::MAX))]
+    fn json(&mut self, py: Python<'_>, most_flows: usize) -> String {
+        py.detach(|| {
+            let left_out = self.0.flows.split_off(most_flows.min(self.0.flows.len()));
+            let text = to_json(&self.0);
+            self.0.flows.extend(left_out);
+            text
+        })
+    }
+}
+
+/// Runs a scenario (JSON text): its summary, and its series as `{name: {"t_s", "id", "value"}}` of arrays. `algorithms` are
 /// those in Python that it names. More than `max_events` events or about `max_memory` bytes raise `LimitError`.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed = 1, algorithms = None, max_events = None, max_memory = None))]
@@ -168,12 +195,12 @@ fn run(
     algorithms: Algorithms,
     max_events: Option<u64>,
     max_memory: Option<u64>,
-) -> PyResult<(String, Py<PyDict>)> {
+) -> PyResult<(RunSummary, Py<PyDict>)> {
     let further = algorithm::further(algorithms);
     let job =
         Job { scenario, seed, further: &further, limits: Limits { events: max_events, memory_bytes: max_memory } };
     let given = py.detach(|| job.run(None, Stopper::Signals)).map_err(|e| e.to_py(py))?;
-    Ok((given.summary, to_dict(py, given.series)?.unbind()))
+    Ok((RunSummary(given.summary), to_dict(py, given.series)?.unbind()))
 }
 
 /// Runs many (scenario, seed) on `threads` threads, each within the limits of `run`. `on_done(index, summary_or_error,
@@ -203,7 +230,9 @@ fn run_many(
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some((scenario, seed)) = jobs.get(index) else { break };
                     let job = Job { scenario, seed: *seed, further: &Further::new(), limits };
-                    if sender.send((index, job.run(None, Stopper::Flag(give_up)))).is_err() {
+                    let written =
+                        job.run(None, Stopper::Flag(give_up)).map(|given| (to_json(&given.summary), given.series));
+                    if sender.send((index, written)).is_err() {
                         break;
                     }
                 }
@@ -233,10 +262,15 @@ fn run_many(
     })
 }
 
-/// Reports one result to Python; true if the caller wants more.
-fn report(py: Python<'_>, on_done: &Py<PyAny>, index: usize, outcome: Result<Given, Failure>) -> PyResult<bool> {
+/// Reports one result, the text of its summary and its series, to Python; true if the caller wants more.
+fn report(
+    py: Python<'_>,
+    on_done: &Py<PyAny>,
+    index: usize,
+    outcome: Result<(String, Series), Failure>,
+) -> PyResult<bool> {
     let answer = match outcome {
-        Ok(given) => on_done.call1(py, (index, given.summary, to_dict(py, given.series)?))?,
+        Ok((summary, series)) => on_done.call1(py, (index, summary, to_dict(py, series)?))?,
         Err(failure) => on_done.call1(py, (index, failure.to_py(py).into_value(py), py.None()))?,
     };
     Ok(answer.extract::<bool>(py).unwrap_or(true))
@@ -335,6 +369,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("AlgorithmError", module.py().get_type::<exception::AlgorithmError>())?;
     module.add("LimitError", module.py().get_type::<LimitError>())?;
     module.add("EngineError", module.py().get_type::<EngineError>())?;
+    module.add_class::<RunSummary>()?;
     module.add_class::<algorithm::Algorithm>()?;
     add_signals(module)?;
     module.add_class::<endpoint::Endpoint>()?;

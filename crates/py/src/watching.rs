@@ -6,7 +6,7 @@ use sim::scenario::Further;
 use sim::{Capture, CapturePoint, HashLog, JsonLog, Scenario, Simulation, Sink, TextLog, Transmissions};
 
 use crate::running::{Limits, Stopper};
-use crate::{Algorithms, Given, Job, algorithm, guarded, to_dict};
+use crate::{Algorithms, Given, Job, algorithm, guarded, to_dict, to_json};
 
 /// Runs a scenario (JSON text) and returns its packet events, one line each: as text to read, or as JSON.
 #[pyfunction]
@@ -68,7 +68,7 @@ fn capture(
 
 /// Summary, series and what the sink wrote.
 fn watched(py: Python<'_>, given: Given) -> PyResult<(String, Py<PyDict>, String)> {
-    Ok((given.summary, to_dict(py, given.series)?.unbind(), given.trace))
+    Ok((to_json(&given.summary), to_dict(py, given.series)?.unbind(), given.trace))
 }
 
 /// Adds the functions to the module.

@@ -16,19 +16,37 @@ def value(summary: str, key: str) -> dict | int:
     return json.JSONDecoder().raw_decode(summary, summary.index(head) + len(head))[0]
 
 
+def cpu_s() -> float:
+    """Return the CPU time of this process so far, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def no_time(scenario: str) -> str:
+    """Return the same world with a duration in which next to nothing happens; listed flows start at once."""
+    world = json.loads(scenario)
+    flows = [{**flow, "start": "0s"} for flow in world.get("flow", ())]
+    return json.dumps({**world, "duration": "1us", **({"flow": flows} if flows else {})})
+
+
 def main() -> None:
-    """Run the scenario on standard input; print CPU seconds of the run, packets, events and frames."""
+    """Run the scenario on standard input; print CPU seconds of the run and of its set-up, its peak memory, packets, events and frames."""
     path, seed = sys.argv[1:]
     spec = importlib.util.spec_from_file_location("_core", path)
     core = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(core)
     scenario = sys.stdin.read()
-    before = resource.getrusage(resource.RUSAGE_SELF)
-    text, _ = core.run(scenario, int(seed))
-    after = resource.getrusage(resource.RUSAGE_SELF)
+    before = cpu_s()
+    text = core.run(scenario, int(seed))[0].json()
+    after, peak_kib = cpu_s(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # The same world for as good as no time: reading, building and the summary alone.
+    core.run(no_time(scenario), int(seed))[0].json()
+    setup = cpu_s() - after
     network = value(text, "network")
     result = {
-        "cpu_s": after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime,
+        "cpu_s": after - before,
+        "setup_cpu_s": setup,
+        "memory_mib": peak_kib / 1024,
         "goodput_bps": network["goodput_bps"],
         "flows_without_delivery": network["flows_without_delivery"],
         "events": value(text, "events"),

@@ -20,7 +20,8 @@ from tonopah.scenario.document import to_json
 OURS = "tonopah"
 STUDY = "study"
 """The name that stands for the measurement of a study (batch.py) among those of the worlds."""
-PEERS = {"ns2": ns2, "ns3": ns3}
+PEERS = {"ns2": ns2, "ns2-lean": ns2, "ns3": ns3}
+"""Whom to compare with: ns-2 as installed, ns-2 without the headers that a wired world does not use, ns-3."""
 SAME_WORK = 0.03
 """Wired and satellite worlds count as the same work if the peers deliver as many packets within this share."""
 
@@ -83,7 +84,8 @@ def ours(scenario: dict[str, Any], segment_bytes: int) -> Outcome:
         packets=round(result["goodput_bps"] * number(scenario["duration"]) / 8 / segment_bytes),
         flows_without_delivery=result["flows_without_delivery"],
         cpu_s=result["cpu_s"],
-        memory_mib=done.memory_mib,
+        setup_cpu_s=result["setup_cpu_s"],
+        memory_mib=result["memory_mib"],
         events=result["events"],
         frames=None if result["data_frames"] is None else result["data_frames"] + result["control_frames"],
         energy_j=result["energy_j"],
@@ -107,6 +109,7 @@ def measure_world(world: World, options: Options, programs: ns3.Programs, step: 
     run: dict[str, Callable[[], Outcome | Stopped]] = {OURS: lambda: ours(scenario, segment)}
     theirs = {
         "ns2": lambda: ns2.run(scenario, SEED, options.limit_s, **world.settings),
+        "ns2-lean": lambda: ns2.run(scenario, SEED, options.limit_s, **world.settings, lean=1),
         "ns3": lambda: programs.run(scenario, SEED, options.limit_s, **world.settings),
     }
     run |= {name: theirs[name] for name in options.against if name in world.peers}
@@ -143,6 +146,10 @@ def side(name: str, outcomes: Sequence[Outcome | Stopped], frames: int | None) -
     found["cpu_s"] = statistics.median(found["cpu_s_runs"])
     if found["stopped"]:
         return found
+    # What the packets cost alone.
+    found["run_cpu_s_runs"] = [outcome.cpu_s - outcome.setup_cpu_s for outcome in ended]
+    found["setup_cpu_s"] = statistics.median(outcome.setup_cpu_s for outcome in ended)
+    run_cpu_s = statistics.median(found["run_cpu_s_runs"])
     # Packets, events and frames are the same in every run: the seed is.
     first = asdict(ended[0])
     found |= {key: first[key] for key in ("packets", "flows_without_delivery", "events", "frames")}
@@ -150,14 +157,15 @@ def side(name: str, outcomes: Sequence[Outcome | Stopped], frames: int | None) -
     found["memory_mib"] = statistics.median(outcome.memory_mib for outcome in ended)
     found["events_per_packet"] = found["events"] / found["packets"] if found["packets"] else None
     for count in ("packets", "events", "frames"):
-        found[f"{count}_per_cpu_s"] = None if found[count] is None else found[count] / found["cpu_s"]
+        found[f"{count}_per_cpu_s"] = None if found[count] is None else found[count] / run_cpu_s
     return found
 
 
 def ratio(mine: dict[str, Any], theirs: dict[str, Any], radio: bool) -> dict[str, Any]:
     """Return how a peer compares, run by run: CPU seconds of the peer / ours, for the world, a data packet and a frame.
 
-    Above 1 we are faster. Of a peer that was stopped only a lower bound of the first is known.
+    Packets and frames are compared without set-up. Above 1 we are faster.
+    Of a peer that was stopped only a lower bound of the first is known.
     """
     turns = [b / a for a, b in zip(mine["cpu_s_runs"], theirs["cpu_s_runs"], strict=False)]
     found: dict[str, Any] = {
@@ -170,12 +178,13 @@ def ratio(mine: dict[str, Any], theirs: dict[str, Any], radio: bool) -> dict[str
     found |= {"goodput": None, "same_work": None}
     if theirs["stopped"]:
         return found
+    alone = [b / a for a, b in zip(mine["run_cpu_s_runs"], theirs["run_cpu_s_runs"], strict=False)]
     found["goodput"] = mine["packets"] / theirs["packets"] if theirs["packets"] else None
     if found["goodput"] is not None:
-        found["packet"] = spread([turn * found["goodput"] for turn in turns])
+        found["packet"] = spread([turn * found["goodput"] for turn in alone])
         found["same_work"] = None if radio else abs(found["goodput"] - 1) <= SAME_WORK
     if mine["frames"] and theirs["frames"]:
-        found["frame"] = spread([turn * mine["frames"] / theirs["frames"] for turn in turns])
+        found["frame"] = spread([turn * mine["frames"] / theirs["frames"] for turn in alone])
     return found
 
 

@@ -10,10 +10,10 @@ from tonopah.terminal import plain_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-NAMES = {OURS: "Tonopah", "ns2": "ns-2", "ns3": "ns-3"}
+NAMES = {OURS: "Tonopah", "ns2": "ns-2", "ns2-lean": "ns-2 lean", "ns3": "ns-3"}
 SIDE_COLUMNS = (
-    "world", "simulator", "CPU s", "data\npackets", "packets\nper CPU s", "events\nper CPU s", "events\nper packet", "frames",
-    "frames\nper CPU s", "peak\nMiB", "flows\nwithout data",
+    "world", "simulator", "CPU s", "set-up\nCPU s", "data\npackets", "packets\nper CPU s", "events\nper CPU s",
+    "events\nper packet", "frames", "frames\nper CPU s", "peak\nMiB", "flows\nwithout data",
 )  # fmt: skip
 RATIO_COLUMNS = ("world", "peer", "packets\nours/peer", "same\nwork", "CPU s", "CPU s\nper packet", "CPU s\nper frame")
 
@@ -35,11 +35,12 @@ def side_rows(results: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         for index, side in enumerate(result["sides"]):
             head = [result["world"] if index == 0 else "", NAMES[side["side"]]]
             if side["stopped"]:
-                rows.append([*head, f"> {side['cpu_s']:.0f}", "stopped", *[""] * (len(SIDE_COLUMNS) - 4)])
+                rows.append([*head, f"> {side['cpu_s']:.0f}", "", "stopped", *[""] * (len(SIDE_COLUMNS) - 5)])
                 continue
             rows.append(
                 [
-                    *head, f"{side['cpu_s']:.2f}", count(side["packets"]), count(side["packets_per_cpu_s"]),
+                    *head, f"{side['cpu_s']:.2f}", f"{side['setup_cpu_s']:.3f}",
+                    count(side["packets"]), count(side["packets_per_cpu_s"]),
                     count(side["events_per_cpu_s"]), decimal(side["events_per_packet"]), count(side["frames"]),
                     count(side["frames_per_cpu_s"]), f"{side['memory_mib']:.0f}", count(side["flows_without_delivery"]),
                 ]
@@ -104,9 +105,8 @@ def terminal_tables(results: Sequence[Mapping[str, Any]], runs: int, study: Mapp
     """Return the tables, 80 columns wide: what each simulator did, the peers' CPU seconds over ours, and the rest."""
     radio = any(result["radio"] for result in results)
     said = "one run" if runs == 1 else f"median of {runs} runs"
-    columns = ["world", "", "CPU s", "data\npackets", "pkt\n/CPU s", "events\n/CPU s", "ev.\n/pkt"]
-    columns += [*(["frames\n/CPU s"] if radio else []), "MiB"]
-    rows = [row for result in results for row in short_side_rows(result, radio)]
+    columns = ["world", "", "CPU s", "set-up\nCPU s", "data\npackets", "pkt\n/CPU s", "events\n/CPU s", "MiB"]
+    rows = [row for result in results for row in short_side_rows(result)]
     found = [terminal_table(f"CPU time, {said}", columns, rows)] if rows else []
     rows = [row for result in results for row in short_ratio_rows(result, radio)]
     if rows:
@@ -131,26 +131,17 @@ def terminal_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[s
     return table
 
 
-def short_side_rows(result: Mapping[str, Any], radio: bool) -> list[list[str]]:
+def short_side_rows(result: Mapping[str, Any]) -> list[list[str]]:
     """Return a row for each simulator of a world."""
     rows = []
     for index, side in enumerate(result["sides"]):
         head = [result["world"] if index == 0 else "", NAMES[side["side"]]]
         if side["stopped"]:
-            rows.append([*head, f"> {side['cpu_s']:.0f}", "stopped", *[""] * (5 if radio else 4)])
+            rows.append([*head, f"> {side['cpu_s']:.0f}", "", "stopped", *[""] * 3])
             continue
+        seconds = [decimal(side["cpu_s"], 2 if side["cpu_s"] < 100 else 0), decimal(side["setup_cpu_s"], 2)]
         counts = [compact(side[key]) for key in ("packets", "packets_per_cpu_s", "events_per_cpu_s")]
-        frames = [compact(side["frames_per_cpu_s"])] if radio else []
-        rows.append(
-            [
-                *head,
-                decimal(side["cpu_s"], 2 if side["cpu_s"] < 100 else 0),
-                *counts,
-                decimal(side["events_per_packet"]),
-                *frames,
-                f"{side['memory_mib']:.0f}",
-            ]
-        )
+        rows.append([*head, *seconds, *counts, f"{side['memory_mib']:.0f}"])
     return rows
 
 

@@ -174,15 +174,17 @@ FIELD = {
 }  # fmt: skip
 """Networks of reports that docs/studies.md repeats: everybody to one station within reach, and any to any over several hops."""
 
+WIRED = ("ns2", "ns2-lean", "ns3")
+
 LINKS = "3 links"
 FRAMES = "1 to 3 frames"
 SPACE = "up, down, 1 to 9 between satellites"
 
 WORLDS = (
-    World("wired10", "dumbbell, 10 flows, 100 Mb/s", 60, partial(dumbbell, 10), LINKS, settings=RENO),
-    World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(dumbbell, 200), LINKS, settings=RENO),
-    World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(dumbbell, 1000), LINKS, settings=RENO),
-    World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(dumbbell, 10, gbps=10.0), LINKS, settings=SACK),
+    World("wired10", "dumbbell, 10 flows, 100 Mb/s", 60, partial(dumbbell, 10), LINKS, WIRED, settings=RENO),
+    World("wired200", "dumbbell, 200 flows, 100 Mb/s", 60, partial(dumbbell, 200), LINKS, WIRED, settings=RENO),
+    World("wired1000", "dumbbell, 1,000 flows, 100 Mb/s", 60, partial(dumbbell, 1000), LINKS, WIRED, settings=RENO),
+    World("wired10g", "dumbbell, 10 flows, 10 Gb/s", 3, partial(dumbbell, 10, gbps=10.0), LINKS, WIRED, settings=SACK),
     World("wifi40", "ad hoc 802.11b, 40 stations, 20 flows", 100, partial(adhoc, 40), FRAMES, radio=True),
     World("wifi100", "ad hoc 802.11b, 100 stations, 50 flows", 100, partial(adhoc, 100), FRAMES, radio=True),
     World("wifi200", "ad hoc 802.11b, 200 stations, 100 flows", 100, partial(adhoc, 200), FRAMES, radio=True),

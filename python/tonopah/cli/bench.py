@@ -14,7 +14,7 @@ from tonopah.execution.progress import show_progress
 EXAMPLES = (
     "tonopah bench                                  all scenarios here, and a study on one core and on all",
     "tonopah bench --only wifi40,leo10 --runs 5     two of them, more often",
-    "tonopah bench --against ns2,ns3 --page docs/performance.md",
+    "tonopah bench --against ns2,ns2-lean,ns3 --page docs/performance.md",
 )
 
 
@@ -27,7 +27,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         + "\n  study       runs of a study per second on one core and on all, and the overhead of each"
     )
     command.add_argument("--only", metavar="NAMES", help="only these scenarios, separated by commas")
-    command.add_argument("--against", metavar="PEERS", help="ns2, ns3 or ns2,ns3: run the same scenarios there, in turn")
+    command.add_argument(
+        "--against", metavar="PEERS", help="ns2, ns2-lean, ns3 or some of them: run the same scenarios there, in turn"
+    )
     command.add_argument("--runs", type=positive, default=3, metavar="N", help="runs of each, for the median (default: 3)")
     command.add_argument("--seconds", type=positive, metavar="S", help="simulated seconds (default: each scenario's own)")
     limit = "stop a peer's run after S seconds of CPU time (default: 600)"

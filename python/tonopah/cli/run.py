@@ -63,8 +63,8 @@ def run_scenario(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(result.summary))
     else:
-        console = terminal.console()
-        for table in terminal.run_tables(result.summary, console.width):
+        console, shown = terminal.console(), result.summary_of_first(terminal.MAX_ROWS)
+        for table in terminal.run_tables(shown, console.width, result.flow_count):
             console.print(table)
     return 0
 

@@ -170,7 +170,7 @@ def run_job(job: Job) -> Answer:
         # This process runs nothing else: nothing needs to be loaded anew.
         algorithms = {name: load_planned(name, origin).core for name, origin in job.origins.items()}
         summary, series = run(job.scenario, job.seed, algorithms, *job.limits)
-        return Answer(summary, series, seconds=time.perf_counter() - started)
+        return Answer(summary.json(), series, seconds=time.perf_counter() - started)
     except AlgorithmError as error:
         return Answer(raised={"message": str(error), "traceback": traceback_of(error), **vars(error)})
     except ScenarioError as error:

@@ -163,6 +163,7 @@ main(int argc, char** argv)
         source.Start(Seconds(flow[2]));
     }
     Simulator::Stop(Seconds(world.Number("seconds")));
+    PrintSetup();
     Simulator::Run();
     uint64_t bytes = 0, empty = 0;
     for (uint32_t i = 0; i < sinks.GetN(); i++)

@@ -94,6 +94,7 @@ main(int argc, char** argv)
         source.Install(left.Get(flow[0])).Start(Seconds(flow[2]));
     }
     Simulator::Stop(Seconds(seconds));
+    PrintSetup();
     Simulator::Run();
     uint64_t bytes = 0, empty = 0;
     for (uint32_t i = 0; i < sinks.GetN(); i++)

@@ -15,6 +15,8 @@ class Outcome:
     """Data packets delivered, each counted once."""
     flows_without_delivery: int
     cpu_s: float
+    setup_cpu_s: float
+    """Of it before the first event: the start of the process, reading, building."""
     memory_mib: float
     """Largest resident set of the process."""
     events: int
@@ -53,6 +55,7 @@ def outcome_of(done: Finished, who: str, what: str) -> Outcome | Stopped:
         packets=int(found["packets"]),
         flows_without_delivery=int(found["empty"]),
         cpu_s=done.cpu_s,
+        setup_cpu_s=float(found["setup"]),
         memory_mib=done.memory_mib,
         events=int(found["events"]),
         frames=int(found["frames"]) if "frames" in found else None,

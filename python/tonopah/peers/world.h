@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/resource.h>
+
 struct World
 {
     std::map<std::string, std::string> settings;
@@ -56,3 +58,12 @@ struct World
         return std::stod(found->second);
     }
 };
+
+/// Prints the CPU time of this process so far: what is done before the simulation runs is set-up.
+inline void PrintSetup()
+{
+    rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    auto seconds = [](const timeval& time) { return time.tv_sec + 1e-6 * time.tv_usec; };
+    std::cout << "result setup " << seconds(used.ru_utime) + seconds(used.ru_stime) << std::endl;
+}

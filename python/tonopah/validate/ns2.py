@@ -94,7 +94,7 @@ class Comparison:
 
 def ours(seed: int) -> Result:
     """Run a placement here."""
-    summary = json.loads(run(to_json(SCENARIO), seed)[0])
+    summary = json.loads(run(to_json(SCENARIO), seed)[0].json())
     network = summary["network"]
     return Result(
         throughput_bps=network["throughput_bps"],
