@@ -40,6 +40,11 @@ class Algorithm:
     def probe(self) -> None:
         """Make an object with default parameters and ask for its window; raise what is wrong."""
 
+NATIVE_VERSION: int
+"""Version of the interface of compiled algorithms."""
+NATIVE_LAYOUT: dict[str, list[str]]
+"""Its names in their order: `kinds` of events, `answers`, `words` (states and causes), fields of `view` and of each signal."""
+
 class View:
     """How things stand; the same for every method."""
 

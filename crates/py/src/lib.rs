@@ -1,8 +1,11 @@
 //! The only crate that knows Python. It decides nothing: text in, text and arrays out, the GIL released meanwhile.
 
 mod algorithm;
+mod answers;
 mod endpoint;
 mod exception;
+mod native;
+mod native_signals;
 mod object;
 mod quantity;
 mod running;
@@ -372,6 +375,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RunSummary>()?;
     module.add_class::<algorithm::Algorithm>()?;
     add_signals(module)?;
+    native::add(module)?;
     module.add_class::<endpoint::Endpoint>()?;
     quantity::add(module)?;
     module.add_function(wrap_pyfunction!(segment::check_segment, module)?)?;
