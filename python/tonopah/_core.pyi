@@ -45,6 +45,18 @@ NATIVE_VERSION: int
 NATIVE_LAYOUT: dict[str, list[str]]
 """Its names in their order: `kinds` of events, `answers`, `words` (states and causes), fields of `view` and of each signal."""
 
+STEP_FIELDS: list[str]
+"""What `Steps.advance` gives of an interval."""
+
+class Steps:
+    """A run that stops at each interval of the flow with `cc = { python = "tonopah.gym:Agent" }`, whose window the caller sets."""
+
+    def __init__(self, scenario: str, seed: int, interval_s: float) -> None: ...
+    def advance(self, cwnd_bytes: float | None) -> tuple[bool, list[float]]:
+        """Set the window, unless it is None, go on to the end of an interval; return whether the run is over, and `STEP_FIELDS`."""
+    def summary(self) -> RunSummary | None:
+        """Return the summary when the run is over, once."""
+
 class View:
     """How things stand; the same for every method."""
 

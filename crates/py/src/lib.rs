@@ -11,6 +11,7 @@ mod quantity;
 mod running;
 mod segment;
 mod signals;
+mod steps;
 mod watching;
 
 use std::any::Any;
@@ -376,6 +377,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<algorithm::Algorithm>()?;
     add_signals(module)?;
     native::add(module)?;
+    steps::add(module)?;
     module.add_class::<endpoint::Endpoint>()?;
     quantity::add(module)?;
     module.add_function(wrap_pyfunction!(segment::check_segment, module)?)?;
