@@ -3,10 +3,13 @@
 import copy
 import os
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tonopah.spec.scripts import is_script
 
 DUMBBELL: dict[str, Any] = {
     "duration": "3s",
@@ -117,3 +120,10 @@ def edit(study: Any, sql: str, *values: Any) -> int:
         changed = database.execute(sql, values).rowcount
     database.close()
     return changed
+
+
+def without_scripts(spec):
+    """Return a study without the parts of its author's script that no claim is about, and without what rests on them."""
+    named = {name for claim in spec.claims for test in claim.tests for name in (test.part, *getattr(test, "parts", ()))}
+    parts = [replace(part, printed=[]) for part in spec.parts if not is_script(part.scenario) or part.id in named]
+    return replace(spec, parts=parts, mechanisms=[])

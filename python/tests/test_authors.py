@@ -6,10 +6,13 @@ from importlib.resources import files
 
 import pytest
 
-from tonopah._core import trace
-from tonopah.validate import authors_metrics as metrics
-from tonopah.validate import authors_worlds as worlds
-from tonopah.validate.authors_metrics import Packet
+from tonopah._core import check, trace
+from tonopah.authors import draws, metrics_ns2, metrics_ns3, worlds_000, worlds_ns3
+from tonopah.authors.networks import NETWORKS, network
+from tonopah.authors.observe import columns, observe
+from tonopah.authors.packets import Packet, as_in_ns2, packets
+from tonopah.errors import InputError
+from tonopah.validate.authors_cases import all_cases
 
 
 def packet(time_s, event, flow=0, **fields):
@@ -18,12 +21,12 @@ def packet(time_s, event, flow=0, **fields):
 
 
 def lines_of(scenario):
-    return metrics.packets(trace(json.dumps(scenario), 1, json=True))
+    return packets(trace(json.dumps(scenario), 1, json=True))
 
 
 def test_tcls_random_numbers():
-    draws = worlds.uniform(19)
-    assert [round(next(draws), 9) for _ in range(4)] == [0.499217975, 0.356501122, 0.714352507, 0.122577511]
+    numbers = draws.uniform(19)
+    assert [round(next(numbers), 9) for _ in range(4)] == [0.499217975, 0.356501122, 0.714352507, 0.122577511]
 
 
 def test_flows_are_those_of_the_authors_trace():
@@ -34,16 +37,16 @@ def test_flows_are_those_of_the_authors_trace():
             known.setdefault((int(row["nodes"]), int(row["flows"])), []).append((int(row["source"]), int(row["sink"])))
     assert len(known) == 5
     for (nodes, flows), pairs in known.items():
-        assert worlds.wired_pairs(nodes, flows) == pairs
-    distinct = {flows: len(metrics.first_flows(worlds.wired_pairs(40, flows))) for flows in (10, 20, 30, 40, 50)}
+        assert worlds_000.wired_pairs(nodes, flows) == pairs
+    distinct = {flows: len(metrics_ns2.first_flows(worlds_000.wired_pairs(40, flows))) for flows in (10, 20, 30, 40, 50)}
     assert distinct == {10: 7, 20: 11, 30: 13, 40: 17, 50: 18}
 
 
 def test_delay_without_packet_id_shrinks_when_others_send():
     own = [packet(1.0, "sent"), packet(1.5, "delivered")]
     other = [packet(1.4, "sent", 1, size_bytes=1000)]
-    alone = metrics.author_000_wired(own, {0, 1})
-    crowded = metrics.author_000_wired(sorted(own + other, key=lambda line: line.time_s), {0, 1})
+    alone = metrics_ns2.author_000_wired(own, {0, 1})
+    crowded = metrics_ns2.author_000_wired(sorted(own + other, key=lambda line: line.time_s), {0, 1})
     assert alone["delay"] == pytest.approx(0.5)
     assert crowded["delay"] == pytest.approx(0.1)
     assert alone["throughput"] == pytest.approx(8 * 1020 / 1000 / 0.5)
@@ -51,25 +54,25 @@ def test_delay_without_packet_id_shrinks_when_others_send():
 
 def test_only_first_flows_count_but_for_drops():
     lines = [packet(1.0, "sent"), packet(1.0, "sent", 1), packet(1.0, "dropped", 1), packet(2.0, "delivered")]
-    assert metrics.first_flows([(3, 13), (3, 13)]) == {0}
-    numbers = metrics.author_000_wired(lines, {0})
+    assert metrics_ns2.first_flows([(3, 13), (3, 13)]) == {0}
+    numbers = metrics_ns2.author_000_wired(lines, {0})
     assert (numbers["sent"], numbers["delivery_ratio"], numbers["drop_ratio"]) == (1, 1.0, 1.0)
 
 
 def test_jain_over_data_and_ack_flows():
     # The ratios are given to five digits, and the index changes by as much as they do.
     x, r = 9e6, 0.01685
-    assert metrics.jain_with_acks([x, x], [r * x, r * x]) == pytest.approx(0.516844, abs=5e-6)
+    assert metrics_ns3.jain_with_acks([x, x], [r * x, r * x]) == pytest.approx(0.516844, abs=5e-6)
     r = 0.01768
-    assert metrics.jain_with_acks([x, 0], [r * x, 0]) == pytest.approx(0.258838, abs=5e-6)
+    assert metrics_ns3.jain_with_acks([x, 0], [r * x, 0]) == pytest.approx(0.258838, abs=5e-6)
 
 
 def test_pairs_that_are_not_full_differ_by_the_header_alone():
     """The point of 10 flows: 7 pairs of 204.13 kb/s with Tahoe, of 196.12 with Vegas."""
-    counted = metrics.first_flows(worlds.wired_pairs(40, 10))
+    counted = metrics_ns2.first_flows(worlds_000.wired_pairs(40, 10))
     for algorithm, rate, sent in (("tahoe", 1428.89, 3248), ("vegas", 1372.87, 3241)):
-        lines = metrics.as_in_ns2(lines_of(worlds.wired_000(algorithm, 40, 10, 200)))
-        numbers = metrics.author_000_wired(lines, counted)
+        lines = as_in_ns2(lines_of(worlds_000.wired_000(algorithm, 40, 10, 200)))
+        numbers = metrics_ns2.author_000_wired(lines, counted)
         assert numbers["throughput"] == pytest.approx(rate, rel=1e-4)
         assert (numbers["sent"], numbers["received"]) == (sent, sent)
 
@@ -78,7 +81,7 @@ def test_a_sender_that_hears_nothing():
     """Vector of the satellite network: SYNs of Tahoe; two segments of Vegas once the second write has come."""
     times = {}
     for algorithm in ("tahoe", "vegas", "ewphcc"):
-        scenario = worlds.geo_000(algorithm) | {"duration": "300s"}
+        scenario = worlds_000.geo_000(algorithm) | {"duration": "300s"}
         sent = [line for line in lines_of(scenario) if line.event == "sent" and line.flow == 0]
         times[algorithm] = [round(line.time_s, 2) for line in sent]
         assert {line.size_bytes for line in sent} == ({40} if algorithm == "tahoe" else {1000})
@@ -93,17 +96,83 @@ def test_one_sink_agent_serves_the_sender_connected_last(algorithm, dead):
     senders = 5
     names = [f"s{i}" for i in range(senders)]
     flows = [
-        {"from": name, "to": "d", "app": worlds.writes(300 / 8, 19), "start": "1s", "start_jitter": "0s", "sink_agent": "sink"}
+        {
+            "from": name,
+            "to": "d",
+            "app": worlds_000.writes(300 / 8, 19),
+            "start": "1s",
+            "start_jitter": "0s",
+            "sink_agent": "sink",
+        }
         for name in names
     ]
     links = [{"from": name, "to": "r", "rate": "10Mbps", "delay": "2ms", "queue": "50p"} for name in names]
     scenario = {
         "duration": "20s", "network": {"kind": "graph"}, "node": [{"name": name} for name in [*names, "r", "d"]],
         "link": [*links, {"from": "r", "to": "d", "rate": "10Mbps", "delay": "2ms", "queue": "50p"}],
-        "tcp": worlds.AGENTS[algorithm].tcp(), "flow": flows,
+        "tcp": worlds_000.AGENTS[algorithm].tcp(), "flow": flows,
     }  # fmt: skip
     lines = lines_of(scenario)
     counts = [sum(line.is_data and line.event == "sent" and line.flow == flow for line in lines) for flow in range(senders)]
     assert counts[:-1] == [dead] * (senders - 1)
     assert counts[-1] > 700
     assert {line.flow for line in lines if not line.to_sink} == {senders - 1}
+
+
+def table(name):
+    return list(csv.DictReader((files("tonopah") / "data/authors" / name).read_text().splitlines()))
+
+
+def test_places_and_senders_of_the_wireless_network_are_those_of_the_authors_trace():
+    for nodes, speed, kind in ((20, 5, "below 15 m/s"), (40, 20, "15 m/s and more"), (60, 5, "below 15 m/s")):
+        rows = [row for row in table("places.csv") if row["nodes"] == str(nodes) and row["speed_class"] == kind]
+        known = [[float(row[key]) for key in ("x_m", "y_m", "dest_x_m", "dest_y_m")] for row in rows]
+        drawn = worlds_000.placed(nodes, 50, speed)
+        assert known
+        assert [a + b for a, b in zip(drawn.places, drawn.destinations, strict=True)] == known
+    for nodes in (20, 40, 60, 80, 100):
+        rows = [row for row in table("flows.csv") if row["network"] == "wireless" and row["nodes"] == str(nodes)]
+        drawn = worlds_000.placed(nodes, len(rows), 5)
+        ends = [(row["source"], row["sink"]) for row in rows]
+        assert ends == [(str(source), str(drawn.sink)) for source in drawn.sources]
+
+
+def test_who_sends_to_whom_in_the_dumbbell():
+    assert worlds_ns3.pairs_001(20, 8) == [*((i, i) for i in range(8)), (0, 1), (0, 2)]
+    assert worlds_ns3.pairs_001(6, 8) == [(0, 0), (1, 1), (2, 2)]
+
+
+@pytest.mark.parametrize("one", NETWORKS, ids=lambda one: one.name)
+def test_every_network_can_be_built_and_has_stored_numbers(one):
+    for scenario in one.scenarios({}):
+        check(json.dumps(scenario), 1)
+    assert any(case.network is one for case in all_cases())
+    assert set(one.goals) | set(one.overlap) <= set(one.columns)
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "allowed"),
+    [
+        ({"flow": 3}, "author.flow", "nodes"),
+        ({"flows": 0}, "author.flows", "1 to 200"),
+        ({"flows": "many"}, "author.flows", "1 to 200"),
+        ({"header": 1}, "author.header", "true or false"),
+        ({"algorithm": "reno"}, "author.algorithm", "ewphcc"),
+    ],
+)
+def test_wrong_parameters_are_refused(given, path, allowed):
+    with pytest.raises(InputError) as refused:
+        network("000-wired").complete(given, "author")
+    assert refused.value.path == path
+    assert allowed in refused.value.hint
+
+
+@pytest.mark.parametrize(("algorithm", "dead"), [("tahoe", 3), ("ewphcc", 5)])
+def test_one_flow_lives_in_the_wireless_network(algorithm, dead):
+    """The table of 200 packets/s and 20 nodes: published 195.064 and 235.984 kb/s."""
+    one = network("000-wireless")
+    point = {"algorithm": algorithm, "nodes": 20, "packets_per_s": 200}
+    found = columns(one.name, [observe(json.dumps(scenario), 1) for scenario in one.scenarios(point)])
+    assert found["author_000_wireless.dead_packets"] == found["author_000_wireless.dead_most_packets"] == dead
+    assert found["author_000_wireless.throughput_bps"] == pytest.approx({3: 195.064e3, 5: 235.984e3}[dead], rel=0.05)
+    assert found["author_000_wireless.energy_per_packet_j"] == pytest.approx(10.4, rel=0.05)

@@ -3,6 +3,7 @@
 import pytest
 
 import tonopah as tp
+from tonopah.spec.scripts import is_script
 
 CLAIMS = {"ewphcc": ("E", 11), "hystart": ("H", 5), "tcp-fr": ("F", 8), "netsim": ("N", 4), "asran": ("A", 6)}
 """Letter and number of the claims."""
@@ -15,6 +16,22 @@ PARTS = {
     "asran": {"star": (4, 13), "pan": (5, 17), "uav": (1, 1), "fair": (1, 1)},
 }  # fmt: skip
 """Of each part the number of sweeps with the default point, and of distinct points."""
+SCRIPTS = {
+    "ewphcc": {
+        "adhoc-author",
+        "adhoc-author-nodes",
+        "adhoc-sinks",
+        "wired-author",
+        "wired-header",
+        "space-author",
+        "space-answers",
+    },
+    "hystart": {"wifi-author", "point-author", "point-clean"},
+    "tcp-fr": {"wifi-author", "lrwpan-author", "gfr-author", "hosts-author"},
+    "netsim": set(),
+    "asran": {"star-author", "pan-author", "uav-author", "uav-single", "fair-author"},
+}
+"""Parts with the network of the author's script."""
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -23,8 +40,13 @@ def test_the_study_asks_what_the_report_asks(name):
     letter, last = CLAIMS[name]
     assert [claim.id for claim in study.spec.claims] == [f"{letter}{i}" for i in range(1, last + 1)]
     assert all(claim.tests for claim in study.spec.claims)
-    assert {part.id for part in study.spec.parts} == set(PARTS[name])
-    for part in study.spec.parts:
+    scripts = {part.id for part in study.spec.parts if is_script(part.scenario)}
+    assert scripts == SCRIPTS[name]
+    assert {part.id for part in study.spec.parts} == set(PARTS[name]) | scripts
+    # The report says of every network whose it is.
+    assert all("script" in part.title for part in study.spec.parts if part.id in scripts)
+    assert bool(scripts) == bool(study.spec.mechanisms)
+    for part in (part for part in study.spec.parts if part.id not in scripts):
         plan = study.plan.parts[part.id]
         sweeps, points = PARTS[name][part.id]
         assert len(part.sweeps) == sweeps - 1

@@ -1,10 +1,12 @@
 """The shipped studies tcp-fr, netsim and asran: reduced to a second they judge every claim by its name."""
 
 import pytest
+from conftest import without_scripts
 
 import tonopah as tp
 from tonopah.analysis import consistency
 from tonopah.spec.reader import reduce_spec
+from tonopah.spec.scripts import is_script
 
 CLAIMS = {
     "tcp-fr": [f"F{i}" for i in range(1, 9)],
@@ -16,9 +18,11 @@ CLAIMS = {
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_small_run_judges_every_claim(name, tmp_path):
     study = tp.Study.load(name)
-    study.spec = reduce_spec(study.spec)
+    study.spec = without_scripts(reduce_spec(study.spec))
     for part in study.spec.parts:
-        part.scenario["duration"], part.figures = "1s", part.figures[-1:]
+        part.figures = part.figures[-1:]
+        if not is_script(part.scenario):
+            part.scenario["duration"] = "1s"
         part.replicates = 2
         # Two of the values: enough for a trend.
         for sweep in part.sweeps:
@@ -48,7 +52,6 @@ def test_the_netsim_tables_contradict_their_text():
     assert not any(rule.startswith("throughput =") for _, rule in broken("netsim"))
 
 
-def test_the_asran_tables_contradict_themselves():
-    found = broken("asran")
-    assert sum(table == "fairness" for table, _ in found) == 1
-    assert sum(table == "table6" for table, _ in found) == 3
+def test_the_asran_tables_hold_once_acks_are_counted():
+    """Table 6 pools data and ACKs, and Jain's index is over two data and two ACK flows: so the script has it."""
+    assert broken("asran") == []

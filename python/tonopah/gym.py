@@ -14,7 +14,7 @@ except ImportError as error:
 import numpy as np
 from numpy.typing import NDArray
 
-from tonopah._core import STEP_FIELDS, ScenarioError, Steps
+from tonopah._core import AGENT_FIELDS, ScenarioError, AgentRun
 from tonopah.errors import InputError, relay
 from tonopah.scenario.document import prepare, to_json
 from tonopah.simulation import Result
@@ -169,14 +169,14 @@ class CongestionEnv(gymnasium.Env[Observation, Observation]):
 
     def _start(self, seed: int) -> None:
         try:
-            self._steps = Steps(self.text, seed, self.interval_s)
+            self._steps = AgentRun(self.text, seed, self.interval_s)
         except ScenarioError as error:
             raise relay(error, self._source) from None
         self.now_s, self.rtt_s, self.mss_bytes = 0.0, np.nan, 1.0
 
     def _advance(self, cwnd_bytes: float | None) -> tuple[bool, Interval]:
         over, numbers = self._steps.advance(cwnd_bytes)
-        found = dict(zip(STEP_FIELDS, numbers, strict=True))
+        found = dict(zip(AGENT_FIELDS, numbers, strict=True))
         total, samples = found.pop("rtt_sum_s"), found.pop("rtt_samples")
         if samples:
             self.rtt_s = total / samples

@@ -4,33 +4,13 @@ Tables hold SI units, named in the column (`goodput_bps`, `delay_s`); reports sh
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import floor, isnan, log10
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Metric:
-    """Label and display unit of a metric: `value * factor` is in `unit`; `definition` says what it is and cites its source."""
-
-    label: str
-    unit: str
-    factor: float
-    definition: str = ""
-    column: str = ""
-    """Name of its column in the tables."""
-    bounds: tuple[float, float] = (0.0, math.inf)
-    """Bounds of its values in the unit of the column; intervals stay within them."""
-    outcomes: bool = False
-    """Whether a run has one of the two bounds and nothing between: its mean is the share of runs with the upper one."""
-
-    @property
-    def axis(self) -> str:
-        """Label with unit, for an axis or a column."""
-        return f"{self.label} ({self.unit})" if self.unit else self.label
-
-
-MBPS, MS, PERCENT, COUNT = ("Mb/s", 1e-6), ("ms", 1e3), ("%", 100.0), ("packets", 1.0)
+from tonopah.application_metrics import APPLICATIONS
+from tonopah.metric import COUNT, MBPS, MS, PERCENT, Metric
+from tonopah.script_metrics import OWN, SCRIPTS
 
 RTT_SAMPLES = (
     "{} of the sender's RTT samples, one for each acknowledgment: of the newest segment that it reports; segments sent twice "
@@ -253,6 +233,8 @@ METRICS = {
     "aqm_p_l": Metric("Marking probability in L", "", 1.0, "Probability of a mark in the low-latency queue (RFC 9332)"),
     "queue_l": Metric("Low-latency queue", "kB", 1e-3, "Bytes in the low-latency queue of DualPI2 (RFC 9332)"),
     "queue_c": Metric("Classic queue", "kB", 1e-3, "Bytes in the classic queue of DualPI2 (RFC 9332)"),
+    "drops": Metric("Dropped so far", *COUNT, "Packets dropped on a link so far"),
+    "marks": Metric("Marked so far", *COUNT, "Packets that the queue of a link marked CE so far (RFC 3168)"),
     "throughput": Metric("Throughput", *MBPS, "Payload received per bin"),
     "goodput": Metric("Goodput", *MBPS, "New in-order payload delivered to the application per bin"),
     "capacity": Metric("Capacity", *MBPS, "Rate that the service of a link offered, used or not"),
@@ -275,6 +257,8 @@ STUDENT = {
     "netsim": "as NetSim computes it: application level, from generation to delivery",
 }
 
+METRICS |= APPLICATIONS
+
 SHARES = (
     "delivery_ratio", "loss_ratio", "segment_delivery_ratio", "delivery_reachable_ratio", "utilisation_max", "path_share", "jain",
     "jain_reachable",
@@ -293,10 +277,15 @@ def metric(name: str) -> Metric:
     if name in METRICS:
         return replace(METRICS[name], column=name)
     profile, _, rest = name.partition(".")
-    if rest and profile in STUDENT:
+    if rest and profile in STUDENT | SCRIPTS:
         known = metric(rest)
-        text = f"{known.label} {STUDENT[profile]}"
-        return Metric(f"{known.label} [{profile}]", known.unit, known.factor, text, name, known.bounds)
+        label, text = OWN.get(rest, (known.label, f"{known.label} {(STUDENT | SCRIPTS)[profile]}"))
+        # Scripts count few bits: their reports print kb/s.
+        unit, factor = ("kb/s", 1e-3) if profile in SCRIPTS and known.unit == "Mb/s" else (known.unit, known.factor)
+        bounds = (0.0, 1.0) if rest.startswith("jain") else known.bounds
+        whose = "script" if profile in SCRIPTS else profile
+        shown = label if rest in OWN else f"{label} [{whose}]"
+        return Metric(shown, unit, factor, text, name, bounds)
     for suffix, (unit, factor) in SUFFIXES.items():
         if name.endswith(suffix):
             return Metric(readable(name.removesuffix(suffix)), unit, factor, "", name)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 SERIES = (
     "cwnd", "ssthresh", "send_window", "srtt", "rtt", "queue", "throughput", "goodput", "state", "retransmits", "pipe", "rto",
     "acked", "energy", "position_x", "position_y", "position_z", "route_hops", "path_delay",
-    "aqm_p", "aqm_p_l", "queue_l", "queue_c",
+    "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity",
 )  # fmt: skip
 """Names of the series that a run can record (`record.series`)."""
-OWNERS = dict.fromkeys(("queue", "aqm_p", "aqm_p_l", "queue_l", "queue_c"), "link") | dict.fromkeys(
+OWNERS = dict.fromkeys(("queue", "aqm_p", "aqm_p_l", "queue_l", "queue_c", "drops", "marks", "capacity"), "link") | dict.fromkeys(
     ("energy", "position_x", "position_y", "position_z"), "node"
 )
 """Series that do not belong to flows, and what they belong to."""

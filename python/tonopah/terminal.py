@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tonopah.metrics import parameter, parameter_range, show
+from tonopah.application_metrics import APPLICATION_COLUMNS, REVERSE_COLUMNS
+from tonopah.metrics import parameter, parameter_range, readable, show
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
 MAX_ROWS = 20
+MAX_READ = 1000
+"""So many flows are looked at for the tables of a run: those of 100,000 would take longer to read than to simulate."""
 PIPE_WIDTH = 160
 
 
@@ -102,9 +105,9 @@ WITHOUT_PATH = ("without a path", "flows_without_path", 1.0, "flows")
 def run_tables(summary: Mapping[str, Any], width: int = PIPE_WIDTH, flows: int | None = None) -> list["RenderableType"]:
     """Return the tables of a run, at most this wide: its flows, the network as a whole, its busiest links.
 
-    The summary may have the first MAX_ROWS of its `flows` only.
+    Of the `flows` of the summary the first MAX_READ are enough.
     """
-    grids = [flow_grid(summary, flows or len(summary["flows"])), network_grid(summary)]
+    grids = [flow_grid(summary, flows or len(summary["flows"])), *application_grids(summary), network_grid(summary)]
     if summary["network"].get("mac_data_frames") is not None:
         grids.extend(radio_grids(summary))
     if summary.get("links") or summary["network"].get("mac_data_frames") is None:
@@ -152,6 +155,24 @@ def cell(value: Any, factor: float) -> str:
     if isinstance(value, int) and factor == 1.0:
         return f"{value:,}"
     return str(value) if isinstance(value, str) else show(None if value is None else value * factor)
+
+
+def application_grids(summary: Mapping[str, Any]) -> list[Grid]:
+    """Return a table for each kind of application that measures something of its own, and one for data in reverse."""
+    grids = []
+    for app, columns in APPLICATION_COLUMNS.items():
+        flows = [flow for flow in summary["flows"] if flow["app"] == app and flow.get("connection_of") is None]
+        grids += [numbered_grid(readable(app), flows, flows, columns)] if flows else []
+    both = [flow for flow in summary["flows"] if flow.get("reverse_size_bytes") is not None]
+    both = [flow for flow in both if flow.get("reverse")]
+    return grids + ([numbered_grid("Data in reverse", both, [flow["reverse"] for flow in both], REVERSE_COLUMNS)] if both else [])
+
+
+def numbered_grid(title: str, flows: list[Mapping[str, Any]], values: list[Mapping[str, Any]], columns: Columns) -> Grid:
+    """Return a table of values of flows, a row for each."""
+    rows = [[str(flow["flow"]), *cells(row, columns)] for flow, row in zip(flows, values, strict=True)][:MAX_ROWS]
+    left = len(flows) - MAX_ROWS
+    return Grid(title, ("flow", *headings(columns)), rows, 1, f"… {left:,} more (--json shows all)" if left > 0 else "")
 
 
 NETWORK_COLUMNS = (

@@ -31,7 +31,7 @@ impl Limits {
     }
 
     /// The limit that a run has exceeded, if any.
-    fn exceeded(self, run: &Simulation, world_bytes: u64) -> Option<String> {
+    pub(crate) fn exceeded(self, run: &Simulation, world_bytes: u64) -> Option<String> {
         let place = || format!("at {} of the simulated time, after {} events", run.now(), run.events());
         if let Some(most) = self.events.filter(|most| run.events() >= *most) {
             return Some(format!("the run was stopped {}: {most} events are its limit", place()));

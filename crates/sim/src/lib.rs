@@ -38,9 +38,15 @@ pub use analysis::ground_track::{CurrentPath, GroundTrack, GroundTracks, PathSer
 pub use analysis::reach::Reach;
 pub use analysis::transmissions::Transmissions;
 pub use engine::event_list::{EventList, TieBreak};
+pub use engine::excerpt::Excerpt;
 pub use engine::json_log::JsonLog;
 pub use engine::trace::{AirFrame, FrameKind, HashLog, Record, Sink, TextLog};
 pub use expand::resolve;
+pub use host::app::conversation::AppSummary;
+pub use host::app::incast::IncastSummary;
+pub use host::app::request_response::RequestSummary;
+pub use host::app::transfer::TransferSummary;
+pub use host::app::voice::VoiceSummary;
 pub use ids::{EndpointId, FlowId, LinkId, NodeId};
 pub use memory::{LARGEST_WORLD_BYTES, world_bytes};
 pub use metrics::report_defs::{FlowMonitor, NetSim, Ns2Awk};
@@ -51,7 +57,7 @@ pub use series::Column;
 pub use simulation::{EventMode, Outcome, Simulation, expand};
 pub use summary::{
     ChannelSummary, CompletionSummary, ConnectivitySummary, Conservation, Drops, FlowSummary, LinkSummary, Measures,
-    NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, SpaceSummary, Summary, TerminalSummary,
+    NetworkEnergy, NetworkRadio, NetworkSummary, NodeSummary, ReverseSummary, SpaceSummary, Summary, TerminalSummary,
 };
 
 /// Version of the engine; results of different versions are not mixed.

@@ -1,12 +1,13 @@
 //! Time series, recorded only on request: columns of times, ids and values.
 
+use tcp::Snapshot;
 use tcp::cc::State;
 use tcp::units::{Bytes, Span, Time};
-use tcp::{Snapshot, Totals};
 
 use crate::engine::context::Context;
-use crate::host::flow::{Flow, Transport};
+use crate::host::flow::Flow;
 use crate::ids::{FlowId, NodeId};
+use crate::metrics::LinkMetrics;
 use crate::mobility::Point;
 use crate::network::Network;
 use crate::qdisc::QueueSample;
@@ -43,6 +44,8 @@ pub(crate) struct Series {
     received: Vec<Bytes>,
     read: Vec<u64>,
     has_queued: Vec<bool>,
+    /// By series and link: the last count.
+    counts: Vec<Vec<u64>>,
     /// Time of the next sample.
     next: Option<Time>,
     /// Senders are sampled after every input.
@@ -73,6 +76,7 @@ impl Series {
         let mut series = Series {
             columns: vec![Column::default(); wanted.len()],
             last: vec![vec![f64::NEG_INFINITY; flows]; wanted.len()],
+            counts: vec![vec![0; network.links.len()]; wanted.len()],
             positions: vec![vec![f64::NAN; network.nodes.len()]; wanted.len()],
             wanted,
             every: record.every,
@@ -132,6 +136,8 @@ impl Series {
                 SeriesName::QueueC => {
                     self.sample_disciplines(ctx.now, network, index, |sample| sample.classic.map(Bytes::as_f64));
                 }
+                SeriesName::Drops => self.sample_counts(ctx.now, network, index, LinkMetrics::dropped),
+                SeriesName::Marks => self.sample_counts(ctx.now, network, index, |metrics| metrics.marks),
                 SeriesName::Throughput => self.sample_throughput(ctx, index),
                 SeriesName::Goodput => self.sample_goodput(ctx.now, flows, index),
                 SeriesName::Energy => self.sample_energy(ctx.now, network, index),
@@ -162,6 +168,16 @@ impl Series {
             self.has_queued[id] |= link.metrics.max_queue > 0;
             if self.has_queued[id] {
                 self.columns[index].push(now, id, link.queue_bytes().as_f64());
+            }
+        }
+    }
+
+    fn sample_counts(&mut self, now: Time, network: &Network, index: usize, count: fn(&LinkMetrics) -> u64) {
+        for (id, link) in network.links.iter().enumerate() {
+            let (count, last) = (count(&link.metrics), &mut self.counts[index][id]);
+            if count != *last {
+                *last = count;
+                self.columns[index].push(now, id, count as f64);
             }
         }
     }
@@ -254,6 +270,11 @@ impl Series {
         }
     }
 
+    /// The samples since the last call, by name.
+    pub(crate) fn take(&mut self) -> Vec<(SeriesName, Column)> {
+        self.wanted.iter().copied().zip(self.columns.iter_mut().map(std::mem::take)).collect()
+    }
+
     /// The columns by name.
     pub(crate) fn finish(self) -> Vec<(SeriesName, Column)> {
         self.wanted.into_iter().zip(self.columns).collect()
@@ -269,7 +290,7 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         SeriesName::Srtt => snapshot.srtt.map_or(f64::NAN, Span::as_secs_f64),
         SeriesName::Rtt => snapshot.latest_rtt.map_or(f64::NAN, Span::as_secs_f64),
         SeriesName::State => number_of(snapshot.state),
-        SeriesName::Retransmits => totals(flow).retransmitted_segments as f64,
+        SeriesName::Retransmits => flow.totals().retransmitted_segments as f64,
         SeriesName::Pipe => bytes(snapshot.pipe),
         SeriesName::Rto => snapshot.rto.as_secs_f64(),
         // snd_una less the SYN.
@@ -287,7 +308,9 @@ fn sender_value(name: SeriesName, flow: &Flow, snapshot: &Snapshot) -> f64 {
         | SeriesName::AqmP
         | SeriesName::AqmPL
         | SeriesName::QueueL
-        | SeriesName::QueueC => unreachable!("not a sender's series"),
+        | SeriesName::QueueC
+        | SeriesName::Drops
+        | SeriesName::Marks => unreachable!("not a sender's series"),
     }
 }
 
@@ -299,12 +322,5 @@ fn number_of(state: State) -> f64 {
         State::Cwr => 2.0,
         State::Recovery => 3.0,
         State::Loss => 4.0,
-    }
-}
-
-fn totals(flow: &Flow) -> Totals {
-    match &flow.transport {
-        Transport::Tcp(sides) => sides[0].connection.totals(),
-        Transport::Udp => Totals::default(),
     }
 }

@@ -141,6 +141,30 @@ impl Simulation {
         false
     }
 
+    /// Handles events until the clock has reached `until`, at most `max_events`; true when the run is over.
+    ///
+    /// # Panics
+    ///
+    /// As [`Simulation::run`].
+    pub fn advance_until(&mut self, until: Time, max_events: u64) -> bool {
+        for _ in 0..max_events {
+            match self.world.ctx.next() {
+                Some(Event::Stop) | None => return true,
+                Some(event) => self.handle(event),
+            }
+            if self.world.ctx.now >= until {
+                break;
+            }
+        }
+        invariants::check(&self.world);
+        false
+    }
+
+    /// The samples of series since the last call; the outcome has those that were not taken.
+    pub fn take_series(&mut self) -> Vec<(SeriesName, Column)> {
+        self.world.series.take()
+    }
+
     /// Ends the run and returns its results.
     ///
     /// # Panics

@@ -6,12 +6,14 @@ A report draws them in its page, `tonopah study figure` with matplotlib; figures
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tonopah.analysis.figure_model import FigureData
 from tonopah.analysis.figure_scale import common_ranges, scale_key
 from tonopah.analysis.figure_series import series_figures
 from tonopah.analysis.figure_values import Request, SweptAxis, bar, difference_line, ecdf, heatmap, heatmap_difference, line
+from tonopah.analysis.printed import published_points
 from tonopah.analysis.tables import PartTables, is_measured, part_tables
 from tonopah.errors import near_names
 from tonopah.spec.model import Figure, StudySpec
@@ -123,7 +125,9 @@ def request_of(source: PartTables, figure: Figure, name: str) -> Request:
     """Return what the figures of one metric need."""
     part = source.part
     method = replace(part.method, statistic="median") if figure.median else part.method
-    return Request(part.id, source.runs, part.metric(name), part.labels, part.baseline, method, figure.log)
+    metric = part.metric(name)
+    printed = partial(published_points, part, metric)
+    return Request(part.id, source.runs, metric, part.labels, part.baseline, method, figure.log, printed)
 
 
 def titled(figure: Figure, made: FigureData) -> FigureData:

@@ -98,6 +98,8 @@ class PublishedPoints:
     label: str
     x: Numbers
     y: Numbers
+    style: int = 0
+    """Number of the colour and marker of what they are about."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Points, Series, as_numbers
+from tonopah.analysis.figure_model import FigureAxis, FigureData, FigureScale, Points, PublishedPoints, Series, as_numbers
 from tonopah.analysis.tables import difference, estimate, values_at
 from tonopah.metrics import Metric, lower
 from tonopah.names import figure_id
@@ -48,6 +48,8 @@ class Request:
     baseline: str
     method: Method
     log: str = ""
+    printed: Callable[[str], list[PublishedPoints]] = lambda _: []
+    """What the original printed of the metric along an axis."""
 
     @property
     def name(self) -> str:
@@ -98,8 +100,11 @@ def line(request: Request, axis: SweptAxis) -> FigureData:
         along(algorithm, i, axis, shown, request.estimate, request.replicates) for i, algorithm in enumerate(request.algorithms)
     ]
     title = f"{request.metric.label} against {lower(axis.label)}"
-    caption = f"{title}; {band(request.method, series)}.{few_note(series)}"
-    return FigureData(request.figure_id("line", axis.key), request.part, "line", title, caption, shown, request.scale, series)
+    printed = request.printed(axis.key)
+    note = " Crosses are the numbers that the original printed." if printed else ""
+    caption = f"{title}; {band(request.method, series)}.{few_note(series)}{note}"
+    name = request.figure_id("line", axis.key)
+    return FigureData(name, request.part, "line", title, caption, shown, request.scale, series, published=printed)
 
 
 def difference_line(request: Request, axis: SweptAxis) -> FigureData:

@@ -54,7 +54,7 @@ def part_tables(part: Part, plan: PartPlan, store: "Store") -> tuple["pd.DataFra
         busiest = max((link["utilisation"] or 0.0 for link in summary.get("links", [])), default=None)
         conserved = flatten({"conservation": summary.get("conservation", {})})
         of_run = [flatten(flow) for flow in summary["flows"]]
-        measured = summary.get("derived", {}) | measures.from_flows(part.derived, of_run)
+        measured = summary.get("script", {}) | summary.get("derived", {}) | measures.from_flows(part.derived, of_run)
         runs.append(
             {**keys, **flatten(summary["network"]), **network_ratios(run, summary), "utilisation_max": busiest, **measured,
              **conserved, "events": summary.get("events")}

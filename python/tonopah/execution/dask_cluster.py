@@ -182,7 +182,7 @@ class ClusterRunner:
 
     def submit(self, indices: list[int], runs: Sequence[Run]) -> None:
         """Submit a batch to the cluster."""
-        jobs = [Job(runs[index].scenario, runs[index].seed, runs[index].origins, self.options.limits) for index in indices]
+        jobs = [Job.of(runs[index], self.options.limits) for index in indices]
         future = self.client.submit(worker.run_batch, jobs, engine_build(), pure=False)
         self.in_flight[future] = indices
         future.add_done_callback(self.arrivals.put)

@@ -21,6 +21,7 @@ from typing import Any
 from tonopah.cc.description import Provenance
 from tonopah.errors import AlgorithmError, EngineError, InputError, LimitError, RunFailedError
 from tonopah.execution.options import Limits
+from tonopah.spec.plan import Run
 
 ATTEMPTS = 3
 """Attempts at a run whose process ends: the system may have killed it for want of memory."""
@@ -34,6 +35,15 @@ class Job:
     seed: int
     origins: dict[str, Provenance] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
+    script: str = ""
+    """Network of a script that counts the packets of this run, if any."""
+    besides: tuple[str, ...] = ()
+    """Scenarios whose packets that script counts before those of this run."""
+
+    @classmethod
+    def of(cls, run: Run, limits: Limits) -> "Job":
+        """Return a run as a job."""
+        return cls(run.scenario, run.seed, run.origins, limits, run.script, run.besides)
 
 
 @dataclass(frozen=True)

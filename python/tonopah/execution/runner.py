@@ -100,8 +100,8 @@ def run_missing(
     wanted = select_shard(plan, options.shard)
     damaged = store.damaged()
     done = store.ids() - damaged
-    # The sort keeps the order of each kind; those with an algorithm in Python need processes.
-    missing = sorted((run for run in wanted if run.id not in done), key=lambda run: bool(run.origins))
+    # The sort keeps the order of each kind; those in which Python works need processes.
+    missing = sorted((run for run in wanted if run.id not in done), key=lambda run: run.apart)
     if not missing:
         return 0
     if again := [run for run in missing if run.id in damaged]:
@@ -213,9 +213,9 @@ def start_executor(options: ExecutionOptions) -> AbstractContextManager[Executor
 
 
 def run_locally(runs: Sequence[Run], on_done: OnDone, options: ExecutionOptions) -> None:
-    """Execute runs on this machine: first those in threads, then those with an algorithm in Python in processes."""
-    native = [index for index, run in enumerate(runs) if not run.origins]
-    in_python = [index for index, run in enumerate(runs) if run.origins]
+    """Execute runs on this machine: first those in threads, then in processes those in which Python works."""
+    native = [index for index, run in enumerate(runs) if not run.apart]
+    apart = [index for index, run in enumerate(runs) if run.apart]
     stopped = False
 
     def watch(index: int, outcome: str | Exception, series: Any) -> bool:
@@ -228,9 +228,9 @@ def run_locally(runs: Sequence[Run], on_done: OnDone, options: ExecutionOptions)
     if native:
         jobs = [(runs[index].scenario, runs[index].seed) for index in native]
         run_many(jobs, options.threads, lambda index, *outcome: watch(native[index], *outcome), *limits)
-    if in_python and not stopped:
-        jobs = [processes.Job(runs[index].scenario, runs[index].seed, runs[index].origins, limits) for index in in_python]
-        processes.run_many(jobs, options.threads, lambda index, *outcome: watch(in_python[index], *outcome))
+    if apart and not stopped:
+        jobs = [processes.Job.of(runs[index], limits) for index in apart]
+        processes.run_many(jobs, options.threads, lambda index, *outcome: watch(apart[index], *outcome))
 
 
 def estimate(elapsed_s: float, done: int, remaining: int, options: ExecutionOptions) -> str:

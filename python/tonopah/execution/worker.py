@@ -7,6 +7,8 @@ process or never ends is this one's to deal with. `run_batch` does the same for 
 
 import ctypes
 import gc
+import json
+import math
 import os
 import pickle
 import select
@@ -20,12 +22,13 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 # Imported before the fork, so that not every run imports it for its series.
 import numpy  # noqa: F401
 
 from tonopah._core import engine_build, engine_version, run
+from tonopah.authors.observe import columns, observe, seen
 from tonopah.cc.base import CongestionControl
 from tonopah.cc.binding import bind
 from tonopah.cc.description import LoadedAlgorithm, Provenance
@@ -178,7 +181,10 @@ def run_job(job: Job) -> Answer:
         # This process runs nothing else: nothing needs to be loaded anew.
         algorithms = {name: load_planned(name, origin).core for name, origin in job.origins.items()}
         summary, series = run(job.scenario, job.seed, algorithms, *job.limits)
-        return Answer(summary.json(), series, seconds=time.perf_counter() - started)
+        text = summary.json()
+        if job.script:
+            text = with_counts(job, text, series)
+        return Answer(text, series, seconds=time.perf_counter() - started)
     except AlgorithmError as error:
         return Answer(raised={"message": str(error), "traceback": traceback_of(error), **vars(error)})
     except ScenarioError as error:
@@ -189,6 +195,13 @@ def run_job(job: Job) -> Answer:
         return Answer(defect=str(error))
     except BaseException:
         return Answer(failed=traceback.format_exc())
+
+
+def with_counts(job: Job, summary: str, series: Any) -> str:
+    """Return a summary with what the script of its network counts."""
+    runs = [*(observe(scenario, job.seed) for scenario in job.besides), seen(job.scenario, job.seed, summary, series)]
+    found = {name: value if math.isfinite(value) else None for name, value in columns(job.script, runs).items()}
+    return f'{{"script":{json.dumps(found)},{summary[1:]}'
 
 
 def run_batch(jobs: Sequence[Job], build: str) -> list[Answer]:

@@ -99,8 +99,9 @@ class Chart:
             label = "" if i else self.text(mark.label)
             axes.axvline(mark.x, color=MARK, linewidth=0.8, linestyle=":", label=label, zorder=1)
         for printed in self.data.published:
+            colour = self.line_style(printed.style)["color"]
             axes.plot(
-                numbers(printed.x), numbers(printed.y), linestyle="", marker="x", color="black", label=self.text(printed.label)
+                numbers(printed.x), numbers(printed.y), linestyle="", marker="x", color=colour, label=self.text(printed.label)
             )
         axes.set_ylabel(self.text(self.y_title()))
         self.scale_y(axes)

@@ -6,12 +6,12 @@ no other process is needed, and a signal ends all of it.
 
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import jinja2
 
 from tonopah._core import engine_version
-from tonopah.analysis import claims, consistency, tables
+from tonopah.analysis import claims, consistency, mechanisms, printed, tables
 from tonopah.analysis.answer import Answer, answer
 from tonopah.analysis.figure_files import write_figures
 from tonopah.analysis.tables import PartTables
@@ -33,6 +33,8 @@ from tonopah.spec.model import StudySpec
 from tonopah.spec.plan import Plan
 from tonopah.store.store import Store
 
+Held: TypeAlias = dict[str, list[printed.Reproduced]]
+"""By published table: its numbers beside ours."""
 SCRIPTS = ("charts.js", "series.js", "tables.js", "page.js")
 """In the order in which the page loads them."""
 
@@ -72,9 +74,14 @@ def write_files(
     answered = answer(spec, plan, runs, found)
     facts = describe(manifest, spec) | {"sensitivity": read_sensitivity(store.folder, manifest)}
     facts |= {"spent": spent_text(store), "runs": plan.measured, "size": plan.size}
-    about = study_facts(manifest, spec, facts, store)
+    held: Held = {}
+    for source in sources:
+        for entry in printed.reproduced(source.part, source.plan, source.runs):
+            held.setdefault(entry.printed.table, []).append(entry)
+    facts |= {"mechanisms": mechanisms.shown(spec, plan, runs)}
+    about = study_facts(manifest, spec, facts, store) | against_original(held, facts["mechanisms"])
     replace_file(out / verdicts.FILE, verdicts.verdicts_json(about, answered, found))
-    replace_file(out / "report.html", render(spec, found, answered, parts, facts))
+    replace_file(out / "report.html", render(spec, found, answered, parts, held, facts))
     return out / "report.html"
 
 
@@ -97,6 +104,14 @@ def study_facts(manifest: Manifest, spec: StudySpec, facts: dict[str, Any], stor
     }  # fmt: skip
 
 
+def against_original(held: Held, shown: list[mechanisms.Shown]) -> dict[str, Any]:
+    """Return what verdicts.json says of the original: how much of each table is reproduced, and its slips."""
+    tables_held = {
+        table: dict(zip(("reproduced", "judged"), printed.counts(entries), strict=True)) for table, entries in held.items()
+    }
+    return {"published": tables_held, "mechanisms": [one.as_json() for one in shown]}
+
+
 def used_metrics(spec: StudySpec) -> list[tuple[str, str, str]]:
     """Return name, label and definition of every metric that the study shows or tests, derived metrics included."""
     found = {}
@@ -108,7 +123,9 @@ def used_metrics(spec: StudySpec) -> list[tuple[str, str, str]]:
     return [(name, shown.axis, shown.definition) for name, shown in found.items() if shown.definition]
 
 
-def render(spec: StudySpec, found: list[claims.Verdict], answered: Answer, parts: list[PartReport], facts: dict[str, Any]) -> str:
+def render(
+    spec: StudySpec, found: list[claims.Verdict], answered: Answer, parts: list[PartReport], held: Held, facts: dict[str, Any]
+) -> str:
     """Return the HTML document."""
     figures = {figure.id: figure for part in parts for figure in part.figures}
     views = claim_views(spec, found, figures)
@@ -119,7 +136,7 @@ def render(spec: StudySpec, found: list[claims.Verdict], answered: Answer, parts
         comparisons=claims.comparisons(found), metrics=used_metrics(spec),
         headline=make_panels(with_difference(first, figures))[0] if first else None,
         headline_labels=spec.part(first.part).labels if first else [],
-        findings=[(published, consistency.check(published)) for published in spec.published],
+        findings=[(one, consistency.check(one), held.get(one.id, [])) for one in spec.published],
         statistics={part.statistic for part in spec.parts} | {"median" for p in spec.parts for f in p.figures if f.median},
         confidence=" and ".join(levels), medians=any(part.statistic == "median" for part in spec.parts),
         version=engine_version(), data=page_data(figures.values()), vendor=vendor.SCRIPTS, vendor_style=vendor.STYLE.text,
@@ -127,10 +144,10 @@ def render(spec: StudySpec, found: list[claims.Verdict], answered: Answer, parts
     )  # fmt: skip
 
 
-def template_environment() -> jinja2.Environment:
-    """Return what templates of pages are rendered with."""
+def template_environment(*packages: str) -> jinja2.Environment:
+    """Return what templates of pages are rendered with: those of these packages, and those of this one."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("tonopah.report", "."),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name, ".") for name in (*packages, "tonopah.report")]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

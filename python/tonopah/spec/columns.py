@@ -1,7 +1,7 @@
 """The columns of tables: which metrics runs have and which flows, and what a name that is neither is answered.
 
-The engine's summary defines them: two worlds of a millisecond, one wired whose flow has an end and one
-with radios, show every name that there is.
+The engine's summary defines them: worlds of a millisecond, one wired whose flow has an end, one with radios
+and one with every application, show every name that there is.
 """
 
 from collections.abc import Iterable
@@ -10,10 +10,18 @@ from functools import cache
 from typing import Any
 
 from tonopah.errors import InputError, near_names
-from tonopah.metrics import METRICS, Metric, metric, readable
+from tonopah.metric import Metric
+from tonopah.metrics import METRICS, metric, readable
 from tonopah.simulation import SERIES, run
 from tonopah.summary import flatten
 
+APPLICATIONS: tuple[dict[str, Any], ...] = (
+    {"kind": "transfer", "size": "1B", "direction": "both"},
+    {"kind": "request_response"},
+    {"kind": "incast"},
+    {"kind": "voice"},
+)
+"""Applications with metrics of their own."""
 WORLDS: tuple[dict[str, Any], ...] = (
     {
         "duration": "1ms",
@@ -24,10 +32,15 @@ WORLDS: tuple[dict[str, Any], ...] = (
         "duration": "1ms",
         "network": {"kind": "adhoc", "nodes": 2, "flows": 1, "area": {"x": "10m", "y": "10m"}},
     },
+    {
+        "duration": "1ms",
+        "network": {"kind": "dumbbell", "pairs": 1, "bottleneck": {"delay": "0ms"}, "access": {"delay": "0ms"}},
+        "flow": [{"from": "left0", "to": "right0", "app": app} for app in APPLICATIONS],
+    },
 )
 MADE_IN_TABLES = ("goodput_per_node_bps", "energy_power_w", "events")
 """Columns of runs that analysis/tables.py adds to those of the engine."""
-KEYS = ("flow",)
+KEYS = ("flow", "connection_of")
 """Columns of numbers that say whose row it is."""
 FIGURES_OF_FLOWS = ("ecdf", "table")
 """Kinds of figures that show flows; the others show runs."""
@@ -61,9 +74,10 @@ def columns() -> Columns:
     for world in WORLDS:
         summary = run(world).summary
         runs |= flatten(summary["network"]) | flatten({"conservation": summary["conservation"]})
-        flows |= flatten(summary["flows"][0])
+        for flow in summary["flows"]:
+            flows |= flatten(flow)
     runs |= dict.fromkeys(MADE_IN_TABLES)
-    numbers = [name for name, value in flows.items() if not isinstance(value, str) and name not in (*KEYS, "cc_profile")]
+    numbers = [name for name, value in flows.items() if not isinstance(value, str) and name not in (*KEYS, "cc", "cc_profile")]
     return Columns(in_order(runs), in_order(numbers))
 
 

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tonopah.metrics import Metric, metric, readable
+from tonopah.metric import Metric
+from tonopah.metrics import metric, readable
 from tonopah.spec.claim import Claim, FigureName
 from tonopah.spec.derived import Derived
 from tonopah.spec.history import HistoryEntry
-from tonopah.spec.published import Published
+from tonopah.spec.mechanism import Mechanism
+from tonopah.spec.published import UNITS, Column, Published
 from tonopah.spec.schema import Assumption, Missing, Quick, Sweep, Variant
 from tonopah.stats import CONFIDENCE, Method
 
@@ -32,6 +34,25 @@ class Figure:
     """Its place in the study file."""
 
 
+@dataclass(frozen=True)
+class PrintedNumber:
+    """A number of a published table that runs of a part are held against."""
+
+    table: str
+    label: str
+    """Which of the compared it is about."""
+    at: Mapping[str, Any]
+    """Where on the axes; empty for the nominal point."""
+    column: Column
+    text: str
+    """As printed."""
+
+    @property
+    def value(self) -> float:
+        """Its value in the SI unit of the column of the runs."""
+        return float(self.text) * UNITS[self.column.unit]
+
+
 @dataclass
 class Part:
     """One network with its comparison, sweeps, figures and derived metrics; a study without `[[part]]` is one without id."""
@@ -49,6 +70,8 @@ class Part:
     assumed: list[Assumption] = field(default_factory=list)
     text: Mapping[str, str] = field(default_factory=dict)
     quick: Quick = field(default_factory=Quick)
+    printed: list[PrintedNumber] = field(default_factory=list)
+    """What published tables say about it."""
     confidence: float = CONFIDENCE
     """Of every interval; higher than 95 % when replicates were added until the result was narrow enough (sequential.py)."""
 
@@ -86,6 +109,7 @@ class StudySpec:
     parts: list[Part]
     claims: list[Claim] = field(default_factory=list)
     published: list[Published] = field(default_factory=list)
+    mechanisms: list[Mechanism] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     assumed: list[Assumption] = field(default_factory=list)
     text: Mapping[str, str] = field(default_factory=dict)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tonopah.errors import InputError
+from tonopah.spec import scripts
 from tonopah.spec.columns import check_figure, check_metric
-from tonopah.spec.derived import Average, Jain
+from tonopah.spec.derived import Average, Derived, Jain
 from tonopah.spec.model import Figure, Part
 from tonopah.spec.schema import FigureTable, PartKeys, PartTable, Quick, StudyFile, Sweep
 from tonopah.spec.validation import MAX_LISTED, cut, join, list_allowed, shorten
@@ -51,15 +52,16 @@ def read_part(reader: PartReader) -> Part:
         if reader.get(key) is None:
             raise InputError(join(reader.path, (key,)), "is missing")
     own = reader.own
-    scenario = merge(reader.file.scenario or {}, own.scenario or {}) if own else merge(reader.file.scenario, {})
-    check_cc(reader, scenario)
+    scenario = read_scenario(reader)
     compare, sweeps = reader.get("compare"), list(reader.get("sweep"))
     labels = [variant.label for variant in compare.variants]
     figures = []
-    derived = list(reader.get("derived"))
+    derived: list[Derived] = list(reader.get("derived"))
     for i, metric in enumerate(derived):
         if isinstance(metric, Jain | Average):
             check_metric(metric.metric, f"{reader.at('derived')}[{i}].metric", "flow")
+    if scripts.is_script(scenario):
+        derived.append(scripts.counts(scenario))
     own_columns = [column for metric in derived for column in metric.columns()]
     for i, table in enumerate(reader.get("figure")):
         check_figure(table.kind, table.y, f"{reader.at('figure')}[{i}]", own_columns)
@@ -70,8 +72,24 @@ def read_part(reader: PartReader) -> Part:
         id=own.id if own else "", title=(own.title or own.id) if own else "", baseline=choose_baseline(reader, labels),
         replicates=reader.get("replicates"), scenario=scenario, variants=compare.variants, statistic=reader.get("statistic"),
         sweeps=sweeps, figures=figures, derived=derived, assumed=list(own.assumed) if own else [],
-        text=own.text if own else {}, quick=choose_quick(reader, sweeps),
+        text=part_text(reader, scenario), quick=choose_quick(reader, sweeps),
     )  # fmt: skip
+
+
+def read_scenario(reader: PartReader) -> dict[str, Any]:
+    """Return the scenario of a part: its own and the file's as one; that of a script takes nothing from the file."""
+    own, file = reader.own.scenario if reader.own else None, reader.file.scenario or {}
+    scenario = merge(file, {}) if own is None else merge({} if scripts.is_script(own) else file, own)
+    check_cc(reader, scenario)
+    return scripts.complete(scenario, reader.at("scenario")) if scripts.is_script(scenario) else scenario
+
+
+def part_text(reader: PartReader, scenario: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the report says of a part; where its network is that of a script, which one."""
+    text = dict(reader.own.text) if reader.own else {}
+    if scripts.is_script(scenario):
+        text["network"] = f"{text.get('network', '')} As in the script: {scripts.named(scenario).source}.".strip()
+    return text
 
 
 def merge(default: Any, own: Any) -> Any:

@@ -23,11 +23,14 @@ from tonopah.digest import digest
 from tonopah.errors import InputError, ScenarioError, relay
 from tonopah.metrics import count_text
 from tonopah.scenario import paths
+from tonopah.scenario.document import to_json
 from tonopah.simulation import OWNERS
-from tonopah.spec.claim import BetweenParts, Claim, NotTestable, Trend
+from tonopah.spec import scripts
+from tonopah.spec.claim import BetweenParts, NotTestable, Trend
 from tonopah.spec.derived import Derived
 from tonopah.spec.model import Part, StudySpec
 from tonopah.spec.schema import Variant
+from tonopah.spec.scripts import Script
 
 MAX_RUNS = 1_000_000
 """More runs than this are a slip of the pen (a day has room for some 100,000 short ones)."""
@@ -54,6 +57,15 @@ class Run:
     """Where its algorithms in Python are, by their names in the scenario."""
     derived: tuple[Derived, ...] = ()
     """What is derived from its series when it is stored."""
+    script: str = ""
+    """Network of a script that counts the packets of this run, if any."""
+    besides: tuple[str, ...] = ()
+    """Scenarios (JSON text) whose packets that script counts before those of this run."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether Python works in it, for its algorithm or to count packets: threads would wait for one another."""
+        return bool(self.origins or self.script)
 
 
 @dataclass
@@ -120,6 +132,7 @@ class Point:
     derived: tuple[Derived, ...] = ()
     random: tuple[str, ...] = ()
     owners: Mapping[str, int] = field(default_factory=dict)
+    script: Script | None = None
 
 
 def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
@@ -133,15 +146,21 @@ def make_plan(spec: StudySpec, folder: str | Path = ".") -> Plan:
     plan = Plan()
     for part in spec.parts:
         try:
-            mine = plan_part(part, folder, needs_nominal_point(part, spec.claims))
+            mine = plan_part(part, folder, needs_nominal_point(part, spec))
         except InputError as error:
             raise relay(error, prefix=f"part {part.id}") if part.id else error from None
         check_shown_flows(part, mine)
         plan.parts[part.id] = mine
         for run in (*mine.runs.values(), *mine.representative.values()):
-            known = plan.runs.get(run.id)
-            plan.runs[run.id] = replace(run, representative=run.representative or known.representative) if known else run
+            plan.runs[run.id] = joined(plan.runs[run.id], run) if run.id in plan.runs else run
     return plan
+
+
+def joined(known: Run, run: Run) -> Run:
+    """Return a run that is planned twice: its series are kept, and its packets counted, if either asks for it."""
+    counted = known if known.script else run
+    both = known.representative or run.representative
+    return replace(run, representative=both, script=counted.script, besides=counted.besides)
 
 
 def check_shown_flows(part: Part, plan: PartPlan) -> None:
@@ -161,11 +180,15 @@ def size(part: Part) -> int:
     return len(part.variants) * (1 + sum(product_size(sweep.vary) for sweep in part.sweeps))
 
 
-def needs_nominal_point(part: Part, claims: Iterable[Claim]) -> bool:
+def needs_nominal_point(part: Part, spec: StudySpec) -> bool:
     """Tell whether anything shows or tests the nominal point of a part: its default values, where no axis varies."""
     if not part.sweeps or part.derived or any(figure.x is None and figure.kind != "series" for figure in part.figures):
         return True
-    tests = [test for claim in claims for test in claim.tests if not isinstance(test, NotTestable | Trend)]
+    if any(part.id in (one.part, one.without.part) for one in spec.mechanisms):
+        return True
+    if any(not number.at for number in part.printed):
+        return True
+    tests = [test for claim in spec.claims for test in claim.tests if not isinstance(test, NotTestable | Trend)]
     parts = [(test, test.parts if isinstance(test, BetweenParts) else (test.part,)) for test in tests]
     return any(part.id in named and not test.over and not test.at for test, named in parts)
 
@@ -201,7 +224,9 @@ def plan_part(part: Part, folder: str | Path, with_nominal: bool = True) -> Part
         plan.sweeps.append({run for point in points for run in add(plan, point, defaults, seeds)})
     for variant in part.variants:
         shown = check_point(record_representative(part, checked["duration"]), variant, {}, folder, derived)
-        plan.representative[variant.label] = replace(next(runs_of(shown, defaults, range(1, 2))), representative=True)
+        # No table has it, so that nothing need be counted.
+        run = next(runs_of(shown, defaults, range(1, 2)))
+        plan.representative[variant.label] = replace(run, representative=True, script="", besides=())
     return plan
 
 
@@ -218,10 +243,12 @@ def add(plan: PartPlan, point: Point, defaults: dict[str, Any], seeds: range) ->
 
 def runs_of(point: Point, defaults: dict[str, Any], seeds: range) -> Iterable[Run]:
     """Yield the replicates of a point."""
+    script = point.script
+    besides = tuple(to_json(scenario) for scenario in script.scenarios[:-1]) if script else ()
     for seed in seeds:
         yield Run(
             run_id(point.resolved, seed), point.label, seed, {**defaults, **point.values}, point.bound.text, point.resolved,
-            origins=point.bound.origins, derived=point.derived,
+            origins=point.bound.origins, derived=point.derived, script=script.network if script else "", besides=besides,
         )  # fmt: skip
 
 
@@ -237,6 +264,8 @@ def check_point(
     try:
         for path, value in (variant.changes | values).items():
             paths.put(changed, path, copy.deepcopy(value))
+        script = scripts.build(changed) if scripts.is_script(changed) else None
+        changed = script.shown if script else changed
         give_start_jitter(changed)
         bound = bind(changed, folder)
         checked = json.loads(check(bound.text, 1, bound.algorithms))
@@ -249,9 +278,11 @@ def check_point(
         resolved["sources"] = {name: origin.digest for name, origin in bound.origins.items()}
     if derived:
         resolved["derived"] = [metric.identity() for metric in derived]
+    if script:
+        resolved["script"] = script.identity
     canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
     owners = {what: len(checked["graph"].get(what, ())) for what in ("flow", "node")}
-    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners)
+    return Point(variant.label, values, bound, canonical, derived, tuple(checked["random"]), owners, script)
 
 
 def give_start_jitter(scenario: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from tonopah._core import parse_quantity
-from tonopah.spec.validation import Filled, Many, Model, distinct, distinct_names, one_of, refuse, shorten
+from tonopah.spec.validation import Many, Model, distinct, distinct_names, one_of, refuse, shorten
 from tonopah.units import SI_UNITS
 
 QUANTITIES = (
@@ -17,7 +17,8 @@ QUANTITIES = (
 )  # fmt: skip
 UNITS = {
     "": 1.0, "%": 0.01, "packets": 1.0, "b/s": 1.0, "bit/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9,
-    "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "B": 1.0, "bytes": 1.0, "kB": 1e3, "MB": 1e6, "J": 1.0, "J/s": 1.0,
+    "Kib/s": 1024.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "B": 1.0, "bytes": 1.0, "kB": 1e3, "MB": 1e6,
+    "J": 1.0, "J/s": 1.0,
 }  # fmt: skip
 """Units of columns as reports print them, and their SI values."""
 
@@ -39,6 +40,26 @@ class Column(Model):
     quantity: Literal["", *QUANTITIES] = Field(
         "", alias="is", description="The quantity that it holds, if a rule is to be applied to it."
     )
+
+    metric: str = Field("", description="Column of the runs that holds ours, in a table with `part`.")
+    within: float = Field(0.0, description="How far ours may be from it, in its unit.")
+    within_percent: float = Field(0.0, description="How far ours may be from it, in percent of it.")
+    within_factor: float = Field(0.0, description="Largest ratio of the two, either way.")
+
+    @property
+    def allowed(self) -> str:
+        """How far ours may be, in words; empty if the table does not say."""
+        if self.within_factor:
+            return f"factor {self.within_factor:g}"
+        if self.within_percent:
+            return f"±{self.within_percent:g} %"
+        return f"±{self.within:g} {self.unit}".rstrip() if self.within else ""
+
+    def agrees(self, ours: float, printed: float) -> bool:
+        """Whether a number in this unit is as near as is allowed; the last digit printed is no difference."""
+        if self.within_factor:
+            return ours > 0 and printed > 0 and 1 / self.within_factor <= ours / printed <= self.within_factor
+        return abs(ours - printed) <= self.within + self.within_percent / 100 * abs(printed) + 1e-12
 
 
 class Best(Model):
@@ -103,6 +124,10 @@ class Given(Model):
     packet: given_as("size") | None = Field(None, description="Size of a packet.")
     offered: given_as("rate") | None = Field(None, description="Offered load.")
     flows: int | None = Field(None, description="Number of flows.")
+    acks_counted: bool | None = Field(
+        None,
+        description="Packets are those of data and ACKs, one ACK for two segments, and throughput is the mean of both flows.",
+    )
 
 
 def to_cells(row: Any) -> tuple[str, ...]:
@@ -123,11 +148,32 @@ class Published(Model):
 
     id: str = Field(description="Its number in the report; each has its own.")
     caption: str = Field(description="What it shows.")
-    columns: Annotated[Filled[Column], AfterValidator(distinct_names)] = Field(description="Its columns.")
-    rows: Many[Row] = Field(description="Its rows; a number is written as text where the original has trailing zeros.")
+    columns: Annotated[Many[Column], AfterValidator(distinct_names)] = Field((), description="Its columns.")
+    rows: Many[Row] = Field((), description="Its rows; a number is written as text where the original has trailing zeros.")
+    part: str = Field("", description="Part whose runs are held against it; the first column names what is compared there.")
+    over: str = Field("", description="Axis of that part whose values the second column holds; its nominal point if absent.")
+    labels: dict[str, str] = Field(
+        default_factory=dict, description="What the part calls what the first column names, where that differs."
+    )
+    numbers: Literal["", "author", "stock"] = Field(
+        "",
+        description="Takes columns and rows from the shipped numbers of the script that `part` follows: the author's own, or "
+        "means of the stock simulator with that script.",
+    )
     stated: Given = Field(default_factory=Given, alias="given", description="What the text around it states.")
     best: Many[Best] = Field((), alias="claims", description="What the text says about the best of a column.")
     changes: Many[Change] = Field((), alias="differences", description="Differences in percent that the text states.")
+
+    @model_validator(mode="after")
+    def check_source(self) -> "Published":
+        """Refuse a table without cells, or with two sources of them."""
+        if self.numbers and not self.part:
+            raise refuse("is missing", "the part that follows the script", ("part",))
+        if bool(self.numbers) == bool(self.columns):
+            raise refuse(
+                "are missing" if not self.columns else "stand beside numbers", "columns and rows, or numbers", ("columns",)
+            )
+        return self
 
     @model_validator(mode="after")
     def check_rows(self) -> "Published":

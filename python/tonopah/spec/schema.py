@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 from tonopah.spec.claim import CRITERIA, Claim, FigureName
 from tonopah.spec.derived import KINDS, AnyDerived
 from tonopah.spec.history import HistoryEntry, in_order
+from tonopah.spec.mechanism import Mechanism
 from tonopah.spec.published import Published
 from tonopah.spec.validation import (
     AxisPath,
@@ -314,6 +315,7 @@ class StudyFile(PartKeys, StudyHead):
     part: Filled[PartTable] = Field((), description="Networks with their comparisons; without any, the file is one part.")
     claim: Many[Claim] = Field((), description="Claims to be judged.")
     published: Many[Published] = Field((), description="Tables of the original.")
+    mechanism: Many[Mechanism] = Field((), description="Slips of the original, each with a number and the number without it.")
     missing: Many[Missing] = Field((), description="What the original shows and this study cannot.")
     history: Annotated[Many[HistoryEntry], AfterValidator(in_order)] = Field(
         (), description="When the criteria of the claims were set, and every later change with its reason."
@@ -324,6 +326,7 @@ class StudyFile(PartKeys, StudyHead):
         """Refuse two parts, claims or published tables of the same id."""
         names: dict[str, tuple[str, Any]] = {
             "part": ("parts", self.part), "claim": ("claims", self.claim), "published": ("tables", self.published),
+            "mechanism": ("mechanisms", self.mechanism),
         }  # fmt: skip
         for key, (what, entries) in names.items():
             if len({entry.id for entry in entries}) < len(entries):

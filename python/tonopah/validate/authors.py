@@ -8,12 +8,11 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tonopah._core import trace
+from tonopah.authors.observe import observe
+from tonopah.authors.packets import Numbers
 from tonopah.errors import InputError
-from tonopah.scenario.document import to_json
 from tonopah.stats import Estimate, mean_interval
 from tonopah.validate.authors_cases import Case, all_cases
-from tonopah.validate.authors_metrics import Numbers, packets
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def select(glob: str | None) -> list[Case]:
 
 def run_seed(case: Case, seed: int) -> Numbers:
     """Run a case with one seed."""
-    return case.measure([packets(trace(to_json(scenario), seed, json=True)) for scenario in case.scenarios])
+    return case.network.count([observe(scenario, seed) for scenario in case.scenarios])
 
 
 def run_job(job: tuple[str, int]) -> Numbers:
@@ -70,22 +69,20 @@ def validate(cases: Sequence[Case], processes: int | None = None, step: Callable
 
 def judge(case: Case, runs: Sequence[Numbers]) -> Iterator[Row]:
     """Yield a row for each number of a case that is stored or has a goal."""
-    references = case.references or {}
-    author, stock = references.get("author", {}), references.get("stock", {})
+    author, stock = case.references.get("author", {}), case.references.get("stock", {})
+    network = case.network
     for metric in runs[0]:
         if metric not in author and metric not in stock:
             continue
-        values = [run[metric] for run in runs]
         theirs = stock.get(metric, [])
         printed = author[metric][0] if metric in author else None
-        ours, reference = mean_interval(values), mean_interval(theirs) if theirs else None
+        ours, reference = mean_interval([run[metric] for run in runs]), mean_interval(theirs) if theirs else None
         allowed, agrees = "", None
-        if metric in case.overlap and reference is not None:
+        if case.judged and metric in network.overlap and reference is not None and len(theirs) > 1:
             allowed, agrees = "intervals overlap", overlap(ours, reference)
-        elif metric in case.goals:
-            goal = case.goals[metric]
-            target = printed if printed is not None else theirs[0]
-            allowed, agrees = goal.text, goal.met(values[0], target)
+        elif case.judged and metric in network.goals:
+            goal = network.goals[metric]
+            allowed, agrees = goal.text, goal.met(ours.value, printed if printed is not None else mean_interval(theirs).value)
         yield Row(case.name, metric, printed, shown(reference), shown(ours), ours.value, allowed, agrees)
 
 

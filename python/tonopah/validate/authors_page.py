@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tonopah.authors.numbers import stored
 from tonopah.template import render
 from tonopah.terminal import plain_table
 from tonopah.validate.authors import Row
-from tonopah.validate.authors_cases import all_cases, stored
+from tonopah.validate.authors_cases import all_cases
 
 if TYPE_CHECKING:
     from rich.table import Table

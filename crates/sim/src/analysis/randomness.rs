@@ -19,7 +19,7 @@ impl Simulation {
         let mut parts = parts_of_network(self.resolved());
         parts.extend(parts_of_starts(self.resolved(), graph.flow.len()).map(str::to_owned));
         let apps = graph.flow.iter().any(|flow| is_random_app(&flow.app));
-        parts.extend(apps.then(|| "on and off periods".to_owned()));
+        parts.extend(apps.then(|| "times of applications".to_owned()));
         parts.extend(parts_of_algorithms(graph));
         parts.extend(parts_of_links(graph));
         if graph.node.iter().any(|node| node.mobility.as_ref().is_some_and(is_random_mobility)) {
@@ -59,8 +59,13 @@ fn parts_of_starts(resolved: &Scenario, flows: usize) -> Option<&'static str> {
 }
 
 fn is_random_app(app: &AppDef) -> bool {
-    let AppDef::OnOff(on_off) = app else { return false };
-    [&on_off.on, &on_off.off].into_iter().any(|period| !matches!(period, PeriodDef::Constant(_)))
+    let is_drawn = |period: &PeriodDef| !matches!(period, PeriodDef::Constant(_));
+    match app {
+        AppDef::OnOff(on_off) => is_drawn(&on_off.on) || is_drawn(&on_off.off),
+        AppDef::RequestResponse(def) => [&def.think, &def.server_time].into_iter().flatten().any(is_drawn),
+        AppDef::Incast(def) => def.jitter > Span::ZERO,
+        AppDef::Bulk(_) | AppDef::Cbr(_) | AppDef::Transfer(_) | AppDef::Voice(_) => false,
+    }
 }
 
 fn is_random_mobility(mobility: &MobilityDef) -> bool {

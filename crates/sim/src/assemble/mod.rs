@@ -1,5 +1,6 @@
 //! From a scenario to the [`World`] of a run. Every error names the path of its key; a world that was built cannot fail.
 
+mod applications;
 mod constellation;
 mod sink_agents;
 mod starts;
@@ -16,10 +17,12 @@ use crate::connectivity::Reachability;
 use crate::engine::context::{Context, FlowEnds};
 use crate::engine::event::Event;
 use crate::engine::trace::Sink;
-use crate::expand::{self, interval_nanos, transport_of};
+use crate::expand::{self, transport_of};
 use crate::host::Hosts;
-use crate::host::app::{App, Period, Ticks};
-use crate::host::flow::{Flow, OnFull, Side, Transport};
+use crate::host::app::App;
+use crate::host::app::conversation::End;
+use crate::host::conversation::{Member, Session};
+use crate::host::flow::{Flow, Side, Transport};
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::link::effects::Effects;
 use crate::link::entrance::Entrance;
@@ -30,8 +33,8 @@ use crate::metrics::OrderMetrics;
 use crate::network::Network;
 use crate::qdisc::Qdisc;
 use crate::scenario::{
-    AppDef, DatagramEcn, FlowDef, Full, GilbertElliottLoss, LinkDef, LinkOptions, LossModel, MarkModel,
-    Network as NetworkDef, NthLoss, PeriodDef, PriorityDef, Scenario, ScenarioError, ServiceDef, TransportDef, join,
+    AppDef, DatagramEcn, FlowDef, GilbertElliottLoss, LinkDef, LinkOptions, LossModel, MarkModel,
+    Network as NetworkDef, NthLoss, PriorityDef, Scenario, ScenarioError, ServiceDef, TransportDef, join,
 };
 use crate::series::Series;
 use crate::world::{Change, World};
@@ -56,8 +59,6 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
     let listed = scenario.flow.len();
     let path_of = |i: usize| if i < listed { format!("flow[{i}]") } else { format!("network.flows[{}]", i - listed) };
     let mut ctx = Context::new(graph.flow.len(), sink);
-    let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
-    ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(graph.flow.len())));
     network.channels.iter_mut().for_each(|channel| channel.start(&mut ctx));
     if let Some(dynamics) = &mut dynamics {
         // The links of time 0 are open before anything is sent.
@@ -65,18 +66,29 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         ctx.schedule(next, Event::Constellation);
     }
     let (mut flows, mut drawn) = (Vec::with_capacity(graph.flow.len()), Vec::new());
+    let mut further = Vec::new();
+    let mut sessions = Vec::new();
     let common = graph.tcp.resolve("tcp")?;
     for (index, def) in graph.flow.iter().enumerate() {
         let stream = |what| flow_stream(index, listed, seed, what);
         let id = FlowId(index as u32);
-        let flow = build_flow(&graph, def, id, &common, &path_of(index), &names, stream("app"))?;
+        let path = path_of(index);
+        let sources = applications::sources(&graph, &names, def, &path)?;
+        let app = match applications::conversation_of(&def.app, sources.len(), stream("app")) {
+            None => applications::app_of(&def.app, stream("app")),
+            Some(conversation) => {
+                sessions.push(Session::new(conversation, vec![id]));
+                further.extend((1..sources.len()).map(|number| (sessions.len() - 1, index, number, sources[number])));
+                member_of(&def.app, sessions.len() - 1, 0)
+            }
+        };
+        let parts = FlowParts { id, source: sources[0], app, rng: stream("app") };
+        let flow = build_flow(&graph, def, parts, &common, &path, &names)?;
         // A constellation may connect two terminals later.
         if dynamics.is_none() {
-            check_path(&network, &flow, def, &path_of(index))?;
+            check_path(&network, &flow, def, &path)?;
         }
-        let priority = def.priority.unwrap_or(PriorityDef::DEFAULT_BAND);
-        let dscp = def.code_point();
-        ctx.ends.push(FlowEnds { source: flow.source, sink: flow.sink, priority, dscp });
+        ctx.ends.push(ends_of(def, &flow));
         let start = starts::draw(&graph, def, &network, &flow, || stream("start"));
         drawn.push(start);
         for at in [Some(Time::ZERO + start), flow.stop].into_iter().flatten() {
@@ -84,7 +96,22 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         }
         flows.push(flow);
     }
+    for (session, index, number, source) in further {
+        let (def, path, id) = (&graph.flow[index], path_of(index), FlowId(flows.len() as u32));
+        let rng = flow_stream(index, listed, seed, &format!("app/{number}"));
+        let app = member_of(&def.app, session, number);
+        let flow = build_flow(&graph, def, FlowParts { id, source, app, rng }, &common, &path, &names)?;
+        if dynamics.is_none() {
+            check_path(&network, &flow, def, &path)?;
+        }
+        ctx.ends.push(ends_of(def, &flow));
+        sessions[session].flows.push(id);
+        flows.push(Flow { owner: sessions[session].flows[0], ..flow });
+    }
     sink_agents::join(&graph.flow, &mut flows)?;
+    ctx.flows.resize_with(flows.len(), Default::default);
+    let reorders = |link: &Link| link.effects.as_ref().is_some_and(|effects| effects.reorders());
+    ctx.order = network.links.iter().any(reorders).then(|| Box::new(OrderMetrics::new(flows.len())));
     starts::set(&mut graph, drawn);
     let changes = build_changes(&graph);
     for (index, (at, _)) in changes.iter().enumerate() {
@@ -94,13 +121,13 @@ pub(crate) fn assemble(scenario: &Scenario, seed: u64, sink: Option<Box<dyn Sink
         ctx.schedule(Time::ZERO + scenario.warmup, Event::WarmupEnds);
     }
     ctx.schedule(Time::ZERO + scenario.duration, Event::Stop);
-    let series = Series::new(&scenario.record, graph.flow.len(), &network);
+    let series = Series::new(&scenario.record, flows.len(), &network);
     if let Some(first) = series.next_sample() {
         ctx.schedule(first, Event::Sample);
     }
     let changes = changes.into_iter().map(|(_, change)| change).collect();
     let reachability = Reachability::new(&network, placement_draws);
-    let (hosts, constellation) = (Hosts { flows }, dynamics);
+    let (hosts, constellation) = (Hosts::new(flows, sessions), dynamics);
     Ok(World { ctx, network, hosts, changes, series, reachability, constellation, graph, resolved, seed })
 }
 
@@ -230,16 +257,35 @@ fn nth_of(nth: &NthLoss) -> Loss {
     Loss::Nth { numbers, seen: 0 }
 }
 
+/// What queues may ask about a flow.
+fn ends_of(def: &FlowDef, flow: &Flow) -> FlowEnds {
+    let priority = def.priority.unwrap_or(PriorityDef::DEFAULT_BAND);
+    FlowEnds { source: flow.source, sink: flow.sink, priority, dscp: def.code_point() }
+}
+
+/// The part that a connection has in the conversation of an application.
+fn member_of(def: &AppDef, session: usize, connection: usize) -> App {
+    let (client, has_end) = (applications::client_of(def), applications::has_end(def));
+    App::Conversation(Box::new(Member::new(session, connection, client, has_end)))
+}
+
+/// What distinguishes the connections of an application.
+struct FlowParts {
+    id: FlowId,
+    source: NodeId,
+    app: App,
+    rng: Rng,
+}
+
 fn build_flow(
     graph: &Scenario,
     def: &FlowDef,
-    id: FlowId,
+    parts: FlowParts,
     common: &TcpConfig,
     path: &str,
     names: &BTreeMap<&str, NodeId>,
-    rng: Rng,
 ) -> Result<Flow, ScenarioError> {
-    let source = find_node(names, &def.from, &join(path, "from"))?;
+    let FlowParts { id, source, app, mut rng } = parts;
     let sink = find_node(names, &def.to, &join(path, "to"))?;
     if source == sink {
         return Err(ScenarioError::new(join(path, "to"), format!("{:?} would send to itself", def.to)));
@@ -248,21 +294,22 @@ fn build_flow(
     let transport = match transport_of(&def.app) {
         TransportDef::Udp => Transport::Udp,
         TransportDef::Tcp => {
-            // A copy, so that the application's stream is not advanced.
-            let mut rng = rng.clone();
             let own = !def.tcp.is_empty();
             let mut config = if own { def.tcp.resolve(&join(path, "tcp"))? } else { common.clone() };
             config.seed = rng.next_u64();
             headers = config.headers;
             fill = if config.whole_segments { config.mss } else { fill };
             let side = |connection| Side { connection, wake_at: None };
-            Transport::Tcp(Box::new([side(Connection::connect(config.clone())), side(Connection::listen(config))]))
+            Transport::Tcp(Box::new(match applications::client_of(&def.app) {
+                End::Source => [side(Connection::connect(config.clone())), side(Connection::listen(config))],
+                End::Sink => [side(Connection::listen(config.clone())), side(Connection::connect(config))],
+            }))
         }
     };
     Ok(Flow {
         source,
         sink,
-        app: app_of(&def.app, rng).with_writes_of(fill),
+        app: app.with_writes_of(fill),
         headers,
         receiver: (!def.silent).then_some(id),
         datagram_ecn: match def.app.datagrams().ecn.unwrap_or_default() {
@@ -271,7 +318,7 @@ fn build_flow(
             DatagramEcn::L4s => Ecn::Ect1,
         },
         transport,
-        on_full: on_full_of(&def.app),
+        on_full: applications::on_full_of(&def.app),
         stop: def.stop.filter(|stop| *stop < graph.duration).map(|stop| Time::ZERO + stop),
         started: false,
         finished: false,
@@ -280,6 +327,9 @@ fn build_flow(
         written: 0,
         read: 0,
         highest_sent: 0,
+        highest_answered: 0,
+        owner: id,
+        opened_at: None,
         connected_at: None,
         ended_at: None,
         cwnd_integral: Default::default(),
@@ -299,41 +349,6 @@ fn check_path(network: &Network, flow: &Flow, def: &FlowDef, path: &str) -> Resu
         );
     }
     Ok(())
-}
-
-fn on_full_of(app: &AppDef) -> OnFull {
-    let full = match app {
-        AppDef::Bulk(_) => Full::Block,
-        AppDef::Cbr(cbr) => cbr.on_full,
-        AppDef::OnOff(on_off) => on_off.on_full,
-    };
-    match full {
-        Full::Block => OnFull::Block,
-        Full::Drop => OnFull::Drop,
-    }
-}
-
-fn app_of(def: &AppDef, rng: Rng) -> App {
-    match def {
-        AppDef::Bulk(bulk) => App::Bulk { bytes: bulk.bytes },
-        AppDef::Cbr(cbr) => App::Cbr { size: cbr.size, ticks: Ticks::every(interval_nanos(cbr.rate, cbr.size)) },
-        AppDef::OnOff(on_off) => App::OnOff {
-            size: on_off.size,
-            ticks: Ticks::every(interval_nanos(on_off.rate, on_off.size)),
-            on: period_of(&on_off.on),
-            off: period_of(&on_off.off),
-            on_until: Time::ZERO,
-            rng,
-        },
-    }
-}
-
-fn period_of(def: &PeriodDef) -> Period {
-    match def {
-        PeriodDef::Constant(constant) => Period::Constant(constant.length),
-        PeriodDef::Exponential(exponential) => Period::Exponential(exponential.mean),
-        PeriodDef::Pareto(pareto) => Period::Pareto(pareto.mean, pareto.shape),
-    }
 }
 
 /// The scheduled changes of all links, in the order of the scenario.

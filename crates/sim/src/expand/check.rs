@@ -3,6 +3,7 @@
 use tcp::units::Bytes;
 
 use super::bounds::{check_period, probability};
+use super::check_app::{check_incast, check_request_response, check_transfer, check_voice};
 use super::check_effects::check_effects;
 use super::check_queue::check_queue;
 use super::check_service::{check_changes, check_service};
@@ -74,10 +75,11 @@ fn check_ecn(ecn: &EcnRewrite, path: &str) -> Result<(), ScenarioError> {
     }
 }
 
-/// Payload of a message of an application; nothing if it sends a stream.
+/// Payload of a message that is sent in one piece; nothing if an application sends a stream.
 pub(super) fn message_size(app: &AppDef) -> Option<Bytes> {
     match app {
-        AppDef::Bulk(_) => None,
+        AppDef::Bulk(_) | AppDef::Transfer(_) | AppDef::RequestResponse(_) | AppDef::Incast(_) => None,
+        AppDef::Voice(voice) => Some(voice.datagram_size()),
         AppDef::Cbr(cbr) => Some(cbr.size),
         AppDef::OnOff(on_off) => Some(on_off.size),
     }
@@ -91,6 +93,10 @@ pub(crate) fn check_app(app: &AppDef, path: &str) -> Result<(), ScenarioError> {
             let empty = bulk.bytes == Some(Bytes::ZERO);
             return if empty { fail("bytes", "0B is nothing to send; at least 1B".into()) } else { Ok(()) };
         }
+        AppDef::Transfer(transfer) => return check_transfer(transfer, path),
+        AppDef::RequestResponse(requests) => return check_request_response(requests, path),
+        AppDef::Incast(incast) => return check_incast(incast, path),
+        AppDef::Voice(voice) => return check_voice(voice, path),
         AppDef::Cbr(cbr) => (cbr.rate, cbr.size, cbr.transport),
         AppDef::OnOff(on_off) => {
             check_period(&on_off.on, &join(path, "on"))?;
@@ -125,7 +131,8 @@ pub(crate) fn interval_nanos(rate: PacketRate, size: Bytes) -> f64 {
 /// What carries an application's data.
 pub(crate) fn transport_of(app: &AppDef) -> TransportDef {
     match app {
-        AppDef::Bulk(_) => TransportDef::Tcp,
+        AppDef::Bulk(_) | AppDef::Transfer(_) | AppDef::RequestResponse(_) | AppDef::Incast(_) => TransportDef::Tcp,
+        AppDef::Voice(_) => TransportDef::Udp,
         AppDef::Cbr(cbr) => cbr.transport,
         AppDef::OnOff(on_off) => on_off.transport,
     }

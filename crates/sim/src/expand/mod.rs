@@ -6,6 +6,7 @@
 mod adhoc;
 mod bounds;
 mod check;
+mod check_app;
 mod check_effects;
 mod check_queue;
 mod check_service;
@@ -36,6 +37,7 @@ use check::message_size;
 use graph::FlowEnds;
 
 pub(crate) use check::{check_app, interval_nanos, transport_of};
+pub(crate) use check_app::connections_of;
 pub(crate) use extent::Extent;
 
 /// A world as an explicit graph.
@@ -147,6 +149,7 @@ fn explicit_flow(
         return Err(ScenarioError::new(join(path, "stop"), format!("is not after start ({})", flow.start)));
     }
     check_app(&flow.app, &join(path, "app"))?;
+    check_app::check_beside(flow, path)?;
     if let (Some(own), Some(dscp)) = (flow.app.datagrams().dscp, flow.dscp) {
         let message = format!("{own}, but the flow has dscp = \"{dscp}\"; give it once");
         return Err(ScenarioError::new(join(path, "app.dscp"), message));

@@ -65,6 +65,12 @@ pub(crate) struct Flow {
     pub(crate) app: App,
     /// The ECN field of datagrams.
     pub(crate) datagram_ecn: Ecn,
+    /// As `highest_sent`, of the data that the sink sends.
+    pub(crate) highest_answered: u64,
+    /// The flow of the scenario that it belongs to: itself, unless it is a further connection of an application.
+    pub(crate) owner: FlowId,
+    /// When an application has opened this connection.
+    pub(crate) opened_at: Option<Time>,
     pub(crate) stop: Option<Time>,
     pub(crate) connected_at: Option<Time>,
     /// The sink has read all there is: the last byte of a transfer with an end, or what was sent before it stopped.

@@ -71,6 +71,22 @@ pub(crate) struct IntervalMetrics {
     pub(crate) rtts: Option<Box<RttSamples>>,
     /// Copies of data packets that links made.
     pub(crate) duplicated: u64,
+    /// Data from the sink; absent before the first, which most flows never have.
+    pub(crate) reverse_data: Option<Box<ReverseData>>,
+}
+
+/// Data packets from the sink to the source.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReverseData {
+    pub(crate) sent: u64,
+    pub(crate) retransmitted: u64,
+    pub(crate) received: u64,
+    pub(crate) dropped: u64,
+    pub(crate) marked: u64,
+    /// Payload read in order by the application.
+    pub(crate) delivered_bytes: Bytes,
+    /// Last transmission of a data packet to its reception.
+    pub(crate) delays: Delays,
 }
 
 /// Metrics of a flow.
@@ -91,7 +107,12 @@ impl FlowMetrics {
         let direction = self.interval.direction(header.to);
         direction.sent += 1;
         direction.first_sent.get_or_insert(now);
-        if payload > Bytes::ZERO && !header.to.is_source() {
+        if payload == Bytes::ZERO {
+            return;
+        }
+        if header.to.is_source() {
+            self.interval.reverse_data().on_sent(header.retransmission);
+        } else {
             self.interval.sent += 1;
             if header.retransmission {
                 self.interval.retransmitted += 1;
@@ -108,7 +129,12 @@ impl FlowMetrics {
         direction.received_ip_bytes += packet.size;
         direction.last_received = Some(now);
         let payload = packet.payload_bytes();
-        if payload > Bytes::ZERO && !packet.to.is_source() {
+        if payload == Bytes::ZERO {
+            return;
+        }
+        if packet.to.is_source() {
+            self.interval.reverse_data().on_received(now.since(packet.sent_at));
+        } else {
             self.interval.received += 1;
             self.interval.reordered += u64::from(packet.sent_at < self.newest);
             self.newest = self.newest.max(packet.sent_at);
@@ -122,15 +148,19 @@ impl FlowMetrics {
     pub(crate) fn on_dropped(&mut self, packet: &Packet, reason: DropReason) {
         self.tally.dropped += 1;
         self.interval.direction(packet.to).dropped += 1;
-        if packet.has_data() && !packet.to.is_source() {
-            self.interval.drops.get_or_insert_default()[reason as usize] += 1;
+        match (packet.has_data(), packet.to.is_source()) {
+            (false, _) => {}
+            (true, false) => self.interval.drops.get_or_insert_default()[reason as usize] += 1,
+            (true, true) => self.interval.reverse_data().dropped += 1,
         }
     }
 
     #[inline(never)]
     pub(crate) fn on_marked(&mut self, packet: &Packet) {
-        if packet.has_data() && !packet.to.is_source() {
-            self.interval.marked += 1;
+        match (packet.has_data(), packet.to.is_source()) {
+            (false, _) => {}
+            (true, false) => self.interval.marked += 1,
+            (true, true) => self.interval.reverse_data().marked += 1,
         }
     }
 
@@ -149,6 +179,13 @@ impl FlowMetrics {
 impl IntervalMetrics {
     fn direction(&mut self, to: EndpointId) -> &mut Direction {
         if to.is_source() { &mut self.reverse } else { &mut self.forward }
+    }
+
+    /// Counts of the data from the sink, made if it is the first.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn reverse_data(&mut self) -> &mut ReverseData {
+        self.reverse_data.get_or_insert_default()
     }
 
     /// Data packets dropped, by reason.
@@ -206,6 +243,18 @@ impl IntervalMetrics {
     /// A statistic of the delays of messages.
     pub(crate) fn app_delay(&self, of: impl Fn(&Delays) -> Option<f64>) -> Option<f64> {
         self.app_delays.as_deref().and_then(of)
+    }
+}
+
+impl ReverseData {
+    fn on_sent(&mut self, retransmission: bool) {
+        self.sent += 1;
+        self.retransmitted += u64::from(retransmission);
+    }
+
+    fn on_received(&mut self, delay: Span) {
+        self.received += 1;
+        self.delays.add(delay);
     }
 }
 

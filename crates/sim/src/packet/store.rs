@@ -20,6 +20,7 @@ struct PackedPacket {
     sent_at: Time,
     /// Of a datagram: its payload.
     seq: u64,
+    /// Of a datagram: its number.
     ack: u64,
     window: Bytes,
     /// The timestamps option if there is one. With more than that the first is the index of a [`RareOptions`].
@@ -101,7 +102,7 @@ impl PackedPacket {
         let PackedPacket { to, destination, size, sent_at, seq, ack, window, stamps, len, flags, ecn, ttl, .. } = *self;
         let retransmission = self.has(RETRANSMISSION);
         if self.has(DATAGRAM) {
-            let payload = Payload::Udp(Datagram { bytes: Bytes(seq), ecn });
+            let payload = Payload::Udp(Datagram { bytes: Bytes(seq), ecn, number: ack });
             return Packet { to, destination, size, sent_at, retransmission, ttl, payload };
         }
         let timestamps = self.has(TIMESTAMPED).then_some(stamps);
@@ -119,9 +120,9 @@ fn bit_if(is_set: bool, bit: u8) -> u8 {
 impl PacketStore {
     /// Inserts a UDP datagram.
     pub(crate) fn insert_datagram(&mut self, header: &PacketHeader, datagram: Datagram) -> PacketId {
-        let Datagram { bytes, ecn } = datagram;
+        let Datagram { bytes, ecn, number } = datagram;
         let empty = PackedPacket::of(header);
-        self.put(PackedPacket { seq: bytes.0, ecn, bits: empty.bits | DATAGRAM, ..empty })
+        self.put(PackedPacket { seq: bytes.0, ack: number, ecn, bits: empty.bits | DATAGRAM, ..empty })
     }
 
     /// Inserts a packet with a TCP segment.

@@ -5,6 +5,7 @@ mod area;
 mod cake;
 mod cc_choice;
 mod constellation;
+mod conversations;
 mod dscp;
 mod dualpi2;
 mod ecn;
@@ -15,6 +16,7 @@ mod fair_queue;
 mod link;
 mod loss;
 mod lrwpan;
+mod media;
 mod mobility;
 mod near;
 mod network;
@@ -46,6 +48,7 @@ pub use constellation::{
     Constellation, ConstellationPreset, ConstellationProfile, GroundDef, GslPolicy, LatitudeDef, Pattern, PlaceDef,
     TerminalDef,
 };
+pub use conversations::{BothDef, DirectionDef, IncastDef, NoKeysDef, PerConnection, RequestResponseDef, TransferDef};
 pub use dscp::Dscp;
 pub use dualpi2::{
     ControlledDelay, Draws, DropAt, DualPi2Classify, DualPi2Def, DualPi2Profile, DualPi2Scheduler, LowAqm, Overload,
@@ -62,6 +65,7 @@ pub use fair_queue::{DrrBy, DrrDef, DrrDrop, FqDef, SfqDef};
 pub use link::{LinkChangeAt, LinkDef, LinkOptions};
 pub use loss::{GilbertElliottLoss, LossModel, NthLoss};
 pub use lrwpan::{AddressLength, EncapDef, LrwpanDef};
+pub use media::{AutoPlayout, Codec, FixedPlayout, Playout, VoiceDef};
 pub use mobility::{
     FixedDef, GaussMarkovDef, MobilityDef, RandomWaypointDef, SetdestDef, SetdestOrder, Waypoint, WaypointsDef,
 };

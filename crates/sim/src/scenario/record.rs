@@ -76,11 +76,15 @@ pub enum SeriesName {
     QueueL,
     /// Bytes in the classic queue of DualPI2, per link.
     QueueC,
+    /// Packets dropped so far, per link, when that has changed.
+    Drops,
+    /// Packets marked CE by the queue so far, per link, when that has changed.
+    Marks,
 }
 
 impl SeriesName {
     /// All of them.
-    pub const ALL: [SeriesName; 24] = [
+    pub const ALL: [SeriesName; 26] = [
         SeriesName::Cwnd,
         SeriesName::Ssthresh,
         SeriesName::SendWindow,
@@ -105,6 +109,8 @@ impl SeriesName {
         SeriesName::AqmPL,
         SeriesName::QueueL,
         SeriesName::QueueC,
+        SeriesName::Drops,
+        SeriesName::Marks,
     ];
 
     /// As written in a scenario.
@@ -134,6 +140,8 @@ impl SeriesName {
             SeriesName::AqmPL => "aqm_p_l",
             SeriesName::QueueL => "queue_l",
             SeriesName::QueueC => "queue_c",
+            SeriesName::Drops => "drops",
+            SeriesName::Marks => "marks",
         }
     }
 }

@@ -4,10 +4,11 @@ use serde::Serialize;
 use tcp::units::{Span, Time};
 
 use super::measures::Measures;
-use crate::host::flow::{Flow, Transport};
-use crate::ids::FlowId;
+use crate::host::app::conversation::AppSummary;
+use crate::host::flow::Flow;
+use crate::ids::{FlowId, NodeId};
 use crate::metrics::report_defs::ratio;
-use crate::metrics::{IntervalMetrics, OrderCounts};
+use crate::metrics::{IntervalMetrics, OrderCounts, ReverseData};
 use crate::scenario::{AppDef, Scenario, TransportDef};
 
 /// A flow.
@@ -54,12 +55,60 @@ pub struct FlowSummary {
     pub hops: Option<u32>,
     /// Share of the instants, one in every second of the run, at which there was a path; absent without radio.
     pub path_share: Option<f64>,
+    /// The flow of the scenario whose application has opened this connection besides its first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connection_of: Option<u32>,
+    /// What the application measured.
+    #[serde(flatten)]
+    pub application: Option<AppSummary>,
+    /// Data from its sink to its source; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse: Option<ReverseSummary>,
     /// Copies of its data packets that links made; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicated_packets: Option<u64>,
     /// Order of its data packets; absent where links keep it.
     #[serde(flatten)]
     pub order: Option<OrderSummary>,
+}
+
+/// Data from a sink to its source.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ReverseSummary {
+    /// New in-order payload read by the application, per second of the lifetime of the flow.
+    pub goodput_bps: f64,
+    /// Data packets sent, retransmissions included.
+    pub sent_packets: u64,
+    /// Data packets received, duplicates included.
+    pub received_packets: u64,
+    /// Data packets dropped.
+    pub dropped_packets: u64,
+    /// Data packets retransmitted.
+    pub retransmitted_packets: u64,
+    /// Data packets that a queue marked CE.
+    pub marked_packets: u64,
+    /// Payload delivered in order.
+    pub delivered_bytes: u64,
+    /// Network delay of data packets: last transmission to reception. Mean.
+    pub delay_s: Option<f64>,
+    /// 95th percentile of the network delay.
+    pub delay_p95_s: Option<f64>,
+}
+
+impl ReverseSummary {
+    fn of(data: &ReverseData, lifetime: Span) -> ReverseSummary {
+        ReverseSummary {
+            goodput_bps: ratio(8.0 * data.delivered_bytes.as_f64(), lifetime.as_secs_f64()).unwrap_or_default(),
+            sent_packets: data.sent,
+            received_packets: data.received,
+            dropped_packets: data.dropped,
+            retransmitted_packets: data.retransmitted,
+            marked_packets: data.marked,
+            delivered_bytes: data.delivered_bytes.0,
+            delay_s: data.delays.mean_s(),
+            delay_p95_s: data.delays.quantile_s(0.95),
+        }
+    }
 }
 
 /// Order of data packets (RFC 4737).
@@ -102,25 +151,24 @@ pub(super) fn flow_summary(
     [warmup, now]: [Time; 2],
     in_flight_packets: u64,
 ) -> FlowSummary {
-    let def = &graph.flow[id.index()];
-    let start = Time::ZERO + def.start;
+    let def = &graph.flow[flow.owner.index()];
+    let is_further = flow.owner != id;
+    let start = flow.opened_at.filter(|_| is_further).unwrap_or(Time::ZERO + def.start);
     let lifetime = flow.lifetime(start, warmup, now);
     let snapshot = flow.snapshot();
-    let totals = match &flow.transport {
-        Transport::Tcp(sides) => sides[0].connection.totals(),
-        Transport::Udp => Default::default(),
-    };
+    let totals = flow.totals();
+    let name = |node: NodeId| graph.node[node.index()].name.clone();
     let (app, transport) = app_names(&def.app);
     let cc = def.tcp.cc.as_ref().or(graph.tcp.cc.as_ref()).filter(|_| transport == "tcp");
     FlowSummary {
         flow: id.0,
-        from: def.from.clone(),
-        to: def.to.clone(),
+        from: name(flow.source),
+        to: name(flow.sink),
         cc: cc.map(|cc| cc.name.clone()),
         cc_profile: cc.and_then(|cc| cc.profile.clone()),
         app,
         transport,
-        start_s: def.start.as_secs_f64(),
+        start_s: start.as_secs_f64(),
         lifetime_s: lifetime.as_secs_f64(),
         measures: Measures::of(interval, lifetime, now.since(warmup), flow.app.write().is_some()),
         in_flight_packets,
@@ -133,6 +181,9 @@ pub(super) fn flow_summary(
         completion_s: flow.completion(start).map(Span::as_secs_f64),
         hops: None,
         path_share: None,
+        connection_of: is_further.then_some(flow.owner.0),
+        application: None,
+        reverse: interval.reverse_data.as_deref().map(|data| ReverseSummary::of(data, lifetime)),
         duplicated_packets: (interval.duplicated > 0).then_some(interval.duplicated),
         order: None,
     }
@@ -144,5 +195,9 @@ fn app_names(app: &AppDef) -> (&'static str, &'static str) {
         AppDef::Bulk(_) => ("bulk", "tcp"),
         AppDef::Cbr(cbr) => ("cbr", name(cbr.transport)),
         AppDef::OnOff(on_off) => ("on_off", name(on_off.transport)),
+        AppDef::Transfer(_) => ("transfer", "tcp"),
+        AppDef::RequestResponse(_) => ("request_response", "tcp"),
+        AppDef::Incast(_) => ("incast", "tcp"),
+        AppDef::Voice(_) => ("voice", "udp"),
     }
 }

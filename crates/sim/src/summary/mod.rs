@@ -18,7 +18,7 @@ use crate::wireless::WirelessSubnet;
 use crate::world::World;
 use constellation::space_summary;
 pub use constellation::{SpaceSummary, TerminalSummary};
-pub use flow::FlowSummary;
+pub use flow::{FlowSummary, ReverseSummary};
 use flow::{flow_summary, order_summary};
 pub use link::{ChannelSummary, LinkSummary};
 use link::{channel_summary, link_summary};
@@ -98,7 +98,13 @@ pub(crate) fn of(world: &mut World) -> Summary {
         let summary = flow_summary(&world.graph, flow, interval, id, [warmup, now], in_flight[index]);
         flows.push(FlowSummary { order, ..summary });
     }
+    for session in &world.hosts.sessions {
+        let application = session.summary(&world.hosts.flows, warmup, now);
+        flows[session.flows[0].index()].application = Some(application);
+    }
     let connectivity = connect(world, &mut flows);
+    // Of the connections that applications may open only those that they have opened.
+    flows.retain(|flow| flow.connection_of.is_none() || world.hosts.flows[flow.flow as usize].opened_at.is_some());
     let nodes = node::nodes(world, now);
     Summary {
         engine: env!("CARGO_PKG_VERSION"),

@@ -4,7 +4,6 @@
 
 const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "wye", "cross"];
 const DASHES = ["", "7 3", "8 3 2 3", "2 3", "5 2 1 2 1 2", "1 2", "10 4"];
-const PUBLISHED = "var(--soft)";
 
 const colour = (style) => `var(--s${style % 7})`;
 const symbol = (style) => SYMBOLS[style % SYMBOLS.length];
@@ -53,7 +52,7 @@ function rowsOf(figure, shown) {
 // The vertical scale: common to all panels of the metric, or just what this panel needs. Noise does not fill a panel.
 function verticalDomain(figure, shown, rows, common) {
   if (common && known(figure.y.min) && known(figure.y.max)) return [figure.y.min, figure.y.max];
-  const values = rows.flatMap((row) => [row.y, row.low, row.high]).concat(shown.flatMap((one) => one.points?.y ?? [])).filter(known);
+  const values = rows.flatMap((row) => [row.y, row.low, row.high]).concat(shown.flatMap((one) => one.points?.y ?? []), (figure.published ?? []).flatMap((one) => one.y)).filter(known);
   if (!values.length) return [0, 1];
   let [low, high] = [Math.min(...values), Math.max(...values)];
   if (figure.y.log) return [low, high];
@@ -117,8 +116,8 @@ function lineMarks(figure, shown, rows, options) {
   }
   for (const one of figure.published || []) {
     const printed = one.x.map((x, i) => ({ x, y: one.y[i] })).filter((row) => known(row.y));
-    marks.push(Plot.line(printed, { x: "x", y: "y", stroke: PUBLISHED, strokeDasharray: "1 3" }));
-    marks.push(Plot.dot(printed, { x: "x", y: "y", stroke: PUBLISHED, symbol: "times", title: () => `${one.label} (published)` }));
+    const stroke = colour(one.style);
+    marks.push(Plot.dot(printed, { x: "x", y: "y", stroke, symbol: "times", r: 5, strokeWidth: 1.8, title: (row) => `${one.label}: ${show(row.y)}` }));
   }
   return marks;
 }

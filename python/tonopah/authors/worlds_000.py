@@ -1,42 +1,22 @@
-"""The authors' networks as scenarios: what their scripts build, with the places and flows that their random numbers draw.
+"""The networks of author 000 (ns-2.35, `hishamcse/EWPHCC-Congestion-Control-NS2-Project` at 4ba9713) as scenarios.
 
-Each function takes the point of a sweep and returns scenarios; the seeds, rates and sizes that a script fixes stand here once.
+Each function takes the point of a sweep; the seeds, rates and sizes that the scripts fix stand here once.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-MODULUS = 2**31 - 1
-MULTIPLIER = 16807
-SRAND = 19
-"""The author's argument of Tcl's `srand`."""
+from tonopah.authors.draws import SRAND, drawn, uniform
+from tonopah.authors.packets import SILENCE, Scenario
 
 SEGMENT_BYTES = 1000
 WRITE_BYTES = 200
 """What an application of author 000 writes at a time; ns-2 sends a whole segment for it."""
 
-SILENCE = {"kind": "constant", "length": "100000s"}
-"""Longer than any run."""
-
 NEVER = 2**32 - 1
 """As a number of repetitions of the SYN: ns-2 never gives up."""
-
-Scenario = dict[str, Any]
-
-
-def uniform(seed: int) -> Iterator[float]:
-    """Yield the numbers that Tcl's `rand()` gives after `srand(seed)`, which takes the first itself (Park and Miller 1988)."""
-    state = seed * MULTIPLIER % MODULUS
-    while True:
-        state = state * MULTIPLIER % MODULUS
-        yield state / MODULUS
-
-
-def drawn(source: Iterator[float], scale: int, count: int) -> int:
-    """Return the author's `int(scale u) mod count`."""
-    return int(scale * next(source)) % count
 
 
 @dataclass(frozen=True)
@@ -163,50 +143,61 @@ def plane_000(algorithm: str, satellites: int, altitude_km: float, answers: bool
     return {"duration": f"{SATELLITE_S}s", "network": network, "tcp": AGENTS[algorithm].tcp(), "flow": [flow]}
 
 
-# ---------------------------------------------------------------- 001, two hosts
+# ---------------------------------------------------------------- 000, wireless
+
+FAST_M_PER_S = 15
+"""From this speed on the field is 1000 m wide."""
+WIRELESS_POWER = {"profile": "ns2", "initial": "500J", "rx": "1W", "tx": "2W", "idle": "1W"}
 
 
-def hosts_001(algorithm: str, packets_per_s: int) -> Scenario:
-    """Return one link with errors per byte, writes of 1024 B from 1 s to 9 s.
+@dataclass(frozen=True)
+class Placed:
+    """What the wireless script draws: where stations are and go, the sink, and the sources."""
 
-    ns-3's "classic recovery" changes cwnd in an episode only; what is lost it finds by SACK, as recovery
-    of profile `ns3` does.
-    """
-    link = {
-        "from": "a", "to": "b", "rate": "500kbps", "delay": "2ms", "overhead": "2B", "loss": {"kind": "byte", "rate": 1e-4},
-        "queue": {"kind": "fq_codel", "device": "100p"},
+    side_m: int
+    places: list[list[float]]
+    destinations: list[list[float]]
+    sink: int
+    sources: list[int]
+
+
+def placed(nodes: int, flows: int, speed_m_per_s: float, seed: int = SRAND) -> Placed:
+    """Return what the script draws: place and destination of every node, then the sink, then a source for each flow."""
+    source, side = uniform(seed), 1000 if speed_m_per_s >= FAST_M_PER_S else 500
+    drawn_places = [[drawn(source, 10000, side) + 0.5 for _ in range(4)] for _ in range(nodes)]
+    sink = drawn(source, 1000, nodes)
+    sources = []
+    while len(sources) < flows:
+        # A source that is the sink is drawn again.
+        if (one := drawn(source, 1000, nodes)) != sink:
+            sources.append(one)
+    return Placed(side, [row[:2] for row in drawn_places], [row[2:] for row in drawn_places], sink, sources)
+
+
+def wireless_000(
+    algorithm: str, nodes: int, flows: int, packets_per_s: int, speed: float, own_sinks: bool = False, routing: str = "dsr",
+    seed: int = SRAND,
+) -> Scenario:  # fmt: skip
+    """Return moving stations that all send to one node: to one sink agent, or with `own_sinks` to one for each flow."""
+    world = placed(nodes, flows, speed, seed)
+    own = {
+        f"n{i}": {"kind": "setdest", "orders": [{"at": "1s", "x": x, "y": y, "speed": f"{speed}m/s"}]}
+        for i, (x, y) in enumerate(world.destinations)
+    }
+    network = {
+        "kind": "adhoc", "nodes": nodes, "flows": 0, "area": {"x": f"{world.side_m}m", "y": f"{world.side_m}m"},
+        "placement": {"kind": "list", "positions": world.places}, "own_mobility": own,
+        "radio": {"profile": "ns2", "energy": WIRELESS_POWER}, "routing": {"kind": routing, "profile": "ns2"},
     }  # fmt: skip
-    app = {"kind": "cbr", "rate": f"{8 * packets_per_s}kbps", "size": "1024B", "on_full": "drop"}
-    cc = {"newreno": {"name": "newreno"}, "fr": {"name": "fr", "profile": "seed_quirks"}}[algorithm]
-    return {
-        "duration": "10s", "network": {"kind": "graph"}, "node": [{"name": "a"}, {"name": "b"}], "link": [link],
-        "tcp": {"profile": "ns3", "cc": cc},
-        "flow": [{"from": "a", "to": "b", "app": app, "start": "1s", "stop": "9s", "start_jitter": "0s"}],
-    }  # fmt: skip
-
-
-# ---------------------------------------------------------------- 004, wired
-
-
-def wired_004(nodes: int, flows: int, rate_bps: int = 1_000_000) -> Scenario:
-    """Return pairs behind one gateway: 10 Mb/s 45 ms to it, 2 Mb/s 0.01 ms from it, with packet errors at both ends."""
-    pairs = nodes // 2
-    queue = {"kind": "fq_codel", "device": "100p"}
-    loss = {"kind": "packet", "p": 1e-4}
-    links: list[dict[str, Any]] = []
-    for i in range(pairs):
-        links.append({"from": f"s{i}", "to": "gw", "rate": "10Mbps", "delay": "45ms", "queue": queue, "overhead": "2B"})
-        slow = {"rate": "2Mbps", "delay": "0.01ms", "queue": queue, "overhead": "2B", "loss": loss, "reverse": {"loss": loss}}
-        links.append({"from": "gw", "to": f"d{i}", **slow})
-    app = {"kind": "cbr", "rate": f"{rate_bps}bps", "size": "512B", "on_full": "drop"}
+    if routing == "aodv":
+        network["routing"] = {"kind": "aodv"}
+    app = writes(packets_per_s / 8, 19.0)
+    agent = {} if own_sinks else {"sink_agent": "sink"}
     listed = [
-        {"from": f"s{j % pairs}", "to": f"d{j % pairs}", "app": app, "start": "0.1s", "stop": "50.1s", "start_jitter": "0s"}
-        for j in range(flows)
+        {"from": f"n{one}", "to": f"n{world.sink}", "app": app, "start": "1s", "start_jitter": "0s", **agent}
+        for one in world.sources
     ]
-    names = ["gw", *(f"{side}{i}" for i in range(pairs) for side in "sd")]
-    buffers = {"recv_buffer": "2097152B", "send_buffer": "2097152B"}
     return {
-        "duration": "50.1s", "network": {"kind": "graph"}, "node": [{"name": name} for name in names], "link": links,
-        "tcp": {"profile": "ns3", "cc": {"name": "cubic", "profile": "ns3"}, **buffers},
-        "flow": listed,
+        "duration": "20s", "network": network, "tcp": AGENTS[algorithm].tcp(), "flow": listed,
+        "record": {"series": ["energy"], "every": "100ms"},
     }  # fmt: skip

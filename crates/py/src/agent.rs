@@ -193,24 +193,24 @@ fn agent() -> &'static cc::Algorithm {
 
 /// A run of a scenario (JSON text), of which one flow has `cc = { python = "tonopah.gym:Agent" }`.
 #[pyclass(unsendable, module = "tonopah._core")]
-pub(crate) struct Steps {
+pub(crate) struct AgentRun {
     simulation: Option<Simulation>,
     common: Common,
     summary: Option<Summary>,
 }
 
 #[pymethods]
-impl Steps {
+impl AgentRun {
     /// Builds the world; nothing has happened yet.
     #[new]
-    fn new(py: Python<'_>, scenario: &str, seed: u64, interval_s: f64) -> PyResult<Steps> {
+    fn new(py: Python<'_>, scenario: &str, seed: u64, interval_s: f64) -> PyResult<AgentRun> {
         let common = Shared::new(Span::from_secs_f64(interval_s));
         let further = Further::from([(AGENT.to_owned(), agent())]);
         let simulation = guarded(|| Ok(Simulation::new(&Scenario::from_json(scenario)?.with(&further), seed)?));
-        Ok(Steps { simulation: Some(simulation.map_err(|e| e.to_py(py))?), common, summary: None })
+        Ok(AgentRun { simulation: Some(simulation.map_err(|e| e.to_py(py))?), common, summary: None })
     }
 
-    /// Sets the window, unless it is None, goes on to the end of an interval, and returns whether the run is over, and `STEP_FIELDS`.
+    /// Sets the window, unless it is None, goes on to the end of an interval, and returns whether the run is over, and `AGENT_FIELDS`.
     fn advance(&mut self, py: Python<'_>, cwnd_bytes: Option<f64>) -> PyResult<(bool, [f64; FIELDS.len()])> {
         let Some(mut simulation) = self.simulation.take() else {
             return Err(PyRuntimeError::new_err("the run is over: reset the environment"));
@@ -249,6 +249,6 @@ impl Steps {
 
 /// Adds the class and the names of what it returns.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("STEP_FIELDS", FIELDS.to_vec())?;
-    module.add_class::<Steps>()
+    module.add("AGENT_FIELDS", FIELDS.to_vec())?;
+    module.add_class::<AgentRun>()
 }

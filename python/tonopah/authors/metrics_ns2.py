@@ -1,0 +1,134 @@
+"""The metrics of authors 000 and 002, who read traces of ns-2, computed from the packets of a run as their scripts do.
+
+None is the canonical metric of its name. kb/s are 1000 bit/s.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tonopah.authors.packets import Numbers, Packet
+
+HEADER_BYTES = 20
+"""What author 000 takes off every packet, whatever headers it has."""
+
+
+def first_flows(pairs: Sequence[tuple[int, int]]) -> set[int]:
+    """Return the flows whose agents have port 0: the first from each node."""
+    seen: dict[int, int] = {}
+    for number, (source, _) in enumerate(pairs):
+        seen.setdefault(source, number)
+    return set(seen.values())
+
+
+def author_000_wired(lines: Sequence[Packet], counted: set[int]) -> Numbers:
+    """Return what the script prints: of the `counted` flows, but for drops, which are of all.
+
+    Its packet id is never set, so that a delay is the time since the newest sending of any counted packet.
+    """
+    sent, received, dropped = 0, 0, 0
+    size_bytes = 0
+    newest_s, delays = 0.0, 0.0
+    for line in lines:
+        if not line.is_data:
+            continue
+        if line.event == "dropped":
+            dropped += 1
+        elif line.flow not in counted:
+            continue
+        elif line.event == "sent":
+            sent += 1
+            newest_s = line.time_s
+        else:
+            received += 1
+            size_bytes += line.size_bytes - HEADER_BYTES
+            delays += line.time_s - newest_s
+    length_s = lines[-1].time_s - lines[0].time_s
+    return {
+        "sent": sent, "received": received, "dropped": dropped, "throughput": 8 * size_bytes / 1000 / length_s,
+        "delay": delays / received, "delivery_ratio": received / sent, "drop_ratio": dropped / sent,
+    }  # fmt: skip
+
+
+def all_flows(lines: Sequence[Packet], traffic_s: float) -> Numbers:
+    """Return the same without the slips: every flow, delay from the sending of the packet itself, payload over the traffic.
+
+    Of two copies of a segment the older arrives, and a full queue refuses the newer.
+    """
+    waiting: dict[tuple[int, int, bool], list[float]] = {}
+    sent, received, dropped, payload = 0, 0, 0, 0
+    delays: list[float] = []
+    for line in lines:
+        if not line.is_data:
+            continue
+        key = (line.flow, line.seq, line.syn)
+        if line.event == "sent":
+            sent += 1
+            waiting.setdefault(key, []).append(line.time_s)
+        elif line.event == "dropped":
+            dropped += 1
+            waiting[key].pop()
+        else:
+            received += 1
+            payload += line.payload_bytes
+            delays.append(line.time_s - waiting[key].pop(0))
+    return {
+        "all_sent": sent, "all_received": received, "all_dropped": dropped, "all_goodput": 8 * payload / 1000 / traffic_s,
+        "all_delay": float(np.mean(delays)),
+    }  # fmt: skip
+
+
+def author_000_satellite(lines: Sequence[Packet]) -> Numbers:
+    """Return what the script prints of the satellite network: all flows, delay by packet."""
+    plain = all_flows(lines, 1.0)
+    size_bytes = sum(line.size_bytes - HEADER_BYTES for line in lines if line.is_data and line.event == "delivered")
+    length_s = lines[-1].time_s - lines[0].time_s
+    sent, received, dropped = plain["all_sent"], plain["all_received"], plain["all_dropped"]
+    return {
+        "sent": sent, "received": received, "dropped": dropped, "throughput": 8 * size_bytes / 1000 / length_s,
+        "delay": plain["all_delay"], "delivery_ratio": received / sent, "drop_ratio": dropped / sent,
+    }  # fmt: skip
+
+
+def author_000_wireless(lines: Sequence[Packet], length_s: float, sink_energy_j: Callable[[float], float]) -> Numbers:
+    """Return what the script prints of the wireless network: all flows, delay by packet, from 0 to the end.
+
+    Its energy per packet is the mean, over receptions, of all that the receiving node has consumed until then: about the mean
+    reception time, in seconds, times 1 W. `dead_packets` and `dead_packets_most` are how many packets a flow other than the last
+    sends, on average and at most.
+    """
+    plain = all_flows(lines, 1.0)
+    received = [line for line in lines if line.is_data and line.event == "delivered"]
+    size_bytes = sum(line.size_bytes - HEADER_BYTES for line in received)
+    energy_j = sum(sink_energy_j(line.time_s) for line in received)
+    per_flow: dict[int, int] = {}
+    for line in lines:
+        if line.is_data and line.event == "sent":
+            per_flow[line.flow] = per_flow.get(line.flow, 0) + 1
+    live = max(per_flow)
+    dead = [count for flow, count in per_flow.items() if flow != live]
+    sent = plain["all_sent"]
+    return {
+        "sent": sent, "received": plain["all_received"], "dropped": plain["all_dropped"],
+        "throughput": 8 * size_bytes / 1000 / length_s, "delay": plain["all_delay"],
+        "delivery_ratio": plain["all_received"] / sent, "drop_ratio": plain["all_dropped"] / sent,
+        "energy_per_packet": energy_j / len(received), "energy_per_byte": energy_j / size_bytes,
+        "live_throughput": 8 * sum(line.size_bytes - HEADER_BYTES for line in received if line.flow == live) / 1000 / length_s,
+        "dead_packets": float(np.mean(dead)) if dead else 0.0, "dead_packets_most": max(dead, default=0),
+        "all_goodput": 8 * sum(line.payload_bytes for line in received) / 1000 / length_s,
+    }  # fmt: skip
+
+
+BYTES_002 = 1050
+"""What author 002 counts of a data packet: 1000 B, 40 B, 10 B of timestamps and 20 B of IP, less 20."""
+
+
+def author_002(lines: Sequence[Packet], length_s: float, energy_j: float, nodes: int) -> Numbers:
+    """Return what the script of author 002 prints, but for its drops, which count duplicates at the MAC too."""
+    plain = all_flows([line for line in lines if line.payload_bytes > 0], 1.0)
+    return {
+        "sent": plain["all_sent"], "received": plain["all_received"], "dropped": plain["all_dropped"],
+        "throughput": 8 * BYTES_002 * plain["all_received"] / length_s, "delay": plain["all_delay"],
+        "delivery_ratio": plain["all_received"] / plain["all_sent"], "drop_ratio": plain["all_dropped"] / plain["all_sent"],
+        "energy_per_second": energy_j / nodes / length_s,
+    }  # fmt: skip

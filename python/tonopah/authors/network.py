@@ -1,0 +1,128 @@
+"""What is known of a network whose author published a script: parameters, what is built, what is counted, and what is allowed."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tonopah.authors.packets import Numbers, Scenario, Seen
+from tonopah.errors import InputError
+
+
+@dataclass(frozen=True)
+class Goal:
+    """How far ours may be from the reference."""
+
+    relative: float = 0.0
+    absolute: float = 0.0
+    factor: float = 0.0
+    """Largest ratio of the two, either way, instead."""
+
+    def met(self, ours: float, reference: float) -> bool:
+        """Whether a number is close enough; the last digit printed is no difference."""
+        if self.factor:
+            return ours > 0 and reference > 0 and 1 / self.factor <= ours / reference <= self.factor
+        return abs(ours - reference) <= self.absolute + self.relative * abs(reference) + 1e-12
+
+    @property
+    def text(self) -> str:
+        """The goal in words."""
+        if self.factor:
+            return f"factor {self.factor:g}"
+        return f"±{100 * self.relative:g} %" if self.relative else f"±{self.absolute:g}"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a script: its default there, and what it may be: one of `choices`, or a number from `least` to `most`."""
+
+    default: Any
+    choices: tuple[str, ...] = ()
+    least: float = 1
+    most: float = 1000
+    text: str = ""
+    """Of a switch: what it changes."""
+
+    def check(self, value: Any, path: str) -> Any:
+        """Return a value, refused if it is none of this parameter's."""
+        if self.choices:
+            if value not in self.choices:
+                raise InputError(path, f"{value!r} is unknown", f"allowed: {', '.join(self.choices)}")
+        elif isinstance(self.default, bool):
+            if not isinstance(value, bool):
+                raise InputError(path, f"{value!r} is not a switch", "true or false")
+        elif isinstance(value, bool) or not isinstance(value, int if isinstance(self.default, int) else int | float):
+            kind = "a whole number" if isinstance(self.default, int) else "a number"
+            raise InputError(path, f"{value!r} is not {kind}", f"{self.least:g} to {self.most:g}")
+        elif not self.least <= value <= self.most:
+            raise InputError(path, f"{value!r} is out of range", f"{self.least:g} to {self.most:g}")
+        return value
+
+
+@dataclass(frozen=True)
+class Network:
+    """One network of a script."""
+
+    name: str
+    title: str
+    source: str
+    """Repository, commit and file."""
+    metrics: str
+    """Whose definitions its numbers follow: prefix of their columns, explained in `tonopah.metrics`."""
+    parameters: Mapping[str, Parameter]
+    build: Callable[..., list[Scenario]]
+    """Scenarios of a point. Numbers are of all; what else is shown is of the last."""
+    count: Callable[[Sequence[Seen]], Numbers]
+    columns: Mapping[str, tuple[str, float]]
+    """By name of a number: its column, and the factor to its SI unit."""
+    stored: str
+    """The network of `numbers.csv`."""
+    axes: Mapping[str, str] = field(default_factory=dict)
+    """Axes of `numbers.csv` that are sweeps of the script, and their parameters."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Algorithms of `numbers.csv` that have another name in `algorithm`."""
+    sweep_defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By axis: what a sweep changes besides."""
+    others: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Further networks of `numbers.csv` that are this one with other parameters."""
+    goals: Mapping[str, Goal] = field(default_factory=dict)
+    overlap: Sequence[str] = ()
+    """Numbers whose mean over seeds must have an interval that meets the reference."""
+    runs: int = 1
+    """Seeds that a comparison needs; 1 for what is deterministic."""
+    constants: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By algorithm: numbers of the stock simulator that are the same at every point."""
+
+    @property
+    def seed(self) -> str:
+        """Number of the report."""
+        return self.name[:3]
+
+    def complete(self, given: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+        """Return all parameters, checked. Raises InputError."""
+        for key, value in given.items():
+            where = f"{path}.{key}" if path else key
+            if key not in self.parameters:
+                raise InputError(where, "is unknown", f"parameters of {self.name}: {', '.join(self.parameters)}")
+            self.parameters[key].check(value, where)
+        return {key: parameter.default for key, parameter in self.parameters.items()} | dict(given)
+
+    def scenarios(self, given: Mapping[str, Any], path: str = "") -> list[Scenario]:
+        """Return the scenarios of a point. Raises InputError."""
+        return self.build(**self.complete(given, path))
+
+    def stored_as(self) -> dict[str, Mapping[str, Any]]:
+        """Return the networks of `numbers.csv` that this one builds, with the parameters that it needs for each."""
+        return {self.stored: {}, **self.others}
+
+    def point(self, algorithm: str, axis: str, value: str) -> dict[str, Any] | None:
+        """Return the parameters of a stored point; None if no sweep of the script has it."""
+        named = self.labels.get(algorithm, algorithm)
+        own = {"algorithm": named} if "algorithm" in self.parameters else {}
+        if axis == "-":
+            return own
+        if axis not in self.axes or not re.fullmatch(r"[0-9.]+", value):
+            return None
+        parameter = self.axes[axis]
+        kind = type(self.parameters[parameter].default)
+        return own | dict(self.sweep_defaults.get(axis, {})) | {parameter: kind(float(value))}

@@ -1,0 +1,191 @@
+"""Every network of a report whose author published a script: where it stands, its parameters, what is built and what is counted.
+
+A parameter that is a switch takes a slip of the script away; its default is the script's. Tolerances were fixed before the first
+run: deterministic networks to a percent, chaotic ones by intervals.
+"""
+
+from typing import Any
+
+from tonopah.authors import counted, worlds_000, worlds_002, worlds_ns3
+from tonopah.authors.network import Goal, Network, Parameter
+from tonopah.errors import InputError
+
+KILO, KIBI, PERCENT = 1e3, 1024.0, 0.01
+COMMON = {"sent": ("sent_packets", 1.0), "received": ("received_packets", 1.0), "delay": ("delay_s", 1.0)}
+NS2 = COMMON | {
+    "dropped": ("dropped_packets", 1.0), "throughput": ("throughput_bps", KILO), "delivery_ratio": ("delivery_ratio", 1.0),
+    "drop_ratio": ("drop_ratio", 1.0),
+}  # fmt: skip
+ALL_FLOWS = {
+    "all_sent": ("all_sent_packets", 1.0), "all_received": ("all_received_packets", 1.0),
+    "all_dropped": ("all_dropped_packets", 1.0), "all_goodput": ("all_goodput_bps", KILO), "all_delay": ("all_delay_s", 1.0),
+}  # fmt: skip
+NS3 = COMMON | {
+    "throughput": ("throughput_bps", KIBI), "delivery_ratio": ("delivery_ratio", PERCENT), "drop_ratio": ("drop_ratio", PERCENT),
+}  # fmt: skip
+
+
+def whole(default: int, most: int = 200, least: int = 1) -> Parameter:
+    """Return a parameter that is a whole number."""
+    return Parameter(default, least=least, most=most)
+
+
+TCP_000 = Parameter("vegas", ("vegas", "tahoe", "ewphcc"))
+REPOSITORY_000 = "hishamcse/EWPHCC-Congestion-Control-NS2-Project @ 4ba9713"
+REPOSITORY_001 = "Ayan-Antik/CSE-322-NS3-Project @ 4e7962a"
+REPOSITORY_002 = "Patchwork53/BUET_CSE_3_2 @ 6d299fa, CSE322_Network/Term_Project/1805053"
+REPOSITORY_004 = "Mashiatmm/Implementation-of-ASRAN-algorithm-in-NS3 @ 5e9c710"
+EXACT = {"throughput": Goal(relative=0.01), "delay": Goal(relative=0.01), "delivery_ratio": Goal(absolute=0.005)}
+PPS = {"nodes": "nodes", "flows": "flows", "packets_per_second": "packets_per_s"}
+GROWING = PPS | {"nodes": "nodes_and_flows"}
+BOTH = Parameter(0, least=0, most=200, text="Nodes and flows together; 0: each as it says")
+
+NETWORKS = (
+    Network(
+        "000-wired", "Private links, 1 Mb/s", f"{REPOSITORY_000}, wired network", "author_000_wired",
+        {
+            "algorithm": TCP_000, "nodes": whole(40), "flows": whole(40), "packets_per_s": whole(200, 10_000),
+            "header": Parameter(False, text="Packets of Vegas and EWPHCC have a header of 40 B too"),
+        },
+        lambda algorithm, nodes, flows, packets_per_s, header: [
+            worlds_000.wired_000(algorithm, nodes, flows, packets_per_s, header)
+        ],
+        counted.wired_000, NS2 | ALL_FLOWS, "wired", PPS,
+        goals=EXACT | {"drop_ratio": Goal(absolute=0.005), "all_goodput": Goal(relative=0.01), "all_delay": Goal(relative=0.03)},
+    ),
+    Network(
+        "000-satellite", "One plane of polar satellites and a geostationary one", f"{REPOSITORY_000}, satellite network",
+        "author_000_satellite",
+        {
+            "algorithm": TCP_000, "satellites": whole(40), "altitude_km": Parameter(780.0, least=200, most=20_000),
+            "answers": Parameter(False, text="Sinks answer"),
+        },
+        lambda algorithm, satellites, altitude_km, answers: [
+            worlds_000.geo_000(algorithm, answers), worlds_000.plane_000(algorithm, satellites, altitude_km, answers)
+        ],
+        counted.satellite_000, NS2, "satellite", {"nodes": "satellites", "altitude_km": "altitude_km"},
+        goals={"throughput": Goal(relative=0.01), "delay": Goal(relative=0.02), "sent": Goal(absolute=1)},
+        constants={"tahoe": {"sent": 457.0}, "vegas": {"sent": 898.0}, "ewphcc": {"sent": 898.0}},
+    ),
+    Network(
+        "000-wireless", "Moving stations, one sink agent", f"{REPOSITORY_000}, wireless network", "author_000_wireless",
+        {
+            "algorithm": TCP_000, "nodes": whole(40), "flows": whole(20), "packets_per_s": whole(300, 10_000),
+            "speed": whole(5, 100), "own_sinks": Parameter(False, text="A sink agent for each flow"),
+            "routing": Parameter("dsr", ("dsr", "dsdv", "aodv")), "srand": whole(19, 1_000_000),
+        },
+        lambda algorithm, nodes, flows, packets_per_s, speed, own_sinks, routing, srand: [
+            worlds_000.wireless_000(algorithm, nodes, flows, packets_per_s, speed, own_sinks, routing, srand)
+        ],
+        counted.wireless_000,
+        NS2 | {
+            "energy_per_packet": ("energy_per_packet_j", 1.0), "energy_per_byte": ("energy_per_byte_j", 1.0),
+            "live_throughput": ("live_throughput_bps", KILO), "dead_packets": ("dead_packets", 1.0),
+            "dead_packets_most": ("dead_most_packets", 1.0), "all_goodput": ("all_goodput_bps", KILO),
+        },
+        "wireless", PPS | {"speed": "speed", "srand": "srand"}, sweep_defaults={"nodes": {"packets_per_s": 200}},
+        others={
+            "wireless, DSDV": {"routing": "dsdv"}, "wireless, AODV": {"routing": "aodv"},
+            "wireless, a sink for each flow": {"own_sinks": True},
+            "wireless, a sink for each flow, DSDV": {"own_sinks": True, "routing": "dsdv"},
+        },
+        goals={
+            "throughput": Goal(relative=0.05), "delivery_ratio": Goal(absolute=0.02), "energy_per_packet": Goal(relative=0.05)
+        },
+    ),
+    Network(
+        "001-wifi", "802.11a dumbbell", f"{REPOSITORY_001}, taskA.cc", "author_ns3",
+        {
+            "nodes": whole(18, least=4), "flows": whole(20), "nodes_and_flows": BOTH, "packets_per_s": whole(500, 10_000),
+            "range_m": Parameter(50.0, least=0.5, most=500),
+        },
+        lambda **point: [worlds_ns3.wifi_001(**point)], counted.flowmonitor, NS3, "wifi", GROWING | {"range_m": "range_m"},
+        goals={"throughput": Goal(relative=0.02), "delay": Goal(relative=0.15), "drop_ratio": Goal(absolute=2.0)},
+    ),
+    Network(
+        "001-pan", "802.15.4 that floods", f"{REPOSITORY_001}, taskA2.cc", "author_ns3",
+        {
+            "nodes": whole(20, least=2), "flows": whole(10), "nodes_and_flows": BOTH, "packets_per_s": whole(500, 10_000),
+            "speed": Parameter(5.0, least=0.1, most=100),
+        },
+        lambda **point: [worlds_ns3.pan_001(**point)], counted.flowmonitor, NS3, "pan", GROWING, runs=3,
+    ),
+    Network(
+        "001-comparison", "802.11a dumbbell, four flows", f"{REPOSITORY_001}, CompNetwork.cc", "author_ns3",
+        {"algorithm": Parameter("newreno", ("newreno", "fr")), "packets_per_s": whole(500, 10_000)},
+        lambda **point: [worlds_ns3.comparison_001(**point)], counted.flowmonitor, NS3, "comparison", PPS,
+        {"fr (author class)": "fr"},
+        goals={"throughput": Goal(relative=0.02), "delay": Goal(relative=0.15), "drop_ratio": Goal(absolute=2.0)},
+    ),
+    Network(
+        "001-hosts", "Two hosts, errors per byte", f"{REPOSITORY_001}, ThroughputCalc.cc", "author_001_hosts",
+        {"algorithm": Parameter("newreno", ("newreno", "fr")), "packets_per_s": whole(100, 10_000)},
+        lambda **point: [worlds_ns3.hosts_001(**point)], counted.hosts_001,
+        COMMON | {"throughput_sum_of_data_and_ack_flow": ("throughput_bps", KIBI)}, "two hosts", PPS,
+        {"fr (author class)": "fr"}, overlap=("throughput_sum_of_data_and_ack_flow",), runs=20,
+    ),
+    Network(
+        "002-wifi", "802.11 at rest, errors before the MAC", f"{REPOSITORY_002}, static802_11.tcl", "author_002",
+        {
+            "algorithm": Parameter("cubic", ("cubic", "hystart", "hystart 2 ms")),
+            "nodes": whole(40, least=2), "flows": whole(20),
+            "packets_per_s": Parameter(100, text="Has no effect: FTP has no such parameter", most=10_000),
+            "range_multiplier": whole(1, 10), "frame_error": Parameter(0.1, least=0, most=1),
+        },
+        lambda algorithm, nodes, flows, packets_per_s, range_multiplier, frame_error: [
+            worlds_002.wifi_002(algorithm, nodes, flows, range_multiplier, frame_error)
+        ],
+        counted.wifi_002,
+        NS2 | {"throughput": ("throughput_bps", 1.0), "energy_per_second": ("energy_power_w", 1.0)}, "802.11",
+        {"nodes": "nodes", "flows": "flows", "tx_multiplier": "range_multiplier"},
+        {"cubic_hystart (author module, 4000 us)": "hystart", "cubic_hystart": "hystart"},
+        overlap=("throughput", "delay", "delivery_ratio"), runs=10,
+    ),
+    Network(
+        "004-wired", "Pairs behind one gateway", f"{REPOSITORY_004}, Task_A1.cc", "author_ns3",
+        {"nodes": whole(20, least=2), "flows": whole(20), "rate_kbps": whole(1000, 1_000_000)},
+        lambda nodes, flows, rate_kbps: [worlds_ns3.wired_004(nodes, flows, 1000 * rate_kbps)], counted.flowmonitor,
+        NS3 | {"loss_ratio": ("loss_ratio", PERCENT)}, "wired",
+        goals={"throughput": Goal(relative=0.02), "delay": Goal(relative=0.1), "delivery_ratio": Goal(absolute=0.5)},
+    ),
+    Network(
+        "004-pan", "802.15.4 that floods, one sink", f"{REPOSITORY_004}, Task_A2.cc", "author_ns3",
+        {
+            "nodes": whole(20), "flows": whole(20), "packets_per_s": whole(500, 10_000),
+            "speed": Parameter(5.0, least=0.1, most=100),
+        },
+        lambda **point: [worlds_ns3.pan_004(**point)], counted.flowmonitor, NS3 | {"loss_ratio": ("loss_ratio", PERCENT)}, "pan",
+        {"nodes": "nodes", "flows": "flows"}, goals={"sent": Goal(factor=1.5), "received": Goal(factor=1.5)}, runs=5,
+    ),
+    Network(
+        "004-uav", "A relay leaves, 802.11n", f"{REPOSITORY_004}, simulation.cc", "author_004_uav",
+        {
+            "algorithm": Parameter("newreno", ("newreno", "cubic", "asran")),
+            "aggregation": Parameter(True, text="A-MPDU and block ACK"),
+        },
+        lambda **point: [worlds_ns3.uav_004(**point)], counted.uav_004,
+        COMMON | {
+            "throughput_mean_of_data_and_ack_flow": ("throughput_bps", KIBI),
+            "throughput_data_flow": ("data_throughput_bps", KIBI),
+            "throughput_ack_flow": ("ack_throughput_bps", KIBI), "delivery_ratio": ("delivery_ratio", PERCENT),
+            "goodput_over_30_s": ("goodput_bps", 1e6),
+        },
+        "uav", runs=10,
+    ),
+    Network(
+        "004-fairness", "Two groups share the air, 802.11n", f"{REPOSITORY_004}, fairness.cc", "author_004_fairness",
+        {"first": Parameter("cubic", ("newreno", "cubic", "asran")), "second": Parameter("cubic", ("newreno", "cubic", "asran"))},
+        lambda **point: [worlds_ns3.fair_004(**point)], counted.fair_004,
+        {name: (name, 1.0) for name in ("jain_group_0_2", "jain_group_1_3", "jain_data_0_2", "jain_data_1_3")}
+        | {f"throughput_{name}": (f"throughput_{name}_bps", KIBI) for name in ("0to5", "2to5", "1to4", "3to4")},
+        "fairness", overlap=("jain_group_0_2", "jain_group_1_3"), runs=10,
+    ),
+)  # fmt: skip
+
+
+def network(name: Any, path: str = "author") -> Network:
+    """Return the network with this name. Raises InputError."""
+    for one in NETWORKS:
+        if one.name == name:
+            return one
+    raise InputError(path, f"{name!r} is unknown", f"allowed: {', '.join(one.name for one in NETWORKS)}")

@@ -1,0 +1,39 @@
+"""The 802.11 network of author 002 (ns-2.35, `Patchwork53/BUET_CSE_3_2` at 6d299fa) as a scenario."""
+
+from typing import Any
+
+from tonopah.authors.packets import Scenario
+
+POWER_W = 0.28183815
+"""Transmission power of ns-2, 250 m with two-ray ground."""
+ENERGY = {"profile": "ns2", "initial": "1000J", "rx": "0.925W", "tx": "1.425W", "idle": "0.9W"}
+CC: dict[str, dict[str, Any]] = {
+    "cubic": {"name": "cubic", "profile": "linux26"},
+    "hystart": {"name": "cubic", "profile": "seed", "curr_rtt_bug": True, "unit_mix": True},
+    "hystart 2 ms": {"name": "cubic", "profile": "seed", "curr_rtt_bug": True, "unit_mix": True, "hystart_ack_delta": 2},
+}
+"""`hystart` is the module as committed, with both slips; the other has Linux's distance of ACKs in a train."""
+
+
+def wifi_002(algorithm: str, nodes: int, flows: int, range_multiplier: float, frame_error: float) -> Scenario:
+    """Return stations at rest at random places, one of which sends to random others.
+
+    The square of the range multiplier multiplies the power, so that its root multiplies the range. The script draws
+    whole metres, and a destination may come twice before all have come once.
+    """
+    radio = {
+        "profile": "ns2", "energy": ENERGY, "power": f"{POWER_W * range_multiplier**2:.8g}W", "frame_error": frame_error,
+    }  # fmt: skip
+    network = {
+        "kind": "adhoc", "nodes": nodes, "flows": flows, "pattern": "one_source", "area": {"x": "500m", "y": "500m"},
+        "radio": radio, "routing": {"kind": "dsdv", "profile": "ns2"},
+    }  # fmt: skip
+    # TCP-Linux: SACK, timestamps, rate halving; its window of 20 packets is also its first ssthresh.
+    tcp = {
+        "profile": "ns2", "cc": CC[algorithm], "recovery": "sack", "timestamps": True, "cwnd_reduction": "rate_halving",
+        "initial_ssthresh": "20000B",
+    }  # fmt: skip
+    return {
+        "duration": "20s", "network": network, "tcp": tcp,
+        "traffic": {"app": {"kind": "bulk"}, "start": "0.2s", "start_jitter": "0s"},
+    }  # fmt: skip

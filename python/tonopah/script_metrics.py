@@ -1,0 +1,52 @@
+"""What the scripts of the reports print: how each counts, and the columns that only it has."""
+
+SCRIPTS = {
+    "author_000_wired": "as the script of the EWPHCC report prints it for its wired network: of the first flow of each pair, "
+    "20 B taken off each packet, drops of all flows, delay since the newest sending of any counted packet",
+    "author_000_satellite": "as the script of the EWPHCC report prints it for its satellites: of all flows, 20 B taken off each "
+    "packet, delay by packet",
+    "author_000_wireless": "as the script of the EWPHCC report prints it for its wireless network: of all flows, SYNs and "
+    "duplicates too, 20 B taken off each packet; energy per packet is what the sink has consumed since the start, averaged over "
+    "receptions",
+    "author_ns3": "as the scripts of ns-3 of the TCP-FR and ASRAN reports pool it: data and ACKs as flows of FlowMonitor alike, "
+    "over the length of the run",
+    "author_001_hosts": "as the script of the TCP-FR report sums it for two hosts: the rates of the data and of the ACK flow, "
+    "each over its own life and cut to whole kb/s of 1024 bit",
+    "author_002": "as the script of the HyStart report prints it: 1050 B a packet received; its drops without the duplicates at "
+    "the MAC that it counts too; energy as a mean over the nodes",
+    "author_004_uav": "as the script of the ASRAN report prints it: the mean over the data flow and the ACK flow, each over its "
+    "own life",
+    "author_004_fairness": "as the script of the ASRAN report prints it: over data and ACK flows",
+}
+"""By the first word of a column: how that script counts."""
+
+OWN = {
+    "all_sent_packets": ("Packets sent by all flows", "Data packets and SYNs of every flow"),
+    "all_received_packets": ("Packets received of all flows", "Data packets and SYNs of every flow that arrive"),
+    "all_dropped_packets": ("Packets dropped of all flows", "Data packets and SYNs of every flow that are dropped"),
+    "all_goodput_bps": ("Throughput of all flows", "Payload received of every flow, duplicates included, per second of traffic"),
+    "all_delay_s": ("Delay of all flows", "Mean time from the sending of a packet to its own reception, of every flow"),
+    "live_throughput_bps": (
+        "Throughput of the last flow",
+        "Received of the flow that was connected last, 20 B taken off each packet",
+    ),
+    "dead_packets": ("Packets of a dead flow", "Mean number of packets that a flow other than the last sends"),
+    "dead_most_packets": ("Most packets of a dead flow", "Largest number of packets that a flow other than the last sends"),
+    "data_throughput_bps": ("Throughput of the data flow", "Bytes of IP received of the data flow over its own life"),
+    "ack_throughput_bps": ("Throughput of the ACK flow", "Bytes of IP received of the ACK flow over its own life"),
+    "jain_group_0_2": ("Jain's index of stations 0 and 2", "Over two data and two ACK flows: 0.52 if the data flows are equal"),
+    "jain_group_1_3": ("Jain's index of stations 1 and 3", "Over two data and two ACK flows: 0.52 if the data flows are equal"),
+    "jain_data_0_2": (
+        "Jain's index of stations 0 and 2, data alone",
+        "Over two data flows: 1 if they are equal, 0.5 if one is 0",
+    ),
+    "jain_data_1_3": (
+        "Jain's index of stations 1 and 3, data alone",
+        "Over two data flows: 1 if they are equal, 0.5 if one is 0",
+    ),
+    "throughput_0to5_bps": ("Rate from station 0 to 5", "Bytes of IP received over the life of the flow"),
+    "throughput_2to5_bps": ("Rate from station 2 to 5", "Bytes of IP received over the life of the flow"),
+    "throughput_1to4_bps": ("Rate from station 1 to 4", "Bytes of IP received over the life of the flow"),
+    "throughput_3to4_bps": ("Rate from station 3 to 4", "Bytes of IP received over the life of the flow"),
+}
+"""Columns that only scripts of reports have, behind the name of the script: label and definition."""
