@@ -49,11 +49,11 @@ AGENT_FIELDS: list[str]
 """What `AgentRun.advance` gives of an interval."""
 
 class AgentRun:
-    """A run that stops at each interval of the flow with `cc = { python = "tonopah.gym:Agent" }`, whose window the caller sets."""
+    """A run that stops at each interval of the flow whose `cc` is `tonopah.gym:Agent`; the caller sets its window."""
 
     def __init__(self, scenario: str, seed: int, interval_s: float) -> None: ...
     def advance(self, cwnd_bytes: float | None) -> tuple[bool, list[float]]:
-        """Set the window, unless it is None, go on to the end of an interval; return whether the run is over, and `AGENT_FIELDS`."""
+        """Set the window, unless it is None, go on to the end of an interval; return whether it is over, and `AGENT_FIELDS`."""
     def summary(self) -> RunSummary | None:
         """Return the summary when the run is over, once."""
 

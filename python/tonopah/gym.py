@@ -14,7 +14,7 @@ except ImportError as error:
 import numpy as np
 from numpy.typing import NDArray
 
-from tonopah._core import AGENT_FIELDS, ScenarioError, AgentRun
+from tonopah._core import AGENT_FIELDS, AgentRun, ScenarioError
 from tonopah.errors import InputError, relay
 from tonopah.scenario.document import prepare, to_json
 from tonopah.simulation import Result
@@ -99,7 +99,8 @@ class CongestionEnv(gymnasium.Env[Observation, Observation]):
     reward : callable, optional
         Function of an `Interval`; `throughput_less_delay` if absent.
     most_segments : int
-        Upper bound of the window in segments. Windows of many times what the path holds make episodes slow: all that is lost is sent again.
+        Upper bound of the window in segments. Windows of many times what the path holds make episodes slow: what is lost is sent
+        again.
 
     Raises
     ------

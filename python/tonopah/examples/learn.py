@@ -1,7 +1,7 @@
 """An agent that learns to beat Reno on a link that loses packets: `python -m tonopah.examples.learn`, less than a minute.
 
-The policy is linear, and improved by the cross-entropy method: of many policies drawn around a mean, the best tenth gives the next
-mean. Losses at random say nothing about congestion, which Reno cannot know; the RTT does.
+The policy is linear, and improved by the cross-entropy method: of many policies drawn around a mean, the best fifth gives the
+next mean. Losses at random say nothing about congestion, which Reno cannot know; the RTT does.
 """
 
 import sys
