@@ -15,7 +15,7 @@ TOOLS_PX = 60
 
 
 def cell(figures: Sequence[FigureData]) -> str:
-    """Return an inline frame that holds the figures and all that draws them: nothing is fetched, no style of a notebook enters."""
+    """Return an inline frame that holds the figures and all that draws them: nothing is fetched, no style of a page enters."""
     panels = make_panels(figures)
     labels = list(dict.fromkeys(one.label for figure in figures for one in figure.series))
     page = template_environment().get_template("cell.html.j2").render(
